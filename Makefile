@@ -164,7 +164,7 @@ $(BUILD)/fault.so: test/fault/fault.c Makefile
 	$(call say,LINK,$@)$(CC) -std=gnu11 -D_GNU_SOURCE -pthread -fPIC $(WARNINGS) -O2 -g -fno-builtin \
 	    -shared -o $@ $< -ldl
 
-# Unit tests are named check_WHAT, in the folder of the room they test; one main runs each one's suite.
+# Unit tests are named check_WHAT, in the folder of the room they test; one main runs the tests of each.
 # What they link beside the library: the command line; a cubin as bytes of an image.
 check_arguments_PARTS = $(call parts_of,minilink)
 check_option_table_PARTS = $(call parts_of,minilink)

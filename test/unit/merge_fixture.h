@@ -13,6 +13,7 @@
 #include "diag/diag.h"
 #include "diag/diag_state.h"
 #include "merge/merge.h"
+#include "suite.h"
 
 #define MOST_INPUTS 4
 
@@ -121,12 +122,12 @@ static inline void merge(const char *names)
     ck_assert(merged->ok);
 }
 
-static inline void set_up(void)
+void set_up(void)
 {
     merged = memory_zalloc(1, sizeof *merged);
 }
 
-static inline void tear_down(void)
+void tear_down(void)
 {
     image_free(&merged->image);
     merge_report_free(&merged->report);

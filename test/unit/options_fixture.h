@@ -7,18 +7,19 @@
 #include "command/options.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
+#include "suite.h"
 
 static struct diag_sink sink;
 static struct options options;
 
-static void set_up(void)
+void set_up(void)
 {
     memset(&sink, 0, sizeof sink);
     memset(&options, 0, sizeof options);
     diag_state_get()->sink = &sink;
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     diag_state_get()->sink = NULL;
     diag_sink_free(&sink);

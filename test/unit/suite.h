@@ -1,4 +1,5 @@
-/* suite.h: what each check_*.c gives: the tests of one subject, which the shared main runs. */
+/* suite.h: how a check_*.c names its tests, which the shared main runs in their order: each is a
+ * test case of its name (CK_RUN_CASE). */
 #pragma once
 
 #include <check.h>
@@ -6,5 +7,21 @@
 /* How often a test of a table loops: once for each row. */
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
-/* The program's tests, each in a test case with its fixture and its time. One for each program. */
-Suite *check_suite(void);
+/* A test; the function's body follows. */
+#define TEST(name) TEST_LOOP(name, 1)
+
+/* A test that runs once for each _i below `count`, or for each from `first` to below `end`. */
+#define TEST_LOOP(name, count) TEST_RANGE(name, 0, count)
+#define TEST_RANGE(name, first, end)                                                               \
+    static const TTest *name;                                                                      \
+    __attribute__((constructor)) static void add_test_##name(void)                                 \
+    {                                                                                              \
+        suite_add(name, first, end);                                                               \
+    }                                                                                              \
+    START_TEST(name)
+
+void suite_add(const TTest *test, int first, int end);
+
+/* What is done before and after each test, in a program that defines it. */
+__attribute__((weak)) void set_up(void);
+__attribute__((weak)) void tear_down(void);

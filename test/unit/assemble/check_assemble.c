@@ -172,7 +172,7 @@ static int run_with(struct cubins *cubins, uint32_t threads, char **said)
 
 static const uint32_t thread_counts[] = {1, 2, 8, 64, 0};
 
-START_TEST(cubins_stand_in_chunk_order_whatever_the_number_of_threads)
+TEST_LOOP(cubins_stand_in_chunk_order_whatever_the_number_of_threads, COUNT(thread_counts))
 {
     struct cubins cubins = {0};
     char *said;
@@ -195,9 +195,8 @@ START_TEST(cubins_stand_in_chunk_order_whatever_the_number_of_threads)
     cubins_free(&cubins);
     ck_assert_ptr_null(cubins.list);
 }
-END_TEST
 
-START_TEST(one_chunk_needs_no_worker)
+TEST(one_chunk_needs_no_worker)
 {
     struct cubins cubins = {0};
     char *said;
@@ -208,10 +207,9 @@ START_TEST(one_chunk_needs_no_worker)
     free(said);
     cubins_free(&cubins);
 }
-END_TEST
 
 /* Inside of a lone chunk: as many as are asked for, or processors, but no more than functions. */
-START_TEST(threads_inside_of_a_chunk_are_told)
+TEST(threads_inside_of_a_chunk_are_told)
 {
     static const struct {
         size_t chunks;
@@ -232,9 +230,8 @@ START_TEST(threads_inside_of_a_chunk_are_told)
         cubins_free(&cubins);
     }
 }
-END_TEST
 
-START_TEST(the_costliest_chunk_starts_first)
+TEST(the_costliest_chunk_starts_first)
 {
     struct cubins cubins = {0};
     char *said;
@@ -250,9 +247,8 @@ START_TEST(the_costliest_chunk_starts_first)
     free(said);
     cubins_free(&cubins);
 }
-END_TEST
 
-START_TEST(concurrent_api_disabled_means_one_thread)
+TEST(concurrent_api_disabled_means_one_thread)
 {
     struct cubins cubins = {0};
     char *said;
@@ -265,7 +261,6 @@ START_TEST(concurrent_api_disabled_means_one_thread)
     free(said);
     cubins_free(&cubins);
 }
-END_TEST
 
 #define FIRST_SAID                                                                                 \
     "minilink info    : three\n"                                                                   \
@@ -275,7 +270,7 @@ END_TEST
     "minilink error   : elfLink JIT compile failed: chunk 20 of 64, with function 'work', could "  \
     "not be assembled by 'fake' (code 5)\n"
 
-START_TEST(the_first_failing_chunk_fails_the_link_whatever_the_timing)
+TEST_LOOP(the_first_failing_chunk_fails_the_link_whatever_the_timing, COUNT(thread_counts))
 {
     char *said;
 
@@ -297,9 +292,8 @@ START_TEST(the_first_failing_chunk_fails_the_link_whatever_the_timing)
         free(said);
     }
 }
-END_TEST
 
-START_TEST(chunks_behind_a_failure_are_not_started)
+TEST(chunks_behind_a_failure_are_not_started)
 {
     struct cubins cubins = {0};
     char *said;
@@ -322,9 +316,8 @@ START_TEST(chunks_behind_a_failure_are_not_started)
     ck_assert_int_le(started, 2);
     free(said);
 }
-END_TEST
 
-START_TEST(a_running_chunk_behind_a_failure_is_cancelled)
+TEST(a_running_chunk_behind_a_failure_is_cancelled)
 {
     struct cubins cubins = {0};
     char *said;
@@ -336,9 +329,8 @@ START_TEST(a_running_chunk_behind_a_failure_is_cancelled)
     ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_FAILED);
     free(said);
 }
-END_TEST
 
-START_TEST(memory_that_runs_out_in_a_worker_is_that_chunks_result)
+TEST_LOOP(memory_that_runs_out_in_a_worker_is_that_chunks_result, COUNT(thread_counts))
 {
     struct cubins cubins = {0};
     char *said;
@@ -351,9 +343,8 @@ START_TEST(memory_that_runs_out_in_a_worker_is_that_chunks_result)
     ck_assert_ptr_nonnull(strstr(said, "error   : elfLink memory error: chunk 5 of 8"));
     free(said);
 }
-END_TEST
 
-START_TEST(success_without_a_cubin_is_an_internal_error)
+TEST(success_without_a_cubin_is_an_internal_error)
 {
     struct cubins cubins = {0};
     char *said;
@@ -363,9 +354,8 @@ START_TEST(success_without_a_cubin_is_an_internal_error)
     ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_INTERNAL);
     free(said);
 }
-END_TEST
 
-START_TEST(success_with_a_warning_is_a_success_where_there_is_a_cubin)
+TEST(success_with_a_warning_is_a_success_where_there_is_a_cubin)
 {
     struct cubins cubins = {0};
     char *said;
@@ -380,9 +370,8 @@ START_TEST(success_with_a_warning_is_a_success_where_there_is_a_cubin)
     ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_INTERNAL);
     free(said);
 }
-END_TEST
 
-START_TEST(what_workers_report_is_counted_once_and_in_chunk_order)
+TEST_LOOP(what_workers_report_is_counted_once_and_in_chunk_order, COUNT(thread_counts))
 {
     struct cubins cubins = {0};
     uint64_t before = diag_error_count();
@@ -405,9 +394,8 @@ START_TEST(what_workers_report_is_counted_once_and_in_chunk_order)
     diag_state_get()->warnings_are_errors = false;
     free(said);
 }
-END_TEST
 
-START_TEST(what_the_user_does_not_want_to_hear_workers_do_not_say)
+TEST_LOOP(what_the_user_does_not_want_to_hear_workers_do_not_say, COUNT(thread_counts))
 {
     struct diag_state *state = diag_state_get();
     struct cubins cubins = {0};
@@ -435,7 +423,6 @@ START_TEST(what_the_user_does_not_want_to_hear_workers_do_not_say)
     cubins_free(&cubins);
     state->suppress_infos = state->annotate = false;
 }
-END_TEST
 
 static const struct {
     const char *line;
@@ -465,7 +452,7 @@ static const struct {
     {"", false, DIAG_NOTE, 0, 0, ""},
 };
 
-START_TEST(log_lines_are_understood)
+TEST_LOOP(log_lines_are_understood, COUNT(parse_rows))
 {
     struct log_line message;
     bool known = log_line_parse(text_of(parse_rows[_i].line), &message);
@@ -478,7 +465,6 @@ START_TEST(log_lines_are_understood)
     ck_assert_uint_eq(message.column, parse_rows[_i].column);
     ck_assert(text_equal(message.text, text_of(parse_rows[_i].text)));
 }
-END_TEST
 
 static char *replayed(const char *log, bool failed)
 {
@@ -512,7 +498,7 @@ static const char *const exact_logs[] = {
 };
 
 /* Chunks with the kernels a to d and the closing kernel closing_0. */
-START_TEST(exact_logs_are_the_program_s)
+TEST(exact_logs_are_the_program_s)
 {
     static struct chunk_symbol symbols[5] = {{.name = {"a", 1}},
                                              {.name = {"b", 1}},
@@ -548,7 +534,6 @@ START_TEST(exact_logs_are_the_program_s)
                            "minilink info    : Compiling entry function 'a' for 'sm_90'\n");
     free(said);
 }
-END_TEST
 
 static const struct {
     const char *log;
@@ -570,14 +555,13 @@ static const struct {
     {"hello %s%n", false, "minilink info    : chunk 1: hello %s%n\n"},
 };
 
-START_TEST(logs_are_replayed_at_the_users_lines)
+TEST_LOOP(logs_are_replayed_at_the_users_lines, COUNT(replay_rows))
 {
     char *said = replayed(replay_rows[_i].log, replay_rows[_i].failed);
 
     ck_assert_str_eq(said, replay_rows[_i].said);
     free(said);
 }
-END_TEST
 
 /* A fifo as make 4.4 makes it, with `tokens` in it, named in MAKEFLAGS. */
 static char fifo[64];
@@ -620,7 +604,7 @@ static int run_as_client(struct cubins *cubins, char **said)
     return run_request(cubins, &request, said);
 }
 
-START_TEST(with_a_jobserver_a_chunk_needs_a_token)
+TEST(with_a_jobserver_a_chunk_needs_a_token)
 {
     struct cubins cubins = {0};
     int fd = make_fifo("xyz");
@@ -638,9 +622,8 @@ START_TEST(with_a_jobserver_a_chunk_needs_a_token)
     free(said);
     cubins_free(&cubins);
 }
-END_TEST
 
-START_TEST(tokens_come_back_when_a_chunk_fails)
+TEST(tokens_come_back_when_a_chunk_fails)
 {
     struct cubins cubins = {0};
     int fd = make_fifo("pq");
@@ -654,9 +637,8 @@ START_TEST(tokens_come_back_when_a_chunk_fails)
     expect_tokens(fd, "pq");
     free(said);
 }
-END_TEST
 
-START_TEST(without_a_token_chunks_run_one_at_a_time)
+TEST(without_a_token_chunks_run_one_at_a_time)
 {
     struct cubins cubins = {0};
     int fd = make_fifo("");
@@ -670,9 +652,8 @@ START_TEST(without_a_token_chunks_run_one_at_a_time)
     free(said);
     cubins_free(&cubins);
 }
-END_TEST
 
-START_TEST(a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time)
+TEST(a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time)
 {
     struct cubins cubins = {0};
     char *said;
@@ -689,38 +670,4 @@ START_TEST(a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time)
                            "with '+' so that make hands its jobserver on\n");
     free(said);
     cubins_free(&cubins);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("assemble");
-    TCase *cases = tcase_create("assemble");
-    const int counts = COUNT(thread_counts);
-
-    tcase_set_timeout(cases, 600);
-    tcase_add_loop_test(cases, cubins_stand_in_chunk_order_whatever_the_number_of_threads, 0,
-                        counts);
-    tcase_add_test(cases, one_chunk_needs_no_worker);
-    tcase_add_test(cases, threads_inside_of_a_chunk_are_told);
-    tcase_add_test(cases, the_costliest_chunk_starts_first);
-    tcase_add_test(cases, concurrent_api_disabled_means_one_thread);
-    tcase_add_loop_test(cases, the_first_failing_chunk_fails_the_link_whatever_the_timing, 0,
-                        counts);
-    tcase_add_test(cases, chunks_behind_a_failure_are_not_started);
-    tcase_add_test(cases, a_running_chunk_behind_a_failure_is_cancelled);
-    tcase_add_loop_test(cases, memory_that_runs_out_in_a_worker_is_that_chunks_result, 0, counts);
-    tcase_add_test(cases, success_without_a_cubin_is_an_internal_error);
-    tcase_add_test(cases, success_with_a_warning_is_a_success_where_there_is_a_cubin);
-    tcase_add_loop_test(cases, what_workers_report_is_counted_once_and_in_chunk_order, 0, counts);
-    tcase_add_loop_test(cases, what_the_user_does_not_want_to_hear_workers_do_not_say, 0, counts);
-    tcase_add_loop_test(cases, log_lines_are_understood, 0, COUNT(parse_rows));
-    tcase_add_test(cases, exact_logs_are_the_program_s);
-    tcase_add_loop_test(cases, logs_are_replayed_at_the_users_lines, 0, COUNT(replay_rows));
-    tcase_add_test(cases, with_a_jobserver_a_chunk_needs_a_token);
-    tcase_add_test(cases, tokens_come_back_when_a_chunk_fails);
-    tcase_add_test(cases, without_a_token_chunks_run_one_at_a_time);
-    tcase_add_test(cases, a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

@@ -60,7 +60,7 @@ static const struct minilink_assembler fake = {MINILINK_ASSEMBLER_ABI, "fake", "
                                                NULL};
 static struct assemble_request request;
 
-static void set_up(void)
+void set_up(void)
 {
     strcpy(folder, "/tmp/check_chunk_cache.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -73,7 +73,7 @@ static void set_up(void)
                                         .cache = cache};
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     cache_close(cache);
     diag_sink_free(&said);
@@ -123,7 +123,7 @@ static int calls_for(const char *const *texts)
     return count;
 }
 
-START_TEST(what_was_assembled_once_is_not_assembled_again)
+TEST(what_was_assembled_once_is_not_assembled_again)
 {
     ck_assert_int_eq(calls_for(TEXTS("a", "b", "c")), 3);
     ck_assert_int_eq(calls_for(TEXTS("a", "b", "c")), 0);
@@ -134,9 +134,8 @@ START_TEST(what_was_assembled_once_is_not_assembled_again)
     request.cache = NULL;
     ck_assert_int_eq(calls_for(TEXTS("a", "b")), 2);
 }
-END_TEST
 
-START_TEST(threads_do_not_count_and_are_told_alike)
+TEST(threads_do_not_count_and_are_told_alike)
 {
     struct cubins cubins = {0};
     int result;
@@ -154,7 +153,6 @@ START_TEST(threads_do_not_count_and_are_told_alike)
     request.keep_going = true;
     ck_assert_int_eq(calls_for(TEXTS("a", "b", "c")), 0);
 }
-END_TEST
 
 static void other_arch(void)
 {
@@ -200,7 +198,7 @@ static void joined_options(void)
     request.options = options;
 }
 
-START_TEST(whatever_the_cubin_depends_on_counts)
+TEST(whatever_the_cubin_depends_on_counts)
 {
     static void (*const changes[])(void) = {
         other_arch,     other_suffix,    other_mode,    with_debug,  with_lines,
@@ -217,10 +215,9 @@ START_TEST(whatever_the_cubin_depends_on_counts)
     request = before;
     ck_assert_int_eq(calls_for(TEXTS("a")), 0);
 }
-END_TEST
 
 /* The lines are those of the chunk that says it now. */
-START_TEST(messages_are_said_again)
+TEST(messages_are_said_again)
 {
     static const char first[] = "minilink warning : a.o:103:1: careful\n"
                                 "minilink info    : so there\n";
@@ -233,10 +230,9 @@ START_TEST(messages_are_said_again)
     ck_assert(text_equal(buffer_view(&said.text), TEXT("minilink warning : a.o:203:1: careful\n"
                                                        "minilink info    : so there\n")));
 }
-END_TEST
 
 /* -w, -Werror and the form are this link's, not that of the link that has kept it. */
-START_TEST(messages_are_said_as_this_link_wants_them)
+TEST(messages_are_said_as_this_link_wants_them)
 {
     struct cubins cubins = {0};
     int result;
@@ -255,9 +251,8 @@ START_TEST(messages_are_said_as_this_link_wants_them)
     ck_assert_int_eq(result, LINK_FAILED);
     diag_state_get()->warnings_are_errors = false;
 }
-END_TEST
 
-START_TEST(a_chunks_name_is_that_of_the_link_that_says_it)
+TEST(a_chunks_name_is_that_of_the_link_that_says_it)
 {
     ck_assert_int_eq(calls_for(TEXTS("name")), 1);
     ck_assert(text_equal(buffer_view(&said.text), TEXT("minilink warning : a.o:104:1: named\n"
@@ -271,10 +266,9 @@ START_TEST(a_chunks_name_is_that_of_the_link_that_says_it)
     ck_assert_int_eq(calls_for(TEXTS("report")), 1);
     ck_assert_int_eq(calls_for(TEXTS("report")), 1);
 }
-END_TEST
 
 /* Those of the same link that went well are. */
-START_TEST(failures_are_never_kept)
+TEST(failures_are_never_kept)
 {
     struct cubins cubins = {0};
     int result;
@@ -286,7 +280,6 @@ START_TEST(failures_are_never_kept)
     }
     ck_assert_int_eq(calls_for(TEXTS("a")), 0);
 }
-END_TEST
 
 /* What assembler_identity_find() says, which ends in a key that is compared. */
 static struct assembler assembler;
@@ -306,7 +299,7 @@ static bool same(const struct cache_key *a, const struct cache_key *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-START_TEST(a_plugin_is_its_name_and_version)
+TEST(a_plugin_is_its_name_and_version)
 {
     struct cache_key one, other;
 
@@ -321,7 +314,6 @@ START_TEST(a_plugin_is_its_name_and_version)
     ck_assert(!identify(NULL, &other));
     ck_assert_ptr_nonnull(strstr(said.text.data, "the assembler 'another' declares no version"));
 }
-END_TEST
 
 static void write_program(const char *path, const char *text)
 {
@@ -332,7 +324,7 @@ static void write_program(const char *path, const char *text)
     fclose(file);
 }
 
-START_TEST(ptxas_is_its_contents_and_its_environment)
+TEST(ptxas_is_its_contents_and_its_environment)
 {
     char path[96], moved[96];
     struct cache_key one, other;
@@ -357,9 +349,8 @@ START_TEST(ptxas_is_its_contents_and_its_environment)
     ck_assert(identify(NULL, &other) && !same(&one, &other));
     unsetenv("CAN_FINALIZE_DEBUG");
 }
-END_TEST
 
-START_TEST(a_ptxas_of_nvidias_is_its_file_alone)
+TEST(a_ptxas_of_nvidias_is_its_file_alone)
 {
     char path[96];
     struct cache_key one, other;
@@ -377,9 +368,8 @@ START_TEST(a_ptxas_of_nvidias_is_its_file_alone)
     ck_assert(!identify(NULL, &other));
     ck_assert_uint_eq(said.text.size, 0);
 }
-END_TEST
 
-START_TEST(what_cannot_be_part_of_a_key_is_told)
+TEST_LOOP(what_cannot_be_part_of_a_key_is_told, 8)
 {
     static const struct {
         const char *const options[3];
@@ -401,26 +391,4 @@ START_TEST(what_cannot_be_part_of_a_key_is_told)
     ck_assert(!identify(NULL, &key));
     assembler = (struct assembler){.table = fake}; /* a program that can be read */
     ck_assert(identify(NULL, &key));
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("remember");
-    TCase *tests = tcase_create("remember");
-
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, what_was_assembled_once_is_not_assembled_again);
-    tcase_add_test(tests, threads_do_not_count_and_are_told_alike);
-    tcase_add_test(tests, whatever_the_cubin_depends_on_counts);
-    tcase_add_test(tests, messages_are_said_again);
-    tcase_add_test(tests, messages_are_said_as_this_link_wants_them);
-    tcase_add_test(tests, a_chunks_name_is_that_of_the_link_that_says_it);
-    tcase_add_test(tests, failures_are_never_kept);
-    tcase_add_test(tests, a_plugin_is_its_name_and_version);
-    tcase_add_test(tests, ptxas_is_its_contents_and_its_environment);
-    tcase_add_test(tests, a_ptxas_of_nvidias_is_its_file_alone);
-    tcase_add_loop_test(tests, what_cannot_be_part_of_a_key_is_told, 0, 8);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -29,7 +29,7 @@ static char *in_folder(const char *name)
     return path;
 }
 
-static void set_up(void)
+void set_up(void)
 {
     strcpy(folder, "/tmp/check_ptxas_ahead.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -37,7 +37,7 @@ static void set_up(void)
     ptxas = (struct ptxas){.path = script, .version = (char[]){"known"}};
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     static const char *const names[] = {"ptxas", "told", "opened", "first", "second"};
 
@@ -134,7 +134,7 @@ static char *make_text(size_t size)
 /* The size of a pipe as it is made is 64 KiB. */
 static const size_t sizes[] = {10, 300000, (size_t)1 << 20};
 
-START_TEST(who_waits_for_the_text_reads_all_of_it)
+TEST_LOOP(who_waits_for_the_text_reads_all_of_it, 3)
 {
     char *text = make_text(sizes[_i]);
 
@@ -146,9 +146,8 @@ START_TEST(who_waits_for_the_text_reads_all_of_it)
     expect_told("/proc/");
     free(text);
 }
-END_TEST
 
-START_TEST(who_comes_late_reads_the_same)
+TEST_LOOP(who_comes_late_reads_the_same, 3)
 {
     char *text = make_text(sizes[_i]);
 
@@ -159,9 +158,8 @@ START_TEST(who_comes_late_reads_the_same)
     expect_told("/proc/");
     free(text);
 }
-END_TEST
 
-START_TEST(other_words_and_longer_texts_are_for_another_run)
+TEST(other_words_and_longer_texts_are_for_another_run)
 {
     char *text = make_text(((size_t)1 << 20) + 1);
 
@@ -179,9 +177,8 @@ START_TEST(other_words_and_longer_texts_are_for_another_run)
     expect_told("/dev/fd/");
     free(text);
 }
-END_TEST
 
-START_TEST(the_second_job_is_another_run)
+TEST(the_second_job_is_another_run)
 {
     write_script("", "");
     start();
@@ -192,9 +189,8 @@ START_TEST(the_second_job_is_another_run)
     expect_text("two");
     expect_told("/dev/fd/");
 }
-END_TEST
 
-START_TEST(failures_and_messages_are_those_of_an_ordinary_run)
+TEST_LOOP(failures_and_messages_are_those_of_an_ordinary_run, 3)
 {
     static const char *const behind[] = {"case $1 in /proc/*) exit 7;; esac",
                                          "case $1 in /proc/*) kill -9 $$;; esac",
@@ -210,9 +206,8 @@ START_TEST(failures_and_messages_are_those_of_an_ordinary_run)
     else
         ck_assert_ptr_null(result.log);
 }
-END_TEST
 
-START_TEST(a_job_that_is_given_up_is_not_begun_again)
+TEST(a_job_that_is_given_up_is_not_begun_again)
 {
     write_script("", "");
     start();
@@ -223,9 +218,8 @@ START_TEST(a_job_that_is_given_up_is_not_begun_again)
     cancelled = 0;
     ck_assert_int_ne(access(in_folder("told"), F_OK), 0);
 }
-END_TEST
 
-START_TEST(what_no_job_takes_is_gone_with_the_assembler)
+TEST(what_no_job_takes_is_gone_with_the_assembler)
 {
     int before = files_count_open();
 
@@ -238,22 +232,4 @@ START_TEST(what_no_job_takes_is_gone_with_the_assembler)
     start();
     ck_assert_int_eq(assemble("one", no_options), MINILINK_OK);
     ck_assert_int_eq(files_count_open(), before);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("ptxas_ahead");
-    TCase *cases = tcase_create("ptxas_ahead");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_loop_test(cases, who_waits_for_the_text_reads_all_of_it, 0, 3);
-    tcase_add_loop_test(cases, who_comes_late_reads_the_same, 0, 3);
-    tcase_add_test(cases, other_words_and_longer_texts_are_for_another_run);
-    tcase_add_test(cases, the_second_job_is_another_run);
-    tcase_add_loop_test(cases, failures_and_messages_are_those_of_an_ordinary_run, 0, 3);
-    tcase_add_test(cases, a_job_that_is_given_up_is_not_begun_again);
-    tcase_add_test(cases, what_no_job_takes_is_gone_with_the_assembler);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

@@ -57,7 +57,7 @@ static const struct {
     {4, "ab ac bd cd ", "{d}{b}{c}{a}"},
 };
 
-START_TEST(components_come_behind_those_that_they_lead_to)
+TEST_LOOP(components_come_behind_those_that_they_lead_to, COUNT(graphs))
 {
     struct listing listing = {.edges = graphs[_i].edges};
     const struct components_graph graph = {&listing, graphs[_i].nodes, next_of, list_component};
@@ -69,7 +69,6 @@ START_TEST(components_come_behind_those_that_they_lead_to)
     buffer_free(&listing.found);
     arena_free(&arena);
 }
-END_TEST
 
 static uint32_t next_in_line(void *argument, uint32_t node, uint32_t position)
 {
@@ -87,7 +86,7 @@ static void count_component(void *argument, const uint32_t *members, size_t coun
     ck_assert_uint_eq(members[0], LONGEST - ++*seen);
 }
 
-START_TEST(a_long_way_needs_no_stack)
+TEST(a_long_way_needs_no_stack)
 {
     uint32_t seen = 0;
     const struct components_graph graph = {&seen, LONGEST, next_in_line, count_component};
@@ -96,16 +95,4 @@ START_TEST(a_long_way_needs_no_stack)
     components_find(&graph, &arena);
     ck_assert_uint_eq(seen, LONGEST);
     arena_free(&arena);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("components");
-    TCase *tests = tcase_create("components");
-
-    tcase_add_loop_test(tests, components_come_behind_those_that_they_lead_to, 0, COUNT(graphs));
-    tcase_add_test(tests, a_long_way_needs_no_stack);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -40,7 +40,7 @@ static enum link_code raise_behind_three(void *argument)
     context_raise(LINK_NO_MEMORY);
 }
 
-START_TEST(raising_cleans_up_newest_first)
+TEST(raising_cleans_up_newest_first)
 {
     struct record record = {0};
 
@@ -48,7 +48,6 @@ START_TEST(raising_cleans_up_newest_first)
     ck_assert_str_eq(record.order, "cba");
     ck_assert_ptr_null(context_get()->cleanups);
 }
-END_TEST
 
 static enum link_code clean_then_raise(void *argument)
 {
@@ -61,14 +60,13 @@ static enum link_code clean_then_raise(void *argument)
     context_raise(LINK_FAILED);
 }
 
-START_TEST(what_was_cleaned_is_not_cleaned_again)
+TEST(what_was_cleaned_is_not_cleaned_again)
 {
     struct record record = {0};
 
     ck_assert_int_eq(context_run(clean_then_raise, &record), LINK_FAILED);
     ck_assert_str_eq(record.order, "io");
 }
-END_TEST
 
 static enum link_code run_inside(void *argument)
 {
@@ -82,14 +80,13 @@ static enum link_code run_inside(void *argument)
     return LINK_OK;
 }
 
-START_TEST(an_inner_raise_leaves_outer_cleanups_alone)
+TEST(an_inner_raise_leaves_outer_cleanups_alone)
 {
     struct record record = {0};
 
     ck_assert_int_eq(context_run(run_inside, &record), LINK_OK);
     ck_assert_str_eq(record.order, "cbax");
 }
-END_TEST
 
 static enum link_code raise_behind_inner(void *argument)
 {
@@ -101,7 +98,7 @@ static enum link_code raise_behind_inner(void *argument)
     context_raise(LINK_FAILED);
 }
 
-START_TEST(behind_an_inner_point_the_outer_one_is_raised_to)
+TEST(behind_an_inner_point_the_outer_one_is_raised_to)
 {
     struct record record = {0};
 
@@ -109,10 +106,9 @@ START_TEST(behind_an_inner_point_the_outer_one_is_raised_to)
     ck_assert_str_eq(record.order, "cbax");
     ck_assert_ptr_null(context_get()->recovery);
 }
-END_TEST
 
 /* How messages look is taken over; errors are the thread's own. */
-START_TEST(what_is_inherited_has_no_errors)
+TEST(what_is_inherited_has_no_errors)
 {
     struct diag_state from = {.has_fatal_error = true, .error_count = 3}, *own = diag_state_get();
     struct {
@@ -138,7 +134,6 @@ START_TEST(what_is_inherited_has_no_errors)
     ck_assert_uint_eq(own->error_count, 0);
     memset(own, 0, sizeof *own);
 }
-END_TEST
 
 /* Leaks here are found by a sanitizer or valgrind. */
 static enum link_code raise_with_containers(void *argument)
@@ -164,11 +159,10 @@ static enum link_code raise_with_containers(void *argument)
     return LINK_OK;
 }
 
-START_TEST(containers_are_freed_on_the_way)
+TEST(containers_are_freed_on_the_way)
 {
     ck_assert_int_eq(context_run(raise_with_containers, NULL), LINK_NO_MEMORY);
 }
-END_TEST
 
 static void *open_in_thread(void *argument)
 {
@@ -179,7 +173,7 @@ static void *open_in_thread(void *argument)
     return NULL;
 }
 
-START_TEST(each_thread_opens_a_context_of_its_own_which_later_ones_use_again)
+TEST(each_thread_opens_a_context_of_its_own_which_later_ones_use_again)
 {
     struct context *own = context_open(), *other = NULL, *later = NULL;
     pthread_t thread;
@@ -193,9 +187,8 @@ START_TEST(each_thread_opens_a_context_of_its_own_which_later_ones_use_again)
     pthread_join(thread, NULL);
     ck_assert_ptr_eq(later, other);
 }
-END_TEST
 
-START_TEST(a_context_can_be_had_again_after_shutdown)
+TEST(a_context_can_be_had_again_after_shutdown)
 {
     ck_assert_ptr_nonnull(context_get());
     context_shutdown();
@@ -205,7 +198,6 @@ START_TEST(a_context_can_be_had_again_after_shutdown)
     context_shutdown();
     context_shutdown();
 }
-END_TEST
 
 static void take_lines(void *argument, int severity, struct text lines)
 {
@@ -223,7 +215,7 @@ static enum link_code say_something(void *unused)
     context_raise(LINK_FAILED);
 }
 
-START_TEST(a_call_inside_of_another_has_a_state_of_its_own)
+TEST(a_call_inside_of_another_has_a_state_of_its_own)
 {
     struct buffer outer = {0}, inner = {0};
     const struct diag_writer writers[] = {{take_lines, &outer}, {take_lines, &inner}};
@@ -247,9 +239,8 @@ START_TEST(a_call_inside_of_another_has_a_state_of_its_own)
     buffer_free(&outer);
     buffer_free(&inner);
 }
-END_TEST
 
-START_TEST(running_out_of_memory_is_reported_as_a_fatal_error)
+TEST(running_out_of_memory_is_reported_as_a_fatal_error)
 {
     struct diag_state *state = diag_state_get();
     struct diag_sink sink = {0};
@@ -262,9 +253,8 @@ START_TEST(running_out_of_memory_is_reported_as_a_fatal_error)
     ck_assert(text_equal(buffer_view(&sink.text), TEXT("minilink fatal   : out of memory\n")));
     diag_sink_free(&sink);
 }
-END_TEST
 
-START_TEST(werror_makes_errors_of_warnings_but_not_of_cautions)
+TEST(werror_makes_errors_of_warnings_but_not_of_cautions)
 {
     struct diag_state *state = diag_state_get();
     struct diag_sink sink = {0};
@@ -287,9 +277,8 @@ START_TEST(werror_makes_errors_of_warnings_but_not_of_cautions)
                                                        "minilink note    : why\n")));
     diag_sink_free(&sink);
 }
-END_TEST
 
-START_TEST(without_a_key_there_is_no_context)
+TEST(without_a_key_there_is_no_context)
 {
     pthread_key_t key;
     struct context outside;
@@ -299,26 +288,4 @@ START_TEST(without_a_key_there_is_no_context)
     ck_assert_ptr_null(context_open());
     ck_assert(!context_enter(&outside));
     context_shutdown();
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("context");
-    TCase *tests = tcase_create("context");
-
-    tcase_add_test(tests, raising_cleans_up_newest_first);
-    tcase_add_test(tests, what_was_cleaned_is_not_cleaned_again);
-    tcase_add_test(tests, an_inner_raise_leaves_outer_cleanups_alone);
-    tcase_add_test(tests, containers_are_freed_on_the_way);
-    tcase_add_test(tests, behind_an_inner_point_the_outer_one_is_raised_to);
-    tcase_add_test(tests, what_is_inherited_has_no_errors);
-    tcase_add_test(tests, each_thread_opens_a_context_of_its_own_which_later_ones_use_again);
-    tcase_add_test(tests, a_context_can_be_had_again_after_shutdown);
-    tcase_add_test(tests, a_call_inside_of_another_has_a_state_of_its_own);
-    tcase_add_test(tests, running_out_of_memory_is_reported_as_a_fatal_error);
-    tcase_add_test(tests, werror_makes_errors_of_warnings_but_not_of_cautions);
-    tcase_add_test(tests, without_a_key_there_is_no_context);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

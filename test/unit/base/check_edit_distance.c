@@ -14,7 +14,7 @@ static const struct {
              {"ca", "abc", 3},   {"kitten", "sitting", 3}, {"mbarier", "mbarrier", 1},
              {"addd", "add", 1}, {"xyzzy", "plugh", 5}};
 
-START_TEST(edits_are_counted_both_ways)
+TEST_LOOP(edits_are_counted_both_ways, COUNT(pairs))
 {
     struct text from = text_of(pairs[_i].from), to = text_of(pairs[_i].to);
 
@@ -25,9 +25,8 @@ START_TEST(edits_are_counted_both_ways)
         ck_assert_uint_eq(edit_distance(to, from, most), edits);
     }
 }
-END_TEST
 
-START_TEST(words_that_are_too_long_are_not_compared)
+TEST(words_that_are_too_long_are_not_compared)
 {
     char word[EDIT_DISTANCE_LONGEST + 1] = {0};
     const struct text longest = {word, EDIT_DISTANCE_LONGEST}, longer = {word, sizeof word};
@@ -37,16 +36,4 @@ START_TEST(words_that_are_too_long_are_not_compared)
                       EDIT_DISTANCE_LONGEST);
     ck_assert_uint_eq(edit_distance(longer, TEXT(""), 2 * EDIT_DISTANCE_LONGEST), SIZE_MAX);
     ck_assert_uint_eq(edit_distance(TEXT(""), longer, 2 * EDIT_DISTANCE_LONGEST), SIZE_MAX);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("edit_distance");
-    TCase *words = tcase_create("words");
-
-    tcase_add_loop_test(words, edits_are_counted_both_ways, 0, COUNT(pairs));
-    tcase_add_test(words, words_that_are_too_long_are_not_compared);
-    suite_add_tcase(suite, words);
-    return suite;
 }

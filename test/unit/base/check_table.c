@@ -26,7 +26,7 @@ static char (*colliding_names(void))[NAME_SIZE]
     return names;
 }
 
-START_TEST(chosen_names_do_not_collide)
+TEST(chosen_names_do_not_collide)
 {
     char(*names)[NAME_SIZE] = colliding_names();
     struct table table = {0};
@@ -43,9 +43,8 @@ START_TEST(chosen_names_do_not_collide)
     table_free(&table);
     free(names);
 }
-END_TEST
 
-START_TEST(what_was_stored_is_found_also_after_growing)
+TEST(what_was_stored_is_found_also_after_growing)
 {
     struct table table = {0};
     char names[1000][NAME_SIZE];
@@ -65,16 +64,4 @@ START_TEST(what_was_stored_is_found_also_after_growing)
     table_set(&table, TEXT("n5"), 1);
     ck_assert_uint_eq(table_find(&table, TEXT("n5")), 1);
     table_free(&table);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("table");
-    TCase *tests = tcase_create("table");
-
-    tcase_add_test(tests, chosen_names_do_not_collide);
-    tcase_add_test(tests, what_was_stored_is_found_also_after_growing);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

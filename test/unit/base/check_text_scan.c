@@ -20,7 +20,7 @@ static const struct {
     {"99999999999999999999990", UINT64_MAX, "", true},
 };
 
-START_TEST(digits_are_taken_as_a_number)
+TEST_LOOP(digits_are_taken_as_a_number, COUNT(numbers))
 {
     struct text text = text_of(numbers[_i].text);
     uint64_t number = 1;
@@ -29,10 +29,9 @@ START_TEST(digits_are_taken_as_a_number)
     ck_assert_uint_eq(number, numbers[_i].number);
     ck_assert(text_equal(text, text_of(numbers[_i].rest)));
 }
-END_TEST
 
 /* Nothing is added to the address that it has not: clang's sanitizer looks. */
-START_TEST(a_text_without_data_has_no_number_and_no_line)
+TEST(a_text_without_data_has_no_number_and_no_line)
 {
     struct text text = {0}, line;
     uint64_t number;
@@ -41,9 +40,8 @@ START_TEST(a_text_without_data_has_no_number_and_no_line)
     ck_assert(!text_scan_line(&text, &line));
     ck_assert_ptr_null(text.data);
 }
-END_TEST
 
-START_TEST(lines_end_at_line_feeds_and_at_the_end)
+TEST(lines_end_at_line_feeds_and_at_the_end)
 {
     static const char *const lines[] = {"a", "", "b c\r", "d"};
     struct text text = TEXT("a\n\nb c\r\nd"), line;
@@ -53,17 +51,4 @@ START_TEST(lines_end_at_line_feeds_and_at_the_end)
         ck_assert(text_equal(line, text_of(lines[i])));
     }
     ck_assert(!text_scan_line(&text, &line));
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("text_scan");
-    TCase *tests = tcase_create("text_scan");
-
-    tcase_add_loop_test(tests, digits_are_taken_as_a_number, 0, COUNT(numbers));
-    tcase_add_test(tests, a_text_without_data_has_no_number_and_no_line);
-    tcase_add_test(tests, lines_end_at_line_feeds_and_at_the_end);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -30,7 +30,7 @@ static struct diag_sink sink;
 static struct cache_request request;
 static struct cache *cache;
 
-static void set_up(void)
+void set_up(void)
 {
     strcpy(folder, "/tmp/check_cache.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -41,7 +41,7 @@ static void set_up(void)
     ck_assert_ptr_nonnull(cache);
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     cache_close(cache);
     diag_state_get()->sink = NULL;
@@ -210,7 +210,7 @@ static struct cache_key key_of_row(const char *what, const char *row)
     return key_end(&key);
 }
 
-START_TEST(different_rows_have_different_keys)
+TEST(different_rows_have_different_keys)
 {
     static const char *const rows[] = {"",   "t",  "T", "b",  "Tb", "bT", "n",  "z",  "nn",
                                        "e",  "ee", "0", "l",  "L",  "lt", "tl", "e0", "0e",
@@ -224,7 +224,6 @@ START_TEST(different_rows_have_different_keys)
                           "'%s' and '%s'", rows[i], rows[j]);
     }
 }
-END_TEST
 
 static bool key_of_file(const char *path, struct cache_key *result)
 {
@@ -237,7 +236,7 @@ static bool key_of_file(const char *path, struct cache_key *result)
     return ok;
 }
 
-START_TEST(a_file_is_its_contents)
+TEST(a_file_is_its_contents)
 {
     static char data[600000]; /* more than is read at a time */
     struct cache_key key, other;
@@ -259,7 +258,6 @@ START_TEST(a_file_is_its_contents)
     ck_assert_int_eq(mkfifo(in_folder("fifo"), 0600), 0);
     ck_assert(!key_of_file(in_folder("fifo"), &other));
 }
-END_TEST
 
 /* Seconds that the file cache thinks have passed since the test began. */
 static int passed_seconds;
@@ -308,7 +306,7 @@ static void make_large(const char *path, char byte)
     close(fd);
 }
 
-START_TEST(a_large_file_is_read_once_while_it_stays_the_same)
+TEST(a_large_file_is_read_once_while_it_stays_the_same)
 {
     const char *path = in_folder("tool");
     const struct timespec times[2] = {{1, 1}, {1, 1}};
@@ -339,9 +337,8 @@ START_TEST(a_large_file_is_read_once_while_it_stays_the_same)
     ck_assert(file_hash(&one, cache, path, NULL) && same(one.contents, other.contents));
     ck_assert_uint_gt(cache_statistics(cache)->written_bytes, written);
 }
-END_TEST
 
-START_TEST(a_large_file_without_a_time_is_known_by_pieces_of_it)
+TEST(a_large_file_without_a_time_is_known_by_pieces_of_it)
 {
     const char *path = in_folder("tool");
     struct file_hash one, other;
@@ -361,9 +358,8 @@ START_TEST(a_large_file_without_a_time_is_known_by_pieces_of_it)
     ck_assert_uint_gt(cache_statistics(cache)->written_bytes, written);
     has_seconds_only = false;
 }
-END_TEST
 
-START_TEST(a_text_is_found_wherever_it_stands)
+TEST(a_text_is_found_wherever_it_stands)
 {
     static const size_t places[] = {0, 1000, ((size_t)1 << 18) - 3, (size_t)1 << 18, 299996};
     static char data[300000];
@@ -378,9 +374,8 @@ START_TEST(a_text_is_found_wherever_it_stands)
         ck_assert(file_hash(&hash, NULL, in_folder("a"), NULL) && !hash.has_text);
     }
 }
-END_TEST
 
-START_TEST(a_variable_counts_with_its_name)
+TEST(a_variable_counts_with_its_name)
 {
     struct cache_key keys[3];
 
@@ -398,9 +393,8 @@ START_TEST(a_variable_counts_with_its_name)
     }
     ck_assert(!same(keys[0], keys[1]) && !same(keys[0], keys[2]) && !same(keys[1], keys[2]));
 }
-END_TEST
 
-START_TEST(what_is_kept_is_found_by_its_key_alone)
+TEST(what_is_kept_is_found_by_its_key_alone)
 {
     const struct cache_statistics *counts;
 
@@ -417,9 +411,8 @@ START_TEST(what_is_kept_is_found_by_its_key_alone)
     ck_assert_uint_eq(counts->saved_nanoseconds, 123456789);
     ck_assert_uint_eq(sink.text.size, 0);
 }
-END_TEST
 
-START_TEST(no_cache_has_nothing_and_keeps_nothing)
+TEST(no_cache_has_nothing_and_keeps_nothing)
 {
     static const struct cache_request none = {.statistics = true};
     struct buffer text = {0};
@@ -437,9 +430,8 @@ START_TEST(no_cache_has_nothing_and_keeps_nothing)
     ck_assert_uint_eq(sink.text.size, 0);
     buffer_free(&text);
 }
-END_TEST
 
-START_TEST(an_entry_under_another_name_is_not_believed)
+TEST(an_entry_under_another_name_is_not_believed)
 {
     struct cache_key one = key_of(1), two = key_of(2);
     char from[256];
@@ -452,7 +444,6 @@ START_TEST(an_entry_under_another_name_is_not_believed)
     ck_assert(!is_there(path_of(&two)));
     ck_assert_uint_eq(cache_statistics(cache)->damaged, 1);
 }
-END_TEST
 
 /* A cubin's entry, as it is in the folder. */
 static uint8_t whole[1 << 16];
@@ -484,7 +475,7 @@ static void check_damaged(const uint8_t *bytes, size_t size, const char *what, s
     ck_assert_msg(!is_there(path_of(&cubin_key)), "%s at %zu stays", what, at);
 }
 
-START_TEST(a_changed_byte_is_a_miss_and_goes_away)
+TEST(a_changed_byte_is_a_miss_and_goes_away)
 {
     store_cubin();
     for (size_t i = 0; i < whole_size; i++) {
@@ -498,7 +489,6 @@ START_TEST(a_changed_byte_is_a_miss_and_goes_away)
     }
     ck_assert_uint_eq(cache_statistics(cache)->damaged, 2 * whole_size);
 }
-END_TEST
 
 /* What this process has had in memory at a time, in KiB. */
 static long peak(void)
@@ -509,7 +499,7 @@ static long peak(void)
     return usage.ru_maxrss;
 }
 
-START_TEST(an_entry_whose_header_is_wrong_is_not_read)
+TEST(an_entry_whose_header_is_wrong_is_not_read)
 {
     const off_t huge = (off_t)1 << 30;
     struct cache_value value;
@@ -526,9 +516,8 @@ START_TEST(an_entry_whose_header_is_wrong_is_not_read)
     ck_assert(!is_there(path_of(&cubin_key)));
     ck_assert_int_lt(peak() - before, 200 << 10);
 }
-END_TEST
 
-START_TEST(an_entry_of_another_length_is_a_miss_and_goes_away)
+TEST(an_entry_of_another_length_is_a_miss_and_goes_away)
 {
     struct cache_value value;
 
@@ -542,9 +531,8 @@ START_TEST(an_entry_of_another_length_is_a_miss_and_goes_away)
     ck_assert(cache_lookup(cache, CACHE_CHUNK, &cubin_key, &value));
     cache_value_free(&value);
 }
-END_TEST
 
-START_TEST(what_is_damaged_is_kept_anew)
+TEST(what_is_damaged_is_kept_anew)
 {
     struct cache_key key = key_of(5);
 
@@ -555,7 +543,6 @@ START_TEST(what_is_damaged_is_kept_anew)
     ck_assert(find_number(5));
     ck_assert_uint_eq(sink.text.size, 0);
 }
-END_TEST
 
 /* Opens the folder again, which is refused with these words. */
 static void check_refused(const char *words)
@@ -566,7 +553,7 @@ static void check_refused(const char *words)
     ck_assert_uint_eq(diag_error_count(), 0);
 }
 
-START_TEST(a_folder_that_others_may_write_is_not_used)
+TEST(a_folder_that_others_may_write_is_not_used)
 {
     static const mode_t modes[] = {0720, 0702, 0777, 01777, 0770};
 
@@ -578,9 +565,8 @@ START_TEST(a_folder_that_others_may_write_is_not_used)
     reopen();
     ck_assert_ptr_nonnull(cache);
 }
-END_TEST
 
-START_TEST(a_folder_of_another_user_is_not_used)
+TEST(a_folder_of_another_user_is_not_used)
 {
     if (geteuid() != 0) /* who may give it to another? test/jobs/cache.sh has a way */
         return;
@@ -588,9 +574,8 @@ START_TEST(a_folder_of_another_user_is_not_used)
     check_refused("it belongs to user 12345, and must belong to user 0, who runs this link");
     ck_assert_int_eq(chown(folder, 0, (gid_t)-1), 0);
 }
-END_TEST
 
-START_TEST(what_is_no_folder_is_a_warning)
+TEST(what_is_no_folder_is_a_warning)
 {
     char name[5000];
 
@@ -611,9 +596,8 @@ START_TEST(what_is_no_folder_is_a_warning)
     check_refused("File name too long");
     request.folder = folder;
 }
-END_TEST
 
-START_TEST(a_folder_is_made_with_all_that_leads_to_it)
+TEST(a_folder_is_made_with_all_that_leads_to_it)
 {
     struct stat status;
 
@@ -626,9 +610,8 @@ START_TEST(a_folder_is_made_with_all_that_leads_to_it)
     ck_assert_int_eq(stat(in_folder("a/b/c"), &status), 0);
     ck_assert_uint_eq(status.st_mode & 07777, 0700);
 }
-END_TEST
 
-START_TEST(an_entry_that_others_may_write_is_not_believed)
+TEST(an_entry_that_others_may_write_is_not_believed)
 {
     struct cache_key key = key_of(4);
 
@@ -637,9 +620,8 @@ START_TEST(an_entry_that_others_may_write_is_not_believed)
     ck_assert(!find_number(4));
     ck_assert(!is_there(path_of(&key)));
 }
-END_TEST
 
-START_TEST(a_shelf_that_others_may_write_is_not_used)
+TEST(a_shelf_that_others_may_write_is_not_used)
 {
     struct cache_key key = key_of(4);
     char shelf[256];
@@ -654,7 +636,6 @@ START_TEST(a_shelf_that_others_may_write_is_not_used)
     cache_finish(cache);
     check_said("Could not write to cache folder '");
 }
-END_TEST
 
 /* What stands in the place of an entry: made by `make` at `path`. */
 static void make_link(const char *path)
@@ -670,7 +651,7 @@ static void make_folder(const char *path)
     ck_assert_int_eq(mkdir(path, 0700), 0);
 }
 
-START_TEST(what_is_no_file_is_no_entry)
+TEST_LOOP(what_is_no_file_is_no_entry, 3)
 {
     static void (*const make[])(const char *) = {make_link, make_fifo, make_folder};
     struct cache_key key = key_of(6);
@@ -686,9 +667,8 @@ START_TEST(what_is_no_file_is_no_entry)
     else
         ck_assert(find_number(6) && sink.text.size == 0);
 }
-END_TEST
 
-START_TEST(the_first_failure_to_write_is_the_only_warning)
+TEST(the_first_failure_to_write_is_the_only_warning)
 {
     char shelf[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
     struct cache_key key = key_of(1);
@@ -702,16 +682,14 @@ START_TEST(the_first_failure_to_write_is_the_only_warning)
     check_said("minilink warning : Could not write to cache folder '");
     ck_assert_uint_eq(cache_statistics(cache)->kinds[CACHE_CHUNK].stored, 0);
 }
-END_TEST
 
-START_TEST(a_reason_to_give_up_is_told_once)
+TEST(a_reason_to_give_up_is_told_once)
 {
     cache_give_up(cache, "'%s' is gone", "it");
     check_said("' is not used: 'it' is gone\n");
     cache_give_up(cache, "'%s' is gone", "another");
     ck_assert_uint_eq(sink.text.size, 0);
 }
-END_TEST
 
 /* Makes a file of `size` bytes that was last used so many seconds ago. */
 static void make_old(const char *path, time_t seconds, off_t size)
@@ -776,7 +754,7 @@ static const struct {
     {BARE ":cache_size=100%", 10},
 };
 
-START_TEST(the_oldest_go_until_the_policy_is_kept)
+TEST_LOOP(the_oldest_go_until_the_policy_is_kept, COUNT(prunings))
 {
     make_entries(10, 1000);
     prune(prunings[_i].policy);
@@ -790,18 +768,16 @@ START_TEST(the_oldest_go_until_the_policy_is_kept)
     ck_assert_uint_eq(cache_statistics(cache)->pruned_bytes,
                       1000 * (10 - (uint64_t)prunings[_i].left));
 }
-END_TEST
 
-START_TEST(an_entry_that_is_used_is_young_again)
+TEST(an_entry_that_is_used_is_young_again)
 {
     make_entries(10, -1);
     ck_assert(find_number(9));
     prune(BARE ":cache_size_files=2");
     ck_assert(find_number(9) && find_number(1) && !find_number(2));
 }
-END_TEST
 
-START_TEST(it_is_looked_after_when_the_interval_has_passed)
+TEST(it_is_looked_after_when_the_interval_has_passed)
 {
     make_entries(3, -1);
     prune(BARE ":cache_size_files=1:prune_interval=1h"); /* the first time starts the clock */
@@ -819,9 +795,8 @@ START_TEST(it_is_looked_after_when_the_interval_has_passed)
     prune(BARE ":cache_size_files=1:prune_interval=1h");
     ck_assert_int_eq(count_entries(3), 1);
 }
-END_TEST
 
-START_TEST(nobody_waits_for_the_one_who_prunes)
+TEST(nobody_waits_for_the_one_who_prunes)
 {
     int fd = open(in_folder("pruned"), O_RDWR | O_CREAT, 0600);
 
@@ -833,11 +808,10 @@ START_TEST(nobody_waits_for_the_one_who_prunes)
     prune(BARE ":cache_size_files=1");
     ck_assert_int_eq(count_entries(3), 1);
 }
-END_TEST
 
 /* A killed link's goes after an hour; one that may still be written stays, and so does whatever is
  * no cache's. */
-START_TEST(what_is_half_written_goes_and_what_is_foreign_stays)
+TEST(what_is_half_written_goes_and_what_is_foreign_stays)
 {
     static const struct {
         const char *name;
@@ -864,7 +838,6 @@ START_TEST(what_is_half_written_goes_and_what_is_foreign_stays)
         ck_assert_msg(is_there(in_folder(files[i].name)) == files[i].stays, "%s", files[i].name);
     ck_assert_uint_eq(cache_statistics(cache)->pruned, 2);
 }
-END_TEST
 
 #define THREADS 8
 #define ROUNDS  200
@@ -890,7 +863,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-START_TEST(threads_share_it)
+TEST(threads_share_it)
 {
     static uint64_t seeds[THREADS];
     const struct cache_statistics *counts;
@@ -914,10 +887,9 @@ START_TEST(threads_share_it)
     ck_assert_uint_eq(counts->kinds[CACHE_CHUNK].misses, counts->kinds[CACHE_CHUNK].stored);
     ck_assert_uint_eq(counts->damaged, 0);
 }
-END_TEST
 
 /* Last, as nothing can be kept any more in this process. */
-START_TEST(a_signal_removes_what_is_being_written)
+TEST(a_signal_removes_what_is_being_written)
 {
     struct cache_key key = key_of(1);
     char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
@@ -938,45 +910,4 @@ START_TEST(a_signal_removes_what_is_being_written)
     ck_assert(!is_there(path_of(&key)));
     close(shelf);
     close(top);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("cache");
-    TCase *tests = tcase_create("cache");
-
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, different_rows_have_different_keys);
-    tcase_add_test(tests, a_file_is_its_contents);
-    tcase_add_test(tests, a_large_file_is_read_once_while_it_stays_the_same);
-    tcase_add_test(tests, a_text_is_found_wherever_it_stands);
-    tcase_add_test(tests, a_large_file_without_a_time_is_known_by_pieces_of_it);
-    tcase_add_test(tests, a_variable_counts_with_its_name);
-    tcase_add_test(tests, what_is_kept_is_found_by_its_key_alone);
-    tcase_add_test(tests, no_cache_has_nothing_and_keeps_nothing);
-    tcase_add_test(tests, an_entry_under_another_name_is_not_believed);
-    tcase_add_test(tests, a_changed_byte_is_a_miss_and_goes_away);
-    tcase_add_test(tests, an_entry_whose_header_is_wrong_is_not_read);
-    tcase_add_test(tests, an_entry_of_another_length_is_a_miss_and_goes_away);
-    tcase_add_test(tests, what_is_damaged_is_kept_anew);
-    tcase_add_test(tests, a_folder_that_others_may_write_is_not_used);
-    tcase_add_test(tests, a_folder_of_another_user_is_not_used);
-    tcase_add_test(tests, what_is_no_folder_is_a_warning);
-    tcase_add_test(tests, a_folder_is_made_with_all_that_leads_to_it);
-    tcase_add_test(tests, an_entry_that_others_may_write_is_not_believed);
-    tcase_add_test(tests, a_shelf_that_others_may_write_is_not_used);
-    tcase_add_loop_test(tests, what_is_no_file_is_no_entry, 0, 3);
-    tcase_add_test(tests, the_first_failure_to_write_is_the_only_warning);
-    tcase_add_test(tests, a_reason_to_give_up_is_told_once);
-    tcase_add_loop_test(tests, the_oldest_go_until_the_policy_is_kept, 0, COUNT(prunings));
-    tcase_add_test(tests, an_entry_that_is_used_is_young_again);
-    tcase_add_test(tests, it_is_looked_after_when_the_interval_has_passed);
-    tcase_add_test(tests, nobody_waits_for_the_one_who_prunes);
-    tcase_add_test(tests, what_is_half_written_goes_and_what_is_foreign_stays);
-    tcase_add_test(tests, threads_share_it);
-    tcase_add_test(tests, a_signal_removes_what_is_being_written);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -31,7 +31,7 @@ static const struct policy_case policy_cases[] = {
      {75, UINT64_C(1) << 31, 9, WEEK, 1200}},
 };
 
-START_TEST(a_policy_is_read)
+TEST_LOOP(a_policy_is_read, COUNT(policy_cases))
 {
     const struct policy_case *row = &policy_cases[_i];
     struct cache_policy policy;
@@ -44,7 +44,6 @@ START_TEST(a_policy_is_read)
     ck_assert_uint_eq(policy.expiry, row->expected.expiry);
     ck_assert_uint_eq(policy.interval, row->expected.interval);
 }
-END_TEST
 
 static const struct {
     const char *text, *error;
@@ -71,7 +70,7 @@ static const struct {
     {"prune_interval=1y:prune_after=1s", "'1y' of 'prune_interval' is not"},
 };
 
-START_TEST(what_is_no_policy_is_told)
+TEST_LOOP(what_is_no_policy_is_told, COUNT(wrong))
 {
     struct cache_policy policy = {.percent = 12345};
     char error[CACHE_POLICY_ERROR_SIZE] = "";
@@ -80,16 +79,4 @@ START_TEST(what_is_no_policy_is_told)
     ck_assert_msg(text_starts(text_of(error), text_of(wrong[_i].error)), "'%s': %s", wrong[_i].text,
                   error);
     ck_assert_uint_eq(policy.percent, 12345);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("policy");
-    TCase *tests = tcase_create("policy");
-
-    tcase_add_loop_test(tests, a_policy_is_read, 0, COUNT(policy_cases));
-    tcase_add_loop_test(tests, what_is_no_policy_is_told, 0, COUNT(wrong));
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -90,7 +90,7 @@ static void try_name(const struct option_row *row, const char *name)
     }
 }
 
-START_TEST(both_names_have_one_dash_or_two_and_their_value_joined_or_behind)
+TEST_LOOP(both_names_have_one_dash_or_two_and_their_value_joined_or_behind, (int)option_table_size)
 {
     const struct option_row *row = &option_table[_i];
 
@@ -100,10 +100,9 @@ START_TEST(both_names_have_one_dash_or_two_and_their_value_joined_or_behind)
     if (row->short_name)
         try_name(row, row->short_name);
 }
-END_TEST
 
 /* What begins a name is no option, but where it is another name, or a letter with its value. */
-START_TEST(a_name_cannot_be_cut_short)
+TEST_LOOP(a_name_cannot_be_cut_short, (int)option_table_size)
 {
     const struct option_row *row = &option_table[_i], *found;
     char form[128];
@@ -122,9 +121,8 @@ START_TEST(a_name_cannot_be_cut_short)
                       "%s is taken for another option", form);
     }
 }
-END_TEST
 
-START_TEST(letters_have_their_value_joined)
+TEST(letters_have_their_value_joined)
 {
     static const struct {
         const char *word, *name, *value;
@@ -159,7 +157,6 @@ START_TEST(letters_have_their_value_joined)
         ck_assert_msg(!lookup_add(&options, none[i]), "%s", none[i]);
     }
 }
-END_TEST
 
 /* The operands in one text, each behind a blank and, where it is a library, -l. */
 static void check_operands(const char *expected)
@@ -172,16 +169,15 @@ static void check_operands(const char *expected)
     ck_assert_str_eq(text, expected);
 }
 
-START_TEST(operands_and_libraries_keep_their_order)
+TEST(operands_and_libraries_keep_their_order)
 {
     ck_assert(READ_LINE("a.o", "-lb", "-w", "c.a", "-l", "d,e", "-", "-o", "x", "", "-library=f"));
     check_operands("a.o -lb c.a -ld -le -  -lf ");
     ck_assert_str_eq(options.link.output, "x");
     ck_assert(options.disable_warnings);
 }
-END_TEST
 
-START_TEST(two_dashes_end_the_options)
+TEST(two_dashes_end_the_options)
 {
     ck_assert(READ_LINE("a", "-w", "--", "-v", "--", "-lb", "--none"));
     check_operands("a -v -- -lb --none ");
@@ -191,10 +187,9 @@ START_TEST(two_dashes_end_the_options)
     ck_assert_str_eq(options.link.output, "--");
     ck_assert(options.disable_warnings);
 }
-END_TEST
 
 /* A file's words end where the file does. */
-START_TEST(files_of_options_stand_in_their_place)
+TEST(files_of_options_stand_in_their_place)
 {
     static const char text[] = "b -w -- -c";
     char option[64], joined[64];
@@ -214,18 +209,16 @@ START_TEST(files_of_options_stand_in_their_place)
     ck_assert(!lookup_add(&options, joined));
     fclose(file);
 }
-END_TEST
 
-START_TEST(a_command_line_without_words_is_empty)
+TEST(a_command_line_without_words_is_empty)
 {
     ck_assert(read_line((const char *const[]){NULL}));
     ck_assert_uint_eq(options.operand_count + options.given_count, 0);
     ck_assert(arguments_read(&options, &(struct arguments){0, (char *[]){NULL}}));
 }
-END_TEST
 
 /* A program that looks at its own words meanwhile finds getopt as it left it. */
-START_TEST(what_is_looked_up_leaves_getopt_alone)
+TEST(what_is_looked_up_leaves_getopt_alone)
 {
     static const char *const words[] = {"-arch=sm_90", "-lb", "c.o", "-none", "-optf=x"};
 
@@ -240,25 +233,4 @@ START_TEST(what_is_looked_up_leaves_getopt_alone)
     ck_assert(optind == 7 && opterr == 1 && optopt == 'x');
     ck_assert_str_eq(optarg, "kept");
     check_operands("-lb c.o ");
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("arguments");
-    TCase *tests = tcase_create("arguments");
-    int rows = (int)option_table_size;
-
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_loop_test(tests, both_names_have_one_dash_or_two_and_their_value_joined_or_behind, 0,
-                        rows);
-    tcase_add_loop_test(tests, a_name_cannot_be_cut_short, 0, rows);
-    tcase_add_test(tests, letters_have_their_value_joined);
-    tcase_add_test(tests, operands_and_libraries_keep_their_order);
-    tcase_add_test(tests, two_dashes_end_the_options);
-    tcase_add_test(tests, files_of_options_stand_in_their_place);
-    tcase_add_test(tests, a_command_line_without_words_is_empty);
-    tcase_add_test(tests, what_is_looked_up_leaves_getopt_alone);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -49,7 +49,7 @@ static bool is_size_of(enum option_kind kind, size_t size)
 }
 
 /* A word on the heap ends where a sanitizer sees it. */
-START_TEST(a_dash_alone_is_an_operand)
+TEST(a_dash_alone_is_an_operand)
 {
     char *words[] = {(char[]){"minilink"}, strdup("-"), strdup("-o"), strdup("x"), NULL};
 
@@ -59,9 +59,8 @@ START_TEST(a_dash_alone_is_an_operand)
     for (int i = 1; i < 4; i++)
         free(words[i]);
 }
-END_TEST
 
-START_TEST(every_row_says_where_its_value_goes)
+TEST_LOOP(every_row_says_where_its_value_goes, (int)option_table_size)
 {
     const struct option_row *row = &option_table[_i];
     const struct option_effect *effect = &row->effect;
@@ -76,7 +75,6 @@ START_TEST(every_row_says_where_its_value_goes)
     ck_assert(row->argument || effect->kind == OPTION_SETS || effect->kind == OPTION_LEVEL ||
               effect->kind == OPTION_IGNORED);
 }
-END_TEST
 
 /* Options that say the same, the opposite, or two forms of one thing. */
 static bool may_share(const struct option_row *row, const struct option_row *other)
@@ -93,7 +91,7 @@ static bool may_share(const struct option_row *row, const struct option_row *oth
     return row->effect.kind == OPTION_IGNORED && other->effect.kind == OPTION_IGNORED;
 }
 
-START_TEST(no_two_rows_write_one_field)
+TEST_LOOP(no_two_rows_write_one_field, (int)option_table_size)
 {
     const struct option_row *row = &option_table[_i];
 
@@ -110,7 +108,6 @@ START_TEST(no_two_rows_write_one_field)
         ck_assert(!row->effect.given || row->effect.given != other->effect.given);
     }
 }
-END_TEST
 
 static void *field_of(const struct option_row *row)
 {
@@ -263,7 +260,7 @@ static void check_libraries(const struct option_row *row)
     ck_assert_str_eq(options.operands[1].name, "b");
 }
 
-START_TEST(what_is_given_reaches_the_field_and_no_other)
+TEST_LOOP(what_is_given_reaches_the_field_and_no_other, (int)option_table_size)
 {
     const struct option_row *row = &option_table[_i];
 
@@ -308,7 +305,6 @@ START_TEST(what_is_given_reaches_the_field_and_no_other)
         break;
     }
 }
-END_TEST
 
 /* Reads a command line, which says what is to be linked. */
 static void read_line(int count, char *const words[])
@@ -325,7 +321,7 @@ static void read_line(int count, char *const words[])
     read_line(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *), (char *[]){__VA_ARGS__})
 
 /* The names on the left and on the right are what the table puts together. */
-START_TEST(strings_go_where_their_names_say)
+TEST(strings_go_where_their_names_say)
 {
     const struct link_request *link = &options.link;
 
@@ -351,9 +347,8 @@ START_TEST(strings_go_where_their_names_say)
     ck_assert_uint_eq(link->arch.sm, 90);
     ck_assert_str_eq(options.arch_text, "sm_90a");
 }
-END_TEST
 
-START_TEST(numbers_go_where_their_names_say)
+TEST(numbers_go_where_their_names_say)
 {
     const struct link_request *link = &options.link;
 
@@ -370,9 +365,8 @@ START_TEST(numbers_go_where_their_names_say)
     ck_assert_uint_eq(link->inflation_limit, 9 << 20);
     ck_assert_uint_eq(link->assembler.timeout, 10);
 }
-END_TEST
 
-START_TEST(choices_and_lists_go_where_their_names_say)
+TEST(choices_and_lists_go_where_their_names_say)
 {
     const struct link_request *link = &options.link;
 
@@ -390,9 +384,8 @@ START_TEST(choices_and_lists_go_where_their_names_say)
     ck_assert_str_eq(link->kernels_used, "k");
     ck_assert_str_eq(link->variables_used, "v");
 }
-END_TEST
 
-START_TEST(flags_go_where_their_names_say)
+TEST(flags_go_where_their_names_say)
 {
     const struct link_request *link = &options.link;
 
@@ -409,10 +402,9 @@ START_TEST(flags_go_where_their_names_say)
     ck_assert(options.warnings_are_errors && options.report_arch);
     ck_assert(options.ignored.count == 1 && !options.show_help && !options.show_version);
 }
-END_TEST
 
 /* The folder is the option's, else the environment's; --no-cache wins wherever it stands. */
-START_TEST(the_cache_is_off_until_a_folder_is_given)
+TEST(the_cache_is_off_until_a_folder_is_given)
 {
     const struct cache_request *cache = &options.link.cache;
 
@@ -441,7 +433,6 @@ START_TEST(the_cache_is_off_until_a_folder_is_given)
     ck_assert_ptr_null(cache->folder);
     unsetenv("MINILINK_CACHE_DIR");
 }
-END_TEST
 
 /* The key of a command line of these words, separated by blanks; false when it has none. */
 static bool key_of(const char *line, struct cache_key *key)
@@ -460,7 +451,7 @@ static bool key_of(const char *line, struct cache_key *key)
     return options.link.cache.has_command;
 }
 
-START_TEST(a_key_has_what_counts_and_nothing_else)
+TEST(a_key_has_what_counts_and_nothing_else)
 {
     static const char *const same[] = {
         "b.o -o y", "b.o c.o -lx -L. -o z", "-o y b.o -register-link-binaries=m",
@@ -487,10 +478,9 @@ START_TEST(a_key_has_what_counts_and_nothing_else)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         ck_assert_msg(!key_of(none[i], &keys[0]), "%s", none[i]);
 }
-END_TEST
 
 /* The list that options add up to is no redefinition; another value of one field is. */
-START_TEST(redefinitions_are_those_of_single_values)
+TEST(redefinitions_are_those_of_single_values)
 {
     READ_LINE("-Xptxas=-a", "-Xptxas=-b", "-lx", "-ly", "-L.", "-L..", "-kernels-used=a",
               "-kernels-used=b", "-cpu-arch=a", "-cpu-arch=b");
@@ -502,9 +492,8 @@ START_TEST(redefinitions_are_those_of_single_values)
                          TEXT("minilink warning : incompatible redefinition for option 'keep', "
                               "the last value of this option was used\n")));
 }
-END_TEST
 
-START_TEST(the_words_of_a_file_stand_in_the_place_of_its_option)
+TEST(the_words_of_a_file_stand_in_the_place_of_its_option)
 {
     FILE *file = tmpfile();
     char word[64];
@@ -518,28 +507,4 @@ START_TEST(the_words_of_a_file_stand_in_the_place_of_its_option)
     ck_assert_str_eq(options.link.keep, "inner");
     ck_assert_uint_eq(options.link.operand_count, 4);
     ck_assert_str_eq(options.link.operands[2].name, "x");
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("option_table");
-    TCase *tests = tcase_create("option_table");
-    int rows = (int)option_table_size;
-
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_loop_test(tests, every_row_says_where_its_value_goes, 0, rows);
-    tcase_add_loop_test(tests, no_two_rows_write_one_field, 0, rows);
-    tcase_add_loop_test(tests, what_is_given_reaches_the_field_and_no_other, 0, rows);
-    tcase_add_test(tests, a_dash_alone_is_an_operand);
-    tcase_add_test(tests, strings_go_where_their_names_say);
-    tcase_add_test(tests, numbers_go_where_their_names_say);
-    tcase_add_test(tests, choices_and_lists_go_where_their_names_say);
-    tcase_add_test(tests, flags_go_where_their_names_say);
-    tcase_add_test(tests, the_cache_is_off_until_a_folder_is_given);
-    tcase_add_test(tests, a_key_has_what_counts_and_nothing_else);
-    tcase_add_test(tests, redefinitions_are_those_of_single_values);
-    tcase_add_test(tests, the_words_of_a_file_stand_in_the_place_of_its_option);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

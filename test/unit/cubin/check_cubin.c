@@ -41,7 +41,7 @@ static const char *const real_cubins[] = {
     "fixtures/cubin/program.sm_100.cubin", "fixtures/cubin/linked.sm_100.cubin",
 };
 
-START_TEST(real_cubins_are_read)
+TEST_LOOP(real_cubins_are_read, COUNT(real_cubins))
 {
     struct buffer file = files_load(real_cubins[_i]);
     struct cubin cubin;
@@ -53,11 +53,10 @@ START_TEST(real_cubins_are_read)
     cubin_free(&cubin);
     buffer_free(&file);
 }
-END_TEST
 
 /* Whatever its length, a truncated cubin is refused. The copy has no byte more than is read, so
  * that the sanitizers see what lies behind. */
-START_TEST(truncated_cubins_are_refused)
+TEST_LOOP(truncated_cubins_are_refused, COUNT(real_cubins))
 {
     struct buffer file = files_load(real_cubins[_i]);
 
@@ -70,10 +69,9 @@ START_TEST(truncated_cubins_are_refused)
     }
     buffer_free(&file);
 }
-END_TEST
 
 /* No flipped byte crashes anything. */
-START_TEST(flipped_bytes_do_no_harm)
+TEST_LOOP(flipped_bytes_do_no_harm, COUNT(real_cubins))
 {
     struct buffer file = files_load(real_cubins[_i]);
     size_t refused = 0;
@@ -89,7 +87,6 @@ START_TEST(flipped_bytes_do_no_harm)
     ck_assert_uint_gt(refused, 500);
     buffer_free(&file);
 }
-END_TEST
 
 static Elf64_Ehdr *elf_of(struct buffer *file)
 {
@@ -97,7 +94,7 @@ static Elf64_Ehdr *elf_of(struct buffer *file)
 }
 
 /* Members of archives and fatbins stand at any address. */
-START_TEST(a_cubin_at_an_odd_address_is_read)
+TEST_LOOP(a_cubin_at_an_odd_address_is_read, COUNT(real_cubins))
 {
     struct buffer file = files_load(real_cubins[_i]), moved = {0};
     struct cubin cubin;
@@ -118,7 +115,6 @@ START_TEST(a_cubin_at_an_odd_address_is_read)
     buffer_free(&moved);
     buffer_free(&file);
 }
-END_TEST
 
 static Elf64_Sym *symbol_of(struct buffer *file, const char *name)
 {
@@ -360,7 +356,7 @@ static void make_edit(struct buffer *file, const struct edit *edit)
 }
 
 /* Each bound is tried from both sides. */
-START_TEST(damage_is_named_and_nothing_else_is_damage)
+TEST_LOOP(damage_is_named_and_nothing_else_is_damage, COUNT(edited))
 {
     const char *first = edited[_i].edits[0].name;
     struct buffer file =
@@ -382,7 +378,6 @@ START_TEST(damage_is_named_and_nothing_else_is_damage)
     buffer_free(&messages);
     buffer_free(&file);
 }
-END_TEST
 
 static uint32_t find_symbol(const struct cubin *cubin, const char *name)
 {
@@ -393,7 +388,7 @@ static uint32_t find_symbol(const struct cubin *cubin, const char *name)
     return 0;
 }
 
-START_TEST(sections_know_their_functions)
+TEST(sections_know_their_functions)
 {
     static const char *const names[] = {".text.k1", ".nv.info.k1", ".rela.text.k1",
                                         ".nv.constant0.k1"};
@@ -413,9 +408,8 @@ START_TEST(sections_know_their_functions)
     cubin_free(&cubin);
     buffer_free(&file);
 }
-END_TEST
 
-START_TEST(in_place_relocations_have_no_addend)
+TEST(in_place_relocations_have_no_addend)
 {
     struct buffer file = files_load("fixtures/cubin/program.sm_75.cubin");
     struct cubin cubin;
@@ -430,9 +424,8 @@ START_TEST(in_place_relocations_have_no_addend)
     cubin_free(&cubin);
     buffer_free(&file);
 }
-END_TEST
 
-START_TEST(info_records_are_walked)
+TEST(info_records_are_walked)
 {
     static const uint8_t data[] = {4, 0x2f, 8,    0,    1,    0, 0, 0, 9,    0, 0,
                                    0, 3,    0x1b, 0xff, 0x12, 4, 4, 8, 0x11, 0};
@@ -449,24 +442,4 @@ START_TEST(info_records_are_walked)
     ck_assert_uint_eq(info_symbol_words(&record), 0);
     ck_assert(!info_next(&rest, &record));
     ck_assert_uint_eq(rest.size, 5);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("cubin");
-    TCase *tests = tcase_create("cubin");
-    int cubins = COUNT(real_cubins);
-
-    tcase_set_timeout(tests, 600);
-    tcase_add_loop_test(tests, real_cubins_are_read, 0, cubins);
-    tcase_add_loop_test(tests, a_cubin_at_an_odd_address_is_read, 0, cubins);
-    tcase_add_loop_test(tests, truncated_cubins_are_refused, 0, cubins);
-    tcase_add_loop_test(tests, flipped_bytes_do_no_harm, 0, cubins);
-    tcase_add_loop_test(tests, damage_is_named_and_nothing_else_is_damage, 0, COUNT(edited));
-    tcase_add_test(tests, sections_know_their_functions);
-    tcase_add_test(tests, in_place_relocations_have_no_addend);
-    tcase_add_test(tests, info_records_are_walked);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

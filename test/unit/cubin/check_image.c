@@ -79,7 +79,7 @@ static uint32_t find_name(struct bytes table, struct text name)
 }
 
 /* An executable of nvlink's comes out byte for byte when its sections are laid out again. */
-START_TEST(layout_of_an_executable_is_nvlinks)
+TEST(layout_of_an_executable_is_nvlinks)
 {
     struct buffer file = files_load("fixtures/cubin/linked.sm_90.cubin");
     struct buffer written = {0};
@@ -113,7 +113,6 @@ START_TEST(layout_of_an_executable_is_nvlinks)
     buffer_free(&written);
     buffer_free(&file);
 }
-END_TEST
 
 /* Text, writable data with and without contents, constants. */
 static void make_sections(struct image *image, uint32_t flags)
@@ -151,7 +150,7 @@ static void make_sections(struct image *image, uint32_t flags)
     image_layout(image);
 }
 
-START_TEST(segments_from_sm_100_on_part_code_and_constants)
+TEST(segments_from_sm_100_on_part_code_and_constants)
 {
     static const uint32_t flags[] = {PF_R, PF_R, PF_R | PF_X, PF_R | PF_W, PF_R};
     struct image image;
@@ -168,9 +167,8 @@ START_TEST(segments_from_sm_100_on_part_code_and_constants)
     ck_assert_uint_eq(image.segments[4].file_size, 40);
     image_free(&image);
 }
-END_TEST
 
-START_TEST(segments_up_to_sm_90_are_read_only_and_writable)
+TEST(segments_up_to_sm_90_are_read_only_and_writable)
 {
     struct image image;
 
@@ -183,9 +181,8 @@ START_TEST(segments_up_to_sm_90_are_read_only_and_writable)
     ck_assert_uint_eq(image.file_size, image.program_header_offset + 4 * sizeof(Elf64_Phdr));
     image_free(&image);
 }
-END_TEST
 
-START_TEST(sections_without_contents_take_no_room)
+TEST(sections_without_contents_take_no_room)
 {
     struct buffer bytes = {0};
     struct image image;
@@ -207,10 +204,9 @@ START_TEST(sections_without_contents_take_no_room)
     image_free(&image);
     buffer_free(&bytes);
 }
-END_TEST
 
 /* Beyond 65279 sections their number stands in the null section. */
-START_TEST(seventy_thousand_sections_are_written_and_read)
+TEST(seventy_thousand_sections_are_written_and_read)
 {
     struct buffer bytes = {0};
     struct cubin cubin;
@@ -237,9 +233,8 @@ START_TEST(seventy_thousand_sections_are_written_and_read)
     image_free(&image);
     buffer_free(&bytes);
 }
-END_TEST
 
-START_TEST(strings_are_kept_once)
+TEST(strings_are_kept_once)
 {
     struct image_strings strings = {0};
 
@@ -251,9 +246,8 @@ START_TEST(strings_are_kept_once)
     ck_assert_int_eq(memcmp(strings.bytes.data, "\0a\0bc\0", 6), 0);
     image_strings_free(&strings);
 }
-END_TEST
 
-START_TEST(symbols_are_encoded_with_the_first_global)
+TEST(symbols_are_encoded_with_the_first_global)
 {
     static const struct image_symbol symbols[] = {
         {.name = {0}},
@@ -278,9 +272,8 @@ START_TEST(symbols_are_encoded_with_the_first_global)
     image_strings_free(&strings);
     image_free(&image);
 }
-END_TEST
 
-START_TEST(a_file_that_cannot_be_written_is_an_error)
+TEST(a_file_that_cannot_be_written_is_an_error)
 {
     struct diag_sink sink = {0};
     struct image image;
@@ -293,11 +286,10 @@ START_TEST(a_file_that_cannot_be_written_is_an_error)
     diag_sink_free(&sink);
     image_free(&image);
 }
-END_TEST
 
 /* Contents of all sizes, so that they and the gaps between them cross the borders of what is handed
  * to the kernel at once; one section has no data, and is zeros. */
-START_TEST(a_large_file_has_the_bytes_of_the_image)
+TEST(a_large_file_has_the_bytes_of_the_image)
 {
     static uint8_t contents[700000];
     struct buffer bytes = {0};
@@ -331,12 +323,11 @@ START_TEST(a_large_file_has_the_bytes_of_the_image)
     buffer_free(&bytes);
     image_free(&image);
 }
-END_TEST
 
 /* libelf knows neither that NVIDIA's sections of shared memory take no room, nor the form of CUDA
  * 12, nor program headers behind the sections, and has a meaning of its own for a section's flag.
  */
-START_TEST(a_file_has_what_libelf_would_write_otherwise)
+TEST(a_file_has_what_libelf_would_write_otherwise)
 {
     static const uint32_t toolkits[] = {0, CUBIN_OLD_DEFAULT};
     static const uint16_t types[] = {ET_REL, ET_EXEC};
@@ -373,7 +364,6 @@ START_TEST(a_file_has_what_libelf_would_write_otherwise)
         image_free(&image);
     }
 }
-END_TEST
 
 static sigjmp_buf caught;
 
@@ -391,7 +381,7 @@ static void catch_bus(int number)
 
 /* The link's handler of SIGBUS says which input has become shorter; that the output cannot be
  * written would be no help. Large contents are read by the kernel, small ones before. */
-START_TEST(contents_that_have_gone_are_a_signal)
+TEST_LOOP(contents_that_have_gone_are_a_signal, JUMPS)
 {
     char input[] = "/tmp/check_image.XXXXXX", path[] = "/tmp/check_image.XXXXXX";
     struct sigaction action = {.sa_handler = catch_bus};
@@ -420,10 +410,9 @@ START_TEST(contents_that_have_gone_are_a_signal)
     munmap(mapped, 8192);
     close(fd);
 }
-END_TEST
 
 /* Small contents go in runs, with the gaps between them; where libelf takes none they go singly. */
-START_TEST(runs_of_contents_are_not_needed)
+TEST(runs_of_contents_are_not_needed)
 {
     static const char text[] = "contents of a section";
 
@@ -456,9 +445,8 @@ START_TEST(runs_of_contents_are_not_needed)
     }
     is_strict = false;
 }
-END_TEST
 
-START_TEST(names_of_numbers_are_found)
+TEST(names_of_numbers_are_found)
 {
     ck_assert_str_eq(format_section_type_name(SHT_CUDA_COMPAT), "CUDA_COMPAT");
     ck_assert_str_eq(format_section_type_name(SHT_CUDA_CONSTANT0 + 3), "CUDA_CONSTANT3");
@@ -479,28 +467,4 @@ START_TEST(names_of_numbers_are_found)
     for (uint32_t type = SHT_CUDA_CONSTANT0 - 1; type <= SHT_CUDA_CONSTANT_LAST + 1; type++)
         ck_assert(format_is_constant(type) ==
                   (type >= SHT_CUDA_CONSTANT0 && type < SHT_CUDA_CONSTANT0 + 18));
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("image");
-    TCase *tests = tcase_create("image");
-
-    tcase_set_timeout(tests, 600);
-    tcase_add_test(tests, layout_of_an_executable_is_nvlinks);
-    tcase_add_test(tests, segments_from_sm_100_on_part_code_and_constants);
-    tcase_add_test(tests, segments_up_to_sm_90_are_read_only_and_writable);
-    tcase_add_test(tests, sections_without_contents_take_no_room);
-    tcase_add_test(tests, seventy_thousand_sections_are_written_and_read);
-    tcase_add_test(tests, strings_are_kept_once);
-    tcase_add_test(tests, symbols_are_encoded_with_the_first_global);
-    tcase_add_test(tests, a_file_that_cannot_be_written_is_an_error);
-    tcase_add_test(tests, a_large_file_has_the_bytes_of_the_image);
-    tcase_add_test(tests, a_file_has_what_libelf_would_write_otherwise);
-    tcase_add_loop_test(tests, contents_that_have_gone_are_a_signal, 0, JUMPS);
-    tcase_add_test(tests, runs_of_contents_are_not_needed);
-    tcase_add_test(tests, names_of_numbers_are_found);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -11,15 +11,30 @@
 
 static struct arena arena;
 
-static void setup(void)
+void set_up(void)
 {
     arena = (struct arena){0};
 }
 
-static void teardown(void)
+void tear_down(void)
 {
     arena_free(&arena);
     context_shutdown();
+}
+
+/* Each test runs once, or not at all. */
+static int has_demangler(void)
+{
+    struct text probe = TEXT("_Z1fv");
+    bool found;
+
+    set_up();
+    demangle_all(&probe, 1, &arena);
+    found = text_equal(probe, TEXT("f()"));
+    tear_down();
+    if (!found)
+        fprintf(stderr, "check_demangle: SKIPPED: this system has no demangler\n");
+    return found;
 }
 
 /* f(a, b<a, a>, c<b<a, a>, b<a, a>>, ...): each type twice the one before it. */
@@ -39,7 +54,7 @@ static struct text growing_name(unsigned levels)
     return buffer_view(&name);
 }
 
-START_TEST(names_are_shown_as_nvlink_shows_them)
+TEST_LOOP(names_are_shown_as_nvlink_shows_them, has_demangler())
 {
     struct text names[] = {
         TEXT("_Z2k1Pi"),        TEXT("plain"),
@@ -54,9 +69,8 @@ START_TEST(names_are_shown_as_nvlink_shows_them)
     for (size_t i = 0; i < 8; i++)
         ck_assert_msg(text_equal(names[i], text_of(expected[i])), "%.*s", TEXT_ARG(names[i]));
 }
-END_TEST
 
-START_TEST(a_name_that_stands_for_too_much_is_left_alone)
+TEST_LOOP(a_name_that_stands_for_too_much_is_left_alone, has_demangler())
 {
     struct text first = growing_name(12), second = growing_name(24), third = growing_name(60);
     struct text names[] = {first, second, TEXT("_Z1gv"), third, TEXT("_Z1hv")};
@@ -71,9 +85,8 @@ START_TEST(a_name_that_stands_for_too_much_is_left_alone)
     free((char *)(uintptr_t)second.data);
     free((char *)(uintptr_t)third.data);
 }
-END_TEST
 
-START_TEST(behind_many_such_names_no_more_are_tried)
+TEST_LOOP(behind_many_such_names_no_more_are_tried, has_demangler())
 {
     struct text third = growing_name(60);
     struct text names[100]; /* a third of a second each would be half a minute */
@@ -84,35 +97,4 @@ START_TEST(behind_many_such_names_no_more_are_tried)
     for (size_t i = 0; i < 100; i++)
         ck_assert(text_equal(names[i], third));
     free((char *)(uintptr_t)third.data);
-}
-END_TEST
-
-static bool has_demangler(void)
-{
-    struct text probe = TEXT("_Z1fv");
-    bool found;
-
-    setup();
-    demangle_all(&probe, 1, &arena);
-    found = text_equal(probe, TEXT("f()"));
-    teardown();
-    return found;
-}
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("demangle");
-    TCase *tests = tcase_create("demangle");
-
-    if (!has_demangler()) {
-        fprintf(stderr, "check_demangle: SKIPPED: this system has no demangler\n");
-        return suite;
-    }
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_set_timeout(tests, 240);
-    tcase_add_test(tests, names_are_shown_as_nvlink_shows_them);
-    tcase_add_test(tests, a_name_that_stands_for_too_much_is_left_alone);
-    tcase_add_test(tests, behind_many_such_names_no_more_are_tried);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

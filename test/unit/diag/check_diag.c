@@ -13,7 +13,7 @@
 
 static struct diag_sink sink;
 
-static void collect(void)
+void set_up(void)
 {
     struct diag_state *state = diag_state_get();
 
@@ -21,7 +21,7 @@ static void collect(void)
     state->sink = &sink;
 }
 
-static void forget(void)
+void tear_down(void)
 {
     struct diag_state *state = diag_state_get();
 
@@ -45,7 +45,7 @@ static void expect(const char *text)
 static const struct diag_place place = {
     .file = "a\n.ptx", .line = 3, .column = 2, .source_line = {"\tld;", 4}};
 
-START_TEST(the_three_forms_of_a_message_at_a_place)
+TEST(the_three_forms_of_a_message_at_a_place)
 {
     diag_at(DIAG_ERROR, &place, "no '%s'", "\x1b[m");
     expect("minilink error   : a\\n.ptx:3:2: no '\\x1b[m'\n    \tld;\n    \t^\n");
@@ -61,9 +61,8 @@ START_TEST(the_three_forms_of_a_message_at_a_place)
            "'\\\\x1b[m'\",\"file\":\"a\\\\n."
            "ptx\",\"line\":3,\"column\":2,\"source\":\"\\tld;\"}\n");
 }
-END_TEST
 
-START_TEST(each_severity_has_its_mark)
+TEST(each_severity_has_its_mark)
 {
     diag_state_get()->annotate = true;
     diag_note("n");
@@ -75,9 +74,8 @@ START_TEST(each_severity_has_its_mark)
     expect("@O@minilink note    : n\n@I@minilink info    : i\n@W@minilink warning : w\n"
            "@E@minilink error   : e\n@E@minilink fatal   : f\n");
 }
-END_TEST
 
-START_TEST(every_line_of_json_is_an_object)
+TEST(every_line_of_json_is_an_object)
 {
     struct diag_state *state = diag_state_get();
     char *text;
@@ -106,9 +104,8 @@ START_TEST(every_line_of_json_is_an_object)
         ck_assert((at == sink.text.size) == (count == 6));
     }
 }
-END_TEST
 
-START_TEST(colours_stand_around_the_severity_and_the_place_only)
+TEST(colours_stand_around_the_severity_and_the_place_only)
 {
     diag_state_get()->color = true;
     diag_warning("text");
@@ -117,7 +114,6 @@ START_TEST(colours_stand_around_the_severity_and_the_place_only)
            "minilink \033[1;36mnote    \033[m: \033[1ma\\n.ptx:3:2:\033[m there\n"
            "    \tld;\n    \t\033[1;32m^\033[m\n");
 }
-END_TEST
 
 /* What the function prints on standard error. */
 static void print(void (*function)(struct diag_tally *), struct diag_tally tally, const char *text)
@@ -155,7 +151,7 @@ static void report_errors(struct diag_tally *tally)
     diag_note("of it");
 }
 
-START_TEST(errors_beyond_the_limit_are_counted_and_their_notes_not_shown)
+TEST(errors_beyond_the_limit_are_counted_and_their_notes_not_shown)
 {
     print(report_errors, (struct diag_tally){.error_limit = 2},
           "minilink error   : error 1\nminilink note    : note 1\n"
@@ -170,7 +166,6 @@ START_TEST(errors_beyond_the_limit_are_counted_and_their_notes_not_shown)
           "minilink error   : error 4\nminilink note    : note 4\n"
           "minilink fatal   : the end\nminilink note    : of it\n");
 }
-END_TEST
 
 static void report_warnings(struct diag_tally *tally)
 {
@@ -182,7 +177,7 @@ static void report_warnings(struct diag_tally *tally)
     diag_warning("'x' of 7 is even");
 }
 
-START_TEST(warnings_that_differ_in_names_and_numbers_are_folded)
+TEST(warnings_that_differ_in_names_and_numbers_are_folded)
 {
     print(
         report_warnings, (struct diag_tally){.folds = true},
@@ -193,7 +188,6 @@ START_TEST(warnings_that_differ_in_names_and_numbers_are_folded)
         "minilink note    : 2 more warnings such as \"'4' of 4000 is odd\" are not shown; -v shows "
         "all\n");
 }
-END_TEST
 
 /* What workers have reported is counted when it is printed, in its order. */
 static void replay(struct diag_tally *tally)
@@ -211,7 +205,7 @@ static void replay(struct diag_tally *tally)
     diag_replay(&outer);
 }
 
-START_TEST(replayed_errors_are_counted_too)
+TEST(replayed_errors_are_counted_too)
 {
     print(replay, (struct diag_tally){.error_limit = 2},
           "minilink error   : before\n"
@@ -219,7 +213,6 @@ START_TEST(replayed_errors_are_counted_too)
           "minilink fatal   : the end\nminilink note    : of it\n"
           "minilink note    : 3 more errors are not shown; --error-limit=0 shows all\n");
 }
-END_TEST
 
 /* Two pages, the first of which cannot be read. */
 static struct text unreadable_beginning(const char *rest)
@@ -233,7 +226,7 @@ static struct text unreadable_beginning(const char *rest)
     return (struct text){pages, page + strlen(rest)};
 }
 
-START_TEST(a_place_has_the_line_the_column_and_the_source_of_its_byte)
+TEST(a_place_has_the_line_the_column_and_the_source_of_its_byte)
 {
     const struct text text = TEXT("one\ntwo\r\nthree");
     static const struct {
@@ -254,9 +247,8 @@ START_TEST(a_place_has_the_line_the_column_and_the_source_of_its_byte)
             ck_assert(text_equal(found.source_line, text_of(cases[i].source)));
         }
 }
-END_TEST
 
-START_TEST(columns_of_very_long_lines_are_not_counted)
+TEST(columns_of_very_long_lines_are_not_counted)
 {
     const size_t size = 200000;
     char *long_line = malloc(size);
@@ -275,9 +267,8 @@ START_TEST(columns_of_very_long_lines_are_not_counted)
     ck_assert_uint_le(found.source_line.size, 70000);
     free(long_line);
 }
-END_TEST
 
-START_TEST(lines_in_front_of_a_known_one_are_not_read)
+TEST(lines_in_front_of_a_known_one_are_not_read)
 {
     struct text text = unreadable_beginning("7\n8\nbad");
     size_t known = text.size - strlen("7\n8\nbad");
@@ -286,7 +277,6 @@ START_TEST(lines_in_front_of_a_known_one_are_not_read)
     diag_at(DIAG_ERROR, &at, "is here");
     expect("minilink error   : f:9:1: is here\n    bad\n    ^\n");
 }
-END_TEST
 
 static void report_unreadable(struct diag_tally *tally)
 {
@@ -298,13 +288,12 @@ static void report_unreadable(struct diag_tally *tally)
     diag_at(DIAG_ERROR, &at, "second");
 }
 
-START_TEST(the_place_of_an_error_that_is_not_shown_is_not_looked_up)
+TEST(the_place_of_an_error_that_is_not_shown_is_not_looked_up)
 {
     print(report_unreadable, (struct diag_tally){.error_limit = 1},
           "minilink error   : first\n"
           "minilink note    : 1 more errors are not shown; --error-limit=0 shows all\n");
 }
-END_TEST
 
 static void replay_unreadable(struct diag_tally *tally)
 {
@@ -324,32 +313,9 @@ static void replay_unreadable(struct diag_tally *tally)
     state->error_limit = 0;
 }
 
-START_TEST(nor_is_it_where_messages_are_kept)
+TEST(nor_is_it_where_messages_are_kept)
 {
     print(replay_unreadable, (struct diag_tally){.error_limit = 1},
           "minilink error   : first\nminilink fatal   : the end\n"
           "minilink note    : 1 more errors are not shown; --error-limit=0 shows all\n");
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("diag");
-    TCase *tests = tcase_create("diag");
-
-    tcase_add_checked_fixture(tests, collect, forget);
-    tcase_add_test(tests, the_three_forms_of_a_message_at_a_place);
-    tcase_add_test(tests, each_severity_has_its_mark);
-    tcase_add_test(tests, every_line_of_json_is_an_object);
-    tcase_add_test(tests, colours_stand_around_the_severity_and_the_place_only);
-    tcase_add_test(tests, errors_beyond_the_limit_are_counted_and_their_notes_not_shown);
-    tcase_add_test(tests, warnings_that_differ_in_names_and_numbers_are_folded);
-    tcase_add_test(tests, replayed_errors_are_counted_too);
-    tcase_add_test(tests, a_place_has_the_line_the_column_and_the_source_of_its_byte);
-    tcase_add_test(tests, columns_of_very_long_lines_are_not_counted);
-    tcase_add_test(tests, lines_in_front_of_a_known_one_are_not_read);
-    tcase_add_test(tests, the_place_of_an_error_that_is_not_shown_is_not_looked_up);
-    tcase_add_test(tests, nor_is_it_where_messages_are_kept);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -20,7 +20,7 @@ static void shows(struct text text, const char *expected)
     buffer_free(&out);
 }
 
-START_TEST(control_characters_are_spelled_out)
+TEST(control_characters_are_spelled_out)
 {
     shows(TEXT("a\033[31mb"), "a\\x1b[31mb");
     shows(TEXT("a\nb\r\n"), "a\\nb\\r\\n");
@@ -28,9 +28,8 @@ START_TEST(control_characters_are_spelled_out)
     shows(TEXT("tab\tand \\x1b stay"), "tab\tand \\x1b stay");
     shows((struct text){0}, "");
 }
-END_TEST
 
-START_TEST(utf8_stays_but_for_its_control_characters)
+TEST(utf8_stays_but_for_its_control_characters)
 {
     shows(TEXT("gr\xc3\xbc\xc3\x9f \xe4\xbd\xa0 \xf0\x9f\x99\x82"),
           "gr\xc3\xbc\xc3\x9f \xe4\xbd\xa0 \xf0\x9f\x99\x82");
@@ -39,9 +38,8 @@ START_TEST(utf8_stays_but_for_its_control_characters)
     shows(TEXT("\xe2\x80\xae"), "\\xe2\\x80\\xae");
     shows(TEXT("\xe2\x81\xa9"), "\\xe2\\x81\\xa9");
 }
-END_TEST
 
-START_TEST(what_is_no_utf8_is_spelled_out)
+TEST(what_is_no_utf8_is_spelled_out)
 {
     shows(TEXT("\x9b"), "\\x9b");
     shows(TEXT("\xc3"), "\\xc3");
@@ -52,9 +50,8 @@ START_TEST(what_is_no_utf8_is_spelled_out)
     shows(TEXT("\xf8\x88\x80\x80\x80"), "\\xf8\\x88\\x80\\x80\\x80");
     shows(TEXT("\xc3\xbc\x80"), "\xc3\xbc\\x80");
 }
-END_TEST
 
-START_TEST(utf8_is_known_whether_it_is_shown_or_not)
+TEST(utf8_is_known_whether_it_is_shown_or_not)
 {
     ck_assert(
         escape_is_utf8(TEXT("a\033\n\xc2\x9b \xe2\x80\xae \xf0\x9f\x99\x82\xf4\x8f\xbf\xbf")));
@@ -65,9 +62,8 @@ START_TEST(utf8_is_known_whether_it_is_shown_or_not)
     ck_assert(!escape_is_utf8(TEXT("\xed\xa0\x80")));
     ck_assert(!escape_is_utf8(TEXT("\xf4\x90\x80\x80")));
 }
-END_TEST
 
-START_TEST(no_byte_of_any_pair_can_control_a_terminal)
+TEST(no_byte_of_any_pair_can_control_a_terminal)
 {
     for (unsigned pair = 0; pair < 0x10000; pair++) {
         char bytes[2] = {(char)(pair >> 8), (char)(pair & 255)};
@@ -83,9 +79,8 @@ START_TEST(no_byte_of_any_pair_can_control_a_terminal)
         buffer_free(&out);
     }
 }
-END_TEST
 
-START_TEST(ends_of_lines_can_be_kept)
+TEST(ends_of_lines_can_be_kept)
 {
     struct buffer out = {0};
 
@@ -93,9 +88,8 @@ START_TEST(ends_of_lines_can_be_kept)
     ck_assert(text_equal(buffer_view(&out), TEXT("a\n\tb\r\nc\\rd\\x1b\n")));
     buffer_free(&out);
 }
-END_TEST
 
-START_TEST(a_message_is_one_line_whatever_is_in_it)
+TEST(a_message_is_one_line_whatever_is_in_it)
 {
     struct diag_state *state = diag_state_get();
     struct diag_sink sink = {0};
@@ -111,21 +105,4 @@ START_TEST(a_message_is_one_line_whatever_is_in_it)
         sink.text.data,
         "minilink error   : a\\n.o:1:5: wrong: \\x1b[2J\n    \xc3\xbc?\tx?\n      \t^\n");
     diag_sink_free(&sink);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("escape");
-    TCase *tests = tcase_create("escape");
-
-    tcase_add_test(tests, control_characters_are_spelled_out);
-    tcase_add_test(tests, utf8_stays_but_for_its_control_characters);
-    tcase_add_test(tests, what_is_no_utf8_is_spelled_out);
-    tcase_add_test(tests, utf8_is_known_whether_it_is_shown_or_not);
-    tcase_add_test(tests, no_byte_of_any_pair_can_control_a_terminal);
-    tcase_add_test(tests, ends_of_lines_can_be_kept);
-    tcase_add_test(tests, a_message_is_one_line_whatever_is_in_it);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

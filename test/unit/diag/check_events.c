@@ -75,7 +75,7 @@ static const char *row_of(const char *name)
     return events.rows[find(name)->row].name;
 }
 
-START_TEST(without_a_log_nothing_is_recorded)
+TEST(without_a_log_nothing_is_recorded)
 {
     ck_assert(!events_are_on());
     ck_assert_uint_eq(events_clock(), 0);
@@ -88,9 +88,8 @@ START_TEST(without_a_log_nothing_is_recorded)
     ck_assert(!events_are_on());
     ck_assert_uint_eq(events_clock(), 0);
 }
-END_TEST
 
-START_TEST(each_thread_has_a_row_named_after_what_it_is)
+TEST(each_thread_has_a_row_named_after_what_it_is)
 {
     struct event_log *log = events_open();
     struct worker workers[] = {{.number = 2, .chunk = 7, .name = "second", .start = 10, .end = 20},
@@ -115,9 +114,8 @@ START_TEST(each_thread_has_a_row_named_after_what_it_is)
     ck_assert(text_equal(events.list[0].event.name, TEXT("own")));
     ck_assert(text_equal(events.list[1].event.name, TEXT("first")));
 }
-END_TEST
 
-START_TEST(workers_of_one_number_share_a_row_unless_they_run_at_once)
+TEST(workers_of_one_number_share_a_row_unless_they_run_at_once)
 {
     struct event_log *log = events_open();
     struct worker early[] = {{.number = 1, .name = "early", .start = 10, .end = 20}};
@@ -132,9 +130,8 @@ START_TEST(workers_of_one_number_share_a_row_unless_they_run_at_once)
     ck_assert_str_eq(row_of("late"), "worker 1");
     ck_assert_str_eq(row_of("nested"), "worker 1 (2)");
 }
-END_TEST
 
-START_TEST(what_happens_apart_from_threads_never_overlaps_in_a_row)
+TEST(what_happens_apart_from_threads_never_overlaps_in_a_row)
 {
     struct event_log *log = events_open();
     static const uint64_t times[][2] = {{10, 50}, {20, 30}, {30, 40}, {50, 60}};
@@ -152,10 +149,9 @@ START_TEST(what_happens_apart_from_threads_never_overlaps_in_a_row)
     ck_assert_str_eq(row_of("c"), "part 2");
     ck_assert_str_eq(row_of("d"), "part 1");
 }
-END_TEST
 
 /* Names are copied; more of them than a block holds, and one longer than a block. */
-START_TEST(many_and_long_names_are_kept)
+TEST(many_and_long_names_are_kept)
 {
     struct event_log *log = events_open();
     char name[32], *longest = malloc(300000);
@@ -178,9 +174,8 @@ START_TEST(many_and_long_names_are_kept)
     }
     free(longest);
 }
-END_TEST
 
-START_TEST(counters_and_clocks)
+TEST(counters_and_clocks)
 {
     uint64_t before = clock_now();
     struct event_log *log = events_open();
@@ -197,10 +192,9 @@ START_TEST(counters_and_clocks)
     ck_assert_str_eq(find("tokens")->event.kind, EVENT_COUNTER);
     ck_assert_uint_gt(find("memory")->event.bytes, 4096);
 }
-END_TEST
 
 /* Under the thread sanitizer, this is what shows a race. */
-START_TEST(threads_record_at_the_same_time)
+TEST(threads_record_at_the_same_time)
 {
     struct event_log *log = events_open();
     struct worker workers[8];
@@ -213,27 +207,9 @@ START_TEST(threads_record_at_the_same_time)
     ck_assert_uint_eq(events.count, 8000);
     ck_assert_uint_eq(events.row_count, 8);
 }
-END_TEST
 
-static void tear_down(void)
+void tear_down(void)
 {
     arena_free(&arena);
     context_shutdown();
-}
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("events");
-    TCase *tests = tcase_create("recording");
-
-    tcase_add_checked_fixture(tests, NULL, tear_down);
-    tcase_add_test(tests, without_a_log_nothing_is_recorded);
-    tcase_add_test(tests, each_thread_has_a_row_named_after_what_it_is);
-    tcase_add_test(tests, workers_of_one_number_share_a_row_unless_they_run_at_once);
-    tcase_add_test(tests, what_happens_apart_from_threads_never_overlaps_in_a_row);
-    tcase_add_test(tests, many_and_long_names_are_kept);
-    tcase_add_test(tests, counters_and_clocks);
-    tcase_add_test(tests, threads_record_at_the_same_time);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -23,7 +23,7 @@ static const char *string_of(const json_t *root, const char *key)
     return json_string_value(json_object_get(root, key));
 }
 
-START_TEST(values_come_back)
+TEST_LOOP(values_come_back, 2)
 {
     struct context_cleanup cleanup;
     struct json_t *root = json_tree_begin(&cleanup), *list;
@@ -62,7 +62,6 @@ START_TEST(values_come_back)
                      5);
     json_decref(read);
 }
-END_TEST
 
 /* Bytes of names, and what a reader gets. */
 static const struct {
@@ -78,7 +77,7 @@ static const struct {
     {TEXT("<!--"), "<!--"},
 };
 
-START_TEST(names_are_text_and_end_no_script)
+TEST_LOOP(names_are_text_and_end_no_script, COUNT(names))
 {
     struct context_cleanup cleanup;
     struct json_t *root = json_tree_begin(&cleanup);
@@ -94,22 +93,9 @@ START_TEST(names_are_text_and_end_no_script)
     ck_assert_str_eq(string_of(read, "name"), names[_i].shown);
     json_decref(read);
 }
-END_TEST
 
-static void tear_down(void)
+void tear_down(void)
 {
     buffer_free(&printed);
     context_shutdown();
-}
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("jsontree");
-    TCase *tests = tcase_create("writing");
-
-    tcase_add_checked_fixture(tests, NULL, tear_down);
-    tcase_add_loop_test(tests, values_come_back, 0, 2);
-    tcase_add_loop_test(tests, names_are_text_and_end_no_script, 0, COUNT(names));
-    suite_add_tcase(suite, tests);
-    return suite;
 }

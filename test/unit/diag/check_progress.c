@@ -146,7 +146,7 @@ static void compile_one(void)
     progress_end();
 }
 
-START_TEST(time_that_nobody_can_foresee_is_counted)
+TEST(time_that_nobody_can_foresee_is_counted)
 {
     struct terminal terminal = {0};
 
@@ -157,9 +157,8 @@ START_TEST(time_that_nobody_can_foresee_is_counted)
     free(finish(&terminal));
     buffer_free(&terminal.raw);
 }
-END_TEST
 
-START_TEST(counts_are_shown_messages_stand_alone_and_nothing_stays)
+TEST(counts_are_shown_messages_stand_alone_and_nothing_stays)
 {
     struct terminal terminal = {0};
     char *screen;
@@ -176,7 +175,6 @@ START_TEST(counts_are_shown_messages_stand_alone_and_nothing_stays)
     free(screen);
     buffer_free(&terminal.raw);
 }
-END_TEST
 
 static void name_a_long_stage(void)
 {
@@ -186,7 +184,7 @@ static void name_a_long_stage(void)
     progress_end();
 }
 
-START_TEST(a_line_never_wraps)
+TEST(a_line_never_wraps)
 {
     struct terminal terminal = {0};
     char *screen;
@@ -198,7 +196,6 @@ START_TEST(a_line_never_wraps)
     free(screen);
     buffer_free(&terminal.raw);
 }
-END_TEST
 
 static void draw_a_little(void)
 {
@@ -209,7 +206,7 @@ static void draw_a_little(void)
     std_streams_print(TEXT("end\n"));
 }
 
-START_TEST(what_is_no_terminal_gets_nothing)
+TEST(what_is_no_terminal_gets_nothing)
 {
     struct terminal terminal = {0};
     char *screen;
@@ -222,7 +219,6 @@ START_TEST(what_is_no_terminal_gets_nothing)
     free(screen);
     buffer_free(&terminal.raw);
 }
-END_TEST
 
 static void draw_under_make(void)
 {
@@ -242,7 +238,7 @@ static void draw_under_make(void)
     progress_end();
 }
 
-START_TEST(auto_leaves_make_and_dumb_terminals_alone)
+TEST(auto_leaves_make_and_dumb_terminals_alone)
 {
     struct terminal terminal = {0};
     char *screen;
@@ -253,7 +249,6 @@ START_TEST(auto_leaves_make_and_dumb_terminals_alone)
     free(screen);
     buffer_free(&terminal.raw);
 }
-END_TEST
 
 static void draw_and_crash(void)
 {
@@ -266,7 +261,7 @@ static void draw_and_crash(void)
     wait_for_test();
 }
 
-START_TEST(auto_draws_what_takes_longer_and_a_signal_wipes_it)
+TEST(auto_draws_what_takes_longer_and_a_signal_wipes_it)
 {
     struct terminal terminal = {0};
     char *screen;
@@ -279,20 +274,4 @@ START_TEST(auto_draws_what_takes_longer_and_a_signal_wipes_it)
     ck_assert_str_eq(screen, "");
     free(screen);
     buffer_free(&terminal.raw);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("progress");
-    TCase *tests = tcase_create("line");
-
-    tcase_add_test(tests, time_that_nobody_can_foresee_is_counted);
-    tcase_add_test(tests, counts_are_shown_messages_stand_alone_and_nothing_stays);
-    tcase_add_test(tests, a_line_never_wraps);
-    tcase_add_test(tests, what_is_no_terminal_gets_nothing);
-    tcase_add_test(tests, auto_leaves_make_and_dumb_terminals_alone);
-    tcase_add_test(tests, auto_draws_what_takes_longer_and_a_signal_wipes_it);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -11,7 +11,7 @@
 
 static struct diag_record record;
 
-static void tear_down(void)
+void tear_down(void)
 {
     diag_record_end();
     buffer_free(&record.bytes);
@@ -58,7 +58,7 @@ static void record_all(void)
     diag_warning("not recorded");
 }
 
-START_TEST(all_is_said_again_in_the_form_that_is_wanted)
+TEST_LOOP(all_is_said_again_in_the_form_that_is_wanted, 3)
 {
     static const enum diag_format formats[] = {DIAG_FORM_NVLINK, DIAG_FORM_GNU, DIAG_FORM_JSON};
     struct diag_sink said = {0}, again = {0};
@@ -77,10 +77,9 @@ START_TEST(all_is_said_again_in_the_form_that_is_wanted)
     diag_sink_free(&again);
     diag_state_get()->format = DIAG_FORM_NVLINK;
 }
-END_TEST
 
 /* It was shown once, so its link's flags are those of this one; a caution is one still. */
-START_TEST(what_was_shown_is_shown_and_does_not_rise)
+TEST(what_was_shown_is_shown_and_does_not_rise)
 {
     struct diag_state *state = diag_state_get();
     struct diag_sink said = {0}, again = {0};
@@ -98,9 +97,8 @@ START_TEST(what_was_shown_is_shown_and_does_not_rise)
     diag_sink_free(&said);
     diag_sink_free(&again);
 }
-END_TEST
 
-START_TEST(what_is_suppressed_is_not_recorded)
+TEST(what_is_suppressed_is_not_recorded)
 {
     size_t size;
 
@@ -115,10 +113,9 @@ START_TEST(what_is_suppressed_is_not_recorded)
     ck_assert(record.bytes.size > 0 && record.bytes.size < size);
     diag_state_get()->suppress_infos = false;
 }
-END_TEST
 
 /* Messages that wait in a sink have a form already when they are printed. */
-START_TEST(what_has_a_form_already_is_no_record)
+TEST(what_has_a_form_already_is_no_record)
 {
     struct diag_sink sink = {0};
 
@@ -132,9 +129,8 @@ START_TEST(what_has_a_form_already_is_no_record)
     ck_assert(diag_text(TEXT("a table\n")));
     ck_assert(record.is_incomplete);
 }
-END_TEST
 
-START_TEST(bytes_that_are_no_record_say_nothing)
+TEST(bytes_that_are_no_record_say_nothing)
 {
     struct bytes bytes;
 
@@ -159,20 +155,4 @@ START_TEST(bytes_that_are_no_record_say_nothing)
         record.bytes.data[at] = (char)~record.bytes.data[at];
         diag_sink_free(&sink);
     }
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("record");
-    TCase *tests = tcase_create("record");
-
-    tcase_add_checked_fixture(tests, NULL, tear_down);
-    tcase_add_loop_test(tests, all_is_said_again_in_the_form_that_is_wanted, 0, 3);
-    tcase_add_test(tests, what_was_shown_is_shown_and_does_not_rise);
-    tcase_add_test(tests, what_is_suppressed_is_not_recorded);
-    tcase_add_test(tests, what_has_a_form_already_is_no_record);
-    tcase_add_test(tests, bytes_that_are_no_record_say_nothing);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -23,7 +23,7 @@ static const struct distribution distribution = {.output = "out dir/x\n"};
 static struct distribute_job jobs[2];
 static struct distribute_batch batch;
 
-static void set_up(void)
+void set_up(void)
 {
     jobs[0] = (struct distribute_job){.name = "chunk 0", .input = TEXT("first")};
     jobs[1] = (struct distribute_job){.name = "chunk 1", .input = TEXT("second"), .cost = 7};
@@ -35,7 +35,7 @@ static void set_up(void)
         .count = 2};
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     distribute_free(&batch);
 }
@@ -46,7 +46,7 @@ static char *name_and_copy(size_t job)
     return strdup(jobs[job].input_path);
 }
 
-START_TEST(names_follow_from_command_and_input_alone)
+TEST(names_follow_from_command_and_input_alone)
 {
     char *first = name_and_copy(0), *second = name_and_copy(1), *again, *other;
 
@@ -64,10 +64,9 @@ START_TEST(names_follow_from_command_and_input_alone)
     free(again);
     free(other);
 }
-END_TEST
 
 /* Words of other lengths with the same letters are another command. */
-START_TEST(words_are_not_run_together)
+TEST(words_are_not_run_together)
 {
     char *first, *other;
 
@@ -82,7 +81,6 @@ START_TEST(words_are_not_run_together)
     free(first);
     free(other);
 }
-END_TEST
 
 static json_t *load(void)
 {
@@ -103,7 +101,7 @@ static const char *string_at(json_t *object, const char *key, size_t index)
     return json_string_value(json_array_get(json_object_get(object, key), index));
 }
 
-START_TEST(the_job_file_has_what_llvms_validator_takes_and_no_more)
+TEST(the_job_file_has_what_llvms_validator_takes_and_no_more)
 {
     json_t *root = load(), *common = json_object_get(root, "common");
     json_t *job = json_array_get(json_object_get(root, "jobs"), 1);
@@ -123,9 +121,8 @@ START_TEST(the_job_file_has_what_llvms_validator_takes_and_no_more)
     ck_assert_uint_eq(json_array_size(json_object_get(job, "outputs")), 1);
     json_decref(root);
 }
-END_TEST
 
-START_TEST(a_tool_that_reports_has_two_outputs)
+TEST(a_tool_that_reports_has_two_outputs)
 {
     json_t *root, *job;
 
@@ -136,9 +133,8 @@ START_TEST(a_tool_that_reports_has_two_outputs)
     ck_assert(strncmp(string_at(job, "args", 1), "--chunk-report=d/", 17) == 0);
     json_decref(root);
 }
-END_TEST
 
-START_TEST(parts_have_words_without_options)
+TEST(parts_have_words_without_options)
 {
     json_t *root, *job;
 
@@ -153,9 +149,8 @@ START_TEST(parts_have_words_without_options)
     ck_assert_str_eq(string_at(job, "args", 3), jobs[0].report_path);
     json_decref(root);
 }
-END_TEST
 
-START_TEST(facts_stand_under_a_key_of_our_own)
+TEST(facts_stand_under_a_key_of_our_own)
 {
     const struct text kernels[] = {TEXT("one"), TEXT("two")};
     json_t *root, *facts;
@@ -179,9 +174,8 @@ START_TEST(facts_stand_under_a_key_of_our_own)
     ck_assert_str_eq(json_string_value(json_object_get(facts, "log")), jobs[1].log_path);
     json_decref(root);
 }
-END_TEST
 
-START_TEST(a_name_that_is_no_utf8_is_refused)
+TEST(a_name_that_is_no_utf8_is_refused)
 {
     struct diag_sink sink = {0};
 
@@ -193,7 +187,6 @@ START_TEST(a_name_that_is_no_utf8_is_refused)
     ck_assert_uint_eq(sink.errors, 1);
     diag_sink_free(&sink);
 }
-END_TEST
 
 /* Whether what has been planned is the batch's. */
 static const char *compare(char *text)
@@ -205,7 +198,7 @@ static const char *compare(char *text)
     return why;
 }
 
-START_TEST(a_plan_is_that_of_its_own_jobs)
+TEST(a_plan_is_that_of_its_own_jobs)
 {
     char *text;
 
@@ -227,9 +220,8 @@ START_TEST(a_plan_is_that_of_its_own_jobs)
     ck_assert_ptr_nonnull(strstr(compare(text), "names no output"));
     free(text);
 }
-END_TEST
 
-START_TEST(a_report_is_read_as_it_was_written)
+TEST(a_report_is_read_as_it_was_written)
 {
     struct report report = {.code = 5, .log = TEXT("line\nother\xff line\n")}, read;
     struct buffer file = {0};
@@ -248,9 +240,8 @@ START_TEST(a_report_is_read_as_it_was_written)
     ck_assert(!report_read(&read, buffer_bytes(&file)));
     buffer_free(&file);
 }
-END_TEST
 
-START_TEST(a_file_with_the_same_contents_stays)
+TEST(a_file_with_the_same_contents_stays)
 {
     const struct bytes bytes = {(const uint8_t *)"contents", 8};
     struct file_contents contents;
@@ -286,7 +277,6 @@ START_TEST(a_file_with_the_same_contents_stays)
     folder_remove(&folder);
     ck_assert_int_ne(stat(path, &first), 0);
 }
-END_TEST
 
 static bool begins_with_x(struct bytes head, uint64_t size)
 {
@@ -314,7 +304,7 @@ static void take_result(const char *folder, const char *output, const char *log)
         ck_assert_int_eq(symlink(log, jobs[0].log_path), 0);
 }
 
-START_TEST(a_log_that_is_a_link_is_not_read)
+TEST(a_log_that_is_a_link_is_not_read)
 {
     struct folder folder;
     char secret[4096];
@@ -328,9 +318,8 @@ START_TEST(a_log_that_is_a_link_is_not_read)
     ck_assert_int_eq(jobs[0].end, DISTRIBUTE_MISSING);
     folder_remove(&folder);
 }
-END_TEST
 
-START_TEST(a_large_result_that_begins_as_none_is_not_read)
+TEST(a_large_result_that_begins_as_none_is_not_read)
 {
     const struct file_demand demand = {.limit = (size_t)2 << 30, .begins = begins_with_x};
     struct file_contents contents;
@@ -355,27 +344,4 @@ START_TEST(a_large_result_that_begins_as_none_is_not_read)
     ck_assert_int_eq(jobs[0].end, DISTRIBUTE_DONE);
     ck_assert_uint_eq(jobs[0].size, 100);
     folder_remove(&folder);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("distribute");
-    TCase *cases = tcase_create("distribute");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, names_follow_from_command_and_input_alone);
-    tcase_add_test(cases, words_are_not_run_together);
-    tcase_add_test(cases, the_job_file_has_what_llvms_validator_takes_and_no_more);
-    tcase_add_test(cases, a_tool_that_reports_has_two_outputs);
-    tcase_add_test(cases, parts_have_words_without_options);
-    tcase_add_test(cases, facts_stand_under_a_key_of_our_own);
-    tcase_add_test(cases, a_name_that_is_no_utf8_is_refused);
-    tcase_add_test(cases, a_plan_is_that_of_its_own_jobs);
-    tcase_add_test(cases, a_report_is_read_as_it_was_written);
-    tcase_add_test(cases, a_file_with_the_same_contents_stays);
-    tcase_add_test(cases, a_log_that_is_a_link_is_not_read);
-    tcase_add_test(cases, a_large_result_that_begins_as_none_is_not_read);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

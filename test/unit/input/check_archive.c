@@ -38,22 +38,20 @@ static void put_member(struct buffer *buffer, const char *name, const char *cont
         buffer_char(buffer, '\n');
 }
 
-START_TEST(members_come_in_order_without_the_tables)
+TEST(members_come_in_order_without_the_tables)
 {
     struct bytes data = fixture_read(FIXTURES "lib.a");
 
     expect_walk(data, true, "b.lto.o:12680 c.lto.o:11080 ", "");
     fixture_free(data);
 }
-END_TEST
 
-START_TEST(an_empty_archive_has_no_members)
+TEST(an_empty_archive_has_no_members)
 {
     expect_walk((struct bytes){(const uint8_t *)"!<arch>\n", 8}, true, "", "");
 }
-END_TEST
 
-START_TEST(long_and_bsd_names_and_odd_sizes_are_read)
+TEST(long_and_bsd_names_and_odd_sizes_are_read)
 {
     struct buffer buffer = {0};
 
@@ -66,9 +64,8 @@ START_TEST(long_and_bsd_names_and_odd_sizes_are_read)
                 "");
     buffer_free(&buffer);
 }
-END_TEST
 
-START_TEST(a_last_member_without_its_pad_byte_is_accepted)
+TEST(a_last_member_without_its_pad_byte_is_accepted)
 {
     struct buffer buffer = {0};
 
@@ -78,7 +75,6 @@ START_TEST(a_last_member_without_its_pad_byte_is_accepted)
     expect_walk(buffer_bytes(&buffer), true, "x.o:3 ", "");
     buffer_free(&buffer);
 }
-END_TEST
 
 static bool stop_at_once(void *argument, struct text name, struct bytes data)
 {
@@ -88,7 +84,7 @@ static bool stop_at_once(void *argument, struct text name, struct bytes data)
     return false;
 }
 
-START_TEST(a_visit_can_stop_the_walk)
+TEST(a_visit_can_stop_the_walk)
 {
     struct bytes data = fixture_read(FIXTURES "lib.a");
     int visits = 0;
@@ -97,16 +93,14 @@ START_TEST(a_visit_can_stop_the_walk)
     ck_assert_int_eq(visits, 1);
     fixture_free(data);
 }
-END_TEST
 
-START_TEST(thin_archives_in_archives_are_refused)
+TEST(thin_archives_in_archives_are_refused)
 {
     expect_walk((struct bytes){(const uint8_t *)"!<thin>\nxyz", 11}, false, "",
                 "minilink error   : Thin archive 'lib.a' is not supported in an archive: it has "
                 "only the names of "
                 "its members; make it without ar's option T\n");
 }
-END_TEST
 
 /* An archive with one good member; the second header stands at offset 70. */
 #define SECOND 70
@@ -135,7 +129,7 @@ static const struct {
     {0, "#1/x", 0, "Damaged archive 'lib.a': the member header at offset 70 has no valid name"},
 };
 
-START_TEST(damage_is_named_with_its_offset)
+TEST_LOOP(damage_is_named_with_its_offset, COUNT(damaged))
 {
     struct buffer buffer = {0};
     struct bytes data;
@@ -151,9 +145,8 @@ START_TEST(damage_is_named_with_its_offset)
     fixture_free(data);
     buffer_free(&buffer);
 }
-END_TEST
 
-START_TEST(a_long_name_beyond_the_table_is_damage)
+TEST(a_long_name_beyond_the_table_is_damage)
 {
     struct buffer buffer = {0};
     struct diag_sink sink;
@@ -166,9 +159,8 @@ START_TEST(a_long_name_beyond_the_table_is_damage)
     fixture_caught_part(&sink, "at offset 78");
     buffer_free(&buffer);
 }
-END_TEST
 
-START_TEST(no_truncation_of_an_archive_passes_unless_between_members)
+TEST(no_truncation_of_an_archive_passes_unless_between_members)
 {
     struct buffer buffer = {0};
 
@@ -183,7 +175,6 @@ START_TEST(no_truncation_of_an_archive_passes_unless_between_members)
     }
     buffer_free(&buffer);
 }
-END_TEST
 
 static bool list_section(void *argument, const char *section, struct bytes data)
 {
@@ -217,7 +208,7 @@ static const struct {
     {"b.pie", "__nv_relfatbin:4672 ", false},        {"shared.so", ".nv_fatbin:3664 ", true},
 };
 
-START_TEST(fatbin_sections_of_host_objects_are_found)
+TEST_LOOP(fatbin_sections_of_host_objects_are_found, COUNT(objects))
 {
     struct bytes data;
     char path[200];
@@ -228,9 +219,8 @@ START_TEST(fatbin_sections_of_host_objects_are_found)
     ck_assert_int_eq(hostobj_is_shared(data), objects[_i].is_shared);
     fixture_free(data);
 }
-END_TEST
 
-START_TEST(an_object_that_is_cut_off_is_damage)
+TEST(an_object_that_is_cut_off_is_damage)
 {
     struct bytes data = fixture_read(FIXTURES "bad.trunc4000.o");
 
@@ -240,9 +230,8 @@ START_TEST(an_object_that_is_cut_off_is_damage)
         "section headers are at offset 11696, but it has 4000 bytes\n");
     fixture_free(data);
 }
-END_TEST
 
-START_TEST(no_truncation_of_an_object_passes_or_does_harm)
+TEST(no_truncation_of_an_object_passes_or_does_harm)
 {
     struct bytes data = fixture_read(FIXTURES "hostonly.o");
 
@@ -255,9 +244,8 @@ START_TEST(no_truncation_of_an_object_passes_or_does_harm)
     }
     fixture_free(data);
 }
-END_TEST
 
-START_TEST(no_header_byte_of_an_object_can_do_harm)
+TEST(no_header_byte_of_an_object_can_do_harm)
 {
     struct bytes data = fixture_read(FIXTURES "c.lto.o");
     struct bytes copy = fixture_exact(data, data.size);
@@ -282,7 +270,6 @@ START_TEST(no_header_byte_of_an_object_can_do_harm)
     fixture_free(copy);
     fixture_free(data);
 }
-END_TEST
 
 /* Changes one field of the section header of __nv_relfatbin. */
 static void patch_section(struct bytes data, size_t field, uint64_t value, unsigned width)
@@ -300,7 +287,7 @@ static void patch_section(struct bytes data, size_t field, uint64_t value, unsig
     }
 }
 
-START_TEST(a_fatbin_section_must_lie_in_the_file)
+TEST(a_fatbin_section_must_lie_in_the_file)
 {
     struct bytes data = fixture_read(FIXTURES "c.lto.o");
     struct diag_sink sink;
@@ -316,29 +303,4 @@ START_TEST(a_fatbin_section_must_lie_in_the_file)
     ck_assert(!hostobj_walk("x.o", data, list_section, NULL, &found));
     fixture_caught_part(&sink, "Could not find fatbin in 'x.o'");
     fixture_free(data);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("archive");
-    TCase *archive = tcase_create("archive"), *object = tcase_create("hostobj");
-
-    tcase_add_test(archive, members_come_in_order_without_the_tables);
-    tcase_add_test(archive, an_empty_archive_has_no_members);
-    tcase_add_test(archive, long_and_bsd_names_and_odd_sizes_are_read);
-    tcase_add_test(archive, a_last_member_without_its_pad_byte_is_accepted);
-    tcase_add_test(archive, a_visit_can_stop_the_walk);
-    tcase_add_test(archive, thin_archives_in_archives_are_refused);
-    tcase_add_loop_test(archive, damage_is_named_with_its_offset, 0, COUNT(damaged));
-    tcase_add_test(archive, a_long_name_beyond_the_table_is_damage);
-    tcase_add_test(archive, no_truncation_of_an_archive_passes_unless_between_members);
-    tcase_add_loop_test(object, fatbin_sections_of_host_objects_are_found, 0, COUNT(objects));
-    tcase_add_test(object, an_object_that_is_cut_off_is_damage);
-    tcase_add_test(object, no_truncation_of_an_object_passes_or_does_harm);
-    tcase_add_test(object, no_header_byte_of_an_object_can_do_harm);
-    tcase_add_test(object, a_fatbin_section_must_lie_in_the_file);
-    suite_add_tcase(suite, archive);
-    suite_add_tcase(suite, object);
-    return suite;
 }

@@ -28,7 +28,7 @@ static unsigned read_all(struct bytes data, enum fatbin_result *last)
     return count;
 }
 
-START_TEST(entries_of_a_real_container_have_all_fields)
+TEST(entries_of_a_real_container_have_all_fields)
 {
     struct bytes data = fixture_read(FIXTURES "a.lto.fatbin");
     struct fatbin fatbin;
@@ -60,9 +60,8 @@ START_TEST(entries_of_a_real_container_have_all_fields)
     ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_END);
     fixture_free(data);
 }
-END_TEST
 
-START_TEST(identity_and_debug_flag_are_read)
+TEST(identity_and_debug_flag_are_read)
 {
     struct bytes data = fixture_read(FIXTURES "a.direct_ident.fatbin");
     struct fatbin fatbin;
@@ -76,9 +75,8 @@ START_TEST(identity_and_debug_flag_are_read)
     ck_assert(entry.flags & FATBIN_DEBUG);
     fixture_free(data);
 }
-END_TEST
 
-START_TEST(an_empty_container_has_no_entries)
+TEST(an_empty_container_has_no_entries)
 {
     struct bytes data = fixture_read(FIXTURES "empty.fatbin");
     enum fatbin_result last;
@@ -87,7 +85,6 @@ START_TEST(an_empty_container_has_no_entries)
     ck_assert_int_eq(last, FATBIN_END);
     fixture_free(data);
 }
-END_TEST
 
 /* Finds the first container in a file. */
 static struct bytes find_container(struct bytes file)
@@ -99,7 +96,7 @@ static struct bytes find_container(struct bytes file)
     return (struct bytes){at, file.size - (size_t)(at - file.data)};
 }
 
-START_TEST(a_binary_blob_is_no_option_string)
+TEST(a_binary_blob_is_no_option_string)
 {
     struct bytes data = fixture_read(FIXTURES "c.sm100a.o");
     struct fatbin fatbin;
@@ -114,7 +111,6 @@ START_TEST(a_binary_blob_is_no_option_string)
     ck_assert(arch_equal(entry.arch, (struct arch){100, 'a'}));
     fixture_free(data);
 }
-END_TEST
 
 static const struct {
     const char *file;
@@ -142,7 +138,7 @@ static const struct {
                              "bytes follow, but only 3648 are there"},
 };
 
-START_TEST(a_damaged_file_is_refused_with_what_is_wrong_in_it)
+TEST_LOOP(a_damaged_file_is_refused_with_what_is_wrong_in_it, COUNT(damaged_files))
 {
     char path[200], expected[300];
     struct diag_sink sink;
@@ -158,7 +154,6 @@ START_TEST(a_damaged_file_is_refused_with_what_is_wrong_in_it)
     fixture_caught(&sink, expected);
     fixture_free(data);
 }
-END_TEST
 
 #define ENTRY_1 "Damaged fatbin 'X', entry 1: "
 
@@ -206,7 +201,7 @@ static const struct {
     {0x38, 8, 0, ENTRY_1 "uncompressed size at offset 72 is 0, expected at least 1"},
 };
 
-START_TEST(a_damaged_field_is_named_with_offset_and_values)
+TEST_LOOP(a_damaged_field_is_named_with_offset_and_values, COUNT(damaged_fields))
 {
     struct bytes data = fixture_read(FIXTURES "a.lto.fatbin");
     uint8_t *bytes = (uint8_t *)(uintptr_t)data.data;
@@ -225,9 +220,8 @@ START_TEST(a_damaged_field_is_named_with_offset_and_values)
     fixture_caught(&sink, expected);
     fixture_free(data);
 }
-END_TEST
 
-START_TEST(an_entry_header_that_is_cut_off_is_damage)
+TEST(an_entry_header_that_is_cut_off_is_damage)
 {
     struct buffer buffer = {0};
     size_t begin = fixture_begin(&buffer);
@@ -245,9 +239,8 @@ START_TEST(an_entry_header_that_is_cut_off_is_damage)
                    "96 has at least 64 bytes, but only 63 are left\n");
     buffer_free(&buffer);
 }
-END_TEST
 
-START_TEST(unknown_kinds_and_versions_are_passed_on)
+TEST(unknown_kinds_and_versions_are_passed_on)
 {
     struct buffer buffer = {0};
     size_t begin = fixture_begin(&buffer), size;
@@ -267,9 +260,8 @@ START_TEST(unknown_kinds_and_versions_are_passed_on)
     ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_END);
     buffer_free(&buffer);
 }
-END_TEST
 
-START_TEST(no_truncation_is_read_beyond_or_accepted)
+TEST(no_truncation_is_read_beyond_or_accepted)
 {
     struct bytes data = fixture_read(FIXTURES "a.direct_ident.fatbin");
     enum fatbin_result last;
@@ -286,7 +278,6 @@ START_TEST(no_truncation_is_read_beyond_or_accepted)
     }
     fixture_free(data);
 }
-END_TEST
 
 /* Inflates whatever entries a container has; the results do not matter, only that they are bounded.
  */
@@ -308,7 +299,7 @@ static void inflate_all(struct bytes data)
     arena_free(&arena);
 }
 
-START_TEST(no_header_byte_can_do_harm)
+TEST(no_header_byte_can_do_harm)
 {
     static const uint8_t values[] = {0x00, 0x01, 0x07, 0x40, 0x7f, 0x80, 0xff};
     struct bytes data = fixture_read(FIXTURES "a.direct_ident.fatbin");
@@ -330,7 +321,6 @@ START_TEST(no_header_byte_can_do_harm)
     fixture_free(copy);
     fixture_free(data);
 }
-END_TEST
 
 /* The entry of `kind` in an object of the given compression mode, inflated. */
 static struct bytes inflate_fixture(const char *path, uint16_t kind, struct arena *arena)
@@ -354,7 +344,7 @@ static struct bytes inflate_fixture(const char *path, uint16_t kind, struct aren
     return code;
 }
 
-START_TEST(every_compression_mode_gives_the_same_code)
+TEST(every_compression_mode_gives_the_same_code)
 {
     static const char *const modes[] = {"speed", "balance", "size", "default"};
     static const uint16_t kinds[] = {FATBIN_ELF, FATBIN_PTX};
@@ -380,7 +370,6 @@ START_TEST(every_compression_mode_gives_the_same_code)
         arena_free(&arena);
     }
 }
-END_TEST
 
 static uint8_t packed[1 << 16];
 
@@ -414,7 +403,7 @@ static void expect_inflate_error(const struct fatbin_entry *entry, const char *m
     arena_free(&arena);
 }
 
-START_TEST(a_stated_size_must_be_the_real_one)
+TEST(a_stated_size_must_be_the_real_one)
 {
     struct fatbin_entry lz4 = packed_entry(FATBIN_LZ4), zstd;
 
@@ -429,9 +418,8 @@ START_TEST(a_stated_size_must_be_the_real_one)
     zstd.uncompressed_size = 999;
     expect_inflate_error(&zstd, "the zstd frame is damaged: Destination buffer is too small");
 }
-END_TEST
 
-START_TEST(bombs_are_refused_before_memory_is_taken)
+TEST(bombs_are_refused_before_memory_is_taken)
 {
     struct fatbin_entry lz4 = packed_entry(FATBIN_LZ4);
 
@@ -440,9 +428,8 @@ START_TEST(bombs_are_refused_before_memory_is_taken)
     lz4.uncompressed_size = lz4.payload.size * 255 + 1;
     expect_inflate_error(&lz4, "compressed bytes hold at most");
 }
-END_TEST
 
-START_TEST(many_entries_together_are_bounded_too)
+TEST(many_entries_together_are_bounded_too)
 {
     struct fatbin_entry zstd = packed_entry(FATBIN_ZSTD), lz4 = packed_entry(FATBIN_LZ4);
     struct fatbin_entry stored = {.kind = FATBIN_PTX, .payload = lz4.payload};
@@ -467,9 +454,8 @@ START_TEST(many_entries_together_are_bounded_too)
     ck_assert(inflate_entry(&zstd, "a.o(5)", &inflation, &arena, &code));
     arena_free(&arena);
 }
-END_TEST
 
-START_TEST(a_zstd_frame_without_content_size_is_bounded_by_its_blocks)
+TEST(a_zstd_frame_without_content_size_is_bounded_by_its_blocks)
 {
     struct inflation inflation = {0};
     struct fatbin_entry entry = {.kind = FATBIN_PTX, .flags = FATBIN_ZSTD};
@@ -491,9 +477,8 @@ START_TEST(a_zstd_frame_without_content_size_is_bounded_by_its_blocks)
     expect_inflate_error(&entry, "the zstd frame gives 1000 bytes, expected 1001");
     arena_free(&arena);
 }
-END_TEST
 
-START_TEST(no_damaged_byte_of_a_payload_can_do_harm)
+TEST_LOOP(no_damaged_byte_of_a_payload_can_do_harm, 2)
 {
     struct inflation inflation = {0};
     struct fatbin_entry entry = packed_entry(_i ? FATBIN_ZSTD : FATBIN_LZ4);
@@ -516,9 +501,8 @@ START_TEST(no_damaged_byte_of_a_payload_can_do_harm)
     fixture_free(original);
     arena_free(&arena);
 }
-END_TEST
 
-START_TEST(lto_ir_is_never_inflated)
+TEST(lto_ir_is_never_inflated)
 {
     struct fatbin_entry entry = packed_entry(FATBIN_ZSTD);
     uint8_t head[64];
@@ -527,36 +511,4 @@ START_TEST(lto_ir_is_never_inflated)
     entry.kind = FATBIN_NVVM;
     expect_inflate_error(&entry, "it is LTO-IR that only NVIDIA's libraries read");
     ck_assert_uint_eq(inflate_head(&entry, head, sizeof head), 0);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("fatbin");
-    TCase *sound = tcase_create("sound"), *damaged = tcase_create("damaged");
-    TCase *inflate = tcase_create("inflate");
-
-    tcase_add_test(sound, entries_of_a_real_container_have_all_fields);
-    tcase_add_test(sound, identity_and_debug_flag_are_read);
-    tcase_add_test(sound, an_empty_container_has_no_entries);
-    tcase_add_test(sound, a_binary_blob_is_no_option_string);
-    tcase_add_test(sound, unknown_kinds_and_versions_are_passed_on);
-    tcase_add_loop_test(damaged, a_damaged_file_is_refused_with_what_is_wrong_in_it, 0,
-                        COUNT(damaged_files));
-    tcase_add_loop_test(damaged, a_damaged_field_is_named_with_offset_and_values, 0,
-                        COUNT(damaged_fields));
-    tcase_add_test(damaged, an_entry_header_that_is_cut_off_is_damage);
-    tcase_add_test(damaged, no_truncation_is_read_beyond_or_accepted);
-    tcase_add_test(damaged, no_header_byte_can_do_harm);
-    tcase_add_test(inflate, every_compression_mode_gives_the_same_code);
-    tcase_add_test(inflate, a_stated_size_must_be_the_real_one);
-    tcase_add_test(inflate, bombs_are_refused_before_memory_is_taken);
-    tcase_add_test(inflate, many_entries_together_are_bounded_too);
-    tcase_add_test(inflate, a_zstd_frame_without_content_size_is_bounded_by_its_blocks);
-    tcase_add_loop_test(inflate, no_damaged_byte_of_a_payload_can_do_harm, 0, 2);
-    tcase_add_test(inflate, lto_ir_is_never_inflated);
-    suite_add_tcase(suite, sound);
-    suite_add_tcase(suite, damaged);
-    suite_add_tcase(suite, inflate);
-    return suite;
 }

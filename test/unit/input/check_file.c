@@ -29,7 +29,7 @@ static const struct {
     {"bad.one.o", FILE_TEXT},
 };
 
-START_TEST(a_file_is_classified_by_its_content)
+TEST_LOOP(a_file_is_classified_by_its_content, COUNT(fixtures))
 {
     char path[200];
     struct bytes data;
@@ -40,7 +40,6 @@ START_TEST(a_file_is_classified_by_its_content)
     ck_assert_uint_gt(strlen(file_kind_name(fixtures[_i].kind)), 0);
     fixture_free(data);
 }
-END_TEST
 
 static const struct {
     const char *content;
@@ -73,7 +72,7 @@ static const struct {
     {"\x01\x02", FILE_UNKNOWN},
 };
 
-START_TEST(short_and_odd_contents_are_classified)
+TEST_LOOP(short_and_odd_contents_are_classified, COUNT(contents))
 {
     const char *text = contents[_i].content;
     struct bytes data =
@@ -82,9 +81,8 @@ START_TEST(short_and_odd_contents_are_classified)
     ck_assert_int_eq(file_classify(data), contents[_i].kind);
     fixture_free(data);
 }
-END_TEST
 
-START_TEST(no_truncation_is_read_beyond)
+TEST_LOOP(no_truncation_is_read_beyond, 4)
 {
     static const char *const files[] = {FIXTURES "b.pie", FIXTURES "k.sm90.cubin", FIXTURES "a.ptx",
                                         FIXTURES "shared.so"};
@@ -98,7 +96,6 @@ START_TEST(no_truncation_is_read_beyond)
     }
     fixture_free(data);
 }
-END_TEST
 
 /* Opens operands; the messages must be `expected`. */
 static bool open_all(struct inputs *inputs, const struct input_operand *operands, size_t count,
@@ -114,7 +111,7 @@ static bool open_all(struct inputs *inputs, const struct input_operand *operands
     return ok;
 }
 
-START_TEST(operands_are_mapped_in_order_and_may_repeat)
+TEST(operands_are_mapped_in_order_and_may_repeat)
 {
     static const struct input_operand operands[] = {
         {.name = FIXTURES "a.ptx"}, {.name = FIXTURES "bad.empty.o"}, {.name = FIXTURES "a.ptx"}};
@@ -131,7 +128,6 @@ START_TEST(operands_are_mapped_in_order_and_may_repeat)
     ck_assert_uint_eq(inputs.count, 0);
     inputs_close(&inputs);
 }
-END_TEST
 
 static bool is_mapped(const void *address)
 {
@@ -142,7 +138,7 @@ static bool is_mapped(const void *address)
 }
 
 /* Mappings that lie side by side go together, and another's between them stays. */
-START_TEST(nothing_but_its_own_files_is_unmapped)
+TEST(nothing_but_its_own_files_is_unmapped)
 {
     static const struct input_operand operands[] = {{.name = FIXTURES "a.ptx"},
                                                     {.name = FIXTURES "a.lto.o"},
@@ -168,9 +164,8 @@ START_TEST(nothing_but_its_own_files_is_unmapped)
         ck_assert_int_eq(file_classify(others.files[i].data), others.files[i].kind);
     inputs_close(&others);
 }
-END_TEST
 
-START_TEST(every_file_that_cannot_be_opened_is_reported)
+TEST(every_file_that_cannot_be_opened_is_reported)
 {
     static const struct input_operand operands[] = {{.name = "no/such.o"},
                                                     {.name = "fixtures"},
@@ -187,7 +182,6 @@ START_TEST(every_file_that_cannot_be_opened_is_reported)
     ck_assert_uint_eq(inputs.count, 1);
     inputs_close(&inputs);
 }
-END_TEST
 
 /* A folder with libraries: libone.a (PTX will do), libboth.a, libboth.so, libtwo.so, and a folder
  * libdir.a. */
@@ -205,7 +199,7 @@ static void make_file(const char *name)
     fclose(file);
 }
 
-static void make_libraries(void)
+void set_up(void)
 {
     char path[100];
 
@@ -218,7 +212,7 @@ static void make_libraries(void)
     ck_assert_int_eq(mkdir(path, 0700), 0);
 }
 
-static void remove_libraries(void)
+void tear_down(void)
 {
     static const char *const names[] = {"libone.a",  "libboth.a", "libboth.so",
                                         "libtwo.so", "libdir.a",  ""};
@@ -230,7 +224,7 @@ static void remove_libraries(void)
     }
 }
 
-START_TEST(libraries_are_found_in_the_paths_in_order)
+TEST(libraries_are_found_in_the_paths_in_order)
 {
     static const struct input_operand operands[] = {{.name = "one", .is_library = true},
                                                     {.name = ":libtwo.so", .is_library = true},
@@ -250,9 +244,8 @@ START_TEST(libraries_are_found_in_the_paths_in_order)
     ck_assert_str_eq(inputs.files[1].path, path);
     inputs_close(&inputs);
 }
-END_TEST
 
-START_TEST(a_shared_library_is_passed_over_with_an_info_under_v)
+TEST(a_shared_library_is_passed_over_with_an_info_under_v)
 {
     const char *paths[] = {library_folder};
     struct inputs inputs = {0};
@@ -269,9 +262,8 @@ START_TEST(a_shared_library_is_passed_over_with_an_info_under_v)
     diag_state_get()->verbose = 0;
     inputs_close(&inputs);
 }
-END_TEST
 
-START_TEST(a_missing_library_is_an_error_with_the_paths_tried)
+TEST(a_missing_library_is_an_error_with_the_paths_tried)
 {
     static const struct input_operand operands[] = {{.name = "nope", .is_library = true},
                                                     {.name = ":exact.a", .is_library = true}};
@@ -290,10 +282,9 @@ START_TEST(a_missing_library_is_an_error_with_the_paths_tried)
                         "minilink note    : no library paths were given (-L)\n"));
     inputs_close(&inputs);
 }
-END_TEST
 
 /* What nvcc hands on: all libraries of the program, which only the host's linker knows to find. */
-START_TEST(a_missing_library_is_passed_over_where_nvcc_made_the_command_line)
+TEST(a_missing_library_is_passed_over_where_nvcc_made_the_command_line)
 {
     static const struct input_operand operands[] = {{.name = "nope", .is_library = true},
                                                     {.name = ":exact.a", .is_library = true},
@@ -317,9 +308,8 @@ START_TEST(a_missing_library_is_passed_over_where_nvcc_made_the_command_line)
     diag_state_get()->verbose = 0;
     inputs_close(&inputs);
 }
-END_TEST
 
-START_TEST(a_missing_operand_is_an_error_also_where_nvcc_made_the_command_line)
+TEST(a_missing_operand_is_an_error_also_where_nvcc_made_the_command_line)
 {
     static const struct input_operand operands[] = {{.name = "gone.o"}};
     const struct library_search search = {.from_compiler = true};
@@ -332,9 +322,8 @@ START_TEST(a_missing_operand_is_an_error_also_where_nvcc_made_the_command_line)
                           "directory\n");
     inputs_close(&inputs);
 }
-END_TEST
 
-START_TEST(a_directory_of_the_librarys_name_is_no_library)
+TEST(a_directory_of_the_librarys_name_is_no_library)
 {
     const char *paths[] = {library_folder};
     struct inputs inputs = {0};
@@ -343,9 +332,8 @@ START_TEST(a_directory_of_the_librarys_name_is_no_library)
                         paths, 1, NULL));
     inputs_close(&inputs);
 }
-END_TEST
 
-START_TEST(a_pipe_is_read_to_its_end)
+TEST(a_pipe_is_read_to_its_end)
 {
     struct inputs inputs = {0};
     char path[50];
@@ -362,9 +350,8 @@ START_TEST(a_pipe_is_read_to_its_end)
     inputs_close(&inputs);
     close(ends[0]);
 }
-END_TEST
 
-START_TEST(a_file_that_says_it_is_empty_is_read_to_its_end)
+TEST(a_file_that_says_it_is_empty_is_read_to_its_end)
 {
     struct inputs inputs = {0};
 
@@ -375,9 +362,8 @@ START_TEST(a_file_that_says_it_is_empty_is_read_to_its_end)
     ck_assert_ptr_null(inputs.files[0].mapping);
     inputs_close(&inputs);
 }
-END_TEST
 
-START_TEST(a_file_that_cannot_be_mapped_is_read_to_its_end)
+TEST(a_file_that_cannot_be_mapped_is_read_to_its_end)
 {
     const struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
     const char *path = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -395,9 +381,8 @@ START_TEST(a_file_that_cannot_be_mapped_is_read_to_its_end)
         inputs_close(&inputs);
     }
 }
-END_TEST
 
-START_TEST(the_file_behind_an_address_is_known_while_it_is_mapped)
+TEST(the_file_behind_an_address_is_known_while_it_is_mapped)
 {
     const struct input_operand operands[] = {
         {.name = FIXTURES "a.ptx"}, {.name = FIXTURES "b.sass.o"}, {.name = FIXTURES "a.ptx"}};
@@ -421,10 +406,9 @@ START_TEST(the_file_behind_an_address_is_known_while_it_is_mapped)
     for (size_t i = 0; i < 3; i++)
         ck_assert_ptr_null(mapping_find(starts[i]));
 }
-END_TEST
 
 /* More than a process may have mappings. */
-START_TEST(very_many_files_are_opened)
+TEST(very_many_files_are_opened)
 {
     enum { MANY = 70000 };
     struct input_operand *operands = calloc(MANY, sizeof *operands);
@@ -442,36 +426,4 @@ START_TEST(very_many_files_are_opened)
     ck_assert_ptr_null(inputs.files[MANY - 1].mapping);
     inputs_close(&inputs);
     free(operands);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("file");
-    TCase *classify = tcase_create("classify"), *open = tcase_create("open");
-    TCase *library = tcase_create("library");
-
-    tcase_add_loop_test(classify, a_file_is_classified_by_its_content, 0, COUNT(fixtures));
-    tcase_add_loop_test(classify, short_and_odd_contents_are_classified, 0, COUNT(contents));
-    tcase_add_loop_test(classify, no_truncation_is_read_beyond, 0, 4);
-    tcase_add_test(open, operands_are_mapped_in_order_and_may_repeat);
-    tcase_add_test(open, nothing_but_its_own_files_is_unmapped);
-    tcase_add_test(open, every_file_that_cannot_be_opened_is_reported);
-    tcase_add_test(open, a_pipe_is_read_to_its_end);
-    tcase_add_test(open, a_file_that_says_it_is_empty_is_read_to_its_end);
-    tcase_add_test(open, a_file_that_cannot_be_mapped_is_read_to_its_end);
-    tcase_add_test(open, the_file_behind_an_address_is_known_while_it_is_mapped);
-    tcase_set_timeout(open, 60);
-    tcase_add_test(open, very_many_files_are_opened);
-    tcase_add_unchecked_fixture(library, make_libraries, remove_libraries);
-    tcase_add_test(library, libraries_are_found_in_the_paths_in_order);
-    tcase_add_test(library, a_shared_library_is_passed_over_with_an_info_under_v);
-    tcase_add_test(library, a_missing_library_is_an_error_with_the_paths_tried);
-    tcase_add_test(library, a_missing_library_is_passed_over_where_nvcc_made_the_command_line);
-    tcase_add_test(library, a_missing_operand_is_an_error_also_where_nvcc_made_the_command_line);
-    tcase_add_test(library, a_directory_of_the_librarys_name_is_no_library);
-    suite_add_tcase(suite, classify);
-    suite_add_tcase(suite, open);
-    suite_add_tcase(suite, library);
-    return suite;
 }

@@ -32,7 +32,7 @@ static void name_of(char *name, unsigned number)
 
 /* Folders with some of the names, as files, folders, and links to nothing. Among the paths are
  * one that is not there, a file, and a folder for the second time. */
-static void make_folders(void)
+void set_up(void)
 {
     char path[1100], name[32];
 
@@ -60,7 +60,7 @@ static void make_folders(void)
         paths[i] = path_texts[(i * 7) % (FOLDERS + 3)];
 }
 
-static void remove_folders(void)
+void tear_down(void)
 {
     char command[64];
 
@@ -99,14 +99,13 @@ static void compare(void)
     arena_free(&arena);
 }
 
-START_TEST(the_same_files_are_found)
+TEST(the_same_files_are_found)
 {
     compare();
 }
-END_TEST
 
 /* For root no folder is unreadable: as anyone else. */
-START_TEST(files_of_folders_that_may_not_be_listed_are_found_too)
+TEST(files_of_folders_that_may_not_be_listed_are_found_too)
 {
     for (unsigned i = 0; i < FOLDERS; i++) {
         ck_assert_int_eq(chmod(path_texts[i], i % 3 ? 0700 : 0311), 0);
@@ -119,9 +118,8 @@ START_TEST(files_of_folders_that_may_not_be_listed_are_found_too)
     for (unsigned i = 0; i < FOLDERS; i++)
         ck_assert_int_eq(chmod(path_texts[i], 0700), 0);
 }
-END_TEST
 
-START_TEST(thousands_of_libraries_do_not_ask_for_each_path)
+TEST(thousands_of_libraries_do_not_ask_for_each_path)
 {
     struct library_folders folders = {0};
     struct arena arena = {0};
@@ -136,18 +134,4 @@ START_TEST(thousands_of_libraries_do_not_ask_for_each_path)
     ck_assert_uint_le(asked, LIBRARY_FOLDERS_LOOKS + FOLDERS + 3);
     library_folders_cleanup(&folders);
     arena_free(&arena);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("library_folders");
-    TCase *cases = tcase_create("library_folders");
-
-    tcase_add_unchecked_fixture(cases, make_folders, remove_folders);
-    tcase_add_test(cases, the_same_files_are_found);
-    tcase_add_test(cases, files_of_folders_that_may_not_be_listed_are_found_too);
-    tcase_add_test(cases, thousands_of_libraries_do_not_ask_for_each_path);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

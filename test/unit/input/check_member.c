@@ -84,7 +84,7 @@ static const struct {
     {FIXTURES "b.sass80.o", 90, false, ".p"},
 };
 
-START_TEST(the_choice_is_nvlinks)
+TEST_LOOP(the_choice_is_nvlinks, COUNT(choices))
 {
     struct run run;
 
@@ -93,7 +93,6 @@ START_TEST(the_choice_is_nvlinks)
     ck_assert_str_eq(roles(&run.members), choices[_i].roles);
     finish(&run, "");
 }
-END_TEST
 
 #define SEVERAL "fixtures/bitcode/several.o"
 #define SCALE   "fixtures/examples/bitcode/scale.bc"
@@ -115,7 +114,7 @@ static const struct {
     {"fixtures/bitcode/several.offload " SEVERAL, 75, true, "b..b.."},
 };
 
-START_TEST(images_are_chosen_from_like_entries)
+TEST_LOOP(images_are_chosen_from_like_entries, COUNT(image_choices))
 {
     struct member_request request = request_for(image_choices[_i].sm, 0, false);
     struct run run;
@@ -131,9 +130,8 @@ START_TEST(images_are_chosen_from_like_entries)
     ck_assert_uint_ge(run.members.ptx_count, bitcode);
     finish(&run, "");
 }
-END_TEST
 
-START_TEST(bitcode_for_a_newer_target_is_an_error)
+TEST(bitcode_for_a_newer_target_is_an_error)
 {
     struct run run;
 
@@ -143,9 +141,8 @@ START_TEST(bitcode_for_a_newer_target_is_an_error)
                  "version assumed: 'fixtures/bitcode/helper.22.bc' is for sm_90, the target is "
                  "sm_75\n");
 }
-END_TEST
 
-START_TEST(names_and_groups_tell_where_a_member_is_from)
+TEST(names_and_groups_tell_where_a_member_is_from)
 {
     struct run run;
     const struct member *list;
@@ -169,9 +166,8 @@ START_TEST(names_and_groups_tell_where_a_member_is_from)
     ck_assert_str_eq(list[1].reason, "options only");
     finish(&run, "");
 }
-END_TEST
 
-START_TEST(code_comes_inflated_and_without_padding)
+TEST(code_comes_inflated_and_without_padding)
 {
     struct inflation inflation = {0};
     struct run run;
@@ -190,7 +186,6 @@ START_TEST(code_comes_inflated_and_without_padding)
     arena_free(&arena);
     finish(&run, "");
 }
-END_TEST
 
 /* The cases of a matrix that nvlink 13.0 was measured on: a fatbin of the entries listed, where s80
  * is SASS, p90a PTX and l100f LTO-IR, and the entry that is taken. */
@@ -274,7 +269,7 @@ static void write_fatbin(const char *path, const char *entries)
 
 static char scratch[] = "/tmp/minilink-check-XXXXXX";
 
-static void make_scratch(void)
+void set_up(void)
 {
     int fd = mkstemp(scratch);
 
@@ -282,12 +277,12 @@ static void make_scratch(void)
     close(fd);
 }
 
-static void remove_scratch(void)
+void tear_down(void)
 {
     remove(scratch);
 }
 
-START_TEST(the_nearest_entry_is_taken)
+TEST_LOOP(the_nearest_entry_is_taken, COUNT(matrix))
 {
     struct run run;
     char taken[16] = "";
@@ -312,9 +307,8 @@ START_TEST(the_nearest_entry_is_taken)
     ck_assert_str_eq(taken, matrix[_i].taken);
     finish(&run, "");
 }
-END_TEST
 
-START_TEST(lto_only_is_told_from_lto_with_ptx)
+TEST(lto_only_is_told_from_lto_with_ptx)
 {
     struct run run;
 
@@ -328,9 +322,8 @@ START_TEST(lto_only_is_told_from_lto_with_ptx)
     ck_assert_str_eq(roles(&run.members), "op");
     finish(&run, "");
 }
-END_TEST
 
-START_TEST(unknown_kinds_and_versions_are_skipped_with_an_info)
+TEST(unknown_kinds_and_versions_are_skipped_with_an_info)
 {
     struct buffer buffer = {0};
     size_t begin = fixture_begin(&buffer);
@@ -364,7 +357,6 @@ START_TEST(unknown_kinds_and_versions_are_skipped_with_an_info)
              scratch, scratch);
     finish(&run, expected);
 }
-END_TEST
 
 /* Each entry: operands, and all that is reported by a run that fails or only warns. */
 static const struct {
@@ -424,7 +416,7 @@ static const struct {
      "says what it is for\n"},
 };
 
-START_TEST(what_cannot_take_part_is_reported)
+TEST_LOOP(what_cannot_take_part_is_reported, COUNT(reports))
 {
     struct run run;
 
@@ -432,7 +424,6 @@ START_TEST(what_cannot_take_part_is_reported)
     ck_assert_int_eq(run.ok, reports[_i].ok);
     finish(&run, reports[_i].messages);
 }
-END_TEST
 
 static const struct {
     const char *operands;
@@ -447,7 +438,7 @@ static const struct {
     {FIXTURES "b.lto80.o " FIXTURES "b.sass80.o", 80, 0},
 };
 
-START_TEST(the_target_is_found_when_the_inputs_agree)
+TEST_LOOP(the_target_is_found_when_the_inputs_agree, COUNT(targets))
 {
     struct run run;
 
@@ -457,9 +448,8 @@ START_TEST(the_target_is_found_when_the_inputs_agree)
     ck_assert_int_eq(run.members.arch.suffix, targets[_i].suffix);
     finish(&run, "");
 }
-END_TEST
 
-START_TEST(the_arch_warning_can_be_suppressed)
+TEST(the_arch_warning_can_be_suppressed)
 {
     struct run run;
 
@@ -468,7 +458,6 @@ START_TEST(the_arch_warning_can_be_suppressed)
     ck_assert(run.ok);
     finish(&run, "");
 }
-END_TEST
 
 /* Writes `text` to the scratch file. */
 static void write_scratch(const char *text)
@@ -500,7 +489,7 @@ static const struct {
     {".version 8.0\n.target /* x", 90, 0, "has no valid .target directive"},
 };
 
-START_TEST(the_target_directive_of_a_ptx_text_counts)
+TEST_LOOP(the_target_directive_of_a_ptx_text_counts, COUNT(texts))
 {
     struct run run;
 
@@ -514,9 +503,8 @@ START_TEST(the_target_directive_of_a_ptx_text_counts)
     else
         fixture_caught(&run.sink, "");
 }
-END_TEST
 
-START_TEST(a_file_named_after_device_code_must_have_some)
+TEST_LOOP(a_file_named_after_device_code_must_have_some, 4)
 {
     static const char *const names[] = {"x.ptx", "x.cubin", "x.ltoir", "x.fatbin"};
     char path[100];
@@ -531,9 +519,8 @@ START_TEST(a_file_named_after_device_code_must_have_some)
     fixture_caught_part(&sink, names[_i]);
     members_free(&members);
 }
-END_TEST
 
-START_TEST(bytes_behind_a_container_must_be_zero_or_another_one)
+TEST(bytes_behind_a_container_must_be_zero_or_another_one)
 {
     struct buffer buffer = {0};
     size_t begin = fixture_begin(&buffer);
@@ -559,30 +546,4 @@ START_TEST(bytes_behind_a_container_must_be_zero_or_another_one)
                    "fatbin\n");
     members_free(&members);
     buffer_free(&buffer);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("member");
-    TCase *select = tcase_create("select"), *report = tcase_create("report");
-
-    tcase_add_unchecked_fixture(select, make_scratch, remove_scratch);
-    tcase_add_loop_test(select, the_choice_is_nvlinks, 0, COUNT(choices));
-    tcase_add_loop_test(select, the_nearest_entry_is_taken, 0, COUNT(matrix));
-    tcase_add_loop_test(select, images_are_chosen_from_like_entries, 0, COUNT(image_choices));
-    tcase_add_test(select, bitcode_for_a_newer_target_is_an_error);
-    tcase_add_test(select, names_and_groups_tell_where_a_member_is_from);
-    tcase_add_test(select, code_comes_inflated_and_without_padding);
-    tcase_add_test(select, lto_only_is_told_from_lto_with_ptx);
-    tcase_add_test(select, unknown_kinds_and_versions_are_skipped_with_an_info);
-    tcase_add_loop_test(select, the_target_is_found_when_the_inputs_agree, 0, COUNT(targets));
-    tcase_add_loop_test(select, the_target_directive_of_a_ptx_text_counts, 0, COUNT(texts));
-    tcase_add_loop_test(report, what_cannot_take_part_is_reported, 0, COUNT(reports));
-    tcase_add_test(report, the_arch_warning_can_be_suppressed);
-    tcase_add_loop_test(report, a_file_named_after_device_code_must_have_some, 0, 4);
-    tcase_add_test(report, bytes_behind_a_container_must_be_zero_or_another_one);
-    suite_add_tcase(suite, select);
-    suite_add_tcase(suite, report);
-    return suite;
 }

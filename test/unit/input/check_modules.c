@@ -53,20 +53,19 @@ static void expect_error(const char *message)
     fixture_caught_part(&sink, message);
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     for (size_t i = 0; i < inputs.count; i++)
         fixture_free(files[i].data);
     inputs = (struct inputs){0};
 }
 
-START_TEST(nothing_gives_an_empty_list)
+TEST(nothing_gives_an_empty_list)
 {
     expect(false, "#define NUM_PRELINKED_OBJECTS 0\n");
 }
-END_TEST
 
-START_TEST(the_first_id_of_each_comes_in_order_and_the_rest_last_first)
+TEST(the_first_id_of_each_comes_in_order_and_the_rest_last_first)
 {
     ADD("a.o", "_1_a\0\0\0_2_b\0_3_c");
     ADD("b.o", "_4_d\0_5_e");
@@ -74,25 +73,22 @@ START_TEST(the_first_id_of_each_comes_in_order_and_the_rest_last_first)
                   "DEFINE_REGISTER_FUNC(_4_d)\nDEFINE_REGISTER_FUNC(_5_e)\n"
                   "DEFINE_REGISTER_FUNC(_3_c)\nDEFINE_REGISTER_FUNC(_2_b)\n");
 }
-END_TEST
 
-START_TEST(ids_that_an_object_registers_are_left_out_wherever_it_stands)
+TEST(ids_that_an_object_registers_are_left_out_wherever_it_stands)
 {
     ADD("a.o", "_1_a\0_2_b");
     ADD("b.o", "def _1_a\0def _7");
     expect(false, "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(_2_b)\n");
 }
-END_TEST
 
-START_TEST(an_object_without_device_code_is_not_listed)
+TEST(an_object_without_device_code_is_not_listed)
 {
     add_object("a.o", "_1_a", sizeof "_1_a", false);
     ADD("b.o", "_2_b");
     expect(false, "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(_2_b)\n");
 }
-END_TEST
 
-START_TEST(a_file_of_device_code_has_its_path_as_id)
+TEST(a_file_of_device_code_has_its_path_as_id)
 {
     char folder[512], expected[1024], *c;
 
@@ -112,17 +108,15 @@ START_TEST(a_file_of_device_code_has_its_path_as_id)
     add_file("k.o", fixture_read(FIXTURES "k.sm90.cubin"));
     expect(false, "#define NUM_PRELINKED_OBJECTS 0\n");
 }
-END_TEST
 
-START_TEST(the_toolkits_library_is_listed_only_when_asked)
+TEST(the_toolkits_library_is_listed_only_when_asked)
 {
     ADD("lib/libcudadevrt.a", "_1_a");
     expect(false, "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(_1_a)\n");
     expect(true, "#define NUM_PRELINKED_OBJECTS 0\n");
 }
-END_TEST
 
-START_TEST(archives_are_walked)
+TEST(archives_are_walked)
 {
     struct buffer list = {0};
 
@@ -133,16 +127,14 @@ START_TEST(archives_are_walked)
     files[0].data.size -= 7;
     expect_error("lib.a");
 }
-END_TEST
 
-START_TEST(an_id_may_be_any_c_identifier)
+TEST(an_id_may_be_any_c_identifier)
 {
     ADD("a.o", "_1_$a_\xc3\xa9");
     expect(false, "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(_1_$a_\xc3\xa9)\n");
 }
-END_TEST
 
-START_TEST(an_id_that_is_no_identifier_is_an_error)
+TEST(an_id_that_is_no_identifier_is_an_error)
 {
     ADD("a.o", "x) system(\"ls\"");
     expect_error("'x) system(\"ls\"' is no module id");
@@ -150,32 +142,10 @@ START_TEST(an_id_that_is_no_identifier_is_an_error)
     ADD("a.o", "def ");
     expect_error("'' is no module id");
 }
-END_TEST
 
-START_TEST(a_damaged_object_is_an_error)
+TEST(a_damaged_object_is_an_error)
 {
     ADD("a.o", "_1_a");
     files[0].data.size -= 40;
     expect_error("a.o");
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("modules");
-    TCase *cases = tcase_create("ids");
-
-    tcase_add_checked_fixture(cases, NULL, tear_down);
-    tcase_add_test(cases, nothing_gives_an_empty_list);
-    tcase_add_test(cases, the_first_id_of_each_comes_in_order_and_the_rest_last_first);
-    tcase_add_test(cases, ids_that_an_object_registers_are_left_out_wherever_it_stands);
-    tcase_add_test(cases, an_object_without_device_code_is_not_listed);
-    tcase_add_test(cases, a_file_of_device_code_has_its_path_as_id);
-    tcase_add_test(cases, the_toolkits_library_is_listed_only_when_asked);
-    tcase_add_test(cases, archives_are_walked);
-    tcase_add_test(cases, an_id_may_be_any_c_identifier);
-    tcase_add_test(cases, an_id_that_is_no_identifier_is_an_error);
-    tcase_add_test(cases, a_damaged_object_is_an_error);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

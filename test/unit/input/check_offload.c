@@ -65,7 +65,7 @@ static bool note(void *argument, const struct offload_image *image)
     return true;
 }
 
-START_TEST(images_of_every_version_come_in_order)
+TEST_RANGE(images_of_every_version_come_in_order, 1, 4)
 {
     static const uint16_t kinds[] = {2, 3, 5};
     uint32_t version = (uint32_t)_i;
@@ -83,7 +83,6 @@ START_TEST(images_of_every_version_come_in_order)
         ck_assert_uint_eq(seen.kinds[i], kinds[i % count]);
     buffer_free(&buffer);
 }
-END_TEST
 
 static bool ignore(void *argument, const struct offload_image *image)
 {
@@ -128,7 +127,7 @@ static bool walk(struct bytes data, size_t size, const char *message)
     return read_copy(walk_all, data, size, message);
 }
 
-START_TEST(a_binary_that_is_cut_anywhere_is_an_error)
+TEST_RANGE(a_binary_that_is_cut_anywhere_is_an_error, 1, 4)
 {
     static const uint16_t kinds[] = {2, 3, 5};
     uint32_t version = (uint32_t)_i;
@@ -140,7 +139,6 @@ START_TEST(a_binary_that_is_cut_anywhere_is_an_error)
         ck_assert_msg(!walk(buffer_bytes(&buffer), size, NULL), "%zu bytes are taken", size);
     buffer_free(&buffer);
 }
-END_TEST
 
 /* A field of a version 2 binary with two images is overwritten. */
 static const struct {
@@ -166,7 +164,7 @@ static const struct {
     {112 + 16, 8, UINT64_MAX, "a text are to be 18446744073709551615 bytes"},
 };
 
-START_TEST(damage_is_told_with_its_place)
+TEST_LOOP(damage_is_told_with_its_place, COUNT(damages))
 {
     static const uint16_t kinds[] = {2, 3};
     struct buffer buffer = {0};
@@ -176,9 +174,8 @@ START_TEST(damage_is_told_with_its_place)
     ck_assert(!walk(buffer_bytes(&buffer), buffer.size, damages[_i].message));
     buffer_free(&buffer);
 }
-END_TEST
 
-START_TEST(compression_and_trailing_bytes_are_errors)
+TEST(compression_and_trailing_bytes_are_errors)
 {
     static const uint16_t kinds[] = {2};
     struct buffer buffer = {0};
@@ -190,9 +187,8 @@ START_TEST(compression_and_trailing_bytes_are_errors)
     ck_assert(!walk(buffer_bytes(&buffer), buffer.size, "is compressed, which is not supported"));
     buffer_free(&buffer);
 }
-END_TEST
 
-START_TEST(images_that_overlap_are_an_error)
+TEST(images_that_overlap_are_an_error)
 {
     static const uint16_t kinds[] = {2, 3, 5, 2, 3, 5};
     struct buffer buffer = {0};
@@ -205,7 +201,6 @@ START_TEST(images_that_overlap_are_an_error)
     ck_assert(!walk(buffer_bytes(&buffer), buffer.size, "images, which overlap, are to be"));
     buffer_free(&buffer);
 }
-END_TEST
 
 /* Each entry: a file, and what it says. */
 static const struct {
@@ -218,7 +213,7 @@ static const struct {
     {BITCODE "host.bc", "LLVM16.0.6", "x86_64-unknown-linux-gnu", 0, false},
 };
 
-START_TEST(bitcode_says_who_wrote_it_and_what_for)
+TEST_LOOP(bitcode_says_who_wrote_it_and_what_for, COUNT(modules))
 {
     struct bytes data = fixture_read(modules[_i].path);
     struct bitcode bitcode;
@@ -232,7 +227,6 @@ START_TEST(bitcode_says_who_wrote_it_and_what_for)
     ck_assert(bitcode.code.data == data.data && bitcode.code.size == data.size);
     fixture_free(data);
 }
-END_TEST
 
 /* Reads a copy of exactly that size. */
 static bool read_bitcode(struct bytes data, size_t size, const char *message)
@@ -240,7 +234,7 @@ static bool read_bitcode(struct bytes data, size_t size, const char *message)
     return read_copy(read_all, data, size, message);
 }
 
-START_TEST(bitcode_that_is_cut_is_an_error)
+TEST_LOOP(bitcode_that_is_cut_is_an_error, COUNT(modules))
 {
     struct bytes data = fixture_read(modules[_i].path);
     size_t taken = 0;
@@ -253,9 +247,8 @@ START_TEST(bitcode_that_is_cut_is_an_error)
     ck_assert(!read_bitcode(data, 4, "it has no module"));
     fixture_free(data);
 }
-END_TEST
 
-START_TEST(any_bits_of_bitcode_may_be_wrong)
+TEST_LOOP(any_bits_of_bitcode_may_be_wrong, COUNT(modules))
 {
     struct bytes data = fixture_read(modules[_i].path);
     uint8_t *bytes = (uint8_t *)(uintptr_t)data.data;
@@ -267,9 +260,8 @@ START_TEST(any_bits_of_bitcode_may_be_wrong)
     }
     fixture_free(data);
 }
-END_TEST
 
-START_TEST(a_wrapper_is_taken_off_and_checked)
+TEST(a_wrapper_is_taken_off_and_checked)
 {
     struct bytes data = fixture_read(modules[0].path);
     struct buffer buffer = {0};
@@ -291,25 +283,4 @@ START_TEST(a_wrapper_is_taken_off_and_checked)
     ck_assert(!read_bitcode(buffer_bytes(&buffer), buffer.size, "there is none at offset 24"));
     buffer_free(&buffer);
     fixture_free(data);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("offload");
-    TCase *offload = tcase_create("offload");
-    TCase *bitcode = tcase_create("bitcode");
-
-    tcase_add_loop_test(offload, images_of_every_version_come_in_order, 1, 4);
-    tcase_add_loop_test(offload, a_binary_that_is_cut_anywhere_is_an_error, 1, 4);
-    tcase_add_loop_test(offload, damage_is_told_with_its_place, 0, COUNT(damages));
-    tcase_add_test(offload, compression_and_trailing_bytes_are_errors);
-    tcase_add_test(offload, images_that_overlap_are_an_error);
-    suite_add_tcase(suite, offload);
-    tcase_add_loop_test(bitcode, bitcode_says_who_wrote_it_and_what_for, 0, COUNT(modules));
-    tcase_add_loop_test(bitcode, bitcode_that_is_cut_is_an_error, 0, COUNT(modules));
-    tcase_add_loop_test(bitcode, any_bits_of_bitcode_may_be_wrong, 0, COUNT(modules));
-    tcase_add_test(bitcode, a_wrapper_is_taken_off_and_checked);
-    suite_add_tcase(suite, bitcode);
-    return suite;
 }

@@ -54,7 +54,7 @@ static bool has_variable(const char *variable)
     return used_has_variable(&used, text_of(variable));
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     used_free(&used);
     for (size_t i = 0; i < inputs.count; i++)
@@ -62,7 +62,7 @@ static void tear_down(void)
     inputs = (struct inputs){0};
 }
 
-START_TEST(a_star_stands_for_any_characters)
+TEST(a_star_stands_for_any_characters)
 {
     static const struct {
         const char *pattern, *name;
@@ -84,9 +84,8 @@ START_TEST(a_star_stands_for_any_characters)
         tear_down();
     }
 }
-END_TEST
 
-START_TEST(the_lists_of_all_objects_count_whatever_stands_between_names)
+TEST(the_lists_of_all_objects_count_whatever_stands_between_names)
 {
     add_object("a.o", (struct list)LIST(".nvHRKE", "\0\0k1\0\0\0k2"));
     add_object("b.o", (struct list)LIST(".nvHRKI", "local*"));
@@ -97,9 +96,8 @@ START_TEST(the_lists_of_all_objects_count_whatever_stands_between_names)
     ck_assert(!has("k3"));
     ck_assert(!has(""));
 }
-END_TEST
 
-START_TEST(lists_of_variables_keep_no_kernels_but_are_lists)
+TEST(lists_of_variables_keep_no_kernels_but_are_lists)
 {
     add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
     add_object("b.o", (struct list)LIST(".nvHRDE", "k2"));
@@ -107,9 +105,8 @@ START_TEST(lists_of_variables_keep_no_kernels_but_are_lists)
     ck_assert(has("k1"));
     ck_assert(!has("k2"));
 }
-END_TEST
 
-START_TEST(variables_have_lists_of_their_own)
+TEST(variables_have_lists_of_their_own)
 {
     static const char *const sections[] = {".nvHRCE", ".nvHRCI", ".nvHRDE", ".nvHRDI"};
 
@@ -125,10 +122,9 @@ START_TEST(variables_have_lists_of_their_own)
         tear_down();
     }
 }
-END_TEST
 
 /* libnvvm is told the names that host objects list, whatever other files bring. */
-START_TEST(names_for_lto_need_the_lists_of_host_objects_only)
+TEST(names_for_lto_need_the_lists_of_host_objects_only)
 {
     add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
     add_file("k.sm90.cubin", fixture_read(FIXTURES "k.sm90.cubin"));
@@ -143,9 +139,8 @@ START_TEST(names_for_lto_need_the_lists_of_host_objects_only)
     ck_assert(!used.has_lists);
     ck_assert(!used.is_ignored);
 }
-END_TEST
 
-START_TEST(what_lto_is_told_of_names_does_not_depend_on_other_files)
+TEST(what_lto_is_told_of_names_does_not_depend_on_other_files)
 {
     add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
     add_object("b.o", (struct list)LIST(".nvHRDE", "v1"));
@@ -161,18 +156,16 @@ START_TEST(what_lto_is_told_of_names_does_not_depend_on_other_files)
     collect(&(struct used_request){.variables = "2", .is_lto = true});
     ck_assert(!used_names_variable(&used, TEXT("v1")) && used_names_variable(&used, TEXT("v2")));
 }
-END_TEST
 
-START_TEST(one_object_without_lists_keeps_everything)
+TEST(one_object_without_lists_keeps_everything)
 {
     add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
     add_object("b.o", (struct list)LIST(".text", "k2"));
     collect(&(struct used_request){0});
     ck_assert(has("k3"));
 }
-END_TEST
 
-START_TEST(device_code_in_another_form_keeps_everything)
+TEST(device_code_in_another_form_keeps_everything)
 {
     static const char *const others[] = {"k.sm90.cubin", "a.ptx_sc2.fatbin", "a.ptx", "lib.a"};
 
@@ -188,9 +181,8 @@ START_TEST(device_code_in_another_form_keeps_everything)
         tear_down();
     }
 }
-END_TEST
 
-START_TEST(the_lists_of_libcudadevrt_alone_drop_nothing)
+TEST(the_lists_of_libcudadevrt_alone_drop_nothing)
 {
     add_object("lib64/libcudadevrt.a", (struct list)LIST(".nvHRKE", "k1"));
     collect(&(struct used_request){0});
@@ -203,9 +195,8 @@ START_TEST(the_lists_of_libcudadevrt_alone_drop_nothing)
     ck_assert(has("k2"));
     ck_assert(!has("k3"));
 }
-END_TEST
 
-START_TEST(kernels_used_come_in_place_of_the_lists)
+TEST(kernels_used_come_in_place_of_the_lists)
 {
     add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
     collect(&(struct used_request){.kernels = "one,,two"});
@@ -219,9 +210,8 @@ START_TEST(kernels_used_come_in_place_of_the_lists)
     ck_assert(has_variable("kv1"));
     ck_assert(!has_variable("k1"));
 }
-END_TEST
 
-START_TEST(variables_used_alone_keep_all_kernels_under_lto)
+TEST(variables_used_alone_keep_all_kernels_under_lto)
 {
     add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
     collect(&(struct used_request){.variables = "v", .is_lto = true});
@@ -232,9 +222,8 @@ START_TEST(variables_used_alone_keep_all_kernels_under_lto)
     ck_assert(has("k2"));
     ck_assert(!has("other"));
 }
-END_TEST
 
-START_TEST(host_info_can_be_ignored)
+TEST(host_info_can_be_ignored)
 {
     add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
     collect(&(struct used_request){.ignore_host_info = true});
@@ -242,9 +231,8 @@ START_TEST(host_info_can_be_ignored)
     ck_assert(has_variable("v"));
     ck_assert(used.is_ignored);
 }
-END_TEST
 
-START_TEST(chosen_entries_are_a_choice_among_those_that_stay)
+TEST(chosen_entries_are_a_choice_among_those_that_stay)
 {
     const struct text entries[] = {TEXT("k1"), TEXT("k2")};
 
@@ -254,9 +242,8 @@ START_TEST(chosen_entries_are_a_choice_among_those_that_stay)
     ck_assert(!has("k2"));
     ck_assert(!has("k3"));
 }
-END_TEST
 
-START_TEST(a_damaged_object_is_an_error)
+TEST(a_damaged_object_is_an_error)
 {
     struct diag_sink sink;
 
@@ -265,29 +252,4 @@ START_TEST(a_damaged_object_is_an_error)
     fixture_catch(&sink);
     ck_assert(!used_collect(&used, &inputs, &(struct used_request){0}));
     fixture_caught_part(&sink, "a.o");
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("used");
-    TCase *cases = tcase_create("kernels");
-
-    tcase_add_checked_fixture(cases, NULL, tear_down);
-    tcase_add_test(cases, a_star_stands_for_any_characters);
-    tcase_add_test(cases, the_lists_of_all_objects_count_whatever_stands_between_names);
-    tcase_add_test(cases, lists_of_variables_keep_no_kernels_but_are_lists);
-    tcase_add_test(cases, variables_have_lists_of_their_own);
-    tcase_add_test(cases, names_for_lto_need_the_lists_of_host_objects_only);
-    tcase_add_test(cases, what_lto_is_told_of_names_does_not_depend_on_other_files);
-    tcase_add_test(cases, one_object_without_lists_keeps_everything);
-    tcase_add_test(cases, device_code_in_another_form_keeps_everything);
-    tcase_add_test(cases, the_lists_of_libcudadevrt_alone_drop_nothing);
-    tcase_add_test(cases, kernels_used_come_in_place_of_the_lists);
-    tcase_add_test(cases, variables_used_alone_keep_all_kernels_under_lto);
-    tcase_add_test(cases, host_info_can_be_ignored);
-    tcase_add_test(cases, chosen_entries_are_a_choice_among_those_that_stay);
-    tcase_add_test(cases, a_damaged_object_is_an_error);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

@@ -94,7 +94,7 @@ static void check_joined(const struct program *program, bool is_swapped)
     buffer_free(&image);
 }
 
-START_TEST(chunks_become_the_whole)
+TEST_LOOP(chunks_become_the_whole, COUNT(programs))
 {
     for (int swapped = 0; swapped < 2; swapped++) {
         struct program program;
@@ -104,7 +104,6 @@ START_TEST(chunks_become_the_whole)
         close_program(&program);
     }
 }
-END_TEST
 
 /* Writes other characters in the place of "$__internal_0_". */
 static void rename_internal(struct buffer *file, const char *number)
@@ -124,7 +123,7 @@ static const struct {
     const char *in_chunk, *in_whole;
 } numbers[] = {{"0_", "0_"}, {"7_", "0_"}, {"7x", "7x"}, {"__", "__"}};
 
-START_TEST(functions_of_the_assembler_are_counted_anew)
+TEST_LOOP(functions_of_the_assembler_are_counted_anew, COUNT(numbers))
 {
     for (int target = 0; target < TARGETS; target++) {
         struct program program;
@@ -136,7 +135,6 @@ START_TEST(functions_of_the_assembler_are_counted_anew)
         close_program(&program);
     }
 }
-END_TEST
 
 /* Whether two chunks of a fixture are joined to the whole; all have the same closing kernels. */
 static void check_fixture(const char *fixture, const char *whole_name,
@@ -165,7 +163,7 @@ static void check_fixture(const char *fixture, const char *whole_name,
 
 /* Of fixtures/exact/closed.ptx. The kernel that the assembler compiles first has constants of its
  * own and calls no function of the driver, so that bank 4 is another kernel's. */
-START_TEST(closing_kernels_are_left_out)
+TEST_LOOP(closing_kernels_are_left_out, 4)
 {
     static const char *const closed[] = {"closed-sm_90", "closed-sm_100"};
     static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
@@ -176,10 +174,9 @@ START_TEST(closing_kernels_are_left_out)
     check_fixture(closed[_i % 2], "whole", chunk_names[_i / 2], closing, COUNT(closing), names,
                   COUNT(names));
 }
-END_TEST
 
 /* Of fixtures/exact/erased.ptx: without its name where a kernel has shared memory for good. */
-START_TEST(a_symbol_loses_its_name_as_in_the_whole_program)
+TEST_LOOP(a_symbol_loses_its_name_as_in_the_whole_program, 4)
 {
     static const char *const chunk_names[][2] = {
         {"dead", "live"}, {"live", "dead"}, {"dead", "none"}, {"none", "dead"}};
@@ -188,7 +185,6 @@ START_TEST(a_symbol_loses_its_name_as_in_the_whole_program)
 
     check_fixture("erased", wholes[_i], chunk_names[_i], NULL, 0, names, COUNT(names));
 }
-END_TEST
 
 /* The first place of `word` in the chunk. */
 static char *find(const struct buffer *chunk, const char *word, size_t size)
@@ -200,7 +196,7 @@ static char *find(const struct buffer *chunk, const char *word, size_t size)
 }
 
 /* Chunks that were not told to keep their lines, and chunks of two texts. */
-START_TEST(lines_of_another_text_are_not_joined)
+TEST_RANGE(lines_of_another_text_are_not_joined, TARGETS, COUNT(programs))
 {
     struct exact_join_difference why;
     struct buffer image = {0};
@@ -215,9 +211,8 @@ START_TEST(lines_of_another_text_are_not_joined)
     ck_assert_uint_eq(image.size, 0);
     close_program(&program);
 }
-END_TEST
 
-START_TEST(a_lone_chunk_is_copied)
+TEST(a_lone_chunk_is_copied)
 {
     struct exact_join_difference why;
     struct buffer image = {0};
@@ -230,9 +225,8 @@ START_TEST(a_lone_chunk_is_copied)
     buffer_free(&image);
     close_program(&program);
 }
-END_TEST
 
-START_TEST(other_data_differs)
+TEST_LOOP(other_data_differs, TARGETS)
 {
     /* What the program's `gv` and `cv` hold. */
     static const char values[][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}};
@@ -253,7 +247,6 @@ START_TEST(other_data_differs)
         close_program(&program);
     }
 }
-END_TEST
 
 /* The value of a record of .nv.compat: that of the first with one byte or two. */
 static unsigned char *compat_value(const struct buffer *file)
@@ -274,7 +267,7 @@ static unsigned char *compat_value(const struct buffer *file)
 }
 
 /* Whichever chunk has the most of a value, in either byte of it; sm_75 has none. */
-START_TEST(compatibility_is_the_most_of_all_chunks)
+TEST_RANGE(compatibility_is_the_most_of_all_chunks, 1, TARGETS)
 {
     for (int i = 0; i < 8; i++) {
         struct exact_join_difference why;
@@ -291,9 +284,8 @@ START_TEST(compatibility_is_the_most_of_all_chunks)
         close_program(&program);
     }
 }
-END_TEST
 
-START_TEST(every_kernel_is_in_one_chunk)
+TEST_LOOP(every_kernel_is_in_one_chunk, COUNT(programs))
 {
     struct exact_join_difference why;
     struct buffer image = {0}, kept;
@@ -309,10 +301,9 @@ START_TEST(every_kernel_is_in_one_chunk)
     program.chunks[1] = kept;
     close_program(&program);
 }
-END_TEST
 
 /* Nothing is written when the chunks do not fit; what is written is as long as the whole. */
-START_TEST(damaged_bytes_do_no_harm)
+TEST_LOOP(damaged_bytes_do_no_harm, COUNT(programs))
 {
     struct program program;
     struct buffer *chunk;
@@ -333,9 +324,8 @@ START_TEST(damaged_bytes_do_no_harm)
     }
     close_program(&program);
 }
-END_TEST
 
-START_TEST(cut_chunks_are_damaged)
+TEST_LOOP(cut_chunks_are_damaged, COUNT(programs))
 {
     struct program program;
 
@@ -349,25 +339,4 @@ START_TEST(cut_chunks_are_damaged)
         ck_assert_uint_eq(image.size, 0);
     }
     close_program(&program);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("exact_join");
-    TCase *tests = tcase_create("exact_join");
-
-    tcase_add_loop_test(tests, chunks_become_the_whole, 0, COUNT(programs));
-    tcase_add_loop_test(tests, closing_kernels_are_left_out, 0, 4);
-    tcase_add_loop_test(tests, functions_of_the_assembler_are_counted_anew, 0, COUNT(numbers));
-    tcase_add_loop_test(tests, a_symbol_loses_its_name_as_in_the_whole_program, 0, 4);
-    tcase_add_loop_test(tests, lines_of_another_text_are_not_joined, TARGETS, COUNT(programs));
-    tcase_add_test(tests, a_lone_chunk_is_copied);
-    tcase_add_loop_test(tests, other_data_differs, 0, TARGETS);
-    tcase_add_loop_test(tests, compatibility_is_the_most_of_all_chunks, 1, TARGETS);
-    tcase_add_loop_test(tests, every_kernel_is_in_one_chunk, 0, COUNT(programs));
-    tcase_add_loop_test(tests, damaged_bytes_do_no_harm, 0, COUNT(programs));
-    tcase_add_loop_test(tests, cut_chunks_are_damaged, 0, COUNT(programs));
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -147,7 +147,7 @@ static void begin_chunks(struct joining *joining, int program)
     add(joining, programs[program].chunk1);
 }
 
-START_TEST(one_chunk_and_two_give_the_same_bytes)
+TEST_LOOP(one_chunk_and_two_give_the_same_bytes, PROGRAMS)
 {
     struct joining whole, parts;
     struct buffer a, b;
@@ -166,9 +166,8 @@ START_TEST(one_chunk_and_two_give_the_same_bytes)
     end(&whole);
     end(&parts);
 }
-END_TEST
 
-START_TEST(chunk_order_does_not_matter)
+TEST_LOOP(chunk_order_does_not_matter, PROGRAMS)
 {
     struct joining forth, back;
     struct buffer a, b;
@@ -188,9 +187,8 @@ START_TEST(chunk_order_does_not_matter)
     end(&forth);
     end(&back);
 }
-END_TEST
 
-START_TEST(promoted_symbols_have_their_names_back)
+TEST_LOOP(promoted_symbols_have_their_names_back, PROGRAMS)
 {
     struct joining joining;
 
@@ -207,9 +205,8 @@ START_TEST(promoted_symbols_have_their_names_back)
     ck_assert_uint_eq(count_sections(&joining, ".text.helper$p"), 0);
     end(&joining);
 }
-END_TEST
 
-START_TEST(same_copies_are_folded)
+TEST_LOOP(same_copies_are_folded, PROGRAMS)
 {
     struct joining joining;
 
@@ -220,10 +217,9 @@ START_TEST(same_copies_are_folded)
     ck_assert_ptr_nonnull(symbol_of(&joining, "small"));
     end(&joining);
 }
-END_TEST
 
 /* Functions in program order, the assembler's helper behind the first that needs it. */
-START_TEST(functions_stand_in_program_order)
+TEST_LOOP(functions_stand_in_program_order, PROGRAMS)
 {
     static const char *const names[] = {".text.small",  ".text.__cuda_sm20_div_u64",
                                         ".text.helper", ".text.shown",
@@ -241,9 +237,8 @@ START_TEST(functions_stand_in_program_order)
     }
     end(&joining);
 }
-END_TEST
 
-START_TEST(references_between_chunks_are_bound)
+TEST_LOOP(references_between_chunks_are_bound, PROGRAMS)
 {
     struct joining joining;
 
@@ -267,10 +262,9 @@ START_TEST(references_between_chunks_are_bound)
     }
     end(&joining);
 }
-END_TEST
 
 /* `helper` is in the other chunk: its symbol is undefined, and records say so. */
-START_TEST(what_no_chunk_defines_stays_external)
+TEST_LOOP(what_no_chunk_defines_stays_external, PROGRAMS)
 {
     struct joining joining;
     size_t externs = 0;
@@ -292,9 +286,8 @@ START_TEST(what_no_chunk_defines_stays_external)
     ck_assert_uint_gt(externs, 0);
     end(&joining);
 }
-END_TEST
 
-START_TEST(objects_stand_where_their_order_and_alignment_say)
+TEST_LOOP(objects_stand_where_their_order_and_alignment_say, PROGRAMS)
 {
     struct joining joining;
 
@@ -306,7 +299,6 @@ START_TEST(objects_stand_where_their_order_and_alignment_say)
     ck_assert_uint_eq(symbol_of(&joining, "tile")->value, 8); /* its alignment */
     end(&joining);
 }
-END_TEST
 
 /* Offset in the file of a section of the chunk, to change a byte of it. */
 static char *bytes_of(struct buffer *file, const char *name)
@@ -336,7 +328,7 @@ static size_t count_symbols(const struct joining *joining, const char *name)
 }
 
 /* Two functions of one name; each caller keeps its own. */
-START_TEST(different_copies_stay_apart)
+TEST_LOOP(different_copies_stay_apart, PROGRAMS)
 {
     struct joining joining;
     struct buffer bytes;
@@ -351,10 +343,9 @@ START_TEST(different_copies_stay_apart)
     buffer_free(&bytes);
     end(&joining);
 }
-END_TEST
 
 /* What refers to different copies is different too. */
-START_TEST(callers_of_different_copies_stay_apart)
+TEST_LOOP(callers_of_different_copies_stay_apart, PROGRAMS)
 {
     struct joining joining;
 
@@ -365,11 +356,10 @@ START_TEST(callers_of_different_copies_stay_apart)
     ck_assert_uint_eq(count_symbols(&joining, "small"), 2);
     end(&joining);
 }
-END_TEST
 
 /* `small` of each chunk is made to name that chunk's own `tile`: the copies are the same as long as
  * these objects are, and not when one has another size, kind or type. */
-START_TEST(copies_that_name_different_objects_stay_apart)
+TEST_LOOP(copies_that_name_different_objects_stay_apart, PROGRAMS)
 {
     static const Elf64_Sym changes[] = {{0}, {.st_size = 1}, {.st_other = 2}, {.st_info = 1}};
 
@@ -399,7 +389,6 @@ START_TEST(copies_that_name_different_objects_stay_apart)
         end(&joining);
     }
 }
-END_TEST
 
 static const struct cubin_section *section_named(const struct joining *joining, const char *name)
 {
@@ -421,7 +410,7 @@ static size_t left(const char *words)
 
 /* What records say of symbols that are defined elsewhere: which of them are so in the whole program
  * counts, in their order. */
-START_TEST(copies_name_what_no_chunk_defines)
+TEST(copies_name_what_no_chunk_defines)
 {
     static const struct {
         const char *words[2];
@@ -454,9 +443,8 @@ START_TEST(copies_name_what_no_chunk_defines)
         end(&joining);
     }
 }
-END_TEST
 
-START_TEST(two_definitions_are_an_error)
+TEST_LOOP(two_definitions_are_an_error, PROGRAMS)
 {
     struct joining joining;
 
@@ -467,9 +455,8 @@ START_TEST(two_definitions_are_an_error)
     ck_assert_ptr_nonnull(strstr(joining.sink.text.data, "Multiple definition of 'k2'"));
     end(&joining);
 }
-END_TEST
 
-START_TEST(targets_must_agree)
+TEST(targets_must_agree)
 {
     struct joining joining;
 
@@ -480,9 +467,8 @@ START_TEST(targets_must_agree)
     ck_assert_uint_eq(joining.sink.errors, 1);
     end(&joining);
 }
-END_TEST
 
-START_TEST(executables_are_not_joined)
+TEST(executables_are_not_joined)
 {
     struct joining joining;
 
@@ -491,10 +477,9 @@ START_TEST(executables_are_not_joined)
     ck_assert(!join_all(&joining));
     end(&joining);
 }
-END_TEST
 
 /* Without any list the cubin stays complete. */
-START_TEST(a_cubin_without_a_list_is_kept)
+TEST_LOOP(a_cubin_without_a_list_is_kept, PROGRAMS)
 {
     struct joining joining;
     struct buffer bytes;
@@ -510,7 +495,6 @@ START_TEST(a_cubin_without_a_list_is_kept)
     buffer_free(&bytes);
     end(&joining);
 }
-END_TEST
 
 /* The relocation of a section's bytes at an offset; *kind says in which list it is. */
 static const struct cubin_relocation *relocation_at(const struct joining *joining, const char *name,
@@ -536,7 +520,7 @@ static const struct cubin_relocation *relocation_at(const struct joining *joinin
 /* `pointer` names a variable by its section's symbol: `counter`, which moves from 8 to 0, or
  * itself, which moves from 0 to 8. Where the address was in the field, it leaves it, unless it is
  * 0. */
-START_TEST(addresses_by_a_section_follow_the_variable)
+TEST_LOOP(addresses_by_a_section_follow_the_variable, PROGRAMS)
 {
     static const uint64_t moves[][2] = {{8, 0}, {0, 8}};
     bool is_in_place = strcmp(programs[_i].chunk0, "fixtures/cubin/chunk0.sm_75.cubin") == 0;
@@ -568,10 +552,9 @@ START_TEST(addresses_by_a_section_follow_the_variable)
         end(&joining);
     }
 }
-END_TEST
 
 /* So does code; in a section that stays as it is, nothing moves. */
-START_TEST(code_that_names_a_section_follows_the_variable)
+TEST(code_that_names_a_section_follows_the_variable)
 {
     static const struct {
         const char *section;
@@ -597,11 +580,10 @@ START_TEST(code_that_names_a_section_follows_the_variable)
         end(&joining);
     }
 }
-END_TEST
 
 /* Relocations stand from behind to the front; those of one place by their types, then by their
  * symbols, whatever the order was. */
-START_TEST(relocations_of_united_sections_have_an_order)
+TEST(relocations_of_united_sections_have_an_order)
 {
     static const struct {
         uint32_t type;
@@ -642,11 +624,10 @@ START_TEST(relocations_of_united_sections_have_an_order)
     ck_assert_uint_eq(found, COUNT(wanted));
     end(&joining);
 }
-END_TEST
 
 /* Of what chunks say of their compatibility, the greatest counts, whichever says it: a number, and
  * eight bytes. */
-START_TEST(the_greatest_compatibility_counts)
+TEST(the_greatest_compatibility_counts)
 {
     static const size_t number = 0xa, bytes = 0x1c;
 
@@ -666,10 +647,9 @@ START_TEST(the_greatest_compatibility_counts)
         end(&joining);
     }
 }
-END_TEST
 
 /* A frame that names a section and no function is nobody's: frames follow each other, uncut. */
-START_TEST(frames_of_no_function_are_kept)
+TEST(frames_of_no_function_are_kept)
 {
     struct joining joining;
     uint64_t size = 0;
@@ -693,11 +673,10 @@ START_TEST(frames_of_no_function_are_kept)
     ck_assert_uint_eq(section_named(&joining, ".debug_frame")->size, size);
     end(&joining);
 }
-END_TEST
 
 /* Before sm_90 a frame has relocations of both kinds: of addends that are 0, and of others, and of
  * what the frame does not use. */
-START_TEST(both_kinds_of_relocations_stay_apart)
+TEST(both_kinds_of_relocations_stay_apart)
 {
     const struct cubin_section *in_place, *others;
     struct joining joining;
@@ -714,10 +693,9 @@ START_TEST(both_kinds_of_relocations_stay_apart)
     ck_assert_uint_eq(unused, 6);
     end(&joining);
 }
-END_TEST
 
 /* Line tables are not cut: they follow each other. */
-START_TEST(debug_sections_are_kept)
+TEST(debug_sections_are_kept)
 {
     struct joining joining;
     struct buffer bytes;
@@ -734,10 +712,9 @@ START_TEST(debug_sections_are_kept)
     buffer_free(&bytes);
     end(&joining);
 }
-END_TEST
 
 /* The twin of each function names it, and its symbol has the size of the twin. */
-START_TEST(twins_of_code_are_joined)
+TEST(twins_of_code_are_joined)
 {
     static const char *const names[] = {"small", "helper", "shown", "k1", "k2"};
     struct joining joining;
@@ -761,10 +738,9 @@ START_TEST(twins_of_code_are_joined)
     }
     end(&joining);
 }
-END_TEST
 
 /* Variables have the same places twice, and records say the same. */
-START_TEST(twins_of_data_stand_as_the_data)
+TEST(twins_of_data_stand_as_the_data)
 {
     static const char *const names[][2] = {{".nv.global.init", ".nv.merc.nv.global.init"},
                                            {".nv.constant3", ".nv.merc.nv.constant.user"},
@@ -783,10 +759,9 @@ START_TEST(twins_of_data_stand_as_the_data)
     }
     end(&joining);
 }
-END_TEST
 
 /* Each frame's relocations: its function, once more its function, and its CIE right before it. */
-START_TEST(frames_of_twins_are_cut)
+TEST(frames_of_twins_are_cut)
 {
     struct joining joining;
     const struct cubin_section *list;
@@ -808,10 +783,9 @@ START_TEST(frames_of_twins_are_cut)
     ck_assert_uint_eq(frames, 6);
     end(&joining);
 }
-END_TEST
 
 /* Copies whose twins are not the same are not the same. */
-START_TEST(copies_with_different_twins_stay_apart)
+TEST(copies_with_different_twins_stay_apart)
 {
     struct joining joining;
 
@@ -827,7 +801,6 @@ START_TEST(copies_with_different_twins_stay_apart)
     ck_assert_uint_eq(count_sections(&joining, ".nv.capmerc.text.small"), 2);
     end(&joining);
 }
-END_TEST
 
 /* A number of a section's header, or of its contents, of the second chunk. */
 static const struct {
@@ -852,7 +825,7 @@ static const struct {
 };
 
 /* Where one chunk's twins are not understood, there are none. */
-START_TEST(twins_that_do_not_fit_are_left_out)
+TEST_LOOP(twins_that_do_not_fit_are_left_out, COUNT(misfits))
 {
     struct joining joining;
     struct buffer bytes;
@@ -871,42 +844,4 @@ START_TEST(twins_that_do_not_fit_are_left_out)
     bytes = write_joined(&joining);
     buffer_free(&bytes);
     end(&joining);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("join");
-    TCase *tests = tcase_create("join");
-
-    tcase_add_loop_test(tests, one_chunk_and_two_give_the_same_bytes, 0, PROGRAMS);
-    tcase_add_loop_test(tests, chunk_order_does_not_matter, 0, PROGRAMS);
-    tcase_add_loop_test(tests, promoted_symbols_have_their_names_back, 0, PROGRAMS);
-    tcase_add_loop_test(tests, same_copies_are_folded, 0, PROGRAMS);
-    tcase_add_loop_test(tests, functions_stand_in_program_order, 0, PROGRAMS);
-    tcase_add_loop_test(tests, references_between_chunks_are_bound, 0, PROGRAMS);
-    tcase_add_loop_test(tests, what_no_chunk_defines_stays_external, 0, PROGRAMS);
-    tcase_add_loop_test(tests, objects_stand_where_their_order_and_alignment_say, 0, PROGRAMS);
-    tcase_add_loop_test(tests, different_copies_stay_apart, 0, PROGRAMS);
-    tcase_add_loop_test(tests, callers_of_different_copies_stay_apart, 0, PROGRAMS);
-    tcase_add_loop_test(tests, copies_that_name_different_objects_stay_apart, 0, PROGRAMS);
-    tcase_add_test(tests, copies_name_what_no_chunk_defines);
-    tcase_add_loop_test(tests, two_definitions_are_an_error, 0, PROGRAMS);
-    tcase_add_test(tests, targets_must_agree);
-    tcase_add_test(tests, executables_are_not_joined);
-    tcase_add_loop_test(tests, a_cubin_without_a_list_is_kept, 0, PROGRAMS);
-    tcase_add_loop_test(tests, addresses_by_a_section_follow_the_variable, 0, PROGRAMS);
-    tcase_add_test(tests, code_that_names_a_section_follows_the_variable);
-    tcase_add_test(tests, relocations_of_united_sections_have_an_order);
-    tcase_add_test(tests, the_greatest_compatibility_counts);
-    tcase_add_test(tests, frames_of_no_function_are_kept);
-    tcase_add_test(tests, both_kinds_of_relocations_stay_apart);
-    tcase_add_test(tests, debug_sections_are_kept);
-    tcase_add_test(tests, twins_of_code_are_joined);
-    tcase_add_test(tests, twins_of_data_stand_as_the_data);
-    tcase_add_test(tests, frames_of_twins_are_cut);
-    tcase_add_test(tests, copies_with_different_twins_stay_apart);
-    tcase_add_loop_test(tests, twins_that_do_not_fit_are_left_out, 0, COUNT(misfits));
-    suite_add_tcase(suite, tests);
-    return suite;
 }

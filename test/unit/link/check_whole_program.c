@@ -14,7 +14,7 @@
 static struct buffer file;
 static struct merge_report report;
 
-static void set_up(void)
+void set_up(void)
 {
     FILE *input = fopen(LINKED, "re");
     char block[4096];
@@ -26,7 +26,7 @@ static void set_up(void)
     fclose(input);
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     buffer_free(&file);
     merge_report_free(&report);
@@ -52,16 +52,15 @@ static bool has_symbol(struct text name)
     return found;
 }
 
-START_TEST(only_executables_are_finished)
+TEST(only_executables_are_finished)
 {
     ck_assert(whole_program_is(buffer_bytes(&file)));
     ck_assert(!whole_program_is((struct bytes){(const uint8_t *)file.data, 63}));
     file.data[16] = 1; /* ET_REL */
     ck_assert(!whole_program_is(buffer_bytes(&file)));
 }
-END_TEST
 
-START_TEST(nothing_changes_without_changed_names)
+TEST(nothing_changes_without_changed_names)
 {
     char *before = malloc(file.size);
 
@@ -70,9 +69,8 @@ START_TEST(nothing_changes_without_changed_names)
     ck_assert_int_eq(memcmp(before, file.data, file.size), 0);
     free(before);
 }
-END_TEST
 
-START_TEST(kernels_are_reported)
+TEST(kernels_are_reported)
 {
     ck_assert(take(NULL));
     ck_assert_uint_ge(report.kernel_count, 1);
@@ -83,9 +81,8 @@ START_TEST(kernels_are_reported)
         ck_assert_uint_gt(report.kernels[i].constant0, 0);
     }
 }
-END_TEST
 
-START_TEST(a_changed_name_is_changed_back)
+TEST(a_changed_name_is_changed_back)
 {
     struct text name, own;
     struct chunk_symbol symbol;
@@ -100,10 +97,9 @@ START_TEST(a_changed_name_is_changed_back)
     ck_assert(!has_symbol(name));
     ck_assert(has_symbol(own));
 }
-END_TEST
 
 /* A copy of a function in a kernel is called "$<kernel>$<function>". */
-START_TEST(a_copys_name_is_changed_back)
+TEST(a_copys_name_is_changed_back)
 {
     struct chunk_symbol symbol = {.name = TEXT("f$ml12"), .own_name = TEXT("f")};
     struct text name, left;
@@ -130,27 +126,9 @@ START_TEST(a_copys_name_is_changed_back)
     ck_assert(has_symbol(left));
     free(at);
 }
-END_TEST
 
-START_TEST(damage_is_refused)
+TEST(damage_is_refused)
 {
     file.size = file.size / 2;
     ck_assert(!take(NULL));
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("finished");
-    TCase *cases = tcase_create("finished");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, only_executables_are_finished);
-    tcase_add_test(cases, nothing_changes_without_changed_names);
-    tcase_add_test(cases, kernels_are_reported);
-    tcase_add_test(cases, a_changed_name_is_changed_back);
-    tcase_add_test(cases, a_copys_name_is_changed_back);
-    tcase_add_test(cases, damage_is_refused);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

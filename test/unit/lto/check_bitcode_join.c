@@ -10,12 +10,12 @@ static struct arena arena;
 static struct table internal;
 static struct diag_sink said;
 
-static void set_up(void)
+void set_up(void)
 {
     diag_state_get()->sink = &said;
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     diag_state_get()->sink = NULL;
     diag_sink_free(&said);
@@ -33,7 +33,7 @@ static bool join(struct text *ptx, const char *first, const char *second)
     return bitcode_join(ptx, &arena, parts, 2, &internal);
 }
 
-START_TEST(declarations_find_what_another_part_defines)
+TEST(declarations_find_what_another_part_defines)
 {
     static const char first[] = HEAD ".visible .global .u32 shared = 3;\n"
                                      ".extern .func helper(.param .b32 a);\n"
@@ -56,10 +56,9 @@ START_TEST(declarations_find_what_another_part_defines)
                                     "\n.func helper(.param .b32 a)\n{\n\tret;\n}\n"
                                     "\n.weak .func other()\n{\n\tret;\n}\n");
 }
-END_TEST
 
 /* As many parts as there are functions, or one. */
-START_TEST(the_number_of_parts_does_not_show)
+TEST(the_number_of_parts_does_not_show)
 {
     static const char whole[] =
         HEAD ".extern .func y();\n.extern .func x();\n"
@@ -80,9 +79,8 @@ START_TEST(the_number_of_parts_does_not_show)
     ck_assert_ptr_nonnull(strstr(of_one.data, "$L__BB0_1:\n\tprototype_0 : x;\n// callseq 0\n"));
     ck_assert_ptr_nonnull(strstr(of_one.data, "// callseq 1\n// callseq 0\n"));
 }
-END_TEST
 
-START_TEST(two_definitions_are_an_error)
+TEST(two_definitions_are_an_error)
 {
     static const char part[] = HEAD ".visible .func helper()\n{\n\tret;\n}\n";
     struct text ptx;
@@ -90,27 +88,11 @@ START_TEST(two_definitions_are_an_error)
     ck_assert(!join(&ptx, part, part));
     ck_assert_uint_eq(said.errors, 1);
 }
-END_TEST
 
-START_TEST(what_is_no_ptx_is_an_error)
+TEST(what_is_no_ptx_is_an_error)
 {
     struct text ptx;
 
     ck_assert(!join(&ptx, HEAD, ".version 7.8\n.target sm_75\n.visible .func helper()\n{\n"));
     ck_assert_uint_ge(said.errors, 1);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("bitcode_join");
-    TCase *cases = tcase_create("join");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, declarations_find_what_another_part_defines);
-    tcase_add_test(cases, the_number_of_parts_does_not_show);
-    tcase_add_test(cases, two_definitions_are_an_error);
-    tcase_add_test(cases, what_is_no_ptx_is_an_error);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

@@ -22,12 +22,12 @@ static const struct job_input list[] = {
 static const struct job_inputs inputs = {list, 2, false};
 static const uint8_t contents[8] = "01234567";
 
-static void set_up(void)
+void set_up(void)
 {
     diag_state_get()->sink = &said;
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     diag_state_get()->sink = NULL;
     diag_sink_free(&said);
@@ -49,7 +49,7 @@ static bool read_job(struct lto_job *job, size_t size)
                     (struct bytes){contents, sizeof contents});
 }
 
-START_TEST(a_job_is_read_back)
+TEST(a_job_is_read_back)
 {
     struct lto_job job;
 
@@ -68,9 +68,8 @@ START_TEST(a_job_is_read_back)
     ck_assert(!job.inputs[1].is_fatbin);
     ck_assert_uint_eq(job.inputs[1].data.size, 0);
 }
-END_TEST
 
-START_TEST(a_job_for_llvm_is_read_back)
+TEST(a_job_for_llvm_is_read_back)
 {
     const char *const options[] = {"arch=sm_90", "link"};
     const struct job_inputs bitcode = {list, 1, true};
@@ -85,10 +84,9 @@ START_TEST(a_job_for_llvm_is_read_back)
     ck_assert(!job.inputs[0].is_fatbin);
     ck_assert_uint_eq(job.inputs[0].data.size, 5);
 }
-END_TEST
 
 /* Where a cut falls between two words, what is left is a job, too. */
-START_TEST(a_cut_job_is_refused)
+TEST(a_cut_job_is_refused)
 {
     write_job();
     for (size_t size = 0; size < words.size; size++) {
@@ -102,9 +100,8 @@ START_TEST(a_cut_job_is_refused)
     }
     ck_assert_uint_gt(said.errors, 0);
 }
-END_TEST
 
-START_TEST(damaged_words_are_refused)
+TEST_LOOP(damaged_words_are_refused, 12)
 {
     static const char *const damaged[] = {
         "library=again",
@@ -129,7 +126,6 @@ START_TEST(damaged_words_are_refused)
     buffer_char(&said.text, '\0');
     ck_assert_ptr_nonnull(strstr(said.text.data, "a.job"));
 }
-END_TEST
 
 static char program[4096], library[4096];
 
@@ -161,7 +157,7 @@ static void run_two(struct parts_run *run, struct part *parts, const char *way)
     buffer_free(&job);
 }
 
-START_TEST(children_leave_answers)
+TEST(children_leave_answers)
 {
     struct part parts[2];
     struct parts_run run;
@@ -179,9 +175,8 @@ START_TEST(children_leave_answers)
     parts_free(&run);
     close(run.inputs);
 }
-END_TEST
 
-START_TEST(the_first_part_that_fails_is_told)
+TEST_LOOP(the_first_part_that_fails_is_told, 4)
 {
     static const char *const ways[] = {"crash", "fail", "exit", "refuse"};
     struct part parts[2];
@@ -193,9 +188,8 @@ START_TEST(the_first_part_that_fails_is_told)
     parts_free(&run);
     close(run.inputs);
 }
-END_TEST
 
-START_TEST(a_program_that_is_not_there_is_told)
+TEST(a_program_that_is_not_there_is_told)
 {
     struct part part = {.answer = -1, .job = TEXT("x")};
     struct parts_run run = {
@@ -205,22 +199,4 @@ START_TEST(a_program_that_is_not_there_is_told)
     ck_assert_uint_eq(parts_first_failed(&run), 0);
     ck_assert_int_eq(part.result.end, EXEC_NOT_STARTED);
     parts_free(&run);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("job");
-    TCase *cases = tcase_create("jobs");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, a_job_is_read_back);
-    tcase_add_test(cases, a_job_for_llvm_is_read_back);
-    tcase_add_test(cases, a_cut_job_is_refused);
-    tcase_add_loop_test(cases, damaged_words_are_refused, 0, 12);
-    tcase_add_test(cases, children_leave_answers);
-    tcase_add_loop_test(cases, the_first_part_that_fails_is_told, 0, 4);
-    tcase_add_test(cases, a_program_that_is_not_there_is_told);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

@@ -17,13 +17,13 @@ static int file;
 static struct arena arena;
 static struct lto_answer answer;
 
-static void set_up(void)
+void set_up(void)
 {
     file = exec_memory_file("answer");
     ck_assert_int_ge(file, 0);
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     close(file);
     arena_free(&arena);
@@ -39,7 +39,7 @@ static off_t write_answer(void)
     return lseek(file, 0, SEEK_END);
 }
 
-START_TEST(an_answer_is_read_back)
+TEST(an_answer_is_read_back)
 {
     write_answer();
     ck_assert(answer_read(file, &arena, &answer));
@@ -48,9 +48,8 @@ START_TEST(an_answer_is_read_back)
     ck_assert_uint_eq(answer.infos.size, 0);
     ck_assert_uint_eq(answer.ptx.size, 0);
 }
-END_TEST
 
-START_TEST(a_cut_or_extended_answer_is_none)
+TEST(a_cut_or_extended_answer_is_none)
 {
     off_t size = write_answer();
 
@@ -64,10 +63,9 @@ START_TEST(a_cut_or_extended_answer_is_none)
     ck_assert_int_eq(ftruncate(file, size + 1), 0);
     ck_assert(!answer_read(file, &arena, &answer));
 }
-END_TEST
 
 /* Every byte of the head, set to 0xff: sizes and steps out of range must not be believed. */
-START_TEST(a_damaged_head_is_refused_or_harmless)
+TEST(a_damaged_head_is_refused_or_harmless)
 {
     off_t size = write_answer();
 
@@ -83,16 +81,14 @@ START_TEST(a_damaged_head_is_refused_or_harmless)
     }
     ck_assert(answer_read(file, &arena, &answer));
 }
-END_TEST
 
-START_TEST(every_code_has_a_text)
+TEST(every_code_has_a_text)
 {
     for (int32_t code = -1; code < 30; code++)
         ck_assert_uint_gt(strlen(nvjitlink_code_text(code)), 0);
     ck_assert_str_eq(nvjitlink_code_text(5), "issue during NVVM compilation");
     ck_assert_str_eq(nvjitlink_code_text(99), "unknown error");
 }
-END_TEST
 
 /* Runs the library of that name in $BUILD, which shall misbehave in that way, on two inputs. */
 static void run_library(const char *name, const char *way)
@@ -116,7 +112,7 @@ static void run_library(const char *name, const char *way)
     ck_assert(answer_read(file, &arena, &answer));
 }
 
-START_TEST(a_run_gives_the_librarys_ptx_and_log)
+TEST(a_run_gives_the_librarys_ptx_and_log)
 {
     run_library("fake-nvjitlink.so", "");
     ck_assert_int_eq(answer.step, LTO_STEP_DONE);
@@ -129,9 +125,8 @@ START_TEST(a_run_gives_the_librarys_ptx_and_log)
     ck_assert_str_eq(answer.infos.data, "WARNING: something odd\nsomething to know\n");
     ck_assert_uint_eq(answer.errors.size, 0);
 }
-END_TEST
 
-START_TEST(each_step_that_fails_is_told)
+TEST(each_step_that_fails_is_told)
 {
     static const struct {
         const char *way;
@@ -152,18 +147,16 @@ START_TEST(each_step_that_fails_is_told)
         ck_assert_uint_eq(answer.failed_input, rows[i].step >= LTO_STEP_COMPLETE);
     }
 }
-END_TEST
 
-START_TEST(a_library_without_the_functions_is_told)
+TEST(a_library_without_the_functions_is_told)
 {
     run_library("sample-plugin.so", "");
     ck_assert_int_eq(answer.step, LTO_STEP_LOAD);
     ck_assert_str_eq(answer.errors.data,
                      "it has neither '__nvJitLinkVersion_0_0' nor 'nvJitLinkVersion'");
 }
-END_TEST
 
-START_TEST(ltoir_without_ptx_beside_it_is_refused_by_name)
+TEST(ltoir_without_ptx_beside_it_is_refused_by_name)
 {
     struct member list[] = {
         {.name = "a.o(1)", .group = 1, .role = MEMBER_OPTIONS},
@@ -188,23 +181,4 @@ START_TEST(ltoir_without_ptx_beside_it_is_refused_by_name)
     ck_assert(lto_refuse_alone(&members));
     diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("lto");
-    TCase *cases = tcase_create("answers");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, an_answer_is_read_back);
-    tcase_add_test(cases, a_cut_or_extended_answer_is_none);
-    tcase_add_test(cases, a_damaged_head_is_refused_or_harmless);
-    tcase_add_test(cases, every_code_has_a_text);
-    tcase_add_test(cases, a_run_gives_the_librarys_ptx_and_log);
-    tcase_add_test(cases, each_step_that_fails_is_told);
-    tcase_add_test(cases, a_library_without_the_functions_is_told);
-    tcase_add_test(cases, ltoir_without_ptx_beside_it_is_refused_by_name);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

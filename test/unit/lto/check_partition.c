@@ -11,12 +11,12 @@
 static struct arena arena;
 static struct lto_kernel kernels[MOST];
 
-static void set_up(void)
+void set_up(void)
 {
     memset(kernels, 0, sizeof kernels);
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     arena_free(&arena);
     arena = (struct arena){0};
@@ -50,7 +50,7 @@ static void add_up(const uint32_t *parts, size_t count, uint32_t part_count, uin
     }
 }
 
-START_TEST(small_programs_are_worth_one_part)
+TEST(small_programs_are_worth_one_part)
 {
     ck_assert_uint_eq(partition_part_count(0, 0), 1);
     ck_assert_uint_eq(partition_part_count(0, 100), 1);
@@ -58,9 +58,8 @@ START_TEST(small_programs_are_worth_one_part)
     ck_assert_uint_eq(partition_part_count(UINT64_C(1) << 40, 1), 1);
     ck_assert_uint_eq(partition_part_count(UINT64_C(1) << 40, 7), 1);
 }
-END_TEST
 
-START_TEST(parts_grow_with_the_program_and_stay_worth_it)
+TEST(parts_grow_with_the_program_and_stay_worth_it)
 {
     uint32_t last = 1;
 
@@ -77,9 +76,8 @@ START_TEST(parts_grow_with_the_program_and_stay_worth_it)
     }
     ck_assert_uint_eq(last, 8);
 }
-END_TEST
 
-START_TEST(every_part_costs_about_as_much)
+TEST(every_part_costs_about_as_much)
 {
     static const uint32_t counts[] = {1, 2, 3, 8, 16, 100};
 
@@ -94,9 +92,8 @@ START_TEST(every_part_costs_about_as_much)
         ck_assert_uint_le(most - least, total / (8 * counts[i]) + 100);
     }
 }
-END_TEST
 
-START_TEST(no_part_is_empty)
+TEST(no_part_is_empty)
 {
     for (uint32_t count = 1; count <= 40; count++) {
         for (uint32_t parts = 1; parts <= count; parts++) {
@@ -108,9 +105,8 @@ START_TEST(no_part_is_empty)
         }
     }
 }
-END_TEST
 
-START_TEST(one_costly_kernel_has_a_part_of_its_own)
+TEST(one_costly_kernel_has_a_part_of_its_own)
 {
     uint32_t *parts;
 
@@ -120,9 +116,8 @@ START_TEST(one_costly_kernel_has_a_part_of_its_own)
     for (uint32_t i = 0; i < 100; i++)
         ck_assert(i == 40 || parts[i] != parts[40]);
 }
-END_TEST
 
-START_TEST(neighbours_stay_together)
+TEST(neighbours_stay_together)
 {
     uint32_t *parts;
     unsigned changes = 0;
@@ -133,9 +128,8 @@ START_TEST(neighbours_stay_together)
         changes += parts[i] != parts[i - 1];
     ck_assert_uint_le(changes, 4 * 8 + 4);
 }
-END_TEST
 
-START_TEST(the_same_kernels_are_dealt_the_same_way)
+TEST(the_same_kernels_are_dealt_the_same_way)
 {
     uint32_t *parts, *again;
 
@@ -143,22 +137,4 @@ START_TEST(the_same_kernels_are_dealt_the_same_way)
     parts = partition_kernels(&arena, kernels, MOST, 7);
     again = partition_kernels(&arena, kernels, MOST, 7);
     ck_assert_mem_eq(parts, again, MOST * sizeof *parts);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("deal");
-    TCase *cases = tcase_create("dealing");
-
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, small_programs_are_worth_one_part);
-    tcase_add_test(cases, parts_grow_with_the_program_and_stay_worth_it);
-    tcase_add_test(cases, every_part_costs_about_as_much);
-    tcase_add_test(cases, no_part_is_empty);
-    tcase_add_test(cases, one_costly_kernel_has_a_part_of_its_own);
-    tcase_add_test(cases, neighbours_stay_together);
-    tcase_add_test(cases, the_same_kernels_are_dealt_the_same_way);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

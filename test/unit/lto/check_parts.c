@@ -15,13 +15,13 @@ static struct arena arena;
 static struct parts_result result;
 static struct diag_sink sink;
 
-static void setup(void)
+void set_up(void)
 {
     diag_state_get()->sink = &sink;
     arena = (struct arena){0};
 }
 
-static void teardown(void)
+void tear_down(void)
 {
     diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
@@ -93,7 +93,7 @@ static const char *word_behind(const char *text, const char *mark, const char *b
     return arena_string(&arena, (struct text){at, strcspn(at, " \n;,[](){}+")});
 }
 
-START_TEST(what_stands_in_both_parts_is_taken_once)
+TEST(what_stands_in_both_parts_is_taken_once)
 {
     joined(
         ".visible .global .u32 v = 3;\n.extern .shared .b8 s[];\n.visible .entry k1() { ret; }\n",
@@ -104,24 +104,21 @@ START_TEST(what_stands_in_both_parts_is_taken_once)
     ck_assert_uint_eq(times(".visible .entry k1"), 1);
     ck_assert_uint_eq(times(".visible .entry k2"), 1);
 }
-END_TEST
 
-START_TEST(a_kernel_of_two_parts_is_one)
+TEST(a_kernel_of_two_parts_is_one)
 {
     joined(".visible .entry k() { ret; }\n", ".visible .entry k() { ret; }\n");
     ck_assert_uint_eq(times(".entry k"), 1);
 }
-END_TEST
 
 /* A kernel that another one launches is internal where it is not asked for. */
-START_TEST(the_strongest_linkage_counts)
+TEST(the_strongest_linkage_counts)
 {
     joined(".entry child() { ret; }\n.visible .entry k() { mov.u64 %rd1, child; }\n",
            ".visible .entry child() { ret; }\n");
     ck_assert_uint_eq(times(".visible .entry child"), 1);
     ck_assert_uint_eq(times(".entry child"), 1);
 }
-END_TEST
 
 #define LOOP(function, call)                                                                       \
     ".func (.param .b32 func_retval0) f(.param .b32 f_param_0)\n{\n"                               \
@@ -134,7 +131,7 @@ END_TEST
 #define CALLS_F(name)                                                                              \
     ".visible .entry " name "()\n{\n\tcall.uni (retval0), \n\tf, \n\t(\n\tp\n\t);\n}\n"
 
-START_TEST(numbers_of_functions_and_calls_do_not_matter)
+TEST(numbers_of_functions_and_calls_do_not_matter)
 {
     const char *text =
         joined(LOOP("0", "0") CALLS_F("k1"), CALLS_F("k0") LOOP("17", "423") CALLS_F("k2"));
@@ -147,12 +144,11 @@ START_TEST(numbers_of_functions_and_calls_do_not_matter)
     ck_assert_uint_eq(times("$L_brx_0"), 1);
     ck_assert_ptr_null(strstr(text, "423"));
 }
-END_TEST
 
 #define STRING(name, bytes) ".global .align 1 .b8 " name "[2] = {" bytes "};\n"
 #define NAMES(kernel, name) ".visible .entry " kernel "()\n{\n\tmov.u64 \t%rd1, " name ";\n}\n"
 
-START_TEST(constants_without_a_name_are_told_by_their_contents)
+TEST(constants_without_a_name_are_told_by_their_contents)
 {
     const char *text = joined(STRING("__unnamed_1", "65") NAMES("k1", "__unnamed_1"),
                               STRING("__unnamed_1", "66") STRING("__unnamed_2", "65")
@@ -166,9 +162,8 @@ START_TEST(constants_without_a_name_are_told_by_their_contents)
     ck_assert_ptr_nonnull(strstr(text, arena_printf(&arena, "%s[2] = {65}", a)));
     ck_assert_ptr_nonnull(strstr(text, arena_printf(&arena, "%s[2] = {66}", b)));
 }
-END_TEST
 
-START_TEST(two_constants_of_a_part_with_the_same_contents_are_one)
+TEST(two_constants_of_a_part_with_the_same_contents_are_one)
 {
     const char *text = joined(STRING("__unnamed_1", "65") STRING("__unnamed_2", "65")
                                   NAMES("k1", "__unnamed_1") NAMES("k2", "__unnamed_2"),
@@ -178,17 +173,15 @@ START_TEST(two_constants_of_a_part_with_the_same_contents_are_one)
     ck_assert_str_eq(word_behind(text, ".entry k1", "__unnamed"),
                      word_behind(text, ".entry k2", "__unnamed"));
 }
-END_TEST
 
-START_TEST(strings_keep_their_names_while_they_mean_the_same)
+TEST(strings_keep_their_names_while_they_mean_the_same)
 {
     joined(STRING("$str", "65") NAMES("k1", "$str"), STRING("$str", "65") NAMES("k2", "$str"));
     ck_assert_uint_eq(times(".global"), 1);
     ck_assert_uint_eq(times(", $str;"), 2);
 }
-END_TEST
 
-START_TEST(strings_of_one_name_with_several_contents_get_names_of_their_own)
+TEST(strings_of_one_name_with_several_contents_get_names_of_their_own)
 {
     const char *text =
         joined(STRING("$str", "65") NAMES("k1", "$str"), STRING("$str", "66") NAMES("k2", "$str"));
@@ -199,9 +192,8 @@ START_TEST(strings_of_one_name_with_several_contents_get_names_of_their_own)
     ck_assert_ptr_nonnull(strstr(text, arena_printf(&arena, "%s[2] = {65}", a)));
     ck_assert_ptr_nonnull(strstr(text, arena_printf(&arena, "%s[2] = {66}", b)));
 }
-END_TEST
 
-START_TEST(tables_point_to_the_constant_that_stays)
+TEST(tables_point_to_the_constant_that_stays)
 {
 #define TABLE(name) ".global .align 8 .u64 t[2] = {generic(" name "), generic(f)+4};\n"
 #define FUNCTION    ".func f()\n{\n\tret;\n}\n"
@@ -217,7 +209,6 @@ START_TEST(tables_point_to_the_constant_that_stays)
     ck_assert(in_order(text, (const char *const[]){".func f();", "= {65}",
                                                    " t[2] =", ".func f()\n{", ".entry k1", NULL}));
 }
-END_TEST
 
 static const struct {
     const char *first, *second, *difference;
@@ -243,16 +234,15 @@ static const struct {
     {"", "\n.version 9.0\n.target sm_90\n", "number of modules"},
 };
 
-START_TEST(what_parts_disagree_about_is_named)
+TEST_LOOP(what_parts_disagree_about_is_named, COUNT(disagreements))
 {
     ck_assert_int_eq(join(disagreements[_i].first, disagreements[_i].second), PARTS_DISAGREE);
     ck_assert_str_eq(result.difference, disagreements[_i].difference);
     ck_assert_int_eq(join(disagreements[_i].second, disagreements[_i].first), PARTS_DISAGREE);
     ck_assert_str_eq(result.difference, disagreements[_i].difference);
 }
-END_TEST
 
-START_TEST(parts_for_two_targets_disagree)
+TEST(parts_for_two_targets_disagree)
 {
     struct text texts[2] = {TEXT(".version 9.0\n.target sm_90\n"),
                             TEXT(".version 9.0\n.target sm_90a\n")};
@@ -261,20 +251,18 @@ START_TEST(parts_for_two_targets_disagree)
     ck_assert_int_eq(parts_join(&result, &arena, &request), PARTS_DISAGREE);
     ck_assert_str_eq(result.difference, ".version, .target or .address_size");
 }
-END_TEST
 
-START_TEST(what_is_no_ptx_is_reported)
+TEST(what_is_no_ptx_is_reported)
 {
     ck_assert_int_eq(join(".visible .entry k() { ret; }", ".visible .entry {"), PARTS_FAILED);
     ck_assert_uint_gt(sink.errors, 0);
 }
-END_TEST
 
 #define F(text)    ".func f()\n{\n\t" text "\n}\n"
 #define G          ".func g()\n{\n\tcall.uni f, ();\n}\n"
 #define CALL(k, f) ".visible .entry " k "()\n{\n\tcall.uni " f ", ();\n}\n"
 
-START_TEST(calls_go_to_the_version_of_their_part)
+TEST(calls_go_to_the_version_of_their_part)
 {
     const char *text = joined(F("one;") CALL("k1", "f"), F("two;") CALL("k2", "f"));
     const char *one = word_behind(text, ".entry k1", "f"),
@@ -286,9 +274,8 @@ START_TEST(calls_go_to_the_version_of_their_part)
     ck_assert(in_order(text, (const char *const[]){arena_printf(&arena, ".func %s()", two), "two;",
                                                    ".entry k2", NULL}));
 }
-END_TEST
 
-START_TEST(callers_of_two_versions_are_two)
+TEST(callers_of_two_versions_are_two)
 {
     const char *text = joined(F("one;") G CALL("k1", "g"), F("two;") G CALL("k2", "g"));
     const char *one = word_behind(text, ".entry k1", "g"),
@@ -302,10 +289,9 @@ START_TEST(callers_of_two_versions_are_two)
     ck_assert_uint_eq(times(".func"), 4);
     ck_assert_uint_eq(result.several, 2);
 }
-END_TEST
 
 /* A part that lacks the function is no compiler's; its call means no version. */
-START_TEST(a_call_of_what_its_part_does_not_have_means_no_version)
+TEST(a_call_of_what_its_part_does_not_have_means_no_version)
 {
     const char *const parts[] = {F("one;") G CALL("k1", "g"), F("two;") G CALL("k2", "g"),
                                  G CALL("k3", "g") NAMES("k4", "f")};
@@ -313,9 +299,8 @@ START_TEST(a_call_of_what_its_part_does_not_have_means_no_version)
     ck_assert_int_eq(join_texts(parts, 3, NULL), PARTS_JOINED);
     ck_assert_uint_eq(result.several, 2);
 }
-END_TEST
 
-START_TEST(a_recursive_function_of_two_versions_calls_itself)
+TEST(a_recursive_function_of_two_versions_calls_itself)
 {
     const char *text =
         joined(F("one; call f, ();") CALL("k1", "f"), F("two; call f, ();") CALL("k2", "f"));
@@ -328,9 +313,8 @@ START_TEST(a_recursive_function_of_two_versions_calls_itself)
             name, word_behind(strstr(text, arena_printf(&arena, ".func %s()", name)), "call", "f"));
     }
 }
-END_TEST
 
-START_TEST(addresses_mean_the_version_of_a_part_that_takes_them)
+TEST(addresses_mean_the_version_of_a_part_that_takes_them)
 {
     const char *text =
         joined(F("a only;") CALL("k1", "f"), F("general;") NAMES("k2", "f") CALL("k3", "f"));
@@ -340,9 +324,8 @@ START_TEST(addresses_mean_the_version_of_a_part_that_takes_them)
     ck_assert_str_ne(word_behind(text, ".entry k1", "f"), "f");
     ck_assert(in_order(text, (const char *const[]){".func f()", "general;", NULL}));
 }
-END_TEST
 
-START_TEST(an_address_means_one_function_in_all_parts)
+TEST(an_address_means_one_function_in_all_parts)
 {
     const char *text = joined(F("one;") NAMES("k1", "f"), F("two;") NAMES("k2", "f"));
 
@@ -351,9 +334,8 @@ START_TEST(an_address_means_one_function_in_all_parts)
     ck_assert_uint_eq(times("two;"), 0);
     ck_assert_uint_eq(result.several, 0);
 }
-END_TEST
 
-START_TEST(a_function_that_all_may_call_is_one)
+TEST(a_function_that_all_may_call_is_one)
 {
     joined(".visible " F("one;") CALL("k1", "f"), ".visible " F("two;") CALL("k2", "f"));
     ck_assert_uint_eq(times(".func"), 1);
@@ -361,21 +343,19 @@ START_TEST(a_function_that_all_may_call_is_one)
     joined(".weak " F("one;") CALL("k1", "f"), ".weak " F("one;") CALL("k2", "f"));
     ck_assert_uint_eq(times(".weak .func"), 1);
 }
-END_TEST
 
 #define DEMOTED   "\t// demoted variable\n\t.shared .align 4 .b8 s[64];\n"
 #define USES_S(f) f "()\n{\n\t.reg .b32 %r<2>;\n\t.loc 1 2 3\n" DEMOTED "\tmov.u32 %r1, s;\n}\n"
 
-START_TEST(a_variable_of_one_function_stays_in_its_body)
+TEST(a_variable_of_one_function_stays_in_its_body)
 {
     const char *text = joined(USES_S(".func f") CALL("k1", "f"), USES_S(".func f") CALL("k2", "f"));
 
     ck_assert_uint_eq(times(".shared"), 1);
     ck_assert(in_order(text, (const char *const[]){".func f()", ".shared", "mov.u32", NULL}));
 }
-END_TEST
 
-START_TEST(a_variable_of_several_functions_leaves_their_bodies)
+TEST(a_variable_of_several_functions_leaves_their_bodies)
 {
     const char *text = joined(USES_S(".visible .entry k1"), USES_S(".visible .entry k2"));
 
@@ -389,19 +369,17 @@ START_TEST(a_variable_of_several_functions_leaves_their_bodies)
     ck_assert(
         in_order(text, (const char *const[]){".shared .align 4 .b8 s[64];", ".entry k1", NULL}));
 }
-END_TEST
 
 /* A kernel could use one version by its name, and the other by its address. */
-START_TEST(versions_with_shared_variables_cannot_be_joined_when_an_address_is_taken)
+TEST(versions_with_shared_variables_cannot_be_joined_when_an_address_is_taken)
 {
     ck_assert_int_eq(join(".func f()\n{\n" DEMOTED "\tone;\n}\n" CALL("k1", "f"),
                           ".func f()\n{\n" DEMOTED "\ttwo;\n}\n" NAMES("k2", "f")),
                      PARTS_DISAGREE);
     ck_assert_str_eq(result.difference, "code of 'f'");
 }
-END_TEST
 
-START_TEST(files_and_debug_strings_have_one_number)
+TEST(files_and_debug_strings_have_one_number)
 {
     const char *text = joined(
         ".visible .entry k1()\n{\n\t.loc 1 10 3\n\t.loc 2 7 1, function_name $L__info_string0, "
@@ -424,9 +402,8 @@ START_TEST(files_and_debug_strings_have_one_number)
     ck_assert_uint_eq(times(".b8 103"), 1);
     ck_assert_uint_eq(times(".debug_str"), 1);
 }
-END_TEST
 
-START_TEST(what_host_code_does_not_name_is_hidden_or_dropped)
+TEST(what_host_code_does_not_name_is_hidden_or_dropped)
 {
     struct used_names used = {0};
     struct inputs none = {0};
@@ -445,10 +422,9 @@ START_TEST(what_host_code_does_not_name_is_hidden_or_dropped)
     ck_assert_uint_eq(times("table"), 0);
     ck_assert_uint_eq(times(".func"), 0);
 }
-END_TEST
 
 /* The whole text, as libnvvm lays it out. */
-START_TEST(functions_stand_apart_and_declarations_keep_their_attributes)
+TEST(functions_stand_apart_and_declarations_keep_their_attributes)
 {
     ck_assert_str_eq(
         joined(".global .u32 v;\n.func stop() .noreturn { call e, (); exit; }\n"
@@ -459,9 +435,8 @@ START_TEST(functions_stand_apart_and_declarations_keep_their_attributes)
                "\n.func stop() .noreturn { call e, (); exit; }\n\n" CALL(
                    "k1", "stop") "\n.visible .entry k2() { ret; }\n\n");
 }
-END_TEST
 
-START_TEST(joining_again_changes_nothing)
+TEST(joining_again_changes_nothing)
 {
     const char *text = joined(LOOP("0", "0") CALLS_F("k1") STRING("__unnamed_1", "65")
                                   NAMES("k3", "__unnamed_1") ".extern .func e();\n" CALL("k5", "e"),
@@ -471,41 +446,4 @@ START_TEST(joining_again_changes_nothing)
 
     ck_assert_int_eq(parts_join(&result, &arena, &request), PARTS_JOINED);
     ck_assert_str_eq(arena_string(&arena, result.ptx), text);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *all = suite_create("parts");
-    TCase *cases = tcase_create("parts");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, what_stands_in_both_parts_is_taken_once);
-    tcase_add_test(cases, a_kernel_of_two_parts_is_one);
-    tcase_add_test(cases, the_strongest_linkage_counts);
-    tcase_add_test(cases, numbers_of_functions_and_calls_do_not_matter);
-    tcase_add_test(cases, constants_without_a_name_are_told_by_their_contents);
-    tcase_add_test(cases, two_constants_of_a_part_with_the_same_contents_are_one);
-    tcase_add_test(cases, strings_keep_their_names_while_they_mean_the_same);
-    tcase_add_test(cases, strings_of_one_name_with_several_contents_get_names_of_their_own);
-    tcase_add_test(cases, tables_point_to_the_constant_that_stays);
-    tcase_add_loop_test(cases, what_parts_disagree_about_is_named, 0, COUNT(disagreements));
-    tcase_add_test(cases, parts_for_two_targets_disagree);
-    tcase_add_test(cases, what_is_no_ptx_is_reported);
-    tcase_add_test(cases, calls_go_to_the_version_of_their_part);
-    tcase_add_test(cases, callers_of_two_versions_are_two);
-    tcase_add_test(cases, a_call_of_what_its_part_does_not_have_means_no_version);
-    tcase_add_test(cases, a_recursive_function_of_two_versions_calls_itself);
-    tcase_add_test(cases, addresses_mean_the_version_of_a_part_that_takes_them);
-    tcase_add_test(cases, an_address_means_one_function_in_all_parts);
-    tcase_add_test(cases, a_function_that_all_may_call_is_one);
-    tcase_add_test(cases, a_variable_of_one_function_stays_in_its_body);
-    tcase_add_test(cases, a_variable_of_several_functions_leaves_their_bodies);
-    tcase_add_test(cases, versions_with_shared_variables_cannot_be_joined_when_an_address_is_taken);
-    tcase_add_test(cases, files_and_debug_strings_have_one_number);
-    tcase_add_test(cases, what_host_code_does_not_name_is_hidden_or_dropped);
-    tcase_add_test(cases, functions_stand_apart_and_declarations_keep_their_attributes);
-    tcase_add_test(cases, joining_again_changes_nothing);
-    suite_add_tcase(all, cases);
-    return all;
 }

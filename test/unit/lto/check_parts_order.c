@@ -13,7 +13,7 @@
 
 static struct arena arena;
 
-static void teardown(void)
+void tear_down(void)
 {
     arena_free(&arena);
     arena = (struct arena){0};
@@ -153,23 +153,11 @@ static const struct row {
     {{"Vva Vvb Vvd>va Kk0_0", "Vvb Vva Vvc>vb Kk0_1"}, "Vva Vvb Vvc Vvd Kk0_0 Kk0_1"},
 };
 
-START_TEST(everything_stands_as_in_one_compilation)
+TEST_LOOP(everything_stands_as_in_one_compilation, COUNT(rows))
 {
     size_t count = 0;
 
     while (rows[_i].parts[count])
         count++;
     ck_assert_str_eq(restored(rows[_i].parts, count), rows[_i].whole);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("parts_order");
-    TCase *cases = tcase_create("restored");
-
-    tcase_add_checked_fixture(cases, NULL, teardown);
-    tcase_add_loop_test(cases, everything_stands_as_in_one_compilation, 0, COUNT(rows));
-    suite_add_tcase(suite, cases);
-    return suite;
 }

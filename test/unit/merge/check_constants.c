@@ -87,7 +87,7 @@ static const char *offsets(const struct merged *merged, const char *name)
     return text;
 }
 
-START_TEST(kernels_have_the_constants_of_functions_that_they_reach)
+TEST(kernels_have_the_constants_of_functions_that_they_reach)
 {
     struct merged merged = {0};
 
@@ -100,9 +100,8 @@ START_TEST(kernels_have_the_constants_of_functions_that_they_reach)
     ck_assert_str_eq(numbers(&merged, ".nv.constant2.second"), "none");
     finish(&merged);
 }
-END_TEST
 
-START_TEST(code_names_the_new_offsets)
+TEST(code_names_the_new_offsets)
 {
     struct merged merged = {0};
 
@@ -113,9 +112,8 @@ START_TEST(code_names_the_new_offsets)
     ck_assert_str_eq(offsets(&merged, ".text.k3"), "0");
     finish(&merged);
 }
-END_TEST
 
-START_TEST(relocatable_output_leaves_them_where_they_are)
+TEST(relocatable_output_leaves_them_where_they_are)
 {
     struct merged merged = {0};
 
@@ -124,17 +122,4 @@ START_TEST(relocatable_output_leaves_them_where_they_are)
     ck_assert_str_eq(numbers(&merged, ".nv.constant2.k2"), "none");
     ck_assert_str_eq(numbers(&merged, ".nv.constant2.first"), "01 02");
     finish(&merged);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("constants");
-    TCase *tests = tcase_create("layout");
-
-    tcase_add_test(tests, kernels_have_the_constants_of_functions_that_they_reach);
-    tcase_add_test(tests, code_names_the_new_offsets);
-    tcase_add_test(tests, relocatable_output_leaves_them_where_they_are);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -160,7 +160,7 @@ static size_t count_folded(void)
     return count;
 }
 
-START_TEST(folds_what_is_the_same)
+TEST_LOOP(folds_what_is_the_same, COUNT(changes))
 {
     static const char *const names[] = {"37_localdup-sm_90-a.o", "37_localdup-sm_90-b.o"};
     const struct cubin *list[] = {&merged->inputs[0], &merged->inputs[1]};
@@ -181,16 +181,4 @@ START_TEST(folds_what_is_the_same)
     diag_state_get()->sink = NULL;
     ck_assert_uint_eq(count_folded(), changes[_i].folded);
     ck_assert_uint_eq(merged->report.kernel_count, 6 - changes[_i].folded);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *all = suite_create("fold");
-    TCase *tests = tcase_create("fold");
-
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_loop_test(tests, folds_what_is_the_same, 0, COUNT(changes));
-    suite_add_tcase(all, tests);
-    return all;
 }

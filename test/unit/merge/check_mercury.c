@@ -25,7 +25,7 @@ static Elf64_Sym twin_symbol(uint32_t index)
     return row;
 }
 
-START_TEST(twin_of_code_tells_the_section_of_the_code)
+TEST(twin_of_code_tells_the_section_of_the_code)
 {
     static const char *const names[][2] = {{".nv.capmerc.text.k1", ".text.k1"},
                                            {".nv.capmerc.text.k2", ".text.k2"}};
@@ -37,9 +37,8 @@ START_TEST(twin_of_code_tells_the_section_of_the_code)
         ck_assert_uint_eq(word_at(section(names[i][0])->data, 0),
                           cubin_section_find(&merged->output, text_of(names[i][1])));
 }
-END_TEST
 
-START_TEST(symbols_stand_in_their_twins)
+TEST(symbols_stand_in_their_twins)
 {
     Elf64_Sym twin;
 
@@ -55,18 +54,16 @@ START_TEST(symbols_stand_in_their_twins)
     ck_assert_uint_eq(twin.st_shndx,
                       cubin_section_find(&merged->output, TEXT(".nv.merc.nv.constant.user")));
 }
-END_TEST
 
-START_TEST(constants_are_written_into_both_forms)
+TEST(constants_are_written_into_both_forms)
 {
     merge_with(SM_100, "04_const-sm_100-a.o 04_const-sm_100-b.o");
     ck_assert_uint_eq(word_at(section(".nv.capmerc.text.k1")->data, 0x7c), symbol("cc")->value);
     ck_assert_uint_eq(word_at(section(".nv.capmerc.text.k2")->data, 0x6c), symbol("ca")->value + 8);
     ck_assert(section_at(".nv.merc.rela.text.k1", 0) == NULL);
 }
-END_TEST
 
-START_TEST(records_of_code_without_long_slots_are_understood)
+TEST(records_of_code_without_long_slots_are_understood)
 {
     merge_with((struct merge_request){.arch = {.sm = 120}},
                "04_const-sm_120-a.o 04_const-sm_120-b.o");
@@ -74,9 +71,8 @@ START_TEST(records_of_code_without_long_slots_are_understood)
     ck_assert_uint_eq(merged->said.text.size, 0);
     section(".nv.capmerc.text.k2");
 }
-END_TEST
 
-START_TEST(frames_of_dead_functions_are_gone_but_not_in_the_twin)
+TEST(frames_of_dead_functions_are_gone_but_not_in_the_twin)
 {
     merge_with(SM_100, "20_dead-sm_100-a.o 20_dead-sm_100-b.o");
     ck_assert(merged->ok);
@@ -86,7 +82,6 @@ START_TEST(frames_of_dead_functions_are_gone_but_not_in_the_twin)
     ck_assert_uint_eq(section(".rela.debug_frame")->relocation_count, 2);
     ck_assert(section_at(".nv.capmerc.text.unused1", 0) == NULL);
 }
-END_TEST
 
 /* CAN_FASTPATH_FINALIZE, the last record of .nv.compat. */
 static uint32_t fast_path(void)
@@ -98,31 +93,28 @@ static uint32_t fast_path(void)
     return word_at(records, records.size - 8);
 }
 
-START_TEST(dead_code_does_not_say_how_code_may_be_finalized)
+TEST(dead_code_does_not_say_how_code_may_be_finalized)
 {
     merge_with(SM_100, "20_dead-sm_100-a.o 20_dead-sm_100-b.o slowroot-sm_100.o");
     ck_assert_uint_eq(fast_path(), 9);
 }
-END_TEST
 
-START_TEST(code_that_stays_says_how_it_may_be_finalized)
+TEST(code_that_stays_says_how_it_may_be_finalized)
 {
     merge_with((struct merge_request){.arch = {.sm = 100}, .relocatable = true},
                "20_dead-sm_100-a.o 20_dead-sm_100-b.o slowroot-sm_100.o");
     ck_assert_uint_eq(fast_path(), 1);
 }
-END_TEST
 
-START_TEST(without_code_nothing_is_finalized)
+TEST(without_code_nothing_is_finalized)
 {
     merge_with(SM_100, "slowroot-sm_100.o");
     ck_assert_uint_eq(fast_path(), 0);
 }
-END_TEST
 
 /* Two frames, of 0x70 bytes each with what describes them all; the size of the function in the
  * intermediate form, 0x20, stands at 0x54. */
-START_TEST(twins_of_frames_of_a_replaced_function_that_goes_are_emptied)
+TEST(twins_of_frames_of_a_replaced_function_that_goes_are_emptied)
 {
     struct bytes frames;
 
@@ -132,9 +124,8 @@ START_TEST(twins_of_frames_of_a_replaced_function_that_goes_are_emptied)
     ck_assert_uint_eq(word_at(frames, 0x54), 0);
     ck_assert_uint_eq(word_at(frames, 0x70 + 0x54), 0);
 }
-END_TEST
 
-START_TEST(relocatable_output_has_twins)
+TEST(relocatable_output_has_twins)
 {
     merge_with((struct merge_request){.arch = {.sm = 100}, .relocatable = true},
                "04_const-sm_100-a.o");
@@ -143,7 +134,6 @@ START_TEST(relocatable_output_has_twins)
     ck_assert(section_at(".nv.merc.rela.text.k1", 0) != NULL);
     ck_assert(section_at(".nv.merc.symtab", 0) != NULL);
 }
-END_TEST
 
 static uint64_t value_of(const char *name)
 {
@@ -160,7 +150,7 @@ static uint32_t shared_offset(const char *text, size_t at)
 #define OF_TENSOR "__nv_reservedSMEM_tcgen05_partition"
 
 /* What nvlink 13.0 makes of the same cubins. Both declare one of the variables. */
-START_TEST(variables_in_the_reserve_get_their_places)
+TEST(variables_in_the_reserve_get_their_places)
 {
     merge_with((struct merge_request){.arch = {.sm = 110, .suffix = 'a'}},
                "50_tensor-sm_110a-a.o 50_tensor-sm_110a-b.o");
@@ -178,9 +168,8 @@ START_TEST(variables_in_the_reserve_get_their_places)
     ck_assert_uint_eq(twin_symbol(symbol_index(OF_TENSOR)).st_value, 0x80);
     ck_assert_uint_eq(twin_symbol(symbol_index(OF_TENSOR)).st_other, STO_CUDA_RESERVED_SHARED);
 }
-END_TEST
 
-START_TEST(variables_in_the_reserve_wait_for_the_last_link)
+TEST(variables_in_the_reserve_wait_for_the_last_link)
 {
     merge_with((struct merge_request){.arch = {.sm = 110, .suffix = 'a'}, .relocatable = true},
                "50_tensor-sm_110a-a.o 50_tensor-sm_110a-b.o");
@@ -190,10 +179,9 @@ START_TEST(variables_in_the_reserve_wait_for_the_last_link)
     ck_assert_uint_eq(value_of(OF_TARGET), 16);
     ck_assert_uint_eq(value_of(OF_TENSOR), 1);
 }
-END_TEST
 
 /* One byte more than there are behind the driver's own 0x40. */
-START_TEST(reserve_is_not_exceeded)
+TEST(reserve_is_not_exceeded)
 {
     struct cubin *cubin = &merged->inputs[0];
 
@@ -205,10 +193,9 @@ START_TEST(reserve_is_not_exceeded)
     ck_assert(!merged->ok);
     expect_said("need more than the 0x400 bytes that the driver reserves");
 }
-END_TEST
 
 /* Found by fuzzing: the list stayed without its target where the twins were left out. */
-START_TEST(plain_relocations_of_a_twin_are_refused)
+TEST(plain_relocations_of_a_twin_are_refused)
 {
     read_input("04_const-sm_100-a.o");
     patch_section(".rela.debug_frame", offsetof(Elf64_Shdr, sh_info),
@@ -217,7 +204,6 @@ START_TEST(plain_relocations_of_a_twin_are_refused)
     ck_assert(!merged->ok);
     expect_said("error   : Misplaced relocation type");
 }
-END_TEST
 
 /* Two instructions of which one stands there: a uniform load from bank 3. */
 static const uint8_t one_load[] = {1, 0,    0,    0, 1, 0, 0, 0xc0, 2, 0, 0, 0, 1, 0,   0,
@@ -229,7 +215,7 @@ static void make_load(uint8_t data[48])
     memcpy(data, one_load, sizeof one_load);
 }
 
-START_TEST(field_of_a_load_is_found)
+TEST(field_of_a_load_is_found)
 {
     const uint16_t value = 0x1234;
     uint8_t data[48];
@@ -238,7 +224,6 @@ START_TEST(field_of_a_load_is_found)
     ck_assert(mercury_code_patch(data, sizeof data, MERCURY_LOAD_UNIFORM, &value, 1));
     ck_assert_uint_eq(word_at((struct bytes){data, sizeof data}, 44), 0x1234);
 }
-END_TEST
 
 struct change {
     size_t at; /* which byte of the code is changed */
@@ -259,7 +244,7 @@ static const struct change changes[] = {
     {8, 2, 11, 1},     /* no header */
 };
 
-START_TEST(code_that_is_not_understood_stays_as_it_is)
+TEST_LOOP(code_that_is_not_understood_stays_as_it_is, COUNT(changes))
 {
     const struct change *change = &changes[_i];
     const uint16_t values[] = {0x1234, 0x5678};
@@ -271,31 +256,4 @@ START_TEST(code_that_is_not_understood_stays_as_it_is)
     memcpy(before, data, sizeof data);
     ck_assert(!mercury_code_patch(data, change->size, MERCURY_LOAD_UNIFORM, values, change->count));
     ck_assert(memcmp(before, data, sizeof data) == 0);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *all = suite_create("mercury");
-    TCase *tests = tcase_create("mercury");
-
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, twin_of_code_tells_the_section_of_the_code);
-    tcase_add_test(tests, symbols_stand_in_their_twins);
-    tcase_add_test(tests, constants_are_written_into_both_forms);
-    tcase_add_test(tests, records_of_code_without_long_slots_are_understood);
-    tcase_add_test(tests, frames_of_dead_functions_are_gone_but_not_in_the_twin);
-    tcase_add_test(tests, dead_code_does_not_say_how_code_may_be_finalized);
-    tcase_add_test(tests, code_that_stays_says_how_it_may_be_finalized);
-    tcase_add_test(tests, without_code_nothing_is_finalized);
-    tcase_add_test(tests, twins_of_frames_of_a_replaced_function_that_goes_are_emptied);
-    tcase_add_test(tests, relocatable_output_has_twins);
-    tcase_add_test(tests, variables_in_the_reserve_get_their_places);
-    tcase_add_test(tests, variables_in_the_reserve_wait_for_the_last_link);
-    tcase_add_test(tests, reserve_is_not_exceeded);
-    tcase_add_test(tests, plain_relocations_of_a_twin_are_refused);
-    tcase_add_test(tests, field_of_a_load_is_found);
-    tcase_add_loop_test(tests, code_that_is_not_understood_stays_as_it_is, 0, COUNT(changes));
-    suite_add_tcase(all, tests);
-    return all;
 }

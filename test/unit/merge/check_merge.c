@@ -9,7 +9,7 @@
 #include "merged_output.h"
 #include "suite.h"
 
-START_TEST(header_and_constant_sections_are_nvlinks)
+TEST(header_and_constant_sections_are_nvlinks)
 {
     merge("07_call-sm_90-a.o 07_call-sm_90-b.o");
     ck_assert_uint_eq(merged->output.type, ET_EXEC);
@@ -21,9 +21,8 @@ START_TEST(header_and_constant_sections_are_nvlinks)
     ck_assert_uint_eq(symbol(".nv.reservedSmem.offset0")->binding, STB_GLOBAL);
     ck_assert_uint_eq(symbol_index("__UFT_OFFSET"), 0);
 }
-END_TEST
 
-START_TEST(call_between_cubins_is_resolved_and_kept_for_the_driver)
+TEST(call_between_cubins_is_resolved_and_kept_for_the_driver)
 {
     merge("07_call-sm_90-a.o 07_call-sm_90-b.o");
     ck_assert_uint_ne(symbol("f")->section, SHN_UNDEF);
@@ -32,9 +31,8 @@ START_TEST(call_between_cubins_is_resolved_and_kept_for_the_driver)
     ck_assert_uint_eq(section(".nv.callgraph")->size, 5 * 8);
     ck_assert(!find_record(".nv.info.k1", EIATTR_EXTERNS, NULL, &(struct info_record){0}));
 }
-END_TEST
 
-START_TEST(relocations_rise_with_their_offsets)
+TEST(relocations_rise_with_their_offsets)
 {
     const struct cubin_section *list;
 
@@ -43,9 +41,8 @@ START_TEST(relocations_rise_with_their_offsets)
     for (size_t i = 1; i < list->relocation_count; i++)
         ck_assert_uint_lt(list->relocations[i - 1].offset, list->relocations[i].offset);
 }
-END_TEST
 
-START_TEST(strong_function_replaces_an_earlier_weak_one)
+TEST(strong_function_replaces_an_earlier_weak_one)
 {
     merge("32_weakdiff-sm_90-a.o 32_weakdiff-sm_90-b.o");
     ck_assert_uint_eq(symbol("wf")->binding, STB_GLOBAL);
@@ -56,11 +53,10 @@ START_TEST(strong_function_replaces_an_earlier_weak_one)
                          .data.data,
                      section(".text.wf")->size);
 }
-END_TEST
 
 /* Two frames, of 0x60 bytes each with what describes them all; the size of the function is in the
  * last word but one. */
-START_TEST(frames_of_a_replaced_function_that_goes_are_emptied)
+TEST(frames_of_a_replaced_function_that_goes_are_emptied)
 {
     static const uint8_t nothing[16];
     struct bytes frames;
@@ -71,9 +67,8 @@ START_TEST(frames_of_a_replaced_function_that_goes_are_emptied)
     ck_assert_mem_eq(frames.data + 0x50, nothing, sizeof nothing);
     ck_assert_mem_eq(frames.data + 0xb0, nothing, sizeof nothing);
 }
-END_TEST
 
-START_TEST(frames_of_a_function_that_lost_before_another_replaced_it_keep_their_range)
+TEST(frames_of_a_function_that_lost_before_another_replaced_it_keep_their_range)
 {
     static const uint8_t nothing[16];
     struct bytes frames;
@@ -85,18 +80,16 @@ START_TEST(frames_of_a_function_that_lost_before_another_replaced_it_keep_their_
     ck_assert_mem_ne(frames.data + 0xb0, nothing, sizeof nothing);
     ck_assert_mem_eq(frames.data + 0x110, nothing, sizeof nothing);
 }
-END_TEST
 
 /* Two in each variable that counts alone, one in each weak one, and none in the second's. */
-START_TEST(addresses_in_variables_that_lost_are_gone)
+TEST(addresses_in_variables_that_lost_are_gone)
 {
     merge("lost-a.o lost-b.o");
     ck_assert_uint_eq(section(".nv.global.init")->size, 96);
     ck_assert_uint_eq(count_relocations(".rela.nv.global.init", R_CUDA_64, "f"), 6);
 }
-END_TEST
 
-START_TEST(strong_function_stays_when_a_weak_one_follows)
+TEST(strong_function_stays_when_a_weak_one_follows)
 {
     merge("32_weakdiff-sm_90-b.o 32_weakdiff-sm_90-a.o");
     ck_assert_uint_eq(symbol("wf")->binding, STB_GLOBAL);
@@ -106,18 +99,16 @@ START_TEST(strong_function_stays_when_a_weak_one_follows)
                          .data.data,
                      section(".text.wf")->size);
 }
-END_TEST
 
-START_TEST(common_takes_largest_size_and_first_alignment)
+TEST(common_takes_largest_size_and_first_alignment)
 {
     merge("12_common-sm_90-a.o 12_common-sm_90-b.o");
     ck_assert_uint_eq(symbol("cm")->size, 32);
     ck_assert_uint_eq(section(".nv.global")->alignment, 4);
     ck_assert_uint_eq(section(".nv.global")->size, 32);
 }
-END_TEST
 
-START_TEST(dead_functions_vanish_but_data_stays)
+TEST(dead_functions_vanish_but_data_stays)
 {
     merge("20_dead-sm_90-a.o 20_dead-sm_90-b.o");
     ck_assert_uint_eq(symbol_index("unused1"), 0);
@@ -127,11 +118,10 @@ START_TEST(dead_functions_vanish_but_data_stays)
     ck_assert_uint_eq(merged->report.dead_functions, 3);
     ck_assert_str_eq(merged->report.dead_names[0], "unused1");
 }
-END_TEST
 
 /* Host code names `other` alone. `parent` goes, but where its address is taken a kernel may be
  * launched. */
-START_TEST(launched_kernel_stays_with_what_it_calls)
+TEST(launched_kernel_stays_with_what_it_calls)
 {
     struct text part = TEXT("other");
     struct used_names used = {
@@ -146,9 +136,8 @@ START_TEST(launched_kernel_stays_with_what_it_calls)
                                         "__cuda_sm20_sqrt_rn_f32_slowpath"),
                       1);
 }
-END_TEST
 
-START_TEST(debug_keeps_dead_functions)
+TEST(debug_keeps_dead_functions)
 {
     merge_with((struct merge_request){.arch = {.sm = 90}, .debug = true},
                "20_dead-sm_90-a.o 20_dead-sm_90-b.o");
@@ -156,9 +145,8 @@ START_TEST(debug_keeps_dead_functions)
     ck_assert_uint_ne(symbol_index("unused1"), 0);
     ck_assert_uint_eq(merged->report.dead_functions, 0);
 }
-END_TEST
 
-START_TEST(recursion_is_warned_of_and_marked)
+TEST(recursion_is_warned_of_and_marked)
 {
     struct info_record record;
 
@@ -168,26 +156,23 @@ START_TEST(recursion_is_warned_of_and_marked)
     ck_assert(find_record(".nv.info.k1", EIATTR_CRS_STACK_SIZE, NULL, &record));
     ck_assert_uint_eq(info_word(record.payload, 0), UINT32_MAX);
 }
-END_TEST
 
-START_TEST(recursion_warning_can_be_suppressed)
+TEST(recursion_warning_can_be_suppressed)
 {
     merge_with((struct merge_request){.arch = {.sm = 90}, .suppress_stack_warning = true},
                "09_recursion-sm_90-a.o 09_recursion-sm_90-b.o");
     ck_assert_uint_eq(merged->said.text.size, 0);
 }
-END_TEST
 
-START_TEST(kernel_takes_registers_of_what_it_calls)
+TEST(kernel_takes_registers_of_what_it_calls)
 {
     merge("37_localdup-sm_90-a.o 37_localdup-sm_90-b.o");
     ck_assert_uint_eq(attribute_of("_Z2k1Px", EIATTR_REGCOUNT), 0x25);
     ck_assert_uint_eq(attribute_of("_Z2k1Px", EIATTR_MIN_STACK_SIZE), 0x18);
     ck_assert_uint_eq(attribute_of("__cuda_sm20_div_s64", EIATTR_REGCOUNT), 0x1e);
 }
-END_TEST
 
-START_TEST(local_functions_of_one_name_stay_apart)
+TEST(local_functions_of_one_name_stay_apart)
 {
     const struct cubin_section *first, *second;
 
@@ -198,9 +183,8 @@ START_TEST(local_functions_of_one_name_stay_apart)
     ck_assert_uint_ne(first->info, second->info);
     ck_assert(section_at(".nv.info.__cuda_sm20_div_s64", 1) != NULL);
 }
-END_TEST
 
-START_TEST(indirect_calls_reach_all_functions_of_the_prototype)
+TEST(indirect_calls_reach_all_functions_of_the_prototype)
 {
     struct info_record record;
 
@@ -210,9 +194,8 @@ START_TEST(indirect_calls_reach_all_functions_of_the_prototype)
     ck_assert(find_record(".nv.info._Z2k3PP1BPi", EIATTR_EXTERNS, NULL, &record));
     ck_assert_uint_eq(info_word(record.payload, 0), symbol_index("free"));
 }
-END_TEST
 
-START_TEST(externs_of_the_only_kernel_keep_their_order_when_it_has_them_all)
+TEST(externs_of_the_only_kernel_keep_their_order_when_it_has_them_all)
 {
     struct info_record record;
 
@@ -222,18 +205,16 @@ START_TEST(externs_of_the_only_kernel_keep_their_order_when_it_has_them_all)
     ck_assert_uint_eq(info_word(record.payload, 0), symbol_index("free"));
     ck_assert_uint_eq(info_word(record.payload, 1), symbol_index("malloc"));
 }
-END_TEST
 
-START_TEST(unified_addresses_become_plain)
+TEST(unified_addresses_become_plain)
 {
     merge("10_fptr-sm_90-a.o 10_fptr-sm_90-b.o");
     ck_assert_uint_eq(count_relocations(".rela.nv.global.init", R_CUDA_64, "fa"), 1);
     ck_assert_uint_eq(count_relocations(".rela.text.k2", R_CUDA_ABS32_LO_32, "fa"), 1);
     ck_assert_uint_eq(count_relocations(".rela.text.k2", R_CUDA_ABS56_16_34, "fa"), 0);
 }
-END_TEST
 
-START_TEST(relocations_of_unified_addresses_have_plain_ones)
+TEST(relocations_of_unified_addresses_have_plain_ones)
 {
     static const uint32_t pairs[][2] = {{R_CUDA_UNIFIED, R_CUDA_64},
                                         {R_CUDA_UNIFIED_32, R_CUDA_32},
@@ -247,9 +228,8 @@ START_TEST(relocations_of_unified_addresses_have_plain_ones)
     for (uint32_t i = 0; i < 8; i++)
         ck_assert_uint_eq(relocation_plain(R_CUDA_UNIFIED_8_0 + i), R_CUDA_8_0 + i);
 }
-END_TEST
 
-START_TEST(shared_memory_has_nvlinks_layout)
+TEST(shared_memory_has_nvlinks_layout)
 {
     static const struct {
         const char *name;
@@ -269,28 +249,25 @@ START_TEST(shared_memory_has_nvlinks_layout)
     ck_assert_uint_eq(section(".nv_debug.shared")->size, 0);
     ck_assert_uint_eq(symbol_index("gch"), 0);
 }
-END_TEST
 
 /* Also kernels that use none: one variable is named by dead code only, and the launch's are
  * declared. */
-START_TEST(every_kernel_has_shared_memory_where_arrays_of_the_launch_are_declared)
+TEST(every_kernel_has_shared_memory_where_arrays_of_the_launch_are_declared)
 {
     merge("idle-shared.o");
     ck_assert_uint_eq(section(".nv.shared.first")->size, 0x400);
     ck_assert_uint_eq(section(".nv.shared.second")->size, 0x400);
     ck_assert_uint_eq(section(".nv.shared.second")->alignment, 16);
 }
-END_TEST
 
-START_TEST(kernels_without_shared_memory_have_none_where_no_array_is_declared)
+TEST(kernels_without_shared_memory_have_none_where_no_array_is_declared)
 {
     merge("idle-aligned.o");
     ck_assert_uint_eq(section(".nv.shared.k1")->size, section(".nv.shared.k2")->size);
     ck_assert_ptr_null(section_at(".nv.shared.k3", 0));
 }
-END_TEST
 
-START_TEST(debug_names_shared_variables)
+TEST(debug_names_shared_variables)
 {
     merge_with((struct merge_request){.arch = {.sm = 90}, .debug = true},
                "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
@@ -299,7 +276,6 @@ START_TEST(debug_names_shared_variables)
     ck_assert_uint_eq(symbol("gi2")->type, STT_OBJECT);
     ck_assert_uint_eq(symbol("dy")->value, 0x410);
 }
-END_TEST
 
 static bool is_greater(const void *context, uint32_t a, uint32_t b)
 {
@@ -308,7 +284,7 @@ static bool is_greater(const void *context, uint32_t a, uint32_t b)
     return keys[a] > keys[b];
 }
 
-START_TEST(sort_orders_ties_as_nvlink)
+TEST(sort_orders_ties_as_nvlink)
 {
     static const struct {
         size_t count;
@@ -334,7 +310,6 @@ START_TEST(sort_orders_ties_as_nvlink)
                           items[1], items[2], items[3], items[4]);
     }
 }
-END_TEST
 
 /* What the field of one input's relocation holds in the output; false when its symbol is gone, as
  * internal constants are. */
@@ -375,25 +350,23 @@ static void check_constant_fields(uint32_t type, unsigned first, unsigned width,
     ck_assert_uint_gt(found, 0);
 }
 
-START_TEST(constant_offsets_are_written_with_their_bank)
+TEST(constant_offsets_are_written_with_their_bank)
 {
     merge("04_const-sm_90-a.o 04_const-sm_90-b.o");
     ck_assert_uint_eq(symbol("ca")->other, 0);
     check_constant_fields(R_CUDA_CONST_FIELD21_38, 38, 16, 0);
     ck_assert(section_at(".rela.text.k1", 0) == NULL);
 }
-END_TEST
 
-START_TEST(constant_offsets_of_older_targets_count_words)
+TEST(constant_offsets_of_older_targets_count_words)
 {
     merge_with((struct merge_request){.arch = {.sm = 80}}, "04_const-sm_80-a.o 04_const-sm_80-b.o");
     ck_assert(merged->ok);
     ck_assert(cubin_section_find(&merged->output, TEXT(".nv.compat")) == 0);
     check_constant_fields(R_CUDA_CONST_FIELD19_40, 40, 14, 2);
 }
-END_TEST
 
-START_TEST(relocatable_output_can_be_merged_again)
+TEST(relocatable_output_can_be_merged_again)
 {
     struct buffer direct = {0};
     struct cubin again = {0};
@@ -430,10 +403,9 @@ START_TEST(relocatable_output_can_be_merged_again)
     cubin_free(&again);
     buffer_free(&direct);
 }
-END_TEST
 
 /* Also of those that it does not call; each of several kernels has its own. */
-START_TEST(the_only_kernel_has_the_barriers_of_all_functions)
+TEST(the_only_kernel_has_the_barriers_of_all_functions)
 {
     static const uint32_t barriers[] = {6, 0};
 
@@ -445,9 +417,8 @@ START_TEST(the_only_kernel_has_the_barriers_of_all_functions)
         ck_assert_uint_eq(merged->report.kernels[1].barriers, barriers[others]);
     }
 }
-END_TEST
 
-START_TEST(report_tells_what_a_kernel_needs)
+TEST(report_tells_what_a_kernel_needs)
 {
     merge("37_localdup-sm_90-a.o 37_localdup-sm_90-b.o");
     ck_assert_uint_eq(merged->report.kernel_count, 6);
@@ -457,7 +428,6 @@ START_TEST(report_tells_what_a_kernel_needs)
     ck_assert_uint_eq(merged->report.kernels[2].stack, 0x18);
     ck_assert(!merged->report.kernels[0].is_kernel);
 }
-END_TEST
 
 static const struct {
     const char *names;
@@ -481,7 +451,7 @@ static const struct {
      "fatal   : Input file 'b.o' arch does not match target 'sm_90'"},
 };
 
-START_TEST(refuses_in_nvlinks_words)
+TEST_LOOP(refuses_in_nvlinks_words, COUNT(refusals))
 {
     diag_state_get()->verbose = 1;
     merge_with((struct merge_request){.arch = {.sm = 90}}, refusals[_i].names);
@@ -489,10 +459,9 @@ START_TEST(refuses_in_nvlinks_words)
     ck_assert(!merged->ok);
     expect_said(refusals[_i].says);
 }
-END_TEST
 
 /* A damaged input: a section without bytes that has the name of one with bytes. */
-START_TEST(sections_of_one_name_must_be_of_one_kind)
+TEST(sections_of_one_name_must_be_of_one_kind)
 {
     struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
     const struct cubin *list[2] = {&merged->inputs[0], &merged->inputs[1]};
@@ -508,10 +477,9 @@ START_TEST(sections_of_one_name_must_be_of_one_kind)
     diag_state_get()->sink = NULL;
     expect_said("error   : Section '.nv.constant3' has types that cannot be merged");
 }
-END_TEST
 
 /* What the driver provides has one size. */
-START_TEST(reserved_names_must_be_of_one_size)
+TEST(reserved_names_must_be_of_one_size)
 {
     struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
     const struct cubin *list[2] = {&merged->inputs[0], &merged->inputs[1]};
@@ -532,7 +500,6 @@ START_TEST(reserved_names_must_be_of_one_size)
     diag_state_get()->sink = NULL;
     expect_said("error   : Size doesn't match for '__UFT' in 'b.o', first specified in 'a.o'");
 }
-END_TEST
 
 /* Merges a fixture after overwriting `size` bytes at `offset` of one of its sections. */
 static void merge_damaged(const char *name, const char *section_name, size_t offset,
@@ -557,7 +524,7 @@ static void merge_damaged(const char *name, const char *section_name, size_t off
 }
 
 /* Found by fuzzing. */
-START_TEST(section_symbol_without_a_section_is_left_out)
+TEST(section_symbol_without_a_section_is_left_out)
 {
     uint16_t absolute = SHN_ABS;
 
@@ -566,7 +533,6 @@ START_TEST(section_symbol_without_a_section_is_left_out)
                   3 * sizeof(Elf64_Sym) + offsetof(Elf64_Sym, st_shndx), &absolute, 2);
     ck_assert(merged->ok);
 }
-END_TEST
 
 /* Where the record of .nv.info begins that says how many registers the first kernel, or the first
  * other function, needs. */
@@ -592,7 +558,7 @@ static size_t place_of_registers(const char *name, bool is_kernel)
 }
 
 /* Measured: of a kernel nvlink does not ask it. */
-START_TEST(functions_that_are_called_say_how_many_registers_they_need)
+TEST(functions_that_are_called_say_how_many_registers_they_need)
 {
     const char *name = "32_weakdiff-sm_90-a.o";
     uint8_t unknown = 0x7f;
@@ -605,10 +571,9 @@ START_TEST(functions_that_are_called_say_how_many_registers_they_need)
     ck_assert(!merged->ok);
     expect_said("error   : '32_weakdiff-sm_90-a.o' does not say how many registers 'wf' needs");
 }
-END_TEST
 
 /* Symbol 1 of the fixture is that of a section. */
-START_TEST(registers_of_what_is_no_function_are_refused_but_with_r)
+TEST(registers_of_what_is_no_function_are_refused_but_with_r)
 {
     const char *name = "32_weakdiff-sm_90-a.o";
     uint32_t other = 1;
@@ -622,10 +587,9 @@ START_TEST(registers_of_what_is_no_function_are_refused_but_with_r)
     merge_input((struct merge_request){.arch = {.sm = 90}, .relocatable = true});
     ck_assert(merged->ok);
 }
-END_TEST
 
 /* Measured: nvlink writes it with its own flags, and also where the first cubin has none. */
-START_TEST(the_note_of_tools_is_the_linkers)
+TEST(the_note_of_tools_is_the_linkers)
 {
     struct cubin_section *sections;
 
@@ -645,10 +609,9 @@ START_TEST(the_note_of_tools_is_the_linkers)
         set_up();
     }
 }
-END_TEST
 
 /* Found by fuzzing. */
-START_TEST(record_for_a_symbol_that_vanishes_is_refused)
+TEST(record_for_a_symbol_that_vanishes_is_refused)
 {
     uint32_t unified_table = 4;
     struct bytes rest;
@@ -669,19 +632,17 @@ START_TEST(record_for_a_symbol_that_vanishes_is_refused)
     ck_assert(!merged->ok);
     expect_said("Record 0xa in '12_common-sm_90-a.o' is for symbol 4, which is not in the output");
 }
-END_TEST
 
-START_TEST(relocatable_output_may_have_undefined_symbols)
+TEST(relocatable_output_may_have_undefined_symbols)
 {
     merge_with((struct merge_request){.arch = {.sm = 90}, .relocatable = true},
                "07_call-sm_90-a.o");
     ck_assert(merged->ok);
     ck_assert_uint_eq(symbol("f")->section, SHN_UNDEF);
 }
-END_TEST
 
 /* Found by fuzzing: code that says its sh_info is a section. */
-START_TEST(info_of_code_is_no_section)
+TEST(info_of_code_is_no_section)
 {
     read_input("10_fptr-sm_90-a.o");
     patch_section(".text.k1", offsetof(Elf64_Shdr, sh_flags),
@@ -689,56 +650,4 @@ START_TEST(info_of_code_is_no_section)
     merge_input((struct merge_request){.arch = {.sm = 90}, .relocatable = true});
     ck_assert(merged->ok);
     ck_assert_uint_eq(section(".text.k1")->flags, SHF_ALLOC | SHF_EXECINSTR);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *all = suite_create("merge");
-    TCase *tests = tcase_create("merge");
-
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, info_of_code_is_no_section);
-    tcase_add_test(tests, header_and_constant_sections_are_nvlinks);
-    tcase_add_test(tests, call_between_cubins_is_resolved_and_kept_for_the_driver);
-    tcase_add_test(tests, relocations_rise_with_their_offsets);
-    tcase_add_test(tests, strong_function_replaces_an_earlier_weak_one);
-    tcase_add_test(tests, frames_of_a_replaced_function_that_goes_are_emptied);
-    tcase_add_test(tests,
-                   frames_of_a_function_that_lost_before_another_replaced_it_keep_their_range);
-    tcase_add_test(tests, addresses_in_variables_that_lost_are_gone);
-    tcase_add_test(tests, strong_function_stays_when_a_weak_one_follows);
-    tcase_add_test(tests, common_takes_largest_size_and_first_alignment);
-    tcase_add_test(tests, dead_functions_vanish_but_data_stays);
-    tcase_add_test(tests, launched_kernel_stays_with_what_it_calls);
-    tcase_add_test(tests, debug_keeps_dead_functions);
-    tcase_add_test(tests, recursion_is_warned_of_and_marked);
-    tcase_add_test(tests, recursion_warning_can_be_suppressed);
-    tcase_add_test(tests, kernel_takes_registers_of_what_it_calls);
-    tcase_add_test(tests, local_functions_of_one_name_stay_apart);
-    tcase_add_test(tests, indirect_calls_reach_all_functions_of_the_prototype);
-    tcase_add_test(tests, unified_addresses_become_plain);
-    tcase_add_test(tests, externs_of_the_only_kernel_keep_their_order_when_it_has_them_all);
-    tcase_add_test(tests, relocations_of_unified_addresses_have_plain_ones);
-    tcase_add_test(tests, shared_memory_has_nvlinks_layout);
-    tcase_add_test(tests, every_kernel_has_shared_memory_where_arrays_of_the_launch_are_declared);
-    tcase_add_test(tests, kernels_without_shared_memory_have_none_where_no_array_is_declared);
-    tcase_add_test(tests, debug_names_shared_variables);
-    tcase_add_test(tests, sort_orders_ties_as_nvlink);
-    tcase_add_test(tests, constant_offsets_are_written_with_their_bank);
-    tcase_add_test(tests, constant_offsets_of_older_targets_count_words);
-    tcase_add_test(tests, relocatable_output_can_be_merged_again);
-    tcase_add_test(tests, the_only_kernel_has_the_barriers_of_all_functions);
-    tcase_add_test(tests, report_tells_what_a_kernel_needs);
-    tcase_add_loop_test(tests, refuses_in_nvlinks_words, 0, COUNT(refusals));
-    tcase_add_test(tests, sections_of_one_name_must_be_of_one_kind);
-    tcase_add_test(tests, reserved_names_must_be_of_one_size);
-    tcase_add_test(tests, relocatable_output_may_have_undefined_symbols);
-    tcase_add_test(tests, section_symbol_without_a_section_is_left_out);
-    tcase_add_test(tests, functions_that_are_called_say_how_many_registers_they_need);
-    tcase_add_test(tests, registers_of_what_is_no_function_are_refused_but_with_r);
-    tcase_add_test(tests, the_note_of_tools_is_the_linkers);
-    tcase_add_test(tests, record_for_a_symbol_that_vanishes_is_refused);
-    suite_add_tcase(all, tests);
-    return all;
 }

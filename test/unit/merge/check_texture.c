@@ -18,7 +18,7 @@ static void expect_word(const char *list, size_t index, uint64_t offset, uint32_
     ck_assert_uint_eq(in->relocations[index].symbol, symbol_index(of));
 }
 
-START_TEST(words_stand_behind_the_largest_bank_in_all_kernels_that_need_them)
+TEST(words_stand_behind_the_largest_bank_in_all_kernels_that_need_them)
 {
     static const char *const users[] = {"calls", "loads", "both"};
 
@@ -38,9 +38,8 @@ START_TEST(words_stand_behind_the_largest_bank_in_all_kernels_that_need_them)
     ck_assert_uint_eq(section(".nv.constant0.plain")->size, 0x210);
     ck_assert(section_at(".rel.nv.constant0.plain", 0) == NULL);
 }
-END_TEST
 
-START_TEST(words_have_lists_without_addends_and_flags)
+TEST(words_have_lists_without_addends_and_flags)
 {
     const struct cubin_section *list;
 
@@ -51,9 +50,8 @@ START_TEST(words_have_lists_without_addends_and_flags)
     ck_assert_uint_eq(list->entry_size, 16);
     ck_assert_uint_eq(list->info, cubin_section_find(&merged->output, TEXT(".nv.constant0.both")));
 }
-END_TEST
 
-START_TEST(code_gets_the_offsets_of_the_words)
+TEST(code_gets_the_offsets_of_the_words)
 {
     merge("texture-a.o texture-b.o");
     ck_assert(section_at(".rela.text.both", 0) == NULL);
@@ -62,18 +60,16 @@ START_TEST(code_gets_the_offsets_of_the_words)
     ck_assert_uint_eq(bits(section(".text.both"), 0x40, 54, 5), 0);
     ck_assert_uint_eq(bits(section(".text.fetch"), 0x20, 38, 16), 0x224);
 }
-END_TEST
 
-START_TEST(code_of_older_targets_counts_words)
+TEST(code_of_older_targets_counts_words)
 {
     merge_with((struct merge_request){.arch = {.sm = 80}}, "texture-a-sm_80.o texture-b-sm_80.o");
     ck_assert(merged->ok);
     expect_word(".rel.nv.constant0.calls", 3, 0x174, R_CUDA_TEX_HEADER_INDEX, "shared");
     ck_assert_uint_eq(bits(section(".text.fetch"), 0x20, 40, 14), 0x174 / 4);
 }
-END_TEST
 
-START_TEST(references_stay_undefined_and_may_be_mentioned_by_many)
+TEST(references_stay_undefined_and_may_be_mentioned_by_many)
 {
     merge("texture-a.o texture-b.o");
     ck_assert_uint_eq(symbol("shared")->section, SHN_UNDEF);
@@ -81,32 +77,28 @@ START_TEST(references_stay_undefined_and_may_be_mentioned_by_many)
     ck_assert_uint_eq(symbol("shared")->binding, STB_GLOBAL);
     ck_assert_uint_eq(symbol("surface")->type, STT_CUDA_SURFACE);
 }
-END_TEST
 
-START_TEST(a_reference_that_nothing_defines_is_no_error)
+TEST(a_reference_that_nothing_defines_is_no_error)
 {
     merge("texture-b.o");
     expect_word(".rel.nv.constant0.both", 1, 0x224, R_CUDA_TEX_HEADER_INDEX, "shared");
 }
-END_TEST
 
-START_TEST(dead_code_counts_when_there_is_one_kernel)
+TEST(dead_code_counts_when_there_is_one_kernel)
 {
     merge("texture-dead.o");
     expect_word(".rel.nv.constant0.lonely", 0, 0x218, R_CUDA_TEX_HEADER_INDEX, "image");
     ck_assert_uint_eq(symbol_index("dead"), 0);
 }
-END_TEST
 
-START_TEST(dead_code_does_not_count_among_several_kernels)
+TEST(dead_code_does_not_count_among_several_kernels)
 {
     merge("texture-dead.o kernel-a.o");
     ck_assert(section_at(".rel.nv.constant0.lonely", 0) == NULL);
     ck_assert_uint_eq(section(".nv.constant0.lonely")->size, 0x218);
 }
-END_TEST
 
-START_TEST(a_parameter_belongs_to_its_kernel)
+TEST(a_parameter_belongs_to_its_kernel)
 {
     struct info_record record;
 
@@ -121,9 +113,8 @@ START_TEST(a_parameter_belongs_to_its_kernel)
     ck_assert(find_record(".nv.info.one", EIATTR_KPARAM_INFO, "image", &record));
     ck_assert_uint_eq(info_word(record.payload, 1), 0xffff0001);
 }
-END_TEST
 
-START_TEST(samplers_have_words_and_keep_their_values)
+TEST(samplers_have_words_and_keep_their_values)
 {
     merge("sampler.o");
     expect_word(".rel.nv.constant0.sampled", 0, 0x220, R_CUDA_SAMP_HEADER_INDEX, "sampler");
@@ -131,9 +122,8 @@ START_TEST(samplers_have_words_and_keep_their_values)
     expect_word(".rel.nv.constant0.sampled", 2, 0x218, R_CUDA_SURF_HEADER_INDEX, "area");
     ck_assert_uint_eq(attribute_of("sampler", EIATTR_SAMPLER_INIT), 0x1ffff04);
 }
-END_TEST
 
-START_TEST(relocatable_output_keeps_what_a_later_link_needs)
+TEST(relocatable_output_keeps_what_a_later_link_needs)
 {
     merge_with((struct merge_request){.arch = {.sm = 90}, .relocatable = true},
                "texture-a.o texture-b.o");
@@ -143,7 +133,6 @@ START_TEST(relocatable_output_keeps_what_a_later_link_needs)
     ck_assert_uint_eq(count_relocations(".rela.text.fetch", R_CUDA_CONST_FIELD21_38, "shared"), 1);
     ck_assert(section_at(".rel.nv.constant0.both", 0) == NULL);
 }
-END_TEST
 
 /* --- What is refused, in nvlink's words. --- */
 
@@ -160,17 +149,16 @@ static const struct {
     {"surfaces.o", "fatal   : More than 32 surfaces used in entry function 'many'"},
 };
 
-START_TEST(refuses_what_does_not_fit)
+TEST_LOOP(refuses_what_does_not_fit, COUNT(refusals))
 {
     merge_with((struct merge_request){.arch = {.sm = 90}}, refusals[_i].names);
     ck_assert(!merged->ok);
     expect_said(refusals[_i].said);
 }
-END_TEST
 
 /* --- Addresses of kernels. --- */
 
-START_TEST(addresses_of_kernels_are_left_to_the_driver)
+TEST(addresses_of_kernels_are_left_to_the_driver)
 {
     struct info_record record;
 
@@ -181,28 +169,4 @@ START_TEST(addresses_of_kernels_are_left_to_the_driver)
                       1);
     ck_assert_uint_eq(count_relocations(".rela.nv.global.init", R_CUDA_FUNC_DESC_64, "target"), 1);
     ck_assert(find_record(".nv.info.launcher", EIATTR_EXTERNS, "target", &record));
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *all = suite_create("texture");
-    TCase *tests = tcase_create("texture");
-
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, words_stand_behind_the_largest_bank_in_all_kernels_that_need_them);
-    tcase_add_test(tests, words_have_lists_without_addends_and_flags);
-    tcase_add_test(tests, code_gets_the_offsets_of_the_words);
-    tcase_add_test(tests, code_of_older_targets_counts_words);
-    tcase_add_test(tests, references_stay_undefined_and_may_be_mentioned_by_many);
-    tcase_add_test(tests, a_reference_that_nothing_defines_is_no_error);
-    tcase_add_test(tests, dead_code_counts_when_there_is_one_kernel);
-    tcase_add_test(tests, dead_code_does_not_count_among_several_kernels);
-    tcase_add_test(tests, a_parameter_belongs_to_its_kernel);
-    tcase_add_test(tests, samplers_have_words_and_keep_their_values);
-    tcase_add_test(tests, relocatable_output_keeps_what_a_later_link_needs);
-    tcase_add_loop_test(tests, refuses_what_does_not_fit, 0, COUNT(refusals));
-    tcase_add_test(tests, addresses_of_kernels_are_left_to_the_driver);
-    suite_add_tcase(all, tests);
-    return all;
 }

@@ -25,7 +25,7 @@ static struct diag_sink sink;
 static struct agreement agreement;
 static struct arena arena;
 
-static void set_up(void)
+void set_up(void)
 {
     struct diag_state *state = diag_state_get();
 
@@ -35,7 +35,7 @@ static void set_up(void)
     state->verbose = state->warnings_are_errors = state->suppress_warnings = false;
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
@@ -97,7 +97,7 @@ static const struct {
     {CONSENSUS_CONFLICT, true, 6, CONSENSUS_CONFLICT, 5},
 };
 
-START_TEST(every_transition_of_the_state_machine)
+TEST_LOOP(every_transition_of_the_state_machine, COUNT(transitions))
 {
     struct consensus consensus = {transitions[_i].before, 0};
 
@@ -107,7 +107,6 @@ START_TEST(every_transition_of_the_state_machine)
     ck_assert_int_eq(consensus.state, transitions[_i].after);
     ck_assert_int_eq(consensus.value, transitions[_i].value_after);
 }
-END_TEST
 
 static const char *const declared[] = {"-ftz=0 ", "-split-compile 0 -ftz=0 ",
                                        "-split-compile 1 -ftz=0 ", "-split-compile 2 -ftz=0 ",
@@ -129,7 +128,6 @@ static void check_combination(const size_t *picked, size_t count)
         conflict |= next >= 0 && value >= 0 && next != value;
         value = value >= 0 ? value : next;
     }
-    set_up();
     diag_state_get()->warnings_are_errors = true;
     ck_assert(reach(options, NULL, &(struct option_request){0}) == !conflict);
     diag_state_get()->warnings_are_errors = false;
@@ -139,25 +137,19 @@ static void check_combination(const size_t *picked, size_t count)
             strstr(messages(), "fatal   : Cicc option values for '-split-compile' do not match\n"));
     else
         ck_assert_int_eq(agreement.split_compile, value >= 0 ? value : 1);
-    tear_down();
 }
 
-START_TEST(all_combinations_of_two_modules)
+TEST_LOOP(all_combinations_of_two_modules, 5 * 5)
 {
-    for (size_t a = 0; a < 5; a++)
-        for (size_t b = 0; b < 5; b++)
-            check_combination((size_t[]){a, b}, 2);
+    check_combination((size_t[]){(size_t)_i / 5, (size_t)_i % 5}, 2);
 }
-END_TEST
 
-START_TEST(all_combinations_of_three_modules)
+TEST_LOOP(all_combinations_of_three_modules, 4 * 4 * 4)
 {
     static const size_t values[] = {0, 2, 3, 4}; /* absent, 1, 2, 4 */
 
-    for (size_t i = 0; i < 64; i++)
-        check_combination((size_t[]){values[i / 16], values[i / 4 % 4], values[i % 4]}, 3);
+    check_combination((size_t[]){values[_i / 16], values[_i / 4 % 4], values[_i % 4]}, 3);
 }
-END_TEST
 
 #define DEFAULTS       "-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1 "
 #define EXTENDED(n)    .has_split_compile_extended = true, .split_compile_extended = n
@@ -303,40 +295,32 @@ static const char *forwarded(const struct option_request *request, bool with_ari
     return joined.data;
 }
 
-START_TEST(messages_and_forwarded_options)
+TEST_LOOP(messages_and_forwarded_options, COUNT(cases))
 {
     const struct link_case *row = &cases[_i];
 
-    set_up();
     ck_assert(reach(row->options, row->ir_only, &row->request) == !row->fails);
     ck_assert_str_eq(messages(), row->expected);
     ck_assert_str_eq(forwarded(&row->request, false), row->forwarded);
-    tear_down();
 }
-END_TEST
 
-START_TEST(arithmetic_is_forwarded_where_members_have_one_value)
+static const struct {
+    const char *options[4];
+    const char *forwarded;
+} arithmetic[] = {
+    {{"-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1 "}, "-ftz=1 -prec-div=0 -prec-sqrt=0 -fma=1"},
+    {{"-ftz=1 ", ""}, "-ftz=1"},
+    {{"-ftz=1 -fmad=0 ", "-ftz=0 "}, "-fma=0"},
+    {{""}, ""},
+};
+
+TEST_LOOP(arithmetic_is_forwarded_where_members_have_one_value, COUNT(arithmetic))
 {
-    static const struct {
-        const char *options[4];
-        const char *forwarded;
-    } rows[] = {
-        {{"-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1 "}, "-ftz=1 -prec-div=0 -prec-sqrt=0 -fma=1"},
-        {{"-ftz=1 ", ""}, "-ftz=1"},
-        {{"-ftz=1 -fmad=0 ", "-ftz=0 "}, "-fma=0"},
-        {{""}, ""},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        set_up();
-        reach(rows[i].options, NULL, &(struct option_request){0});
-        ck_assert_str_eq(forwarded(&(struct option_request){0}, true), rows[i].forwarded);
-        tear_down();
-    }
+    reach(arithmetic[_i].options, NULL, &(struct option_request){0});
+    ck_assert_str_eq(forwarded(&(struct option_request){0}, true), arithmetic[_i].forwarded);
 }
-END_TEST
 
-START_TEST(threads_of_libnvvm_are_bounded_and_never_one)
+TEST(threads_of_libnvvm_are_bounded_and_never_one)
 {
     static const struct {
         int32_t split, most;
@@ -366,9 +350,8 @@ START_TEST(threads_of_libnvvm_are_bounded_and_never_one)
     }
     arena_free(&arena);
 }
-END_TEST
 
-START_TEST(ptxas_is_given_what_changes_its_code_then_the_users_words)
+TEST(ptxas_is_given_what_changes_its_code_then_the_users_words)
 {
     static const char *const given[] = {"-a", "-b", NULL};
     const struct agreement agreed = {.split_compile = 2, .split_compile_extended = 1};
@@ -384,39 +367,31 @@ START_TEST(ptxas_is_given_what_changes_its_code_then_the_users_words)
     ck_assert_ptr_null(words[0]);
     arena_free(&arena);
 }
-END_TEST
 
-START_TEST(warnings_as_errors_make_the_split_conflict_fatal)
+TEST(warnings_as_errors_make_the_split_conflict_fatal)
 {
     static const char *const options[4] = {"-split-compile 2", "-split-compile 4"};
 
-    set_up();
     diag_state_get()->warnings_are_errors = true;
     ck_assert(!reach(options, NULL, &(struct option_request){0}));
     ck_assert_str_eq(messages(), DO_NOT("-split-compile") NOTE "a.o(1): -split-compile 2\n" NOTE
                                                                "b.o(1): -split-compile 4\n");
-    tear_down();
 }
-END_TEST
 
-START_TEST(suppressed_warnings_take_their_notes_with_them)
+TEST(suppressed_warnings_take_their_notes_with_them)
 {
     static const char *const options[4] = {"-split-compile 2", "-split-compile 4"};
 
-    set_up();
     diag_state_get()->suppress_warnings = true;
     diag_state_get()->warnings_are_errors = true;
     ck_assert(reach(options, NULL, &(struct option_request){0}));
     ck_assert_str_eq(messages(), "");
-    tear_down();
 }
-END_TEST
 
-START_TEST(verbose_says_which_side_wins)
+TEST(verbose_says_which_side_wins)
 {
     static const char *const options[4] = {"-split-compile 2 -maxreg 32 ", "-maxreg 32"};
 
-    set_up();
     diag_state_get()->verbose = 2;
     ck_assert(reach(options, NULL, &(struct option_request){SPLIT(4), MAXREG(48)}));
     ck_assert_str_eq(messages(),
@@ -430,15 +405,12 @@ START_TEST(verbose_says_which_side_wins)
     diag_state_get()->verbose = 2;
     ck_assert(reach(options, NULL, &(struct option_request){SPLIT(2), MAXREG(32)}));
     ck_assert_str_eq(messages(), "");
-    tear_down();
 }
-END_TEST
 
-START_TEST(values_in_force_and_states_are_kept)
+TEST(values_in_force_and_states_are_kept)
 {
     static const char *const options[4] = {"-split-compile 2 -maxreg 32", ""};
 
-    set_up();
     ck_assert(reach(options, NULL, &(struct option_request){EXTENDED(0), .debug = true}));
     ck_assert_int_eq(agreement.split_compile, 1); /* the extended one wins */
     ck_assert_int_eq(agreement.split_compile_extended, 0);
@@ -447,26 +419,4 @@ START_TEST(values_in_force_and_states_are_kept)
     ck_assert_int_eq(agreement.embedded[EMBEDDED_SPLIT_COMPILE].state, CONSENSUS_MIXED);
     ck_assert_int_eq(agreement.embedded[EMBEDDED_SPLIT_COMPILE].value, 2);
     ck_assert_int_eq(agreement.embedded[EMBEDDED_FTZ].state, CONSENSUS_ABSENT);
-    tear_down();
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("consensus");
-    TCase *tests = tcase_create("consensus");
-
-    tcase_add_loop_test(tests, every_transition_of_the_state_machine, 0, COUNT(transitions));
-    tcase_add_test(tests, all_combinations_of_two_modules);
-    tcase_add_test(tests, all_combinations_of_three_modules);
-    tcase_add_loop_test(tests, messages_and_forwarded_options, 0, COUNT(cases));
-    tcase_add_test(tests, arithmetic_is_forwarded_where_members_have_one_value);
-    tcase_add_test(tests, threads_of_libnvvm_are_bounded_and_never_one);
-    tcase_add_test(tests, ptxas_is_given_what_changes_its_code_then_the_users_words);
-    tcase_add_test(tests, warnings_as_errors_make_the_split_conflict_fatal);
-    tcase_add_test(tests, suppressed_warnings_take_their_notes_with_them);
-    tcase_add_test(tests, verbose_says_which_side_wins);
-    tcase_add_test(tests, values_in_force_and_states_are_kept);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

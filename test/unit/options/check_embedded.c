@@ -71,7 +71,7 @@ static const struct parse_case parse_cases[] = {
     {"-lineinfo", EMBEDDED_LINE_INFO, false, 0},
 };
 
-START_TEST(option_strings_are_read_as_nvlink_reads_them)
+TEST_LOOP(option_strings_are_read_as_nvlink_reads_them, COUNT(parse_cases))
 {
     const struct parse_case *row = &parse_cases[_i];
     int32_t value = 12345;
@@ -80,9 +80,8 @@ START_TEST(option_strings_are_read_as_nvlink_reads_them)
     ck_assert_msg(found == row->found, "'%s'", row->options);
     ck_assert_msg(value == (found ? row->value : 12345), "'%s' gives %d", row->options, (int)value);
 }
-END_TEST
 
-START_TEST(a_nul_ends_the_string)
+TEST(a_nul_ends_the_string)
 {
     int32_t value = 0;
 
@@ -92,10 +91,9 @@ START_TEST(a_nul_ends_the_string)
     ck_assert(!embedded_find(TEXT("x\0-split-compile 3"), EMBEDDED_SPLIT_COMPILE, &value));
     ck_assert(!embedded_find((struct text){NULL, 0}, EMBEDDED_SPLIT_COMPILE, &value));
 }
-END_TEST
 
 /* The string stands at the end of a page with an inaccessible one behind it. */
-START_TEST(nothing_behind_the_view_is_read)
+TEST(nothing_behind_the_view_is_read)
 {
     static const struct {
         const char *options;
@@ -120,9 +118,8 @@ START_TEST(nothing_behind_the_view_is_read)
     }
     munmap(memory, 2 * page);
 }
-END_TEST
 
-START_TEST(very_long_digit_strings_stick_at_the_end_of_the_range)
+TEST(very_long_digit_strings_stick_at_the_end_of_the_range)
 {
     size_t size = 1u << 20;
     char *options = malloc(size);
@@ -138,9 +135,8 @@ START_TEST(very_long_digit_strings_stick_at_the_end_of_the_range)
     ck_assert_int_eq(value, 7);
     free(options);
 }
-END_TEST
 
-START_TEST(names_are_those_of_nvlinks_messages)
+TEST(names_are_those_of_nvlinks_messages)
 {
     static const char *const names[EMBEDDED_COUNT][2] = {
         [EMBEDDED_LINE_INFO] = {"-lineinfo", "-generate-line-info"},
@@ -156,19 +152,4 @@ START_TEST(names_are_those_of_nvlinks_messages)
         ck_assert_str_eq(embedded_name((enum embedded_option)i), names[i][0]);
         ck_assert_str_eq(embedded_spelling((enum embedded_option)i), names[i][1]);
     }
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("embedded");
-    TCase *tests = tcase_create("embedded");
-
-    tcase_add_loop_test(tests, option_strings_are_read_as_nvlink_reads_them, 0, COUNT(parse_cases));
-    tcase_add_test(tests, a_nul_ends_the_string);
-    tcase_add_test(tests, nothing_behind_the_view_is_read);
-    tcase_add_test(tests, very_long_digit_strings_stick_at_the_end_of_the_range);
-    tcase_add_test(tests, names_are_those_of_nvlinks_messages);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

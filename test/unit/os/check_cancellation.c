@@ -12,7 +12,7 @@ static void count(void *argument)
     ++*(int *)argument;
 }
 
-START_TEST(it_is_set_for_good)
+TEST(it_is_set_for_good)
 {
     struct cancellation stop;
 
@@ -23,9 +23,8 @@ START_TEST(it_is_set_for_good)
     ck_assert(cancellation_is_set(&stop));
     cancellation_end(&stop);
 }
-END_TEST
 
-START_TEST(who_watches_is_called)
+TEST(who_watches_is_called)
 {
     struct cancellation stop;
     int calls = 0;
@@ -40,9 +39,8 @@ START_TEST(who_watches_is_called)
     ck_assert_int_eq(calls, 1);
     cancellation_end(&stop);
 }
-END_TEST
 
-START_TEST(who_watches_late_is_called_at_once)
+TEST(who_watches_late_is_called_at_once)
 {
     struct cancellation stop;
     int calls = 0;
@@ -53,9 +51,8 @@ START_TEST(who_watches_late_is_called_at_once)
     ck_assert_int_eq(calls, 1);
     cancellation_end(&stop);
 }
-END_TEST
 
-START_TEST(none_is_never_set)
+TEST(none_is_never_set)
 {
     int calls = 0;
 
@@ -63,18 +60,4 @@ START_TEST(none_is_never_set)
     cancellation_watch(NULL, count, &calls);
     cancellation_unwatch(NULL);
     ck_assert_int_eq(calls, 0);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("stop");
-    TCase *tests = tcase_create("stop");
-
-    tcase_add_test(tests, it_is_set_for_good);
-    tcase_add_test(tests, who_watches_is_called);
-    tcase_add_test(tests, who_watches_late_is_called_at_once);
-    tcase_add_test(tests, none_is_never_set);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

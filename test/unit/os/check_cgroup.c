@@ -18,12 +18,12 @@
 
 static struct folder root;
 
-static void setup(void)
+void set_up(void)
 {
     ck_assert(folder_make(&root, NULL));
 }
 
-static void teardown(void)
+void tear_down(void)
 {
     folder_remove(&root);
 }
@@ -51,13 +51,12 @@ static void put_text(const char *name, const char *contents)
     put(name, contents, strlen(contents));
 }
 
-START_TEST(without_files_there_is_no_limit)
+TEST(without_files_there_is_no_limit)
 {
     ck_assert_uint_eq(cgroup_cpu_limit(root.path), 0);
     ck_assert_uint_eq(cgroup_memory_limit(root.path), 0);
     ck_assert_uint_eq(cgroup_cpu_limit("/dev/null"), 0);
 }
-END_TEST
 
 static const struct row {
     const char *cpu_max;
@@ -84,15 +83,14 @@ static const struct row {
     {"200000,100000\n", 0},
 };
 
-START_TEST(quotas_round_up)
+TEST_LOOP(quotas_round_up, COUNT(rows))
 {
     put_text("/proc/self/cgroup", "0::/\n");
     put_text(V2 "/cpu.max", rows[_i].cpu_max);
     ck_assert_uint_eq(cgroup_cpu_limit(root.path), rows[_i].limit);
 }
-END_TEST
 
-START_TEST(the_smallest_limit_of_the_group_and_those_above_counts)
+TEST(the_smallest_limit_of_the_group_and_those_above_counts)
 {
     put_text("/proc/self/cgroup", "0::/user.slice/build.scope\n");
     put_text(V2 "/user.slice/build.scope/cpu.max", "800000 100000\n");
@@ -111,9 +109,8 @@ START_TEST(the_smallest_limit_of_the_group_and_those_above_counts)
     put_text(V2 "/system.slice/cpu.max", "100000 100000\n");
     ck_assert_uint_eq(cgroup_cpu_limit(root.path), 3);
 }
-END_TEST
 
-START_TEST(version_1_has_files_of_its_own)
+TEST(version_1_has_files_of_its_own)
 {
     put_text("/proc/self/cgroup", "9:name=systemd:/\n4:memory:/box\n1:cpuacct,cpu:/box/in\n0::/\n");
     put_text(V2 "/cpu/box/in/cpu.cfs_quota_us", "-1\n");
@@ -127,9 +124,8 @@ START_TEST(version_1_has_files_of_its_own)
     ck_assert_uint_eq(cgroup_cpu_limit(root.path), 3);
     ck_assert_uint_eq(cgroup_memory_limit(root.path), 1048576);
 }
-END_TEST
 
-START_TEST(a_group_that_is_not_below_the_mount_point_has_the_mount_points_limit)
+TEST(a_group_that_is_not_below_the_mount_point_has_the_mount_points_limit)
 {
     put_text(V2 "/cpu.max", "200000 100000\n");
     put_text("/proc/self/cgroup", "0::/docker/0123456789abcdef\n");
@@ -139,9 +135,8 @@ START_TEST(a_group_that_is_not_below_the_mount_point_has_the_mount_points_limit)
     put_text("/proc/self/cgroup", "0::/../other\n");
     ck_assert_uint_eq(cgroup_cpu_limit(root.path), 2);
 }
-END_TEST
 
-START_TEST(hostile_files_are_no_limit)
+TEST(hostile_files_are_no_limit)
 {
     static char text[100000];
 
@@ -164,9 +159,8 @@ START_TEST(hostile_files_are_no_limit)
     put_text(V2 "/memory.max/in", "");
     ck_assert_uint_eq(cgroup_memory_limit(root.path), 0);
 }
-END_TEST
 
-START_TEST(a_pipe_is_not_waited_for)
+TEST(a_pipe_is_not_waited_for)
 {
     char path[4096];
 
@@ -175,10 +169,9 @@ START_TEST(a_pipe_is_not_waited_for)
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert_uint_eq(cgroup_cpu_limit(root.path), 0);
 }
-END_TEST
 
 /* The test's own processors, of which a machine may leave it one only. */
-START_TEST(processors_are_those_of_the_mask_and_of_the_groups)
+TEST(processors_are_those_of_the_mask_and_of_the_groups)
 {
     cpu_set_t all, one;
     size_t first = 0, count;
@@ -198,23 +191,4 @@ START_TEST(processors_are_those_of_the_mask_and_of_the_groups)
     ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
     ck_assert_uint_eq(processors_count(root.path), 1);
     ck_assert_int_eq(sched_setaffinity(0, sizeof all, &all), 0);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("cgroup");
-    TCase *cases = tcase_create("limits");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, without_files_there_is_no_limit);
-    tcase_add_loop_test(cases, quotas_round_up, 0, COUNT(rows));
-    tcase_add_test(cases, the_smallest_limit_of_the_group_and_those_above_counts);
-    tcase_add_test(cases, version_1_has_files_of_its_own);
-    tcase_add_test(cases, a_group_that_is_not_below_the_mount_point_has_the_mount_points_limit);
-    tcase_add_test(cases, hostile_files_are_no_limit);
-    tcase_add_test(cases, a_pipe_is_not_waited_for);
-    tcase_add_test(cases, processors_are_those_of_the_mask_and_of_the_groups);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

@@ -43,14 +43,14 @@ static double seconds(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void make_folder(void)
+void set_up(void)
 {
     strcpy(folder, P_tmpdir "/minilink-exec-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(script, sizeof script, "%s/ptxas", folder);
 }
 
-static void remove_folder(void)
+void tear_down(void)
 {
     char bin[96];
 
@@ -112,7 +112,7 @@ static void free_result(void)
     free(result.log);
 }
 
-START_TEST(a_chunk_goes_in_and_a_cubin_comes_out)
+TEST(a_chunk_goes_in_and_a_cubin_comes_out)
 {
     int before = files_count_open();
 
@@ -123,7 +123,6 @@ START_TEST(a_chunk_goes_in_and_a_cubin_comes_out)
     free_result();
     ck_assert_int_eq(files_count_open(), before);
 }
-END_TEST
 
 /* The log, and in it who ended how. */
 static void expect_end(const char *log, const char *end)
@@ -134,7 +133,7 @@ static void expect_end(const char *log, const char *end)
     ck_assert_str_eq(result.log, expected);
 }
 
-START_TEST(the_child_sees_the_options_and_the_text)
+TEST(the_child_sees_the_options_and_the_text)
 {
     ck_assert_int_eq(assemble("echo \"$all\" | sed 's/[0-9]* -o.*//'; cat $in; exit 3\n"),
                      MINILINK_FAILED);
@@ -142,7 +141,6 @@ START_TEST(the_child_sees_the_options_and_the_text)
                                  "/dev/fd/\n.version 8.0\nthe text");
     free_result();
 }
-END_TEST
 
 /* What the child finds in a variable of its environment. */
 static void expect_variable(const char *value)
@@ -152,7 +150,7 @@ static void expect_variable(const char *value)
     free_result();
 }
 
-START_TEST(the_child_gets_large_pages_unless_the_user_says_something_of_memory)
+TEST(the_child_gets_large_pages_unless_the_user_says_something_of_memory)
 {
     unsetenv("GLIBC_TUNABLES");
     expect_variable("glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216\n");
@@ -161,9 +159,8 @@ START_TEST(the_child_gets_large_pages_unless_the_user_says_something_of_memory)
     expect_variable("glibc.malloc.perturb=1\n");
     unsetenv("GLIBC_TUNABLES");
 }
-END_TEST
 
-START_TEST(the_child_gets_no_descriptor_of_ours_but_those_named)
+TEST(the_child_gets_no_descriptor_of_ours_but_those_named)
 {
     int other = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 50);
     char body[96];
@@ -175,14 +172,13 @@ START_TEST(the_child_gets_no_descriptor_of_ours_but_those_named)
     free_result();
     close(other);
 }
-END_TEST
 
 /* An executable as ptxas writes it without -c. */
 #define WRITE_EXECUTABLE                                                                           \
     "printf '\\177ELF\\002\\001\\001A\\010\\0\\0\\0\\0\\0\\0\\0\\002\\0\\276\\0' > $out\n"         \
     "printf '%0200d' 0 >> $out\n"
 
-START_TEST(a_whole_program_is_assembled_without_c_and_may_be_executable)
+TEST(a_whole_program_is_assembled_without_c_and_may_be_executable)
 {
     ck_assert_int_eq(assemble(WRITE_EXECUTABLE), MINILINK_NOT_RELOCATABLE);
     free_result();
@@ -194,9 +190,8 @@ START_TEST(a_whole_program_is_assembled_without_c_and_may_be_executable)
     ck_assert_str_eq(result.log, "-arch=sm_90a \n");
     free_result();
 }
-END_TEST
 
-START_TEST(a_chunk_that_takes_too_long_is_killed_with_its_children)
+TEST(a_chunk_that_takes_too_long_is_killed_with_its_children)
 {
     char expected[256], *log = NULL;
 
@@ -222,7 +217,6 @@ START_TEST(a_chunk_that_takes_too_long_is_killed_with_its_children)
     free_result();
     ptxas.timeout = 0;
 }
-END_TEST
 
 /* What a call may do: return, crash, print, stay. */
 static int call_ways(void *argument)
@@ -243,7 +237,7 @@ static int call_ways(void *argument)
     }
 }
 
-START_TEST(a_call_runs_in_a_process_of_its_own)
+TEST_LOOP(a_call_runs_in_a_process_of_its_own, 4)
 {
     static const struct {
         char way;
@@ -269,7 +263,6 @@ START_TEST(a_call_runs_in_a_process_of_its_own)
     ck_assert_int_eq(way, ways[_i].way);
     free(ended.output);
 }
-END_TEST
 
 /* The personality in which a child of a thread runs, by its own word: 0040000 is without
  * randomization. */
@@ -286,7 +279,7 @@ static void run_shell(bool is_fixed, const char *text, struct exec_result *ended
     ck_assert_int_eq(ended->code, 0);
 }
 
-START_TEST(addresses_are_fixed_where_that_is_asked_for)
+TEST(addresses_are_fixed_where_that_is_asked_for)
 {
     static const char text[] = "cat /proc/self/personality";
     unsigned long before = (unsigned long)personality(0xffffffff);
@@ -303,9 +296,8 @@ START_TEST(addresses_are_fixed_where_that_is_asked_for)
     free(fixed.output);
     free(other.output);
 }
-END_TEST
 
-START_TEST(the_peak_of_memory_is_told)
+TEST(the_peak_of_memory_is_told)
 {
     struct exec_result small, large;
 
@@ -316,9 +308,8 @@ START_TEST(the_peak_of_memory_is_told)
     free(small.output);
     free(large.output);
 }
-END_TEST
 
-START_TEST(the_own_program_has_a_path)
+TEST(the_own_program_has_a_path)
 {
     char path[PATH_MAX];
 
@@ -326,10 +317,9 @@ START_TEST(the_own_program_has_a_path)
     ck_assert_ptr_eq(exec_own_program(path), path);
     ck_assert_str_eq(strrchr(path, '/'), "/check_exec");
 }
-END_TEST
 
 /* A file that takes the program's place is not run; but under valgrind the link leads to that. */
-START_TEST(the_own_program_is_run_whatever_takes_its_place)
+TEST(the_own_program_is_run_whatever_takes_its_place)
 {
     static const char link[] = "/proc/self/exe";
     char path[PATH_MAX];
@@ -340,9 +330,8 @@ START_TEST(the_own_program_is_run_whatever_takes_its_place)
     ck_assert_int_eq(stat(exec_own_program(path), &named), 0);
     ck_assert_str_eq(exec_own_file(path), running.st_ino == named.st_ino ? link : path);
 }
-END_TEST
 
-START_TEST(messages_of_a_failure_are_the_log)
+TEST(messages_of_a_failure_are_the_log)
 {
     ck_assert_int_eq(assemble("echo 'ptxas fatal   : no' >&2; exit 255\n"), MINILINK_FAILED);
     ck_assert_str_eq(result.log, "ptxas fatal   : no\n");
@@ -352,25 +341,22 @@ START_TEST(messages_of_a_failure_are_the_log)
     expect_end("", "ended with status 7");
     free_result();
 }
-END_TEST
 
-START_TEST(death_by_a_signal_is_told)
+TEST(death_by_a_signal_is_told)
 {
     ck_assert_int_eq(assemble("printf half; kill -SEGV $$\n"), MINILINK_INTERNAL);
     expect_end("half\n", "was killed by signal 11 (Segmentation fault)");
     free_result();
 }
-END_TEST
 
-START_TEST(a_limit_on_files_is_told)
+TEST(a_limit_on_files_is_told)
 {
     ck_assert_int_eq(assemble("printf half; kill -XFSZ $$\n"), MINILINK_ENVIRONMENT);
     expect_end("half\n", "was killed by signal 25 (File size limit exceeded)");
     free_result();
 }
-END_TEST
 
-START_TEST(endless_output_is_cut_and_does_not_block)
+TEST(endless_output_is_cut_and_does_not_block)
 {
     ck_assert_int_eq(assemble("yes 0123456789abcdef | head -c 3000000; exit 1\n"), MINILINK_FAILED);
     ck_assert_uint_gt(strlen(result.log), 1 << 20);
@@ -379,9 +365,8 @@ START_TEST(endless_output_is_cut_and_does_not_block)
         strstr(result.log, "\nptxas warning : there were more messages than are shown\n"));
     free_result();
 }
-END_TEST
 
-START_TEST(success_without_a_cubin_is_a_failure)
+TEST(success_without_a_cubin_is_a_failure)
 {
     ck_assert_int_eq(assemble("exit 0\n"), MINILINK_FAILED);
     expect_end("", "reports success, but the 0 bytes it wrote for chunk 0 are no cubin");
@@ -389,7 +374,6 @@ START_TEST(success_without_a_cubin_is_a_failure)
     ck_assert_int_eq(assemble("printf '%0100d' 0 > $out\n"), MINILINK_NOT_RELOCATABLE);
     free_result();
 }
-END_TEST
 
 /* A program that takes no option and assembles nothing with one. */
 #define TAKES_NO_OPTION                                                                            \
@@ -397,7 +381,7 @@ END_TEST
     "grep -q wrong $in && { echo 'ptxas fatal   : wrong' >&2; exit 255; }\n" WRITE_CUBIN           \
     "exit 0\n"
 
-START_TEST(wrong_options_are_told_from_wrong_code)
+TEST(wrong_options_are_told_from_wrong_code)
 {
     static const char *const foo[] = {"-foo", NULL}, *const fine[] = {"-fine", NULL};
 
@@ -412,16 +396,14 @@ START_TEST(wrong_options_are_told_from_wrong_code)
     ck_assert_int_eq(assemble(TAKES_NO_OPTION), MINILINK_FAILED);
     free_result();
 }
-END_TEST
 
-START_TEST(a_missing_program_is_told)
+TEST(a_missing_program_is_told)
 {
     unlink(script);
     ck_assert_int_eq(assemble(NULL), MINILINK_ENVIRONMENT);
     expect_end("", "could not be run: No such file or directory");
     free_result();
 }
-END_TEST
 
 /* Once the child has made the file "started". */
 static void *cancel_later(void *argument)
@@ -454,7 +436,7 @@ static bool is_gone(pid_t pid)
     return is_dead;
 }
 
-START_TEST(cancelling_kills_the_child_and_its_children)
+TEST(cancelling_kills_the_child_and_its_children)
 {
     double start = seconds();
     pthread_t canceller;
@@ -480,9 +462,8 @@ START_TEST(cancelling_kills_the_child_and_its_children)
     free_result();
     cancelled = 0;
 }
-END_TEST
 
-START_TEST(a_grandchild_that_keeps_the_pipe_is_not_waited_for)
+TEST(a_grandchild_that_keeps_the_pipe_is_not_waited_for)
 {
     double start = seconds();
 
@@ -490,7 +471,6 @@ START_TEST(a_grandchild_that_keeps_the_pipe_is_not_waited_for)
     ck_assert(seconds() - start < LONG_BEFORE_THE_END);
     free_result();
 }
-END_TEST
 
 static void *kill_all_later(void *argument)
 {
@@ -500,7 +480,7 @@ static void *kill_all_later(void *argument)
     return NULL;
 }
 
-START_TEST(kill_all_ends_every_child_and_lets_none_start)
+TEST(kill_all_ends_every_child_and_lets_none_start)
 {
     double start = seconds();
     pthread_t killer;
@@ -513,9 +493,8 @@ START_TEST(kill_all_ends_every_child_and_lets_none_start)
     free_result();
     ck_assert(seconds() - start < LONG_BEFORE_THE_END);
 }
-END_TEST
 
-START_TEST(blocked_signals_and_closed_standard_files_do_not_matter)
+TEST(blocked_signals_and_closed_standard_files_do_not_matter)
 {
     sigset_t all;
     int saved = dup(0);
@@ -528,9 +507,8 @@ START_TEST(blocked_signals_and_closed_standard_files_do_not_matter)
     expect_end("", "was killed by signal 15 (Terminated)");
     free_result();
 }
-END_TEST
 
-START_TEST(no_more_descriptors_is_a_failure_with_a_reason)
+TEST(no_more_descriptors_is_a_failure_with_a_reason)
 {
     struct rlimit limit;
     rlim_t before;
@@ -547,7 +525,6 @@ START_TEST(no_more_descriptors_is_a_failure_with_a_reason)
                      "ptxas fatal   : Could not hand the chunk to ptxas: Too many open files\n");
     free_result();
 }
-END_TEST
 
 /* Opens it and asks for its version. */
 static bool open_with(struct assembler *assembler, const struct assembler_request *request,
@@ -564,7 +541,7 @@ static bool open_with(struct assembler *assembler, const struct assembler_reques
     return is_open;
 }
 
-START_TEST(ptxas_is_found_by_option_variable_and_path)
+TEST(ptxas_is_found_by_option_variable_and_path)
 {
     char bin[96];
     struct assembler_request requests[] = {{.name = "ptxas", .ptxas_path = script},
@@ -597,9 +574,8 @@ START_TEST(ptxas_is_found_by_option_variable_and_path)
         assembler_close(&assembler);
     }
 }
-END_TEST
 
-START_TEST(an_assembler_that_is_not_there_says_where_it_was_looked_for)
+TEST_LOOP(an_assembler_that_is_not_there_says_where_it_was_looked_for, 8)
 {
     static const struct {
         struct assembler_request request;
@@ -626,9 +602,8 @@ START_TEST(an_assembler_that_is_not_there_says_where_it_was_looked_for)
     free(said);
     assembler_close(&assembler);
 }
-END_TEST
 
-START_TEST(whoever_fails_without_a_word_of_ptxas_is_asked_whether_it_is_one)
+TEST(whoever_fails_without_a_word_of_ptxas_is_asked_whether_it_is_one)
 {
     ptxas.version = NULL;
     ck_assert_int_eq(assemble("exit 3\n"), MINILINK_ENVIRONMENT);
@@ -642,9 +617,8 @@ START_TEST(whoever_fails_without_a_word_of_ptxas_is_asked_whether_it_is_one)
     ck_assert_str_eq(result.log, "ptxas fatal   : no\n");
     free(result.log);
 }
-END_TEST
 
-START_TEST(the_sample_plugin_assembles_fails_and_logs)
+TEST(the_sample_plugin_assembles_fails_and_logs)
 {
     const char *build = getenv("BUILD");
     char name[512], log[96], line[128];
@@ -683,53 +657,12 @@ START_TEST(the_sample_plugin_assembles_fails_and_logs)
     unlink(log);
     assembler_close(&assembler);
 }
-END_TEST
 
-START_TEST(every_code_has_a_text_and_every_assembler_a_name)
+TEST(every_code_has_a_text_and_every_assembler_a_name)
 {
     for (int code = -1; code < 70; code++)
         ck_assert_ptr_nonnull(assembler_code_text(code));
     ck_assert_str_eq(assembler_code_text(8), "elfLink error cubin not relocatable");
     ck_assert_str_eq(assembler_names()[0], "builtin");
     ck_assert_ptr_null(assembler_names()[3]);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("exec");
-    TCase *cases = tcase_create("exec");
-
-    tcase_set_timeout(cases, 600);
-    tcase_add_checked_fixture(cases, make_folder, remove_folder);
-    tcase_add_test(cases, a_chunk_goes_in_and_a_cubin_comes_out);
-    tcase_add_test(cases, the_child_sees_the_options_and_the_text);
-    tcase_add_test(cases, the_child_gets_large_pages_unless_the_user_says_something_of_memory);
-    tcase_add_test(cases, the_child_gets_no_descriptor_of_ours_but_those_named);
-    tcase_add_test(cases, a_whole_program_is_assembled_without_c_and_may_be_executable);
-    tcase_add_test(cases, a_chunk_that_takes_too_long_is_killed_with_its_children);
-    tcase_add_test(cases, wrong_options_are_told_from_wrong_code);
-    tcase_add_loop_test(cases, a_call_runs_in_a_process_of_its_own, 0, 4);
-    tcase_add_test(cases, addresses_are_fixed_where_that_is_asked_for);
-    tcase_add_test(cases, the_peak_of_memory_is_told);
-    tcase_add_test(cases, the_own_program_has_a_path);
-    tcase_add_test(cases, the_own_program_is_run_whatever_takes_its_place);
-    tcase_add_test(cases, messages_of_a_failure_are_the_log);
-    tcase_add_test(cases, death_by_a_signal_is_told);
-    tcase_add_test(cases, a_limit_on_files_is_told);
-    tcase_add_test(cases, endless_output_is_cut_and_does_not_block);
-    tcase_add_test(cases, success_without_a_cubin_is_a_failure);
-    tcase_add_test(cases, a_missing_program_is_told);
-    tcase_add_test(cases, cancelling_kills_the_child_and_its_children);
-    tcase_add_test(cases, a_grandchild_that_keeps_the_pipe_is_not_waited_for);
-    tcase_add_test(cases, kill_all_ends_every_child_and_lets_none_start);
-    tcase_add_test(cases, blocked_signals_and_closed_standard_files_do_not_matter);
-    tcase_add_test(cases, no_more_descriptors_is_a_failure_with_a_reason);
-    tcase_add_test(cases, ptxas_is_found_by_option_variable_and_path);
-    tcase_add_test(cases, whoever_fails_without_a_word_of_ptxas_is_asked_whether_it_is_one);
-    tcase_add_loop_test(cases, an_assembler_that_is_not_there_says_where_it_was_looked_for, 0, 8);
-    tcase_add_test(cases, the_sample_plugin_assembles_fails_and_logs);
-    tcase_add_test(cases, every_code_has_a_text_and_every_assembler_a_name);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

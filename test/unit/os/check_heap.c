@@ -57,7 +57,7 @@ static bool can_be_advised(void)
 }
 
 /* The heap's first block may begin before its first whole large page. */
-START_TEST(what_is_expected_comes_in_large_pages)
+TEST(what_is_expected_comes_in_large_pages)
 {
     bool is_told = can_be_advised();
 
@@ -74,7 +74,6 @@ START_TEST(what_is_expected_comes_in_large_pages)
         ck_assert(i == 0 || !is_told || is_advised(block));
     }
 }
-END_TEST
 
 /* How many pages of these large ones are there. */
 static size_t resident(const struct heap_range *range)
@@ -103,7 +102,7 @@ static bool can_be_prepared(void)
     return can;
 }
 
-START_TEST(parts_of_it_are_there_before_they_are_met)
+TEST(parts_of_it_are_there_before_they_are_met)
 {
     struct heap_range range;
     size_t before, share;
@@ -123,9 +122,8 @@ START_TEST(parts_of_it_are_there_before_they_are_met)
     heap_prepare(&range, 2, 3);
     ck_assert_uint_eq(resident(&range), range.pages);
 }
-END_TEST
 
-START_TEST(blocks_beyond_it_are_mapped_as_before)
+TEST(blocks_beyond_it_are_mapped_as_before)
 {
     char *block;
 
@@ -137,9 +135,8 @@ START_TEST(blocks_beyond_it_are_mapped_as_before)
     ck_assert(block > (char *)sbrk(0));
     free(block);
 }
-END_TEST
 
-START_TEST(a_library_and_little_change_nothing)
+TEST(a_library_and_little_change_nothing)
 {
     const char *end = sbrk(0);
     struct heap_range range = heap_expect(32 * MEGABYTE);
@@ -149,18 +146,4 @@ START_TEST(a_library_and_little_change_nothing)
     heap_keep_freed();
     heap_expect(MEGABYTE);
     ck_assert(end == (char *)sbrk(0));
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("heap");
-    TCase *tests = tcase_create("heap");
-
-    tcase_add_test(tests, what_is_expected_comes_in_large_pages);
-    tcase_add_test(tests, parts_of_it_are_there_before_they_are_met);
-    tcase_add_test(tests, blocks_beyond_it_are_mapped_as_before);
-    tcase_add_test(tests, a_library_and_little_change_nothing);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

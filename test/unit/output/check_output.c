@@ -44,7 +44,7 @@ static void check_write(size_t size, uint8_t c)
     free(bytes);
 }
 
-START_TEST(files_of_all_sizes_replace_each_other)
+TEST(files_of_all_sizes_replace_each_other)
 {
     make_folder();
     check_write(LARGE, 1);
@@ -54,10 +54,9 @@ START_TEST(files_of_all_sizes_replace_each_other)
     check_write(1, 5);
     remove_folder();
 }
-END_TEST
 
 /* Another link to the old file keeps what it had. */
-START_TEST(the_old_file_is_replaced_and_not_written)
+TEST(the_old_file_is_replaced_and_not_written)
 {
     char other[sizeof path + 8];
     struct stat status;
@@ -73,9 +72,8 @@ START_TEST(the_old_file_is_replaced_and_not_written)
     unlink(other);
     remove_folder();
 }
-END_TEST
 
-START_TEST(what_is_given_up_leaves_the_old_file)
+TEST(what_is_given_up_leaves_the_old_file)
 {
     static const uint8_t bytes[2u << 20];
     struct output output;
@@ -89,17 +87,4 @@ START_TEST(what_is_given_up_leaves_the_old_file)
     ck_assert_int_eq(stat(path, &status), 0);
     ck_assert_int_eq(status.st_size, LARGE);
     remove_folder();
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("output");
-    TCase *tests = tcase_create("output");
-
-    tcase_add_test(tests, files_of_all_sizes_replace_each_other);
-    tcase_add_test(tests, the_old_file_is_replaced_and_not_written);
-    tcase_add_test(tests, what_is_given_up_leaves_the_old_file);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

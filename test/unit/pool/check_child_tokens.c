@@ -10,7 +10,7 @@
 
 #define THREADS_OF(...) child_tokens_threads((const char *const[]){__VA_ARGS__, NULL})
 
-START_TEST(words_say_how_many_threads_a_program_may_have)
+TEST(words_say_how_many_threads_a_program_may_have)
 {
     uint32_t processors = (uint32_t)pool_cpu_count();
 
@@ -27,10 +27,9 @@ START_TEST(words_say_how_many_threads_a_program_may_have)
     ck_assert_uint_eq(THREADS_OF("-optf=words"), processors);
     ck_assert_uint_eq(THREADS_OF("--options-file=words"), processors);
 }
-END_TEST
 
 /* The child reads MAKEFLAGS as any client does, and finds the tokens in the pipe. */
-START_TEST(a_child_finds_its_tokens)
+TEST(a_child_finds_its_tokens)
 {
     struct child_tokens tokens;
     struct jobserver_auth auth;
@@ -49,9 +48,8 @@ START_TEST(a_child_finds_its_tokens)
     ck_assert_int_eq(read(auth.read_fd, bytes, 1), -1);
     child_tokens_close(&tokens);
 }
-END_TEST
 
-START_TEST(only_a_child_has_flags_of_the_links_own)
+TEST(only_a_child_has_flags_of_the_links_own)
 {
     struct child_tokens tokens;
 
@@ -66,9 +64,8 @@ START_TEST(only_a_child_has_flags_of_the_links_own)
     unsetenv("MAKEFLAGS");
     ck_assert(!child_tokens_are_here());
 }
-END_TEST
 
-START_TEST(tokens_are_of_the_thread_that_runs_the_child)
+TEST(tokens_are_of_the_thread_that_runs_the_child)
 {
     const struct child_tokens tokens = {.fds = {-1, -1}};
 
@@ -77,18 +74,4 @@ START_TEST(tokens_are_of_the_thread_that_runs_the_child)
     ck_assert_ptr_eq(child_tokens_get(), &tokens);
     ck_assert_ptr_eq(child_tokens_set(NULL), &tokens);
     ck_assert_ptr_null(child_tokens_get());
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("child_tokens");
-    TCase *tests = tcase_create("child_tokens");
-
-    tcase_add_test(tests, words_say_how_many_threads_a_program_may_have);
-    tcase_add_test(tests, a_child_finds_its_tokens);
-    tcase_add_test(tests, only_a_child_has_flags_of_the_links_own);
-    tcase_add_test(tests, tokens_are_of_the_thread_that_runs_the_child);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

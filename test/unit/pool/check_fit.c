@@ -6,16 +6,15 @@
 
 #define GIB (UINT64_C(1) << 30)
 
-START_TEST(without_a_limit_all_threads_take_tasks)
+TEST(without_a_limit_all_threads_take_tasks)
 {
     uint64_t needs[] = {GIB, GIB, GIB};
 
     ck_assert_uint_eq(fit_threads(8, 0, needs, 3), 8);
     ck_assert_uint_eq(fit_threads(8, 1, needs, 0), 8);
 }
-END_TEST
 
-START_TEST(the_largest_tasks_decide)
+TEST(the_largest_tasks_decide)
 {
     /* The process itself has far less than a GiB, but not nothing. */
     uint64_t needs[] = {GIB, 100 * GIB, 2 * GIB, 50 * GIB};
@@ -25,35 +24,19 @@ START_TEST(the_largest_tasks_decide)
     ck_assert_uint_eq(fit_threads(4, 153 * GIB, needs, 4), 3);
     ck_assert_uint_eq(fit_threads(2, 1000 * GIB, needs, 4), 2);
 }
-END_TEST
 
-START_TEST(all_that_fit_at_once_leave_the_threads_as_they_are)
+TEST(all_that_fit_at_once_leave_the_threads_as_they_are)
 {
     uint64_t needs[] = {GIB, GIB};
 
     ck_assert_uint_eq(fit_threads(8, 3 * GIB, needs, 2), 8);
 }
-END_TEST
 
-START_TEST(what_never_fits_runs_alone)
+TEST(what_never_fits_runs_alone)
 {
     uint64_t needs[] = {GIB, UINT64_MAX};
 
     ck_assert_uint_eq(fit_threads(8, 1, needs, 2), 1);
     ck_assert_uint_eq(fit_threads(8, GIB, needs, 2), 1);
     ck_assert_uint_eq(fit_threads(1, 1, needs, 2), 1);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("fit");
-    TCase *cases = tcase_create("memory");
-
-    tcase_add_test(cases, without_a_limit_all_threads_take_tasks);
-    tcase_add_test(cases, the_largest_tasks_decide);
-    tcase_add_test(cases, all_that_fit_at_once_leave_the_threads_as_they_are);
-    tcase_add_test(cases, what_never_fits_runs_alone);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

@@ -60,7 +60,7 @@ static const struct {
     {" X--jobserver-auth=3,4", JOBSERVER_NO_AUTH, JOBSERVER_NONE, -1, -1, ""},
 };
 
-START_TEST(makeflags_are_read_as_make_writes_them)
+TEST_LOOP(makeflags_are_read_as_make_writes_them, COUNT(parse_rows))
 {
     struct jobserver_auth auth;
 
@@ -72,7 +72,6 @@ START_TEST(makeflags_are_read_as_make_writes_them)
         ck_assert_int_eq(auth.write_fd, parse_rows[_i].write_fd);
     }
 }
-END_TEST
 
 /* A make of our own: a pipe as one would inherit it, blocking and not closed on exec. */
 static int make_fds[2];
@@ -100,7 +99,7 @@ static int new_wake(unsigned count)
     return eventfd(count, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-START_TEST(the_implicit_token_comes_first_and_bytes_go_back_as_they_came)
+TEST(the_implicit_token_comes_first_and_bytes_go_back_as_they_came)
 {
     struct jobserver_auth auth = make_pipe("ab");
     struct jobserver *jobserver = jobserver_open(&auth);
@@ -124,7 +123,6 @@ START_TEST(the_implicit_token_comes_first_and_bytes_go_back_as_they_came)
     ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_OK);
     close(wake);
 }
-END_TEST
 
 /* A client's own descriptors do not block, and no child has them. */
 static void expect_opened_anew(const struct jobserver_auth *auth, int count)
@@ -146,7 +144,7 @@ static void expect_opened_anew(const struct jobserver_auth *auth, int count)
     jobserver_close(jobserver);
 }
 
-START_TEST(the_inherited_pipe_keeps_its_flags)
+TEST(the_inherited_pipe_keeps_its_flags)
 {
     struct jobserver_auth auth = make_pipe("a");
     int before = fcntl(make_fds[0], F_GETFL), before_write = fcntl(make_fds[1], F_GETFL);
@@ -159,10 +157,9 @@ START_TEST(the_inherited_pipe_keeps_its_flags)
     ck_assert_int_eq(fcntl(make_fds[0], F_GETFD), 0);
     expect_opened_anew(&auth, 2);
 }
-END_TEST
 
 /* Where standard input is closed, the client's own descriptor has its number. */
-START_TEST(close_closes_descriptor_0)
+TEST(close_closes_descriptor_0)
 {
     struct jobserver_auth auth = make_pipe("");
     struct jobserver *jobserver;
@@ -173,9 +170,8 @@ START_TEST(close_closes_descriptor_0)
     ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_OK);
     ck_assert_int_eq(fcntl(0, F_GETFD), -1);
 }
-END_TEST
 
-START_TEST(close_returns_everything)
+TEST(close_returns_everything)
 {
     struct jobserver_auth auth = make_pipe("abc");
     struct jobserver *jobserver = jobserver_open(&auth);
@@ -189,9 +185,8 @@ START_TEST(close_returns_everything)
     ck_assert_int_eq(jobserver_close(NULL), JOBSERVER_OK);
     close(wake);
 }
-END_TEST
 
-START_TEST(only_one_client_at_a_time)
+TEST(only_one_client_at_a_time)
 {
     struct jobserver_auth auth = make_pipe("");
     struct jobserver *jobserver = jobserver_open(&auth);
@@ -202,9 +197,8 @@ START_TEST(only_one_client_at_a_time)
     ck_assert_ptr_nonnull(jobserver);
     jobserver_close(jobserver);
 }
-END_TEST
 
-START_TEST(releasing_what_is_not_held_is_an_error)
+TEST(releasing_what_is_not_held_is_an_error)
 {
     struct jobserver_auth auth = make_pipe("");
     struct jobserver *jobserver = jobserver_open(&auth);
@@ -213,9 +207,8 @@ START_TEST(releasing_what_is_not_held_is_an_error)
     ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_BAD_RELEASE);
     ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_BAD_RELEASE);
 }
-END_TEST
 
-START_TEST(a_token_that_cannot_be_written_back_is_an_error)
+TEST(a_token_that_cannot_be_written_back_is_an_error)
 {
     struct jobserver_auth auth = make_pipe("a");
     struct jobserver *jobserver = jobserver_open(&auth);
@@ -232,7 +225,6 @@ START_TEST(a_token_that_cannot_be_written_back_is_an_error)
     ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_IO_ERROR);
     close(wake);
 }
-END_TEST
 
 /* A client that reads from a pipe without writers. It keeps one itself on what it opens, so what it
  * reads from is replaced behind its back: the lowest descriptor that was free. */
@@ -252,7 +244,7 @@ static struct jobserver *open_ended(void)
     return jobserver;
 }
 
-START_TEST(the_end_of_the_pipe_is_a_state_of_its_own_and_the_first_one_stays)
+TEST(the_end_of_the_pipe_is_a_state_of_its_own_and_the_first_one_stays)
 {
     struct jobserver *jobserver = open_ended();
     int wake = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
@@ -269,9 +261,8 @@ START_TEST(the_end_of_the_pipe_is_a_state_of_its_own_and_the_first_one_stays)
     ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_SHORT_IO);
     close(wake);
 }
-END_TEST
 
-START_TEST(each_state_has_words_of_its_own)
+TEST(each_state_has_words_of_its_own)
 {
     static const enum jobserver_state states[] = {
         JOBSERVER_OK,        JOBSERVER_SHORT_IO,     JOBSERVER_SHUT_DOWN,
@@ -282,9 +273,8 @@ START_TEST(each_state_has_words_of_its_own)
         for (size_t j = 0; j < i; j++)
             ck_assert_str_ne(jobserver_state_text(states[i]), jobserver_state_text(states[j]));
 }
-END_TEST
 
-START_TEST(waiting_ends_when_a_token_comes)
+TEST(waiting_ends_when_a_token_comes)
 {
     struct jobserver_auth auth = make_pipe("");
     struct jobserver *jobserver = jobserver_open(&auth);
@@ -302,9 +292,8 @@ START_TEST(waiting_ends_when_a_token_comes)
     waitpid(sibling, NULL, 0);
     close(wake);
 }
-END_TEST
 
-START_TEST(descriptors_that_make_did_not_hand_down_are_refused)
+TEST(descriptors_that_make_did_not_hand_down_are_refused)
 {
     struct jobserver_auth auth = make_pipe("");
     struct jobserver_auth bad[] = {auth, auth, auth, auth};
@@ -325,9 +314,8 @@ START_TEST(descriptors_that_make_did_not_hand_down_are_refused)
         ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_NOT_OPEN);
     }
 }
-END_TEST
 
-START_TEST(a_fifo_serves_both_ways)
+TEST(a_fifo_serves_both_ways)
 {
     struct jobserver_auth auth = {.kind = JOBSERVER_FIFO};
     struct jobserver *jobserver;
@@ -353,9 +341,8 @@ START_TEST(a_fifo_serves_both_ways)
     close(fd);
     close(wake);
 }
-END_TEST
 
-START_TEST(a_file_or_nothing_in_place_of_a_fifo_is_refused)
+TEST(a_file_or_nothing_in_place_of_a_fifo_is_refused)
 {
     const char *const paths[] = {"/dev/null", "/nonexistent/fifo", "/"};
 
@@ -366,7 +353,6 @@ START_TEST(a_file_or_nothing_in_place_of_a_fifo_is_refused)
         ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_NOT_OPEN);
     }
 }
-END_TEST
 
 static void on_signal(int number)
 {
@@ -375,7 +361,7 @@ static void on_signal(int number)
     _exit(0);
 }
 
-START_TEST(no_client_and_one_that_is_shut_down_have_states)
+TEST(no_client_and_one_that_is_shut_down_have_states)
 {
     struct jobserver_auth auth = make_pipe("ab");
     struct jobserver *jobserver = jobserver_open(&auth);
@@ -389,9 +375,8 @@ START_TEST(no_client_and_one_that_is_shut_down_have_states)
     ck_assert_int_eq(jobserver_state(jobserver), 3);
     ck_assert_int_eq(jobserver_close(jobserver), 3);
 }
-END_TEST
 
-START_TEST(a_signal_handler_returns_everything)
+TEST(a_signal_handler_returns_everything)
 {
     struct jobserver_auth auth = make_pipe("ab");
     pid_t child = fork();
@@ -411,7 +396,6 @@ START_TEST(a_signal_handler_returns_everything)
     expect_in_pipe("ba");
     jobserver_return_all(); /* without a client: nothing */
 }
-END_TEST
 
 /* What jobserver_join says under a value of MAKEFLAGS. */
 static char *join(enum jobserver_use use, const char *makeflags, uint32_t *threads)
@@ -463,7 +447,7 @@ static const struct {
      "minilink warning : Jobserver requested, but an error occurred: its value in MAKEFLAGS"},
 };
 
-START_TEST(join_says_what_the_user_must_know_and_no_more)
+TEST_LOOP(join_says_what_the_user_must_know_and_no_more, COUNT(join_rows))
 {
     uint32_t threads;
     char *said;
@@ -478,9 +462,8 @@ START_TEST(join_says_what_the_user_must_know_and_no_more)
     ck_assert_int_eq(strncmp(said, join_rows[_i].said, strlen(join_rows[_i].said)), 0);
     free(said);
 }
-END_TEST
 
-START_TEST(a_jobserver_that_nobody_asked_for_is_an_info_under_v)
+TEST(a_jobserver_that_nobody_asked_for_is_an_info_under_v)
 {
     uint32_t threads;
     char *said;
@@ -493,33 +476,4 @@ START_TEST(a_jobserver_that_nobody_asked_for_is_an_info_under_v)
                            "descriptor. One chunk is assembled at a time; prefix the recipe with "
                            "'+' so that make hands its jobserver on\n");
     free(said);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("jobserver");
-    TCase *cases = tcase_create("jobserver");
-
-    tcase_set_timeout(cases, 600);
-    tcase_add_loop_test(cases, makeflags_are_read_as_make_writes_them, 0, COUNT(parse_rows));
-    tcase_add_test(cases, the_implicit_token_comes_first_and_bytes_go_back_as_they_came);
-    tcase_add_test(cases, the_inherited_pipe_keeps_its_flags);
-    tcase_add_test(cases, close_closes_descriptor_0);
-    tcase_add_test(cases, close_returns_everything);
-    tcase_add_test(cases, only_one_client_at_a_time);
-    tcase_add_test(cases, releasing_what_is_not_held_is_an_error);
-    tcase_add_test(cases, a_token_that_cannot_be_written_back_is_an_error);
-    tcase_add_test(cases, the_end_of_the_pipe_is_a_state_of_its_own_and_the_first_one_stays);
-    tcase_add_test(cases, each_state_has_words_of_its_own);
-    tcase_add_test(cases, waiting_ends_when_a_token_comes);
-    tcase_add_test(cases, descriptors_that_make_did_not_hand_down_are_refused);
-    tcase_add_test(cases, a_fifo_serves_both_ways);
-    tcase_add_test(cases, a_file_or_nothing_in_place_of_a_fifo_is_refused);
-    tcase_add_test(cases, a_signal_handler_returns_everything);
-    tcase_add_test(cases, no_client_and_one_that_is_shut_down_have_states);
-    tcase_add_loop_test(cases, join_says_what_the_user_must_know_and_no_more, 0, COUNT(join_rows));
-    tcase_add_test(cases, a_jobserver_that_nobody_asked_for_is_an_info_under_v);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

@@ -56,7 +56,7 @@ static int smaller_first(const void *a, const void *b)
     return *(const int *)a < *(const int *)b;
 }
 
-START_TEST(queue_gives_out_in_order_whatever_the_order_of_pushes)
+TEST(queue_gives_out_in_order_whatever_the_order_of_pushes)
 {
     enum { COUNT = 1000 };
     static int values[COUNT];
@@ -78,9 +78,8 @@ START_TEST(queue_gives_out_in_order_whatever_the_order_of_pushes)
     ck_assert_ptr_null(pqueue_pop(queue));
     pqueue_destroy(queue);
 }
-END_TEST
 
-START_TEST(queue_can_be_used_again_after_it_was_empty)
+TEST(queue_can_be_used_again_after_it_was_empty)
 {
     int values[] = {2, 1};
     struct pqueue *queue = pqueue_create(smaller_first, 1);
@@ -96,7 +95,6 @@ START_TEST(queue_can_be_used_again_after_it_was_empty)
     pqueue_destroy(queue);
     pqueue_destroy(NULL);
 }
-END_TEST
 
 /* A task that holds its worker until it is let go. */
 struct gate {
@@ -156,7 +154,7 @@ static bool submit(struct pool *pool, void (*run)(void *), void *argument, uint3
 }
 
 /* Submitted one by one while the worker is busy, or all at once to one that waits for them. */
-START_TEST(tasks_leave_by_priority_and_then_in_order_of_submission)
+TEST(tasks_leave_by_priority_and_then_in_order_of_submission)
 {
     char letters[] = "ecafdgb";
     const struct pool_task tasks[] = {{append, &letters[0], 1},          {append, &letters[1], 5},
@@ -178,14 +176,13 @@ START_TEST(tasks_leave_by_priority_and_then_in_order_of_submission)
     ck_assert_str_eq(order, "abcdefgabcdefg");
     pool_destroy(pool);
 }
-END_TEST
 
 static void count_one(void *argument)
 {
     atomic_fetch_add((atomic_int *)argument, 1);
 }
 
-START_TEST(wait_returns_when_all_have_ended_and_may_be_repeated)
+TEST(wait_returns_when_all_have_ended_and_may_be_repeated)
 {
     struct pool *pool = pool_create(4);
     atomic_int done = 0;
@@ -199,7 +196,6 @@ START_TEST(wait_returns_when_all_have_ended_and_may_be_repeated)
     }
     pool_destroy(pool);
 }
-END_TEST
 
 /* Whether the next broadcast, by which pool_destroy tells its workers to end, opens the gate. */
 static bool broadcast_opens_gate;
@@ -242,7 +238,7 @@ int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 }
 
 /* Nothing is queued any more, but something is run. */
-START_TEST(wait_waits_for_what_runs)
+TEST(wait_waits_for_what_runs)
 {
     struct pool *pool = pool_create(2);
 
@@ -254,9 +250,8 @@ START_TEST(wait_waits_for_what_runs)
     ck_assert_int_eq(gate.outside, 1);
     pool_destroy(pool);
 }
-END_TEST
 
-START_TEST(each_task_wakes_one_worker_and_the_last_one_wakes_the_owner)
+TEST(each_task_wakes_one_worker_and_the_last_one_wakes_the_owner)
 {
     struct pool *pool = pool_create(2);
     struct pool_task tasks[] = {
@@ -275,9 +270,8 @@ START_TEST(each_task_wakes_one_worker_and_the_last_one_wakes_the_owner)
     ck_assert_int_eq(broadcasts, 1);
     ck_assert_int_eq(joined, 2);
 }
-END_TEST
 
-START_TEST(no_function_is_no_task)
+TEST(no_function_is_no_task)
 {
     struct pool *pool = pool_create(1);
     atomic_int done = 0;
@@ -290,9 +284,8 @@ START_TEST(no_function_is_no_task)
     ck_assert_int_eq(done, 1);
     pool_destroy(pool);
 }
-END_TEST
 
-START_TEST(a_task_that_the_queue_has_no_room_for_is_not_taken)
+TEST(a_task_that_the_queue_has_no_room_for_is_not_taken)
 {
     struct pool *pool = pool_create(1);
     atomic_int done = 0;
@@ -311,9 +304,8 @@ START_TEST(a_task_that_the_queue_has_no_room_for_is_not_taken)
     ck_assert_int_eq(done, taken);
     pool_destroy(pool);
 }
-END_TEST
 
-START_TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
+TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
 {
     struct pool *pool = pool_create(2);
     atomic_int done = 0;
@@ -331,17 +323,15 @@ START_TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
     ck_assert_int_eq(gate.outside, 2);
     ck_assert_int_eq(done, 0);
 }
-END_TEST
 
-START_TEST(destroy_of_an_unused_pool_and_of_none)
+TEST(destroy_of_an_unused_pool_and_of_none)
 {
     for (int i = 0; i < 50; i++)
         pool_destroy(pool_create(3));
     pool_destroy(NULL);
 }
-END_TEST
 
-START_TEST(with_fewer_threads_than_asked_it_goes_on)
+TEST(with_fewer_threads_than_asked_it_goes_on)
 {
     struct pool *pool;
     atomic_int done = 0;
@@ -357,18 +347,16 @@ START_TEST(with_fewer_threads_than_asked_it_goes_on)
     ck_assert_int_eq(done, 100);
     pool_destroy(pool);
 }
-END_TEST
 
-START_TEST(without_any_thread_there_is_no_pool)
+TEST(without_any_thread_there_is_no_pool)
 {
     threads_left = 0;
     ck_assert_ptr_null(pool_create(8));
     threads_left = -1;
 }
-END_TEST
 
 /* Of three threads for three tasks, that many can be made. */
-START_TEST(threads_that_are_missing_are_warned_of_and_the_work_is_done)
+TEST_LOOP(threads_that_are_missing_are_warned_of_and_the_work_is_done, 3)
 {
     static const struct {
         int made;
@@ -397,9 +385,8 @@ START_TEST(threads_that_are_missing_are_warned_of_and_the_work_is_done)
         ck_assert_str_eq(sink.text.data, "");
     diag_sink_free(&sink);
 }
-END_TEST
 
-START_TEST(one_job_under_make_is_one_thread)
+TEST(one_job_under_make_is_one_thread)
 {
     atomic_int done = 0;
     struct pool_task tasks[] = {{count_one, &done, 0}, {count_one, &done, 0}};
@@ -412,7 +399,6 @@ START_TEST(one_job_under_make_is_one_thread)
     ck_assert_uint_eq(dispatch_run(&request), 2);
     ck_assert_int_eq(done, 4);
 }
-END_TEST
 
 static void note_thread(void *argument)
 {
@@ -424,7 +410,7 @@ static void note_thread(void *argument)
     name[16] = (char)(sigismember(&blocked, SIGINT) && sigismember(&blocked, SIGTERM));
 }
 
-START_TEST(workers_are_named_and_take_no_signals)
+TEST(workers_are_named_and_take_no_signals)
 {
     struct pool *pool = pool_create(1);
     char name[17] = "";
@@ -438,9 +424,8 @@ START_TEST(workers_are_named_and_take_no_signals)
     ck_assert_int_eq(sigismember(&blocked, SIGINT), 0);
     pool_destroy(pool);
 }
-END_TEST
 
-START_TEST(zero_threads_means_one)
+TEST(zero_threads_means_one)
 {
     struct pool *pool = pool_create(0);
 
@@ -448,7 +433,6 @@ START_TEST(zero_threads_means_one)
     pool_destroy(pool);
     ck_assert_uint_ge(pool_cpu_count(), 1);
 }
-END_TEST
 
 /* --- Pools within pools. --- */
 
@@ -469,7 +453,7 @@ static void own_a_pool(void *argument)
     pool_destroy(pool);
 }
 
-START_TEST(a_task_may_own_a_pool)
+TEST(a_task_may_own_a_pool)
 {
     struct pool *pool = pool_create(4);
     int count = 0;
@@ -479,32 +463,4 @@ START_TEST(a_task_may_own_a_pool)
     pool_wait(pool);
     pool_destroy(pool);
     ck_assert_int_eq(count, 200);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("pool");
-    TCase *cases = tcase_create("pool");
-
-    tcase_set_timeout(cases, 600);
-    tcase_add_test(cases, queue_gives_out_in_order_whatever_the_order_of_pushes);
-    tcase_add_test(cases, queue_can_be_used_again_after_it_was_empty);
-    tcase_add_test(cases, wait_waits_for_what_runs);
-    tcase_add_test(cases, each_task_wakes_one_worker_and_the_last_one_wakes_the_owner);
-    tcase_add_test(cases, no_function_is_no_task);
-    tcase_add_test(cases, a_task_that_the_queue_has_no_room_for_is_not_taken);
-    tcase_add_test(cases, tasks_leave_by_priority_and_then_in_order_of_submission);
-    tcase_add_test(cases, wait_returns_when_all_have_ended_and_may_be_repeated);
-    tcase_add_test(cases, destroy_waits_for_running_tasks_and_drops_queued_ones);
-    tcase_add_test(cases, destroy_of_an_unused_pool_and_of_none);
-    tcase_add_test(cases, with_fewer_threads_than_asked_it_goes_on);
-    tcase_add_test(cases, without_any_thread_there_is_no_pool);
-    tcase_add_loop_test(cases, threads_that_are_missing_are_warned_of_and_the_work_is_done, 0, 3);
-    tcase_add_test(cases, one_job_under_make_is_one_thread);
-    tcase_add_test(cases, workers_are_named_and_take_no_signals);
-    tcase_add_test(cases, zero_threads_means_one);
-    tcase_add_test(cases, a_task_may_own_a_pool);
-    suite_add_tcase(suite, cases);
-    return suite;
 }

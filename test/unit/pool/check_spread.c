@@ -58,7 +58,7 @@ static void check_loop(uint32_t threads, size_t least, unsigned parts)
     diag_sink_free(&sink);
 }
 
-START_TEST(each_item_comes_once_and_messages_in_order)
+TEST(each_item_comes_once_and_messages_in_order)
 {
     check_loop(1, 1, 1);
     check_loop(0, 1, 1);
@@ -66,14 +66,12 @@ START_TEST(each_item_comes_once_and_messages_in_order)
     check_loop(7, 1, 7);
     check_loop(1000, 1, SPREAD_MOST);
 }
-END_TEST
 
-START_TEST(few_items_are_one_part)
+TEST(few_items_are_one_part)
 {
     check_loop(8, 300, 3);
     check_loop(8, ITEMS + 1, 1);
 }
-END_TEST
 
 static enum link_code run_failing(void *argument)
 {
@@ -84,7 +82,7 @@ static enum link_code run_failing(void *argument)
 }
 
 /* What parts before it said is heard; the others have run. */
-START_TEST(what_a_part_raises_is_raised)
+TEST(what_a_part_raises_is_raised)
 {
     struct loop loop = {.failing = 300};
     struct diag_sink sink = {0};
@@ -98,9 +96,8 @@ START_TEST(what_a_part_raises_is_raised)
     ck_assert_uint_eq(loop.seen[500], 1);
     diag_sink_free(&sink);
 }
-END_TEST
 
-START_TEST(threads_are_limited)
+TEST(threads_are_limited)
 {
     ck_assert_uint_ge(spread_threads(0), 1);
     ck_assert_uint_le(spread_threads(0), SPREAD_MOST);
@@ -108,18 +105,4 @@ START_TEST(threads_are_limited)
     setenv("LIBNVVM_DISABLE_CONCURRENT_API", "1", 1);
     ck_assert_uint_eq(spread_threads(0), 1);
     unsetenv("LIBNVVM_DISABLE_CONCURRENT_API");
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("spread");
-    TCase *tests = tcase_create("spread");
-
-    tcase_add_test(tests, each_item_comes_once_and_messages_in_order);
-    tcase_add_test(tests, few_items_are_one_part);
-    tcase_add_test(tests, what_a_part_raises_is_raised);
-    tcase_add_test(tests, threads_are_limited);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -16,12 +16,12 @@ static struct arena arena;
 static struct diag_sink sink;
 static struct buffer line;
 
-static void setup(void)
+void set_up(void)
 {
     diag_state_get()->sink = &sink;
 }
 
-static void teardown(void)
+void tear_down(void)
 {
     diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
@@ -129,7 +129,7 @@ static const struct {
     {".func f() .noreturn;", "0 of 0"},
 };
 
-START_TEST(parameters_have_types_sizes_and_places)
+TEST_LOOP(parameters_have_types_sizes_and_places, COUNT(heads))
 {
     const struct ptx_item *item = parse(HEADER, heads[_i].text);
 
@@ -137,7 +137,6 @@ START_TEST(parameters_have_types_sizes_and_places)
         put_parameters(&item->function);
     expect(heads[_i].wanted);
 }
-END_TEST
 
 static const struct {
     const char *header, *text, *wanted;
@@ -199,24 +198,11 @@ static const struct {
      "!a.ptx:4:27: Invalid directive '.noreturn' for function 'f'"},
 };
 
-START_TEST(directives_are_numbers_and_flags)
+TEST_LOOP(directives_are_numbers_and_flags, COUNT(directives))
 {
     const struct ptx_item *item = parse(directives[_i].header, directives[_i].text);
 
     if (item)
         put_directives(&item->function.performance);
     expect(directives[_i].wanted);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("function");
-    TCase *cases = tcase_create("function");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_loop_test(cases, parameters_have_types_sizes_and_places, 0, COUNT(heads));
-    tcase_add_loop_test(cases, directives_are_numbers_and_flags, 0, COUNT(directives));
-    suite_add_tcase(suite, cases);
-    return suite;
 }

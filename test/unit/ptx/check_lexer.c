@@ -50,23 +50,21 @@ static const struct {
     {"a::b", "w::w"},
 };
 
-START_TEST(text_becomes_tokens)
+TEST_LOOP(text_becomes_tokens, COUNT(token_cases))
 {
     char out[128];
 
     ck_assert_str_eq(kinds(text_of(token_cases[_i].text), out), token_cases[_i].kinds);
 }
-END_TEST
 
-START_TEST(nul_is_a_blank)
+TEST(nul_is_a_blank)
 {
     char out[16];
 
     ck_assert_str_eq(kinds((struct text){"a\0b\0\0", 5}, out), "ww");
 }
-END_TEST
 
-START_TEST(tokens_have_places_and_text)
+TEST(tokens_have_places_and_text)
 {
     struct text text = TEXT("  add.s32 x");
     struct lexer lexer = lexer_at(text, 5);
@@ -80,7 +78,6 @@ START_TEST(tokens_have_places_and_text)
     ck_assert_uint_eq(lexer_next(&lexer).kind, TOKEN_END);
     ck_assert_uint_eq(lexer_next(&lexer).offset, text.size);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -113,7 +110,7 @@ static const struct {
     {"1.5.5", NUMBER_BAD, 0, false},
 };
 
-START_TEST(numbers_convert)
+TEST_LOOP(numbers_convert, COUNT(number_cases))
 {
     uint64_t value;
     bool is_unsigned;
@@ -125,9 +122,8 @@ START_TEST(numbers_convert)
         ck_assert_int_eq(is_unsigned, number_cases[_i].is_unsigned);
     }
 }
-END_TEST
 
-START_TEST(braces_are_skipped_with_their_strings_and_comments)
+TEST(braces_are_skipped_with_their_strings_and_comments)
 {
     struct text text = TEXT("{ { } \"}\" // }\n /* } */ a/b } x");
     struct lexer lexer = lexer_at(text, 1);
@@ -135,9 +131,8 @@ START_TEST(braces_are_skipped_with_their_strings_and_comments)
     ck_assert(lexer_skip_braces(&lexer));
     ck_assert(lexer_is(&lexer, lexer_next(&lexer), TEXT("x")));
 }
-END_TEST
 
-START_TEST(open_braces_end_with_the_text)
+TEST(open_braces_end_with_the_text)
 {
     static const char *const texts[] = {"{", "{ {}", "{ /* }", "{ // }", "{ \"}\n"};
 
@@ -149,9 +144,8 @@ START_TEST(open_braces_end_with_the_text)
         ck_assert_uint_eq(lexer_next(&lexer).kind, i == 2 ? TOKEN_BAD : TOKEN_END);
     }
 }
-END_TEST
 
-START_TEST(lines_are_counted_between_places)
+TEST(lines_are_counted_between_places)
 {
     struct text text = TEXT("a\nb\nc\n");
 
@@ -160,21 +154,4 @@ START_TEST(lines_are_counted_between_places)
     ck_assert_uint_eq(lexer_count_lines(text, 1, 4), 2);
     ck_assert_uint_eq(lexer_count_lines(text, 4, 400), 1);
     ck_assert_uint_eq(lexer_count_lines(text, 5, 2), 0);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *all = suite_create("lexer");
-    TCase *cases = tcase_create("lexer");
-
-    tcase_add_loop_test(cases, text_becomes_tokens, 0, COUNT(token_cases));
-    tcase_add_test(cases, nul_is_a_blank);
-    tcase_add_test(cases, tokens_have_places_and_text);
-    tcase_add_loop_test(cases, numbers_convert, 0, COUNT(number_cases));
-    tcase_add_test(cases, braces_are_skipped_with_their_strings_and_comments);
-    tcase_add_test(cases, open_braces_end_with_the_text);
-    tcase_add_test(cases, lines_are_counted_between_places);
-    suite_add_tcase(all, cases);
-    return all;
 }

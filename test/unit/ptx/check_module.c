@@ -18,12 +18,12 @@
 static struct arena arena;
 static struct diag_sink sink;
 
-static void setup(void)
+void set_up(void)
 {
     diag_state_get()->sink = &sink;
 }
 
-static void teardown(void)
+void tear_down(void)
 {
     diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
@@ -49,7 +49,7 @@ static struct ptx_item item(const char *text, size_t index)
     return module.items[index];
 }
 
-START_TEST(header_is_read_also_on_one_line)
+TEST(header_is_read_also_on_one_line)
 {
     struct ptx_module module =
         parse(".version 8.4 .target sm_100a,\n texmode_independent, debug .address_size 64");
@@ -62,9 +62,8 @@ START_TEST(header_is_read_also_on_one_line)
     ck_assert_uint_eq(module.address_size, 64);
     ck_assert_uint_eq(module.item_count, 0);
 }
-END_TEST
 
-START_TEST(two_modules_in_one_text_are_two)
+TEST(two_modules_in_one_text_are_two)
 {
     struct text text = TEXT("// x\n" HEADER ".global .u32 a;\n" HEADER ".global .u32 b;\n\0\0");
     struct module_cursor cursor = {0};
@@ -79,9 +78,8 @@ START_TEST(two_modules_in_one_text_are_two)
     ck_assert_uint_eq(module.items[0].line, 9);
     ck_assert(module_at_end(text, cursor.offset));
 }
-END_TEST
 
-START_TEST(functions_have_parameters_and_directives)
+TEST(functions_have_parameters_and_directives)
 {
     struct ptx_item f =
         item(HEADER ".visible .func (.param .align 8 .b8 r[16]) f(.reg .u32 a,\n"
@@ -105,9 +103,8 @@ START_TEST(functions_have_parameters_and_directives)
     ck_assert(text_starts(function->head, TEXT(".func (")));
     ck_assert_int_eq(function->head.data[function->head.size - 1], ')');
 }
-END_TEST
 
-START_TEST(kernels_have_launch_bounds_and_a_body)
+TEST(kernels_have_launch_bounds_and_a_body)
 {
     struct ptx_item k = item(HEADER ".entry k(.param .u64 .ptr .global .align 16 k_p)\n"
                                     ".maxntid 128, 2\n.minnctapersm 3 .maxnreg 40\n"
@@ -128,7 +125,6 @@ START_TEST(kernels_have_launch_bounds_and_a_body)
     ck_assert_uint_eq(k.function.parameters[0].alignment, 8);
     ck_assert(text_equal(k.function.body, TEXT("{ ret; }")));
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -158,7 +154,7 @@ static const struct {
     {".global .attribute(.managed) .u32 a;", 0, "a", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_U32, 4, 4},
 };
 
-START_TEST(variables_have_space_type_and_size)
+TEST_LOOP(variables_have_space_type_and_size, COUNT(variable_cases))
 {
     char text[256];
     struct ptx_item variable;
@@ -173,17 +169,15 @@ START_TEST(variables_have_space_type_and_size)
     ck_assert_uint_eq(variable.variable.size, variable_cases[_i].size);
     ck_assert_uint_eq(variable.variable.alignment, variable_cases[_i].alignment);
 }
-END_TEST
 
-START_TEST(attributes_are_understood)
+TEST(attributes_are_understood)
 {
     ck_assert(item(HEADER ".global .attribute(.managed) .u32 a;", 0).variable.is_managed);
     ck_assert_uint_eq(
         item(HEADER ".global .attribute(.unified(7, 8)) .u32 a;", 0).variable.unified[1], 8);
 }
-END_TEST
 
-START_TEST(other_items_are_found)
+TEST(other_items_are_found)
 {
     struct ptx_module module =
         parse(HEADER ".file 1 \"a.cu\", 12, 34\n.pragma \"a\", \"b\";\n.func f() {}\n"
@@ -201,11 +195,10 @@ START_TEST(other_items_are_found)
     ck_assert(!module.has_full_debug);
     ck_assert(parse(HEADER ".section .debug_info { .b8 1 }").has_full_debug);
 }
-END_TEST
 
 /* What libnvvm 13.0 writes for modules without line numbers beside one that has them names sections
  * and labels of its own only. */
-START_TEST(debug_sections_may_name_code)
+TEST_LOOP(debug_sections_may_name_code, 6)
 {
     static const struct {
         const char *sections;
@@ -223,7 +216,6 @@ START_TEST(debug_sections_may_name_code)
     snprintf(text, sizeof text, "%s%s", HEADER, cases[_i].sections);
     ck_assert_int_eq(parse(text).debug_names_code, cases[_i].names_code);
 }
-END_TEST
 
 static const struct {
     const char *text, *message;
@@ -271,7 +263,7 @@ static const struct {
     {HEADER "/* open", "a.ptx:4:1: this comment does not end"},
 };
 
-START_TEST(errors_say_what_was_expected_and_where)
+TEST_LOOP(errors_say_what_was_expected_and_where, COUNT(error_cases))
 {
     struct ptx_module module;
     size_t offset = 0;
@@ -283,9 +275,8 @@ START_TEST(errors_say_what_was_expected_and_where)
     ck_assert_msg(strstr(text, error_cases[_i].message) != NULL, "%s", text);
     ck_assert_uint_eq(offset, strlen(error_cases[_i].text));
 }
-END_TEST
 
-START_TEST(several_errors_are_reported_up_to_a_limit)
+TEST(several_errors_are_reported_up_to_a_limit)
 {
     struct ptx_module module;
     size_t offset = 0;
@@ -302,7 +293,6 @@ START_TEST(several_errors_are_reported_up_to_a_limit)
     ck_assert(!module_parse(&module, &arena, "a", text_of(text), &offset));
     ck_assert_uint_eq(sink.errors, 3 + 20);
 }
-END_TEST
 
 static const struct {
     const char *text, *bytes; /* in hexadecimal */
@@ -351,7 +341,7 @@ static const struct {
      "0000000000000000ffffffffffffff7f"},
 };
 
-START_TEST(initial_values_become_bytes)
+TEST_LOOP(initial_values_become_bytes, COUNT(value_cases))
 {
     char text[256], hex[128] = "";
     struct ptx_module module;
@@ -366,9 +356,8 @@ START_TEST(initial_values_become_bytes)
     ck_assert_str_eq(hex, value_cases[_i].bytes);
     ck_assert_uint_eq(value.reference_count, 0);
 }
-END_TEST
 
-START_TEST(addresses_become_references)
+TEST(addresses_become_references)
 {
     struct ptx_module module =
         parse(HEADER ".global .u64 a[6] = {g, g+8, generic(f), 5, generic(g)+4, 0xFF00(g)};"
@@ -392,7 +381,6 @@ START_TEST(addresses_become_references)
     ck_assert_uint_eq(value.references[1].offset, 1);
     ck_assert_int_eq(value.references[1].addend, 3);
 }
-END_TEST
 
 static const struct {
     const char *text, *message;
@@ -432,7 +420,7 @@ static const struct {
      "Expression nested too deeply"},
 };
 
-START_TEST(bad_initial_values_are_refused)
+TEST_LOOP(bad_initial_values_are_refused, COUNT(bad_value_cases))
 {
     char text[256];
     struct ptx_module module;
@@ -446,10 +434,9 @@ START_TEST(bad_initial_values_are_refused)
     ck_assert_msg(strstr(sink.text.data, bad_value_cases[_i].message) != NULL, "%s",
                   sink.text.data);
 }
-END_TEST
 
 /* The time that errors take must not grow with what stands in front of them. */
-START_TEST(what_stands_in_front_of_an_item_is_not_read_for_its_errors)
+TEST(what_stands_in_front_of_an_item_is_not_read_for_its_errors)
 {
     static const char value[] = "\n.global .u32 a, b,\n  c = \n 1 +;";
     size_t page = (size_t)sysconf(_SC_PAGESIZE), size = page + strlen(value), offset = 0;
@@ -473,29 +460,4 @@ START_TEST(what_stands_in_front_of_an_item_is_not_read_for_its_errors)
     snprintf(text + page, page, "a.ptx:%u:5: ", module.items[0].line + 2);
     ck_assert_msg(strstr(sink.text.data, text + page) != NULL, "%s", sink.text.data);
     munmap(text, 2 * page);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *all = suite_create("module");
-    TCase *cases = tcase_create("module");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, header_is_read_also_on_one_line);
-    tcase_add_test(cases, two_modules_in_one_text_are_two);
-    tcase_add_test(cases, functions_have_parameters_and_directives);
-    tcase_add_test(cases, kernels_have_launch_bounds_and_a_body);
-    tcase_add_loop_test(cases, variables_have_space_type_and_size, 0, COUNT(variable_cases));
-    tcase_add_test(cases, attributes_are_understood);
-    tcase_add_test(cases, other_items_are_found);
-    tcase_add_loop_test(cases, debug_sections_may_name_code, 0, 6);
-    tcase_add_loop_test(cases, errors_say_what_was_expected_and_where, 0, COUNT(error_cases));
-    tcase_add_test(cases, several_errors_are_reported_up_to_a_limit);
-    tcase_add_loop_test(cases, initial_values_become_bytes, 0, COUNT(value_cases));
-    tcase_add_test(cases, addresses_become_references);
-    tcase_add_loop_test(cases, bad_initial_values_are_refused, 0, COUNT(bad_value_cases));
-    tcase_add_test(cases, what_stands_in_front_of_an_item_is_not_read_for_its_errors);
-    suite_add_tcase(all, cases);
-    return all;
 }

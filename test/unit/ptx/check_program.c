@@ -20,14 +20,14 @@ static struct program program;
 static struct program_request request;
 static struct diag_sink sink;
 
-static void setup(void)
+void set_up(void)
 {
     diag_state_get()->sink = &sink;
     program = (struct program){0};
     request = (struct program_request){.arch = {90, 0}};
 }
 
-static void teardown(void)
+void tear_down(void)
 {
     diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
@@ -130,7 +130,7 @@ static const struct {
      "Undefined reference to 'g' in 'a'"},
 };
 
-START_TEST(modules_link_by_nvlinks_rules)
+TEST_LOOP(modules_link_by_nvlinks_rules, COUNT(link_cases))
 {
     const char *const texts[] = {link_cases[_i].a, link_cases[_i].b};
     bool is_good = link_texts(texts, 2);
@@ -142,9 +142,8 @@ START_TEST(modules_link_by_nvlinks_rules)
     if (link_cases[_i].message)
         ck_assert_msg(strstr(messages(), link_cases[_i].message) != NULL, "%s", messages());
 }
-END_TEST
 
-START_TEST(all_errors_are_reported)
+TEST(all_errors_are_reported)
 {
     const char *const texts[] = {
         ".extern .func f(); .extern .func g(); .extern .global .u32 v; .visible .entry k() { "
@@ -153,10 +152,9 @@ START_TEST(all_errors_are_reported)
     ck_assert(!link_texts(texts, 1));
     ck_assert_uint_eq(sink.errors, 3);
 }
-END_TEST
 
 /* Sizes, aliases, prototypes and undefined symbols are found by different steps. */
-START_TEST(errors_of_all_steps_are_reported_together)
+TEST(errors_of_all_steps_are_reported_together)
 {
     const char *const texts[] = {
         ".visible .func f(.param .b32 a) {} .visible .global .u32 v; .alias lost, f;",
@@ -177,9 +175,8 @@ START_TEST(errors_of_all_steps_are_reported_together)
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         ck_assert_msg(strstr(messages(), expected[i]) != NULL, "%s: %s", expected[i], messages());
 }
-END_TEST
 
-START_TEST(undefined_symbols_may_be_allowed)
+TEST(undefined_symbols_may_be_allowed)
 {
     const char *const texts[] = {".extern .func f();" USE_F ".visible .func lib() {}"
                                  ".func inner() {}"};
@@ -190,9 +187,8 @@ START_TEST(undefined_symbols_may_be_allowed)
     ck_assert(symbol("lib")->is_live);
     ck_assert(!symbol("inner")->is_live);
 }
-END_TEST
 
-START_TEST(winners_are_the_first_weak_the_strong_and_the_largest_common)
+TEST(winners_are_the_first_weak_the_strong_and_the_largest_common)
 {
     const char *const texts[] = {
         ".weak .global .u32 w = 1; .weak .global .u32 s; .common .global .u32 "
@@ -206,10 +202,9 @@ START_TEST(winners_are_the_first_weak_the_strong_and_the_largest_common)
     ck_assert_uint_eq(symbol("s")->linkage, PTX_VISIBLE);
     ck_assert_uint_eq(symbol("c")->item->variable.size, 8);
 }
-END_TEST
 
 /* Whichever comes first. */
-START_TEST(the_strictest_declaration_counts)
+TEST_LOOP(the_strictest_declaration_counts, 2)
 {
     const char *const texts[] = {".extern .shared .align 4 .b8 v[];\n" USE_V,
                                  ".extern .shared .align 16 .b8 v[];"};
@@ -218,9 +213,8 @@ START_TEST(the_strictest_declaration_counts)
     ck_assert(link_texts(_i ? back : texts, 2));
     ck_assert_uint_eq(symbol("v")->item->variable.alignment, 16);
 }
-END_TEST
 
-START_TEST(textures_of_one_name_are_the_same_in_all_modules)
+TEST(textures_of_one_name_are_the_same_in_all_modules)
 {
     const char *const texts[] = {".global .texref t;", ".global .texref t; .global .u32 u;"};
 
@@ -230,9 +224,8 @@ START_TEST(textures_of_one_name_are_the_same_in_all_modules)
     ck_assert_uint_eq(symbol("t")->linkage, PTX_VISIBLE);
     ck_assert_uint_eq(symbol("u")->linkage, PTX_INTERNAL);
 }
-END_TEST
 
-START_TEST(what_no_kernel_reaches_is_dropped_but_variables_stay)
+TEST(what_no_kernel_reaches_is_dropped_but_variables_stay)
 {
     const char *const texts[] = {
         ".func a() {} .func b() { call.uni a; } .visible .func dead() {} .func t() {}\n"
@@ -247,7 +240,6 @@ START_TEST(what_no_kernel_reaches_is_dropped_but_variables_stay)
     ck_assert(symbol("t")->is_address_taken);
     ck_assert(!symbol("a")->is_address_taken);
 }
-END_TEST
 
 /* Two modules, what is asked for, and which symbols live then, in the order of the program. */
 #define LIBRARY                                                                                    \
@@ -277,7 +269,7 @@ static const struct {
     {{".func f() {} .alias g, f; .visible .func g(); .entry k() { call f; }", ""}, 0, "f k"},
 };
 
-START_TEST(what_lives_is_what_is_asked_for_and_what_that_names)
+TEST_LOOP(what_lives_is_what_is_asked_for_and_what_that_names, COUNT(live_cases))
 {
     char live[64] = "";
 
@@ -294,9 +286,8 @@ START_TEST(what_lives_is_what_is_asked_for_and_what_that_names)
         }
     ck_assert_str_eq(live, live_cases[_i].live);
 }
-END_TEST
 
-START_TEST(nothing_is_dropped_when_the_dead_are_kept)
+TEST(nothing_is_dropped_when_the_dead_are_kept)
 {
     const char *const texts[] = {".func a() {} .visible .func dead() {}"};
 
@@ -305,9 +296,8 @@ START_TEST(nothing_is_dropped_when_the_dead_are_kept)
     ck_assert(symbol("a")->is_live && symbol("dead")->is_live);
     ck_assert_uint_eq(program.dropped_functions, 0);
 }
-END_TEST
 
-START_TEST(what_only_the_dead_refer_to_need_not_be_defined)
+TEST(what_only_the_dead_refer_to_need_not_be_defined)
 {
     const char *const texts[] = {
         ".func a() {} .extern .func f(); .func dead() { call.uni f; } .visible .entry k() { ret; }",
@@ -321,9 +311,8 @@ START_TEST(what_only_the_dead_refer_to_need_not_be_defined)
     ck_assert(link_texts(texts, 1));
     ck_assert(!symbol("a")->is_live && !symbol("dead")->is_live);
 }
-END_TEST
 
-START_TEST(internal_symbols_of_one_name_get_names_of_their_own)
+TEST(internal_symbols_of_one_name_get_names_of_their_own)
 {
     const char *const texts[] = {
         ".global .u32 s = 1; .visible .entry a() { ld.global.u32 %r, [s]; }",
@@ -340,9 +329,8 @@ START_TEST(internal_symbols_of_one_name_get_names_of_their_own)
     ck_assert_uint_eq(second->edit_count, 1);
     ck_assert_uint_eq(symbol("b")->edit_count, 1);
 }
-END_TEST
 
-START_TEST(equal_modules_have_different_names_for_equal_symbols)
+TEST(equal_modules_have_different_names_for_equal_symbols)
 {
     const char *const texts[] = {".global .u32 s;", ".global .u32 s;", ".global .u32 s;"};
 
@@ -350,9 +338,8 @@ START_TEST(equal_modules_have_different_names_for_equal_symbols)
     ck_assert(!text_equal(program.symbols[1].name, program.symbols[2].name));
     ck_assert(!text_equal(program.symbols[0].name, program.symbols[1].name));
 }
-END_TEST
 
-START_TEST(symbols_stand_in_program_order)
+TEST(symbols_stand_in_program_order)
 {
     static const char *const names[] = {"z", "y", "a", "m", "b"};
     const char *const texts[] = {
@@ -365,7 +352,6 @@ START_TEST(symbols_stand_in_program_order)
     for (size_t i = 0; i < 5; i++)
         ck_assert(text_equal(program.symbols[i].name, text_of(names[i])));
 }
-END_TEST
 
 static const struct {
     const char *body;
@@ -386,7 +372,7 @@ static const struct {
     {".global .u64 t[2] = {f, g}; v.u32 a;", "fg", true},
 };
 
-START_TEST(bodies_name_what_they_use)
+TEST_LOOP(bodies_name_what_they_use, COUNT(scan_cases))
 {
     char text[1024], uses[8] = "";
     const char *const texts[] = {text};
@@ -403,9 +389,8 @@ START_TEST(bodies_name_what_they_use)
     ck_assert_str_eq(uses, scan_cases[_i].uses);
     ck_assert_int_eq(symbol("f")->is_address_taken, scan_cases[_i].takes_f);
 }
-END_TEST
 
-START_TEST(variables_in_bodies_and_recursion_are_seen)
+TEST(variables_in_bodies_and_recursion_are_seen)
 {
     const char *const texts[] = {
         ".func a() { .shared .b8 s[4]; } .func b() { call b; } .func c() { ld.shared.u32 a,[b]; }\n"
@@ -416,7 +401,6 @@ START_TEST(variables_in_bodies_and_recursion_are_seen)
     ck_assert(symbol("b")->is_recursive && !symbol("b")->has_body_variables);
     ck_assert(!symbol("c")->has_body_variables);
 }
-END_TEST
 
 static const struct {
     const char *target;
@@ -429,7 +413,7 @@ static const struct {
     {"sm_100a", {100, 'f'}, false}, {"sm_100f", {100, 'a'}, true}, {"sm_90a", {100, 'a'}, false},
 };
 
-START_TEST(targets_follow_the_assemblers_rules)
+TEST_LOOP(targets_follow_the_assemblers_rules, COUNT(target_cases))
 {
     char text[128];
     struct program_source source = {"a", {0}};
@@ -440,9 +424,8 @@ START_TEST(targets_follow_the_assemblers_rules)
     request.arch = target_cases[_i].arch;
     ck_assert_int_eq(program_link(&program, &source, 1, &request), target_cases[_i].is_good);
 }
-END_TEST
 
-START_TEST(modules_agree_on_address_size_and_texturing_mode)
+TEST(modules_agree_on_address_size_and_texturing_mode)
 {
     struct program_source sources[] = {
         {"a", TEXT(".version 9.0 .target sm_90 .address_size 64")},
@@ -456,9 +439,8 @@ START_TEST(modules_agree_on_address_size_and_texturing_mode)
     ck_assert_ptr_nonnull(
         strstr(messages(), "Address size doesn't match in 'c', first specified in 'a'"));
 }
-END_TEST
 
-START_TEST(most_demanding_target_is_the_programs)
+TEST(most_demanding_target_is_the_programs)
 {
     struct program_source sources[] = {{"a", TEXT(".version 8.4 .target sm_80 .address_size 64")},
                                        {"b", TEXT(".version 9.0 .target sm_100f .address_size 64")},
@@ -469,9 +451,8 @@ START_TEST(most_demanding_target_is_the_programs)
     ck_assert_uint_eq(program.target.sm, 103);
     ck_assert_int_eq(program.target.suffix, 'f');
 }
-END_TEST
 
-START_TEST(newest_version_is_the_programs)
+TEST(newest_version_is_the_programs)
 {
     struct program_source sources[] = {
         {"a", TEXT(".version 8.4 .target sm_90 .address_size 64")},
@@ -483,36 +464,4 @@ START_TEST(newest_version_is_the_programs)
     ck_assert_uint_eq(program.version_major, 8);
     ck_assert_uint_eq(program.version_minor, 10);
     ck_assert_uint_eq(program.target.sm, 90);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *all = suite_create("program");
-    TCase *cases = tcase_create("program");
-
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_loop_test(cases, modules_link_by_nvlinks_rules, 0, COUNT(link_cases));
-    tcase_add_test(cases, all_errors_are_reported);
-    tcase_add_test(cases, errors_of_all_steps_are_reported_together);
-    tcase_add_test(cases, undefined_symbols_may_be_allowed);
-    tcase_add_test(cases, winners_are_the_first_weak_the_strong_and_the_largest_common);
-    tcase_add_loop_test(cases, the_strictest_declaration_counts, 0, 2);
-    tcase_add_test(cases, textures_of_one_name_are_the_same_in_all_modules);
-    tcase_add_test(cases, what_no_kernel_reaches_is_dropped_but_variables_stay);
-    tcase_add_loop_test(cases, what_lives_is_what_is_asked_for_and_what_that_names, 0,
-                        COUNT(live_cases));
-    tcase_add_test(cases, nothing_is_dropped_when_the_dead_are_kept);
-    tcase_add_test(cases, what_only_the_dead_refer_to_need_not_be_defined);
-    tcase_add_test(cases, internal_symbols_of_one_name_get_names_of_their_own);
-    tcase_add_test(cases, equal_modules_have_different_names_for_equal_symbols);
-    tcase_add_test(cases, symbols_stand_in_program_order);
-    tcase_add_loop_test(cases, bodies_name_what_they_use, 0, COUNT(scan_cases));
-    tcase_add_test(cases, variables_in_bodies_and_recursion_are_seen);
-    tcase_add_loop_test(cases, targets_follow_the_assemblers_rules, 0, COUNT(target_cases));
-    tcase_add_test(cases, modules_agree_on_address_size_and_texturing_mode);
-    tcase_add_test(cases, most_demanding_target_is_the_programs);
-    tcase_add_test(cases, newest_version_is_the_programs);
-    suite_add_tcase(all, cases);
-    return all;
 }

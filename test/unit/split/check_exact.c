@@ -27,7 +27,7 @@ static struct program program;
 static struct chunks chunks;
 static struct arena arena;
 
-static void setup(void)
+void set_up(void)
 {
     diag_state_get()->sink = &sink;
 }
@@ -38,7 +38,7 @@ static void release(void)
     program_free(&program);
 }
 
-static void teardown(void)
+void tear_down(void)
 {
     release();
     arena_free(&arena);
@@ -102,7 +102,7 @@ static const char program_text[] = HEADER "// a comment\n"
                                           ".visible .entry k2() { call inner; ret; }\n"
                                           ".visible .entry k3() { ret; }\n";
 
-START_TEST(each_chunk_has_all_variables_and_what_its_kernels_reach)
+TEST_LOOP(each_chunk_has_all_variables_and_what_its_kernels_reach, 16)
 {
     static const char *const reached[] = {"inner outer", "", "inner", ""};
     static const char *const kernels[] = {"k0", "k1", "k2", "k3"};
@@ -129,9 +129,8 @@ START_TEST(each_chunk_has_all_variables_and_what_its_kernels_reach)
         ck_assert_uint_eq(seen, 4);
     ck_assert_uint_eq(chunks.closing_count, 0);
 }
-END_TEST
 
-START_TEST(modules_give_the_order_of_one_chunk)
+TEST(modules_give_the_order_of_one_chunk)
 {
     static const char a[] = HEADER ".extern .func far();\n.visible .global .b32 x;\n"
                                    ".visible .entry k0() { call far; ret; }\n";
@@ -149,7 +148,6 @@ START_TEST(modules_give_the_order_of_one_chunk)
     ck_assert_str_eq(definitions(chunks.list[1].text, 'f'), "");
     ck_assert(strstr(chunks.list[0].text.data, ".visible .global .b32 x;"));
 }
-END_TEST
 
 /* What kernels call, the first one of the text first, and what the closing kernels call, likewise,
  * by ptxas's order (split/closing.c): m malloc, f free, v vprintf. */
@@ -203,7 +201,7 @@ static const char *called(struct text text, const char *stem)
     return result;
 }
 
-START_TEST(closing_kernels_name_what_the_program_does_in_its_order)
+TEST_LOOP(closing_kernels_name_what_the_program_does_in_its_order, COUNT(closings))
 {
     const char *kernels = closings[_i].kernels;
     struct buffer text = {0};
@@ -227,9 +225,8 @@ START_TEST(closing_kernels_name_what_the_program_does_in_its_order)
     if (*closings[_i].closing)
         ck_assert_uint_gt(chunks.driver_function_count, 0);
 }
-END_TEST
 
-START_TEST(functions_reach_the_driver_for_their_kernels)
+TEST(functions_reach_the_driver_for_their_kernels)
 {
     split_text(HEADER DRIVER ".func deep() { .param .b64 a; call free, (a); ret; }\n"
                              ".func over() { call deep; ret; }\n"
@@ -240,11 +237,10 @@ START_TEST(functions_reach_the_driver_for_their_kernels)
     for (size_t c = 0; c < 2; c++)
         ck_assert_str_eq(called(chunks.list[c].text, "__minilink_closing_"), "f -");
 }
-END_TEST
 
 /* Each chunk has every line of the program at its place, or an empty one; and a line number,
  * without which there would be no table. */
-START_TEST(lines_keep_their_numbers)
+TEST_LOOP(lines_keep_their_numbers, 2)
 {
     static const char *const ends[] = {"", "\n"};
     struct buffer text = {0};
@@ -276,11 +272,10 @@ START_TEST(lines_keep_their_numbers)
     ck_assert_uint_eq(seen, 1);
     buffer_free(&text);
 }
-END_TEST
 
 /* A text with debug sections is in several chunks if they describe none of its code, and only in
  * the exact split, which leaves its places; else it is one, to the byte. */
-START_TEST(debug_sections_of_no_code_are_in_every_chunk)
+TEST_LOOP(debug_sections_of_no_code_are_in_every_chunk, 3)
 {
     static const struct {
         const char *section;
@@ -309,9 +304,8 @@ START_TEST(debug_sections_of_no_code_are_in_every_chunk)
     ck_assert_int_eq(chunks.list[0].is_unchanged, chunks.count == 1);
     buffer_free(&text);
 }
-END_TEST
 
-START_TEST(threads_of_the_assembler_and_shared_memory_are_one_chunk)
+TEST_LOOP(threads_of_the_assembler_and_shared_memory_are_one_chunk, 4)
 {
     static const struct {
         const char *kernel;
@@ -340,7 +334,6 @@ START_TEST(threads_of_the_assembler_and_shared_memory_are_one_chunk)
     ck_assert_uint_eq(chunks.count, cases[_i].chunks);
     buffer_free(&text);
 }
-END_TEST
 
 /* Programs that are one chunk, as nobody knows what their code would be in several. */
 #define TWO ".visible .entry k0() { ret; }\n.visible .entry k1() { ret; }\n"
@@ -364,7 +357,7 @@ static const struct {
     {".visible .entry __minilink_closing_0() { ret; }\n" TWO, "has a name"},
 };
 
-START_TEST(what_cannot_be_known_is_one_chunk)
+TEST_LOOP(what_cannot_be_known_is_one_chunk, COUNT(obstacles))
 {
     struct buffer text = {0};
 
@@ -377,16 +370,14 @@ START_TEST(what_cannot_be_known_is_one_chunk)
     ck_assert_msg(strstr(chunks.single_reason, obstacles[_i].reason), "%s", chunks.single_reason);
     buffer_free(&text);
 }
-END_TEST
 
-START_TEST(one_chunk_is_made_where_one_is_asked_for)
+TEST(one_chunk_is_made_where_one_is_asked_for)
 {
     split_text(program_text, 1);
     ck_assert_uint_eq(chunks.count, 1);
     ck_assert(!chunks.is_exact);
     ck_assert_str_eq(chunks.single_reason, "one chunk was asked for");
 }
-END_TEST
 
 /* Appends a function's body of about `size` bytes. */
 static void put_body(struct buffer *text, size_t size)
@@ -397,7 +388,7 @@ static void put_body(struct buffer *text, size_t size)
 }
 
 /* A large function that all kernels call would be compiled in each chunk. */
-START_TEST(copies_are_bounded)
+TEST_LOOP(copies_are_bounded, 3)
 {
     static const size_t shared_bytes[] = {100, 3000, 40000};
     static const size_t most[] = {8, 3, 1};
@@ -428,10 +419,9 @@ START_TEST(copies_are_bounded)
         ck_assert_str_eq(chunks.single_reason, "it is too small to be worth splitting");
     buffer_free(&text);
 }
-END_TEST
 
 /* Texts of chunks that an edit is not about stay, though compilers number labels throughout. */
-START_TEST(an_edit_changes_one_chunk)
+TEST(an_edit_changes_one_chunk)
 {
     char *before[64];
     size_t count = 0, kept = 0;
@@ -467,7 +457,6 @@ START_TEST(an_edit_changes_one_chunk)
     for (size_t i = 0; i < count; i++)
         free(before[i]);
 }
-END_TEST
 
 /* Appends kernels of 1 KiB each. */
 static void put_kernels(struct buffer *text, unsigned count)
@@ -476,7 +465,7 @@ static void put_kernels(struct buffer *text, unsigned count)
         buffer_printf(text, ".visible .entry k%03u() { %*s }\n", i, 1024 - 27, "ret;");
 }
 
-START_TEST(threads_without_a_chunk_get_smaller_ones)
+TEST_LOOP(threads_without_a_chunk_get_smaller_ones, 6)
 {
     static const struct {
         unsigned kernels;
@@ -493,10 +482,9 @@ START_TEST(threads_without_a_chunk_get_smaller_ones)
     ck_assert_uint_eq(chunks.count, rows[_i].chunks);
     buffer_free(&text);
 }
-END_TEST
 
 /* Every chunk has all variables: two chunks read the text of one that is initialised once more. */
-START_TEST(texts_of_variables_are_bounded)
+TEST_LOOP(texts_of_variables_are_bounded, 3)
 {
     static const struct {
         unsigned elements; /* two bytes of text each, beside 8 KiB of kernels */
@@ -514,9 +502,8 @@ START_TEST(texts_of_variables_are_bounded)
     ck_assert_uint_eq(chunks.count, rows[_i].chunks);
     buffer_free(&text);
 }
-END_TEST
 
-START_TEST(lines_are_found_in_their_sources)
+TEST(lines_are_found_in_their_sources)
 {
     const char *member;
     uint32_t line;
@@ -533,30 +520,4 @@ START_TEST(lines_are_found_in_their_sources)
         ck_assert_str_eq(member, "a.ptx");
         ck_assert_uint_ge(line, 9);
     }
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *all = suite_create("exact");
-    TCase *tests = tcase_create("exact");
-
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_loop_test(tests, each_chunk_has_all_variables_and_what_its_kernels_reach, 0, 16);
-    tcase_add_test(tests, modules_give_the_order_of_one_chunk);
-    tcase_add_loop_test(tests, closing_kernels_name_what_the_program_does_in_its_order, 0,
-                        COUNT(closings));
-    tcase_add_test(tests, functions_reach_the_driver_for_their_kernels);
-    tcase_add_loop_test(tests, lines_keep_their_numbers, 0, 2);
-    tcase_add_loop_test(tests, debug_sections_of_no_code_are_in_every_chunk, 0, 3);
-    tcase_add_loop_test(tests, threads_of_the_assembler_and_shared_memory_are_one_chunk, 0, 4);
-    tcase_add_test(tests, one_chunk_is_made_where_one_is_asked_for);
-    tcase_add_loop_test(tests, what_cannot_be_known_is_one_chunk, 0, COUNT(obstacles));
-    tcase_add_loop_test(tests, copies_are_bounded, 0, 3);
-    tcase_add_test(tests, an_edit_changes_one_chunk);
-    tcase_add_loop_test(tests, threads_without_a_chunk_get_smaller_ones, 0, 6);
-    tcase_add_loop_test(tests, texts_of_variables_are_bounded, 0, 3);
-    tcase_add_test(tests, lines_are_found_in_their_sources);
-    suite_add_tcase(all, tests);
-    return all;
 }

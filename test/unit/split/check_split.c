@@ -28,7 +28,7 @@ static struct diag_sink sink;
 static struct program program;
 static struct chunks chunks;
 
-static void setup(void)
+void set_up(void)
 {
     diag_state_get()->sink = &sink;
     program = (struct program){0};
@@ -41,7 +41,7 @@ static void release(void)
     program_free(&program);
 }
 
-static void teardown(void)
+void tear_down(void)
 {
     release();
     diag_state_get()->sink = NULL;
@@ -289,7 +289,7 @@ static void check_symbol(const char *expectation, size_t size)
     arena_free(&arena);
 }
 
-START_TEST(case_splits_as_expected)
+TEST_LOOP(case_splits_as_expected, COUNT(cases))
 {
     struct program_source source = {cases[_i].name, read_case(cases[_i].name)};
     const char *at;
@@ -318,9 +318,8 @@ START_TEST(case_splits_as_expected)
     release();
     free((char *)source.text.data);
 }
-END_TEST
 
-START_TEST(all_cases_in_one_program_split)
+TEST(all_cases_in_one_program_split)
 {
     struct program_source sources[3] = {
         {"a", read_case("35_two_modules")},
@@ -338,14 +337,13 @@ START_TEST(all_cases_in_one_program_split)
     free((char *)sources[0].text.data);
     free((char *)sources[1].text.data);
 }
-END_TEST
 
 static bool contains(const struct chunk *chunk, const char *words)
 {
     return strstr(chunk->text.data, words) != NULL;
 }
 
-START_TEST(file_numbers_labels_and_section_labels_do_not_clash)
+TEST(file_numbers_labels_and_section_labels_do_not_clash)
 {
     struct program_source sources[] = {
         {"a", TEXT(HEADER ".file 1 \"a.cu\"\n.global .u32 s;\n.visible .entry a() {\n.loc 1 2 3\n"
@@ -370,10 +368,9 @@ START_TEST(file_numbers_labels_and_section_labels_do_not_clash)
     split(sources, 2, 2);
     ck_assert(!contains(&chunks.list[0], "b.cu") || !contains(&chunks.list[1], "b.cu"));
 }
-END_TEST
 
 /* Who may have few registers is started early; chunks are cut by size all the same. */
-START_TEST(attributes_give_priority)
+TEST(attributes_give_priority)
 {
     static const struct {
         const char *directives;
@@ -398,7 +395,6 @@ START_TEST(attributes_give_priority)
     }
     buffer_free(&text);
 }
-END_TEST
 
 /* Kernels of two modules, each of which has a function that all its kernels call. */
 static void write_family(struct buffer *out, char family, unsigned kernels)
@@ -410,7 +406,7 @@ static void write_family(struct buffer *out, char family, unsigned kernels)
                       family, i, family);
 }
 
-START_TEST(small_functions_stay_with_their_neighbours)
+TEST(small_functions_stay_with_their_neighbours)
 {
     struct buffer texts[2] = {{0}, {0}};
     struct program_source sources[2];
@@ -434,10 +430,9 @@ START_TEST(small_functions_stay_with_their_neighbours)
     for (unsigned i = 0; i < 2; i++)
         buffer_free(&texts[i]);
 }
-END_TEST
 
 /* ptxas takes a file's number for its place in the table. */
-START_TEST(file_tables_have_no_gap)
+TEST(file_tables_have_no_gap)
 {
     struct program_source sources[] = {
         {"a", TEXT(HEADER ".file 1 \"a.cu\"\n.visible .entry a() { .loc 1 2 3\n ret; }")},
@@ -455,9 +450,8 @@ START_TEST(file_tables_have_no_gap)
     ck_assert(contains(b, ".loc 1 4 3") && contains(b, ".file\t1 \"b.cu\""));
     ck_assert(!contains(b, "a.cu"));
 }
-END_TEST
 
-START_TEST(the_only_file_table_keeps_its_numbers)
+TEST(the_only_file_table_keeps_its_numbers)
 {
     struct program_source sources[] = {
         {"a", TEXT(HEADER ".visible .entry a() { ret; }")},
@@ -466,10 +460,9 @@ START_TEST(the_only_file_table_keeps_its_numbers)
     split(sources, 2, 1);
     ck_assert(contains(&chunks.list[0], ".loc 2 4 3"));
 }
-END_TEST
 
 /* All that compilers count in a module, and what two modules name alike. */
-START_TEST(stable_chunks_have_nothing_of_their_neighbours)
+TEST(stable_chunks_have_nothing_of_their_neighbours)
 {
     struct program_source sources[] = {
         {"a", TEXT(HEADER ".global .b8 $str$7[2] = {65, 0};\n.global .u32 s = 1;\n"
@@ -496,11 +489,10 @@ START_TEST(stable_chunks_have_nothing_of_their_neighbours)
         ck_assert(own.size == 1 || text_equal(own, TEXT("$str$7")));
     }
 }
-END_TEST
 
 /* A quarter of the program, within bounds; or twice the least size of a chunk that the user names.
  */
-START_TEST(stable_pieces_follow_the_program)
+TEST(stable_pieces_follow_the_program)
 {
     static const struct {
         uint64_t minimum, weight, piece;
@@ -519,11 +511,10 @@ START_TEST(stable_pieces_follow_the_program)
         ck_assert_uint_eq(stable_piece(&plan), rows[i].piece);
     }
 }
-END_TEST
 
 /* A function that the compiler numbers is named by its text, in which labels are counted through
  * the module. */
-START_TEST(stable_names_do_not_know_how_labels_are_counted)
+TEST(stable_names_do_not_know_how_labels_are_counted)
 {
     static const char *const labels[] = {"$L__BB3_1", "$L__BB5_1"};
     char names[COUNT(labels)][64];
@@ -547,10 +538,9 @@ START_TEST(stable_names_do_not_know_how_labels_are_counted)
     }
     ck_assert_str_eq(names[0], names[1]);
 }
-END_TEST
 
 /* A label that a symbol has, or that looks like one that is counted, stays. */
-START_TEST(counted_labels_that_are_symbols_stay)
+TEST(counted_labels_that_are_symbols_stay)
 {
     struct program_source source = {
         "a", TEXT(HEADER ".visible .global .u32 $L__BB0_1;\n.visible .entry a() { .reg .b64 q; "
@@ -562,9 +552,8 @@ START_TEST(counted_labels_that_are_symbols_stay)
     ck_assert(contains(&chunks.list[0], "mov.u64 q, $L__BB0_1; $L__BB5_1: bra $L__BB5_1;"));
     ck_assert(contains(&chunks.list[1], "$L__BB_1: bra $L__BB_1;"));
 }
-END_TEST
 
-START_TEST(opcodes_named_like_renamed_symbols_stay)
+TEST(opcodes_named_like_renamed_symbols_stay)
 {
     struct program_source sources[] = {
         {"a", TEXT(HEADER ".global .u32 add;\n.visible .entry a() { ld.global.u32 %r, [add]; }")},
@@ -577,9 +566,8 @@ START_TEST(opcodes_named_like_renamed_symbols_stay)
     ck_assert(contains(&chunks.list[0], "[add$ml"));
     ck_assert(contains(&chunks.list[0], "(.param .u32 add$ml"));
 }
-END_TEST
 
-START_TEST(symbols_carry_what_the_merger_restores)
+TEST(symbols_carry_what_the_merger_restores)
 {
     const struct chunk_symbol *symbols;
 
@@ -598,7 +586,6 @@ START_TEST(symbols_carry_what_the_merger_restores)
     ck_assert(symbols[3].binding == CHUNK_LOCAL && symbols[3].alignment == 0);
     ck_assert(symbols[4].binding == CHUNK_GLOBAL);
 }
-END_TEST
 
 /* A small internal function with `users` callers that are far larger. */
 static char *replication_text(unsigned users)
@@ -616,7 +603,7 @@ static char *replication_text(unsigned users)
     return buffer_take(&text, &size);
 }
 
-START_TEST(small_internal_callees_are_replicated)
+TEST(small_internal_callees_are_replicated)
 {
     char *text = replication_text(4);
 
@@ -631,7 +618,6 @@ START_TEST(small_internal_callees_are_replicated)
     release();
     free(text);
 }
-END_TEST
 
 /* Functions of which each calls the next, and kernels that call the first `called`, all padded.
  * Chunks are written as how many have how many functions, and how many of these are copies. Copies
@@ -666,7 +652,7 @@ static void put_padded(struct buffer *text, int size, const char *head, int call
     buffer_char(text, '\n');
 }
 
-START_TEST(copies_are_made_within_bounds)
+TEST_LOOP(copies_are_made_within_bounds, COUNT(shapes))
 {
     struct buffer text = {0}, got = {0};
     char head[64];
@@ -700,9 +686,8 @@ START_TEST(copies_are_made_within_bounds)
     buffer_free(&got);
     buffer_free(&text);
 }
-END_TEST
 
-START_TEST(small_programs_are_not_split_by_default)
+TEST(small_programs_are_not_split_by_default)
 {
     struct program_request link = {.arch = {90, 0}};
     struct split_request request = {.wanted = 4, .arch = {90, 0}};
@@ -717,10 +702,9 @@ START_TEST(small_programs_are_not_split_by_default)
     release();
     free(text);
 }
-END_TEST
 
 /* Kernels of 1 KiB each. */
-START_TEST(the_number_of_chunks_follows_from_the_size)
+TEST_LOOP(the_number_of_chunks_follows_from_the_size, 16)
 {
     static const struct {
         unsigned kernels;
@@ -749,9 +733,8 @@ START_TEST(the_number_of_chunks_follows_from_the_size)
     release();
     buffer_free(&text);
 }
-END_TEST
 
-START_TEST(why_there_is_one_chunk_is_said)
+TEST(why_there_is_one_chunk_is_said)
 {
     static const struct {
         const char *text;
@@ -780,9 +763,8 @@ START_TEST(why_there_is_one_chunk_is_said)
         release();
     }
 }
-END_TEST
 
-START_TEST(loads_are_even)
+TEST(loads_are_even)
 {
     char *text = replication_text(32);
     uint64_t least = UINT64_MAX, most = 0;
@@ -796,9 +778,8 @@ START_TEST(loads_are_even)
     release();
     free(text);
 }
-END_TEST
 
-START_TEST(the_same_program_gives_the_same_chunks)
+TEST(the_same_program_gives_the_same_chunks)
 {
     struct program_source source = {"a", read_case("23_name_prefixes")};
     struct buffer first = {0};
@@ -813,9 +794,8 @@ START_TEST(the_same_program_gives_the_same_chunks)
     release();
     free((char *)source.text.data);
 }
-END_TEST
 
-START_TEST(modules_with_debug_sections_stay_whole)
+TEST(modules_with_debug_sections_stay_whole)
 {
 #define DEBUG(name)                                                                                \
     ".version 8.0\n.target sm_80, debug\n.address_size 64\n.weak .func t() {}\n"                   \
@@ -833,9 +813,8 @@ START_TEST(modules_with_debug_sections_stay_whole)
     ck_assert(contains(&chunks.list[2], DEBUG("b")));
     check_all();
 }
-END_TEST
 
-START_TEST(lines_are_found_in_their_sources)
+TEST(lines_are_found_in_their_sources)
 {
     struct program_source sources[] = {
         {"a", TEXT(HEADER ".visible .entry a()\n{\n  ret;\n}\n")},
@@ -865,18 +844,16 @@ START_TEST(lines_are_found_in_their_sources)
     ck_assert(!chunk_origin(&chunks, &chunks.list[0], 3, &member, &line));
     ck_assert(!chunk_origin(&chunks, &chunks.list[0], 1000, &member, &line));
 }
-END_TEST
 
-START_TEST(a_program_without_anything_is_one_chunk)
+TEST(a_program_without_anything_is_one_chunk)
 {
     split_text(HEADER, 8);
     ck_assert_uint_eq(chunks.count, 1);
     ck_assert_uint_eq(chunks.list[0].function_count, 0);
     ck_assert_str_eq(chunks.list[0].first_function, "");
 }
-END_TEST
 
-START_TEST(a_program_without_modules_is_a_text_that_parses)
+TEST(a_program_without_modules_is_a_text_that_parses)
 {
     struct arena arena = {0};
     struct ptx_module module;
@@ -888,9 +865,8 @@ START_TEST(a_program_without_modules_is_a_text_that_parses)
     ck_assert(arch_equal(module.target, (struct arch){90, 0}));
     arena_free(&arena);
 }
-END_TEST
 
-START_TEST(aliases_and_their_functions_are_promoted_together)
+TEST(aliases_and_their_functions_are_promoted_together)
 {
     split_text(HEADER ".func a();\n.func f() { add.u32 %r, %r, 1; }\n.alias a, f;\n"
                       ".visible .entry k() { call a; }\n.visible .entry l() { call a; }",
@@ -900,40 +876,4 @@ START_TEST(aliases_and_their_functions_are_promoted_together)
     for (size_t i = 0; i < chunks.count; i++)
         ck_assert(contains(&chunks.list[i], ".extern .func a();") ||
                   contains(&chunks.list[i], ".visible .func a();"));
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *all = suite_create("split");
-    TCase *tests = tcase_create("split");
-
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_loop_test(tests, case_splits_as_expected, 0, COUNT(cases));
-    tcase_add_test(tests, all_cases_in_one_program_split);
-    tcase_add_test(tests, file_numbers_labels_and_section_labels_do_not_clash);
-    tcase_add_test(tests, attributes_give_priority);
-    tcase_add_test(tests, small_functions_stay_with_their_neighbours);
-    tcase_add_test(tests, file_tables_have_no_gap);
-    tcase_add_test(tests, the_only_file_table_keeps_its_numbers);
-    tcase_add_test(tests, stable_chunks_have_nothing_of_their_neighbours);
-    tcase_add_test(tests, stable_pieces_follow_the_program);
-    tcase_add_test(tests, stable_names_do_not_know_how_labels_are_counted);
-    tcase_add_test(tests, counted_labels_that_are_symbols_stay);
-    tcase_add_test(tests, opcodes_named_like_renamed_symbols_stay);
-    tcase_add_test(tests, symbols_carry_what_the_merger_restores);
-    tcase_add_test(tests, small_internal_callees_are_replicated);
-    tcase_add_test(tests, small_programs_are_not_split_by_default);
-    tcase_add_loop_test(tests, copies_are_made_within_bounds, 0, COUNT(shapes));
-    tcase_add_loop_test(tests, the_number_of_chunks_follows_from_the_size, 0, 16);
-    tcase_add_test(tests, why_there_is_one_chunk_is_said);
-    tcase_add_test(tests, loads_are_even);
-    tcase_add_test(tests, the_same_program_gives_the_same_chunks);
-    tcase_add_test(tests, modules_with_debug_sections_stay_whole);
-    tcase_add_test(tests, lines_are_found_in_their_sources);
-    tcase_add_test(tests, a_program_without_anything_is_one_chunk);
-    tcase_add_test(tests, a_program_without_modules_is_a_text_that_parses);
-    tcase_add_test(tests, aliases_and_their_functions_are_promoted_together);
-    suite_add_tcase(all, tests);
-    return all;
 }

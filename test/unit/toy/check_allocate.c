@@ -424,7 +424,7 @@ static const struct shape shapes[] = {
     {"dense branches", 40, 3, 2, 0, 64},
 };
 
-START_TEST(values_survive_on_every_path)
+TEST_LOOP(values_survive_on_every_path, 2 * COUNT(shapes))
 {
     const struct shape *shape = &shapes[_i % COUNT(shapes)];
     uint32_t budget = shape->budget;
@@ -445,11 +445,10 @@ START_TEST(values_survive_on_every_path)
         arena_free(&maker.arena);
     }
 }
-END_TEST
 
 /* --- Single properties. --- */
 
-START_TEST(the_same_body_gives_the_same_registers)
+TEST(the_same_body_gives_the_same_registers)
 {
     for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct maker a, b;
@@ -467,9 +466,8 @@ START_TEST(the_same_body_gives_the_same_registers)
         arena_free(&b.arena);
     }
 }
-END_TEST
 
-START_TEST(a_chain_of_short_lives_needs_few_registers)
+TEST(a_chain_of_short_lives_needs_few_registers)
 {
     struct maker maker;
     struct allocation result;
@@ -486,9 +484,8 @@ START_TEST(a_chain_of_short_lives_needs_few_registers)
     ck_assert_uint_eq(result.spill_bytes, 0);
     arena_free(&maker.arena);
 }
-END_TEST
 
-START_TEST(a_loop_keeps_what_it_reads)
+TEST(a_loop_keeps_what_it_reads)
 {
     struct maker maker;
     struct allocation result;
@@ -510,9 +507,8 @@ START_TEST(a_loop_keeps_what_it_reads)
     ck_assert_uint_eq(result.predicate_count, 1);
     arena_free(&maker.arena);
 }
-END_TEST
 
-START_TEST(a_guarded_write_begins_an_interval_where_no_loop_leads_back)
+TEST(a_guarded_write_begins_an_interval_where_no_loop_leads_back)
 {
     struct maker maker;
     struct allocation result;
@@ -529,9 +525,8 @@ START_TEST(a_guarded_write_begins_an_interval_where_no_loop_leads_back)
     ck_assert_uint_le(result.register_count, 6);
     arena_free(&maker.arena);
 }
-END_TEST
 
-START_TEST(one_instruction_beyond_the_budget_is_an_error)
+TEST(one_instruction_beyond_the_budget_is_an_error)
 {
     struct maker maker;
     struct allocation result;
@@ -555,9 +550,8 @@ START_TEST(one_instruction_beyond_the_budget_is_an_error)
     ck_assert_uint_eq(result.register_count, 36);
     arena_free(&maker.arena);
 }
-END_TEST
 
-START_TEST(an_empty_body_needs_the_reserved_registers_only)
+TEST(an_empty_body_needs_the_reserved_registers_only)
 {
     struct maker maker;
     struct allocation result;
@@ -567,10 +561,9 @@ START_TEST(an_empty_body_needs_the_reserved_registers_only)
     ck_assert_uint_eq(result.predicate_count, 0);
     arena_free(&maker.arena);
 }
-END_TEST
 
 /* Thousands of blocks, each of which jumps back, and as many registers live through all of them. */
-START_TEST(a_large_body_with_twisted_flow_takes_little_time)
+TEST(a_large_body_with_twisted_flow_takes_little_time)
 {
     const unsigned count = 20000;
     struct maker maker;
@@ -589,7 +582,6 @@ START_TEST(a_large_body_with_twisted_flow_takes_little_time)
     ck_assert_uint_le(result.register_count, 64);
     arena_free(&maker.arena);
 }
-END_TEST
 
 /* As many loops as registers, all of which are live through all loops, but not behind them. Returns
  * how many registers were followed through the loops, one block after the other. */
@@ -616,7 +608,7 @@ static unsigned count_followed(unsigned count)
     return followed;
 }
 
-START_TEST(liveness_costs_twice_as_much_for_twice_the_text)
+TEST(liveness_costs_twice_as_much_for_twice_the_text)
 {
     ck_assert_uint_eq(count_followed(20), 20);
     unsigned followed = count_followed(2000);
@@ -624,23 +616,4 @@ START_TEST(liveness_costs_twice_as_much_for_twice_the_text)
     ck_assert_uint_lt(followed, 500);
     /* Each costs twice as much. */
     ck_assert_uint_le(count_followed(4000), followed + 1);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("allocate");
-    TCase *tcase = tcase_create("allocate");
-    tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, values_survive_on_every_path, 0, 2 * COUNT(shapes));
-    tcase_add_test(tcase, the_same_body_gives_the_same_registers);
-    tcase_add_test(tcase, a_chain_of_short_lives_needs_few_registers);
-    tcase_add_test(tcase, a_loop_keeps_what_it_reads);
-    tcase_add_test(tcase, a_guarded_write_begins_an_interval_where_no_loop_leads_back);
-    tcase_add_test(tcase, one_instruction_beyond_the_budget_is_an_error);
-    tcase_add_test(tcase, an_empty_body_needs_the_reserved_registers_only);
-    tcase_add_test(tcase, liveness_costs_twice_as_much_for_twice_the_text);
-    tcase_add_test(tcase, a_large_body_with_twisted_flow_takes_little_time);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -182,7 +182,7 @@ static const struct {
     {"37_alias_address.ptx", NULL},
 };
 
-START_TEST(every_split_case_gives_a_readable_cubin)
+TEST_LOOP(every_split_case_gives_a_readable_cubin, COUNT(split_cases))
 {
     char *ptx = read_file("fixtures/split", split_cases[_i].name);
     for (int twice = 0; twice < 2; twice++) {
@@ -200,9 +200,8 @@ START_TEST(every_split_case_gives_a_readable_cubin)
     }
     free(ptx);
 }
-END_TEST
 
-START_TEST(the_same_text_gives_the_same_bytes)
+TEST(the_same_text_gives_the_same_bytes)
 {
     char *ptx = read_file("fixtures/split", "15_addr_taken_internal.ptx");
     struct outcome a = assemble(ptx);
@@ -213,7 +212,6 @@ START_TEST(the_same_text_gives_the_same_bytes)
     release(&b);
     free(ptx);
 }
-END_TEST
 
 #define VARIABLES        ".visible .global .align 4 .u32 g = 7;\n.visible .shared .align 8 .b8 s[64];\n"
 #define EXTERN_VARIABLES ".extern .global .align 4 .u32 g;\n.extern .shared .align 8 .b8 s[64];\n"
@@ -229,7 +227,7 @@ END_TEST
     "   ld.param.b32 %r4, [y]; }\n"                                                                \
     " @%p1 st.global.u32 [%rd1], %r4; ret; }\n"
 
-START_TEST(a_function_does_not_depend_on_its_chunk)
+TEST(a_function_does_not_depend_on_its_chunk)
 {
     static const char *const chunks[] = {
         HEADER ".extern " CALLEE_HEAD ";\n" VARIABLES USER,
@@ -248,11 +246,10 @@ START_TEST(a_function_does_not_depend_on_its_chunk)
     release(&first);
     release(&second);
 }
-END_TEST
 
 /* --- The container. --- */
 
-START_TEST(a_kernel_has_its_sections_symbols_and_records)
+TEST(a_kernel_has_its_sections_symbols_and_records)
 {
     struct outcome outcome = assemble(HEADER ".extern " CALLEE_HEAD ";\n" VARIABLES USER);
     struct info_record record;
@@ -289,9 +286,8 @@ START_TEST(a_kernel_has_its_sections_symbols_and_records)
     ck_assert_uint_eq(info_word(record.payload, 1), 8); /* the two .param variables */
     release(&outcome);
 }
-END_TEST
 
-START_TEST(addresses_in_data_become_relocations)
+TEST(addresses_in_data_become_relocations)
 {
     struct outcome outcome =
         assemble(HEADER ".extern .func ext();\n.global .align 4 .b8 g[16] = {7};\n"
@@ -318,7 +314,6 @@ START_TEST(addresses_in_data_become_relocations)
     }
     release(&outcome);
 }
-END_TEST
 
 static const struct {
     const char *head;
@@ -332,7 +327,7 @@ static const struct {
     {".extern .func f(.param .v4 .f32 a, .param .v2 .f32 b) .noreturn;", "#vxl"},
 };
 
-START_TEST(prototypes_are_the_strings_that_ptxas_writes)
+TEST_LOOP(prototypes_are_the_strings_that_ptxas_writes, COUNT(prototypes))
 {
     char ptx[512];
     snprintf(ptx, sizeof ptx,
@@ -348,9 +343,8 @@ START_TEST(prototypes_are_the_strings_that_ptxas_writes)
                   TEXT_ARG(found), prototypes[_i].signature);
     release(&outcome);
 }
-END_TEST
 
-START_TEST(calls_stand_in_the_call_graph)
+TEST(calls_stand_in_the_call_graph)
 {
     struct outcome outcome = assemble(
         HEADER ".visible .func real();\n.visible .func real() { ret; }\n.visible .func other();\n"
@@ -375,7 +369,6 @@ START_TEST(calls_stand_in_the_call_graph)
     ck_assert_uint_eq(symbol(&outcome, "other")->section, symbol(&outcome, "real")->section);
     release(&outcome);
 }
-END_TEST
 
 static const struct {
     const char *directives;
@@ -395,7 +388,7 @@ static const struct {
     {".minnctapersm 16", 0, 0xff},
 };
 
-START_TEST(register_limits_follow_directives_and_option)
+TEST_LOOP(register_limits_follow_directives_and_option, COUNT(budgets))
 {
     char ptx[256];
     struct info_record record;
@@ -408,9 +401,8 @@ START_TEST(register_limits_follow_directives_and_option)
     ck_assert_uint_eq(record.value, budgets[_i].limit);
     release(&outcome);
 }
-END_TEST
 
-START_TEST(register_parameters_travel_through_the_frame)
+TEST(register_parameters_travel_through_the_frame)
 {
     struct outcome outcome =
         assemble(HEADER ".visible .func (.reg .u32 r) f(.reg .u32 a, .reg .u64 b) {\n"
@@ -421,7 +413,6 @@ START_TEST(register_parameters_travel_through_the_frame)
     ck_assert_uint_eq(info_word(record.payload, 1), 24);
     release(&outcome);
 }
-END_TEST
 
 /* --- Textures, samplers and surfaces. --- */
 
@@ -434,7 +425,7 @@ END_TEST
                 "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, m, {%r1}];\n"                         \
                 "suld.b.1d.b32.trap %r2, [image, {%r1}]; ret; }\n"
 
-START_TEST(references_have_symbols_and_no_bytes)
+TEST(references_have_symbols_and_no_bytes)
 {
     static const struct {
         const char *name;
@@ -455,9 +446,8 @@ START_TEST(references_have_symbols_and_no_bytes)
     ck_assert_uint_eq(section(&outcome, ".rela.nv.global.init")->relocations[0].type, R_CUDA_G64);
     release(&outcome);
 }
-END_TEST
 
-START_TEST(a_reference_as_a_parameter_has_no_place_among_the_others)
+TEST(a_reference_as_a_parameter_has_no_place_among_the_others)
 {
     struct info_record record;
     struct outcome outcome = assemble(TEXTURES);
@@ -480,9 +470,8 @@ START_TEST(a_reference_as_a_parameter_has_no_place_among_the_others)
     ck_assert_uint_eq(found, 1);
     release(&outcome);
 }
-END_TEST
 
-START_TEST(samplers_have_records_with_their_values)
+TEST(samplers_have_records_with_their_values)
 {
     struct info_record record;
     struct outcome outcome = assemble(TEXTURES);
@@ -493,7 +482,6 @@ START_TEST(samplers_have_records_with_their_values)
     ck_assert_uint_eq(info_word(record.payload, 1), 1);
     release(&outcome);
 }
-END_TEST
 
 /* --- What is refused. --- */
 
@@ -537,7 +525,7 @@ static const struct {
     {"garbage", "chunk:1:1"},
 };
 
-START_TEST(a_fault_is_told_with_its_place)
+TEST_LOOP(a_fault_is_told_with_its_place, COUNT(errors))
 {
     struct outcome outcome = assemble(errors[_i].ptx);
     ck_assert_int_eq(outcome.code, MINILINK_FAILED);
@@ -546,9 +534,8 @@ START_TEST(a_fault_is_told_with_its_place)
                   outcome.result.log, errors[_i].message);
     release(&outcome);
 }
-END_TEST
 
-START_TEST(a_cancelled_job_gives_no_cubin)
+TEST(a_cancelled_job_gives_no_cubin)
 {
     volatile int cancelled = 1;
     struct minilink_job job = chunk_job(HEADER ".visible .entry k() { ret; }\n", "sm_90");
@@ -557,9 +544,8 @@ START_TEST(a_cancelled_job_gives_no_cubin)
     ck_assert_int_eq(outcome.code, MINILINK_CANCELLED);
     release(&outcome);
 }
-END_TEST
 
-START_TEST(verbose_reports_what_each_function_uses)
+TEST(verbose_reports_what_each_function_uses)
 {
     static const char *const options[] = {"-v", NULL};
     struct minilink_job job =
@@ -572,28 +558,4 @@ START_TEST(verbose_reports_what_each_function_uses)
     ck_assert_ptr_nonnull(strstr(loud.result.log, "Used 4 registers, used 1 barriers"));
     release(&quiet);
     release(&loud);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("builtin");
-    TCase *tcase = tcase_create("builtin");
-    tcase_add_loop_test(tcase, every_split_case_gives_a_readable_cubin, 0, COUNT(split_cases));
-    tcase_add_test(tcase, the_same_text_gives_the_same_bytes);
-    tcase_add_test(tcase, a_function_does_not_depend_on_its_chunk);
-    tcase_add_test(tcase, a_kernel_has_its_sections_symbols_and_records);
-    tcase_add_test(tcase, addresses_in_data_become_relocations);
-    tcase_add_loop_test(tcase, prototypes_are_the_strings_that_ptxas_writes, 0, COUNT(prototypes));
-    tcase_add_test(tcase, calls_stand_in_the_call_graph);
-    tcase_add_loop_test(tcase, register_limits_follow_directives_and_option, 0, COUNT(budgets));
-    tcase_add_test(tcase, register_parameters_travel_through_the_frame);
-    tcase_add_test(tcase, references_have_symbols_and_no_bytes);
-    tcase_add_test(tcase, a_reference_as_a_parameter_has_no_place_among_the_others);
-    tcase_add_test(tcase, samplers_have_records_with_their_values);
-    tcase_add_loop_test(tcase, a_fault_is_told_with_its_place, 0, COUNT(errors));
-    tcase_add_test(tcase, a_cancelled_job_gives_no_cubin);
-    tcase_add_test(tcase, verbose_reports_what_each_function_uses);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

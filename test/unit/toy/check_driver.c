@@ -122,7 +122,7 @@ static const char *expect_phases(const char *log, size_t first, size_t last)
     return log;
 }
 
-START_TEST(a_trace_lists_the_phases_that_ran)
+TEST(a_trace_lists_the_phases_that_ran)
 {
     static const char *const options[] = {"--phase-trace", NULL};
     struct outcome whole = assemble_with(HEADER KERNEL, "sm_90", options);
@@ -140,11 +140,10 @@ START_TEST(a_trace_lists_the_phases_that_ran)
     ck_assert_ptr_null(silent.result.log);
     release(&silent);
 }
-END_TEST
 
 /* --- Phase 2, and every moment after it. --- */
 
-START_TEST(a_job_that_was_cancelled_ends_in_the_second_phase)
+TEST(a_job_that_was_cancelled_ends_in_the_second_phase)
 {
     static const char *const options[] = {"--phase-trace", NULL};
 
@@ -157,7 +156,6 @@ START_TEST(a_job_that_was_cancelled_ends_in_the_second_phase)
     ck_assert_ptr_null(strstr(log_of(&outcome), names[3]));
     release(&outcome);
 }
-END_TEST
 
 static char *many_kernels(size_t count)
 {
@@ -175,7 +173,7 @@ static char *many_kernels(size_t count)
 }
 
 /* The job is cancelled while its second function is assembled. */
-START_TEST(a_job_can_be_cancelled_between_functions)
+TEST_LOOP(a_job_can_be_cancelled_between_functions, 2)
 {
     static const char *const choices[][3] = {{"--phase-trace", "--split-compile=1", NULL},
                                              {"--phase-trace", "--split-compile=3", NULL}};
@@ -193,7 +191,6 @@ START_TEST(a_job_can_be_cancelled_between_functions)
     release(&outcome);
     free(ptx);
 }
-END_TEST
 
 /* --- Phase 5. --- */
 
@@ -246,7 +243,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-START_TEST(a_suffix_says_where_code_runs)
+TEST_LOOP(a_suffix_says_where_code_runs, COUNT(suffixed))
 {
     struct arch target = arch_of(suffixed[_i].target);
 
@@ -255,9 +252,8 @@ START_TEST(a_suffix_says_where_code_runs)
                           has_word(suffixed[_i].runs_on, archs[i]),
                       "%s on %s", suffixed[_i].target, archs[i]);
 }
-END_TEST
 
-START_TEST(without_a_suffix_code_runs_on_its_number_and_all_higher_ones)
+TEST(without_a_suffix_code_runs_on_its_number_and_all_higher_ones)
 {
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
         struct arch target = arch_of(archs[i]);
@@ -270,9 +266,8 @@ START_TEST(without_a_suffix_code_runs_on_its_number_and_all_higher_ones)
     ck_assert(!target_is_compiled_for(arch_of("sm_101a")));
     ck_assert(!target_is_compiled_for(arch_of("sm_89a")));
 }
-END_TEST
 
-START_TEST(versions_are_those_that_ptxas_lists)
+TEST(versions_are_those_that_ptxas_lists)
 {
     static const unsigned minors[] = {0, 6, 4, 3, 4, 2, 6, 9, 9, 1, 0, 0};
 
@@ -280,7 +275,6 @@ START_TEST(versions_are_those_that_ptxas_lists)
         for (unsigned minor = 0; minor < 12; minor++)
             ck_assert_int_eq(target_ptx_is_known(major, minor), minor < minors[major]);
 }
-END_TEST
 
 static const struct {
     const char *version_and_target;
@@ -309,7 +303,7 @@ static const struct {
      "Program with .target 'sm_100f' cannot be compiled to different SM-family architecture"},
 };
 
-START_TEST(version_target_and_architecture_must_agree)
+TEST_LOOP(version_target_and_architecture_must_agree, COUNT(targets))
 {
     char ptx[128];
 
@@ -318,11 +312,10 @@ START_TEST(version_target_and_architecture_must_agree)
     expect(&outcome, targets[_i].message ? MINILINK_FAILED : MINILINK_OK, targets[_i].message);
     release(&outcome);
 }
-END_TEST
 
 /* --- QUIRK 3: functions on threads are finished in one, in order. --- */
 
-START_TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
+TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
 {
     static const char *const alone[] = {"--split-compile=1", "-v", NULL};
     static const char *const together[] = {"--split-compile=4", "--threads-min-section-size=0",
@@ -345,11 +338,10 @@ START_TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
     release(&four);
     free(ptx);
 }
-END_TEST
 
 /* --- Phase 11. --- */
 
-START_TEST(an_alias_is_a_symbol_at_the_function_that_it_stands_for)
+TEST(an_alias_is_a_symbol_at_the_function_that_it_stands_for)
 {
     struct outcome outcome =
         assemble_with(HEADER ".visible .func real() { ret; }\n"
@@ -374,7 +366,6 @@ START_TEST(an_alias_is_a_symbol_at_the_function_that_it_stands_for)
     cubin_free(&cubin);
     release(&outcome);
 }
-END_TEST
 
 /* --- Phase 23: functions on a pool. --- */
 
@@ -397,7 +388,7 @@ static const struct {
     {"--threads-min-section-size=0 -O2 --allow-expensive-optimizations=false", 3, 10, 1},
 };
 
-START_TEST(options_say_how_many_threads_and_tasks_functions_have)
+TEST_LOOP(options_say_how_many_threads_and_tasks_functions_have, COUNT(pools))
 {
     char *ptx = many_kernels(10);
     struct option_words words;
@@ -413,9 +404,8 @@ START_TEST(options_say_how_many_threads_and_tasks_functions_have)
     release(&outcome);
     free(ptx);
 }
-END_TEST
 
-START_TEST(functions_of_one_chunk_are_assembled_at_the_same_time)
+TEST(functions_of_one_chunk_are_assembled_at_the_same_time)
 {
     static const char *const options[] = {"--split-compile=2", "--threads-min-section-size=0",
                                           NULL};
@@ -430,10 +420,9 @@ START_TEST(functions_of_one_chunk_are_assembled_at_the_same_time)
     release(&outcome);
     free(ptx);
 }
-END_TEST
 
 /* Each function takes 2 ms at least. */
-START_TEST(the_trace_has_the_time_of_each_function_and_the_longest)
+TEST(the_trace_has_the_time_of_each_function_and_the_longest)
 {
     static const char *const options[] = {"--phase-trace", NULL};
     double each, longest;
@@ -448,27 +437,4 @@ START_TEST(the_trace_has_the_time_of_each_function_and_the_longest)
     ck_assert_int_eq(sscanf(peak, "the longest %lf ms", &longest), 1);
     ck_assert(each >= 2 && longest >= each);
     release(&outcome);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("driver");
-    TCase *tcase = tcase_create("driver");
-    tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, a_trace_lists_the_phases_that_ran);
-    tcase_add_test(tcase, a_job_that_was_cancelled_ends_in_the_second_phase);
-    tcase_add_loop_test(tcase, a_job_can_be_cancelled_between_functions, 0, 2);
-    tcase_add_loop_test(tcase, a_suffix_says_where_code_runs, 0, COUNT(suffixed));
-    tcase_add_test(tcase, without_a_suffix_code_runs_on_its_number_and_all_higher_ones);
-    tcase_add_test(tcase, versions_are_those_that_ptxas_lists);
-    tcase_add_loop_test(tcase, version_target_and_architecture_must_agree, 0, COUNT(targets));
-    tcase_add_test(tcase, an_alias_is_a_symbol_at_the_function_that_it_stands_for);
-    tcase_add_loop_test(tcase, options_say_how_many_threads_and_tasks_functions_have, 0,
-                        COUNT(pools));
-    tcase_add_test(tcase, functions_of_one_chunk_are_assembled_at_the_same_time);
-    tcase_add_test(tcase, the_trace_has_the_time_of_each_function_and_the_longest);
-    tcase_add_test(tcase, threads_show_neither_in_the_cubin_nor_in_the_log);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -16,7 +16,7 @@ struct encoded {
 static struct parsed parsed;
 static struct encoded encoded;
 
-static void teardown(void)
+void tear_down(void)
 {
     bodies_free(&parsed);
     buffer_free(&encoded.code);
@@ -187,7 +187,7 @@ static void check_code(const struct body *body)
     arena_free(&arena);
 }
 
-START_TEST(whole_bodies_come_back)
+TEST_LOOP(whole_bodies_come_back, 4)
 {
     static const char *const names[] = {"arithmetic.body", "memory.body", "control.body",
                                         "tensor.body"};
@@ -197,10 +197,9 @@ START_TEST(whole_bodies_come_back)
     check_code(&parsed.body);
     free((char *)text.data);
 }
-END_TEST
 
 /* Every form of the language: decode(encode(x)) = x. */
-START_TEST(instructions_of_every_form_come_back)
+TEST(instructions_of_every_form_come_back)
 {
     char *frame = verdict_read("fixtures/language/frame.ptx"), *begin, *mark, *rest;
     char *lines = verdict_read("fixtures/language/right.txt");
@@ -227,13 +226,12 @@ START_TEST(instructions_of_every_form_come_back)
                          0);
         assemble(text_of(text));
         check_code(&parsed.body);
-        teardown();
+        tear_down();
         free(text);
     }
     free(frame);
     free(lines);
 }
-END_TEST
 
 /* A fixed sequence of numbers (xorshift). */
 static uint64_t state;
@@ -407,7 +405,7 @@ static void keep_tables_outside(struct operand *operands, uint32_t count, unsign
     }
 }
 
-START_TEST(random_bodies_over_all_opcodes_come_back)
+TEST_LOOP(random_bodies_over_all_opcodes_come_back, 20)
 {
     struct body *body = &parsed.body;
 
@@ -430,7 +428,6 @@ START_TEST(random_bodies_over_all_opcodes_come_back)
     ck_assert(encode(body));
     check_code(body);
 }
-END_TEST
 
 static const struct {
     const char *instruction;
@@ -475,7 +472,7 @@ static const char *name_at(void *argument, uint64_t offset)
     return NULL;
 }
 
-START_TEST(instructions_print_as_ptx_with_physical_registers)
+TEST_LOOP(instructions_print_as_ptx_with_physical_registers, COUNT(prints))
 {
     struct buffer out = {0};
     char text[512];
@@ -492,9 +489,8 @@ START_TEST(instructions_print_as_ptx_with_physical_registers)
     ck_assert_str_eq(out.data, prints[_i].printed);
     buffer_free(&out);
 }
-END_TEST
 
-START_TEST(relocations_have_the_types_and_places_of_sm_90)
+TEST(relocations_have_the_types_and_places_of_sm_90)
 {
     static const struct code_relocation expected[] = {
         {0x010, R_CUDA_ABS32_LO_32, 2, 8}, {0x020, R_CUDA_ABS32_HI_32, 2, 8},
@@ -517,10 +513,9 @@ START_TEST(relocations_have_the_types_and_places_of_sm_90)
         ck_assert_int_eq(found->addend, expected[i].addend);
     }
 }
-END_TEST
 
 /* A linker writes only the fields; whatever it writes, the code stays readable. */
-START_TEST(linked_fields_are_shown_when_there_is_no_name)
+TEST(linked_fields_are_shown_when_there_is_no_name)
 {
     static const char *const expected[] = {"ld.b32 R4, [shared(0x12345678)]",
                                            "ld.const.b32 R4, [c[0x3][0x1234]]"};
@@ -540,9 +535,8 @@ START_TEST(linked_fields_are_shown_when_there_is_no_name)
     }
     buffer_free(&out);
 }
-END_TEST
 
-START_TEST(code_is_appended_and_does_not_depend_on_its_place)
+TEST(code_is_appended_and_does_not_depend_on_its_place)
 {
     struct text text = TEXT("{ .reg .b32 %r; L: add.s32 %r, %r, 5000; ld.b32 %r, [gx]; bra L; }");
     size_t size;
@@ -554,16 +548,15 @@ START_TEST(code_is_appended_and_does_not_depend_on_its_place)
     ck_assert_mem_eq(encoded.code.data, encoded.code.data + size, size);
     ck_assert_uint_eq(encoded.relocations.list[0].offset, encoded.relocations.list[2].offset);
 }
-END_TEST
 
-START_TEST(a_table_of_targets_stands_in_the_code_once)
+TEST(a_table_of_targets_stands_in_the_code_once)
 {
     size_t size;
 
     assemble(
         TEXT("{ .reg .b32 %r; T: .branchtargets A, B, C, A, B, C; A: brx.idx %r, T; B: C: ret; }"));
     size = encoded.code.size;
-    teardown();
+    tear_down();
     assemble(TEXT(
         "{ .reg .b32 %r; T: .branchtargets A, B, C, A, B, C; A: brx.idx %r, T; B: brx.idx %r, T;"
         " C: brx.idx %r, T; ret; }"));
@@ -571,9 +564,8 @@ START_TEST(a_table_of_targets_stands_in_the_code_once)
     ck_assert_uint_eq(encoded.code.size, size + 2 * 2 * 16);
     check_code(&parsed.body);
 }
-END_TEST
 
-START_TEST(registers_out_of_range_are_errors)
+TEST(registers_out_of_range_are_errors)
 {
     static const uint16_t bad[] = {7, 255, 254, 252};
     static const char *const types[] = {"pred", "b32", "b64", "b128"};
@@ -587,12 +579,11 @@ START_TEST(registers_out_of_range_are_errors)
         ck_assert(!encode(&parsed.body));
         parsed.body.registers[0].physical--;
         ck_assert(encode(&parsed.body));
-        teardown();
+        tear_down();
     }
 }
-END_TEST
 
-START_TEST(torn_and_random_words_are_no_instructions)
+TEST(torn_and_random_words_are_no_instructions)
 {
     struct text text = bodies_read("tensor.body");
     struct bytes code;
@@ -625,25 +616,4 @@ START_TEST(torn_and_random_words_are_no_instructions)
     }
     buffer_free(&out);
     free((char *)text.data);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("encode");
-    TCase *words = tcase_create("words");
-
-    tcase_add_checked_fixture(words, NULL, teardown);
-    tcase_add_loop_test(words, whole_bodies_come_back, 0, 4);
-    tcase_add_test(words, instructions_of_every_form_come_back);
-    tcase_add_loop_test(words, random_bodies_over_all_opcodes_come_back, 0, 20);
-    tcase_add_loop_test(words, instructions_print_as_ptx_with_physical_registers, 0, COUNT(prints));
-    tcase_add_test(words, relocations_have_the_types_and_places_of_sm_90);
-    tcase_add_test(words, linked_fields_are_shown_when_there_is_no_name);
-    tcase_add_test(words, code_is_appended_and_does_not_depend_on_its_place);
-    tcase_add_test(words, a_table_of_targets_stands_in_the_code_once);
-    tcase_add_test(words, registers_out_of_range_are_errors);
-    tcase_add_test(words, torn_and_random_words_are_no_instructions);
-    suite_add_tcase(suite, words);
-    return suite;
 }

@@ -91,7 +91,7 @@ static char *code_of(const struct made *made, const char *name)
     return buffer_take(&out, NULL);
 }
 
-START_TEST(a_kernel_has_copies_of_what_it_calls)
+TEST(a_kernel_has_copies_of_what_it_calls)
 {
     struct made made = make(HEADER INNER OUTER KERNEL("first", "call (a), outer, (a);")
                                 KERNEL("second", "call (a), inner, (a);"),
@@ -122,9 +122,8 @@ START_TEST(a_kernel_has_copies_of_what_it_calls)
     free(code);
     release(&made);
 }
-END_TEST
 
-START_TEST(registers_and_stack_are_those_of_all_that_is_called)
+TEST(registers_and_stack_are_those_of_all_that_is_called)
 {
     struct made made =
         make(HEADER INNER OUTER KERNEL("k", ".local .b8 l[16]; call (a), outer, (a);")
@@ -144,9 +143,8 @@ START_TEST(registers_and_stack_are_those_of_all_that_is_called)
                       record_of(&made, EIATTR_REGCOUNT, "k"));
     release(&made);
 }
-END_TEST
 
-START_TEST(shared_memory_is_each_kernels_own)
+TEST(shared_memory_is_each_kernels_own)
 {
     static const char ptx[] =
         HEADER ".shared .align 16 .b8 both[24];\n.extern .shared .align 32 .b8 open[];\n"
@@ -172,9 +170,8 @@ START_TEST(shared_memory_is_each_kernels_own)
     ck_assert_uint_eq(section(&made, ".nv.shared.one")->size, 24);
     release(&made);
 }
-END_TEST
 
-START_TEST(what_the_driver_fills_in_has_relocations)
+TEST(what_the_driver_fills_in_has_relocations)
 {
     struct made made = make(
         HEADER ".extern .func g(.param .b32 n);\n.visible .global .b32 v = 1;\n"
@@ -195,7 +192,6 @@ START_TEST(what_the_driver_fills_in_has_relocations)
     free(code);
     release(&made);
 }
-END_TEST
 
 static const struct {
     const char *ptx;
@@ -220,7 +216,7 @@ static const struct {
      "a kernel has much shared memory"},
 };
 
-START_TEST(what_a_linker_must_make_is_relocatable)
+TEST_LOOP(what_a_linker_must_make_is_relocatable, COUNT(others))
 {
     char ptx[1024];
     struct made made;
@@ -231,19 +227,4 @@ START_TEST(what_a_linker_must_make_is_relocatable)
     ck_assert_msg(strstr(made.result.log, others[_i].why) != NULL, "not '%s':\n%s", others[_i].why,
                   made.result.log);
     release(&made);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("executable");
-    TCase *tests = tcase_create("executable");
-
-    tcase_add_test(tests, a_kernel_has_copies_of_what_it_calls);
-    tcase_add_test(tests, registers_and_stack_are_those_of_all_that_is_called);
-    tcase_add_test(tests, shared_memory_is_each_kernels_own);
-    tcase_add_test(tests, what_the_driver_fills_in_has_relocations);
-    tcase_add_loop_test(tests, what_a_linker_must_make_is_relocatable, 0, COUNT(others));
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -24,12 +24,12 @@ static char *read_fixture(const char *name)
     return text;
 }
 
-static void setup(void)
+void set_up(void)
 {
     frame = read_fixture("frame.ptx");
 }
 
-static void teardown(void)
+void tear_down(void)
 {
     free(frame);
 }
@@ -47,7 +47,7 @@ static char *next_line(char **rest)
     return line;
 }
 
-START_TEST(right_instructions_of_every_form_are_taken)
+TEST(right_instructions_of_every_form_are_taken)
 {
     char *programs = read_fixture("right.txt"), *rest = programs;
 
@@ -59,7 +59,6 @@ START_TEST(right_instructions_of_every_form_are_taken)
     }
     free(programs);
 }
-END_TEST
 
 /* What is said of each line of a table in its frame. */
 static int check_verdicts(const char *own_frame, const char *table, const char *messages)
@@ -80,20 +79,18 @@ static int check_verdicts(const char *own_frame, const char *table, const char *
     return count;
 }
 
-START_TEST(wrong_instructions_are_refused_with_these_words)
+TEST(wrong_instructions_are_refused_with_these_words)
 {
     ck_assert_int_gt(check_verdicts(frame, "wrong.txt", "wrong.expected"), 300);
 }
-END_TEST
 
-START_TEST(declarations_are_taken_or_refused_with_these_words)
+TEST(declarations_are_taken_or_refused_with_these_words)
 {
     char *own_frame = read_fixture("declarations.frame.ptx");
 
     ck_assert_int_gt(check_verdicts(own_frame, "declarations.txt", "declarations.expected"), 700);
     free(own_frame);
 }
-END_TEST
 
 /* Which row an instruction's words choose. */
 static uint16_t row_of(const char *at, uint16_t *opcode)
@@ -111,7 +108,7 @@ static uint16_t row_of(const char *at, uint16_t *opcode)
     return syntax_find(&syntax, *opcode, modifiers, count, 0) ? syntax.row : SYNTAX_NO_ROW;
 }
 
-START_TEST(the_right_instructions_cover_the_table)
+TEST(the_right_instructions_cover_the_table)
 {
     char *programs = read_fixture("right.txt"), *rest = programs;
     bool rows[4096] = {false}, opcodes[1024] = {false};
@@ -140,10 +137,9 @@ START_TEST(the_right_instructions_cover_the_table)
     ck_assert_uint_ge(covered * 100, row_count * 97);
     free(programs);
 }
-END_TEST
 
 /* What CUDA 13.0's own headers write. */
-START_TEST(every_spelling_of_the_toolkit_has_a_row)
+TEST(every_spelling_of_the_toolkit_has_a_row)
 {
     char *spellings = verdict_read("fixtures/instructions/spellings.txt"), *rest = spellings;
     uint16_t opcode;
@@ -153,9 +149,8 @@ START_TEST(every_spelling_of_the_toolkit_has_a_row)
         ck_assert_msg(row_of(line, &opcode) != SYNTAX_NO_ROW, "%s", line);
     free(spellings);
 }
-END_TEST
 
-START_TEST(the_manual_page_lists_the_table)
+TEST(the_manual_page_lists_the_table)
 {
     char *page = verdict_read("man/minilink-ptx.5");
     struct buffer table = {0};
@@ -171,9 +166,8 @@ START_TEST(the_manual_page_lists_the_table)
     buffer_free(&table);
     free(page);
 }
-END_TEST
 
-START_TEST(every_row_has_known_words)
+TEST(every_row_has_known_words)
 {
     const char *words, *operands, *target;
     uint16_t opcode, ptx, last = 0;
@@ -191,7 +185,6 @@ START_TEST(every_row_has_known_words)
                           "'%s' in a row of '%s'", word, opcode_get(opcode)->name);
     }
 }
-END_TEST
 
 static const struct {
     const char *expression;
@@ -208,13 +201,12 @@ static const struct {
     {"<70", {75, 0}, false},     {"100a 103a", {103, 'a'}, true},
 };
 
-START_TEST(targets_fit_as_the_table_says)
+TEST_LOOP(targets_fit_as_the_table_says, COUNT(targets))
 {
     ck_assert(syntax_target_fits(targets[_i].expression, targets[_i].target) == targets[_i].fits);
 }
-END_TEST
 
-START_TEST(errors_are_all_reported_up_to_a_limit)
+TEST(errors_are_all_reported_up_to_a_limit)
 {
     struct buffer text = {0};
     char *messages;
@@ -233,27 +225,4 @@ START_TEST(errors_are_all_reported_up_to_a_limit)
     ck_assert_ptr_nonnull(strstr(messages, "too many errors in 'k'"));
     free(messages);
     buffer_free(&text);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("language");
-    TCase *programs = tcase_create("programs");
-    TCase *table = tcase_create("table");
-
-    tcase_set_timeout(programs, 600);
-    tcase_add_checked_fixture(programs, setup, teardown);
-    tcase_add_test(programs, right_instructions_of_every_form_are_taken);
-    tcase_add_test(programs, wrong_instructions_are_refused_with_these_words);
-    tcase_add_test(programs, declarations_are_taken_or_refused_with_these_words);
-    tcase_add_test(programs, errors_are_all_reported_up_to_a_limit);
-    suite_add_tcase(suite, programs);
-    tcase_add_test(table, the_right_instructions_cover_the_table);
-    tcase_add_test(table, every_spelling_of_the_toolkit_has_a_row);
-    tcase_add_test(table, the_manual_page_lists_the_table);
-    tcase_add_test(table, every_row_has_known_words);
-    tcase_add_loop_test(table, targets_fit_as_the_table_says, 0, COUNT(targets));
-    suite_add_tcase(suite, table);
-    return suite;
 }

@@ -165,7 +165,7 @@ static void release(struct assembled *made)
     free(made->result.log);
 }
 
-START_TEST(each_function_has_a_unit_with_its_own_files)
+TEST(each_function_has_a_unit_with_its_own_files)
 {
     struct assembled made;
     struct buffer out = {0};
@@ -189,9 +189,8 @@ START_TEST(each_function_has_a_unit_with_its_own_files)
     buffer_free(&out);
     release(&made);
 }
-END_TEST
 
-START_TEST(a_relocation_ties_each_unit_to_its_function)
+TEST(a_relocation_ties_each_unit_to_its_function)
 {
     struct assembled made;
     const struct cubin_section *section;
@@ -208,7 +207,6 @@ START_TEST(a_relocation_ties_each_unit_to_its_function)
     }
     release(&made);
 }
-END_TEST
 
 /* By the link, or by an option of the assembler's. */
 static const struct {
@@ -218,7 +216,7 @@ static const struct {
 } wishes[] = {{false, NULL, false}, {true, NULL, true}, {false, "-lineinfo", true},
               {false, "-g", true},  {true, "-g", true}, {true, "-suppress-debug-info", false}};
 
-START_TEST(there_is_one_where_it_is_asked_for)
+TEST_LOOP(there_is_one_where_it_is_asked_for, COUNT(wishes))
 {
     struct assembled made;
 
@@ -226,17 +224,4 @@ START_TEST(there_is_one_where_it_is_asked_for)
     ck_assert_int_eq(cubin_section_find(&made.cubin, TEXT(".debug_line")) != 0,
                      wishes[_i].has_table);
     release(&made);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("line");
-    TCase *tests = tcase_create("line");
-
-    tcase_add_test(tests, each_function_has_a_unit_with_its_own_files);
-    tcase_add_test(tests, a_relocation_ties_each_unit_to_its_function);
-    tcase_add_loop_test(tests, there_is_one_where_it_is_asked_for, 0, COUNT(wishes));
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -65,7 +65,7 @@ static const struct {
      "'--compile-as-tools-patch' is specified\n"},
 };
 
-START_TEST(the_mode_and_the_entries_select_functions)
+TEST_LOOP(the_mode_and_the_entries_select_functions, COUNT(selections))
 {
     struct outcome outcome = run(PROGRAM, selections[_i].options);
 
@@ -79,9 +79,8 @@ START_TEST(the_mode_and_the_entries_select_functions)
     }
     release(&outcome);
 }
-END_TEST
 
-START_TEST(a_job_to_be_merged_is_compiled_as_with_c)
+TEST(a_job_to_be_merged_is_compiled_as_with_c)
 {
     static const char *const options[] = {"-e", "a", NULL};
     struct minilink_job job = job_of(PROGRAM, "sm_90", options);
@@ -94,7 +93,6 @@ START_TEST(a_job_to_be_merged_is_compiled_as_with_c)
     free(functions);
     release(&outcome);
 }
-END_TEST
 
 #define C MODE_FLAG_COMPILE_ONLY
 #define T MODE_FLAG_TOOLS_PATCH
@@ -130,7 +128,7 @@ static enum link_code choose(void *argument)
     return LINK_OK;
 }
 
-START_TEST(every_set_of_flags_has_its_mode)
+TEST_LOOP(every_set_of_flags_has_its_mode, COUNT(matrix))
 {
     unsigned flags = (unsigned)_i;
     struct diag_sink said = {0};
@@ -140,7 +138,6 @@ START_TEST(every_set_of_flags_has_its_mode)
                      matrix[flags] == MODE_KINDS || (flags & (C | E)) == (C | E));
     diag_sink_free(&said);
 }
-END_TEST
 
 #undef C
 #undef T
@@ -149,7 +146,7 @@ END_TEST
 
 /* --- QUIRK 2: no kernel is needed, and none is made up. --- */
 
-START_TEST(a_module_of_a_header_alone_is_assembled)
+TEST_LOOP(a_module_of_a_header_alone_is_assembled, 5)
 {
     static const char *const options[] = {"", "-c", "-ewp", "-g", "-astoolspatch"};
     struct outcome outcome = run(HEADER, options[_i]);
@@ -162,7 +159,6 @@ START_TEST(a_module_of_a_header_alone_is_assembled)
     free(functions);
     release(&outcome);
 }
-END_TEST
 
 /* --- Phases 8 and 24: code that tools patch in. --- */
 
@@ -191,7 +187,7 @@ static const struct {
      "builtin: fatal error: Using indirect function calls" NOT_ALLOWED},
 };
 
-START_TEST(patch_code_has_no_memory_of_its_own)
+TEST_LOOP(patch_code_has_no_memory_of_its_own, COUNT(patches))
 {
     struct buffer ptx = {0};
 
@@ -207,7 +203,6 @@ START_TEST(patch_code_has_no_memory_of_its_own)
     release(&outcome);
     free(text);
 }
-END_TEST
 
 /* --- Phase 16. --- */
 
@@ -260,7 +255,7 @@ static char *access_with(const char *access, const char *operator)
     return buffer_take(&ptx, NULL);
 }
 
-START_TEST(cache_options_are_operators_in_the_code)
+TEST_LOOP(cache_options_are_operators_in_the_code, COUNT(caches))
 {
     char *given = access_with(caches[_i].access, caches[_i].given);
     char *got = access_with(caches[_i].access, caches[_i].got);
@@ -276,12 +271,11 @@ START_TEST(cache_options_are_operators_in_the_code)
     free(given);
     free(got);
 }
-END_TEST
 
 /* --- Phases 17 and 24: calls. --- */
 
 /* ptxas 13.0 has no word on any of it; an info is no reason to refuse. */
-START_TEST(recursion_and_indirect_calls_beside_mma_are_taken)
+TEST(recursion_and_indirect_calls_beside_mma_are_taken)
 {
     struct outcome outcome = run(
         HEADER ".func odd();\n"
@@ -298,7 +292,6 @@ START_TEST(recursion_and_indirect_calls_beside_mma_are_taken)
     expect(&outcome, MINILINK_OK, NULL);
     release(&outcome);
 }
-END_TEST
 
 /* `count` values that live at once. */
 static void add_large(struct buffer *ptx, unsigned count)
@@ -345,7 +338,7 @@ static const struct {
     {"-c -maxrregcount 40", NULL, NULL},
 };
 
-START_TEST(kernels_have_the_registers_of_what_they_call)
+TEST_LOOP(kernels_have_the_registers_of_what_they_call, COUNT(callings))
 {
     char *ptx = callers();
     struct outcome outcome = run(ptx, callings[_i].options);
@@ -360,10 +353,9 @@ START_TEST(kernels_have_the_registers_of_what_they_call)
     release(&outcome);
     free(ptx);
 }
-END_TEST
 
 /* Chunks are relocatable, too, and what meets in one must not decide whether the link succeeds. */
-START_TEST(a_chunk_may_hold_such_functions)
+TEST(a_chunk_may_hold_such_functions)
 {
     char *ptx = callers();
     struct minilink_job job = job_of(ptx, "sm_90", NULL);
@@ -374,23 +366,4 @@ START_TEST(a_chunk_may_hold_such_functions)
     expect(&outcome, MINILINK_OK, NULL);
     release(&outcome);
     free(ptx);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("mode");
-    TCase *tcase = tcase_create("mode");
-    tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, the_mode_and_the_entries_select_functions, 0, COUNT(selections));
-    tcase_add_test(tcase, a_job_to_be_merged_is_compiled_as_with_c);
-    tcase_add_loop_test(tcase, every_set_of_flags_has_its_mode, 0, COUNT(matrix));
-    tcase_add_loop_test(tcase, a_module_of_a_header_alone_is_assembled, 0, 5);
-    tcase_add_loop_test(tcase, patch_code_has_no_memory_of_its_own, 0, COUNT(patches));
-    tcase_add_loop_test(tcase, cache_options_are_operators_in_the_code, 0, COUNT(caches));
-    tcase_add_test(tcase, recursion_and_indirect_calls_beside_mma_are_taken);
-    tcase_add_loop_test(tcase, kernels_have_the_registers_of_what_they_call, 0, COUNT(callings));
-    tcase_add_test(tcase, a_chunk_may_hold_such_functions);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -7,7 +7,7 @@
 
 static const struct words *const lists[] = {&opcode_words, &modifier_words, &special_words};
 
-START_TEST(every_word_is_found_under_its_own_number)
+TEST_LOOP(every_word_is_found_under_its_own_number, 3)
 {
     const struct words *list = lists[_i];
 
@@ -15,9 +15,8 @@ START_TEST(every_word_is_found_under_its_own_number)
         ck_assert_msg(words_find(list, list->list[i]) == i, "'%s' is there twice",
                       words_name(list, i));
 }
-END_TEST
 
-START_TEST(unknown_words_and_numbers_give_zero_and_an_empty_name)
+TEST_LOOP(unknown_words_and_numbers_give_zero_and_an_empty_name, 3)
 {
     const struct words *list = lists[_i];
     static const char *const unknown[] = {"", "a-word-that-no-list-has", "zzz", "%", "."};
@@ -28,10 +27,9 @@ START_TEST(unknown_words_and_numbers_give_zero_and_an_empty_name)
     ck_assert_str_eq(words_name(list, list->count), "");
     ck_assert_str_eq(words_name(list, UINT16_MAX), "");
 }
-END_TEST
 
 /* Numbers are part of the encoding: rows may be added at the end, never moved. */
-START_TEST(numbers_do_not_change)
+TEST(numbers_do_not_change)
 {
     ck_assert_uint_eq(words_find(&opcode_words, TEXT("add")), 1);
     ck_assert_uint_eq(words_find(&opcode_words, TEXT("ld")), 55);
@@ -42,7 +40,6 @@ START_TEST(numbers_do_not_change)
     ck_assert_uint_eq(words_find(&special_words, TEXT("%tid")), 1);
     ck_assert_uint_eq(words_find(&special_words, TEXT("WARP_SZ")), 118);
 }
-END_TEST
 
 static const struct {
     const char *written;
@@ -65,7 +62,7 @@ static void check_nearest(const char *found, const char *expected)
         ck_assert_pstr_eq(found, expected);
 }
 
-START_TEST(nearest_word_is_by_edit_distance)
+TEST_LOOP(nearest_word_is_by_edit_distance, COUNT(misspellings))
 {
     struct text written = text_of(misspellings[_i].written);
 
@@ -77,16 +74,14 @@ START_TEST(nearest_word_is_by_edit_distance)
         ck_assert_ptr_null(words_nearest(&special_words, written));
     }
 }
-END_TEST
 
-START_TEST(nothing_is_near_a_very_long_word)
+TEST(nothing_is_near_a_very_long_word)
 {
     char word[4096];
 
     memset(word, 'a', sizeof word);
     ck_assert_ptr_null(words_nearest(&opcode_words, (struct text){word, sizeof word}));
 }
-END_TEST
 
 /* Splits "ld.global.u32" and finds every part. */
 static bool is_known(const char *spelling)
@@ -104,7 +99,7 @@ static bool is_known(const char *spelling)
     return true;
 }
 
-START_TEST(every_spelling_of_the_toolkit_is_known)
+TEST(every_spelling_of_the_toolkit_is_known)
 {
     FILE *file = fopen("fixtures/instructions/spellings.txt", "r");
     char line[256];
@@ -118,20 +113,4 @@ START_TEST(every_spelling_of_the_toolkit_is_known)
     }
     fclose(file);
     ck_assert_int_gt(count, 2500);
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("opcode");
-    TCase *tables = tcase_create("tables");
-
-    tcase_add_loop_test(tables, every_word_is_found_under_its_own_number, 0, 3);
-    tcase_add_loop_test(tables, unknown_words_and_numbers_give_zero_and_an_empty_name, 0, 3);
-    tcase_add_test(tables, numbers_do_not_change);
-    tcase_add_loop_test(tables, nearest_word_is_by_edit_distance, 0, COUNT(misspellings));
-    tcase_add_test(tables, nothing_is_near_a_very_long_word);
-    tcase_add_test(tables, every_spelling_of_the_toolkit_is_known);
-    suite_add_tcase(suite, tables);
-    return suite;
 }

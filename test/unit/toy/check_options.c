@@ -94,16 +94,15 @@ static const struct {
                           "def-load-cache specified, ignoring def-load-cache option\n"},
 };
 
-START_TEST(options_are_judged_together)
+TEST_LOOP(options_are_judged_together, COUNT(said))
 {
     struct outcome outcome = run(HEADER KERNEL, said[_i].options);
     ck_assert_str_eq(log_of(&outcome), said[_i].log);
     expect(&outcome, strstr(said[_i].log, "error: ") ? MINILINK_USAGE : MINILINK_OK, NULL);
     release(&outcome);
 }
-END_TEST
 
-START_TEST(a_warning_that_counts_as_an_error_ends_the_job)
+TEST(a_warning_that_counts_as_an_error_ends_the_job)
 {
     struct outcome outcome = run(HEADER KERNEL, "-Werror -regUsageLevel 11 --phase-trace");
     expect(&outcome, MINILINK_FAILED, "error: Value of RegUsageLevel (11)");
@@ -111,9 +110,8 @@ START_TEST(a_warning_that_counts_as_an_error_ends_the_job)
     ck_assert_ptr_null(strstr(log_of(&outcome), "note: 10 "));
     release(&outcome);
 }
-END_TEST
 
-START_TEST(old_targets_keep_their_barriers_and_new_ones_check_tensors)
+TEST(old_targets_keep_their_barriers_and_new_ones_check_tensors)
 {
     struct outcome old = run(".version 6.2\n.target sm_60\n.address_size 64\n" KERNEL,
                              "--legacy-bar-warp-wide-behavior");
@@ -126,11 +124,10 @@ START_TEST(old_targets_keep_their_barriers_and_new_ones_check_tensors)
     expect(&new, MINILINK_OK, NULL);
     release(&new);
 }
-END_TEST
 
 /* --- Phase 12. --- */
 
-START_TEST(addresses_have_64_bits)
+TEST_LOOP(addresses_have_64_bits, 2)
 {
     static const char *const archs[] = {"sm_75", "sm_90"};
     static const char *const messages[] = {"32-Bit compilation is no longer supported",
@@ -144,7 +141,6 @@ START_TEST(addresses_have_64_bits)
     expect(&outcome, MINILINK_OK, NULL);
     release(&outcome);
 }
-END_TEST
 
 /* What -v says that a kernel with many live values uses. */
 static unsigned registers_of(const char *directives, const char *options)
@@ -199,7 +195,7 @@ static const struct {
     {".maxnreg 40", "-maxrregcount 100", 40},
 };
 
-START_TEST(options_stand_in_for_launch_bounds)
+TEST_LOOP(options_stand_in_for_launch_bounds, COUNT(bounds))
 {
     unsigned registers = registers_of(bounds[_i].directives, bounds[_i].options);
     if (bounds[_i].limit == 255)
@@ -207,11 +203,10 @@ START_TEST(options_stand_in_for_launch_bounds)
     else
         ck_assert_uint_eq(registers, bounds[_i].limit);
 }
-END_TEST
 
 /* --- Phase 19. --- */
 
-START_TEST(debug_information_can_be_suppressed)
+TEST(debug_information_can_be_suppressed)
 {
     static const char ptx[] = HEADER ".visible .entry k() {\n.loc 1 7 0\nret; }\n"
                                      ".file 1 \"a.cu\"\n";
@@ -233,20 +228,4 @@ START_TEST(debug_information_can_be_suppressed)
         cubin_free(&cubin);
         release(&outcome);
     }
-}
-END_TEST
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("options");
-    TCase *tcase = tcase_create("options");
-    tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, options_are_judged_together, 0, COUNT(said));
-    tcase_add_test(tcase, a_warning_that_counts_as_an_error_ends_the_job);
-    tcase_add_test(tcase, old_targets_keep_their_barriers_and_new_ones_check_tensors);
-    tcase_add_loop_test(tcase, addresses_have_64_bits, 0, 2);
-    tcase_add_loop_test(tcase, options_stand_in_for_launch_bounds, 0, COUNT(bounds));
-    tcase_add_test(tcase, debug_information_can_be_suppressed);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

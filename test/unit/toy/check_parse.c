@@ -15,7 +15,7 @@ static void parse(const char *text)
     bodies_parse(&parsed, text_of(text));
 }
 
-static void teardown(void)
+void tear_down(void)
 {
     bodies_free(&parsed);
     parsed = (struct parsed){0};
@@ -48,7 +48,7 @@ static struct text register_name(uint32_t index)
     ck_assert((operand)->kind == OPERAND_REGISTER &&                                               \
               text_equal(register_name((operand)->reg), text_of(expected)))
 
-START_TEST(opcode_and_modifiers_keep_their_order)
+TEST(opcode_and_modifiers_keep_their_order)
 {
     const struct instruction *instruction;
 
@@ -62,7 +62,6 @@ START_TEST(opcode_and_modifiers_keep_their_order)
     ck_assert_str_eq(modifier_name(instruction->modifiers[2]), "shared::cluster");
     ck_assert_uint_eq(instruction->guard, NO_INDEX);
 }
-END_TEST
 
 static const struct {
     const char *written;
@@ -96,7 +95,7 @@ static const struct {
     {"(.s64)WARP_SZ", 32, 0},
 };
 
-START_TEST(immediates_are_values_or_bit_patterns)
+TEST_LOOP(immediates_are_values_or_bit_patterns, COUNT(immediates))
 {
     char text[128];
 
@@ -107,7 +106,6 @@ START_TEST(immediates_are_values_or_bit_patterns)
     ck_assert_uint_eq((uint64_t)operand(1)->value, immediates[_i].value);
     ck_assert_uint_eq(operand(1)->immediate_bits, immediates[_i].bits);
 }
-END_TEST
 
 static const struct {
     const char *written;
@@ -126,7 +124,7 @@ static const struct {
     {"[%r1+0x10]", "%r1", NULL, 16},
 };
 
-START_TEST(addresses_have_a_base_and_an_offset)
+TEST_LOOP(addresses_have_a_base_and_an_offset, COUNT(addresses))
 {
     char text[128];
 
@@ -145,9 +143,8 @@ START_TEST(addresses_have_a_base_and_an_offset)
     else
         ck_assert_uint_eq(operand(1)->symbol, NO_INDEX);
 }
-END_TEST
 
-START_TEST(tensor_addresses_hold_what_follows_their_base)
+TEST(tensor_addresses_hold_what_follows_their_base)
 {
     parse_one("tex.2d.v4.f32.f32 {%r1,%r2,_,%r3}|%p1, [%rd1, %rd2, {%r4, %r5}]");
     ck_assert_uint_eq(operand(0)->component_kind, '|');
@@ -159,18 +156,17 @@ START_TEST(tensor_addresses_hold_what_follows_their_base)
     ASSERT_REGISTER(&operand(1)->elements[0], "%rd2");
     ck_assert_uint_eq(operand(1)->elements[1].kind, OPERAND_VECTOR);
 }
-END_TEST
 
-START_TEST(pairs_signs_and_selectors_are_marked)
+TEST(pairs_signs_and_selectors_are_marked)
 {
     parse_one("setp.lt.and.s32 %p1|%p2, %r1, %r2, !%p3");
     ck_assert_uint_eq(operand(0)->kind, OPERAND_VECTOR);
     ck_assert_uint_eq(operand(0)->component_kind, '|');
     ck_assert(operand(3)->is_inverted && !operand(3)->is_negated);
-    teardown();
+    tear_down();
     parse_one("vmad.s32.s32.s32 %r1, %r2, -%r3, %r4");
     ck_assert(operand(2)->is_negated && !operand(2)->is_inverted);
-    teardown();
+    tear_down();
     parse_one("vadd4.u32.u32.u32 %r1.b210, %r2.b3, %v.w, %r3.h10");
     ck_assert_uint_eq(operand(0)->component, 3 << 12 | 0210);
     ck_assert_uint_eq(operand(0)->component_kind, 'b');
@@ -178,14 +174,13 @@ START_TEST(pairs_signs_and_selectors_are_marked)
     ck_assert_uint_eq(operand(2)->component, 4);
     ck_assert_uint_eq(operand(2)->component_kind, 'v');
     ck_assert_uint_eq(operand(3)->component_kind, 'h');
-    teardown();
+    tear_down();
     parse_one("ld.global.L2::cache_hint.b32 %r1, [%rd1].unified, %rd2");
     ck_assert_uint_eq(operand(1)->component_kind, 'u');
     ck_assert_uint_eq(parsed.body.instructions[0].operand_count, 3);
 }
-END_TEST
 
-START_TEST(special_registers_take_their_component_along)
+TEST(special_registers_take_their_component_along)
 {
     static const char *const names[] = {"%tid.x",  "%clock64",          "%envreg31",
                                         "%pm7_64", "WARP_SZ",           "%cluster_nctaid.z",
@@ -203,28 +198,26 @@ START_TEST(special_registers_take_their_component_along)
         parse_one(text);
         ck_assert_uint_eq(operand(1)->kind, OPERAND_SPECIAL);
         ck_assert_str_eq(special_name((uint16_t)operand(1)->label), names[i]);
-        teardown();
+        tear_down();
     }
 }
-END_TEST
 
-START_TEST(calls_know_their_function_and_lists)
+TEST(calls_know_their_function_and_lists)
 {
     parse_one("call.uni (%r1), fcallee, (%r2, 7, gvar)");
     ck_assert_uint_eq(operand(0)->kind, OPERAND_LIST);
     ck_assert_uint_eq(operand(1)->kind, OPERAND_SYMBOL);
     ck_assert_uint_eq(operand(2)->element_count, 3);
     ck_assert_uint_eq(parsed.body.instructions[0].results, 1);
-    teardown();
+    tear_down();
     parse_one("call fcallee, (%r2)");
     ck_assert_uint_eq(parsed.body.instructions[0].results, 0);
-    teardown();
+    tear_down();
     parse_one("mov.u64 %rd1, fcallee");
     ck_assert_uint_eq(operand(1)->kind, OPERAND_SYMBOL);
 }
-END_TEST
 
-START_TEST(indirect_calls_refer_to_their_prototype)
+TEST(indirect_calls_refer_to_their_prototype)
 {
     parse("{" DECLARATIONS "call (%r1), %rd1, (%r2), proto;"
           "proto: .callprototype (.param .b32 _) _ (.param .b32 _);"
@@ -237,9 +230,8 @@ START_TEST(indirect_calls_refer_to_their_prototype)
     ck_assert_uint_eq(parsed.body.labels[1].target_count, 2);
     ck_assert_uint_eq(parsed.body.symbol_count, 4);
 }
-END_TEST
 
-START_TEST(inner_names_hide_outer_ones_until_their_block_ends)
+TEST(inner_names_hide_outer_ones_until_their_block_ends)
 {
     parse("{ .reg .b32 %r<4>, x; mov.b32 %r1, x; { .reg .b64 %r1; .reg .f32 x; mov.b64 %r1, 1;"
           " { .reg .b16 %r<2>; mov.b16 %r1, 1; mov.b32 %r3, x; } } mov.b32 %r1, x; }");
@@ -254,9 +246,8 @@ START_TEST(inner_names_hide_outer_ones_until_their_block_ends)
     ck_assert_uint_eq(parsed.body.instructions[0].operands[0].reg,
                       parsed.body.instructions[4].operands[0].reg);
 }
-END_TEST
 
-START_TEST(labels_belong_to_their_block)
+TEST(labels_belong_to_their_block)
 {
     static const uint32_t expected[] = {4, 3, 3, 4};
 
@@ -269,9 +260,8 @@ START_TEST(labels_belong_to_their_block)
         ck_assert_uint_eq(parsed.body.labels[target->label].instruction, expected[i]);
     }
 }
-END_TEST
 
-START_TEST(only_named_registers_of_a_range_come_into_being)
+TEST(only_named_registers_of_a_range_come_into_being)
 {
     parse("{ .reg .b32 %r<2000000000>; .reg .b32 r1<9>, r<20>; mov.b32 %r1999999999, %r0;"
           "mov.b32 %r0, r12; mov.b32 r12, r19; }");
@@ -279,10 +269,9 @@ START_TEST(only_named_registers_of_a_range_come_into_being)
     ck_assert_uint_eq(parsed.body.register_count, 4);
     ck_assert(text_equal(register_name(0), TEXT("%r1999999999")));
 }
-END_TEST
 
 /* A register that an inner block declares alone is not one of the range. */
-START_TEST(names_in_blocks_hide_ranges)
+TEST(names_in_blocks_hide_ranges)
 {
     const struct instruction *list;
 
@@ -298,9 +287,8 @@ START_TEST(names_in_blocks_hide_ranges)
     ck_assert_uint_ne(list[4].operands[0].reg, list[0].operands[0].reg);
     ck_assert_uint_ne(list[4].operands[0].reg, list[2].operands[0].reg);
 }
-END_TEST
 
-START_TEST(variables_of_the_body_become_symbols)
+TEST(variables_of_the_body_become_symbols)
 {
     const struct body_symbol *symbols;
 
@@ -320,14 +308,13 @@ START_TEST(variables_of_the_body_become_symbols)
     ck_assert(text_equal(symbols[4].initialiser, TEXT("{1, {2}, (3)}")));
     ck_assert_uint_eq(symbols[5].space, SPACE_CONST);
 }
-END_TEST
 
-START_TEST(lines_and_locations_are_kept)
+TEST(lines_and_locations_are_kept)
 {
     parse("{\n.loc 2 7 1\n nanosleep.u32 1;\n\n.loc 2 9 4, function_name $L__info_string0, "
           "inlined_at 1 2 3\n@!%p ret;}");
     ck_assert(!parsed.ok); /* %p is not declared */
-    teardown();
+    tear_down();
     parse("{\n.loc 2 7 1\n ret;\n\n.loc 2 9 4, function_name $L__info_string0+4, inlined_at 1 2 3\n"
           "exit;}");
     ck_assert(parsed.ok);
@@ -337,7 +324,6 @@ START_TEST(lines_and_locations_are_kept)
     ck_assert_uint_eq(parsed.body.locations[1].line, 9);
     ck_assert_uint_eq(parsed.body.locations[1].column, 4);
 }
-END_TEST
 
 static const struct {
     const char *body; /* behind DECLARATIONS */
@@ -394,7 +380,7 @@ static const struct {
      "at most 16 modifiers"},
 };
 
-START_TEST(errors_say_what_is_wrong)
+TEST_LOOP(errors_say_what_is_wrong, COUNT(errors))
 {
     static char text[4096];
     struct text messages;
@@ -408,9 +394,8 @@ START_TEST(errors_say_what_is_wrong)
                   "%s: %.*s", errors[_i].body, TEXT_ARG(messages));
     ck_assert(memmem(messages.data, messages.size, "test.ptx:2:", 11));
 }
-END_TEST
 
-START_TEST(an_error_shows_its_place)
+TEST(an_error_shows_its_place)
 {
     struct text messages;
 
@@ -420,18 +405,16 @@ START_TEST(an_error_shows_its_place)
     ck_assert(text_equal(messages, TEXT("minilink error   : test.ptx:2:16: 'q' is not declared\n"
                                         "    \tadd.s32 r, r, q;\n    \t              ^\n")));
 }
-END_TEST
 
-START_TEST(one_error_does_not_bring_others)
+TEST(one_error_does_not_bring_others)
 {
     parse(
         "{ .reg .b32 r; ld.foo {r, r}, [r]; { .reg .b64 q; mov.b32 q, {; } mov.b32 r, nil; ret; }");
     ck_assert_uint_eq(parsed.messages.errors, 3);
     ck_assert_uint_eq(parsed.body.instruction_count, 1);
 }
-END_TEST
 
-START_TEST(errors_stop_at_a_limit)
+TEST(errors_stop_at_a_limit)
 {
     static char text[8192];
     size_t size = 0;
@@ -444,7 +427,6 @@ START_TEST(errors_stop_at_a_limit)
     ck_assert(!parsed.ok);
     ck_assert_uint_eq(parsed.messages.errors, 20);
 }
-END_TEST
 
 static const char *const torn[] = {"",
                                    "}",
@@ -464,13 +446,12 @@ static const char *const torn[] = {"",
                                    "{ x: .callprototype",
                                    "{ x: .branchtargets"};
 
-START_TEST(torn_bodies_are_errors)
+TEST_LOOP(torn_bodies_are_errors, COUNT(torn))
 {
     parse(torn[_i]);
     ck_assert(!parsed.ok);
     ck_assert_uint_gt(parsed.messages.errors, 0);
 }
-END_TEST
 
 /* Blocks in blocks, each with a use of an outer label and of an outer range. */
 static void parse_nested(size_t depth)
@@ -487,20 +468,19 @@ static void parse_nested(size_t depth)
     free(text);
 }
 
-START_TEST(blocks_nest_up_to_a_limit)
+TEST(blocks_nest_up_to_a_limit)
 {
     parse_nested(900);
     ck_assert(parsed.ok);
     ck_assert_uint_eq(parsed.body.instruction_count, 1800);
     ck_assert_uint_eq(parsed.body.register_count, 1);
-    teardown();
+    tear_down();
     parse_nested(200000);
     ck_assert(!parsed.ok);
     ck_assert_uint_eq(parsed.messages.errors, 1);
 }
-END_TEST
 
-START_TEST(whole_bodies_parse)
+TEST_LOOP(whole_bodies_parse, 4)
 {
     static const char *const names[] = {"arithmetic.body", "memory.body", "control.body",
                                         "tensor.body"};
@@ -510,49 +490,4 @@ START_TEST(whole_bodies_parse)
     ck_assert_msg(parsed.ok, "%.*s", TEXT_ARG(buffer_view(&parsed.messages.text)));
     ck_assert_uint_gt(parsed.body.instruction_count, 30);
     free((char *)text.data);
-}
-END_TEST
-
-static TCase *add_case(Suite *suite, const char *name)
-{
-    TCase *result = tcase_create(name);
-
-    tcase_add_checked_fixture(result, NULL, teardown);
-    suite_add_tcase(suite, result);
-    return result;
-}
-
-static void add_notations(TCase *notations)
-{
-    tcase_add_test(notations, opcode_and_modifiers_keep_their_order);
-    tcase_add_loop_test(notations, immediates_are_values_or_bit_patterns, 0, COUNT(immediates));
-    tcase_add_loop_test(notations, addresses_have_a_base_and_an_offset, 0, COUNT(addresses));
-    tcase_add_test(notations, tensor_addresses_hold_what_follows_their_base);
-    tcase_add_test(notations, pairs_signs_and_selectors_are_marked);
-    tcase_add_test(notations, special_registers_take_their_component_along);
-    tcase_add_test(notations, calls_know_their_function_and_lists);
-    tcase_add_test(notations, indirect_calls_refer_to_their_prototype);
-}
-
-Suite *check_suite(void)
-{
-    Suite *suite = suite_create("parse");
-    TCase *scopes = add_case(suite, "scopes");
-    TCase *mistakes = add_case(suite, "mistakes");
-
-    add_notations(add_case(suite, "notations"));
-    tcase_add_test(scopes, inner_names_hide_outer_ones_until_their_block_ends);
-    tcase_add_test(scopes, labels_belong_to_their_block);
-    tcase_add_test(scopes, only_named_registers_of_a_range_come_into_being);
-    tcase_add_test(scopes, names_in_blocks_hide_ranges);
-    tcase_add_test(scopes, variables_of_the_body_become_symbols);
-    tcase_add_test(scopes, lines_and_locations_are_kept);
-    tcase_add_test(scopes, blocks_nest_up_to_a_limit);
-    tcase_add_loop_test(scopes, whole_bodies_parse, 0, 4);
-    tcase_add_loop_test(mistakes, errors_say_what_is_wrong, 0, COUNT(errors));
-    tcase_add_test(mistakes, an_error_shows_its_place);
-    tcase_add_test(mistakes, one_error_does_not_bring_others);
-    tcase_add_test(mistakes, errors_stop_at_a_limit);
-    tcase_add_loop_test(mistakes, torn_bodies_are_errors, 0, COUNT(torn));
-    return suite;
 }
