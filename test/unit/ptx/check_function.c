@@ -77,10 +77,11 @@ static const struct ptx_item *parse(const char *header, const char *text)
     return NULL;
 }
 
-/* What was put there, or a message among others. */
+/* What was put there, or the only message. */
 static void expect(const char *wanted)
 {
     buffer_char(&line, '\0');
+    ck_assert_msg(sink.errors == (wanted[0] == '!'), "%s", line.data);
     if (wanted[0] == '!')
         ck_assert_msg(strstr(line.data, wanted + 1), "%s", line.data);
     else
@@ -161,6 +162,12 @@ static const struct {
      "'.blocksareclusters'"},
     {HEADER, ".entry k() .minnctapersm 3 .maxnreg 4 .maxclusterrank 5 .explicitcluster {}",
      "3 0 4 5; explicit"},
+    {HEADER, ".entry k() .reqntid 0 {}",
+     "!a.ptx:4:21: Positive non-zero value expected for reqntid"},
+    {HEADER, ".entry k() .maxnctapersm 0 {}",
+     "!a.ptx:4:26: Positive non-zero value expected for maxnctapersm"},
+    {HEADER, ".entry k() .maxclusterrank 1, 2 {}",
+     "!a.ptx:4:29: expected ';' or the body of the function, not ','"},
     {HEADER, ".entry k() .minnctapersm 0 {}",
      "!a.ptx:4:26: Positive non-zero value expected for minnctapersm"},
     {HEADER, ".entry k() .maxnreg 0 {}",
@@ -186,10 +193,14 @@ static const struct {
      "!a.ptx:4:12: expected ';' or the body of the function, not '.noreturn'"},
     {HEADER, ".entry k() .pragma \"a\", \"b\"; .maxnreg 7 {}", "0 0 7 0"},
     {HEADER, ".entry k() .pragma \"a\" .maxnreg 7 {}", "!a.ptx:4:24: expected ';', not '.maxnreg'"},
-    {HEADER, ".entry k() .pragma \"a\",; {}", "!a.ptx:4:24: expected a string, not ';'"},
+    {HEADER, ".entry k() .pragma \"a\", {}", "!a.ptx:4:25: expected a string, not '{'"},
     {HEADER, ".func f() .abi_preserve 2 .abi_preserve_control 0 {}",
      "0 0 0 0; preserve 2; control 0"},
     {HEADER, ".func f() .abi_preserve 0 .noreturn {}", "0 0 0 0; preserve 0; noreturn"},
+    {HEADER, ".func f() .abi_preserve 2, 3 {}",
+     "!a.ptx:4:26: expected ';' or the body of the function, not ','"},
+    {HEADER, ".func f() .abi_preserve_control 2, 3 {}",
+     "!a.ptx:4:34: expected ';' or the body of the function, not ','"},
     {HEADER, ".func f() .maxnreg 2 {}",
      "!a.ptx:4:11: expected ';' or the body of the function, not '.maxnreg'"},
     {HEADER, ".func f() .explicitcluster {}",

@@ -273,6 +273,7 @@ TEST_LOOP(errors_say_what_was_expected_and_where, COUNT(error_cases))
     buffer_char(&sink.text, '\0');
     text = sink.text.data;
     ck_assert_msg(strstr(text, error_cases[_i].message) != NULL, "%s", text);
+    ck_assert_msg(sink.errors == 1, "%s", text);
     ck_assert_uint_eq(offset, strlen(error_cases[_i].text));
 }
 
@@ -399,6 +400,7 @@ static const struct {
     {".global .u8 a = 0xF(g);", "a mask that is not one byte"},
     {".global .u64 a = g+;", "A number was expected"},
     {".global .u64 a = g+1.0;", "expected an offset"},
+    {".global .u64 a = g+0f3F800000;", "expected an offset"},
     {".global .u64 a = g-4;", "more than one value"},
     {".global .v2 .u32 a = {1};", "fewer elements than the vector has"},
     {".global .u64 a = generic g;", "expected '('"},
@@ -430,6 +432,7 @@ TEST_LOOP(bad_initial_values_are_refused, COUNT(bad_value_cases))
     strcat(text, bad_value_cases[_i].text);
     module = parse(text);
     ck_assert(!initialiser_decode(&value, &arena, &module, &module.items[0]));
+    ck_assert_uint_eq(sink.errors, 1);
     buffer_char(&sink.text, '\0');
     ck_assert_msg(strstr(sink.text.data, bad_value_cases[_i].message) != NULL, "%s",
                   sink.text.data);

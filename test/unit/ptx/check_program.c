@@ -141,6 +141,7 @@ TEST_LOOP(modules_link_by_nvlinks_rules, COUNT(link_cases))
                   is_good ? "links" : messages());
     if (link_cases[_i].message)
         ck_assert_msg(strstr(messages(), link_cases[_i].message) != NULL, "%s", messages());
+    ck_assert_msg(sink.errors == (link_cases[_i].message != NULL), "%s", messages());
 }
 
 TEST(all_errors_are_reported)
@@ -370,6 +371,8 @@ static const struct {
     {".loc 1 2 3, function_name $x, inlined_at 1 2 3\n call f;\n.loc 1 2 3\nL: v.x y;", "f", false},
     {"{ .reg .u32 a; call.uni g; { call f; } }", "gf", false},
     {".global .u64 t[2] = {f, g}; v.u32 a;", "fg", true},
+    {"{ mov.b64 %rd, {%r, %r} } f g;", "g", false},
+    {".global .u64 t[1][1] = {{f}}, u = g;", "fg", true},
 };
 
 TEST_LOOP(bodies_name_what_they_use, COUNT(scan_cases))

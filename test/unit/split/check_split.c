@@ -626,19 +626,23 @@ TEST(small_internal_callees_are_replicated)
 static const struct {
     int functions, bytes, called, kernels, kernel_bytes;
     uint32_t wanted;
-    const char *chunks;
+    const char *chunks, *stable; /* by their number, and by their names */
 } shapes[] = {
-    {1, 4096, 1, 2, 30000, 2, "2*2/1"},
-    {1, 4097, 1, 2, 30000, 2, "1*2/0 1*1/0"},
-    {1, 1000, 1, 2, 4500, 2, "2*2/1"},
-    {1, 1000, 1, 2, 4499, 2, "1*2/0 1*1/0"},
-    {3, 500, 3, 3, 8000, 3, "1*4/2 2*3/2"},
-    {3, 500, 1, 3, 8000, 3, "1*4/0 2*1/0"},
-    {40, 200, 1, 60, 60, 60, "40*1/0 20*3/0"},
-    {40, 200, 1, 30, 60, 30, "1*41/0 29*1/0"},
-    {2, 20000, 2, 6, 3000, 3, "2*1/0 1*6/0"},
-    {2, 10000, 1, 6, 3000, 3, "1*2/0 2*3/0"},
-    {1, 20000, 1, 12, 400, 9, "1*1/0 4*2/0 4*1/0"},
+    {1, 4096, 1, 2, 30000, 2, "2*2/1", "2*2/1"},
+    {1, 4097, 1, 2, 30000, 2, "1*2/0 1*1/0", "1*3/0"},
+    {1, 1000, 1, 2, 4500, 2, "2*2/1", "2*2/1"},
+    {1, 1000, 1, 2, 4499, 2, "1*2/0 1*1/0", "1*3/0"},
+    {3, 500, 3, 3, 8000, 3, "1*4/2 2*3/2", "1*3/0 1*2/0 1*1/0"},
+    {3, 500, 1, 3, 8000, 3, "1*4/0 2*1/0", "1*3/0 1*2/0 1*1/0"},
+    {40, 200, 1, 60, 60, 60, "40*1/0 20*3/0",
+     "1*1/0 1*2/0 1*1/0 1*2/0 2*1/0 1*2/0 2*1/0 2*2/0 1*1/0 1*2/0 1*1/0 3*2/0 1*1/0 1*2/0 2*1/0 "
+     "1*2/0 2*1/0 1*2/0 2*1/0 1*3/0 1*2/0 1*3/0 1*6/0 1*4/0 1*5/0 1*8/0 1*2/0 1*1/0 1*4/0 1*6/0 "
+     "1*5/0 1*7/0 1*5/0"},
+    {40, 200, 1, 30, 60, 30, "1*41/0 29*1/0",
+     "1*4/0 1*2/0 1*1/0 1*3/0 1*4/0 1*3/0 2*5/0 1*2/0 2*4/0 1*10/0 1*6/0 1*17/0"},
+    {2, 20000, 2, 6, 3000, 3, "2*1/0 1*6/0", "1*8/0"},
+    {2, 10000, 1, 6, 3000, 3, "1*2/0 2*3/0", "1*6/0 1*2/0"},
+    {1, 20000, 1, 12, 400, 9, "1*1/0 4*2/0 4*1/0", "1*1/0 3*2/0 2*1/0 2*2/0"},
 };
 
 static void put_padded(struct buffer *text, int size, const char *head, int callee, int callees)
@@ -652,9 +656,29 @@ static void put_padded(struct buffer *text, int size, const char *head, int call
     buffer_char(text, '\n');
 }
 
+/* "2*3/1": of the chunks, in their order, two of three functions, one of them a copy. */
+static void expect_shape(const char *wanted)
+{
+    struct buffer got = {0};
+
+    for (size_t i = 0, same = 1; i < chunks.count; i++, same++) {
+        const struct chunk *chunk = &chunks.list[i];
+
+        if (i + 1 < chunks.count && chunk[1].function_count == chunk->function_count &&
+            chunk[1].replica_count == chunk->replica_count)
+            continue;
+        buffer_printf(&got, "%zu*%u/%u ", same, chunk->function_count, chunk->replica_count);
+        same = 0;
+    }
+    got.data[got.size - 1] = '\0';
+    ck_assert_str_eq(got.data, wanted);
+    buffer_free(&got);
+}
+
 TEST_LOOP(copies_are_made_within_bounds, COUNT(shapes))
 {
-    struct buffer text = {0}, got = {0};
+    struct buffer text = {0};
+    struct program_source source = {"a.ptx", {0}};
     char head[64];
 
     buffer_string(&text, HEADER);
@@ -668,22 +692,14 @@ TEST_LOOP(copies_are_made_within_bounds, COUNT(shapes))
         snprintf(head, sizeof head, ".visible .entry k%d() { ret;", i);
         put_padded(&text, shapes[_i].kernel_bytes, head, 0, shapes[_i].called);
     }
-    buffer_char(&text, '\0');
-    split_text(text.data, shapes[_i].wanted);
-    for (size_t i = 0, same = 1; i < chunks.count; i++, same++) {
-        const struct chunk *chunk = &chunks.list[i];
-
-        if (i + 1 < chunks.count && chunk[1].function_count == chunk->function_count &&
-            chunk[1].replica_count == chunk->replica_count)
-            continue;
-        buffer_printf(&got, "%zu*%u/%u ", same, chunk->function_count, chunk->replica_count);
-        same = 0;
-    }
-    got.data[got.size - 1] = '\0';
-    ck_assert_str_eq(got.data, shapes[_i].chunks);
+    source.text = buffer_view(&text);
+    split(&source, 1, shapes[_i].wanted);
+    expect_shape(shapes[_i].chunks);
+    check_all();
+    split_by(SPLIT_STABLE, &source, 1, shapes[_i].wanted);
+    expect_shape(shapes[_i].stable);
     check_all();
     release();
-    buffer_free(&got);
     buffer_free(&text);
 }
 
