@@ -147,42 +147,36 @@ static void cut_units(struct plan *plan, size_t most)
             plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
 }
 
+static uint64_t bytes_of_copies(const struct plan *plan, const uint32_t *copies, uint32_t symbol)
+{
+    return copies[symbol] ? (copies[symbol] - 1) * plan->placements[symbol].weight : 0;
+}
+
 /* The highest bit of what copies of a function add. */
 static unsigned class_of(const struct plan *plan, const uint32_t *copies, uint32_t symbol)
 {
-    uint64_t added = (copies[symbol] - 1) * plan->placements[symbol].weight;
+    uint64_t added = bytes_of_copies(plan, copies, symbol);
 
     return added ? 64 - (unsigned)__builtin_clzll(added) : 0;
 }
 
 /* Places functions once whose copies would add too much: all from a power of two on, so that which
- * these are changes seldom. True when there are any. */
-static bool bound_copies(const struct plan *plan)
+ * these are changes seldom. */
+static void bound_copies(const struct plan *plan)
 {
     size_t count = plan->program->symbol_count;
     uint32_t *copies = arena_zalloc(plan->arena, count, sizeof *copies);
+    bool is_hopeless = !partition_count_copies(plan, copies, NULL);
     uint64_t added[65] = {0}, sum = 0;
     unsigned most = 0;
-    bool is_bounded = false;
 
-    if (!partition_count_copies(plan, copies, NULL)) {
-        for (uint32_t i = 0; i < count; i++)
-            plan->placements[i].is_replicated = false;
-        return true;
-    }
     for (uint32_t i = 0; i < count; i++)
-        if (plan->placements[i].is_replicated && copies[i] > 1)
-            added[class_of(plan, copies, i)] += (copies[i] - 1) * plan->placements[i].weight;
+        added[class_of(plan, copies, i)] += bytes_of_copies(plan, copies, i);
     while (most < 64 && sum + added[most + 1] <= partition_largest_growth(plan))
         sum += added[++most];
-    for (uint32_t i = 0; i < count; i++) {
-        if (!plan->placements[i].is_replicated || copies[i] <= 1 ||
-            class_of(plan, copies, i) <= most)
-            continue;
-        plan->placements[i].is_replicated = false;
-        is_bounded = true;
-    }
-    return is_bounded;
+    for (uint32_t i = 0; i < count; i++)
+        if (is_hopeless || class_of(plan, copies, i) > most)
+            plan->placements[i].is_replicated = false;
 }
 
 void stable_cut(struct plan *plan, uint32_t most)
@@ -196,8 +190,10 @@ void stable_cut(struct plan *plan, uint32_t most)
         return;
     }
     cut_units(plan, most_units);
-    if (plan->chunk_count > 1 && bound_copies(plan))
-        cut_units(plan, most_units);
+    if (plan->chunk_count <= 1)
+        return;
+    bound_copies(plan);
+    cut_units(plan, most_units);
     if (plan->chunk_count > 1)
         plan->chunk_count =
             cut(plan, &variables, DATA_PIECE, plan->chunk_count, most - plan->chunk_count);
