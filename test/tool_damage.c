@@ -3,19 +3,21 @@
  *     tool_damage [-v] [-s STEP] merge MODES[,...] IN.cubin...
  *     tool_damage [-v] [-s STEP] join SYMBOLS CHUNK.cubin...
  *     tool_damage [-v] [-s STEP] exact LINES:KERNELS CHUNK.cubin...
- *     tool_damage [-v] [-s STEP] split COUNT[LETTERS][,...] IN.ptx...
+ *     tool_damage [-v] [-s STEP] [-w WORDS] split COUNT[LETTERS][,...] IN.ptx...
  *
  * Prints the sum of what is made of the inputs as they are, how often a result was made when one of
  * them was changed, how often it was refused, and the sum of all results and messages: any check or
  * rule that is no longer what it was changes a sum. -v prints each change with its own sum
  * or first message, to be compared with what another build prints. Of a cubin, each STEPth byte is
- * changed; of PTX, each STEPth word or mark is left out or said twice.
+ * changed; of PTX, each STEPth word or mark is left out or said twice, or each of the WORDS, which
+ * blanks part, takes its place.
  *
  * MODES are letters: r relocatable, g debug, p with relocations, f folded, t takes the first of
  * several definitions, x keeps what is exported, s without debug sections, m without Mercury's
  * code, i with an index of unified symbols, 7 in the form of CUDA 12, v with places and calls.
- * After COUNT: s stable, e exact, u undefined symbols are allowed, d the dead are kept, t as above,
- * l drops variables as -lto does.
+ * After COUNT: s stable, k each kernel alone, e exact, a chunks as large as is worth it, p with
+ * eight threads, u undefined symbols are allowed, d the dead are kept, t as above, l drops
+ * variables as -lto does.
  *
  * SYMBOLS has lines "NAME OWN-NAME local|global|weak function|common|object ALIGNMENT", KERNELS the
  * names of kernels, one in a line. */
@@ -45,7 +47,8 @@ struct trial {
     const char *names[MOST];
     struct text inputs[MOST];
     size_t count;
-    struct arch arch;   /* of the first */
+    struct text words;  /* that take the place of others */
+    struct arch arch;   /* of the first input */
     struct buffer made; /* from them */
     bool is_made;
 };
@@ -303,7 +306,9 @@ static bool make_split(struct trial *trial)
         .drop_variables = strchr(options, 'l'),
         .wants_marks = strchr(options, 's'),
     };
-    struct split_request split = {.minimum_bytes = 1, .arch = {90, 0}};
+    struct split_request split = {.minimum_bytes = !strchr(options, 'a'),
+                                  .threads = strchr(options, 'p') ? 8 : 0,
+                                  .arch = {90, 0}};
     struct program_source sources[MOST];
     struct program program = {0};
     struct chunks chunks = {0};
@@ -315,6 +320,8 @@ static bool make_split(struct trial *trial)
     split.is_exact = strchr(options, 'e');
     if (strchr(options, 's'))
         split.policy = SPLIT_STABLE;
+    if (strchr(options, 'k'))
+        split.policy = SPLIT_KERNEL;
     split.explanation = &trial->made;
     ok = program_link(&program, sources, trial->count, &link) &&
          split_program(&chunks, &program, &split);
@@ -397,30 +404,47 @@ static size_t piece_size(struct text text)
     return (size_t)(at - (const unsigned char *)text.data);
 }
 
-static void change_words(struct trial *trial, size_t input, size_t step, struct series *series)
+/* The text with `words` in the place of `size` bytes at `at`. */
+static void attempt_words(struct trial *trial, size_t input, size_t at, size_t size,
+                          struct text words, struct series *series)
 {
     struct text whole = trial->inputs[input];
     struct buffer text = {0};
+
+    buffer_append(&text, whole.data, at);
+    buffer_text(&text, words);
+    buffer_append(&text, whole.data + at + size, whole.size - at - size);
+    trial->inputs[input] = buffer_view(&text);
+    attempt(trial, series, at);
+    trial->inputs[input] = whole;
+    buffer_free(&text);
+}
+
+static void change_words(struct trial *trial, size_t input, size_t step, struct series *series)
+{
+    struct text whole = trial->inputs[input];
+    struct buffer twice = {0};
     size_t size, words = 0;
 
     for (size_t at = 0; at < whole.size; at += size) {
+        struct text rest = trial->words;
+
         size = piece_size((struct text){whole.data + at, whole.size - at});
         if (isspace((unsigned char)whole.data[at]) || words++ % step)
             continue;
-        for (int said = 0; said <= 2; said += 2) {
-            text.size = 0;
-            buffer_append(&text, whole.data, at);
-            for (int i = 0; i < said; i++) {
-                buffer_append(&text, whole.data + at, size);
-                buffer_char(&text, ' ');
-            }
-            buffer_append(&text, whole.data + at + size, whole.size - at - size);
-            trial->inputs[input] = buffer_view(&text);
-            attempt(trial, series, at);
+        while (rest.size > 0)
+            attempt_words(trial, input, at, size, next_word(&rest), series);
+        if (trial->words.size > 0)
+            continue;
+        twice.size = 0;
+        for (int i = 0; i < 2; i++) {
+            buffer_append(&twice, whole.data + at, size);
+            buffer_char(&twice, ' ');
         }
+        attempt_words(trial, input, at, size, (struct text){0}, series);
+        attempt_words(trial, input, at, size, buffer_view(&twice), series);
     }
-    trial->inputs[input] = whole;
-    buffer_free(&text);
+    buffer_free(&twice);
 }
 
 static const char *base_name(const char *path)
@@ -458,11 +482,13 @@ int main(int argc, char **argv)
     bool is_verbose = false;
     size_t step = 1;
 
-    for (int option; (option = getopt(argc, argv, "vs:")) != -1;)
+    for (int option; (option = getopt(argc, argv, "vs:w:")) != -1;)
         if (option == 'v')
             is_verbose = true;
         else if (option == 's')
             step = strtoul(optarg, NULL, 10);
+        else if (option == 'w')
+            trial.words = text_of(optarg);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (argc - optind > 2 && strcmp(argv[optind], kinds[i].name) == 0)
             trial.make = kinds[i].make;
