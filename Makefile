@@ -48,7 +48,7 @@ SCRIPTS = minilink-dist-parallel minilink-dist-slurm
 VERSION := $(shell sed -n 's/^.define MINILINK_VERSION "\(.*\)"/\1/p' lib/link/link.h)
 MAN_SECTIONS = 1 3 5 7
 LIB_SOURCES = $(sort $(wildcard lib/*/*.c lib/toy/language/*.c))
-LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
+LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/page.o $(BUILD)/preload.o
 NVJITLINK = $(BUILD)/nvjitlink/libnvJitLink.so
 NVJITLINK_SOURCES = $(sort $(wildcard lib/library/nvjitlink/*.c))
 NVJITLINK_12_MINORS = 0 1 2 3 4 5 6 7 8 9
@@ -57,7 +57,7 @@ BENCHES = $(patsubst test/bench/%.c,bench_%,$(sort $(wildcard test/bench/*.c)))
 FUZZERS = $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 UNIT_TESTS = $(notdir $(basename $(sort $(wildcard test/unit/*/check_*.c))))
 HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/*.h test/library/*.h test/plugin/*.h test/unit/*.h test/unit/*/*.h))
-SOURCES = $(LIB_SOURCES) $(NVJITLINK_SOURCES) $(sort $(wildcard cmd/*/*.c test/*.c test/*/*.c test/unit/*/*.c))
+SOURCES = $(LIB_SOURCES) $(NVJITLINK_SOURCES) $(sort $(wildcard lib/os/preload/*.c cmd/*/*.c test/*.c test/*/*.c test/unit/*/*.c))
 
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
@@ -89,7 +89,7 @@ programs: $(PROGRAMS:%=$(BUILD)/%) $(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shi
           $(BUILD)/libminilink.so $(BUILD)/public/libminilink.a $(NVJITLINK) $(NVJITLINK).12 \
           $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
 tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so \
-       $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so $(BUILD)/nvjitlink_client \
+       $(BUILD)/plain_program $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so $(BUILD)/nvjitlink_client \
        $(NVJITLINK_12_MINORS:%=$(BUILD)/nvjitlink_client_12_%)
 
 # What a program is made of but main(), which tests and fuzzers link.
@@ -113,25 +113,40 @@ $(BUILD)/page.c: $(PAGE).html $(PAGE).css $(PAGE).js Makefile
 	$(Q){ echo '#include "observe/page.h"'; for part in html css js; do echo "const char page_$$part[] ="; \
 	    sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $(PAGE).$$part; echo ';'; done; } > $@
 
-$(BUILD)/page.o: $(BUILD)/page.c
-	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
-
-$(BUILD)/libminilink.a: $(LIB_OBJECTS) $(BUILD)/page.o
+$(BUILD)/libminilink.a: $(LIB_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+# What os/fork_server preloads into ptxas is a part of the program, as bytes; nothing of a sanitizer's or gcov's is in it.
+PLAIN_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -Ilib -O2 -fPIC -pthread $(WARNINGS) $(CPPFLAGS)
+$(BUILD)/preload.so: lib/os/preload/fork_server.c lib/os/fork_message.h
+	$(Q)mkdir -p $(@D)
+	$(call say,LINK,$@)$(PLAIN_CC) -shared -s -Wl,-z,defs -o $@ $< -ldl
+
+$(BUILD)/plain_program: test/unit/os/plain_program.c
+	$(Q)mkdir -p $(@D)
+	$(call say,LINK,$@)$(PLAIN_CC) -o $@ $<
+
+$(BUILD)/preload.c: $(BUILD)/preload.so
+	$(Q){ echo '#include "os/fork_server_image.h"'; echo 'const unsigned char fork_server_image[] = {'; \
+	    od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; echo '};'; \
+	    echo 'const size_t fork_server_image_size = sizeof fork_server_image;'; } > $@
+
+$(BUILD)/page.o $(BUILD)/preload.o: %.o: %.c
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # For others to link with: only the names of minilink.h are to be seen, and none of them is the program's to replace.
 EXPORTS = lib/library/exports.map
-$(BUILD)/libminilink.so.0: $(LIB_OBJECTS) $(BUILD)/page.o $(EXPORTS)
+$(BUILD)/libminilink.so.0: $(LIB_OBJECTS) $(EXPORTS)
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libminilink.so.0 -Wl,--version-script=$(EXPORTS) \
-	    -Wl,-Bsymbolic -Wl,-z,nodelete $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(LIB_OBJECTS) $(BUILD)/page.o $(LDLIBS)
+	    -Wl,-Bsymbolic -Wl,-z,nodelete $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(LIB_OBJECTS) $(LDLIBS)
 
 $(BUILD)/libminilink.so: $(BUILD)/libminilink.so.0
 	$(Q)ln -sf libminilink.so.0 $@
 
 # The archive that is installed: one object, in which all other names are local.
-$(BUILD)/public/libminilink.a: $(LIB_OBJECTS) $(BUILD)/page.o $(EXPORTS)
+$(BUILD)/public/libminilink.a: $(LIB_OBJECTS) $(EXPORTS)
 	$(Q)mkdir -p $(@D)
-	$(call say,AR,$@)$(CC) -r -nostdlib -o $(@D)/minilink.o $(LIB_OBJECTS) $(BUILD)/page.o && \
+	$(call say,AR,$@)$(CC) -r -nostdlib -o $(@D)/minilink.o $(LIB_OBJECTS) && \
 	    sed -n 's/^ *\(minilink_[a-z_]*\);$$/\1/p' $(EXPORTS) > $(@D)/names && \
 	    $(OBJCOPY) --keep-global-symbols=$(@D)/names $(@D)/minilink.o && rm -f $@ && $(AR) rcs $@ $(@D)/minilink.o
 

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "os/exec.h"
+#include "os/fork_server.h"
 #include "os/toolkit.h"
 
 char *ptxas_find(const struct assembler_request *request, struct buffer *tried)
@@ -126,6 +127,8 @@ const char *ptxas_version(struct ptxas *ptxas)
 void ptxas_close(struct ptxas *ptxas)
 {
     ptxas_ahead_drop(ptxas);
+    if (exec_is_own_program())
+        fork_server_end_all();
     free(ptxas->path);
     free(ptxas->version);
     *ptxas = (struct ptxas){0};

@@ -46,6 +46,9 @@ const char **ptxas_options(struct arena *arena, const struct minilink_job *job);
 const char **ptxas_command(struct arena *arena, const struct ptxas *ptxas,
                            const struct minilink_job *job, size_t *count);
 
+/* Puts the names of the files behind these words. */
+void ptxas_name_files(const char **argv, size_t count, const char *input, const char *output);
+
 /* How a run of it ended, in words that follow a name, written to `text`, or NULL when it ended
  * well. */
 const char *ptxas_describe_end(const struct exec_result *result, char *text, size_t size);

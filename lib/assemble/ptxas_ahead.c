@@ -12,6 +12,7 @@
 #include "assemble/ptxas.h"
 #include "base/context.h"
 #include "os/descriptor.h"
+#include "os/fork_server.h"
 
 /* What a pipe may hold without privileges. Larger texts take so long that the start is nothing. */
 #define MOST_TEXT ((size_t)1 << 20)
@@ -72,7 +73,7 @@ static bool open_files(struct ptxas_ahead *ahead)
     ahead->gate = fds[0];
     ahead->write_end = fds[1];
     ahead->read_end = fcntl(ahead->gate, F_DUPFD_CLOEXEC, 3);
-    ahead->output = exec_memory_file("minilink-cubin");
+    ahead->output = descriptor_memory_file("minilink-cubin");
     snprintf(ahead->input_path, sizeof ahead->input_path, "/proc/%ld/fd/%d", (long)getpid(),
              ahead->gate);
     snprintf(ahead->output_path, sizeof ahead->output_path, "/dev/fd/%d", ahead->output);
@@ -90,16 +91,24 @@ static void start(struct ptxas_ahead *ahead, struct ptxas *ptxas, const char **a
                                          .output_limit = MOST_OUTPUT};
 
     ahead->told = words_of(argv);
-    argv[count++] = ahead->input_path;
-    argv[count++] = "-o";
-    argv[count++] = ahead->output_path;
-    argv[count] = NULL;
+    ptxas_name_files(argv, count, ahead->input_path, ahead->output_path);
     if (ahead->told)
         ahead->child = exec_start(&request);
     if (ahead->child)
         ptxas->ahead = ahead;
     else
         free_ahead(ahead);
+}
+
+/* Not by the first link of a process. */
+static bool is_quicker_served(const char **argv, size_t count)
+{
+    bool pays;
+
+    ptxas_name_files(argv, count, fork_server_input, fork_server_output);
+    pays = fork_server_pays(argv);
+    argv[count] = NULL;
+    return pays;
 }
 
 void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job)
@@ -114,7 +123,7 @@ void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job)
         return;
     context_defer(&cleanup, arena_cleanup, &arena);
     argv = ptxas_command(&arena, ptxas, job, &count);
-    ahead = malloc(sizeof *ahead);
+    ahead = is_quicker_served(argv, count) ? NULL : malloc(sizeof *ahead);
     if (ahead) {
         *ahead = (struct ptxas_ahead){.gate = -1, .read_end = -1, .write_end = -1, .output = -1};
         if (open_files(ahead))

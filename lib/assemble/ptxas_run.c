@@ -22,6 +22,7 @@
 #include "base/context.h"
 #include "os/descriptor.h"
 #include "os/exec.h"
+#include "os/fork_server.h"
 #include "pool/child_tokens.h"
 
 /* Most bytes of messages that are kept of one chunk. */
@@ -36,9 +37,8 @@ struct run {
     const struct minilink_job *job;
     struct minilink_result *result;
     struct arena arena;
-    const struct child_tokens *tokens;    /* for its threads; NULL = they are not counted */
-    int input, output;                    /* in memory; -1 = none */
-    const char *input_path, *output_path; /* what ptxas is told */
+    const struct child_tokens *tokens; /* for its threads; NULL = they are not counted */
+    int input, output;                 /* in memory; -1 = none */
 };
 
 const char **ptxas_options(struct arena *arena, const struct minilink_job *job)
@@ -77,17 +77,22 @@ const char **ptxas_command(struct arena *arena, const struct ptxas *ptxas,
     return argv;
 }
 
-static const char *const *make_command(struct run *run)
+void ptxas_name_files(const char **argv, size_t count, const char *input, const char *output)
+{
+    argv[count++] = input;
+    argv[count++] = "-o";
+    argv[count++] = output;
+    argv[count] = NULL;
+}
+
+static const char *const *make_command(struct run *run, const char *input, const char *output)
 {
     size_t n;
     const char **argv = ptxas_command(&run->arena, run->ptxas, run->job, &n);
 
     if (run->tokens)
         argv[n++] = "--jobserver";
-    argv[n++] = run->input_path;
-    argv[n++] = "-o";
-    argv[n++] = run->output_path;
-    argv[n] = NULL;
+    ptxas_name_files(argv, n, input, output);
     return argv;
 }
 
@@ -176,27 +181,42 @@ static bool is_ptxas(struct run *run, const struct exec_result *ended)
     return false;
 }
 
-static int call(struct run *run)
+static void run_plainly(struct run *run, struct exec_request *request, struct exec_result *ended)
 {
     const struct child_tokens *tokens = run->tokens;
     const int pass[] = {run->input, run->output, tokens ? tokens->fds[0] : -1,
                         tokens ? tokens->fds[1] : -1};
-    const char *const *argv = make_command(run);
-    const struct exec_request request = {.argv = argv,
-                                         .pass = pass,
-                                         .pass_count = tokens ? 4 : 2,
-                                         .variable = tokens ? tokens->flags : NULL,
-                                         .large_pages = true,
-                                         .output_limit = LOG_LIMIT,
-                                         .timeout = run->ptxas->timeout,
-                                         .cancelled = run->job->cancelled};
+
+    request->argv = make_command(run, arena_printf(&run->arena, "/dev/fd/%d", run->input),
+                                 arena_printf(&run->arena, "/dev/fd/%d", run->output));
+    request->pass = pass;
+    request->pass_count = tokens ? 4 : 2;
+    request->variables[0] = tokens ? tokens->flags : NULL;
+    exec_run(request, ended);
+}
+
+/* By one that was started before, when there is one. What counts tokens is started with them. */
+static bool run_quickly(struct run *run, struct exec_request *request, struct exec_result *ended)
+{
+    if (run->tokens)
+        return false;
+    request->argv = make_command(run, fork_server_input, fork_server_output);
+    return ptxas_ahead_take(run->ptxas, run->job, run->input, &run->output, request, ended) ||
+           fork_server_run(request, run->input, run->output, ended);
+}
+
+static int call(struct run *run)
+{
+    struct exec_request request = {.large_pages = true,
+                                   .output_limit = LOG_LIMIT,
+                                   .timeout = run->ptxas->timeout,
+                                   .cancelled = run->job->cancelled};
     struct minilink_result *result = run->result;
     struct exec_result ended;
     char end[128];
 
-    if (tokens ||
-        !ptxas_ahead_take(run->ptxas, run->job, run->input, &run->output, &request, &ended))
-        exec_run(&request, &ended);
+    if (!run_quickly(run, &request, &ended))
+        run_plainly(run, &request, &ended);
     result->log = ended.output;
     if (ended.output_cut)
         append_log(&result->log, "warning ", "there were more messages than are shown");
@@ -221,13 +241,9 @@ static int call(struct run *run)
 /* Files that are in memory only. False with errno when they cannot be made. */
 static bool make_memory(struct run *run)
 {
-    run->input = exec_memory_file("minilink-ptx");
-    run->output = exec_memory_file("minilink-cubin");
-    if (run->input < 0 || run->output < 0)
-        return false;
-    run->input_path = arena_printf(&run->arena, "/dev/fd/%d", run->input);
-    run->output_path = arena_printf(&run->arena, "/dev/fd/%d", run->output);
-    return true;
+    run->input = descriptor_memory_file("minilink-ptx");
+    run->output = descriptor_memory_file("minilink-cubin");
+    return run->input >= 0 && run->output >= 0;
 }
 
 static void let_go(void *argument)

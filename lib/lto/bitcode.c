@@ -17,7 +17,6 @@
 #include "lto/lto_steps.h"
 #include "lto/partition.h"
 #include "os/descriptor.h"
-#include "os/exec.h"
 
 /* Modules that are compiled by themselves come in so many batches at most: a child takes as long to
  * load the library as to compile some. */
@@ -326,7 +325,8 @@ static bool compile_parts(struct bitcode_compilation *compilation, const struct 
                  compilation->inputs.count, program->code.size, program->parts);
     parts_free(&compilation->run);
     close(compilation->inputs_fd);
-    compilation->inputs_fd = compilation->run.inputs = exec_memory_file("minilink-lto-inputs");
+    compilation->inputs_fd = compilation->run.inputs =
+        descriptor_memory_file("minilink-lto-inputs");
     if (compilation->inputs_fd < 0 ||
         !descriptor_write(compilation->inputs_fd, program->code.data, program->code.size))
         context_raise(LINK_NO_MEMORY);

@@ -8,7 +8,6 @@
 #include "diag/diag.h"
 #include "lto/lto.h"
 #include "os/descriptor.h"
-#include "os/exec.h"
 
 /* Members of a group stand side by side. */
 bool lto_refuse_alone(const struct members *members)
@@ -121,7 +120,7 @@ int lto_inputs_write(struct job_inputs *inputs, struct arena *arena, const struc
 {
     size_t most = role == MEMBER_LTO ? members->lto_count : members->bitcode_count;
     struct job_input *list = arena_alloc(arena, most, sizeof *list);
-    struct writer writer = {.fd = exec_memory_file("minilink-lto-inputs")};
+    struct writer writer = {.fd = descriptor_memory_file("minilink-lto-inputs")};
     size_t count = 0;
 
     if (writer.fd < 0)

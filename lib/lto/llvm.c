@@ -20,7 +20,6 @@
 #include "lto/llvm_api.h"
 #include "lto/llvm_steps.h"
 #include "os/descriptor.h"
-#include "os/exec.h"
 
 #define TRIPLE       "nvptx64-nvidia-cuda"
 #define MODULE_NAME  "lto"
@@ -192,7 +191,7 @@ static bool find_cpu(struct run *run, int said)
 static bool choose_cpu(struct run *run)
 {
     int before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-    int said = exec_memory_file("minilink-llvm");
+    int said = descriptor_memory_file("minilink-llvm");
     bool ok = said >= 0 && dup2(said, STDERR_FILENO) >= 0 && find_cpu(run, said);
 
     if (before >= 0)

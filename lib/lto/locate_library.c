@@ -9,6 +9,7 @@
 #include "lto/job.h"
 #include "lto/lto.h"
 #include "lto/part.h"
+#include "os/descriptor.h"
 
 /* Names for the loader, where no file is found. */
 static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
@@ -35,7 +36,7 @@ static bool can_load(const char *name)
     const struct job_inputs none = {0};
     struct attempt attempt = {
         .part = {.answer = -1},
-        .run = {.inputs = exec_memory_file("minilink-lto-inputs"), .threads = 1},
+        .run = {.inputs = descriptor_memory_file("minilink-lto-inputs"), .threads = 1},
     };
     struct context_cleanup cleanup;
     bool ok;

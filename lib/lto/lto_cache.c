@@ -98,7 +98,7 @@ static bool take_output(struct exec_result *result, struct bytes output)
 static bool take(struct part *part, const struct cache_value *value)
 {
     const struct bytes *peak = &value->parts[PART_PEAK];
-    int answer = exec_memory_file("minilink-lto");
+    int answer = descriptor_memory_file("minilink-lto");
 
     part->result = (struct exec_result){.end = EXEC_EXITED};
     if (answer >= 0 && peak->size == sizeof part->result.peak &&

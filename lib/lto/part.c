@@ -43,7 +43,7 @@ static void run_child(struct part *part, int job)
         .argv = argv,
         .pass = pass,
         .pass_count = tokens ? 5 : 3,
-        .variable = tokens ? tokens->flags : NULL,
+        .variables = {tokens ? tokens->flags : NULL},
         .fixed_addresses = true,
         .output_limit = OUTPUT_LIMIT,
         .timeout = run->timeout,
@@ -85,8 +85,8 @@ static void run_part(void *argument)
     if (is_cancelled(part))
         return;
     part->started = clock_now();
-    part->answer = exec_memory_file("minilink-lto");
-    job = part->answer < 0 ? -1 : exec_memory_file("minilink-lto-job");
+    part->answer = descriptor_memory_file("minilink-lto");
+    job = part->answer < 0 ? -1 : descriptor_memory_file("minilink-lto-job");
     if (job >= 0 && descriptor_write(job, part->job.data, part->job.size))
         run_child(part, job);
     else

@@ -86,7 +86,7 @@ static const char *believe(void *argument, struct arena *arena, const struct dis
 
 static void take_answer(struct part *part, const struct distribute_job *job)
 {
-    part->answer = exec_memory_file("minilink-lto");
+    part->answer = descriptor_memory_file("minilink-lto");
     if (part->answer < 0 || !descriptor_write(part->answer, job->data, job->size)) {
         part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = errno};
         return;

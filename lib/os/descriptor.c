@@ -2,6 +2,7 @@
 #include "os/descriptor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,4 +82,25 @@ void descriptor_unmap(void *argument)
 
     if (bytes->size)
         munmap((void *)(uintptr_t)bytes->data, bytes->size);
+}
+
+/* Those of standard input, output and messages. */
+#define STANDARD 3
+
+int descriptor_above_standard(int fd)
+{
+    int moved, saved;
+
+    if (fd < 0 || fd >= STANDARD)
+        return fd;
+    moved = fcntl(fd, F_DUPFD_CLOEXEC, STANDARD);
+    saved = errno;
+    close(fd);
+    errno = saved;
+    return moved;
+}
+
+int descriptor_memory_file(const char *name)
+{
+    return descriptor_above_standard(memfd_create(name, MFD_CLOEXEC));
 }

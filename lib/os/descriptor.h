@@ -27,3 +27,12 @@ bool descriptor_map(int fd, struct bytes *bytes);
 
 /* Ends the mapping. `bytes` is a struct bytes, which may be {0}; for context_defer, too. */
 void descriptor_unmap(void *bytes);
+
+/* The standard descriptors may be closed in a caller of the library; what is opened then would take
+ * their numbers, and be replaced in a child. Returns the descriptor itself, or one that takes its
+ * place, which is closed on exec; -1 with errno when there is none, or `fd` is none. */
+int descriptor_above_standard(int fd);
+
+/* An anonymous file in memory, named `name` for debugging, closed on exec and not one of the
+ * standard descriptors. -1 and errno when it cannot be made. */
+int descriptor_memory_file(const char *name);

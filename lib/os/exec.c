@@ -5,6 +5,7 @@
  * its output, since a grandchild may hold the pipe open for longer than the child lives. */
 #include "base/clock.h"
 #include "base/text.h"
+#include "os/capture.h"
 #include "os/exec.h"
 
 #include <errno.h>
@@ -116,41 +117,6 @@ static size_t reserve_group(void)
     return GROUPS;
 }
 
-/* The standard descriptors may be closed in a caller of the library; what is opened then would take
- * their numbers and be replaced in the child. */
-static int above_standard(int fd)
-{
-    int moved, saved;
-
-    if (fd < 0 || fd > CHILD_ERRORS)
-        return fd;
-    moved = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_ERRORS + 1);
-    saved = errno;
-    close(fd);
-    errno = saved;
-    return moved;
-}
-
-int exec_memory_file(const char *name)
-{
-    return above_standard(memfd_create(name, MFD_CLOEXEC));
-}
-
-static bool make_pipe(int fds[2])
-{
-    if (pipe2(fds, O_CLOEXEC))
-        return false;
-    fds[0] = above_standard(fds[0]);
-    fds[1] = above_standard(fds[1]);
-    if (fds[0] >= 0 && fds[1] >= 0 && fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0)
-        return true;
-    if (fds[0] >= 0)
-        close(fds[0]);
-    if (fds[1] >= 0)
-        close(fds[1]);
-    return false;
-}
-
 /* Workers block all signals, and a parent may ignore some; both would be inherited. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
@@ -173,7 +139,10 @@ static int set_attributes(posix_spawnattr_t *attributes)
 static int set_actions(posix_spawn_file_actions_t *actions, const struct exec_request *request,
                        int output)
 {
-    int error = posix_spawn_file_actions_addopen(actions, CHILD_INPUT, "/dev/null", O_RDONLY, 0);
+    int error =
+        request->input
+            ? posix_spawn_file_actions_adddup2(actions, request->input, CHILD_INPUT)
+            : posix_spawn_file_actions_addopen(actions, CHILD_INPUT, "/dev/null", O_RDONLY, 0);
 
     if (!error)
         error = posix_spawn_file_actions_adddup2(actions, output, CHILD_OUTPUT);
@@ -257,15 +226,15 @@ static char **make_environment(const struct exec_request *request)
     size_t count = string_list_count((const char *const *)environ);
     char **list;
 
-    list = malloc((count + 3) * sizeof *list);
+    list = malloc((count + 2 + EXEC_VARIABLES) * sizeof *list);
     if (!list)
         return NULL;
     if (count)
         memcpy(list, environ, count * sizeof *list);
     if (wants_large_pages(request))
         count = put_variable(list, count, LARGE_PAGES);
-    if (request->variable)
-        count = put_variable(list, count, request->variable);
+    for (size_t i = 0; i < EXEC_VARIABLES && request->variables[i]; i++)
+        count = put_variable(list, count, request->variables[i]);
     list[count] = NULL;
     return list;
 }
@@ -318,57 +287,6 @@ static int spawn_fixed(pid_t *pid, const struct exec_request *request, int outpu
     return error;
 }
 
-/* What the child has printed so far. */
-struct capture {
-    char *data; /* `size` bytes and a NUL, or NULL */
-    size_t size;
-    size_t capacity;
-    size_t limit;
-    bool cut;
-};
-
-/* Keeps bytes up to the limit. Memory that runs out here only cuts the output. */
-static void keep(struct capture *capture, const char *data, size_t size)
-{
-    size_t room = capture->limit - capture->size;
-
-    if (size > room) {
-        capture->cut = true;
-        size = room;
-    }
-    if (capture->capacity - capture->size <= size) {
-        size_t capacity = (capture->size + size) * 2 + 1;
-        char *grown = realloc(capture->data, capacity);
-
-        if (!grown) {
-            capture->cut = true;
-            return;
-        }
-        capture->data = grown;
-        capture->capacity = capacity;
-    }
-    memcpy(capture->data + capture->size, data, size);
-    capture->size += size;
-    capture->data[capture->size] = '\0';
-}
-
-/* Reads what is there. False when the pipe has ended. */
-static bool read_output(int fd, struct capture *capture)
-{
-    char block[4096];
-
-    for (;;) {
-        ssize_t got = read(fd, block, sizeof block);
-
-        if (got > 0)
-            keep(capture, block, (size_t)got);
-        else if (got == 0 || (errno != EINTR && errno != EAGAIN))
-            return false;
-        else if (errno == EAGAIN)
-            return true;
-    }
-}
-
 static bool is_cancelled(const struct exec_request *request)
 {
     return atomic_load(&stopping) ||
@@ -398,10 +316,10 @@ static enum exec_end follow(pid_t pid, int output, const struct exec_request *re
             kill(-pid, SIGKILL);
         poll(fds, 2, TICK_MILLISECONDS); /* a failure is a spurious wake-up */
         if (fds[0].revents)
-            is_open = read_output(output, capture);
+            is_open = capture_read(capture, output);
     }
     if (is_open)
-        read_output(output, capture);
+        capture_read(capture, output);
     if (pidfd >= 0)
         close(pidfd);
     if (is_late)
@@ -470,7 +388,7 @@ static int begin(struct exec_child *child, const struct exec_request *request)
 
     if (child->place >= GROUPS)
         return EAGAIN;
-    if (!make_pipe(fds))
+    if (!capture_pipe(fds))
         return errno;
     error = start(&child->pid, request, child->place, fds[1]);
     close(fds[1]);
@@ -527,6 +445,13 @@ struct exec_child *exec_start(const struct exec_request *request)
     release(child);
     free(child);
     return NULL;
+}
+
+bool exec_has_printed(const struct exec_child *child)
+{
+    struct pollfd fd = {.fd = child->output, .events = POLLIN};
+
+    return poll(&fd, 1, 0) == 1 && (fd.revents & POLLIN);
 }
 
 void exec_finish(struct exec_child *child, const struct exec_request *request,

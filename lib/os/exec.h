@@ -13,6 +13,8 @@
 
 struct exec_child; /* one that was started */
 
+#define EXEC_VARIABLES 2
+
 struct exec_request {
     const char *const *argv; /* argv[0] is the path; ends with NULL */
     /* When set, no program is run but this, in a copy of this process (a fork), whose exit status
@@ -20,10 +22,12 @@ struct exec_request {
      * with one thread may ask for that. */
     int (*call)(void *argument);
     void *argument;
-    const char *variable; /* "NAME=value", for the child's environment alone; NULL = none */
+    const char *variables[EXEC_VARIABLES]; /* "NAME=value", for the child's environment alone;
+                                              NULL = none, or no more */
     /* The program's memory comes in large pages, as far as glibc and the kernel have them, unless
      * GLIBC_TUNABLES is set already: for one that takes much of it from malloc in a short time. */
     bool large_pages;
+    int input;       /* the program's standard input; 0 = /dev/null. Not for a call */
     const int *pass; /* descriptors that the child gets under the same number */
     size_t pass_count;
     /* The program finds its stack, heap and libraries at the same addresses each time, where the
@@ -62,6 +66,9 @@ void exec_run(const struct exec_request *request, struct exec_result *result);
  * caller ends it with exec_finish(). NULL when it cannot be started. */
 struct exec_child *exec_start(const struct exec_request *request);
 
+/* Whether a child has printed anything yet. */
+bool exec_has_printed(const struct exec_child *child);
+
 /* Waits for the end of a child, and frees it. Of the request the limit of output, the time, which
  * counts from now on, and `cancelled` are looked at. The caller frees result->output in every case.
  */
@@ -92,10 +99,6 @@ const char *exec_own_code(void);
 /* Begins this program anew, with fixed addresses and the same words, unless it has them already.
  * Returns when it has, or when that cannot be. Only for a process that has done nothing yet. */
 void exec_fix_addresses(char *const *argv);
-
-/* An anonymous file in memory, named `name` for debugging, closed on exec and not one of the
- * standard descriptors. -1 and errno when it cannot be made. */
-int exec_memory_file(const char *name);
 
 /* Sends a signal to every running group. Async-signal-safe. */
 void exec_signal_all(int number);

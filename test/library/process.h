@@ -32,6 +32,9 @@
 #define PROCESS_TASKS 1
 #endif
 
+/* A ptxas that waits for the next link has a socket: as many as there were jobs at a time. */
+#define PROCESS_SOCKETS 16
+
 extern char **environ;
 
 struct process_state {
@@ -43,7 +46,8 @@ struct process_state {
     char folder[PATH_MAX];
     char locale[256];
     char environment[1 << 16]; /* all of its words */
-    char descriptors[1 << 13]; /* a line for each: number and what it is */
+    char descriptors[1 << 13]; /* a line for each but sockets: number and what it is */
+    int sockets;
     int tasks;
     bool has_children;
 };
@@ -103,6 +107,27 @@ static inline void *process_nothing(void *argument)
     return argument;
 }
 
+/* Takes the lines of sockets out of the text. Returns how many there were. */
+static inline int process_drop_sockets(char *text)
+{
+    char *kept = text;
+    int count = 0;
+
+    for (char *line = text; *line;) {
+        char *end = strchr(line, '\n') + 1, *what = strchr(line, ' ');
+
+        if (strncmp(what, " socket:", 8) == 0) {
+            count++;
+        } else {
+            memmove(kept, line, (size_t)(end - line));
+            kept += end - line;
+        }
+        line = end;
+    }
+    *kept = '\0';
+    return count;
+}
+
 /* Large: not for the stack of a small thread. */
 static inline void process_look(struct process_state *state)
 {
@@ -126,6 +151,7 @@ static inline void process_look(struct process_state *state)
     for (char **word = environ; word && *word; word++)
         process_add(state->environment, sizeof state->environment, *word);
     process_descriptors(state->descriptors, sizeof state->descriptors);
+    state->sockets = process_drop_sockets(state->descriptors);
     state->tasks = process_wait_tasks(PROCESS_TASKS);
     state->has_children = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
@@ -179,6 +205,8 @@ static inline const char *process_changed(const struct process_state *before)
         return "the number of threads";
     if (now.has_children != before->has_children)
         return "the children";
+    if (now.sockets > before->sockets + PROCESS_SOCKETS)
+        return "the number of sockets";
     if (strcmp(before->descriptors, now.descriptors) != 0) {
         snprintf(said, sizeof said, "the descriptors, which are\n%.8000s\nand were\n%.8000s",
                  now.descriptors, before->descriptors);

@@ -9,6 +9,7 @@
 #include "lto/answer.h"
 #include "lto/job.h"
 #include "lto/part.h"
+#include "os/descriptor.h"
 #include "suite.h"
 
 static struct arena arena;
@@ -144,7 +145,7 @@ static void run_two(struct parts_run *run, struct part *parts, const char *way)
     job_write(&job, library, options, 2, &inputs);
     *run = (struct parts_run){
         .program = program,
-        .inputs = exec_memory_file("inputs"),
+        .inputs = descriptor_memory_file("inputs"),
         .list = parts,
         .count = 2,
         .threads = 2,

@@ -10,7 +10,7 @@
 #include "lto/lto.h"
 #include "lto/answer.h"
 #include "lto/nvjitlink.h"
-#include "os/exec.h"
+#include "os/descriptor.h"
 #include "suite.h"
 
 static int file;
@@ -19,7 +19,7 @@ static struct lto_answer answer;
 
 void set_up(void)
 {
-    file = exec_memory_file("answer");
+    file = descriptor_memory_file("answer");
     ck_assert_int_ge(file, 0);
 }
 

@@ -1,0 +1,66 @@
+/* capture.c: a buffer that grows. */
+#include "os/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/descriptor.h"
+
+bool capture_pipe(int fds[2])
+{
+    if (pipe2(fds, O_CLOEXEC))
+        return false;
+    fds[0] = descriptor_above_standard(fds[0]);
+    fds[1] = descriptor_above_standard(fds[1]);
+    if (fds[0] >= 0 && fds[1] >= 0 && fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0)
+        return true;
+    if (fds[0] >= 0)
+        close(fds[0]);
+    if (fds[1] >= 0)
+        close(fds[1]);
+    return false;
+}
+
+/* Memory that runs out here only cuts the output. */
+static void keep(struct capture *capture, const char *data, size_t size)
+{
+    size_t room = capture->limit - capture->size;
+
+    if (size > room) {
+        capture->cut = true;
+        size = room;
+    }
+    if (capture->capacity - capture->size <= size) {
+        size_t capacity = (capture->size + size) * 2 + 1;
+        char *grown = realloc(capture->data, capacity);
+
+        if (!grown) {
+            capture->cut = true;
+            return;
+        }
+        capture->data = grown;
+        capture->capacity = capacity;
+    }
+    memcpy(capture->data + capture->size, data, size);
+    capture->size += size;
+    capture->data[capture->size] = '\0';
+}
+
+bool capture_read(struct capture *capture, int fd)
+{
+    char block[4096];
+
+    for (;;) {
+        ssize_t got = read(fd, block, sizeof block);
+
+        if (got > 0)
+            keep(capture, block, (size_t)got);
+        else if (got == 0 || (errno != EINTR && errno != EAGAIN))
+            return false;
+        else if (errno == EAGAIN)
+            return true;
+    }
+}

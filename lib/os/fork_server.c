@@ -1,0 +1,417 @@
+/* fork_server.c: the linker's side: a socket to each server, and those that wait for a job. */
+#include "os/fork_server.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "os/capture.h"
+#include "os/descriptor.h"
+#include "os/fork_message.h"
+#include "os/fork_server_image.h"
+
+/* Servers that wait at a time, and kinds of jobs that are remembered. */
+#define MOST_IDLE  64
+#define MOST_KINDS 16
+
+/* Words of a program that is run as a server. */
+#define MOST_WORDS 256
+
+/* How soon a cancelled job is given up. */
+#define TICK_MILLISECONDS 20
+
+/* How long a server may take to end when it is told to. */
+#define END_MILLISECONDS 2000
+
+const char fork_server_input[] = "INPUT", fork_server_output[] = "OUTPUT";
+
+struct server {
+    XXH128_hash_t kind;
+    int control;              /* our end of the socket */
+    struct exec_child *child; /* NULL when it is not ours */
+};
+
+/* What all threads share. Who does not get the lock at once goes without a server: so a process
+ * that was forked while another thread held it is not stuck. */
+static struct {
+    pthread_mutex_t lock;
+    pid_t owner; /* a copy of this process has the descriptors, too, but the servers are not its */
+    struct server idle[MOST_IDLE];
+    size_t idle_count;
+    struct {
+        XXH128_hash_t kind;
+        bool works; /* no server of this kind has failed */
+    } kinds[MOST_KINDS];
+    size_t kind_count; /* of all that were entered; the oldest make room */
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+extern char **environ;
+
+static void add_string(XXH3_state_t *state, const char *string)
+{
+    XXH3_128bits_update(state, string, strlen(string) + 1);
+}
+
+static bool add_file(XXH3_state_t *state, const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status))
+        return false;
+    XXH3_128bits_update(state, &status.st_dev, sizeof status.st_dev);
+    XXH3_128bits_update(state, &status.st_ino, sizeof status.st_ino);
+    if (S_ISREG(status.st_mode)) {
+        XXH3_128bits_update(state, &status.st_size, sizeof status.st_size);
+        XXH3_128bits_update(state, &status.st_ctim, sizeof status.st_ctim);
+    }
+    return true;
+}
+
+/* All that a program that is started now could differ by from one that was started before. False
+ * when no server can be started for it. */
+static bool find_kind(XXH128_hash_t *kind, const char *const *argv)
+{
+    const uid_t users[] = {geteuid(), getegid()};
+    XXH3_state_t *state = XXH3_createState();
+    bool ok = !getenv("LD_PRELOAD") && string_list_count(argv) < MOST_WORDS && state &&
+              XXH3_128bits_reset(state) == XXH_OK && add_file(state, argv[0]) &&
+              add_file(state, ".");
+
+    if (ok) {
+        XXH3_128bits_update(state, users, sizeof users);
+        for (size_t i = 0; argv[i]; i++)
+            add_string(state, argv[i]);
+        for (size_t i = 0; environ[i]; i++)
+            add_string(state, environ[i]);
+        *kind = XXH3_128bits_digest(state);
+    }
+    XXH3_freeState(state);
+    return ok;
+}
+
+/* A script runs another program, and may do more than that. */
+static bool is_elf(const char *path)
+{
+    char magic[SELFMAG];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is = fd >= 0 && descriptor_read(fd, magic, sizeof magic, 0) &&
+              memcmp(magic, ELFMAG, SELFMAG) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* What was taken over from another process belongs to that one. Under the lock. */
+static void forget_another_process(void)
+{
+    if (all.owner == getpid())
+        return;
+    for (size_t i = 0; i < all.idle_count; i++)
+        close(all.idle[i].control);
+    all.idle_count = 0;
+    all.owner = getpid();
+}
+
+/* Whether a server of the kind may be used; at the first sight the kind is only remembered. Under
+ * the lock. */
+static bool is_usable(XXH128_hash_t kind, const char *path)
+{
+    for (size_t i = 0; i < all.kind_count && i < MOST_KINDS; i++)
+        if (XXH128_isEqual(all.kinds[i].kind, kind))
+            return all.kinds[i].works;
+    all.kinds[all.kind_count % MOST_KINDS].kind = kind;
+    all.kinds[all.kind_count++ % MOST_KINDS].works = is_elf(path);
+    return false;
+}
+
+/* Takes one that waits, if there is one, else server->control is -1. False when none may be used.
+ */
+static bool take(struct server *server, const char *path)
+{
+    bool ok;
+
+    if (pthread_mutex_trylock(&all.lock))
+        return false;
+    forget_another_process();
+    ok = is_usable(server->kind, path);
+    for (size_t i = 0; ok && i < all.idle_count; i++)
+        if (XXH128_isEqual(all.idle[i].kind, server->kind)) {
+            *server = all.idle[i];
+            all.idle[i] = all.idle[--all.idle_count];
+            break;
+        }
+    pthread_mutex_unlock(&all.lock);
+    return ok;
+}
+
+/* What a server was started for in vain is run plainly from now on. */
+static void give_kind_up(XXH128_hash_t kind)
+{
+    if (pthread_mutex_trylock(&all.lock))
+        return;
+    for (size_t i = 0; i < all.kind_count && i < MOST_KINDS; i++)
+        if (XXH128_isEqual(all.kinds[i].kind, kind))
+            all.kinds[i].works = false;
+    pthread_mutex_unlock(&all.lock);
+}
+
+/* Ends a server and what it does. */
+static void end(struct server *server)
+{
+    const int cancelled = 1;
+    const struct exec_request request = {.cancelled = &cancelled};
+    struct pollfd fd = {.fd = server->control, .events = 0};
+    struct exec_result result;
+
+    shutdown(server->control, SHUT_WR);
+    if (server->child) {
+        exec_finish(server->child, &request, &result);
+        free(result.output);
+    } else {
+        poll(&fd, 1, END_MILLISECONDS); /* until its end of the socket is closed */
+    }
+    close(server->control);
+}
+
+/* Has it wait for the next job. */
+static void keep(struct server *server)
+{
+    bool is_kept = false;
+
+    if (pthread_mutex_trylock(&all.lock) == 0) {
+        is_kept = all.idle_count < MOST_IDLE;
+        if (is_kept)
+            all.idle[all.idle_count++] = *server;
+        pthread_mutex_unlock(&all.lock);
+    }
+    if (!is_kept)
+        end(server);
+}
+
+bool fork_server_pays(const char *const *argv)
+{
+    XXH128_hash_t kind;
+    bool pays;
+
+    if (!find_kind(&kind, argv) || pthread_mutex_trylock(&all.lock))
+        return false;
+    pays = is_usable(kind, argv[0]);
+    pthread_mutex_unlock(&all.lock);
+    return pays;
+}
+
+void fork_server_end_all(void)
+{
+    struct server server;
+
+    pthread_mutex_lock(&all.lock);
+    forget_another_process();
+    while (all.idle_count > 0) {
+        server = all.idle[--all.idle_count];
+        pthread_mutex_unlock(&all.lock);
+        end(&server);
+        pthread_mutex_lock(&all.lock);
+    }
+    pthread_mutex_unlock(&all.lock);
+}
+
+/* What is sent along with a request. */
+union descriptors {
+    struct cmsghdr header; /* for its alignment */
+    char bytes[CMSG_SPACE(FORK_DESCRIPTORS * sizeof(int))];
+};
+
+static bool ask(const struct server *server, unsigned char request, const int *descriptors)
+{
+    struct iovec part = {.iov_base = &request, .iov_len = 1};
+    union descriptors control = {0};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (descriptors) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(FORK_DESCRIPTORS * sizeof(int)),
+                                          .cmsg_level = SOL_SOCKET,
+                                          .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(&control.header), descriptors, FORK_DESCRIPTORS * sizeof(int));
+    }
+    return sendmsg(server->control, &message, MSG_NOSIGNAL) == 1;
+}
+
+/* Starts the program where its end of the socket, the image and the number of the output are at
+ * hand. The image's number is the input's in jobs. */
+static bool start_program(struct server *server, const char *const *argv, int control,
+                          const int numbers[2])
+{
+    char preload[48], variable[64], input[32], output[32];
+    const char *words[MOST_WORDS];
+    size_t count = 0;
+    const struct exec_request request = {.argv = words,
+                                         .variables = {preload, variable},
+                                         .large_pages = true,
+                                         .input = control,
+                                         .pass = numbers,
+                                         .pass_count = 2,
+                                         .output_limit = 1};
+
+    snprintf(preload, sizeof preload, "LD_PRELOAD=/dev/fd/%d", numbers[0]);
+    snprintf(variable, sizeof variable, FORK_VARIABLE "=%d %d", numbers[0], numbers[1]);
+    snprintf(input, sizeof input, "/dev/fd/%d", numbers[0]);
+    snprintf(output, sizeof output, "/dev/fd/%d", numbers[1]);
+    for (; argv[count]; count++)
+        words[count] = argv[count] == fork_server_input    ? input
+                       : argv[count] == fork_server_output ? output
+                                                           : argv[count];
+    words[count] = NULL;
+    server->child = exec_start(&request);
+    return server->child != NULL;
+}
+
+/* It comes away from this process, whose child then ends. False when it did not, or has printed
+ * something on its way. */
+static bool detach(struct server *server)
+{
+    const struct exec_request request = {.output_limit = 1};
+    struct exec_result result;
+    struct exec_child *child = server->child;
+
+    server->child = NULL;
+    if (!ask(server, FORK_DETACH, NULL))
+        shutdown(server->control, SHUT_WR);
+    exec_finish(child, &request, &result);
+    free(result.output);
+    return result.end == EXEC_EXITED && result.code == 0 && result.output_size == 0;
+}
+
+static bool start(struct server *server, const char *const *argv)
+{
+    int ends[2] = {-1, -1}, numbers[2] = {-1, -1};
+    bool ok = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0;
+
+    for (size_t i = 0; ok && i < 2; i++) {
+        numbers[i] = descriptor_memory_file("minilink-fork-server");
+        ends[i] = descriptor_above_standard(ends[i]);
+        ok = numbers[i] >= 0 && ends[i] >= 0;
+    }
+    ok = ok && descriptor_write(numbers[0], fork_server_image, fork_server_image_size) &&
+         start_program(server, argv, ends[1], numbers);
+    for (size_t i = 0; i < 2; i++)
+        if (numbers[i] >= 0)
+            close(numbers[i]);
+    if (ends[1] >= 0)
+        close(ends[1]);
+    server->control = ends[0];
+    if (!ok && ends[0] >= 0)
+        close(ends[0]);
+    if (!ok || exec_is_own_program() || detach(server))
+        return ok;
+    end(server);
+    return false;
+}
+
+static bool is_cancelled(const struct exec_request *request)
+{
+    return request->cancelled && __atomic_load_n(request->cancelled, __ATOMIC_RELAXED);
+}
+
+/* Follows a job to its end. False when the server has ended; EXEC_EXITED when there is an answer.
+ */
+static bool follow(const struct server *server, const struct exec_request *request, int printed,
+                   struct capture *capture, struct fork_answer *answer, enum exec_end *how)
+{
+    uint64_t late = clock_now() + (uint64_t)request->timeout * 1000000000u;
+    bool is_open = true;
+
+    for (*how = EXEC_EXITED;;) {
+        struct pollfd fds[] = {{.fd = server->control, .events = POLLIN},
+                               {.fd = is_open ? printed : -1, .events = POLLIN}};
+
+        if (is_cancelled(request))
+            *how = EXEC_CANCELLED;
+        else if (request->timeout && clock_now() >= late)
+            *how = EXEC_TIMED_OUT;
+        if (*how != EXEC_EXITED)
+            return true;
+        poll(fds, 2, TICK_MILLISECONDS); /* a failure is a spurious wake-up */
+        if (fds[1].revents)
+            is_open = capture_read(capture, printed);
+        if (!fds[0].revents)
+            continue;
+        if (is_open)
+            capture_read(capture, printed);
+        return recv(server->control, answer, sizeof *answer, 0) == sizeof *answer;
+    }
+}
+
+/* One job. False when the server has ended, or the copy was killed, or what the program prints
+ * before it opens its input is not among what the copy has printed. */
+static bool do_job(struct server *server, const struct exec_request *request, const int files[2],
+                   struct exec_result *result)
+{
+    struct capture capture = {.limit = request->output_limit};
+    struct fork_answer answer = {0};
+    enum exec_end how = EXEC_EXITED;
+    int printed[2];
+    bool ok;
+
+    if (!capture_pipe(printed)) {
+        end(server);
+        return false;
+    }
+    ok = ask(server, FORK_JOB, (const int[]){files[0], files[1], printed[1]});
+    close(printed[1]);
+    ok = ok && follow(server, request, printed[0], &capture, &answer, &how) &&
+         !(server->child && exec_has_printed(server->child));
+    close(printed[0]);
+    ok = ok && (how != EXEC_EXITED || WIFEXITED(answer.status));
+    if (ok && how == EXEC_EXITED)
+        keep(server);
+    else
+        end(server);
+    if (!ok) {
+        free(capture.data);
+        return false;
+    }
+    *result = (struct exec_result){
+        .end = how,
+        .code = how == EXEC_EXITED ? WEXITSTATUS(answer.status) : (int)request->timeout,
+        .output = capture.data,
+        .output_size = capture.size,
+        .output_cut = capture.cut,
+        .peak = answer.peak,
+    };
+    return true;
+}
+
+bool fork_server_run(const struct exec_request *request, int input, int output,
+                     struct exec_result *result)
+{
+    struct server server = {.control = -1};
+    bool is_new;
+
+    if (!find_kind(&server.kind, request->argv) || !take(&server, request->argv[0]))
+        return false;
+    is_new = server.control < 0;
+    if (is_new && !start(&server, request->argv)) {
+        give_kind_up(server.kind);
+        return false;
+    }
+    if (do_job(&server, request, (const int[]){input, output}, result))
+        return true;
+    if (is_new)
+        give_kind_up(server.kind);
+    return false;
+}

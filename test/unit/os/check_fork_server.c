@@ -1,0 +1,267 @@
+/* Tests of programs that are started once and copied for each job. */
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "files.h"
+#include "os/descriptor.h"
+#include "os/fork_server.h"
+#include "suite.h"
+
+static char program[PATH_MAX], word[64];
+static struct exec_result result;
+static volatile int cancelled;
+static unsigned timeout;
+static int input, output, before;
+static long server, did; /* the processes that the last job's output names */
+
+/* Words that no other test has: the linker remembers them. */
+void set_up(void)
+{
+    static int count;
+    ssize_t size;
+
+    before = files_count_open();
+    size = readlink("/proc/self/exe", program, sizeof program - 32);
+    ck_assert_int_gt(size, 0);
+    program[size] = '\0';
+    dirname(program);
+    strcat(program, "/plain_program");
+    snprintf(word, sizeof word, "%ld-%d", (long)getpid(), count++);
+    input = descriptor_memory_file("input");
+    output = descriptor_memory_file("output");
+    result = (struct exec_result){0};
+    cancelled = 0;
+    timeout = 0;
+}
+
+void tear_down(void)
+{
+    fork_server_end_all();
+    close(input);
+    close(output);
+    ck_assert_int_eq(files_count_open(), before);
+    free(result.output);
+}
+
+static void set_text(int fd, const char *text)
+{
+    ck_assert_int_eq(ftruncate(fd, 0), 0);
+    ck_assert(descriptor_write_at(fd, text, strlen(text), 0));
+}
+
+static bool run(const char *mode, const char *text)
+{
+    const char *const argv[] = {program, mode, word, fork_server_input, fork_server_output, NULL};
+    const struct exec_request request = {
+        .argv = argv, .output_limit = 1000, .timeout = timeout, .cancelled = &cancelled};
+    bool done;
+
+    free(result.output);
+    result = (struct exec_result){0};
+    set_text(input, text);
+    set_text(output, "");
+    done = fork_server_run(&request, input, output, &result);
+    if (done && result.output)
+        ck_assert_int_eq(sscanf(result.output, "%ld %ld", &server, &did), 2);
+    return done;
+}
+
+static void expect_copied(const char *text)
+{
+    char got[64] = "";
+    struct stat status;
+
+    ck_assert_int_eq(result.end, EXEC_EXITED);
+    ck_assert_int_eq(result.code, 0);
+    ck_assert_uint_gt(result.peak, 4096);
+    ck_assert_int_eq(fstat(output, &status), 0);
+    ck_assert_int_eq(status.st_size, (off_t)strlen(text));
+    ck_assert(descriptor_read(output, got, strlen(text), 0));
+    ck_assert_str_eq(got, text);
+}
+
+/* A process that is nobody's child any more may be a moment in ending. */
+static void expect_gone(long pid)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+
+    for (int i = 0; i < 20000 && kill((pid_t)pid, 0) == 0; i++)
+        nanosleep(&moment, NULL);
+    ck_assert(kill((pid_t)pid, 0) != 0 && errno == ESRCH);
+}
+
+static void expect_no_child(void)
+{
+    siginfo_t child;
+
+    ck_assert_int_eq(waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT), -1);
+    ck_assert_int_eq(errno, ECHILD);
+}
+
+/* As a library first, then as a program. */
+TEST_LOOP(one_process_does_all_jobs_but_the_first, 2)
+{
+    long first;
+
+    if (_i)
+        exec_set_own_program();
+    ck_assert(!run("copy", "one"));
+    ck_assert(run("copy", "two"));
+    expect_copied("two");
+    ck_assert_int_ne(server, (long)getpid());
+    if (!_i)
+        expect_no_child();
+    first = did;
+    for (int i = 0; i < 20; i++) {
+        long by = server;
+
+        ck_assert(run("copy", i % 2 ? "" : "three"));
+        expect_copied(i % 2 ? "" : "three");
+        ck_assert_int_eq(server, by);
+        ck_assert_int_ne(did, first);
+    }
+    fork_server_end_all();
+    expect_gone(server);
+    expect_no_child();
+    ck_assert(run("copy", "four"));
+    expect_copied("four");
+}
+
+TEST(a_failure_is_the_jobs_own)
+{
+    run("fail", "");
+    ck_assert(run("fail", ""));
+    ck_assert_int_eq(result.end, EXEC_EXITED);
+    ck_assert_int_eq(result.code, 3);
+    ck_assert(run("fail", ""));
+}
+
+/* What must be run plainly, the first time and ever after. */
+TEST_LOOP(what_does_not_work_as_a_server_is_left_alone, 8)
+{
+    static const char *const modes[] = {"crash", "early", "threads", "elsewhere"};
+
+    if (_i >= 4)
+        exec_set_own_program();
+    for (int i = 0; i < 4; i++)
+        ck_assert(!run(modes[_i % 4], "x"));
+    expect_no_child();
+}
+
+TEST(a_script_is_left_alone)
+{
+    strcpy(program, "/tmp/check_fork_server.XXXXXX");
+    input = (close(input), mkstemp(program));
+    ck_assert(descriptor_write(input, "#!/bin/cat\n", 11));
+    ck_assert_int_eq(fchmod(input, 0755), 0);
+    for (int i = 0; i < 3; i++) {
+        const char *const argv[] = {program, fork_server_input, NULL};
+        const struct exec_request request = {.argv = argv};
+
+        ck_assert(!fork_server_pays(argv));
+        ck_assert(!fork_server_run(&request, input, output, &result));
+    }
+    unlink(program);
+}
+
+TEST(only_the_same_job_is_done_by_the_same_process)
+{
+    char folder[] = "/tmp/check_fork_server.XXXXXX";
+    long by;
+
+    run("copy", "");
+    ck_assert(run("copy", ""));
+    by = server;
+    setenv("CHECK_FORK_SERVER", "1", 1);
+    ck_assert(!run("copy", ""));
+    ck_assert(run("copy", ""));
+    ck_assert_int_ne(server, by);
+    unsetenv("CHECK_FORK_SERVER");
+    ck_assert(run("copy", ""));
+    ck_assert_int_eq(server, by);
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+    ck_assert(!run("copy", ""));
+    ck_assert_int_eq(chdir("/"), 0);
+    rmdir(folder);
+    strcat(word, "x");
+    ck_assert(!run("copy", ""));
+    setenv("LD_PRELOAD", "", 1);
+    ck_assert(!run("copy", ""));
+    ck_assert(!run("copy", ""));
+    unsetenv("LD_PRELOAD");
+}
+
+TEST(it_pays_from_the_second_time_on)
+{
+    const char *const argv[] = {program, word, fork_server_input, fork_server_output, NULL};
+
+    ck_assert(!fork_server_pays(argv));
+    ck_assert(fork_server_pays(argv));
+}
+
+/* Whose result is not wanted any more, or comes too late. */
+TEST_LOOP(a_job_that_is_given_up_leaves_nothing, 3)
+{
+    bool is_late = _i == 2;
+
+    if (_i == 1)
+        exec_set_own_program();
+    run("hang", "");
+    timeout = is_late ? 1 : 0;
+    cancelled = !is_late;
+    ck_assert(run("hang", ""));
+    ck_assert_int_eq(result.end, is_late ? EXEC_TIMED_OUT : EXEC_CANCELLED);
+    ck_assert_int_eq(result.code, is_late ? 1 : 0);
+    if (is_late) {
+        expect_gone(did);
+        expect_gone(server);
+    }
+    expect_no_child();
+}
+
+/* A process that was copied has its parent's descriptors, but asks its own servers. */
+TEST(a_copy_of_the_process_has_servers_of_its_own)
+{
+    long by;
+    int status;
+    pid_t child;
+
+    run("copy", "");
+    ck_assert(run("copy", ""));
+    by = server;
+    child = fork();
+    if (child == 0) {
+        bool ok = run("copy", "child") && server != by;
+
+        fork_server_end_all();
+        _exit(ok ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert(run("copy", "parent"));
+    expect_copied("parent");
+    ck_assert_int_eq(server, by);
+}
+
+/* One that waited for too long, or was killed. */
+TEST(a_server_that_has_ended_is_replaced)
+{
+    run("copy", "");
+    ck_assert(run("copy", ""));
+    ck_assert_int_eq(kill((pid_t)server, SIGKILL), 0);
+    expect_gone(server);
+    ck_assert(!run("copy", ""));
+    ck_assert(run("copy", "again"));
+    expect_copied("again");
+}

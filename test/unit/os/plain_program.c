@@ -1,0 +1,53 @@
+/* plain_program: a program of others, for tests of the fork server.
+ *
+ *     plain_program MODE WORD INPUT OUTPUT
+ *
+ * Copies INPUT to OUTPUT, and prints which process it is and which one is its parent.
+ * Built without sanitizers, into which nothing can be preloaded. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *wait_for_ever(void *argument)
+{
+    for (;;)
+        pause();
+    return argument;
+}
+
+static bool copy(FILE *in, FILE *out)
+{
+    int byte;
+
+    while (in && out && (byte = getc(in)) != EOF)
+        putc(byte, out);
+    return in && out && fclose(out) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc == 5 ? argv[1] : "";
+    pthread_t thread;
+    FILE *in;
+
+    if (strcmp(mode, "early") == 0)
+        fputs("early\n", stderr);
+    if (strcmp(mode, "threads") == 0)
+        pthread_create(&thread, NULL, wait_for_ever, NULL);
+    if (strcmp(mode, "elsewhere") == 0)
+        return 0;
+    in = argc == 5 ? fopen(argv[3], "rb") : NULL;
+    printf("%ld %ld\n", (long)getppid(), (long)getpid());
+    fflush(stdout);
+    if (strcmp(mode, "fail") == 0)
+        return 3;
+    if (strcmp(mode, "crash") == 0)
+        raise(SIGKILL);
+    if (strcmp(mode, "hang") == 0)
+        wait_for_ever(NULL);
+    return copy(in, argc == 5 ? fopen(argv[4], "wb") : NULL) ? 0 : 1;
+}
