@@ -244,7 +244,7 @@ static void bound_growth(struct dealer *dealer)
     if (!partition_count_copies(plan, copies, &lightest))
         give_up_replication(dealer);
     for (uint32_t i = 0; i < count; i++) {
-        if (!plan->placements[i].is_replicated || copies[i] == 0)
+        if (!plan->placements[i].is_replicated)
             continue;
         order[replicated] = (struct weighed){(copies[i] - 1) * plan->placements[i].weight, i};
         growth += order[replicated++].weight;
