@@ -35,6 +35,7 @@
 #include "join/exact_join.h"
 #include "join/join.h"
 #include "merge/merge.h"
+#include "ptx/lexer.h"
 #include "read_file.h"
 #include "split/split.h"
 
@@ -269,6 +270,22 @@ static bool make_exact(struct trial *trial)
     return outcome == EXACT_JOIN_OK;
 }
 
+/* Where each line of a chunk is from. */
+static void add_origins(struct buffer *out, const struct chunks *chunks, const struct chunk *chunk)
+{
+    uint32_t last = lexer_count_lines(chunk->text, 0, chunk->text.size) + 2;
+
+    for (uint32_t line = 1, from; line <= last; line++) {
+        const char *member;
+
+        if (!chunk_origin(chunks, chunk, line, &member, &from))
+            continue;
+        buffer_string(out, member);
+        buffer_char(out, (char)line);
+        buffer_char(out, (char)from);
+    }
+}
+
 static void add_chunks(struct buffer *out, const struct chunks *chunks)
 {
     for (size_t i = 0; i < chunks->count; i++) {
@@ -278,6 +295,7 @@ static void add_chunks(struct buffer *out, const struct chunks *chunks)
         buffer_printf(out, "%llu %llu %u %u %d %s\n", (unsigned long long)c->weight,
                       (unsigned long long)c->priority, c->function_count, c->replica_count,
                       c->is_unchanged, c->first_function ? c->first_function : "");
+        add_origins(out, chunks, c);
     }
     for (size_t i = 0; i < chunks->symbol_count; i++) {
         const struct chunk_symbol *s = &chunks->symbols[i];

@@ -107,6 +107,8 @@ static const struct {
     {"0b2", NUMBER_BAD, 0, false},
     {"0x", NUMBER_BAD, 0, false},
     {"12ab", NUMBER_BAD, 0, false},
+    {"1d5", NUMBER_BAD, 0, false},
+    {"5E-1", NUMBER_FLOAT64, UINT64_C(0x3fe0000000000000), false},
     {"1.5.5", NUMBER_BAD, 0, false},
 };
 

@@ -379,8 +379,8 @@ TEST(attributes_give_priority)
         {".maxnreg 32                    ", 32},  {".maxnreg 1                     ", 24},
         {".maxnreg 9999                  ", 255}, {".maxntid 512                   ", 128},
         {".reqntid 16, 16 .minnctapersm 4", 64},  {".maxntid 4294967295, 4294967295", 24},
-        {".minnctapersm 8                ", 255}, {".maxntid 128 .maxnreg 40       ", 40},
-        {"                               ", 255},
+        {".maxntid 2147483648,2147483648,4", 24}, {".minnctapersm 8                ", 255},
+        {".maxntid 128 .maxnreg 40       ", 40},  {"                               ", 255},
     };
     struct buffer text = {0};
 
