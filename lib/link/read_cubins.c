@@ -16,7 +16,7 @@
 
 /* What a merge takes for each section of the cubins, about. Large ones are code, which stays where
  * it is. */
-#define MEMORY_OF_A_SECTION 1024u
+#define MEMORY_OF_A_SECTION 1152u
 
 struct reading {
     struct member *member;

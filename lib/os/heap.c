@@ -19,7 +19,8 @@
 #define LEAST_EXPECTED ((size_t)4 << 20)
 #define MOST_EXPECTED  ((size_t)128 << 20)
 
-#define MOST_MAPPED_BLOCKS 65536 /* malloc's own value */
+#define MOST_MAPPED_BLOCKS 65536      /* malloc's own value */
+#define LARGEST_IN_HEAP    (32 << 20) /* the most that malloc takes for M_MMAP_THRESHOLD */
 
 #ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
 #define MADV_POPULATE_WRITE 23
@@ -35,6 +36,9 @@ struct heap_range heap_expect(size_t bytes)
 
     if (!is_kept || bytes < LEAST_EXPECTED)
         return range;
+    /* Other threads' blocks, and arrays of all sections or symbols, come from there, too. */
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, LARGEST_IN_HEAP);
     mallopt(M_MMAP_MAX, 0);
     block = (uintptr_t)malloc(bytes < MOST_EXPECTED ? bytes : MOST_EXPECTED);
     mallopt(M_MMAP_MAX, MOST_MAPPED_BLOCKS);

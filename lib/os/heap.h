@@ -17,8 +17,8 @@ void heap_keep_freed(void);
 
 /* Says that about so many bytes are going to be needed. Such a program then takes them in pages of
  * 2 MB, where the kernel has some: each page of 4 KB costs a fault (a fifth of a large merge's
- * time). Does nothing elsewhere, or for few; called while there is one thread. Returns where they
- * are, which may be nowhere. */
+ * time). Other threads take theirs from there from then on. Does nothing elsewhere, or for few;
+ * called while there is one thread. Returns where they are, which may be nowhere. */
 struct heap_range heap_expect(size_t bytes);
 
 /* Gets one of `parts` parts of these pages from the kernel, which clears them: a large merge's
