@@ -96,7 +96,7 @@ static Elf32_Word *add_indices(struct image *image, uint32_t symtab, size_t coun
     return indices;
 }
 
-void image_begin_symbols(struct image *image, uint32_t symtab, size_t count,
+void image_begin_symbols(struct image *image, uint32_t symtab, size_t count, size_t sections,
                          struct image_strings *strings, struct image_symbols *symbols)
 {
     *symbols = (struct image_symbols){
@@ -105,7 +105,7 @@ void image_begin_symbols(struct image *image, uint32_t symtab, size_t count,
         .count = count,
         .first_global = count,
     };
-    if (image->section_count > SHN_LORESERVE)
+    if (sections > SHN_LORESERVE)
         symbols->indices = add_indices(image, symtab, count);
 }
 
@@ -144,7 +144,7 @@ void image_set_symbols(struct image *image, uint32_t symtab, const struct image_
 {
     struct image_symbols table;
 
-    image_begin_symbols(image, symtab, count, strings, &table);
+    image_begin_symbols(image, symtab, count, image->section_count, strings, &table);
     for (size_t i = 0; i < count; i++)
         image_put_symbol(&table, i, &symbols[i]);
     image_end_symbols(image, symtab, &table);
@@ -170,18 +170,17 @@ static void name_sections(struct image *image, size_t first, struct image_string
 
 /* Names that do not stand with the others get copies of their own at the end. */
 void image_copy_section_names(struct image *image, uint32_t index, size_t first,
-                              const struct image_strings *strings, size_t start)
+                              struct bytes strings, size_t start)
 {
     struct image_strings names = {0};
     struct context_cleanup cleanup;
-    size_t copied = strings->bytes.size - start;
     size_t head;
     char *table;
 
     context_defer(&cleanup, image_strings_cleanup, &names);
     name_sections(image, first, &names);
     head = names.bytes.size;
-    if (copied > UINT32_MAX - head)
+    if (strings.size > UINT32_MAX - head)
         context_raise(LINK_NO_MEMORY);
     for (size_t i = first; i < image->section_count; i++) {
         struct image_section *section = &image->sections[i];
@@ -189,23 +188,21 @@ void image_copy_section_names(struct image *image, uint32_t index, size_t first,
         if (section->name_offset >= start)
             section->name_offset = (uint32_t)(section->name_offset - start + head);
         else if (section->name.size > 0)
-            section->name_offset = (uint32_t)copied + image_string(&names, section->name);
+            section->name_offset = (uint32_t)strings.size + image_string(&names, section->name);
     }
-    table = arena_alloc(&image->arena, names.bytes.size + copied, 1);
+    table = arena_alloc(&image->arena, names.bytes.size + strings.size, 1);
     memcpy(table, names.bytes.data, head);
-    if (copied > 0)
-        memcpy(table + head, strings->bytes.data + start, copied);
-    memcpy(table + head + copied, names.bytes.data + head, names.bytes.size - head);
+    if (strings.size > 0)
+        memcpy(table + head, strings.data, strings.size);
+    memcpy(table + head + strings.size, names.bytes.data + head, names.bytes.size - head);
     image->sections[index].data = table;
-    image->sections[index].size = names.bytes.size + copied;
+    image->sections[index].size = names.bytes.size + strings.size;
     context_clean(&cleanup);
 }
 
 void image_set_section_names(struct image *image, uint32_t index)
 {
-    static const struct image_strings none;
-
-    image_copy_section_names(image, index, image->section_count, &none, 0);
+    image_copy_section_names(image, index, image->section_count, (struct bytes){0}, 0);
 }
 
 /* What of a section stands in the file. */

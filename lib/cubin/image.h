@@ -96,10 +96,10 @@ struct image_symbols {
     size_t first_global; /* row; `count` = none */
 };
 
-/* Makes room for `count` rows in the image's arena. Names are added to `strings`. Indices that do
- * not fit into a symbol go into the image's section of type SHT_SYMTAB_SHNDX, which is appended
- * when there is none. */
-void image_begin_symbols(struct image *image, uint32_t symtab, size_t count,
+/* Makes room for `count` rows in the image's arena. Names are added to `strings`. Where the image
+ * is going to have so many sections that their indices do not fit into a symbol, these go into its
+ * section of type SHT_SYMTAB_SHNDX, which is appended when there is none. */
+void image_begin_symbols(struct image *image, uint32_t symtab, size_t count, size_t sections,
                          struct image_strings *strings, struct image_symbols *symbols);
 
 /* Writes a row: in rising order, the null symbol first, locals before globals. */
@@ -115,10 +115,10 @@ void image_set_symbols(struct image *image, uint32_t symtab, const struct image_
 /* Fills .shstrtab (section `index`) with the names of all sections. */
 void image_set_section_names(struct image *image, uint32_t index);
 
-/* The same where the names of the sections from `first` on stand in `strings` already, most of them
- * one behind the other from byte `start` on, and name_offset says where. */
+/* The same where the names of the sections from `first` on stand in .strtab already, most of them
+ * in `strings`, which begins at its byte `start`, and name_offset says where. */
 void image_copy_section_names(struct image *image, uint32_t index, size_t first,
-                              const struct image_strings *strings, size_t start);
+                              struct bytes strings, size_t start);
 
 /* `value` rounded up to a multiple of `alignment`, where that is not 0. */
 uint64_t image_align_up(uint64_t value, uint64_t alignment);

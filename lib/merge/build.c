@@ -89,7 +89,7 @@ static void add_to_image(struct merging *m, const struct merged_section *section
                                 });
 }
 
-static void add_tables(struct merging *m)
+void build_tables(struct merging *m)
 {
     static const struct image_section tables[] = {
         {.name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1},
@@ -103,8 +103,10 @@ static void add_tables(struct merging *m)
     };
     size_t count = ordering_is_extended(m) ? ORDERING_INDICES : ORDERING_INDICES - 1;
 
+    ARRAY_RESERVE(m->image->sections, m->image->section_capacity, m->order_count + count + 1);
     for (size_t i = 0; i < count; i++)
         image_add_section(m->image, &tables[i]);
+    symtab_begin(m);
 }
 
 static void set_header(struct merging *m)
@@ -135,7 +137,7 @@ static void reserve_strings(struct merging *m)
 }
 
 /* The names of sections stand in both string tables, in the same order. */
-void build_name_sections(struct merging *m)
+void build_names(struct merging *m)
 {
     reserve_strings(m);
     image_string(&m->strings, (struct text){0});
@@ -145,20 +147,22 @@ void build_name_sections(struct merging *m)
 
         section->name_offset = image_string(&m->strings, section->name);
     }
+    m->names_end = m->strings.bytes.size;
+    symtab_encode(m);
 }
 
 void build_image(struct merging *m)
 {
     struct image *image = m->image;
+    const struct bytes strings = buffer_bytes(&m->strings.bytes);
+    struct bytes names;
 
     set_header(m);
-    ARRAY_RESERVE(image->sections, image->section_capacity, m->order_count + ORDERING_INDICES + 1);
-    add_tables(m);
     for (size_t i = 0; i < m->order_count; i++)
         add_to_image(m, &m->sections[m->order[i]]);
-    image_copy_section_names(image, ORDERING_SHSTRTAB, image->section_count - m->order_count,
-                             &m->strings, m->names_start);
-    symtab_encode(m);
+    bytes_slice(strings, m->names_start, m->names_end - m->names_start, &names);
+    image_copy_section_names(image, ORDERING_SHSTRTAB, image->section_count - m->order_count, names,
+                             m->names_start);
     mercury_write_encode_symbols(m);
     image_take_strings(image, ORDERING_STRTAB, &m->strings);
     image_layout(image);

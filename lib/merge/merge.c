@@ -26,9 +26,6 @@
 #include "merge/texture.h"
 #include "merge/unified.h"
 
-/* So many sections are worth a thread: a third of a millisecond. */
-#define WORTH_A_THREAD 2000u
-
 /* nvlink's last words when definitions contradict each other, which has been said. */
 static bool give_up(void)
 {
@@ -159,7 +156,7 @@ static bool order(struct merging *m)
 
 enum { ENCODE_NAMES, ENCODE_CONTENTS, ENCODE_COUNT };
 
-/* Names go into the string table only, contents into sections that have names. */
+/* Names and symbols go into tables of their own, contents into sections. */
 static void encode_part(void *argument, size_t part, size_t first, size_t last)
 {
     struct merging *m = argument;
@@ -167,7 +164,7 @@ static void encode_part(void *argument, size_t part, size_t first, size_t last)
     (void)part;
     for (size_t i = first; i < last; i++)
         if (i == ENCODE_NAMES)
-            build_name_sections(m);
+            build_names(m);
         else if (attributes_encode(m))
             relocations_write(m);
 }
@@ -175,8 +172,9 @@ static void encode_part(void *argument, size_t part, size_t first, size_t last)
 /* From here on every symbol and section has its number. */
 static bool encode(struct merging *m)
 {
-    size_t least = m->order_count < WORTH_A_THREAD ? ENCODE_COUNT : 1;
+    size_t least = m->order_count < MERGING_WORTH_A_THREAD ? ENCODE_COUNT : 1;
 
+    build_tables(m);
     graph_write_encode(m);
     mercury_write_encode(m);
     limits_warn_stack(m);

@@ -111,10 +111,14 @@ void limits_warn_stack(struct merging *m);
 
 /* build.c: merged sections and tables become the image, which can be written. */
 
-/* Puts the names of the sections into m->strings and says where they are. Touches nothing else. */
-void build_name_sections(struct merging *m);
+/* Begins m->image with its tables. */
+void build_tables(struct merging *m);
 
-/* Fills m->image and lays it out. Comes last: all contents are there. */
+/* Puts the names of the sections into m->strings and says where they are, and encodes the symbols,
+ * whose names follow. Touches nothing else. */
+void build_names(struct merging *m);
+
+/* Adds the sections to m->image and lays it out. Comes last: all contents are there. */
 void build_image(struct merging *m);
 
 /* report.c: what -v tells of the merge, taken out of it before it is freed. */

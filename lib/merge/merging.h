@@ -104,8 +104,19 @@ struct merging {
     size_t order_count;
     const struct rows *rows;      /* symtab.h */
     struct image_strings strings; /* .strtab */
-    size_t names_start;           /* in it: the names of sections follow */
+    size_t names_start;           /* in it: the names of sections follow, up to */
+    size_t names_end;
+    struct image_symbols table; /* .symtab */
 };
+
+/* So many sections are worth a thread: a third of a millisecond. */
+#define MERGING_WORTH_A_THREAD 2000u
+
+/* How many files a part of a loop over all of them should have. */
+static inline size_t merging_least_files(const struct merging *m)
+{
+    return m->count / (m->section_base[m->count] / MERGING_WORTH_A_THREAD + 1) + 1;
+}
 
 /* `count` indices in the merge's arena, all MERGE_NONE. */
 static inline uint32_t *merging_none(struct merging *m, size_t count)

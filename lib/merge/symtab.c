@@ -77,12 +77,14 @@ static void add_symbol(struct builder *builder, uint32_t index)
 static uint32_t section_named(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t input = m->cubins[file]->symbols[index].section;
-    const struct cubin_section *section = &m->cubins[file]->sections[input];
-    uint32_t owner = merging_owner(m, file, input);
     uint32_t placed = m->layout->places[m->section_base[file] + input].section;
+    const struct cubin_section *section;
+    uint32_t owner;
 
     if (placed != MERGE_NONE)
         return placed;
+    section = &m->cubins[file]->sections[input];
+    owner = merging_owner(m, file, input);
     if (owner != MERGE_NONE && cubin_is_text(section))
         return m->layout->text_of[owner];
     if (owner != MERGE_NONE && section->type == SHT_CUDA_SHARED)
@@ -128,16 +130,17 @@ static bool stands_last(const struct merging *m, uint32_t section)
 static void add_local(struct builder *builder, const struct merged_local *local)
 {
     const struct merging *m = builder->m;
-    uint32_t input;
+    uint32_t input, section;
 
     if (!local->is_section) {
         add_symbol(builder, local->index);
         return;
     }
-    if (stands_last(m, section_named(m, local->file, local->index)))
+    section = section_named(m, local->file, local->index);
+    if (stands_last(m, section))
         return;
     input = m->cubins[local->file]->symbols[local->index].section;
-    add_section(builder, section_named(m, local->file, local->index));
+    add_section(builder, section);
     if (cubin_is_text(&m->cubins[local->file]->sections[input]))
         add_shared(builder, merging_owner(m, local->file, input));
 }
@@ -224,7 +227,7 @@ void symtab_assign(struct merging *m)
     for (size_t i = 0; i < resolved->global_count; i++)
         add_symbol(&builder, resolved->globals[i]);
     builder.rows->twin_count = builder.rows->count;
-    for (size_t i = 0; i < resolved->local_count; i++)
+    for (size_t i = 0; merging_is_mercury(m) && i < resolved->local_count; i++)
         if (resolved->locals[i].is_section)
             add_last(&builder, &resolved->locals[i]);
     share_rows(&builder);
@@ -273,20 +276,23 @@ static struct image_symbol image_symbol_of(const struct merging *m, uint32_t ind
     return row;
 }
 
+void symtab_begin(struct merging *m)
+{
+    image_begin_symbols(m->image, ORDERING_SYMTAB, m->rows->count,
+                        m->image->section_count + m->order_count, &m->strings, &m->table);
+}
+
 void symtab_encode(struct merging *m)
 {
-    struct image_symbols table;
-
-    image_begin_symbols(m->image, ORDERING_SYMTAB, m->rows->count, &m->strings, &table);
-    image_put_symbol(&table, 0, &(struct image_symbol){0});
+    image_put_symbol(&m->table, 0, &(struct image_symbol){0});
     for (size_t row = 1; row < m->rows->count; row++) {
         bool is_section = m->rows->symbols[row] == MERGE_NONE;
         struct image_symbol symbol = is_section ? section_symbol(m, m->rows->sections[row])
                                                 : image_symbol_of(m, m->rows->symbols[row]);
 
-        image_put_symbol(&table, row, &symbol);
+        image_put_symbol(&m->table, row, &symbol);
     }
-    image_end_symbols(m->image, ORDERING_SYMTAB, &table);
+    image_end_symbols(m->image, ORDERING_SYMTAB, &m->table);
     /* A weak symbol that became global stands before the first one that sh_info means. */
     m->image->sections[ORDERING_SYMTAB].info = (uint32_t)m->rows->first_global;
 }

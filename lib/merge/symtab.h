@@ -18,5 +18,8 @@ struct rows {
  * Comes after the sections have their indices. */
 void symtab_assign(struct merging *m);
 
-/* Writes .symtab (image section ORDERING_SYMTAB); names go to m->strings. */
+/* Makes room for .symtab, image section ORDERING_SYMTAB, which is there. */
+void symtab_begin(struct merging *m);
+
+/* Writes it; names go to m->strings. Touches nothing else. */
 void symtab_encode(struct merging *m);
