@@ -226,6 +226,19 @@ void arena_reset(struct arena *arena)
     arena->end = NULL;
 }
 
+/* Behind the arena's own blocks, the newest of which has room yet. */
+void arena_take(struct arena *arena, struct arena *other)
+{
+    struct arena_block **last = &arena->blocks;
+
+    while (*last)
+        last = &(*last)->older;
+    *last = other->blocks;
+    arena->used += other->used;
+    other->blocks = NULL;
+    arena_free(other);
+}
+
 void arena_free(struct arena *arena)
 {
     free_blocks(arena->blocks);

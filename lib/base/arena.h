@@ -68,6 +68,9 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
  * ever needed at once: for an arena that is filled again and again. */
 void arena_reset(struct arena *arena);
 
+/* Makes what is in `other` the arena's: it stays where it is, and `other` is empty. */
+void arena_take(struct arena *arena, struct arena *other);
+
 /* Frees every block; the arena is empty and usable again. */
 void arena_free(struct arena *arena);
 

@@ -310,12 +310,12 @@ bool layout_sections(struct merging *m)
     return !m->failed;
 }
 
-uint8_t *layout_writable(struct merging *m, uint32_t index)
+uint8_t *layout_writable(struct merging *m, uint32_t index, struct arena *arena)
 {
     struct merged_section *section = &m->sections[index];
 
     if (!section->own) {
-        section->own = arena_alloc(&m->image->arena, section->size, 1);
+        section->own = arena_alloc(arena, section->size, 1);
         if (section->data && section->size > 0)
             memcpy(section->own, section->data, section->size);
         else

@@ -18,8 +18,9 @@ bool layout_sections(struct merging *m);
 /* Gives every section with bytes its contents: a view of the only input, or a copy of all. */
 void layout_fill(struct merging *m);
 
-/* The contents of a merged section as a copy that may be changed. */
-uint8_t *layout_writable(struct merging *m, uint32_t section);
+/* The contents of a merged section as a copy that may be changed, in the image's arena or one that
+ * becomes part of it. */
+uint8_t *layout_writable(struct merging *m, uint32_t section, struct arena *arena);
 
 /* Adds a section; its index. */
 uint32_t layout_add(struct merging *m, const struct merged_section *section);

@@ -53,8 +53,8 @@ static void copy(struct merging *m, uint32_t *twin_of, const struct merged_copy 
     grow(m, constants->to, &m->sections[twin_of[constants->to]]);
     source = &m->sections[from];
     if (source->size > 0 && constants->offset + source->size <= m->sections[constants->to].size)
-        memcpy(layout_writable(m, twin_of[constants->to]) + constants->offset, source->data,
-               source->size);
+        memcpy(layout_writable(m, twin_of[constants->to], &m->image->arena) + constants->offset,
+               source->data, source->size);
 }
 
 const uint32_t *mercury_constants(struct merging *m, uint32_t *twin_of, size_t count)

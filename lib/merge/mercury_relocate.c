@@ -89,7 +89,8 @@ static void put(struct mercury_list *list, const struct cubin_relocation *reloca
         give_up(list, "a relocation is misplaced");
         return;
     }
-    memcpy(layout_writable(list->m, list->place.section) + list->place.offset + relocation->offset,
+    memcpy(layout_writable(list->m, list->place.section, &list->m->image->arena) +
+               list->place.offset + relocation->offset,
            &value, size);
 }
 
@@ -315,7 +316,7 @@ static void fill_loads(struct mercury_list *list)
     struct merging *m = list->m;
     uint16_t *values = arena_alloc(&m->arena, list->fill_count, sizeof *values);
     uint64_t size = m->sections[list->place.section].size;
-    uint8_t *code = layout_writable(m, list->place.section);
+    uint8_t *code = layout_writable(m, list->place.section, &m->image->arena);
 
     qsort(list->fills, list->fill_count, sizeof *list->fills, compare_fills);
     for (size_t i = 0; i < list->fill_count;) {

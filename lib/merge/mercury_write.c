@@ -114,7 +114,7 @@ void mercury_write_encode(struct merging *m)
         if (m->sections[i].class != CLASS_TWIN_TEXT)
             continue;
         text = m->index_of[m->layout->text_of[m->sections[i].function]];
-        memcpy(layout_writable(m, i), &text, sizeof text);
+        memcpy(layout_writable(m, i, &m->image->arena), &text, sizeof text);
     }
 }
 

@@ -5,11 +5,17 @@
  * image: these relocations stay, and their fields are not touched. Texture references (texture.h)
  * give way to the offsets of words in constant bank 0. Lists are written with the
  * relocation read last in front. Relocations of debug sections against functions that are gone
- * vanish with them. Fields and rules as measured on nvlink 13.0; any other type is refused. */
+ * vanish with them. Fields and rules as measured on nvlink 13.0; any other type is refused.
+ *
+ * Parts of the files are gone through at the same time: the fields that a cubin's relocations
+ * change are its own. What stays goes into lists, in order, when all parts have ended. */
 #include "merge/merge_steps.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 #include "merge/fold.h"
 #include "merge/layout.h"
@@ -21,16 +27,44 @@
 #include "merge/resolve.h"
 #include "merge/shared.h"
 #include "merge/texture.h"
+#include "pool/spread.h"
+
+/* What became of a relocation that a part has found: its `list` until it is in one. */
+enum { FOUND_KEPT, FOUND_RESOLVED };
+
+/* An input's list of relocations, some of which stay or are to be listed. */
+struct found_list {
+    uint32_t file;
+    uint32_t index; /* of the section */
+    size_t end;     /* in the part's `found`: behind its last */
+};
+
+/* The relocations of some files. */
+struct part {
+    struct arena contents; /* of sections with changed fields */
+    struct merged_relocation *found;
+    size_t count;
+    size_t capacity;
+    struct found_list *lists;
+    size_t list_count;
+    size_t list_capacity;
+    bool failed;
+};
+
+struct relocating {
+    struct merging *m;
+    struct part parts[SPREAD_MOST];
+};
 
 /* One list of relocations at work. */
 struct list {
     struct merging *m;
+    struct part *part;
     size_t file;
     const struct cubin_section *input;  /* the list */
     const struct cubin_section *target; /* what it applies to */
     uint32_t target_index;
     struct merged_place place; /* where the target went */
-    uint32_t merged;           /* merged section of the list; MERGE_NONE until one stays */
     bool has_addends;          /* RELA; else they stand in the fields */
     bool is_debug;
 };
@@ -45,7 +79,7 @@ static bool refuse(struct list *list, const struct cubin_relocation *relocation,
                relocation->type, name ? name : "unknown",
                TEXT_ARG(cubin->symbols[relocation->symbol].name), TEXT_ARG(list->target->name),
                cubin->name);
-    list->m->failed = true;
+    list->part->failed = true;
     return false;
 }
 
@@ -60,36 +94,35 @@ static uint64_t load(const uint8_t *at, unsigned size)
 static bool keep(struct list *list, const struct cubin_relocation *relocation, uint32_t type,
                  uint32_t symbol, uint32_t section, int64_t addend)
 {
-    if (list->merged == MERGE_NONE)
-        list->merged = relocations_add_list(list->m, list->input->name, list->input->type,
-                                            list->input->flags, list->place.section);
-    relocations_add(list->m, &(struct merged_relocation){
-                                 .offset = list->place.offset + relocation->offset,
-                                 .addend = addend,
-                                 .type = type,
-                                 .list = list->merged,
-                                 .symbol = symbol,
-                                 .section = section,
-                             });
+    struct part *part = list->part;
+
+    ARRAY_PUSH(part->found, part->count, part->capacity) = (struct merged_relocation){
+        .offset = list->place.offset + relocation->offset,
+        .addend = addend,
+        .type = type,
+        .list = FOUND_KEPT,
+        .symbol = symbol,
+        .section = section,
+    };
     return true;
 }
 
-/* Lists a relocation that is resolved. */
+/* Notes a relocation that is resolved, where such are listed. */
 static void preserve(struct list *list, const struct cubin_relocation *relocation, uint32_t symbol,
                      uint32_t section, int64_t addend)
 {
-    preserve_relocation(
-        list->m, list->place.section,
-        &(struct merged_relocation){.offset = list->place.offset + relocation->offset,
-                                    .addend = addend,
-                                    .type = relocation->type,
-                                    .symbol = symbol,
-                                    .section = section});
+    struct part *part = list->part;
+
+    if (!list->m->resolved_of)
+        return;
+    keep(list, relocation, relocation->type, symbol, section, addend);
+    part->found[part->count - 1].list = FOUND_RESOLVED;
 }
 
 static uint8_t *field_bytes(struct list *list, const struct cubin_relocation *relocation)
 {
-    return layout_writable(list->m, list->place.section) + list->place.offset + relocation->offset;
+    return layout_writable(list->m, list->place.section, &list->part->contents) +
+           list->place.offset + relocation->offset;
 }
 
 /* Replaces `width` bits from `first` on of the instruction at `at`; they do not cross a half. */
@@ -298,12 +331,13 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
                 relocation->addend);
 }
 
-static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file, size_t index)
+static void relocate_list(struct merging *m, struct part *part, size_t file, size_t index)
 {
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_section *input = &cubin->sections[index];
-    struct list list = {.m = m, .file = file, .input = input, .target_index = input->info};
-    uint32_t *merged;
+    struct list list = {
+        .m = m, .part = part, .file = file, .input = input, .target_index = input->info};
+    size_t before = part->count;
 
     if (input->relocation_count == 0 || !merging_keeps(m, file, input->info))
         return;
@@ -318,31 +352,108 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     }
     list.has_addends = input->type == SHT_RELA;
     list.is_debug = m->sections[list.place.section].class == CLASS_DEBUG;
-    merged = &merged_lists[list.place.section * 2 + list.has_addends];
-    list.merged = *merged;
     for (size_t i = 0; i < input->relocation_count; i++)
         if (!overridden_forget(m, file, input->info, input->relocations[i].offset))
             relocate_one(&list, &input->relocations[i]);
-    *merged = list.merged;
+    if (part->count > before)
+        ARRAY_PUSH(part->lists, part->list_count, part->list_capacity) =
+            (struct found_list){(uint32_t)file, (uint32_t)index, part->count};
+}
+
+static void relocate_files(void *argument, size_t number, size_t first, size_t last)
+{
+    struct relocating *relocating = argument;
+    struct merging *m = relocating->m;
+    struct part *part = &relocating->parts[number];
+    size_t count = 0;
+
+    for (size_t file = first; file < last; file++)
+        count += m->cubins[file]->relocation_count;
+    ARRAY_RESERVE(part->found, part->capacity, count);
+    for (size_t file = first; file < last; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
+            if (merging_is(m, file, i, INPUT_RELOCATIONS))
+                relocate_list(m, part, file, i);
+}
+
+/* The output's lists while they are made. */
+struct joining {
+    struct merging *m;
+    uint32_t *merged_lists; /* by target section: its list without addends, its list with them */
+    size_t file;            /* the words of kernels in files before it have been relocated: */
+    size_t kernel;          /* so many */
+};
+
+static void join_words(struct joining *joining, size_t end)
+{
+    for (; joining->file < end; joining->file++)
+        texture_relocate(joining->m, joining->file, &joining->kernel);
+}
+
+/* Puts what the part has found of a list, from `first` on, into the output's. */
+static void join_list(struct joining *joining, const struct part *part,
+                      const struct found_list *list, size_t first)
+{
+    struct merging *m = joining->m;
+    const struct cubin_section *input = &m->cubins[list->file]->sections[list->index];
+    uint32_t target = m->layout->places[m->section_base[list->file] + input->info].section;
+    uint32_t *merged = &joining->merged_lists[target * 2 + (input->type == SHT_RELA)];
+
+    for (size_t i = first; i < list->end; i++) {
+        struct merged_relocation *found = &part->found[i];
+
+        if (found->list == FOUND_RESOLVED) {
+            preserve_relocation(m, target, found);
+            continue;
+        }
+        if (*merged == MERGE_NONE)
+            *merged = relocations_add_list(m, input->name, input->type, input->flags, target);
+        found->list = *merged;
+        relocations_add(m, found);
+    }
+}
+
+static void join_part(struct joining *joining, struct part *part)
+{
+    struct merging *m = joining->m;
+    size_t first = 0;
+
+    for (size_t i = 0; i < part->list_count; i++) {
+        const struct found_list *list = &part->lists[i];
+
+        if (!merging_is_mercury(m))
+            join_words(joining, list->file + 1);
+        join_list(joining, part, list, first);
+        first = list->end;
+    }
+    arena_take(&m->image->arena, &part->contents);
+    m->failed |= part->failed;
+}
+
+static void free_parts(void *argument)
+{
+    struct relocating *relocating = argument;
+
+    for (size_t i = 0; i < SPREAD_MOST; i++) {
+        arena_free(&relocating->parts[i].contents);
+        free(relocating->parts[i].found);
+        free(relocating->parts[i].lists);
+    }
 }
 
 bool relocate_sections(struct merging *m)
 {
-    /* By target section: its list without addends, its list with them. */
-    size_t targets = m->section_count;
-    uint32_t *merged_lists = merging_none(m, targets * 2);
-    size_t kernel = 0;
+    struct joining joining = {.m = m, .merged_lists = merging_none(m, m->section_count * 2)};
+    struct relocating relocating = {.m = m};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, free_parts, &relocating);
     preserve_begin(m);
     relocations_reserve(m);
-    for (size_t file = 0; file < m->count; file++) {
-        if (!merging_is_mercury(m))
-            texture_relocate(m, file, &kernel);
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            if (merging_is(m, file, i, INPUT_RELOCATIONS))
-                relocate_list(m, merged_lists, file, i);
-    }
-    for (size_t file = 0; merging_is_mercury(m) && file < m->count; file++)
-        texture_relocate(m, file, &kernel);
+    spread_run(&m->request->spread, m->count, merging_least_files(m), relocate_files, &relocating);
+    for (size_t i = 0; i < SPREAD_MOST; i++)
+        join_part(&joining, &relocating.parts[i]);
+    context_clean(&cleanup);
+    join_words(&joining, m->count);
     return !m->failed;
 }

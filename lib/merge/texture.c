@@ -269,7 +269,7 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
 {
     uint32_t list = add_list(m, kernel);
 
-    layout_writable(m, m->texture_words->bank_of[kernel]);
+    layout_writable(m, m->texture_words->bank_of[kernel], &m->image->arena);
     for (size_t i = 0; i < m->texture_names->count; i++) {
         const struct merged_symbol *reference = &m->symbols[m->texture_words->symbols[i]];
         uint32_t owner = owner_of(m, reference);

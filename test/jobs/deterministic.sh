@@ -54,7 +54,7 @@ for ptx in "$ROOT"/fixtures/split/24_lineinfo.ptx "$ROOT"/fixtures/programs/{08_
     [ -d "$ptx" ] && set -- "$ptx"/*.ptx || set -- "$ptx"
     program "$name -lineinfo" -lineinfo "$@"
 done
-# Many cubins are read, and their sections encoded, at the same time; also what is said of damaged ones comes in order.
+# Many cubins are read, relocated and encoded at the same time; also what is said of wrong ones comes in order.
 many() { # many WHAT STATUS INPUT...
     what=$1 status=$2
     shift 2
@@ -77,6 +77,13 @@ for i in $(seq 1000 1160); do
 done
 many "many cubins" 0 cubins/*.o
 many "many cubins -r" 0 -r cubins/*.o
+many "many cubins -preserve-relocs" 0 -preserve-relocs cubins/*.o
+mkdir wrong
+for i in $(seq 1000 1160); do # the address of shared memory in kernels, every fifth file's as if it were a constant
+    case $i in *[05]) type=42 ;; *) type=37 ;; esac
+    LC_ALL=C sed "s/\xa0\x00\{7\}\x37\x00/\xa0\x00\x00\x00\x00\x00\x00\x00\x$type\x00/" "cubins/$i.o" > "wrong/$i.o"
+done
+many "wrong relocations" 1 wrong/*.o
 for i in 1005 1080 1150; do # shorter than their section headers say
     head -c 20000 cubins/$i.o > damaged
     mv damaged cubins/$i.o
