@@ -76,13 +76,12 @@ static bool check_bytes(struct exact *join, size_t chunk, uint32_t index, uint32
     const struct exact_item *item = &join->sections.items[out - 1];
     const struct cubin_section *mine = &join->inputs[chunk].cubin.sections[index];
     const struct cubin_section *whole = &join->inputs[item->chunk].cubin.sections[item->index];
-    bool is_part = is_bank4(mine->name) && mine->size <= whole->size;
 
     if (mine->type != whole->type || mine->flags != whole->flags ||
         mine->alignment != whole->alignment || mine->entry_size != whole->entry_size ||
         mine->has_no_bytes != whole->has_no_bytes)
         return exact_differs(join, chunk, index, "has another type or alignment in another chunk");
-    if (mine->size != whole->size && !is_part)
+    if (mine->size > whole->size || (mine->size < whole->size && !is_bank4(mine->name)))
         return exact_differs(join, chunk, index, "has another size in another chunk");
     if (!mine->has_no_bytes && mine->size > 0 &&
         memcmp(mine->data.data, whole->data.data, (size_t)mine->size) != 0)

@@ -44,9 +44,9 @@ static void count_section(struct gaps *gaps, struct text name)
     if (text_starts(name, rela))
         plain = (struct text){name.data + rela.size, name.size - rela.size};
     old = old_bank_name(plain);
-    if (old > 0 && plain.size == name.size)
+    if (old && plain.size == name.size)
         gaps->renamed += old - (sizeof ".nv.constant4" - 1) - 1;
-    else if (old > 0)
+    else if (old)
         gaps->renamed += name.size + old - (sizeof ".nv.constant4" - 1);
 }
 

@@ -180,7 +180,7 @@ static int compare_values(const struct info_record *a, const struct info_record 
         return (a->value > b->value) - (a->value < b->value);
     if (a->payload.size != b->payload.size)
         return a->payload.size > b->payload.size ? 1 : -1;
-    return a->payload.size ? memcmp(a->payload.data, b->payload.data, a->payload.size) : 0;
+    return memcmp(a->payload.data, b->payload.data, a->payload.size);
 }
 
 /* What all chunks with code can be finalized by (0: there is no code), as merge/notes.c has it. */

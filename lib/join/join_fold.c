@@ -261,10 +261,11 @@ static bool functions_equal(struct fold *fold, const struct copy *a, const struc
     if (a->cubin == b->cubin || s->value != t->value || s->size != t->size ||
         s->other != t->other || !module_records_equal(fold, a, b))
         return false;
-    for (; i && j; i = x[i].next_owned, j = y[j].next_owned)
+    /* No section equals the null section. */
+    for (; i || j; i = x[i].next_owned, j = y[j].next_owned)
         if (!sections_equal(fold, a, i, b, j))
             return false;
-    return i == j;
+    return true;
 }
 
 /* Gathers the local functions by name. */
