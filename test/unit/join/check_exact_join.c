@@ -175,6 +175,17 @@ TEST_LOOP(closing_kernels_are_left_out, 4)
                   COUNT(names));
 }
 
+/* Of fixtures/exact/banks.ptx: the kernel that is compiled first stands in the chunk that has less
+ * of bank 4. */
+TEST_LOOP(bank_4_is_that_of_the_chunk_that_has_most_of_it, 4)
+{
+    static const char *const targets[] = {"banks-sm_75", "banks-sm_100"};
+    static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
+    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}, {"kd", 2}};
+
+    check_fixture(targets[_i % 2], "whole", chunk_names[_i / 2], NULL, 0, names, COUNT(names));
+}
+
 /* Of fixtures/exact/erased.ptx: without its name where a kernel has shared memory for good. */
 TEST_LOOP(a_symbol_loses_its_name_as_in_the_whole_program, 4)
 {
