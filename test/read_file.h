@@ -1,8 +1,9 @@
-/* read_file.h: a whole file, for tools that end when there is none. */
+/* read_file.h: a whole file, for tools that end when there is none, its lines and their words. */
 #pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 
@@ -24,4 +25,27 @@ static inline struct text read_file(const char *path)
     fclose(file);
     data = buffer_take(&buffer, &size);
     return (struct text){data, size};
+}
+
+/* Takes the next line off; false at the end. */
+static inline bool read_file_line(struct text *rest, struct text *line)
+{
+    const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;
+
+    if (!end)
+        return false;
+    *line = (struct text){rest->data, (size_t)(end - rest->data)};
+    *rest = (struct text){end + 1, rest->size - line->size - 1};
+    return true;
+}
+
+/* Takes the next word off. */
+static inline struct text read_file_word(struct text *line)
+{
+    const char *blank = line->size ? memchr(line->data, ' ', line->size) : NULL;
+    size_t size = blank ? (size_t)(blank - line->data) : line->size;
+    struct text word = {line->data, size};
+
+    *line = (struct text){line->data + size + (blank != NULL), line->size - size - (blank != NULL)};
+    return word;
 }

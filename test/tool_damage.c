@@ -1,16 +1,18 @@
 /* tool_damage.c: changes inputs at one place after the other, and sums up what is made of them.
  *
- *     tool_damage [-v] [-s STEP] merge MODES[,...] IN.cubin...
- *     tool_damage [-v] [-s STEP] join SYMBOLS CHUNK.cubin...
- *     tool_damage [-v] [-s STEP] exact LINES:KERNELS CHUNK.cubin...
+ *     tool_damage [-nopv] [-s STEP] merge MODES[,...] IN.cubin...
+ *     tool_damage [-nov] [-s STEP] join SYMBOLS CHUNK.cubin...
+ *     tool_damage [-nov] [-s STEP] exact LINES:KERNELS CHUNK.cubin...
  *     tool_damage [-v] [-s STEP] [-w WORDS] split COUNT[LETTERS][,...] IN.ptx...
  *
  * Prints the sum of what is made of the inputs as they are, how often a result was made when one of
  * them was changed, how often it was refused, and the sum of all results and messages: any check or
  * rule that is no longer what it was changes a sum. -v prints each change with its own sum
  * or first message, to be compared with what another build prints. Of a cubin, each STEPth byte is
- * changed; of PTX, each STEPth word or mark is left out or said twice, or each of the WORDS, which
- * blanks part, takes its place.
+ * changed; with -n, each STEPth number of four bytes becomes one more, one less, zero and what
+ * stands in front of it; with -o, each STEPth section changes places with the first one. With -p,
+ * no input is changed, but each is merged with each STEPth one. Of PTX, each STEPth word or mark is
+ * left out or said twice, or each of the WORDS, which blanks part, takes its place.
  *
  * MODES are letters: r relocatable, g debug, p with relocations, f folded, t takes the first of
  * several definitions, x keeps what is exported, s without debug sections, m without Mercury's
@@ -22,6 +24,7 @@
  * SYMBOLS has lines "NAME OWN-NAME local|global|weak function|common|object ALIGNMENT", KERNELS the
  * names of kernels, one in a line. */
 #include <ctype.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +40,10 @@
 #include "merge/merge.h"
 #include "ptx/lexer.h"
 #include "read_file.h"
+#include "section_order.h"
 #include "split/split.h"
 
-#define MOST 8
+#define MOST 128
 
 /* The inputs, one of them changed, and what was made of them. */
 struct trial {
@@ -153,42 +157,21 @@ static bool make_merge(struct trial *trial)
     return ok;
 }
 
-/* The next line of the list; false at its end. */
-static bool next_line(struct text *rest, struct text *line)
-{
-    const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;
-
-    if (!end)
-        return false;
-    *line = (struct text){rest->data, (size_t)(end - rest->data)};
-    *rest = (struct text){end + 1, rest->size - line->size - 1};
-    return true;
-}
-
-static struct text next_word(struct text *line)
-{
-    const char *blank = line->size ? memchr(line->data, ' ', line->size) : NULL;
-    size_t size = blank ? (size_t)(blank - line->data) : line->size;
-    struct text word = {line->data, size};
-
-    *line = (struct text){line->data + size + (blank != NULL), line->size - size - (blank != NULL)};
-    return word;
-}
-
 static size_t read_symbols(struct text list, struct chunk_symbol *symbols, size_t most)
 {
     size_t count = 0;
 
-    for (struct text line; count < most && next_line(&list, &line); count++) {
+    for (struct text line; count < most && read_file_line(&list, &line); count++) {
         struct chunk_symbol *symbol = &symbols[count];
         struct text word;
 
-        *symbol = (struct chunk_symbol){.name = next_word(&line), .own_name = next_word(&line)};
-        word = next_word(&line);
+        *symbol =
+            (struct chunk_symbol){.name = read_file_word(&line), .own_name = read_file_word(&line)};
+        word = read_file_word(&line);
         symbol->binding = text_equal(word, TEXT("local"))    ? CHUNK_LOCAL
                           : text_equal(word, TEXT("global")) ? CHUNK_GLOBAL
                                                              : CHUNK_WEAK;
-        word = next_word(&line);
+        word = read_file_word(&line);
         symbol->is_function = text_equal(word, TEXT("function"));
         symbol->is_common = text_equal(word, TEXT("common"));
         symbol->alignment = (uint32_t)atoi(line.data);
@@ -259,7 +242,7 @@ static bool make_exact(struct trial *trial)
             is_closed ? 2 : 0};
     request.kernels = kernels;
     request.line_count = strtoul(trial->options, NULL, 10);
-    while (request.kernel_count < 64 && next_line(&rest, &kernels[request.kernel_count]))
+    while (request.kernel_count < 64 && read_file_line(&rest, &kernels[request.kernel_count]))
         request.kernel_count++;
     outcome = exact_join(&trial->made, &request, &why);
     if (outcome != EXACT_JOIN_OK)
@@ -410,6 +393,71 @@ static void change_bytes(struct trial *trial, size_t input, size_t step, struct 
     free(copy);
 }
 
+static void change_numbers(struct trial *trial, size_t input, size_t step, struct series *series)
+{
+    struct text whole = trial->inputs[input];
+    char *copy = memory_copy_string(whole.data, whole.size);
+    uint32_t number, before = 0;
+
+    trial->inputs[input].data = copy;
+    for (size_t at = 0; at + sizeof number <= whole.size; at += step * sizeof number) {
+        memcpy(&number, whole.data + at, sizeof number);
+        if (at > 0)
+            memcpy(&before, whole.data + at - sizeof before, sizeof before);
+        for (size_t i = 0; i < 4; i++) {
+            uint32_t others[] = {number + 1, number - 1, 0, before};
+
+            if (others[i] == number)
+                continue;
+            memcpy(copy + at, &others[i], sizeof number);
+            attempt(trial, series, at);
+        }
+        memcpy(copy + at, &number, sizeof number);
+    }
+    trial->inputs[input] = whole;
+    free(copy);
+}
+
+static void change_order(struct trial *trial, size_t input, size_t step, struct series *series)
+{
+    struct text whole = trial->inputs[input];
+    Elf64_Ehdr head;
+
+    memcpy(&head, whole.data, sizeof head);
+    for (uint32_t section = 2; section < head.e_shnum; section += (uint32_t)step) {
+        char *other = section_order_exchange(whole, section);
+
+        trial->inputs[input].data = other;
+        attempt(trial, series, section);
+        free(other);
+    }
+    trial->inputs[input] = whole;
+}
+
+static struct arch cubin_arch(struct text cubin)
+{
+    struct arch arch = {0};
+
+    rawcode_cubin_arch((struct bytes){(const uint8_t *)cubin.data, cubin.size}, &arch);
+    return arch;
+}
+
+static void take_pairs(struct trial *trial, size_t input, size_t step, struct series *series)
+{
+    struct trial pair = *trial;
+
+    pair.count = 2;
+    pair.names[0] = trial->names[input];
+    pair.inputs[0] = trial->inputs[input];
+    pair.arch = cubin_arch(pair.inputs[0]);
+    for (size_t other = input % step; other < trial->count; other += step) {
+        pair.names[1] = trial->names[other];
+        pair.inputs[1] = trial->inputs[other];
+        attempt(&pair, series, other);
+    }
+    trial->made = pair.made;
+}
+
 /* Bytes of the word or mark at the beginning of the text, or of the blanks in front of it. */
 static size_t piece_size(struct text text)
 {
@@ -451,7 +499,7 @@ static void change_words(struct trial *trial, size_t input, size_t step, struct 
         if (isspace((unsigned char)whole.data[at]) || words++ % step)
             continue;
         while (rest.size > 0)
-            attempt_words(trial, input, at, size, next_word(&rest), series);
+            attempt_words(trial, input, at, size, read_file_word(&rest), series);
         if (trial->words.size > 0)
             continue;
         twice.size = 0;
@@ -472,16 +520,17 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void change_each(struct trial *trial, size_t step, bool is_verbose)
+typedef void change_input(struct trial *trial, size_t input, size_t step, struct series *series);
+
+static void change_each(struct trial *trial, change_input *change, size_t step, bool is_verbose)
 {
-    bool is_text = trial->make == make_split;
     struct series whole = {.is_verbose = is_verbose}, changed = whole;
 
     attempt(trial, &whole, 0);
     for (size_t i = 0; i < trial->count; i++)
-        (is_text ? change_words : change_bytes)(trial, i, step, &changed);
+        change(trial, i, step, &changed);
     printf("%s", trial->options);
-    for (size_t i = 0; i < trial->count; i++)
+    for (size_t i = 0; i < trial->count && change != take_pairs; i++)
         printf(" %s", trial->names[i]);
     printf(": %s, sum %08x; changed: %zu made, %zu refused, sum %08x\n",
            whole.made ? "made" : "refused", (unsigned)(whole.sum >> 32), changed.made,
@@ -497,12 +546,19 @@ static const struct {
 int main(int argc, char **argv)
 {
     struct trial trial = {0};
+    change_input *change = change_bytes;
     bool is_verbose = false;
     size_t step = 1;
 
-    for (int option; (option = getopt(argc, argv, "vs:w:")) != -1;)
+    for (int option; (option = getopt(argc, argv, "nopvs:w:")) != -1;)
         if (option == 'v')
             is_verbose = true;
+        else if (option == 'n')
+            change = change_numbers;
+        else if (option == 'o')
+            change = change_order;
+        else if (option == 'p')
+            change = take_pairs;
         else if (option == 's')
             step = strtoul(optarg, NULL, 10);
         else if (option == 'w')
@@ -516,13 +572,13 @@ int main(int argc, char **argv)
         trial.names[trial.count] = base_name(argv[i]);
         trial.inputs[trial.count++] = read_file(argv[i]);
     }
-    if (trial.make != make_split)
-        rawcode_cubin_arch(
-            (struct bytes){(const uint8_t *)trial.inputs[0].data, trial.inputs[0].size},
-            &trial.arch);
+    if (trial.make == make_split)
+        change = change_words;
+    else
+        trial.arch = cubin_arch(trial.inputs[0]);
     for (char *rest = argv[optind + 1], *options; (options = strsep(&rest, ","));) {
         trial.options = options;
-        change_each(&trial, step, is_verbose);
+        change_each(&trial, change, step, is_verbose);
     }
     for (size_t i = 0; i < trial.count; i++)
         free((char *)trial.inputs[i].data);
