@@ -108,7 +108,7 @@ enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_aut
     if (!makeflags)
         return JOBSERVER_NO_MAKEFLAGS;
     word = (struct text){makeflags, strcspn(makeflags, " \t")};
-    if (word.size > 0 && word.data[0] != '-' && !memchr(word.data, '=', word.size) &&
+    if (word.data[0] != '-' && !memchr(word.data, '=', word.size) &&
         memchr(word.data, 'n', word.size))
         return JOBSERVER_NO_AUTH;
     while ((word = next_word(&makeflags)).size > 0 && !text_equal(word, TEXT("--"))) {

@@ -1,5 +1,8 @@
 /* check_fit.c: how many tasks run at a time under a limit of memory. */
 #include <check.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "pool/fit.h"
 #include "suite.h"
@@ -30,6 +33,33 @@ TEST(all_that_fit_at_once_leave_the_threads_as_they_are)
     uint64_t needs[] = {GIB, GIB};
 
     ck_assert_uint_eq(fit_threads(8, 3 * GIB, needs, 2), 8);
+}
+
+/* What follows the needs is none. */
+TEST(no_more_needs_are_read_than_there_are)
+{
+    uint64_t needs[] = {GIB, GIB, 0};
+
+    ck_assert_uint_eq(fit_threads(8, 3 * GIB, needs, 2), 8);
+}
+
+/* Once a process has had more memory than it needs, its peak stays where it is. */
+TEST(a_task_may_take_all_that_is_left)
+{
+    size_t much = 64 << 20;
+    char *block = mmap(NULL, much, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct rusage usage;
+    uint64_t needs[2], own;
+
+    ck_assert_ptr_ne(block, MAP_FAILED);
+    memset(block, 1, much);
+    munmap(block, much);
+    ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+    own = (uint64_t)usage.ru_maxrss * 1024;
+    for (unsigned more = 0; more < 2; more++) {
+        needs[0] = needs[1] = GIB + more;
+        ck_assert_uint_eq(fit_threads(8, own + 2 * GIB, needs, 2), more ? 1 : 8);
+    }
 }
 
 TEST(what_never_fits_runs_alone)

@@ -1,11 +1,15 @@
 /* check_pool.c: the queue's order, and the life of a pool. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "diag/diag.h"
 #include "diag/diag_state.h"
@@ -27,8 +31,24 @@ int __real_pthread_join(pthread_t thread, void **result);
 int __wrap_pthread_join(pthread_t thread, void **result);
 int __real_pthread_cond_signal(pthread_cond_t *condition);
 int __wrap_pthread_cond_signal(pthread_cond_t *condition);
+int __real_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
+int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
+int __real_pthread_mutex_destroy(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_destroy(pthread_mutex_t *mutex);
+int __real_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
+int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
+int __real_pthread_cond_destroy(pthread_cond_t *condition);
+int __wrap_pthread_cond_destroy(pthread_cond_t *condition);
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
 void *__real_realloc(void *block, size_t size);
 void *__wrap_realloc(void *block, size_t size);
+void __real_free(void *block);
+void __wrap_free(void *block);
+int __real_eventfd(unsigned count, int flags);
+int __wrap_eventfd(unsigned count, int flags);
 
 /* How many threads may still be made; negative = any number. The tests that need none to fail leave
  * it alone. */
@@ -44,11 +64,72 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return __real_pthread_create(thread, attributes, start, argument);
 }
 
+/* How many things of those below are made before one cannot be; negative = all can. And how many
+ * there are more than when it was 0. */
+static atomic_int makeable = -1, existing;
+
+static bool may_make(void)
+{
+    bool may = makeable-- != 0;
+
+    existing += may;
+    return may;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return may_make() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return may_make() ? __real_calloc(count, size) : NULL;
+}
+
+void __wrap_free(void *block)
+{
+    existing -= block != NULL;
+    __real_free(block);
+}
+
+int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+{
+    return may_make() ? __real_pthread_mutex_init(mutex, attributes) : ENOMEM;
+}
+
+int __wrap_pthread_mutex_destroy(pthread_mutex_t *mutex)
+{
+    existing--;
+    return __real_pthread_mutex_destroy(mutex);
+}
+
+int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes)
+{
+    return may_make() ? __real_pthread_cond_init(condition, attributes) : ENOMEM;
+}
+
+int __wrap_pthread_cond_destroy(pthread_cond_t *condition)
+{
+    existing--;
+    return __real_pthread_cond_destroy(condition);
+}
+
+int __wrap_eventfd(unsigned count, int flags)
+{
+    if (!may_make())
+        return -1;
+    existing--; /* open files are counted by the test */
+    return __real_eventfd(count, flags);
+}
+
 static bool has_no_room = false;
 
 void *__wrap_realloc(void *block, size_t size)
 {
-    return has_no_room ? NULL : __real_realloc(block, size);
+    if (has_no_room)
+        return NULL;
+    existing -= block != NULL;
+    return may_make() ? __real_realloc(block, size) : NULL;
 }
 
 static int smaller_first(const void *a, const void *b)
@@ -346,6 +427,78 @@ TEST(with_fewer_threads_than_asked_it_goes_on)
     pool_wait(pool);
     ck_assert_int_eq(done, 100);
     pool_destroy(pool);
+}
+
+/* Whatever could not be made. Check allocates, too, but not between
+ * what is counted. */
+TEST(a_pool_that_cannot_be_made_leaves_nothing)
+{
+    atomic_int done = 0;
+    bool is_run = false;
+
+    for (int most = 0; !is_run; most++) {
+        struct pool *pool;
+        int left;
+
+        done = existing = 0;
+        makeable = most;
+        pool = pool_create(2);
+        is_run = pool && submit(pool, count_one, &done, 0);
+        makeable = -1;
+        if (pool)
+            pool_wait(pool);
+        pool_destroy(pool);
+        left = existing;
+        ck_assert_int_eq(left, 0);
+        ck_assert_int_eq(done, is_run);
+        ck_assert_int_lt(most, 20);
+    }
+}
+
+static int count_files(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < 256; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* What cannot be made for the tasks under a jobserver is done without. */
+TEST_RANGE(tasks_are_run_whatever_cannot_be_made_for_them, 1, 3)
+{
+    atomic_int done = 0;
+    struct pool_task tasks[] = {
+        {count_one, &done, 0}, {count_one, &done, 0}, {count_one, &done, 0}};
+    struct dispatch_request request = {
+        .tasks = tasks, .count = 3, .threads = 8, .child_threads = (uint32_t)_i};
+    int fds[2], files, left, spare, most = 0;
+    char flags[64], tokens[4] = "";
+
+    ck_assert_int_eq(pipe(fds), 0);
+    ck_assert_int_eq(write(fds[1], "ab", 2), 2);
+    snprintf(flags, sizeof flags, " -j3 --jobserver-auth=%d,%d", fds[0], fds[1]);
+    setenv("MAKEFLAGS", flags, 1);
+    files = count_files();
+    do {
+        struct diag_sink sink = {0};
+
+        done = existing = 0;
+        makeable = most;
+        diag_state_get()->sink = &sink;
+        dispatch_run(&request);
+        diag_state_get()->sink = NULL;
+        diag_sink_free(&sink);
+        spare = makeable;
+        makeable = -1;
+        left = existing;
+        ck_assert_int_eq(done, 3);
+        ck_assert_int_eq(left, 0);
+        ck_assert_int_eq(count_files(), files);
+        ck_assert_int_lt(++most, 60);
+    } while (spare < 0);
+    ck_assert_int_eq(read(fds[0], tokens, 3), 2);
+    unsetenv("MAKEFLAGS");
 }
 
 TEST(without_any_thread_there_is_no_pool)
