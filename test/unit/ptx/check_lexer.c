@@ -108,6 +108,25 @@ static const struct {
     {"0x", NUMBER_BAD, 0, false},
     {"12ab", NUMBER_BAD, 0, false},
     {"1d5", NUMBER_BAD, 0, false},
+    {"0x1g", NUMBER_BAD, 0, false},
+    {"0x1FUU", NUMBER_BAD, 0, false},
+    {"0xaF", NUMBER_INTEGER, 0xaf, false},
+    {"0b102", NUMBER_BAD, 0, false},
+    {"0b1U", NUMBER_INTEGER, 1, true},
+    {"0U", NUMBER_INTEGER, 0, true},
+    {"00", NUMBER_INTEGER, 0, false},
+    {"9", NUMBER_INTEGER, 9, false},
+    {"1a", NUMBER_BAD, 0, false},
+    {"U", NUMBER_BAD, 0, false},
+    {"", NUMBER_BAD, 0, false},
+    {"0xffffffffffffffff", NUMBER_INTEGER, UINT64_MAX, false},
+    {"0x10000000000000000", NUMBER_TOO_LARGE, 0, false},
+    {"18446744073709551619", NUMBER_TOO_LARGE, 0, false},
+    {"99999999999999999999x", NUMBER_BAD, 0, false},
+    {"0d3FF000000000000", NUMBER_BAD, 0, false},
+    {"0D4000000000000000", NUMBER_FLOAT64, UINT64_C(0x4000000000000000), false},
+    {"1e2", NUMBER_FLOAT64, UINT64_C(0x4059000000000000), false},
+    {"1.5U", NUMBER_BAD, 0, false},
     {"5E-1", NUMBER_FLOAT64, UINT64_C(0x3fe0000000000000), false},
     {"1.5.5", NUMBER_BAD, 0, false},
 };
@@ -123,6 +142,19 @@ TEST_LOOP(numbers_convert, COUNT(number_cases))
         ck_assert_uint_eq(value, number_cases[_i].value);
         ck_assert_int_eq(is_unsigned, number_cases[_i].is_unsigned);
     }
+}
+
+/* Of 127 bytes at most. */
+TEST(floats_have_few_digits)
+{
+    char text[129] = "1.";
+    uint64_t value;
+
+    memset(text + 2, '0', 125);
+    ck_assert_int_eq(lexer_number((struct text){text, 127}, &value, NULL), NUMBER_FLOAT64);
+    ck_assert_uint_eq(value, UINT64_C(0x3ff0000000000000));
+    text[127] = '0';
+    ck_assert_int_eq(lexer_number((struct text){text, 128}, &value, NULL), NUMBER_BAD);
 }
 
 TEST(braces_are_skipped_with_their_strings_and_comments)

@@ -137,6 +137,7 @@ static const struct {
     {".global .align 16 .b8 a[3];", 0, "a", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_B8, 3, 16},
     {".visible .const .f64 a;", 0, "a", PTX_VISIBLE, PTX_SPACE_CONST, PTX_F64, 8, 8},
     {".extern .shared .b8 a[];", 0, "a", PTX_EXTERN, PTX_SPACE_SHARED, PTX_B8, 0, 1},
+    {".global .u32 a[WARP_SZ];", 0, "a", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_U32, 128, 4},
     {".common .global .u32 a;", 0, "a", PTX_COMMON, PTX_SPACE_GLOBAL, PTX_U32, 4, 4},
     {".weak .global .v4 .f32 a[2];", 0, "a", PTX_WEAK, PTX_SPACE_GLOBAL, PTX_F32, 32, 16},
     {".global .u32 a[] = {1, {2}, 3};", 0, "a", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_U32, 12, 4},

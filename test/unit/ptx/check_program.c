@@ -177,6 +177,16 @@ TEST(errors_of_all_steps_are_reported_together)
         ck_assert_msg(strstr(messages(), expected[i]) != NULL, "%s: %s", expected[i], messages());
 }
 
+TEST(the_first_symbol_may_be_what_was_meant)
+{
+    const char *const texts[] = {".func plain() { ret; }",
+                                 ".extern .func plain(); .visible .entry k() { call plain; }"};
+
+    ck_assert(!link_texts(texts, 2));
+    ck_assert_msg(strstr(messages(), "'plain' is defined in 'a', but not .visible"), "%s",
+                  messages());
+}
+
 TEST(undefined_symbols_may_be_allowed)
 {
     const char *const texts[] = {".extern .func f();" USE_F ".visible .func lib() {}"
