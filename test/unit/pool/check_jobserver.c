@@ -463,6 +463,28 @@ TEST_LOOP(join_says_what_the_user_must_know_and_no_more, COUNT(join_rows))
     free(said);
 }
 
+TEST(whether_make_counts_jobs)
+{
+    static const struct {
+        enum jobserver_use use;
+        const char *makeflags;
+        bool counts;
+    } rows[] = {{JOBSERVER_AUTO, "", false},
+                {JOBSERVER_AUTO, " -j", false},
+                {JOBSERVER_AUTO, " -j1", true},
+                {JOBSERVER_OFF, " -j1", false},
+                {JOBSERVER_AUTO, " --jobserver-auth=3,4", true},
+                {JOBSERVER_OFF, " --jobserver-auth=3,4", false},
+                {JOBSERVER_ON, " --jobserver-auth=what", true}};
+
+    for (int i = 0; i < COUNT(rows); i++) {
+        setenv("MAKEFLAGS", rows[i].makeflags, 1);
+        ck_assert_int_eq(jobserver_counts(rows[i].use), rows[i].counts);
+    }
+    unsetenv("MAKEFLAGS");
+    ck_assert(!jobserver_counts(JOBSERVER_ON));
+}
+
 TEST(a_jobserver_that_nobody_asked_for_is_an_info_under_v)
 {
     uint32_t threads;

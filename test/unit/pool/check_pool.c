@@ -13,6 +13,7 @@
 
 #include "diag/diag.h"
 #include "diag/diag_state.h"
+#include "diag/events.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
 #include "pool/pqueue.h"
@@ -464,21 +465,32 @@ static int count_files(void)
     return count;
 }
 
+/* A jobserver with two tokens, as a recipe of make has it. */
+static void open_jobserver(int fds[2])
+{
+    char flags[64];
+
+    ck_assert_int_eq(pipe(fds), 0);
+    ck_assert_int_eq(write(fds[1], "ab", 2), 2);
+    snprintf(flags, sizeof flags, " -j3 --jobserver-auth=%d,%d", fds[0], fds[1]);
+    setenv("MAKEFLAGS", flags, 1);
+}
+
 /* What cannot be made for the tasks under a jobserver is done without. */
 TEST_RANGE(tasks_are_run_whatever_cannot_be_made_for_them, 1, 3)
 {
     atomic_int done = 0;
     struct pool_task tasks[] = {
         {count_one, &done, 0}, {count_one, &done, 0}, {count_one, &done, 0}};
-    struct dispatch_request request = {
-        .tasks = tasks, .count = 3, .threads = 8, .child_threads = (uint32_t)_i};
+    struct dispatch_request request = {.tasks = tasks,
+                                       .count = 3,
+                                       .threads = 8,
+                                       .child_threads = (uint32_t)_i,
+                                       .jobserver = JOBSERVER_AUTO};
     int fds[2], files, left, spare, most = 0;
-    char flags[64], tokens[4] = "";
+    char tokens[4] = "";
 
-    ck_assert_int_eq(pipe(fds), 0);
-    ck_assert_int_eq(write(fds[1], "ab", 2), 2);
-    snprintf(flags, sizeof flags, " -j3 --jobserver-auth=%d,%d", fds[0], fds[1]);
-    setenv("MAKEFLAGS", flags, 1);
+    open_jobserver(fds);
     files = count_files();
     do {
         struct diag_sink sink = {0};
@@ -499,6 +511,37 @@ TEST_RANGE(tasks_are_run_whatever_cannot_be_made_for_them, 1, 3)
     } while (spare < 0);
     ck_assert_int_eq(read(fds[0], tokens, 3), 2);
     unsetenv("MAKEFLAGS");
+}
+
+/* With each task that begins, and each that has ended; none is held at the end. */
+TEST(tokens_are_counted_as_tasks_come_and_go)
+{
+    atomic_int done = 0;
+    struct pool_task tasks[] = {
+        {count_one, &done, 0}, {count_one, &done, 0}, {count_one, &done, 0}};
+    const struct dispatch_request request = {
+        .tasks = tasks, .count = 3, .threads = 8, .jobserver = JOBSERVER_AUTO};
+    struct event_log *log = events_open();
+    struct events events;
+    struct arena arena = {0};
+    size_t count = 0;
+    bool is_none_held = false;
+    int fds[2];
+
+    open_jobserver(fds);
+    ck_assert_uint_eq(dispatch_run(&request), 3);
+    unsetenv("MAKEFLAGS");
+    events_read(log, &arena, &events);
+    events_close(log);
+    for (size_t i = 0; i < events.count; i++) {
+        bool is_counted = text_equal(events.list[i].event.name, TEXT("tokens"));
+
+        count += is_counted;
+        is_none_held |= is_counted && events.list[i].event.bytes == 0;
+    }
+    ck_assert(is_none_held);
+    ck_assert_uint_eq(count, 2 * 3);
+    arena_free(&arena);
 }
 
 TEST(without_any_thread_there_is_no_pool)
