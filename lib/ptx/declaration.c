@@ -195,15 +195,15 @@ static bool same_dimensions(const struct ptx_variable *a, const struct ptx_varia
     struct lexer first = lexer_at(a->declarator, 0), second = lexer_at(b->declarator, 0);
 
     for (;;) {
-        uint64_t sizes[2] = {0, 0};
-        bool open[2] = {false, false};
-        bool has_more = declaration_next_dimension(&first, &sizes[0], &open[0]);
+        uint64_t size, other_size;
+        bool is_open, is_other_open;
+        bool has_more = declaration_next_dimension(&first, &size, &is_open);
 
-        if (declaration_next_dimension(&second, &sizes[1], &open[1]) != has_more)
+        if (declaration_next_dimension(&second, &other_size, &is_other_open) != has_more)
             return false;
         if (!has_more)
             return true;
-        if (sizes[0] != sizes[1] && !open[0] && !open[1])
+        if (size != other_size && !is_open && !is_other_open)
             return false;
     }
 }

@@ -187,6 +187,23 @@ TEST(the_first_symbol_may_be_what_was_meant)
                   messages());
 }
 
+/* Of 400 bytes at most, in one line. */
+TEST_LOOP(long_prototypes_are_cut, 2)
+{
+    static const char head[] = ".visible .func f(.param \n .b32 ";
+    int name = 377 + _i;
+    char function[512], wanted[512];
+    const char *const texts[] = {function,
+                                 ".extern .func f(.param .b64 a); .entry k() { call f; }"};
+
+    memset(wanted, 'a', sizeof wanted);
+    snprintf(function, sizeof function, "%s%.*s) { ret; }", head, name, wanted);
+    snprintf(wanted, sizeof wanted, "'f' is defined as .func f(.param .b32 %.*s%s\n", name,
+             function + strlen(head), _i ? "..." : ")");
+    ck_assert(!link_texts(texts, 2));
+    ck_assert_msg(strstr(messages(), wanted), "%s", messages());
+}
+
 TEST(undefined_symbols_may_be_allowed)
 {
     const char *const texts[] = {".extern .func f();" USE_F ".visible .func lib() {}"
