@@ -272,6 +272,12 @@ static uint64_t count_for_threads(const struct plan *plan, uint64_t count)
     return most > count ? most : count;
 }
 
+/* Chunks are alike as long as they are few: two threads would have one of an odd number left. */
+static uint64_t count_even(const struct plan *plan, uint64_t count)
+{
+    return count < TAPERED_CHUNKS && count != plan->request->threads ? count + count % 2 : count;
+}
+
 /* How many chunks the program's size is worth. */
 static uint64_t count_by_size(struct plan *plan)
 {
@@ -286,6 +292,7 @@ static uint64_t count_by_size(struct plan *plan)
     count = FEW_CHUNKS;
     while ((count + 1) * (count + 1) * SIZE_STEP <= plan->total_weight && count < SPLIT_MOST_CHUNKS)
         count++;
+    count = count_even(plan, count);
     if (count < plan->request->threads)
         count = count_for_threads(plan, count);
     plan->minimum_bytes = plan->total_weight / count;

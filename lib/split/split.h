@@ -104,7 +104,8 @@ struct split_request {
     enum split_policy policy;
     uint32_t wanted;        /* most chunks to make, up to SPLIT_MOST_CHUNKS; 1 = do not split */
     uint64_t minimum_bytes; /* no chunk is planned smaller than this on average; 0 = as many times
-                               16 KiB as there are chunks, or 16 KiB for up to four */
+                               16 KiB as there are chunks, or 16 KiB for up to four, and then one
+                               more chunk in place of five or seven */
     uint32_t threads;       /* of an exact split, whose number of chunks changes no byte of the
                                result: as many chunks as this are made of a program that is large
                                enough, though `minimum_bytes` is 0; 0 = the size alone decides */

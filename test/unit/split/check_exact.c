@@ -465,12 +465,13 @@ static void put_kernels(struct buffer *text, unsigned count)
         buffer_printf(text, ".visible .entry k%03u() { %*s }\n", i, 1024 - 27, "ret;");
 }
 
-TEST_LOOP(threads_without_a_chunk_get_smaller_ones, 6)
+TEST_LOOP(threads_without_a_chunk_get_smaller_ones, 7)
 {
     static const struct {
         unsigned kernels;
         uint32_t threads, chunks;
-    } rows[] = {{400, 0, 5}, {400, 5, 5}, {400, 8, 8}, {400, 64, 12}, {64, 64, 4}, {900, 3, 7}};
+    } rows[] = {{400, 0, 6},   {400, 2, 6}, {400, 5, 5}, {400, 8, 8},
+                {400, 64, 12}, {64, 64, 4}, {900, 3, 8}};
     struct buffer text = {0};
 
     buffer_string(&text, HEADER);
