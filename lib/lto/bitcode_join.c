@@ -187,14 +187,28 @@ static size_t take_counted(const struct joining *joining, struct text *text, uns
     return COUNTED;
 }
 
-/* Takes a whole name, or one other character. */
-static struct text take_word(struct text *text)
+/* Whether one of the words begins so. */
+static bool may_be_counted(char first)
 {
-    const size_t size = name_size(*text);
-    const struct text word = {text->data, size ? size : 1};
+    for (size_t i = 0; i < COUNTED; i++)
+        if (first == *counted[i].word.data)
+            return true;
+    return false;
+}
 
-    *text = text_drop(*text, word.size);
-    return word;
+/* Takes a name, or one other character, and all behind it that is none of the words. */
+static struct text take_rest(struct text *text)
+{
+    struct text rest = *text, taken = {text->data, 0};
+
+    do {
+        const size_t size = name_size(rest);
+
+        rest = text_drop(rest, size ? size : 1);
+    } while (rest.size > 0 && !may_be_counted(*rest.data));
+    taken.size = text->size - rest.size;
+    *text = rest;
+    return taken;
 }
 
 /* Lets each function count from 0. */
@@ -207,7 +221,7 @@ static void write_renumbered(struct joining *joining, struct text text)
         size_t word = take_counted(joining, &rest, &number);
 
         if (word == COUNTED)
-            take_word(&rest);
+            take_rest(&rest);
         else if (number < least[word])
             least[word] = number;
     }
@@ -218,7 +232,7 @@ static void write_renumbered(struct joining *joining, struct text text)
             buffer_printf(&joining->text, "%.*s%u", TEXT_ARG(counted[word].word),
                           number - least[word]);
         else
-            buffer_text(&joining->text, take_word(&rest));
+            buffer_text(&joining->text, take_rest(&rest));
     }
 }
 
