@@ -118,13 +118,14 @@ $(BUILD)/libminilink.a: $(LIB_OBJECTS)
 
 # What os/fork_server preloads into ptxas is a part of the program, as bytes; nothing of a sanitizer's or gcov's is in it.
 PLAIN_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -Ilib -O2 -fPIC -pthread $(WARNINGS) $(CPPFLAGS)
-$(BUILD)/preload.so: lib/os/preload/fork_server.c lib/os/fork_message.h
+PRELOAD = lib/os/preload/fork_server.c lib/os/fork_serve.c
+$(BUILD)/preload.so: $(PRELOAD) lib/os/fork_serve.h lib/os/fork_message.h
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(PLAIN_CC) -shared -s -Wl,-z,defs -o $@ $< -ldl
+	$(call say,LINK,$@)$(PLAIN_CC) -shared -s -Wl,-z,defs -o $@ $(PRELOAD) -ldl
 
-$(BUILD)/plain_program: test/unit/os/plain_program.c
+$(BUILD)/plain_program: test/unit/os/plain_program.c lib/os/fork_serve.c lib/os/fork_serve.h lib/os/fork_message.h
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(PLAIN_CC) -o $@ $<
+	$(call say,LINK,$@)$(PLAIN_CC) -o $@ $(filter %.c,$^)
 
 $(BUILD)/preload.c: $(BUILD)/preload.so
 	$(Q){ echo '#include "os/fork_server_image.h"'; echo 'const unsigned char fork_server_image[] = {'; \

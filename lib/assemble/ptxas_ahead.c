@@ -105,7 +105,7 @@ static bool is_quicker_served(const char **argv, size_t count)
 {
     bool pays;
 
-    ptxas_name_files(argv, count, fork_server_input, fork_server_output);
+    ptxas_name_files(argv, count, fork_server_files[0], fork_server_files[1]);
     pays = fork_server_pays(argv);
     argv[count] = NULL;
     return pays;

@@ -198,11 +198,16 @@ static void run_plainly(struct run *run, struct exec_request *request, struct ex
 /* By one that was started before, when there is one. What counts tokens is started with them. */
 static bool run_quickly(struct run *run, struct exec_request *request, struct exec_result *ended)
 {
+    const int files[] = {run->input, run->output};
+    struct fork_server_job job = {.files = files, .file_count = 2, .is_preloaded = true};
+
     if (run->tokens)
         return false;
-    request->argv = make_command(run, fork_server_input, fork_server_output);
-    return ptxas_ahead_take(run->ptxas, run->job, run->input, &run->output, request, ended) ||
-           fork_server_run(request, run->input, run->output, ended);
+    if (ptxas_ahead_take(run->ptxas, run->job, run->input, &run->output, request, ended))
+        return true;
+    job.run = *request;
+    job.run.argv = make_command(run, fork_server_files[0], fork_server_files[1]);
+    return fork_server_run(&job, ended);
 }
 
 static int call(struct run *run)

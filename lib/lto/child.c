@@ -15,6 +15,7 @@
 #include "lto/nvjitlink.h"
 #include "os/descriptor.h"
 #include "os/exec.h"
+#include "os/fork_serve.h"
 #include "output/output.h"
 #include "pool/child_tokens.h"
 
@@ -27,7 +28,8 @@ struct child {
 
 bool lto_child_is_wanted(int argc, char *const *argv)
 {
-    return (argc == REPORT || argc == REPORT + 1) && strcmp(argv[WORD], LTO_CHILD_WORD) == 0;
+    return (argc == REPORT || argc == REPORT + 1) &&
+           strncmp(argv[WORD], LTO_CHILD_WORD, strlen(LTO_CHILD_WORD)) == 0;
 }
 
 static bool failed(const char *what, const char *path)
@@ -110,5 +112,8 @@ int lto_child_run(char *const *argv)
     if (argv[REPORT])
         exec_fix_addresses(argv);
     exec_set_name();
+    if (argv[WORD][strlen(LTO_CHILD_WORD)] == '=')
+        nvjitlink_load(argv[WORD] + strlen(LTO_CHILD_WORD "="));
+    fork_serve_if_wanted();
     return context_run(run, &child) == LINK_NO_MEMORY ? LTO_CHILD_NO_MEMORY : child.status;
 }

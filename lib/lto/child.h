@@ -1,8 +1,10 @@
 /* child.h: the program as a child of itself: one run of libnvJitLink or libLLVM.
  *
- *     minilink --lto-part JOB INPUTS ANSWER [REPORT]
+ *     minilink --lto-part[=LIBRARY] JOB INPUTS ANSWER [REPORT]
  *
- * They are files: /dev/fd/N in a link of this machine, names on another one, where a report
+ * LIBRARY is the libnvJitLink that the job names: loaded first, so that a child which is copied for
+ * each job (os/fork_server.h) has it.
+ * The others are files: /dev/fd/N in a link of this machine, names on another one, where a report
  * (distribute/report.h) vouches for the answer. The library is
  * large and not ours; here it may crash, print, or end the process. */
 #pragma once

@@ -17,6 +17,7 @@
 #include "lto/lto_cache.h"
 #include "os/cancellation.h"
 #include "os/descriptor.h"
+#include "os/fork_server.h"
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"
 #include "pool/fit.h"
@@ -28,17 +29,27 @@
 /* "/dev/fd/" and a number. */
 #define FD_PATH_SIZE 32
 
-/* minilink --lto-part JOB INPUTS ANSWER. Libnvvm 13.0 walks tables in the order of addresses: with
- * other addresses, private strings come out in another order (measured). */
+/* In a program that links again and again, by a child that has the library. */
+static bool run_copy(struct part *part, const struct exec_request *run, const int files[3])
+{
+    const struct fork_server_job job = {.run = *run, .files = files, .file_count = 3};
+
+    return !exec_is_own_program() && part->run->library && fork_server_run(&job, &part->result);
+}
+
+/* minilink --lto-part=LIBRARY JOB INPUTS ANSWER. Libnvvm 13.0 walks tables in the order of
+ * addresses: with other addresses, private strings come out in another order (measured). A copy has
+ * the same as a child of its own. */
 static void run_child(struct part *part, int job)
 {
     const struct parts_run *run = part->run;
     const struct child_tokens *tokens = child_tokens_get();
     const int pass[] = {job, run->inputs, part->answer, tokens ? tokens->fds[0] : -1,
                         tokens ? tokens->fds[1] : -1};
-    char paths[3][FD_PATH_SIZE], own[PATH_MAX];
+    char paths[3][FD_PATH_SIZE], own[PATH_MAX], word[PATH_MAX + sizeof LTO_CHILD_WORD];
     const char *program = run->program ? run->program : exec_own_file(own);
-    const char *const argv[] = {program, LTO_CHILD_WORD, paths[0], paths[1], paths[2], NULL};
+    const char *argv[] = {
+        program, word, fork_server_files[0], fork_server_files[1], fork_server_files[2], NULL};
     const struct exec_request request = {
         .argv = argv,
         .pass = pass,
@@ -54,9 +65,15 @@ static void run_child(struct part *part, int job)
         part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = tokens->error};
         return;
     }
-    for (int i = 0; i < 3; i++)
-        snprintf(paths[i], sizeof paths[i], "/dev/fd/%d", pass[i]);
-    exec_run(&request, &part->result);
+    snprintf(word, sizeof word, "%s%s%s", LTO_CHILD_WORD, run->library ? "=" : "",
+             run->library ? run->library : "");
+    if (tokens || !run_copy(part, &request, pass)) {
+        for (int i = 0; i < 3; i++) {
+            snprintf(paths[i], sizeof paths[i], "/dev/fd/%d", pass[i]);
+            argv[2 + i] = paths[i];
+        }
+        exec_run(&request, &part->result);
+    }
     part->succeeded = part->result.end == EXEC_EXITED && part->result.code == LTO_CHILD_ANSWERED &&
                       answer_succeeded(part->answer);
 }

@@ -38,6 +38,7 @@ struct part {
 
 struct parts_run {
     const char *program; /* minilink; NULL = exec_own_file() */
+    const char *library; /* the libnvJitLink that the jobs name, or NULL */
     int inputs;          /* file with all inputs */
     struct part *list;
     size_t count;

@@ -38,7 +38,9 @@ static void choose_tool(struct sending *sending)
     const char **words = arena_alloc(&batch->arena, 3, sizeof *words);
 
     words[0] = minilink_path_there(&batch->arena, sending->run->distribution);
-    words[1] = LTO_CHILD_WORD;
+    words[1] = sending->run->library
+                   ? arena_printf(&batch->arena, "%s=%s", LTO_CHILD_WORD, sending->run->library)
+                   : LTO_CHILD_WORD;
     words[2] = NULL;
     if (!descriptor_map(sending->run->inputs, &sending->inputs))
         context_raise(LINK_NO_MEMORY);

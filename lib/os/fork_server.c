@@ -35,7 +35,7 @@
 /* How long a server may take to end when it is told to. */
 #define END_MILLISECONDS 2000
 
-const char fork_server_input[] = "INPUT", fork_server_output[] = "OUTPUT";
+const char *const fork_server_files[] = {"FILE 0", "FILE 1", "FILE 2"};
 
 struct server {
     XXH128_hash_t kind;
@@ -91,8 +91,13 @@ static bool find_kind(XXH128_hash_t *kind, const char *const *argv)
 
     if (ok) {
         XXH3_128bits_update(state, users, sizeof users);
-        for (size_t i = 0; argv[i]; i++)
+        for (size_t i = 0; argv[i]; i++) {
+            const char *path = strchr(argv[i], '/');
+
             add_string(state, argv[i]);
+            if (path)
+                add_file(state, path); /* "/FILE", "--option=/FILE"; which need not be there */
+        }
         for (size_t i = 0; environ[i]; i++)
             add_string(state, environ[i]);
         *kind = XXH3_128bits_digest(state);
@@ -228,53 +233,68 @@ void fork_server_end_all(void)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* What is sent along with a request. */
+/* What is sent along with a request: the end for messages, and the files. */
 union descriptors {
     struct cmsghdr header; /* for its alignment */
-    char bytes[CMSG_SPACE(FORK_DESCRIPTORS * sizeof(int))];
+    char bytes[CMSG_SPACE((1 + FORK_FILES) * sizeof(int))];
 };
 
-static bool ask(const struct server *server, unsigned char request, const int *descriptors)
+static bool ask(const struct server *server, unsigned char request, const int *descriptors,
+                size_t count)
 {
     struct iovec part = {.iov_base = &request, .iov_len = 1};
     union descriptors control = {0};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-    if (descriptors) {
+    if (count > 0) {
         message.msg_control = control.bytes;
-        message.msg_controllen = sizeof control.bytes;
-        control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(FORK_DESCRIPTORS * sizeof(int)),
+        message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+        control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(count * sizeof(int)),
                                           .cmsg_level = SOL_SOCKET,
                                           .cmsg_type = SCM_RIGHTS};
-        memcpy(CMSG_DATA(&control.header), descriptors, FORK_DESCRIPTORS * sizeof(int));
+        memcpy(CMSG_DATA(&control.header), descriptors, count * sizeof(int));
     }
     return sendmsg(server->control, &message, MSG_NOSIGNAL) == 1;
 }
 
-/* Starts the program where its end of the socket, the image and the number of the output are at
- * hand. The image's number is the input's in jobs. */
-static bool start_program(struct server *server, const char *const *argv, int control,
-                          const int numbers[2])
+/* Which of the words that stand for files it is; FORK_FILES = none. */
+static size_t file_of(const char *word)
 {
-    char preload[48], variable[64], input[32], output[32];
-    const char *words[MOST_WORDS];
+    size_t file = 0;
+
+    while (file < FORK_FILES && word != fork_server_files[file])
+        file++;
+    return file;
+}
+
+/* Starts the program, with our end of the socket as its input, where the numbers of its files are
+ * held by others. The first of these is the image to preload. */
+static bool start_program(struct server *server, const struct fork_server_job *job, int control,
+                          const int numbers[FORK_FILES])
+{
+    char preload[48], variable[96] = FORK_VARIABLE "=", paths[FORK_FILES][32];
+    const char *words[MOST_WORDS], *const *argv = job->run.argv;
     size_t count = 0;
-    const struct exec_request request = {.argv = words,
-                                         .variables = {preload, variable},
-                                         .large_pages = true,
-                                         .input = control,
-                                         .pass = numbers,
-                                         .pass_count = 2,
-                                         .output_limit = 1};
+    const struct exec_request request = {
+        .argv = words,
+        .variables = {variable, job->is_preloaded ? preload : NULL},
+        .large_pages = job->run.large_pages,
+        .fixed_addresses = job->run.fixed_addresses,
+        .input = control,
+        .pass = numbers,
+        .pass_count = job->file_count,
+        .output_limit = 1,
+    };
 
     snprintf(preload, sizeof preload, "LD_PRELOAD=/dev/fd/%d", numbers[0]);
-    snprintf(variable, sizeof variable, FORK_VARIABLE "=%d %d", numbers[0], numbers[1]);
-    snprintf(input, sizeof input, "/dev/fd/%d", numbers[0]);
-    snprintf(output, sizeof output, "/dev/fd/%d", numbers[1]);
+    for (size_t i = 0; i < job->file_count; i++) {
+        snprintf(variable + strlen(variable), sizeof variable - strlen(variable), " %d",
+                 numbers[i]);
+        snprintf(paths[i], sizeof paths[i], "/dev/fd/%d", numbers[i]);
+    }
     for (; argv[count]; count++)
-        words[count] = argv[count] == fork_server_input    ? input
-                       : argv[count] == fork_server_output ? output
-                                                           : argv[count];
+        words[count] =
+            file_of(argv[count]) < FORK_FILES ? paths[file_of(argv[count])] : argv[count];
     words[count] = NULL;
     server->child = exec_start(&request);
     return server->child != NULL;
@@ -289,26 +309,36 @@ static bool detach(struct server *server)
     struct exec_child *child = server->child;
 
     server->child = NULL;
-    if (!ask(server, FORK_DETACH, NULL))
+    if (!ask(server, FORK_DETACH, NULL, 0))
         shutdown(server->control, SHUT_WR);
     exec_finish(child, &request, &result);
     free(result.output);
     return result.end == EXEC_EXITED && result.code == 0 && result.output_size == 0;
 }
 
-static bool start(struct server *server, const char *const *argv)
+/* Files in memory that hold the numbers of a job's files. */
+static bool hold_numbers(int numbers[FORK_FILES], const struct fork_server_job *job)
 {
-    int ends[2] = {-1, -1}, numbers[2] = {-1, -1};
+    for (size_t i = 0; i < job->file_count; i++) {
+        numbers[i] = descriptor_memory_file("minilink-fork-server");
+        if (numbers[i] < 0)
+            return false;
+    }
+    return !job->is_preloaded ||
+           descriptor_write(numbers[0], fork_server_image, fork_server_image_size);
+}
+
+static bool start(struct server *server, const struct fork_server_job *job)
+{
+    int ends[2] = {-1, -1}, numbers[FORK_FILES] = {-1, -1, -1};
     bool ok = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0;
 
     for (size_t i = 0; ok && i < 2; i++) {
-        numbers[i] = descriptor_memory_file("minilink-fork-server");
         ends[i] = descriptor_above_standard(ends[i]);
-        ok = numbers[i] >= 0 && ends[i] >= 0;
+        ok = ends[i] >= 0;
     }
-    ok = ok && descriptor_write(numbers[0], fork_server_image, fork_server_image_size) &&
-         start_program(server, argv, ends[1], numbers);
-    for (size_t i = 0; i < 2; i++)
+    ok = ok && hold_numbers(numbers, job) && start_program(server, job, ends[1], numbers);
+    for (size_t i = 0; i < FORK_FILES; i++)
         if (numbers[i] >= 0)
             close(numbers[i]);
     if (ends[1] >= 0)
@@ -358,20 +388,23 @@ static bool follow(const struct server *server, const struct exec_request *reque
 
 /* One job. False when the server has ended, or the copy was killed, or what the program prints
  * before it opens its input is not among what the copy has printed. */
-static bool do_job(struct server *server, const struct exec_request *request, const int files[2],
+static bool do_job(struct server *server, const struct fork_server_job *job,
                    struct exec_result *result)
 {
+    const struct exec_request *request = &job->run;
     struct capture capture = {.limit = request->output_limit};
     struct fork_answer answer = {0};
     enum exec_end how = EXEC_EXITED;
-    int printed[2];
+    int printed[2], descriptors[1 + FORK_FILES];
     bool ok;
 
     if (!capture_pipe(printed)) {
         end(server);
         return false;
     }
-    ok = ask(server, FORK_JOB, (const int[]){files[0], files[1], printed[1]});
+    descriptors[0] = printed[1];
+    memcpy(descriptors + 1, job->files, job->file_count * sizeof(int));
+    ok = ask(server, FORK_JOB, descriptors, 1 + job->file_count);
     close(printed[1]);
     ok = ok && follow(server, request, printed[0], &capture, &answer, &how) &&
          !(server->child && exec_has_printed(server->child));
@@ -396,20 +429,15 @@ static bool do_job(struct server *server, const struct exec_request *request, co
     return true;
 }
 
-bool fork_server_run(const struct exec_request *request, int input, int output,
-                     struct exec_result *result)
+bool fork_server_run(const struct fork_server_job *job, struct exec_result *result)
 {
     struct server server = {.control = -1};
     bool is_new;
 
-    if (!find_kind(&server.kind, request->argv) || !take(&server, request->argv[0]))
+    if (!find_kind(&server.kind, job->run.argv) || !take(&server, job->run.argv[0]))
         return false;
     is_new = server.control < 0;
-    if (is_new && !start(&server, request->argv)) {
-        give_kind_up(server.kind);
-        return false;
-    }
-    if (do_job(&server, request, (const int[]){input, output}, result))
+    if ((!is_new || start(&server, job)) && do_job(&server, job, result))
         return true;
     if (is_new)
         give_kind_up(server.kind);

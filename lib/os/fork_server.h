@@ -3,7 +3,7 @@
  * ptxas 13.0 takes 13 ms for a small kernel, of which 8 pass before it opens its input: the same
  * for each chunk (measured). Here it is started once with a small shared object preloaded, which
  * waits where the program opens its input and forks there for each job; a copy takes 6 ms. AFL's
- * fork server is the model.
+ * fork server is the model. This program, as a child that has loaded libnvJitLink, does the same.
  *
  * A server belongs to one job at a time, and waits for the next one, for two seconds at most. It is
  * used again for the same words, program file, environment, working folder and user only. In the
@@ -13,21 +13,29 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "os/exec.h"
 
-/* Words that stand for the names of the job's files, which are other ones for each server. */
-extern const char fork_server_input[], fork_server_output[];
+/* Words that stand for the names of a job's files, which are other ones for each server: compared
+ * as pointers. The program opens the first of them first. */
+extern const char *const fork_server_files[];
 
-/* Has a job done as exec_run() would: of the request, `argv`, whose first word is the path of an
- * ELF program and which has the two words above, the limit of output, the time and `cancelled` are
- * looked at. `input` and `output` are open files. The caller frees result->output.
+struct fork_server_job {
+    /* As for exec_run(), with the path of an ELF program as the first word and the words above;
+     * what is passed, standard input and variables are not looked at. */
+    struct exec_request run;
+    const int *files; /* open files */
+    size_t file_count;
+    bool is_preloaded; /* a program of others; else one that calls fork_serve_if_wanted() */
+};
+
+/* Has a job done as exec_run() would. The caller frees result->output.
  *
  * False when it was not done, and nothing has happened: the program is run for the first time by
  * this process, for which a server does not pay; it does not work as a server, or its copy was
  * killed by a signal; or there are no descriptors. */
-bool fork_server_run(const struct exec_request *request, int input, int output,
-                     struct exec_result *result);
+bool fork_server_run(const struct fork_server_job *job, struct exec_result *result);
 
 /* Whether fork_server_run() would start or use a server for these words. If not, it will the next
  * time, as if the program had been run now. */

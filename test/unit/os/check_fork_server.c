@@ -61,16 +61,21 @@ static void set_text(int fd, const char *text)
 
 static bool run(const char *mode, const char *text)
 {
-    const char *const argv[] = {program, mode, word, fork_server_input, fork_server_output, NULL};
-    const struct exec_request request = {
-        .argv = argv, .output_limit = 1000, .timeout = timeout, .cancelled = &cancelled};
+    const char *const argv[] = {program, mode, word, fork_server_files[0], fork_server_files[1],
+                                NULL};
+    const struct fork_server_job job = {
+        .run = {.argv = argv, .output_limit = 1000, .timeout = timeout, .cancelled = &cancelled},
+        .files = (const int[]){input, output},
+        .file_count = 2,
+        .is_preloaded = strcmp(mode, "own") != 0,
+    };
     bool done;
 
     free(result.output);
     result = (struct exec_result){0};
     set_text(input, text);
     set_text(output, "");
-    done = fork_server_run(&request, input, output, &result);
+    done = fork_server_run(&job, &result);
     if (done && result.output)
         ck_assert_int_eq(sscanf(result.output, "%ld %ld", &server, &did), 2);
     return done;
@@ -108,24 +113,25 @@ static void expect_no_child(void)
     ck_assert_int_eq(errno, ECHILD);
 }
 
-/* As a library first, then as a program. */
-TEST_LOOP(one_process_does_all_jobs_but_the_first, 2)
+/* As a library, and as a program; what is preloaded, and what serves itself. */
+TEST_LOOP(one_process_does_all_jobs_but_the_first, 4)
 {
+    const char *mode = _i < 2 ? "copy" : "own";
     long first;
 
-    if (_i)
+    if (_i % 2)
         exec_set_own_program();
-    ck_assert(!run("copy", "one"));
-    ck_assert(run("copy", "two"));
+    ck_assert(!run(mode, "one"));
+    ck_assert(run(mode, "two"));
     expect_copied("two");
     ck_assert_int_ne(server, (long)getpid());
-    if (!_i)
+    if (_i % 2 == 0)
         expect_no_child();
     first = did;
     for (int i = 0; i < 20; i++) {
         long by = server;
 
-        ck_assert(run("copy", i % 2 ? "" : "three"));
+        ck_assert(run(mode, i % 2 ? "" : "three"));
         expect_copied(i % 2 ? "" : "three");
         ck_assert_int_eq(server, by);
         ck_assert_int_ne(did, first);
@@ -133,7 +139,7 @@ TEST_LOOP(one_process_does_all_jobs_but_the_first, 2)
     fork_server_end_all();
     expect_gone(server);
     expect_no_child();
-    ck_assert(run("copy", "four"));
+    ck_assert(run(mode, "four"));
     expect_copied("four");
 }
 
@@ -165,11 +171,12 @@ TEST(a_script_is_left_alone)
     ck_assert(descriptor_write(input, "#!/bin/cat\n", 11));
     ck_assert_int_eq(fchmod(input, 0755), 0);
     for (int i = 0; i < 3; i++) {
-        const char *const argv[] = {program, fork_server_input, NULL};
-        const struct exec_request request = {.argv = argv};
+        const char *const argv[] = {program, fork_server_files[0], NULL};
+        const struct fork_server_job job = {
+            .run = {.argv = argv}, .files = &input, .file_count = 1, .is_preloaded = true};
 
         ck_assert(!fork_server_pays(argv));
-        ck_assert(!fork_server_run(&request, input, output, &result));
+        ck_assert(!fork_server_run(&job, &result));
     }
     unlink(program);
 }
@@ -204,7 +211,7 @@ TEST(only_the_same_job_is_done_by_the_same_process)
 
 TEST(it_pays_from_the_second_time_on)
 {
-    const char *const argv[] = {program, word, fork_server_input, fork_server_output, NULL};
+    const char *const argv[] = {program, word, fork_server_files[0], fork_server_files[1], NULL};
 
     ck_assert(!fork_server_pays(argv));
     ck_assert(fork_server_pays(argv));

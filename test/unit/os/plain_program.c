@@ -1,4 +1,5 @@
-/* plain_program: a program of others, for tests of the fork server.
+/* plain_program: a program of others, or with mode "own" one that serves itself, for tests of the
+ * fork server.
  *
  *     plain_program MODE WORD INPUT OUTPUT
  *
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "os/fork_serve.h"
 
 static void *wait_for_ever(void *argument)
 {
@@ -38,6 +41,8 @@ int main(int argc, char **argv)
         fputs("early\n", stderr);
     if (strcmp(mode, "threads") == 0)
         pthread_create(&thread, NULL, wait_for_ever, NULL);
+    if (strcmp(mode, "own") == 0)
+        fork_serve_if_wanted();
     if (strcmp(mode, "elsewhere") == 0)
         return 0;
     in = argc == 5 ? fopen(argv[3], "rb") : NULL;

@@ -1,0 +1,168 @@
+/* fork_serve.c: waits for jobs on standard input. Where anything is unusual the process ends, so
+ * that the program is run as ever. */
+#include "os/fork_serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/fork_message.h"
+
+/* A server that hears nothing for so long ends: it is not to stay behind a burst of links. */
+#define IDLE_MILLISECONDS 2000
+
+/* How soon the end of a job is seen where there is no pidfd. */
+#define TICK_MILLISECONDS 20
+
+/* A copy does the job: this is a server no more. */
+static bool is_copy;
+
+int fork_serve_number(int file)
+{
+    const char *numbers = is_copy ? NULL : getenv(FORK_VARIABLE);
+
+    for (int i = 0; numbers && i < file; i++)
+        numbers = strchr(numbers + 1, ' ');
+    return numbers && *numbers ? (int)strtol(numbers, NULL, 10) : -1;
+}
+
+/* A copy has one thread only. */
+static bool has_one_thread(void)
+{
+    struct stat status;
+
+    return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
+}
+
+/* Waits for a request. False at the end of the socket, and when none comes. */
+static bool receive(unsigned char *request, int *descriptors, int count)
+{
+    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct iovec part = {.iov_base = request, .iov_len = 1};
+    union {
+        struct cmsghdr header; /* for its alignment */
+        char bytes[CMSG_SPACE((1 + FORK_FILES) * sizeof(int))];
+    } control;
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    const struct cmsghdr *header;
+
+    if (poll(&fd, 1, IDLE_MILLISECONDS) != 1 ||
+        recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC) != 1)
+        return false;
+    if (*request != FORK_JOB)
+        return *request == FORK_DETACH;
+    header = CMSG_FIRSTHDR(&message);
+    if (!header || header->cmsg_len != CMSG_LEN((size_t)count * sizeof(int)))
+        return false;
+    memcpy(descriptors, CMSG_DATA(header), (size_t)count * sizeof(int));
+    return true;
+}
+
+/* The copy's part: takes the job's files, and ends with the server. */
+static void take_job(const int *descriptors, int count, pid_t server)
+{
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    bool ok = nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+              dup2(descriptors[0], STDOUT_FILENO) >= 0 && dup2(descriptors[0], STDERR_FILENO) >= 0;
+
+    for (int i = 1; ok && i < count; i++)
+        ok = dup2(descriptors[i], fork_serve_number(i - 1)) >= 0;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!ok || getppid() != server)
+        _exit(255);
+    is_copy = true;
+}
+
+/* Waits for the copy's end; it is killed when nobody wants its result any more. */
+static struct fork_answer wait_for(pid_t pid)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
+    struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+    struct rusage usage = {0};
+    pid_t ended;
+
+    while ((ended = wait4(pid, &status, WNOHANG, &usage)) == 0) {
+        poll(fds, 2, pidfd < 0 ? TICK_MILLISECONDS : -1);
+        if (fds[0].revents) { /* nothing is asked while a job runs: that is the end */
+            kill(pid, SIGKILL);
+            fds[0].fd = -1;
+        }
+    }
+    if (ended != pid)
+        _exit(255);
+    if (pidfd >= 0)
+        close(pidfd);
+    return (struct fork_answer){.status = status, .peak = (uint64_t)usage.ru_maxrss * 1024};
+}
+
+/* Returns in a copy. */
+static void do_job(const int *descriptors, int count)
+{
+    struct fork_answer answer;
+    pid_t server = getpid(), copy = fork();
+
+    if (copy == 0) {
+        take_job(descriptors, count, server);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        close(descriptors[i]);
+    if (copy < 0)
+        _exit(255);
+    answer = wait_for(copy);
+    if (send(STDIN_FILENO, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer)
+        _exit(0);
+}
+
+/* Goes on as a process of its own, in a group of its own: what is left of the first one's group
+ * goes with its end. */
+static void detach(void)
+{
+    pid_t copy = fork();
+
+    if (copy == 0)
+        return;
+    if (copy > 0)
+        setpgid(copy, copy);
+    _exit(copy > 0 ? 0 : 255);
+}
+
+void fork_serve(void)
+{
+    int descriptors[1 + FORK_FILES], count = 1;
+    unsigned char request;
+
+    while (count <= FORK_FILES && fork_serve_number(count - 1) >= 0)
+        count++;
+    if (!has_one_thread())
+        _exit(255);
+    while (!is_copy) {
+        if (!receive(&request, descriptors, count))
+            _exit(0);
+        if (request == FORK_JOB)
+            do_job(descriptors, count);
+        else
+            detach();
+    }
+}
+
+void fork_serve_if_wanted(void)
+{
+    if (fork_serve_number(0) >= 0)
+        fork_serve();
+}
