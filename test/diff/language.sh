@@ -69,6 +69,7 @@ compile() {
 }
 
 if command -v nvcc > /dev/null; then
+    export NVCC_PREPEND_FLAGS=-std=c++14
     targets="compute_90a compute_120"
     [ -n "${LANGUAGE_LONG:-}" ] && targets="compute_75 compute_80 compute_90a compute_100 compute_120"
     for source in "$ROOT"/fixtures/src/*.cu; do

@@ -19,9 +19,7 @@ common="-lto -L$toolkit/lib64 -lcudadevrt"
 compile() { # compile SOURCE OBJECT OPTION...
     source=$1 object=$2
     shift 2
-    # What the toolkit's libraries include wants C++17.
-    grep -qE '#include <(cub|thrust|cooperative_groups)' "$source" && local -x NVCC_PREPEND_FLAGS=-std=c++17
-    [ -e "$object" ] || nvcc -w -dc -gencode arch=compute_$arch,code=lto_$arch "$@" "$source" -o "$object" 2> log || { echo "lto-parts: $source"; cat log; exit 1; }
+    [ -e "$object" ] || all_declared nvcc -w -dc -gencode arch=compute_$arch,code=lto_$arch "$@" "$source" -o "$object" 2> log || { echo "lto-parts: $source"; cat log; exit 1; }
 }
 # shellcheck disable=SC2086
 minilink() { "$BUILD/minilink" -arch=sm_$arch $common --cuda-path="$toolkit" "$@"; }

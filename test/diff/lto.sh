@@ -21,6 +21,9 @@ equal() { both "$@" && cmp theirs.cubin ours.cubin; }
 similar() { both "$@" && python3 "$ROOT/test/diff/cubincmp.py" ours.cubin theirs.cubin; }
 kernels() { "$BUILD/minidump" --symbols "$1" | sed -n 's/^ *\([^ ]*\): GLOBAL FUNC, other 0x10.*/\1/p' | sort; }
 
+cat > functions.h << 'END'
+extern "C" __device__ __device_builtin__ float sinf(float), cosf(float), sqrtf(float);
+END
 cat > a.cu << 'END'
 #include <cstdio>
 extern __device__ float helper(float, int);
@@ -30,11 +33,13 @@ __global__ void k1(float *p, int n) { p[0] = helper(p[1], n) + atomicAdd(&counte
 __global__ void k3(float *p, int n) { if (n < 0) printf("%d\n", n); p[0] = helper(p[1], n + 2); }
 END
 cat > b.cu << 'END'
+#include "functions.h"
 __device__ __noinline__ float helper(float x, int n) { for (int i = 0; i < n; i++) x = x * 0.5f + sinf(x); return x; }
 static __device__ __noinline__ float own(float x) { return cosf(x); }
 __global__ void k2(float *p, int n) { __shared__ float s[64]; s[n] = own(p[1]); __syncthreads(); p[0] = helper(s[n + 1], n + 1) + own(p[2]); }
 END
 cat > launch.cu << 'END'
+#include "functions.h"
 __global__ void child(float *p) { *p = sqrtf(*p); }
 __global__ void parent(float *p) { child<<<1, 1>>>(p); }
 __global__ void uncalled(float *p) { child<<<2, 1>>>(p); }
@@ -57,11 +62,11 @@ static const __device__ unsigned long long grid[256] = {0x0808, 0x082b};
 static __device__ unsigned char signs[128] = {0, 129, 130, 3};
 static const __device__ char *words[] = {"one", "two"};
 static __constant__ float scales[32] = {1.f, .5f};
-template <class T> __device__ T nothing;
 END
 cat > t1.cu << 'END'
 #include <cooperative_groups.h>
 #include "tables.h"
+template <class T> __device__ T nothing;
 __constant__ int named, folded = 3, unnamed;
 __device__ int dused = 4, dnamed, dunnamed;
 __managed__ int managed;
@@ -76,10 +81,11 @@ int main() {
 }
 END
 cat > t2.cu << 'END'
+#include "functions.h"
 #include "tables.h"
 struct shape { __device__ virtual float area() const = 0; };
-struct square : shape { float a; __device__ float area() const override { return a * a; } };
-struct circle : shape { float r; __device__ float area() const override { return 3.14f * r * r; } };
+struct square : shape { float a; __device__ float area() const { return a * a; } };
+struct circle : shape { float r; __device__ float area() const { return 3.14f * r * r; } };
 __device__ float one(float x) { return sinf(x); }
 __device__ float two(float x) { return x / 3.7f; }
 typedef float (*function)(float);

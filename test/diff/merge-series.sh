@@ -47,7 +47,7 @@ assemble() {
         name=$(basename "${source%.*}")
         case $source$2 in
         *.cu | *.cu-preserve-relocs | *.cu-r) raise "$1" "fixtures/programs/$3/$name.ptx" > "$folder/$name.ptx" ;;
-        *.cu-g | *.cu-lineinfo) nvcc -arch="$1" -rdc=true -ptx -w $front "$source" -o "$folder/$name.ptx" || return 1 ;;
+        *.cu-g | *.cu-lineinfo) all_declared nvcc -arch="$1" -rdc=true -ptx -w $front "$source" -o "$folder/$name.ptx" || return 1 ;;
         *) raise "$1" "$source" > "$folder/$name.ptx" ;;
         esac
         ptxas -c -arch="$1" $back "$folder/$name.ptx" -o "$folder/$name.o" || return 1
@@ -79,7 +79,7 @@ run() {
     fi
 }
 
-export -f run assemble relocatable raise
+export -f run assemble relocatable raise all_declared
 export work build
 # series KIND TEST...: links them, and judges the results. One process compares all, as Python takes longer to begin.
 series() {

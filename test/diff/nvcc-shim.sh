@@ -33,7 +33,7 @@ extern __device__ int counter;
 __global__ void kernel(int *p) { *p = helper(*p) + atomicAdd(&counter, 1); }
 int host();
 int main() {
-    int devices = 0, seven = 7, result = 0, *p = nullptr;
+    int devices = 0, seven = 7, result = 0, *p = 0;
     cudaError_t error = cudaGetDeviceCount(&devices);
     if (error != cudaSuccess || devices == 0) {
         std::printf("no device: %s\n", cudaGetErrorName(error));
@@ -52,7 +52,7 @@ cat > b.cu << 'END'
 __device__ int counter;
 __device__ __noinline__ int helper(int x) { printf("%d\n", x); return x * 3; }
 __global__ void other(int *p) { *p = helper(*p); }
-int host() { other<<<1, 1>>>(nullptr); return 0; }
+int host() { other<<<1, 1>>>(0); return 0; }
 END
 cat > launch.cu << 'END'
 __global__ void child(int *p) { *p = 1; }
@@ -60,12 +60,12 @@ __global__ void parent(int *p, int *q) {
     child<<<1, 1>>>(p);
     cudaMemcpyAsync(p, q, 4, cudaMemcpyDeviceToDevice, 0);
 }
-int main() { parent<<<1, 1>>>(nullptr, nullptr); return 0; }
+int main() { parent<<<1, 1>>>(0, 0); return 0; }
 END
 cat > whole.cu << 'END'
 __device__ int counter;
 __global__ void whole(int *p) { *p = counter; }
-void run_whole() { whole<<<1, 1>>>(nullptr); }
+void run_whole() { whole<<<1, 1>>>(0); }
 END
 
 # Functions and kernels in the linked code of an executable or an object of nvcc -dlink.

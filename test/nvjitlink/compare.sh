@@ -132,7 +132,7 @@ for options in "" -lineinfo; do
         echo '#include "many.cuh"' > $file.cu
         seq -f "template __global__ void many<1%g$(printf %d "'$file")>(double *, int);" 10 >> $file.cu
         # shellcheck disable=SC2086
-        nvcc -dlto $options -arch=sm_90 -ltoir -dc $file.cu -o $file.ltoir
+        all_declared nvcc -dlto $options -arch=sm_90 -ltoir -dc $file.cu -o $file.ltoir
     done > log 2>&1
     rm -f runs
     # shellcheck disable=SC2086
