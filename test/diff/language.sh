@@ -10,6 +10,23 @@ need 1 ptxas
 [ -z "${SANITIZE:-}" ] || skip_all 1 "compared in the plain build only"
 verdict() { "$BUILD/tool_verdict" "$@"; }
 
+# together TARGET NUMBER...: prints those of the programs, one kernel each in the same frame, that ptxas takes in one file; of
+# halves that it does not take, halves. ptxas takes longer to begin than for a hundred of them.
+together() {
+    local target=$1 half
+    shift
+    [ $# -gt 1 ] || return
+    awk '/^\.visible \.entry k\(/ {sub(/k/, "k" FILENAME + 0); in_kernel = 1} FNR == 1 {in_kernel = 0} in_kernel || NR == FNR' \
+        "${@/%/.ptx}" > together.ptx
+    if ptxas -c -O0 -arch="$target" together.ptx -o /dev/null > log 2>&1; then
+        printf '%s\n' "$@"
+    else
+        half=$(($# / 2))
+        together "$target" "${@:1:half}"
+        together "$target" "${@:half+1}"
+    fi
+} 2> /dev/null # where ptxas crashes, bash says so
+
 # compare NAME FRAME: prints the lines of NAME.txt on which the two do not agree, and counts them in $differ.
 compare() {
     mkdir -p "$work/$1"
@@ -18,9 +35,15 @@ compare() {
     awk "NR % $every == 0" "$FOLDER/$1.txt" > "$work/$1.txt"
     verdict --programs "$FOLDER/$2" "$work/$1.txt" "$work/$1" sm_90 > "$work/$1.targets"
     verdict "$FOLDER/$2" "$work/$1.txt" sm_90 > "$work/$1.builtin"
+    right=' '
+    [ "$1" != right ] || right=" $(cd "$work/right" && for target in $(sort -u "$work/right.targets"); do
+        # shellcheck disable=SC2046
+        together "$target" $(grep -nx "$target" "$work/right.targets" | cut -d : -f 1)
+    done | tr '\n' ' ')"
     number=0 differ=0
     while read -r target && IFS= read -r program <&3 && IFS= read -r ours <&4; do
         number=$((number + 1))
+        [[ $ours != ok || $right != *" $number "* ]] || continue
         # What ptxas says of 32-bit addresses, and its crashes, say nothing of the program.
         { ptxas -c -O0 -arch="$target" "$work/$1/$number.ptx" -o /dev/null; } > "$work/log" 2>&1
         status=$?
