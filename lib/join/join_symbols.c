@@ -139,7 +139,7 @@ static bool is_loose(const struct join *join, uint32_t entity)
     const struct join_input *input = &join->inputs[e->cubin];
     uint32_t section = join_definition(join, entity)->section;
 
-    if (e->folded != JOIN_NONE || join_is_dropped(e))
+    if (join_is_dropped(e))
         return false;
     if (e->name.size == 0 && e->user == JOIN_NONE && !e->used_by_data)
         return false; /* ptxas leaves nameless ones behind that nothing refers to */

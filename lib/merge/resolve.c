@@ -63,9 +63,8 @@ struct resolving {
     struct merged_symbol *symbols;
     uint32_t *symbol_of;
     uint32_t *owner_of;
-    uint8_t *passes;     /* by symbol of the cubin at hand: enum pass */
-    uint32_t *registers; /* by input symbol: of a function, 0 = not known; in cubins that */
-    bool *is_noted;      /* by cubin: have been asked */
+    uint8_t *passes;      /* by symbol of the cubin at hand: enum pass */
+    uint32_t **registers; /* by cubin: by symbol of a function, 0 = not known; NULL = not asked */
     bool *has_lost;
     bool *gave_way;
     struct merged_local *locals;
@@ -235,10 +234,11 @@ static void declare_reserved(const struct merging *m, struct merged_symbol *symb
         symbol->type = STT_CUDA_OBJECT;
 }
 
-/* Notes what a cubin's .nv.info says of its functions' registers. */
-static void note_registers(struct resolving *r, size_t file)
+/* What a cubin's .nv.info says of its functions' registers. */
+static uint32_t *note_registers(struct resolving *r, size_t file)
 {
     const struct cubin *cubin = r->m->cubins[file];
+    uint32_t *registers = arena_zalloc(&r->m->arena, cubin->symbol_count, sizeof *registers);
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         struct bytes rest = cubin->sections[i].data;
@@ -250,17 +250,17 @@ static void note_registers(struct resolving *r, size_t file)
             uint32_t symbol = info_word(record.payload, 0);
 
             if (record.attribute == EIATTR_REGCOUNT && symbol < cubin->symbol_count)
-                r->registers[r->m->symbol_base[file] + symbol] = info_word(record.payload, 1);
+                registers[symbol] = info_word(record.payload, 1);
         }
     }
+    return registers;
 }
 
 static uint32_t registers_of(struct resolving *r, size_t file, size_t index)
 {
-    if (!r->is_noted[file])
-        note_registers(r, file);
-    r->is_noted[file] = true;
-    return r->registers[r->m->symbol_base[file] + index];
+    if (!r->registers[file])
+        r->registers[file] = note_registers(r, file);
+    return r->registers[file][index];
 }
 
 /* Measured: of weak copies of a function the one with the fewest registers counts, and the first of
@@ -432,8 +432,7 @@ static void begin(struct resolving *r)
     r->symbol_of = merging_none(m, symbols);
     r->owner_of = merging_none(m, m->section_base[m->count]);
     r->passes = arena_alloc(&m->arena, most_symbols(m), sizeof *r->passes);
-    r->registers = arena_zalloc(&m->arena, symbols, sizeof *r->registers);
-    r->is_noted = arena_zalloc(&m->arena, m->count, sizeof *r->is_noted);
+    r->registers = arena_zalloc(&m->arena, m->count, sizeof *r->registers);
     r->has_lost = arena_zalloc(&m->arena, symbols, sizeof *r->has_lost);
     r->gave_way = arena_zalloc(&m->arena, symbols, sizeof *r->gave_way);
     r->locals = arena_alloc(&m->arena, symbols, sizeof *r->locals);

@@ -108,7 +108,7 @@ static void take_slot(struct slots *slots, uint32_t set, size_t slot)
         size_t count = slot / 64 * 2 + 1;
         uint64_t *words = arena_zalloc(&slots->planner->m->arena, count, sizeof *words);
 
-        if (taken->count > 0)
+        if (taken->count)
             memcpy(words, taken->words, taken->count * sizeof *words);
         *taken = (struct taken){words, count};
     }

@@ -89,8 +89,7 @@ void texture_gather(struct merging *m, struct merged_function *functions)
     struct texture_names *names = arena_zalloc(&m->arena, 1, sizeof *names);
 
     find_references(m, names);
-    for (struct merging_walk at = {0};
-         names->count > 0 && merging_next_of(m, &at, INPUT_RELOCATIONS);)
+    for (struct merging_walk at = {0}; names->count && merging_next_of(m, &at, INPUT_RELOCATIONS);)
         gather_list(m, names, functions, at.file, at.section);
     m->texture_names = names;
 }
