@@ -98,7 +98,7 @@ static bool find_kind(XXH128_hash_t *kind, const char *const *argv)
             if (path)
                 add_file(state, path); /* "/FILE", "--option=/FILE"; which need not be there */
         }
-        for (size_t i = 0; environ[i]; i++)
+        for (size_t i = 0; environ && environ[i]; i++)
             add_string(state, environ[i]);
         *kind = XXH3_128bits_digest(state);
     }
