@@ -1,7 +1,6 @@
 /* dump_code.c: built-in code as text. NVIDIA's code is not decoded: only its size is told. */
 #include "dump.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/arena.h"

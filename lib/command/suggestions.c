@@ -2,7 +2,6 @@
 #include "command/suggestions.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"

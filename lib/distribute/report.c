@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <xxhash.h>
 
 #include "base/text_scan.h"

@@ -1,7 +1,6 @@
 /* reproduce.c: every file gets a place in the tar's folder, and the words name it by that. */
 #include "link/reproduce.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include "lto/bitcode_steps.h"
 #include "lto/job.h"
 #include "lto/llvm.h"
-#include "lto/lto_cache.h"
 #include "lto/lto_steps.h"
 #include "lto/partition.h"
 #include "os/descriptor.h"

@@ -2,7 +2,6 @@
 #include "lto/part.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <unistd.h>
 
 #include "base/context.h"

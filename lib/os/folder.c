@@ -2,7 +2,6 @@
  * call that readdir is made of, as that may not allocate. */
 #include "os/folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,8 +1,6 @@
 /* spread.c: one task for each part, since the items are many and alike. */
 #include "pool/spread.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"

@@ -12,7 +12,6 @@
  * names it: of the name whose own hash is the least, so that it changes only when that one goes or
  * a lesser one comes. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <xxhash.h>
 
 #include "base/buffer.h"

@@ -10,7 +10,6 @@
 
 #include "base/arena.h"
 #include "cubin/format.h"
-#include "ptx/types.h"
 
 /* From sm_90 on the driver has the first bytes of shared memory. */
 #define RESERVED_SHARED 0x400u

@@ -9,7 +9,6 @@
  * command minilink, and OUT a file for its output. */
 #include <pthread.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

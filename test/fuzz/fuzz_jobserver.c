@@ -3,7 +3,6 @@
  * second how many of the bytes behind it are a sequence of acquire (odd) and release (even). In the
  * end every token must be back. */
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
  * runs: those that keep that kernel. SAMPLE_LOG is a file to note in when a run starts and ends, or
  * each of its threads under -split-compile (client_threads.h).
  * Like the real library's, some functions have names with a version, some without. */
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client_threads.h"

@@ -4,7 +4,6 @@
  * A link of minilink's with -r and the one input assembles it. Its result is not what is wanted, as
  * merging may leave things out (Mercury sections, beside texture references); the assembler's own
  * cubin is. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "library/assembled.h"

@@ -1,5 +1,4 @@
 /* check_offload.c: offload binaries of each version, sound and damaged, and what bitcode says. */
-#include <inttypes.h>
 
 #include "input/bitcode.h"
 #include "input/offload.h"

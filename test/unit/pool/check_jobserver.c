@@ -1,6 +1,5 @@
 /* check_jobserver.c: MAKEFLAGS by table, and tokens through real pipes and fifos. */
 #include <check.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
