@@ -4,7 +4,6 @@
  * 1000 * C + L of "lib.a(b.o)", but line 13 was written by the splitter. */
 #include <check.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,38 +147,57 @@ static void make_chunks(size_t count)
     atomic_store(&most_running, 0);
 }
 
-/* Assembles with messages going to a sink; the text is left in *said. */
-static int run_request(struct cubins *cubins, const struct assemble_request *request, char **said)
+static struct diag_sink sink;
+static char *said; /* by what was run last */
+static struct cubins cubins;
+
+void tear_down(void)
 {
-    struct diag_sink sink = {0};
+    free(said);
+    said = NULL;
+    cubins_free(&cubins);
+}
+
+static void begin_to_listen(void)
+{
+    free(said);
+    diag_state_get()->sink = &sink;
+}
+
+static void take_what_was_said(void)
+{
+    diag_state_get()->sink = NULL;
+    said = buffer_take(&sink.text, NULL);
+    diag_sink_free(&sink);
+    sink = (struct diag_sink){0};
+}
+
+static int run_request(const struct assemble_request *request)
+{
     int code;
 
-    diag_state_get()->sink = &sink;
-    code = assemble_chunks(cubins, &chunks, request);
-    diag_state_get()->sink = NULL;
-    *said = buffer_take(&sink.text, NULL);
-    diag_sink_free(&sink);
+    cubins_free(&cubins);
+    begin_to_listen();
+    code = assemble_chunks(&cubins, &chunks, request);
+    take_what_was_said();
     return code;
 }
 
-static int run_with(struct cubins *cubins, uint32_t threads, char **said)
+static int run_with(uint32_t threads)
 {
     const struct assemble_request request = {REQUEST, .threads = threads,
                                              .jobserver = JOBSERVER_OFF};
 
-    return run_request(cubins, &request, said);
+    return run_request(&request);
 }
 
 static const uint32_t thread_counts[] = {1, 2, 8, 64, 0};
 
 TEST_LOOP(cubins_stand_in_chunk_order_whatever_the_number_of_threads, COUNT(thread_counts))
 {
-    struct cubins cubins = {0};
-    char *said;
-
     make_chunks(MOST);
     pause_microseconds = 200;
-    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_int_eq(run_with(thread_counts[_i]), LINK_OK);
     ck_assert_uint_eq(cubins.count, MOST);
     if (thread_counts[_i])
         ck_assert_uint_le(cubins.threads, thread_counts[_i]);
@@ -191,21 +209,15 @@ TEST_LOOP(cubins_stand_in_chunk_order_whatever_the_number_of_threads, COUNT(thre
         ck_assert_uint_ge(cubins.list[i].nanoseconds, 200000);
     }
     ck_assert_str_eq(said, "");
-    free(said);
     cubins_free(&cubins);
     ck_assert_ptr_null(cubins.list);
 }
 
 TEST(one_chunk_needs_no_worker)
 {
-    struct cubins cubins = {0};
-    char *said;
-
     make_chunks(1);
-    ck_assert_int_eq(run_with(&cubins, 8, &said), LINK_OK);
+    ck_assert_int_eq(run_with(8), LINK_OK);
     ck_assert_uint_eq(cubins.threads, 1);
-    free(said);
-    cubins_free(&cubins);
 }
 
 /* Inside of a lone chunk: as many as are asked for, or processors, but no more than functions. */
@@ -219,47 +231,33 @@ TEST(threads_inside_of_a_chunk_are_told)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct assemble_request request = {REQUEST, .threads = 2, .jobserver = JOBSERVER_OFF,
                                                  .inner_threads = rows[i].wanted};
-        struct cubins cubins = {0};
-        char *said;
 
         make_chunks(rows[i].chunks);
         list[0].function_count = rows[i].functions;
-        ck_assert_int_eq(run_request(&cubins, &request, &said), LINK_OK);
+        ck_assert_int_eq(run_request(&request), LINK_OK);
         ck_assert_uint_eq(told_threads, rows[i].told);
-        free(said);
-        cubins_free(&cubins);
     }
 }
 
 TEST(the_costliest_chunk_starts_first)
 {
-    struct cubins cubins = {0};
-    char *said;
-
     /* Two workers: the two of five chunks that have priority are the first two, however small. */
     make_chunks(5);
     list[3].priority = UINT64_MAX;
     list[1].priority = (uint64_t)1 << 40;
     meeting = 2;
-    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_OK);
+    ck_assert_int_eq(run_with(2), LINK_OK);
     ck_assert_uint_eq(cubins.threads, 2);
     ck_assert_int_eq(started_order[0] + started_order[1], 3 + 1);
-    free(said);
-    cubins_free(&cubins);
 }
 
 TEST(concurrent_api_disabled_means_one_thread)
 {
-    struct cubins cubins = {0};
-    char *said;
-
     setenv("LIBNVVM_DISABLE_CONCURRENT_API", "", 1);
     make_chunks(8);
-    ck_assert_int_eq(run_with(&cubins, 8, &said), LINK_OK);
+    ck_assert_int_eq(run_with(8), LINK_OK);
     ck_assert_uint_eq(cubins.threads, 1);
     ck_assert_int_eq(most_running, 1);
-    free(said);
-    cubins_free(&cubins);
 }
 
 #define FIRST_SAID                                                                                 \
@@ -272,10 +270,7 @@ TEST(concurrent_api_disabled_means_one_thread)
 
 TEST_LOOP(the_first_failing_chunk_fails_the_link_whatever_the_timing, COUNT(thread_counts))
 {
-    char *said;
-
     for (int round = 0; round < 20; round++) {
-        struct cubins cubins = {0};
 
         make_chunks(MOST);
         pause_microseconds = round % 2 ? 0 : 100;
@@ -285,26 +280,21 @@ TEST_LOOP(the_first_failing_chunk_fails_the_link_whatever_the_timing, COUNT(thre
         logs[3] = "ptxas info    : three\n";
         logs[20] = "ptxas /dev/fd/3, line 8; error   : Unknown modifier '.globl'\n";
         diag_state_get()->verbose = round % 2 == 0;
-        ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_FAILED);
+        ck_assert_int_eq(run_with(thread_counts[_i]), LINK_FAILED);
         ck_assert_str_eq(said, round % 2 ? FIRST_SAID : FIRST_SAID FIRST_FAILURE);
         ck_assert_ptr_null(cubins.list);
         ck_assert_uint_eq(cubins.count, 0);
-        free(said);
     }
 }
 
 TEST(chunks_behind_a_failure_are_not_started)
 {
-    struct cubins cubins = {0};
-    char *said;
-
     make_chunks(MOST);
     deeds[0] = FAIL;
     list[0].priority = UINT64_MAX;
     pause_microseconds = 1000;
-    ck_assert_int_eq(run_with(&cubins, 1, &said), LINK_FAILED);
+    ck_assert_int_eq(run_with(1), LINK_FAILED);
     ck_assert_int_eq(started, 1);
-    free(said);
 
     /* The other worker has one chunk when the first fails, and none after it. */
     make_chunks(MOST);
@@ -312,115 +302,83 @@ TEST(chunks_behind_a_failure_are_not_started)
     list[0].priority = UINT64_MAX;
     deeds[1] = WAIT_FOR_CANCEL;
     list[1].priority = UINT64_MAX - 1;
-    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_FAILED);
+    ck_assert_int_eq(run_with(2), LINK_FAILED);
     ck_assert_int_le(started, 2);
-    free(said);
 }
 
 TEST(a_running_chunk_behind_a_failure_is_cancelled)
 {
-    struct cubins cubins = {0};
-    char *said;
-
     make_chunks(2);
     deeds[0] = FAIL;
     deeds[1] = WAIT_FOR_CANCEL;
     list[1].priority = 1000;
-    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_FAILED);
-    free(said);
+    ck_assert_int_eq(run_with(2), LINK_FAILED);
 }
 
 TEST_LOOP(memory_that_runs_out_in_a_worker_is_that_chunks_result, COUNT(thread_counts))
 {
-    struct cubins cubins = {0};
-    char *said;
-
     make_chunks(8);
     deeds[5] = NO_MEMORY;
     logs[5] = "5:1: warning: said before\n";
-    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_NO_MEMORY);
+    ck_assert_int_eq(run_with(thread_counts[_i]), LINK_NO_MEMORY);
     ck_assert_ptr_nonnull(strstr(said, "warning : lib.a(b.o):5005:1: said before\n"));
     ck_assert_ptr_nonnull(strstr(said, "error   : elfLink memory error: chunk 5 of 8"));
-    free(said);
 }
 
 TEST(success_without_a_cubin_is_an_internal_error)
 {
-    struct cubins cubins = {0};
-    char *said;
-
     make_chunks(2);
     deeds[1] = LIE;
-    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_INTERNAL);
-    free(said);
+    ck_assert_int_eq(run_with(2), LINK_INTERNAL);
 }
 
 TEST(success_with_a_warning_is_a_success_where_there_is_a_cubin)
 {
-    struct cubins cubins = {0};
-    char *said;
-
     make_chunks(3);
     deeds[1] = WARN;
-    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_OK);
+    ck_assert_int_eq(run_with(2), LINK_OK);
     ck_assert_ptr_nonnull(cubins.list[1].data);
-    free(said);
-    cubins_free(&cubins);
     deeds[1] = WARN_AND_LIE;
-    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_INTERNAL);
-    free(said);
+    ck_assert_int_eq(run_with(2), LINK_INTERNAL);
 }
 
 TEST_LOOP(what_workers_report_is_counted_once_and_in_chunk_order, COUNT(thread_counts))
 {
-    struct cubins cubins = {0};
     uint64_t before = diag_error_count();
-    char *said;
 
     make_chunks(3);
     deeds[0] = deeds[2] = REPORT;
     logs[1] = "ptxas warning : in between\n";
-    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_int_eq(run_with(thread_counts[_i]), LINK_OK);
     ck_assert_str_eq(said, "minilink warning : from within chunk 0\n"
                            "minilink warning : in between\n"
                            "minilink warning : from within chunk 2\n");
-    free(said);
-    cubins_free(&cubins);
     ck_assert_uint_eq(diag_error_count(), before);
 
     diag_state_get()->warnings_are_errors = true;
-    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_FAILED);
+    ck_assert_int_eq(run_with(thread_counts[_i]), LINK_FAILED);
     ck_assert_uint_eq(diag_error_count(), before + 3);
     diag_state_get()->warnings_are_errors = false;
-    free(said);
 }
 
 TEST_LOOP(what_the_user_does_not_want_to_hear_workers_do_not_say, COUNT(thread_counts))
 {
     struct diag_state *state = diag_state_get();
-    struct cubins cubins = {0};
-    char *said;
 
     make_chunks(3);
     deeds[0] = deeds[2] = REPORT;
     logs[1] = "ptxas info    : Used 8 registers\n";
     state->suppress_warnings = true;
-    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_int_eq(run_with(thread_counts[_i]), LINK_OK);
     ck_assert_str_eq(said, "minilink info    : Used 8 registers\n");
-    free(said);
-    cubins_free(&cubins);
     state->suppress_infos = true;
-    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_int_eq(run_with(thread_counts[_i]), LINK_OK);
     ck_assert_str_eq(said ? said : "", "");
-    free(said);
-    cubins_free(&cubins);
     state->suppress_warnings = false;
     state->annotate = true;
-    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_int_eq(run_with(thread_counts[_i]), LINK_OK);
     ck_assert_str_eq(said, "@W@minilink warning : from within chunk 0\n"
                            "@W@minilink warning : from within chunk 2\n");
-    free(said);
-    cubins_free(&cubins);
     state->suppress_infos = state->annotate = false;
 }
 
@@ -466,18 +424,12 @@ TEST_LOOP(log_lines_are_understood, COUNT(parse_rows))
     ck_assert(text_equal(message.text, text_of(parse_rows[_i].text)));
 }
 
-static char *replayed(const char *log, bool failed)
+static void replay(const char *log, bool failed)
 {
-    struct diag_sink sink = {0};
-    char *said;
-
     make_chunks(2);
-    diag_state_get()->sink = &sink;
+    begin_to_listen();
     log_replay(&chunks, &list[1], log, failed);
-    diag_state_get()->sink = NULL;
-    said = buffer_take(&sink.text, NULL);
-    diag_sink_free(&sink);
-    return said;
+    take_what_was_said();
 }
 
 /* What ptxas says of two chunks with closing kernels, by which of them. */
@@ -508,8 +460,6 @@ TEST(exact_logs_are_the_program_s)
     static struct chunk_source sources[5] = {
         {.is_kernel = true}, {.is_kernel = true}, {0}, {.is_kernel = true}, {.is_kernel = true}};
     static struct text closing[] = {{"closing_0", 9}};
-    struct diag_sink sink = {0};
-    char *said;
 
     make_chunks(2);
     chunks.symbols = symbols;
@@ -517,12 +467,10 @@ TEST(exact_logs_are_the_program_s)
     chunks.symbol_count = 5;
     chunks.closing = closing;
     chunks.closing_count = 1;
-    diag_state_get()->sink = &sink;
+    begin_to_listen();
     exact_log_replay(&chunks, exact_logs);
     exact_log_replay(&chunks, (const char *const[]){NULL, ""});
-    diag_state_get()->sink = NULL;
-    said = buffer_take(&sink.text, NULL);
-    diag_sink_free(&sink);
+    take_what_was_said();
     ck_assert_str_eq(said, "minilink info    : 4 bytes gmem\n"
                            "minilink warning : lib.a(b.o):3: of the first\n"
                            "minilink warning : lib.a(b.o):1003: of the second\n"
@@ -532,7 +480,6 @@ TEST(exact_logs_are_the_program_s)
                            "minilink note    : 0 bytes stack frame\n"
                            "minilink info    : Compiling entry function 'b' for 'sm_90'\n"
                            "minilink info    : Compiling entry function 'a' for 'sm_90'\n");
-    free(said);
 }
 
 static const struct {
@@ -557,10 +504,8 @@ static const struct {
 
 TEST_LOOP(logs_are_replayed_at_the_users_lines, COUNT(replay_rows))
 {
-    char *said = replayed(replay_rows[_i].log, replay_rows[_i].failed);
-
+    replay(replay_rows[_i].log, replay_rows[_i].failed);
     ck_assert_str_eq(said, replay_rows[_i].said);
-    free(said);
 }
 
 /* A fifo as make 4.4 makes it, with `tokens` in it, named in MAKEFLAGS. */
@@ -597,77 +542,61 @@ static void expect_tokens(int fd, const char *tokens)
     unlink(fifo);
 }
 
-static int run_as_client(struct cubins *cubins, char **said)
+static int run_as_client(void)
 {
     const struct assemble_request request = {REQUEST, .threads = 16};
 
-    return run_request(cubins, &request, said);
+    return run_request(&request);
 }
 
 TEST(with_a_jobserver_a_chunk_needs_a_token)
 {
-    struct cubins cubins = {0};
     int fd = make_fifo("xyz");
-    char *said;
 
     make_chunks(MOST);
     pause_microseconds = 2000;
     meeting = 4; /* three tokens and the link's own */
-    ck_assert_int_eq(run_as_client(&cubins, &said), LINK_OK);
+    ck_assert_int_eq(run_as_client(), LINK_OK);
     ck_assert_int_eq(most_running, 4);
     ck_assert_str_eq(said, "");
     for (size_t i = 0; i < MOST; i++)
         ck_assert_str_eq(cubins.list[i].data, texts[i]);
     expect_tokens(fd, "xyz");
-    free(said);
-    cubins_free(&cubins);
 }
 
 TEST(tokens_come_back_when_a_chunk_fails)
 {
-    struct cubins cubins = {0};
     int fd = make_fifo("pq");
-    char *said;
 
     make_chunks(MOST);
     deeds[20] = FAIL;
     deeds[40] = NO_MEMORY;
-    ck_assert_int_eq(run_as_client(&cubins, &said), LINK_FAILED);
+    ck_assert_int_eq(run_as_client(), LINK_FAILED);
     ck_assert_str_eq(said, FIRST_FAILURE);
     expect_tokens(fd, "pq");
-    free(said);
 }
 
 TEST(without_a_token_chunks_run_one_at_a_time)
 {
-    struct cubins cubins = {0};
     int fd = make_fifo("");
-    char *said;
 
     make_chunks(10);
     pause_microseconds = 500;
-    ck_assert_int_eq(run_as_client(&cubins, &said), LINK_OK);
+    ck_assert_int_eq(run_as_client(), LINK_OK);
     ck_assert_int_eq(most_running, 1);
     expect_tokens(fd, "");
-    free(said);
-    cubins_free(&cubins);
 }
 
 TEST(a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time)
 {
-    struct cubins cubins = {0};
-    char *said;
-
     const struct assemble_request request = {REQUEST, .threads = 16, .jobserver = JOBSERVER_ON};
 
     setenv("MAKEFLAGS", " -j4 --jobserver-auth=fifo:/nonexistent", 1);
     make_chunks(10);
-    ck_assert_int_eq(run_request(&cubins, &request, &said), LINK_OK);
+    ck_assert_int_eq(run_request(&request), LINK_OK);
     ck_assert_int_eq(most_running, 1);
     ck_assert_str_eq(said, "minilink warning : Jobserver requested, but an error occurred: No such "
                            "file or directory\n"
                            "minilink note    : One chunk is assembled at a time; prefix the recipe "
                            "with '+' so that make hands its jobserver on\n");
-    free(said);
-    cubins_free(&cubins);
 }

@@ -97,8 +97,10 @@ TEST_LOOP(no_truncation_is_read_beyond, 4)
     fixture_free(data);
 }
 
+static struct inputs inputs;
+
 /* Opens operands; the messages must be `expected`. */
-static bool open_all(struct inputs *inputs, const struct input_operand *operands, size_t count,
+static bool open_all(struct inputs *into, const struct input_operand *operands, size_t count,
                      const char *const *paths, size_t path_count, const char *expected)
 {
     struct diag_sink sink;
@@ -106,7 +108,7 @@ static bool open_all(struct inputs *inputs, const struct input_operand *operands
     const struct library_search search = {.paths = paths, .count = path_count};
 
     fixture_catch(&sink);
-    ok = inputs_open(inputs, operands, count, &search);
+    ok = inputs_open(into, operands, count, &search);
     fixture_caught(&sink, expected);
     return ok;
 }
@@ -115,7 +117,6 @@ TEST(operands_are_mapped_in_order_and_may_repeat)
 {
     static const struct input_operand operands[] = {
         {.name = FIXTURES "a.ptx"}, {.name = FIXTURES "bad.empty.o"}, {.name = FIXTURES "a.ptx"}};
-    struct inputs inputs = {0};
 
     ck_assert(open_all(&inputs, operands, 3, NULL, 0, ""));
     ck_assert_uint_eq(inputs.count, 3);
@@ -144,7 +145,7 @@ TEST(nothing_but_its_own_files_is_unmapped)
                                                     {.name = FIXTURES "a.lto.o"},
                                                     {.name = FIXTURES "k.sm90.cubin"},
                                                     {.name = FIXTURES "a.ptx"}};
-    struct inputs inputs = {0}, others = {0};
+    struct inputs others = {0};
     const uint8_t *data[8];
 
     for (unsigned i = 0; i < 2; i++) {
@@ -171,7 +172,6 @@ TEST(every_file_that_cannot_be_opened_is_reported)
                                                     {.name = "fixtures"},
                                                     {.name = FIXTURES "a.ptx"},
                                                     {.name = "gone.o"}};
-    struct inputs inputs = {0};
 
     ck_assert(!open_all(&inputs, operands, 4, NULL, 0,
                         "minilink fatal   : Could not open input file 'no/such.o': No such file or "
@@ -180,12 +180,11 @@ TEST(every_file_that_cannot_be_opened_is_reported)
                         "minilink fatal   : Could not open input file 'gone.o': No such file or "
                         "directory\n"));
     ck_assert_uint_eq(inputs.count, 1);
-    inputs_close(&inputs);
 }
 
 /* A folder with libraries: libone.a (PTX will do), libboth.a, libboth.so, libtwo.so, and a folder
  * libdir.a. */
-static char library_folder[] = "/tmp/minilink-check-XXXXXX";
+static char library_folder[sizeof "/tmp/minilink-check-XXXXXX"];
 
 static void make_file(const char *name)
 {
@@ -203,6 +202,7 @@ void set_up(void)
 {
     char path[100];
 
+    strcpy(library_folder, "/tmp/minilink-check-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(library_folder));
     make_file("libone.a");
     make_file("libboth.a");
@@ -222,6 +222,7 @@ void tear_down(void)
         snprintf(path, sizeof path, "%s/%s", library_folder, names[i]);
         remove(path);
     }
+    inputs_close(&inputs);
 }
 
 TEST(libraries_are_found_in_the_paths_in_order)
@@ -232,7 +233,6 @@ TEST(libraries_are_found_in_the_paths_in_order)
                                                     {.name = "both", .is_library = true},
                                                     {.name = "m", .is_library = true}};
     const char *paths[] = {"no-such-folder", FIXTURES, library_folder};
-    struct inputs inputs = {0};
     char path[100];
 
     ck_assert(open_all(&inputs, operands, 5, paths, 3, ""));
@@ -242,13 +242,11 @@ TEST(libraries_are_found_in_the_paths_in_order)
     ck_assert_str_eq(inputs.files[0].library, "one");
     snprintf(path, sizeof path, "%s/libtwo.so", library_folder);
     ck_assert_str_eq(inputs.files[1].path, path);
-    inputs_close(&inputs);
 }
 
 TEST(a_shared_library_is_passed_over_with_an_info_under_v)
 {
     const char *paths[] = {library_folder};
-    struct inputs inputs = {0};
     char expected[300];
 
     diag_state_get()->verbose = 2;
@@ -260,7 +258,6 @@ TEST(a_shared_library_is_passed_over_with_an_info_under_v)
     ck_assert(open_all(&inputs, &(struct input_operand){.name = "two", .is_library = true}, 1,
                        paths, 1, expected));
     diag_state_get()->verbose = 0;
-    inputs_close(&inputs);
 }
 
 TEST(a_missing_library_is_an_error_with_the_paths_tried)
@@ -268,7 +265,6 @@ TEST(a_missing_library_is_an_error_with_the_paths_tried)
     static const struct input_operand operands[] = {{.name = "nope", .is_library = true},
                                                     {.name = ":exact.a", .is_library = true}};
     const char *paths[] = {"one", "two/x"};
-    struct inputs inputs = {0};
 
     ck_assert(!open_all(&inputs, operands, 2, paths, 2,
                         "minilink error   : Library file 'nope' not found in paths\n"
@@ -280,7 +276,6 @@ TEST(a_missing_library_is_an_error_with_the_paths_tried)
     ck_assert(!open_all(&inputs, operands, 1, NULL, 0,
                         "minilink error   : Library file 'nope' not found in paths\n"
                         "minilink note    : no library paths were given (-L)\n"));
-    inputs_close(&inputs);
 }
 
 /* What nvcc hands on: all libraries of the program, which only the host's linker knows to find. */
@@ -292,7 +287,6 @@ TEST(a_missing_library_is_passed_over_where_nvcc_made_the_command_line)
                                                     {.name = "one", .is_library = true}};
     const char *paths[] = {library_folder};
     const struct library_search search = {paths, 1, true};
-    struct inputs inputs = {0};
     struct diag_sink sink;
 
     fixture_catch(&sink);
@@ -306,36 +300,30 @@ TEST(a_missing_library_is_passed_over_where_nvcc_made_the_command_line)
     fixture_caught(&sink, "minilink info    : Library 'nope' is ignored: it is not in the library "
                           "paths, as libraries of the host are, which have no code to link\n");
     diag_state_get()->verbose = 0;
-    inputs_close(&inputs);
 }
 
 TEST(a_missing_operand_is_an_error_also_where_nvcc_made_the_command_line)
 {
     static const struct input_operand operands[] = {{.name = "gone.o"}};
     const struct library_search search = {.from_compiler = true};
-    struct inputs inputs = {0};
     struct diag_sink sink;
 
     fixture_catch(&sink);
     ck_assert(!inputs_open(&inputs, operands, 1, &search));
     fixture_caught(&sink, "minilink fatal   : Could not open input file 'gone.o': No such file or "
                           "directory\n");
-    inputs_close(&inputs);
 }
 
 TEST(a_directory_of_the_librarys_name_is_no_library)
 {
     const char *paths[] = {library_folder};
-    struct inputs inputs = {0};
 
     ck_assert(!open_all(&inputs, &(struct input_operand){.name = "dir", .is_library = true}, 1,
                         paths, 1, NULL));
-    inputs_close(&inputs);
 }
 
 TEST(a_pipe_is_read_to_its_end)
 {
-    struct inputs inputs = {0};
     char path[50];
     int ends[2];
 
@@ -347,20 +335,16 @@ TEST(a_pipe_is_read_to_its_end)
     ck_assert_int_eq(inputs.files[0].kind, FILE_PTX);
     ck_assert_uint_eq(inputs.files[0].data.size, 13);
     ck_assert_ptr_null(inputs.files[0].mapping);
-    inputs_close(&inputs);
     close(ends[0]);
 }
 
 TEST(a_file_that_says_it_is_empty_is_read_to_its_end)
 {
-    struct inputs inputs = {0};
-
     ck_assert(
         open_all(&inputs, &(struct input_operand){.name = "/proc/self/status"}, 1, NULL, 0, ""));
     ck_assert_int_eq(inputs.files[0].kind, FILE_TEXT);
     ck_assert_uint_gt(inputs.files[0].data.size, 100);
     ck_assert_ptr_null(inputs.files[0].mapping);
-    inputs_close(&inputs);
 }
 
 TEST(a_file_that_cannot_be_mapped_is_read_to_its_end)
@@ -373,8 +357,6 @@ TEST(a_file_that_cannot_be_mapped_is_read_to_its_end)
     /* Its times are those of its first use, so that it may be old or new. Not everybody can set
      * them. */
     for (int is_new = 0; is_new < 2; is_new++) {
-        struct inputs inputs = {0};
-
         (void)!utimensat(AT_FDCWD, path, is_new ? NULL : long_ago, 0);
         ck_assert(open_all(&inputs, &(struct input_operand){.name = path}, 1, NULL, 0, ""));
         ck_assert_int_eq(inputs.files[0].kind, FILE_TEXT);
@@ -386,7 +368,6 @@ TEST(the_file_behind_an_address_is_known_while_it_is_mapped)
 {
     const struct input_operand operands[] = {
         {.name = FIXTURES "a.ptx"}, {.name = FIXTURES "b.sass.o"}, {.name = FIXTURES "a.ptx"}};
-    struct inputs inputs = {0};
     const uint8_t *starts[3];
 
     ck_assert(open_all(&inputs, operands, 3, NULL, 0, ""));
@@ -412,7 +393,6 @@ TEST(very_many_files_are_opened)
 {
     enum { MANY = 70000 };
     struct input_operand *operands = calloc(MANY, sizeof *operands);
-    struct inputs inputs = {0};
 
     ck_assert_ptr_nonnull(operands);
     for (size_t i = 0; i < MANY; i++)
@@ -424,6 +404,5 @@ TEST(very_many_files_are_opened)
         ck_assert_int_eq(memcmp(inputs.files[i].data.data, inputs.files[0].data.data, 100), 0);
     }
     ck_assert_ptr_null(inputs.files[MANY - 1].mapping);
-    inputs_close(&inputs);
     free(operands);
 }

@@ -13,7 +13,7 @@
 #define FOLDERS 12u
 #define NAMES   10u
 
-static char root[] = "/tmp/minilink-check-XXXXXX";
+static char root[sizeof "/tmp/minilink-check-XXXXXX"];
 static char path_texts[FOLDERS + 3][64];
 static const char *paths[FOLDERS + 3];
 static size_t asked;
@@ -36,6 +36,7 @@ void set_up(void)
 {
     char path[1100], name[32];
 
+    strcpy(root, "/tmp/minilink-check-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(root));
     for (unsigned i = 0; i < FOLDERS; i++) {
         snprintf(path_texts[i], sizeof path_texts[i], "%s/%u", root, i);

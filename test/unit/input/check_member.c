@@ -267,12 +267,14 @@ static void write_fatbin(const char *path, const char *entries)
     buffer_free(&buffer);
 }
 
-static char scratch[] = "/tmp/minilink-check-XXXXXX";
+static char scratch[sizeof "/tmp/minilink-check-XXXXXX"];
 
 void set_up(void)
 {
-    int fd = mkstemp(scratch);
+    int fd;
 
+    strcpy(scratch, "/tmp/minilink-check-XXXXXX");
+    fd = mkstemp(scratch);
     ck_assert_int_ge(fd, 0);
     close(fd);
 }

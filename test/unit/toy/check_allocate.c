@@ -424,6 +424,14 @@ static const struct shape shapes[] = {
     {"dense branches", 40, 3, 2, 0, 64},
 };
 
+static struct maker maker;
+static struct allocation result;
+
+void tear_down(void)
+{
+    arena_free(&maker.arena);
+}
+
 TEST_LOOP(values_survive_on_every_path, 2 * COUNT(shapes))
 {
     const struct shape *shape = &shapes[_i % COUNT(shapes)];
@@ -434,8 +442,6 @@ TEST_LOOP(values_survive_on_every_path, 2 * COUNT(shapes))
         budget = budget < 240 ? budget + 8 : budget;
     }
     for (uint64_t seed = 0; seed < 40; seed++) {
-        struct maker maker;
-        struct allocation result;
         make_random(&maker, shape, seed * 7919 + (uint64_t)_i);
         struct body before = copy_body(&maker.body);
         ck_assert_msg(allocate(&maker.body, budget, &result), "%s", shape->name);
@@ -469,8 +475,6 @@ TEST(the_same_body_gives_the_same_registers)
 
 TEST(a_chain_of_short_lives_needs_few_registers)
 {
-    struct maker maker;
-    struct allocation result;
     begin(&maker, 1000, 1);
     uint32_t last = add_register(&maker, REGISTER_32);
     add_simple(&maker, "add", last, last, last);
@@ -482,13 +486,10 @@ TEST(a_chain_of_short_lives_needs_few_registers)
     ck_assert(allocate(&maker.body, 255, &result));
     ck_assert_uint_le(result.register_count, 6);
     ck_assert_uint_eq(result.spill_bytes, 0);
-    arena_free(&maker.arena);
 }
 
 TEST(a_loop_keeps_what_it_reads)
 {
-    struct maker maker;
-    struct allocation result;
     begin(&maker, 10, 1);
     uint32_t kept = add_register(&maker, REGISTER_64);
     uint32_t other = add_register(&maker, REGISTER_64);
@@ -505,13 +506,10 @@ TEST(a_loop_keeps_what_it_reads)
     ck_assert_uint_eq(maker.body.registers[kept].physical % 2, 0);
     ck_assert_uint_eq(result.register_count, 8);
     ck_assert_uint_eq(result.predicate_count, 1);
-    arena_free(&maker.arena);
 }
 
 TEST(a_guarded_write_begins_an_interval_where_no_loop_leads_back)
 {
-    struct maker maker;
-    struct allocation result;
     begin(&maker, 100, 1);
     uint32_t guard = add_register(&maker, REGISTER_PREDICATE);
     uint32_t source = add_register(&maker, REGISTER_32);
@@ -523,13 +521,10 @@ TEST(a_guarded_write_begins_an_interval_where_no_loop_leads_back)
     }
     ck_assert(allocate(&maker.body, 255, &result));
     ck_assert_uint_le(result.register_count, 6);
-    arena_free(&maker.arena);
 }
 
 TEST(one_instruction_beyond_the_budget_is_an_error)
 {
-    struct maker maker;
-    struct allocation result;
     struct diag_sink sink = {0};
     struct diag_state *state = diag_state_get();
     begin(&maker, 4, 1);
@@ -548,26 +543,20 @@ TEST(one_instruction_beyond_the_budget_is_an_error)
     diag_sink_free(&sink);
     ck_assert(allocate(&maker.body, 255, &result));
     ck_assert_uint_eq(result.register_count, 36);
-    arena_free(&maker.arena);
 }
 
 TEST(an_empty_body_needs_the_reserved_registers_only)
 {
-    struct maker maker;
-    struct allocation result;
     begin(&maker, 1, 1);
     ck_assert(allocate(&maker.body, 255, &result));
     ck_assert_uint_eq(result.register_count, 4);
     ck_assert_uint_eq(result.predicate_count, 0);
-    arena_free(&maker.arena);
 }
 
 /* Thousands of blocks, each of which jumps back, and as many registers live through all of them. */
 TEST(a_large_body_with_twisted_flow_takes_little_time)
 {
     const unsigned count = 20000;
-    struct maker maker;
-    struct allocation result;
     begin(&maker, 3 * count, 1);
     maker.body.registers = arena_zalloc(&maker.arena, count + 1, sizeof *maker.body.registers);
     uint32_t guard = add_register(&maker, REGISTER_PREDICATE);
@@ -580,14 +569,12 @@ TEST(a_large_body_with_twisted_flow_takes_little_time)
     }
     ck_assert(allocate(&maker.body, 64, &result));
     ck_assert_uint_le(result.register_count, 64);
-    arena_free(&maker.arena);
 }
 
 /* As many loops as registers, all of which are live through all loops, but not behind them. Returns
  * how many registers were followed through the loops, one block after the other. */
 static unsigned count_followed(unsigned count)
 {
-    struct maker maker;
     unsigned followed = 0;
     begin(&maker, 2 * count + 2, 1);
     maker.body.registers = arena_zalloc(&maker.arena, count + 2, sizeof *maker.body.registers);
@@ -604,7 +591,6 @@ static unsigned count_followed(unsigned count)
     const struct interval *intervals = liveness_intervals(&maker.body);
     for (unsigned reg = behind + 1; reg < maker.body.register_count; reg++)
         followed += intervals[reg].end < 4 * count;
-    arena_free(&maker.arena);
     return followed;
 }
 
