@@ -591,6 +591,7 @@ static unsigned count_followed(unsigned count)
     const struct interval *intervals = liveness_intervals(&maker.body);
     for (unsigned reg = behind + 1; reg < maker.body.register_count; reg++)
         followed += intervals[reg].end < 4 * count;
+    arena_free(&maker.arena);
     return followed;
 }
 
