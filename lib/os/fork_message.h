@@ -18,5 +18,6 @@ struct fork_answer {
     uint64_t peak;  /* most memory at a time, in bytes */
 };
 
-/* The variable that names the numbers that a job's files get, each behind a blank. */
+/* The variable that makes a server of a program: for how many milliseconds it waits for its next
+ * job, and the numbers that a job's files get, each behind a blank. */
 #define FORK_VARIABLE "MINILINK_FORK_SERVER"

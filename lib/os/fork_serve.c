@@ -22,9 +22,6 @@
 
 #include "os/fork_message.h"
 
-/* A server that hears nothing for so long ends: it is not to stay behind a burst of links. */
-#define IDLE_MILLISECONDS 2000
-
 /* How soon the end of a job is seen where there is no pidfd. */
 #define TICK_MILLISECONDS 20
 
@@ -37,13 +34,19 @@
 /* A copy does the job: this is a server no more. */
 static bool is_copy;
 
-int fork_serve_number(int file)
+/* The number with this index in the variable that the server was told by; -1 = none. */
+static int number_of(int index)
 {
-    const char *numbers = is_copy ? NULL : getenv(FORK_VARIABLE);
+    const char *numbers = getenv(FORK_VARIABLE);
 
-    for (int i = 0; numbers && i < file; i++)
+    for (int i = 0; numbers && i < index; i++)
         numbers = strchr(numbers + 1, ' ');
     return numbers && *numbers ? (int)strtol(numbers, NULL, 10) : -1;
+}
+
+int fork_serve_number(int file)
+{
+    return is_copy ? -1 : number_of(1 + file);
 }
 
 /* A copy has one thread only. */
@@ -69,8 +72,7 @@ static bool receive(unsigned char *request, int *descriptors, int count)
                              .msg_controllen = sizeof control.bytes};
     const struct cmsghdr *header;
 
-    if (poll(&fd, 1, IDLE_MILLISECONDS) != 1 ||
-        recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC) != 1)
+    if (poll(&fd, 1, number_of(0)) != 1 || recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC) != 1)
         return false;
     if (*request != FORK_JOB)
         return *request == FORK_DETACH;

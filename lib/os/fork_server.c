@@ -37,6 +37,8 @@
 
 const char *const fork_server_files[] = {"FILE 0", "FILE 1", "FILE 2"};
 
+int fork_server_patience = 2000;
+
 struct server {
     XXH128_hash_t kind;
     int control;              /* our end of the socket */
@@ -272,7 +274,7 @@ static size_t file_of(const char *word)
 static bool start_program(struct server *server, const struct fork_server_job *job, int control,
                           const int numbers[FORK_FILES])
 {
-    char preload[48], variable[96] = FORK_VARIABLE "=", paths[FORK_FILES][32];
+    char preload[48], variable[96], paths[FORK_FILES][32];
     const char *words[MOST_WORDS], *const *argv = job->run.argv;
     size_t count = 0;
     const struct exec_request request = {
@@ -287,6 +289,7 @@ static bool start_program(struct server *server, const struct fork_server_job *j
     };
 
     snprintf(preload, sizeof preload, "LD_PRELOAD=/dev/fd/%d", numbers[0]);
+    snprintf(variable, sizeof variable, "%s= %d", FORK_VARIABLE, fork_server_patience);
     for (size_t i = 0; i < job->file_count; i++) {
         snprintf(variable + strlen(variable), sizeof variable - strlen(variable), " %d",
                  numbers[i]);

@@ -21,6 +21,10 @@
  * as pointers. The program opens the first of them first. */
 extern const char *const fork_server_files[];
 
+/* How long a server waits for its next job, in milliseconds: 2,000, so that none stays behind a
+ * burst of links. Tests, which may be kept waiting themselves, have more. */
+extern int fork_server_patience;
+
 struct fork_server_job {
     /* As for exec_run(), with the path of an ELF program as the first word and the words above;
      * what is passed, standard input and variables are not looked at. */
