@@ -287,7 +287,7 @@ static int spawn_fixed(pid_t *pid, const struct exec_request *request, int outpu
     return error;
 }
 
-static bool is_cancelled(const struct exec_request *request)
+bool exec_is_cancelled(const struct exec_request *request)
 {
     return atomic_load(&stopping) ||
            (request->cancelled && __atomic_load_n(request->cancelled, __ATOMIC_RELAXED));
@@ -307,7 +307,7 @@ static enum exec_end follow(pid_t pid, int output, const struct exec_request *re
                                {.fd = pidfd, .events = POLLIN}};
 
         is_late |= !killed && request->timeout && clock_now() >= end;
-        if (!killed && (is_late || is_cancelled(request))) {
+        if (!killed && (is_late || exec_is_cancelled(request))) {
             kill(-pid, request->is_asked_first ? SIGTERM : SIGKILL);
             killed = true;
             asked = request->is_asked_first ? clock_now() : 0;
@@ -325,7 +325,7 @@ static enum exec_end follow(pid_t pid, int output, const struct exec_request *re
     if (is_late)
         return EXEC_TIMED_OUT;
     /* exec_kill_all may have been the killer */
-    return killed || is_cancelled(request) ? EXEC_CANCELLED : EXEC_EXITED;
+    return killed || exec_is_cancelled(request) ? EXEC_CANCELLED : EXEC_EXITED;
 }
 
 /* Reaps the child. Its group is taken from the table before that, while nobody else can have the
@@ -424,7 +424,7 @@ void exec_run(const struct exec_request *request, struct exec_result *result)
     int error = ECANCELED;
 
     *result = (struct exec_result){.end = EXEC_CANCELLED};
-    if (!is_cancelled(request))
+    if (!exec_is_cancelled(request))
         error = begin(&child, request);
     if (error == 0)
         finish(&child, request, result);

@@ -69,6 +69,10 @@ struct exec_child *exec_start(const struct exec_request *request);
 /* Whether a child has printed anything yet. */
 bool exec_has_printed(const struct exec_child *child);
 
+/* Whether what the request asks for is not wanted any more: *cancelled is set, or exec_kill_all was
+ * called. */
+bool exec_is_cancelled(const struct exec_request *request);
+
 /* Waits for the end of a child, and frees it. Of the request the limit of output, the time, which
  * counts from now on, and `cancelled` are looked at. The caller frees result->output in every case.
  */

@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "os/capture.h"
 #include "os/descriptor.h"
+#include "os/file_version.h"
 #include "os/fork_message.h"
 #include "os/fork_server_image.h"
 
@@ -66,18 +67,18 @@ static void add_string(XXH3_state_t *state, const char *string)
     XXH3_128bits_update(state, string, strlen(string) + 1);
 }
 
+/* A file in its version; of a folder, what is in it does not matter. */
 static bool add_file(XXH3_state_t *state, const char *path)
 {
+    struct file_version version;
     struct stat status;
 
     if (stat(path, &status))
         return false;
-    XXH3_128bits_update(state, &status.st_dev, sizeof status.st_dev);
-    XXH3_128bits_update(state, &status.st_ino, sizeof status.st_ino);
-    if (S_ISREG(status.st_mode)) {
-        XXH3_128bits_update(state, &status.st_size, sizeof status.st_size);
-        XXH3_128bits_update(state, &status.st_ctim, sizeof status.st_ctim);
-    }
+    version = file_version_of(&status);
+    if (S_ISDIR(status.st_mode))
+        version = (struct file_version){.device = version.device, .inode = version.inode};
+    XXH3_128bits_update(state, &version, sizeof version);
     return true;
 }
 
@@ -355,11 +356,6 @@ static bool start(struct server *server, const struct fork_server_job *job)
     return false;
 }
 
-static bool is_cancelled(const struct exec_request *request)
-{
-    return request->cancelled && __atomic_load_n(request->cancelled, __ATOMIC_RELAXED);
-}
-
 /* Follows a job to its end. False when the server has ended; EXEC_EXITED when there is an answer.
  */
 static bool follow(const struct server *server, const struct exec_request *request, int printed,
@@ -372,7 +368,7 @@ static bool follow(const struct server *server, const struct exec_request *reque
         struct pollfd fds[] = {{.fd = server->control, .events = POLLIN},
                                {.fd = is_open ? printed : -1, .events = POLLIN}};
 
-        if (is_cancelled(request))
+        if (exec_is_cancelled(request))
             *how = EXEC_CANCELLED;
         else if (request->timeout && clock_now() >= late)
             *how = EXEC_TIMED_OUT;
