@@ -8,6 +8,7 @@
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "join/exact_join.h"
+#include "join/exact_plan.h"
 #include "suite.h"
 
 static const char *const programs[] = {"sm_75",       "sm_90",       "sm_100",
@@ -175,6 +176,18 @@ TEST_LOOP(closing_kernels_are_left_out, 4)
                   COUNT(names));
 }
 
+/* Of fixtures/exact/closed-once.ptx: the last kernel calls all functions of the driver that there
+ * are, so that one closing kernel is enough. */
+TEST_LOOP(one_closing_kernel_is_left_out, 2)
+{
+    static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
+    static const struct text names[] = {{"ka", 2}, {"kb", 2}};
+    static const struct text closing[] = {{"__minilink_closing_0", 20}};
+
+    check_fixture("closed-once", "whole", chunk_names[_i], closing, COUNT(closing), names,
+                  COUNT(names));
+}
+
 /* Of fixtures/exact/banks.ptx: the kernel that is compiled first stands in the chunk that has less
  * of bank 4. */
 TEST_LOOP(bank_4_is_that_of_the_chunk_that_has_most_of_it, 4)
@@ -195,6 +208,50 @@ TEST_LOOP(a_symbol_loses_its_name_as_in_the_whole_program, 4)
     const struct text names[] = {TEXT("dead"), _i < 2 ? TEXT("live") : TEXT("none")};
 
     check_fixture("erased", wholes[_i], chunk_names[_i], NULL, 0, names, COUNT(names));
+}
+
+static const struct {
+    const char *name;
+    uint32_t owner;
+    bool is_head;
+} names[] = {
+    {".text.ka", 0, true},
+    {".text.kb", 1, true},
+    {".text.kc", EXACT_COMMON, false},
+    {".text.", EXACT_COMMON, false},
+    {".text", EXACT_COMMON, false},
+    {".nv.info.kb", 1, true},
+    {".nv.info", EXACT_COMMON, false},
+    {".nv.shared.ka", 0, true},
+    {".nv.local.ka", 0, false},
+    {".nv.local.kc", EXACT_COMMON, false},
+    {".rela.text.ka", 0, false},
+    {".rel.text.kb", 1, false},
+    {".nv.merc.text.ka", 0, false},
+    {".nv.merc.rela.text.kb", 1, false},
+    {".nv.capmerc.text.ka", 0, false},
+    {".nv.constant0.kb", 1, false},
+    {".nv.constant17.ka", 0, false},
+    {".nv.constant.user.ka", 0, false},
+    {".nv.constant0", EXACT_COMMON, false},
+    {".nv.constant0.kc", EXACT_COMMON, false},
+    {".nv.constant", EXACT_COMMON, false},
+    {".rela.nv.constant0.kb", 1, false},
+    {".nv.callgraph", EXACT_COMMON, false},
+    {"ka", EXACT_COMMON, false},
+    {"", EXACT_COMMON, false},
+};
+
+TEST_LOOP(sections_belong_to_the_kernel_that_their_names_end_with, COUNT(names))
+{
+    struct exact join = {0};
+    bool is_head = true;
+
+    table_set(&join.kernels, TEXT("ka"), 0);
+    table_set(&join.kernels, TEXT("kb"), 1);
+    ck_assert_uint_eq(exact_name_owner(&join, text_of(names[_i].name), &is_head), names[_i].owner);
+    ck_assert_int_eq(is_head, names[_i].is_head);
+    table_free(&join.kernels);
 }
 
 /* The first place of `word` in the chunk. */

@@ -34,6 +34,7 @@ static const struct {
     {" -j1 --jobserver-auth=3,4", JOBSERVER_OK, JOBSERVER_PIPE, 3, 4, ""},
     {" -j4 --jobserver-auth=3,4", JOBSERVER_OK, JOBSERVER_PIPE, 3, 4, ""},
     {"kw -j4 --jobserver-auth=13,24", JOBSERVER_OK, JOBSERVER_PIPE, 13, 24, ""},
+    {" -j4 --jobserver-auth=10,20", JOBSERVER_OK, JOBSERVER_PIPE, 10, 20, ""},
     {"--jobserver-fds=5,6 -j", JOBSERVER_OK, JOBSERVER_PIPE, 5, 6, ""},
     {" -j --jobserver-fds=5,6 --jobserver-auth=3,4", JOBSERVER_OK, JOBSERVER_PIPE, 3, 4, ""},
     {" --jobserver-auth=fifo:/a --jobserver-auth=7,8", JOBSERVER_OK, JOBSERVER_PIPE, 7, 8, ""},

@@ -357,6 +357,12 @@ static const struct {
      "010000000000000001000000010000000000000000000000"},
     {".global .u64 a[3] = {(.u64)-1 > 0, (.s64)-1 > 0, 1 ? 2 : 3};",
      "010000000000000000000000000000000200000000000000"},
+    /* What compares is signed, whatever it compares. */
+    {".global .u64 a[8] = {((1U == 1U) - 2) / 2, ((1U != 2U) - 2) / 2, ((1U < 2U) - 2) / 2, ((2U > "
+     "1U) - 2) / 2, ((1U <= 1U) - 2) / 2, ((1U >= 1U) - 2) / 2, ((1U && 1U) - 2) / 2, ((1U || 0U) "
+     "- 2) / 2};",
+     "0000000000000000000000000000000000000000000000000000000000000000"
+     "0000000000000000000000000000000000000000000000000000000000000000"},
     {".global .u8 a[8] = {6 & 3, 6 | 3, 6 ^ 3, 6 << 3, 6 >> 2, 6 + 3, 6 - 3, 6 * 3};",
      "0207053001090312"},
     {".global .u8 a[8] = {7 / 2, 7 % 4, 6 == 6, 6 == 3, 6 != 3, 6 != 6, 6 < 6, 3 < 6};",
@@ -445,6 +451,8 @@ static const struct {
     {".global .u64 a = (.s64)1.0;", "Integer constant expression expected"},
     {".global .u64 a = 1 ? 2.0 : 3.0;", "Integer constant expression expected"},
     {".global .u64 a = 1 ? 2;", "':' expected"},
+    {".global .u64 a = 1 ? (2 4) : 3;", "')' expected behind the expression"},
+    {".global .u64 a = 1 ? 2 : (3 4);", "')' expected behind the expression"},
     {".global .u64 a = (.s64 1);", "')' expected behind the type of a cast"},
     {".global .u64 a = (.b64)1;", "Unsupported cast operation"},
     {".global .u64 a = (1 2);", "')' expected behind the expression"},

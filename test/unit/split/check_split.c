@@ -923,6 +923,18 @@ TEST(a_program_without_anything_is_one_chunk)
     ck_assert_str_eq(chunks.list[0].first_function, "");
 }
 
+/* Fatbins fill the last word of a text with zeros. */
+TEST(a_text_loses_the_zeros_behind_it)
+{
+    static const char text[] = HEADER ".visible .entry k() { ret; }\n\0\0";
+    struct program_source source = {"a.ptx", {text, sizeof text - 1}};
+
+    split(&source, 1, 8);
+    ck_assert_uint_eq(chunks.count, 1);
+    ck_assert_uint_eq(chunks.list[0].text.size, strlen(text));
+    ck_assert_mem_eq(chunks.list[0].text.data, text, strlen(text));
+}
+
 TEST(a_program_without_modules_is_a_text_that_parses)
 {
     struct arena arena = {0};
