@@ -125,14 +125,14 @@ static uint8_t *field_bytes(struct list *list, const struct cubin_relocation *re
            list->place.offset + relocation->offset;
 }
 
-/* Replaces `width` bits from `first` on of the instruction at `at`; they do not cross a half. */
+/* Replaces `width` bits from `first` on of the instruction at `at`: its first half has all fields.
+ */
 static void put_bits(uint8_t *at, unsigned first, unsigned width, uint64_t value)
 {
-    uint8_t *half = at + first / 64 * 8;
-    uint64_t mask = (width == 64 ? ~UINT64_C(0) : (UINT64_C(1) << width) - 1) << first % 64;
-    uint64_t bits = (load(half, 8) & ~mask) | (value << first % 64 & mask);
+    uint64_t mask = ((UINT64_C(1) << width) - 1) << first;
+    uint64_t bits = (load(at, 8) & ~mask) | (value << first & mask);
 
-    memcpy(half, &bits, 8);
+    memcpy(at, &bits, 8);
 }
 
 static bool put_field(struct list *list, const struct cubin_relocation *relocation, uint64_t value,

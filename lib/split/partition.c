@@ -292,9 +292,7 @@ static uint64_t count_by_size(struct plan *plan)
     count = FEW_CHUNKS;
     while ((count + 1) * (count + 1) * SIZE_STEP <= plan->total_weight && count < SPLIT_MOST_CHUNKS)
         count++;
-    count = count_even(plan, count);
-    if (count < plan->request->threads)
-        count = count_for_threads(plan, count);
+    count = count_for_threads(plan, count_even(plan, count));
     plan->minimum_bytes = plan->total_weight / count;
     return count;
 }
