@@ -205,6 +205,29 @@ TEST(plain_relocations_of_a_twin_are_refused)
     expect_said("error   : Misplaced relocation type");
 }
 
+/* Code in the intermediate form is written into by those who know its slots only. The symbol is
+ * that of the code's section, whose twin it stands for here. */
+TEST(addresses_in_twins_of_code_are_refused)
+{
+    const struct cubin *cubin = &merged->inputs[0];
+    Elf64_Rela row = {0};
+    uint32_t code, symbol = 0;
+    struct bytes list;
+
+    read_input("04_const-sm_100-a.o");
+    code = input_section(".text.k1");
+    list = cubin->sections[input_section(".nv.merc.rela.text.k1")].data;
+    while (symbol < cubin->symbol_count &&
+           (cubin->symbols[symbol].section != code || cubin->symbols[symbol].type != STT_SECTION))
+        symbol++;
+    ck_assert_uint_lt(symbol, cubin->symbol_count);
+    row.r_info = ELF64_R_INFO((uint64_t)symbol, R_MERCURY_64);
+    memcpy(merged->files[0].data + (list.data - (const uint8_t *)merged->files[0].data), &row,
+           sizeof row);
+    merge_input(SM_100);
+    expect_said("a relocation is misplaced");
+}
+
 /* Two instructions of which one stands there: a uniform load from bank 3. */
 static const uint8_t one_load[] = {1, 0,    0,    0, 1, 0, 0, 0xc0, 2, 0, 0, 0, 1, 0,   0,
                                    0, 0x02, 0x22, 8, 6, 0, 0, 0,    0, 0, 0, 0, 0, 0x42};

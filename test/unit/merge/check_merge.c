@@ -557,6 +557,49 @@ static size_t place_of_registers(const char *name, bool is_kernel)
     return all.size - rest.size - record.payload.size - 4;
 }
 
+/* Two cubins with the same weak function, which needs so many registers in each. The last byte of
+ * its code tells which it is. */
+static void merge_weak(const uint32_t registers[2])
+{
+    const char *name = "replaced-a.o";
+    const struct cubin *list[] = {&merged->inputs[0], &merged->inputs[1]};
+    const struct merge_request request = {
+        .arch = {.sm = 90}, .version = "test", .relocatable = true};
+    size_t place = place_of_registers(name, false);
+
+    diag_state_get()->sink = &merged->said;
+    for (uint8_t i = 0; i < COUNT(list); i++) {
+        struct buffer *file = &merged->files[i];
+        struct bytes code, records;
+
+        read_file(name, file);
+        ck_assert(cubin_read(&merged->inputs[i], i ? "b.o" : "a.o", buffer_bytes(file)));
+        code = list[i]->sections[cubin_section_find(list[i], TEXT(".text.f"))].data;
+        records = list[i]->sections[cubin_section_find(list[i], TEXT(".nv.info"))].data;
+        file->data[code.data + code.size - 1 - (const uint8_t *)file->data] = (char)i;
+        memcpy(file->data + (records.data - (const uint8_t *)file->data) + place + 8, &registers[i],
+               sizeof registers[i]);
+    }
+    merged->ok = merge_cubins(&merged->image, list, COUNT(list), &request, &merged->report);
+    diag_state_get()->sink = NULL;
+    ck_assert(merged->ok);
+    image_bytes(&merged->image, &merged->bytes);
+    ck_assert(cubin_read(&merged->output, "output", buffer_bytes(&merged->bytes)));
+}
+
+TEST_LOOP(of_weak_functions_the_first_with_the_fewest_registers_stays, 4)
+{
+    static const struct {
+        uint32_t registers[2];
+        uint8_t stays;
+    } rows[] = {{{9, 8}, 1}, {{8, 9}, 0}, {{8, 8}, 0}, {{8, 0}, 0}};
+    struct bytes code;
+
+    merge_weak(rows[_i].registers);
+    code = section(".text.f")->data;
+    ck_assert_uint_eq(code.data[code.size - 1], rows[_i].stays);
+}
+
 /* Measured: of a kernel nvlink does not ask it. */
 TEST(functions_that_are_called_say_how_many_registers_they_need)
 {
