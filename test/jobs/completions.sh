@@ -51,6 +51,15 @@ if command -v zsh > /dev/null; then
 else
     echo "zsh is not installed: its completions are SKIPPED"
 fi
+# described NAME: what fish's script says of an option before its help.
+described() { sed -nE "s/^complete -c minilink -(. $1( .*)?) -d '.*/\1/p" fish; }
+check "fish: a file and a letter" "$(described output-file)" "o output-file -s o -r -F"
+check "fish: a folder" "$(described keep)" "l keep -x -a '(__fish_complete_directories)'"
+check "fish: a short word" "$(described options-file)" "o options-file -o optf -r -F"
+check "fish: words" "$(described split-policy)" "l split-policy -x -a 'balanced kernel stable'"
+check "fish: words that may be missing" "$(described dump-callgraph)" "o dump-callgraph -a 'text dot'"
+check "fish: any value" "$(described chunks)" "l chunks -x"
+check "fish: no value" "$(described keep-going)" "l keep-going"
 if command -v fish > /dev/null; then
     complete() { HOME=$work fish --no-config -c "source ./fish; complete -C 'minilink $1'" 2>&1 | cut -f 1 | paste -sd ' '; }
     check "fish: options that begin so" "$(complete --dependency-)" "--dependency-file --dependency-target"
