@@ -230,6 +230,8 @@ static const struct {
     {HEADER ";", "expected a directive, function or variable, not ';'"},
     {HEADER ".loc 1 2 3", "expected a directive, function or variable, not '.loc'"},
     {HEADER ".file 1 \"a\" .file 2 \"b\" .file 1 \"c\"", "a.ptx:4:25: Duplicate file index #1"},
+    {HEADER ".file 3 \"a\" .file 1 \"b\" .file 2 \"c\" .file 3 \"d\"",
+     "a.ptx:4:37: Duplicate file index #3"},
     {HEADER ".global a;", "a.ptx:4:9: expected a type, not 'a'"},
     {HEADER ".global .u32 ,;", "expected the name of a variable, not ','"},
     {HEADER ".global .u32 a", "expected ';', not the end of the text"},

@@ -483,6 +483,30 @@ TEST(samplers_have_records_with_their_values)
     release(&outcome);
 }
 
+TEST(a_sampler_may_say_that_its_coordinates_are_normalized)
+{
+    struct info_record record;
+    struct outcome outcome = assemble(
+        INDEPENDENT ".global .samplerref m = {force_unnormalized_coords = 0};\n"
+                    ".global .texref t;\n.visible .entry k() { .reg .b32 %r1; .reg .f32 %f<5>;\n"
+                    "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, m, {%r1}]; ret; }\n");
+    ck_assert(find_record(&outcome, ".nv.info", EIATTR_SAMPLER_FORCE_UNNORMALIZED, &record));
+    ck_assert_uint_eq(info_word(record.payload, 1), 0);
+    release(&outcome);
+}
+
+/* A kernel says so in records of its own. */
+TEST(a_module_without_kernels_says_which_mercury_it_is_of)
+{
+    struct info_record record;
+    struct outcome outcome = assemble(HEADER ".visible .entry k() { ret; }\n");
+    ck_assert(!find_record(&outcome, ".nv.info", EIATTR_MERCURY_ISA_VERSION, &record));
+    release(&outcome);
+    outcome = assemble(HEADER ".visible .func f() { ret; }\n");
+    ck_assert(find_record(&outcome, ".nv.info", EIATTR_MERCURY_ISA_VERSION, &record));
+    release(&outcome);
+}
+
 /* --- What is refused. --- */
 
 static const struct {
