@@ -102,6 +102,16 @@ TEST(thin_archives_in_archives_are_refused)
                 "its members; make it without ar's option T\n");
 }
 
+TEST(what_does_not_begin_as_an_archive_is_damage)
+{
+    static const char *const texts[] = {"!<arcg>\nxyz", "!<arch>", ""};
+
+    for (size_t i = 0; i < COUNT(texts); i++)
+        expect_walk(
+            (struct bytes){(const uint8_t *)texts[i], strlen(texts[i])}, false, "",
+            "minilink error   : Damaged archive 'lib.a': it does not begin with its magic\n");
+}
+
 /* An archive with one good member; the second header stands at offset 70. */
 #define SECOND 70
 

@@ -242,10 +242,18 @@ TEST_LOOP(what_parts_disagree_about_is_named, COUNT(disagreements))
     ck_assert_str_eq(result.difference, disagreements[_i].difference);
 }
 
-TEST(parts_for_two_targets_disagree)
+static const char *const heads[] = {
+    ".version 8.0\n.target sm_90\n.address_size 64\n",
+    ".version 9.1\n.target sm_90\n.address_size 64\n",
+    ".version 9.0\n.target sm_80\n.address_size 64\n",
+    ".version 9.0\n.target sm_90a\n.address_size 64\n",
+    ".version 9.0\n.target sm_90, texmode_independent\n.address_size 64\n",
+    ".version 9.0\n.target sm_90\n.address_size 32\n",
+};
+
+TEST_LOOP(parts_with_other_heads_disagree, COUNT(heads))
 {
-    struct text texts[2] = {TEXT(".version 9.0\n.target sm_90\n"),
-                            TEXT(".version 9.0\n.target sm_90a\n")};
+    struct text texts[2] = {TEXT(HEADER), text_of(heads[_i])};
     struct parts_request request = {.texts = texts, .count = 2};
 
     ck_assert_int_eq(parts_join(&result, &arena, &request), PARTS_DISAGREE);
