@@ -562,10 +562,10 @@ static size_t place_of_registers(const char *name, bool is_kernel)
 static void merge_weak(const uint32_t registers[2])
 {
     const char *name = "replaced-a.o";
-    const struct cubin *list[] = {&merged->inputs[0], &merged->inputs[1]};
     const struct merge_request request = {
         .arch = {.sm = 90}, .version = "test", .relocatable = true};
-    size_t place = place_of_registers(name, false);
+    size_t place = place_of_registers(name, false); /* which begins anew */
+    const struct cubin *list[] = {&merged->inputs[0], &merged->inputs[1]};
 
     diag_state_get()->sink = &merged->said;
     for (uint8_t i = 0; i < COUNT(list); i++) {
