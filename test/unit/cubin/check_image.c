@@ -454,6 +454,7 @@ TEST(names_of_numbers_are_found)
     ck_assert_str_eq(format_relocation_name(R_CUDA_ABS55_16_34), "R_CUDA_ABS55_16_34");
     ck_assert_ptr_null(format_relocation_name(0xffff));
     ck_assert_str_eq(format_attribute_name(EIATTR_REGCOUNT), "REGCOUNT");
+    ck_assert_str_eq(format_attribute_name(0x4e), "PERF_STATISTICS");
     ck_assert_ptr_null(format_attribute_name(0xff));
     /* Every name of the tables, so that they must rise. */
     for (uint32_t type = 0; type < 0x80; type++) {

@@ -714,6 +714,24 @@ TEST_LOOP(copies_are_made_within_bounds, COUNT(shapes))
     buffer_free(&text);
 }
 
+/* Where bounds for copies leave one chunk of functions, variables have none of their own. */
+TEST(a_program_that_stays_one_chunk_keeps_its_variables)
+{
+    struct buffer text = {0};
+    struct program_source source = {"a.ptx", {0}};
+
+    buffer_string(&text, HEADER ".global .u32 v = 1;\n");
+    put_padded(&text, 1000, ".func f0() { ret;", 0, 0);
+    put_padded(&text, 4400, ".visible .entry k0() { ret;", 0, 1);
+    put_padded(&text, 4400, ".visible .entry k1() { ret;", 0, 1);
+    source.text = buffer_view(&text);
+    split_by(SPLIT_STABLE, &source, 1, 3);
+    ck_assert_uint_eq(chunks.count, 1);
+    check_all();
+    release();
+    buffer_free(&text);
+}
+
 TEST(small_programs_are_not_split_by_default)
 {
     struct program_request link = {.arch = {90, 0}};

@@ -12,7 +12,7 @@
 
 #define PTX                                                                                        \
     ".version 8.0\n.target sm_90\n.address_size 64\n"                                              \
-    ".file 7 \"src/a.cu\", 300, 12\n.file 2 \"b.h\"\n.file 3 \"/c.h\"\n"                           \
+    ".file 7 \"src/a.cu\", 300, 128\n.file 2 \"b.h\"\n.file 3 \"/c.h\"\n"                          \
     ".visible .func none() { ret; }\n"                                                             \
     ".visible .entry k() {\n.reg .b32 %r<3>;\n"                                                    \
     ".loc 7 10 5\nmov.u32 %r1, 1;\n"                                                               \
@@ -181,7 +181,7 @@ TEST(each_function_has_a_unit_with_its_own_files)
     }
     buffer_char(&out, 0);
     ck_assert_str_eq(out.data, "directory src\n"
-                               "file a.cu in 1, 300 12\nfile b.h in 0, 0 0\n"
+                               "file a.cu in 1, 300 128\nfile b.h in 0, 0 0\n"
                                "0 1:10\n0x30 2:3\n0x40 1:900\n0x60 1:898\nend 0x70\n"
                                "directory /\n"
                                "file c.h in 1, 0 0\n"
