@@ -51,6 +51,7 @@ if command -v zsh > /dev/null; then
 else
     echo "zsh is not installed: its completions are SKIPPED"
 fi
+
 # described NAME: what fish's script says of an option before its help.
 described() { sed -nE "s/^complete -c minilink -(. $1( .*)?) -d '.*/\1/p" fish; }
 check "fish: a file and a letter" "$(described output-file)" "o output-file -s o -r -F"

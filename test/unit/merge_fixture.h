@@ -47,35 +47,54 @@ static inline void read_file(const char *name, struct buffer *contents)
     free(path);
 }
 
-/* Merges the named fixtures ("a.o b.o"). */
-static inline void merge_with(struct merge_request request, const char *names)
+/* Reads a fixture as the input with this number. */
+static inline void read_nth_input(size_t number, const char *name)
 {
-    const struct cubin *list[MOST_INPUTS];
-    char *copy = strdup(names);
-    size_t count = 0;
-
-    request.version = "test";
-    diag_state_get()->sink = &merged->said;
-    for (char *rest = copy, *name; (name = strsep(&rest, " ")) != NULL; count++) {
-        ck_assert_uint_lt(count, MOST_INPUTS);
-        read_file(name, &merged->files[count]);
-        ck_assert(cubin_read(&merged->inputs[count], count ? "b.o" : "a.o",
-                             buffer_bytes(&merged->files[count])));
-        list[count] = &merged->inputs[count];
-    }
-    merged->ok = merge_cubins(&merged->image, list, count, &request, &merged->report);
-    if (merged->ok) {
-        image_bytes(&merged->image, &merged->bytes);
-        ck_assert(cubin_read(&merged->output, "output", buffer_bytes(&merged->bytes)));
-    }
-    diag_state_get()->sink = NULL;
-    free(copy);
+    ck_assert_uint_lt(number, MOST_INPUTS);
+    read_file(name, &merged->files[number]);
+    ck_assert(cubin_read(&merged->inputs[number], number ? "b.o" : "a.o",
+                         buffer_bytes(&merged->files[number])));
 }
 
 static inline void read_input(const char *name)
 {
-    read_file(name, &merged->files[0]);
-    ck_assert(cubin_read(&merged->inputs[0], "a.o", buffer_bytes(&merged->files[0])));
+    read_nth_input(0, name);
+}
+
+/* Merges the first `count` inputs. What comes out must be a cubin. */
+static inline void merge_inputs(struct merge_request request, size_t count)
+{
+    const struct cubin *list[MOST_INPUTS];
+
+    request.version = "test";
+    for (size_t i = 0; i < count; i++)
+        list[i] = &merged->inputs[i];
+    diag_state_get()->sink = &merged->said;
+    merged->ok = merge_cubins(&merged->image, list, count, &request, &merged->report);
+    diag_state_get()->sink = NULL;
+    if (merged->ok) {
+        image_bytes(&merged->image, &merged->bytes);
+        ck_assert(cubin_read(&merged->output, "output", buffer_bytes(&merged->bytes)));
+    }
+}
+
+/* Merges the input alone. */
+static inline void merge_input(struct merge_request request)
+{
+    merge_inputs(request, 1);
+}
+
+/* Merges the named fixtures ("a.o b.o"). */
+static inline void merge_with(struct merge_request request, const char *names)
+{
+    char *copy = strdup(names);
+    size_t count = 0;
+
+    diag_state_get()->sink = &merged->said;
+    for (char *rest = copy, *name; (name = strsep(&rest, " ")) != NULL; count++)
+        read_nth_input(count, name);
+    merge_inputs(request, count);
+    free(copy);
 }
 
 static inline uint32_t input_section(const char *name)
@@ -99,21 +118,6 @@ static inline void patch_section(const char *name, size_t field, uint64_t value,
     memcpy(merged->files[0].data + header.e_shoff + index * sizeof(Elf64_Shdr) + field, &value,
            size);
     ck_assert(cubin_read(&merged->inputs[0], "a.o", buffer_bytes(&merged->files[0])));
-}
-
-/* Merges the input alone. What comes out must be a cubin. */
-static inline void merge_input(struct merge_request request)
-{
-    const struct cubin *list[] = {&merged->inputs[0]};
-
-    request.version = "test";
-    diag_state_get()->sink = &merged->said;
-    merged->ok = merge_cubins(&merged->image, list, 1, &request, &merged->report);
-    diag_state_get()->sink = NULL;
-    if (merged->ok) {
-        image_bytes(&merged->image, &merged->bytes);
-        ck_assert(cubin_read(&merged->output, "output", buffer_bytes(&merged->bytes)));
-    }
 }
 
 static inline void merge(const char *names)

@@ -205,8 +205,8 @@ TEST(plain_relocations_of_a_twin_are_refused)
     expect_said("error   : Misplaced relocation type");
 }
 
-/* Code in the intermediate form is written into by those who know its slots only. The symbol is
- * that of the code's section, whose twin it stands for here. */
+/* Only what knows the slots of intermediate code may write into it. The relocation names the
+ * section symbol of the plain code, which means the twin here. */
 TEST(addresses_in_twins_of_code_are_refused)
 {
     const struct cubin *cubin = &merged->inputs[0];

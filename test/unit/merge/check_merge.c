@@ -562,29 +562,22 @@ static size_t place_of_registers(const char *name, bool is_kernel)
 static void merge_weak(const uint32_t registers[2])
 {
     const char *name = "replaced-a.o";
-    const struct merge_request request = {
-        .arch = {.sm = 90}, .version = "test", .relocatable = true};
-    size_t place = place_of_registers(name, false); /* which begins anew */
-    const struct cubin *list[] = {&merged->inputs[0], &merged->inputs[1]};
+    size_t place = place_of_registers(name, false); /* which empties *merged */
 
-    diag_state_get()->sink = &merged->said;
-    for (uint8_t i = 0; i < COUNT(list); i++) {
+    for (uint8_t i = 0; i < 2; i++) {
+        const struct cubin *cubin = &merged->inputs[i];
         struct buffer *file = &merged->files[i];
         struct bytes code, records;
 
-        read_file(name, file);
-        ck_assert(cubin_read(&merged->inputs[i], i ? "b.o" : "a.o", buffer_bytes(file)));
-        code = list[i]->sections[cubin_section_find(list[i], TEXT(".text.f"))].data;
-        records = list[i]->sections[cubin_section_find(list[i], TEXT(".nv.info"))].data;
+        read_nth_input(i, name);
+        code = cubin->sections[cubin_section_find(cubin, TEXT(".text.f"))].data;
+        records = cubin->sections[cubin_section_find(cubin, TEXT(".nv.info"))].data;
         file->data[code.data + code.size - 1 - (const uint8_t *)file->data] = (char)i;
         memcpy(file->data + (records.data - (const uint8_t *)file->data) + place + 8, &registers[i],
                sizeof registers[i]);
     }
-    merged->ok = merge_cubins(&merged->image, list, COUNT(list), &request, &merged->report);
-    diag_state_get()->sink = NULL;
+    merge_inputs((struct merge_request){.arch = {.sm = 90}, .relocatable = true}, 2);
     ck_assert(merged->ok);
-    image_bytes(&merged->image, &merged->bytes);
-    ck_assert(cubin_read(&merged->output, "output", buffer_bytes(&merged->bytes)));
 }
 
 TEST_LOOP(of_weak_functions_the_first_with_the_fewest_registers_stays, 4)

@@ -714,7 +714,7 @@ TEST_LOOP(copies_are_made_within_bounds, COUNT(shapes))
     buffer_free(&text);
 }
 
-/* Where bounds for copies leave one chunk of functions, variables have none of their own. */
+/* When the bound on copies leaves one chunk of functions, the variables stay in it. */
 TEST(a_program_that_stays_one_chunk_keeps_its_variables)
 {
     struct buffer text = {0};
