@@ -14,8 +14,6 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "os/exec.h"
-#include "os/fork_server.h"
 #include "os/toolkit.h"
 
 char *ptxas_find(const struct assembler_request *request, struct buffer *tried)
@@ -127,8 +125,6 @@ const char *ptxas_version(struct ptxas *ptxas)
 void ptxas_close(struct ptxas *ptxas)
 {
     ptxas_ahead_drop(ptxas);
-    if (exec_is_own_program())
-        fork_server_end_all();
     free(ptxas->path);
     free(ptxas->version);
     *ptxas = (struct ptxas){0};

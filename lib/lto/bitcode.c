@@ -21,6 +21,9 @@
  * load the library as to compile some. */
 #define MOST_BATCHES 64u
 
+/* A program of so many bytes of bitcode may be worth several parts. */
+#define SIZE_OF_PARTS 65536u
+
 /* What a compilation may take (measured on libLLVM 19: 90 MiB for nothing, 200 MiB for 600 KB). */
 #define MEMORY_TO_START (UINT64_C(96) << 20)
 #define MEMORY_OF_BYTE  200u
@@ -221,6 +224,8 @@ static bool run_children(struct bitcode_compilation *compilation)
     size_t failed;
 
     run->threads = count_threads(compilation);
+    run->is_repeated =
+        compilation->is_parted || run->count > run->threads || run->list->cost >= SIZE_OF_PARTS;
     parts_run(run);
     read_answers(compilation);
     failed = parts_first_failed(run);
@@ -380,7 +385,8 @@ enum link_code bitcode_compile(struct bitcode_result *result, struct arena *aren
         .texts = arena,
         .names = names,
         .inputs_fd = -1,
-        .run = {.jobserver = link->jobserver,
+        .run = {.library = link->library,
+                .jobserver = link->jobserver,
                 .stop = link->stop,
                 .timeout = link->timeout,
                 .title = "compiling LLVM bitcode",

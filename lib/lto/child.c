@@ -1,6 +1,7 @@
 /* child.c: two files are mapped, the library is run, a third file is written. */
 #include "lto/child.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -113,7 +114,7 @@ int lto_child_run(char *const *argv)
         exec_fix_addresses(argv);
     exec_set_name();
     if (argv[WORD][strlen(LTO_CHILD_WORD)] == '=')
-        nvjitlink_load(argv[WORD] + strlen(LTO_CHILD_WORD "="));
+        dlopen(argv[WORD] + strlen(LTO_CHILD_WORD "="), RTLD_NOW | RTLD_LOCAL);
     fork_serve_if_wanted();
     return context_run(run, &child) == LINK_NO_MEMORY ? LTO_CHILD_NO_MEMORY : child.status;
 }

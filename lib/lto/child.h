@@ -2,8 +2,8 @@
  *
  *     minilink --lto-part[=LIBRARY] JOB INPUTS ANSWER [REPORT]
  *
- * LIBRARY is the libnvJitLink that the job names: loaded first, so that a child which is copied for
- * each job (os/fork_server.h) has it.
+ * LIBRARY is the one that the job names: loaded first, so that a child which is copied for each job
+ * (os/fork_server.h) has it.
  * The others are files: /dev/fd/N in a link of this machine, names on another one, where a report
  * (distribute/report.h) vouches for the answer. The library is
  * large and not ours; here it may crash, print, or end the process. */

@@ -336,6 +336,7 @@ static bool run_parts(struct compilation *compilation, uint32_t count)
     make_parts(compilation, count);
     make_jobs(compilation);
     run->threads = count_threads(compilation);
+    run->is_repeated |= count > run->threads;
     compilation->threads = parts_run(run);
     read_answers(compilation, parts_first_failed(run));
     compilation->failed = parts_first_failed(run);

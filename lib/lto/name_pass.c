@@ -56,6 +56,7 @@ bool name_pass_run(struct lto_kernels *kernels, struct arena *arena,
         return false;
     pass.run.list = &pass.part;
     pass.run.count = pass.run.threads = 1;
+    pass.run.is_repeated = true;
     pass.run.distribution = NULL;
     context_defer(&cleanup, free_pass, &pass);
     make_job(&pass, arena, request, inputs, common);

@@ -56,11 +56,6 @@ static bool find(void *library, struct answer_draft *answer, const char *name, v
     return true;
 }
 
-void nvjitlink_load(const char *path)
-{
-    dlopen(path, RTLD_NOW | RTLD_LOCAL);
-}
-
 static bool load(const char *path, struct functions *functions, struct answer_draft *answer)
 {
     void *library;

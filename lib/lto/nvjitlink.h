@@ -14,9 +14,6 @@
 #define NVJITLINK_INPUT_NAME      "input-%08zu"
 #define NVJITLINK_INPUT_NAME_SIZE 15 /* with the NUL, for the first hundred million */
 
-/* Loads the library for the jobs that come. What is wrong with it is said by them. */
-void nvjitlink_load(const char *path);
-
 /* Does the job. 0; 1 when no answer could be written; LTO_NO_MEMORY when memory ran out on
  * our side of the library, or in loading it. */
 int nvjitlink_run(const struct lto_job *job);

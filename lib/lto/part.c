@@ -29,12 +29,19 @@
 /* "/dev/fd/" and a number. */
 #define FD_PATH_SIZE 32
 
-/* In a program that links again and again, by a child that has the library. */
+/* By a child that has the library, where more are to come: in a link of several, and in a program
+ * that links again and again. */
 static bool run_copy(struct part *part, const struct exec_request *run, const int files[3])
 {
-    const struct fork_server_job job = {.run = *run, .files = files, .file_count = 3};
+    const struct fork_server_job job = {
+        .run = *run,
+        .files = files,
+        .file_count = 3,
+        .is_repeated = part->run->is_repeated,
+    };
 
-    return !exec_is_own_program() && part->run->library && fork_server_run(&job, &part->result);
+    return part->run->library && (job.is_repeated || !exec_is_own_program()) &&
+           fork_server_run(&job, &part->result);
 }
 
 /* minilink --lto-part=LIBRARY JOB INPUTS ANSWER. Libnvvm 13.0 walks tables in the order of

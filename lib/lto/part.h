@@ -38,7 +38,8 @@ struct part {
 
 struct parts_run {
     const char *program; /* minilink; NULL = exec_own_file() */
-    const char *library; /* the libnvJitLink that the jobs name, or NULL */
+    const char *library; /* that the jobs name; NULL = none is loaded before a job is known */
+    bool is_repeated;    /* more children with the library follow in this link */
     int inputs;          /* file with all inputs */
     struct part *list;
     size_t count;

@@ -11,6 +11,7 @@
 enum fork_request {
     FORK_JOB = 1, /* copy yourself: with the descriptors of its messages and of its files */
     FORK_DETACH,  /* be nobody's child from now on: who waits for any child must not wait for you */
+    FORK_CLONE,   /* at any time: leave another server behind, with its socket, which comes along */
 };
 
 struct fork_answer {

@@ -57,10 +57,10 @@ static bool has_one_thread(void)
     return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }
 
-/* Waits for a request. False at the end of the socket, and when none comes. */
+/* Reads a request, with descriptors for a job of `count` or, in the first of them, for a clone.
+ * False at the end of the socket. */
 static bool receive(unsigned char *request, int *descriptors, int count)
 {
-    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
     struct iovec part = {.iov_base = request, .iov_len = 1};
     union {
         struct cmsghdr header; /* for its alignment */
@@ -72,15 +72,36 @@ static bool receive(unsigned char *request, int *descriptors, int count)
                              .msg_controllen = sizeof control.bytes};
     const struct cmsghdr *header;
 
-    if (poll(&fd, 1, number_of(0)) != 1 || recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC) != 1)
+    if (recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC) != 1)
         return false;
-    if (*request != FORK_JOB)
-        return *request == FORK_DETACH;
+    if (*request == FORK_DETACH)
+        return true;
+    count = *request == FORK_JOB ? count : 1;
     header = CMSG_FIRSTHDR(&message);
     if (!header || header->cmsg_len != CMSG_LEN((size_t)count * sizeof(int)))
         return false;
     memcpy(descriptors, CMSG_DATA(header), (size_t)count * sizeof(int));
-    return true;
+    return *request == FORK_JOB || *request == FORK_CLONE;
+}
+
+/* Whether there is a request, or the end of the socket. */
+static bool is_asked(void)
+{
+    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    return poll(&fd, 1, number_of(0)) == 1;
+}
+
+/* True in a second process like this one, which serves the socket: in a group of its own, since it
+ * may outlive the first one's. */
+static bool clone_for(int socket)
+{
+    pid_t clone = fork();
+
+    if (clone == 0 && (setpgid(0, 0) || dup2(socket, STDIN_FILENO) < 0))
+        _exit(255);
+    close(socket);
+    return clone == 0;
 }
 
 /* The copy's part: takes the job's files, and ends with the server. */
@@ -98,8 +119,24 @@ static void take_job(const int *descriptors, int count, pid_t server)
     is_copy = true;
 }
 
-/* Waits for the copy's end; it is killed when nobody wants its result any more. */
-static struct fork_answer wait_for(pid_t pid)
+/* While a job runs: its copy is killed at the end of the socket, when nobody wants its result any
+ * more. True in a clone. */
+static bool look_at_socket(struct pollfd *socket, pid_t copy)
+{
+    unsigned char request;
+    int descriptors[1 + FORK_FILES];
+
+    if (!socket->revents)
+        return false;
+    if (receive(&request, descriptors, 1) && request == FORK_CLONE)
+        return clone_for(descriptors[0]);
+    kill(copy, SIGKILL);
+    socket->fd = -1;
+    return false;
+}
+
+/* Waits for the copy's end. False in a clone, whose copy it is not. */
+static bool wait_for(pid_t pid, struct fork_answer *answer)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
     struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
@@ -108,19 +145,20 @@ static struct fork_answer wait_for(pid_t pid)
 
     while ((ended = wait4(pid, &status, WNOHANG, &usage)) == 0) {
         poll(fds, 2, pidfd < 0 ? TICK_MILLISECONDS : -1);
-        if (fds[0].revents) { /* nothing is asked while a job runs: that is the end */
-            kill(pid, SIGKILL);
-            fds[0].fd = -1;
-        }
+        if (look_at_socket(&fds[0], pid))
+            break;
     }
-    if (ended != pid)
-        _exit(255);
     if (pidfd >= 0)
         close(pidfd);
-    return (struct fork_answer){.status = status, .peak = (uint64_t)usage.ru_maxrss * 1024};
+    if (ended == 0)
+        return false;
+    if (ended != pid)
+        _exit(255);
+    *answer = (struct fork_answer){.status = status, .peak = (uint64_t)usage.ru_maxrss * 1024};
+    return true;
 }
 
-/* Returns in a copy. */
+/* Returns in the copy, and in every server. */
 static void do_job(const int *descriptors, int count)
 {
     struct fork_answer answer;
@@ -134,8 +172,8 @@ static void do_job(const int *descriptors, int count)
         close(descriptors[i]);
     if (copy < 0)
         _exit(255);
-    answer = wait_for(copy);
-    if (send(STDIN_FILENO, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer)
+    if (wait_for(copy, &answer) &&
+        send(STDIN_FILENO, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer)
         _exit(0);
 }
 
@@ -196,12 +234,14 @@ void fork_serve(void)
     if (!has_one_thread())
         _exit(255);
     while (!is_copy) {
-        if (!receive(&request, descriptors, count))
+        if (!is_asked() || !receive(&request, descriptors, count))
             _exit(0);
         if (request == FORK_JOB && jobs++ == JOBS_BEFORE)
             dl_iterate_phdr(enlarge_text, NULL);
         if (request == FORK_JOB)
             do_job(descriptors, count);
+        else if (request == FORK_CLONE)
+            clone_for(descriptors[0]);
         else
             detach();
     }

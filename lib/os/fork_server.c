@@ -1,34 +1,21 @@
-/* fork_server.c: the linker's side: a socket to each server, and those that wait for a job. */
+/* fork_server.c: the linker's side: starts servers, and has them do jobs. */
 #include "os/fork_server.h"
 
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "os/capture.h"
 #include "os/descriptor.h"
-#include "os/file_version.h"
 #include "os/fork_message.h"
+#include "os/fork_servers.h"
 #include "os/fork_server_image.h"
-
-/* Servers that wait at a time, and kinds of jobs that are remembered. */
-#define MOST_IDLE  64
-#define MOST_KINDS 16
-
-/* Words of a program that is run as a server. */
-#define MOST_WORDS 256
 
 /* How soon a cancelled job is given up. */
 #define TICK_MILLISECONDS 20
@@ -40,144 +27,8 @@ const char *const fork_server_files[] = {"FILE 0", "FILE 1", "FILE 2"};
 
 int fork_server_patience = 2000;
 
-struct server {
-    XXH128_hash_t kind;
-    int control;              /* our end of the socket */
-    struct exec_child *child; /* NULL when it is not ours */
-};
-
-/* What all threads share. Who does not get the lock at once goes without a server: so a process
- * that was forked while another thread held it is not stuck. */
-static struct {
-    pthread_mutex_t lock;
-    pid_t owner; /* a copy of this process has the descriptors, too, but the servers are not its */
-    struct server idle[MOST_IDLE];
-    size_t idle_count;
-    struct {
-        XXH128_hash_t kind;
-        bool works; /* no server of this kind has failed */
-    } kinds[MOST_KINDS];
-    size_t kind_count; /* of all that were entered; the oldest make room */
-} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-extern char **environ;
-
-static void add_string(XXH3_state_t *state, const char *string)
-{
-    XXH3_128bits_update(state, string, strlen(string) + 1);
-}
-
-/* A file in its version; of a folder, what is in it does not matter. */
-static bool add_file(XXH3_state_t *state, const char *path)
-{
-    struct file_version version;
-    struct stat status;
-
-    if (stat(path, &status))
-        return false;
-    version = file_version_of(&status);
-    if (S_ISDIR(status.st_mode))
-        version = (struct file_version){.device = version.device, .inode = version.inode};
-    XXH3_128bits_update(state, &version, sizeof version);
-    return true;
-}
-
-/* All that a program that is started now could differ by from one that was started before. False
- * when no server can be started for it. */
-static bool find_kind(XXH128_hash_t *kind, const char *const *argv)
-{
-    const uid_t users[] = {geteuid(), getegid()};
-    XXH3_state_t *state = XXH3_createState();
-    bool ok = !getenv("LD_PRELOAD") && string_list_count(argv) < MOST_WORDS && state &&
-              XXH3_128bits_reset(state) == XXH_OK && add_file(state, argv[0]) &&
-              add_file(state, ".");
-
-    if (ok) {
-        XXH3_128bits_update(state, users, sizeof users);
-        for (size_t i = 0; argv[i]; i++) {
-            const char *path = strchr(argv[i], '/');
-
-            add_string(state, argv[i]);
-            if (path)
-                add_file(state, path); /* "/FILE", "--option=/FILE"; which need not be there */
-        }
-        for (size_t i = 0; environ && environ[i]; i++)
-            add_string(state, environ[i]);
-        *kind = XXH3_128bits_digest(state);
-    }
-    XXH3_freeState(state);
-    return ok;
-}
-
-/* A script runs another program, and may do more than that. */
-static bool is_elf(const char *path)
-{
-    char magic[SELFMAG];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool is = fd >= 0 && descriptor_read(fd, magic, sizeof magic, 0) &&
-              memcmp(magic, ELFMAG, SELFMAG) == 0;
-
-    if (fd >= 0)
-        close(fd);
-    return is;
-}
-
-/* What was taken over from another process belongs to that one. Under the lock. */
-static void forget_another_process(void)
-{
-    if (all.owner == getpid())
-        return;
-    for (size_t i = 0; i < all.idle_count; i++)
-        close(all.idle[i].control);
-    all.idle_count = 0;
-    all.owner = getpid();
-}
-
-/* Whether a server of the kind may be used; at the first sight the kind is only remembered. Under
- * the lock. */
-static bool is_usable(XXH128_hash_t kind, const char *path)
-{
-    for (size_t i = 0; i < all.kind_count && i < MOST_KINDS; i++)
-        if (XXH128_isEqual(all.kinds[i].kind, kind))
-            return all.kinds[i].works;
-    all.kinds[all.kind_count % MOST_KINDS].kind = kind;
-    all.kinds[all.kind_count++ % MOST_KINDS].works = is_elf(path);
-    return false;
-}
-
-/* Takes one that waits, if there is one, else server->control is -1. False when none may be used.
- */
-static bool take(struct server *server, const char *path)
-{
-    bool ok;
-
-    if (pthread_mutex_trylock(&all.lock))
-        return false;
-    forget_another_process();
-    ok = is_usable(server->kind, path);
-    for (size_t i = 0; ok && i < all.idle_count; i++)
-        if (XXH128_isEqual(all.idle[i].kind, server->kind)) {
-            *server = all.idle[i];
-            all.idle[i] = all.idle[--all.idle_count];
-            break;
-        }
-    pthread_mutex_unlock(&all.lock);
-    return ok;
-}
-
-/* What a server was started for in vain is run plainly from now on. */
-static void give_kind_up(XXH128_hash_t kind)
-{
-    if (pthread_mutex_trylock(&all.lock))
-        return;
-    for (size_t i = 0; i < all.kind_count && i < MOST_KINDS; i++)
-        if (XXH128_isEqual(all.kinds[i].kind, kind))
-            all.kinds[i].works = false;
-    pthread_mutex_unlock(&all.lock);
-}
-
 /* Ends a server and what it does. */
-static void end(struct server *server)
+static void end(struct fork_server *server)
 {
     const int cancelled = 1;
     const struct exec_request request = {.cancelled = &cancelled};
@@ -194,70 +45,13 @@ static void end(struct server *server)
     close(server->control);
 }
 
-/* Has it wait for the next job. */
-static void keep(struct server *server)
-{
-    bool is_kept = false;
-
-    if (pthread_mutex_trylock(&all.lock) == 0) {
-        is_kept = all.idle_count < MOST_IDLE;
-        if (is_kept)
-            all.idle[all.idle_count++] = *server;
-        pthread_mutex_unlock(&all.lock);
-    }
-    if (!is_kept)
-        end(server);
-}
-
-bool fork_server_pays(const char *const *argv)
-{
-    XXH128_hash_t kind;
-    bool pays;
-
-    if (!find_kind(&kind, argv) || pthread_mutex_trylock(&all.lock))
-        return false;
-    pays = is_usable(kind, argv[0]);
-    pthread_mutex_unlock(&all.lock);
-    return pays;
-}
-
 void fork_server_end_all(void)
 {
-    struct server server;
+    struct fork_server server;
 
-    pthread_mutex_lock(&all.lock);
-    forget_another_process();
-    while (all.idle_count > 0) {
-        server = all.idle[--all.idle_count];
-        pthread_mutex_unlock(&all.lock);
+    fork_servers_shut_down(); /* so that all end at the same time */
+    while (fork_servers_take_any(&server))
         end(&server);
-        pthread_mutex_lock(&all.lock);
-    }
-    pthread_mutex_unlock(&all.lock);
-}
-
-/* What is sent along with a request: the end for messages, and the files. */
-union descriptors {
-    struct cmsghdr header; /* for its alignment */
-    char bytes[CMSG_SPACE((1 + FORK_FILES) * sizeof(int))];
-};
-
-static bool ask(const struct server *server, unsigned char request, const int *descriptors,
-                size_t count)
-{
-    struct iovec part = {.iov_base = &request, .iov_len = 1};
-    union descriptors control = {0};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-
-    if (count > 0) {
-        message.msg_control = control.bytes;
-        message.msg_controllen = CMSG_SPACE(count * sizeof(int));
-        control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(count * sizeof(int)),
-                                          .cmsg_level = SOL_SOCKET,
-                                          .cmsg_type = SCM_RIGHTS};
-        memcpy(CMSG_DATA(&control.header), descriptors, count * sizeof(int));
-    }
-    return sendmsg(server->control, &message, MSG_NOSIGNAL) == 1;
 }
 
 /* Which of the words that stand for files it is; FORK_FILES = none. */
@@ -272,11 +66,11 @@ static size_t file_of(const char *word)
 
 /* Starts the program, with our end of the socket as its input, where the numbers of its files are
  * held by others. The first of these is the image to preload. */
-static bool start_program(struct server *server, const struct fork_server_job *job, int control,
-                          const int numbers[FORK_FILES])
+static bool start_program(struct fork_server *server, const struct fork_server_job *job,
+                          int control, const int numbers[FORK_FILES])
 {
     char preload[48], variable[96], paths[FORK_FILES][32];
-    const char *words[MOST_WORDS], *const *argv = job->run.argv;
+    const char *words[FORK_MOST_WORDS], *const *argv = job->run.argv;
     size_t count = 0;
     const struct exec_request request = {
         .argv = words,
@@ -306,14 +100,14 @@ static bool start_program(struct server *server, const struct fork_server_job *j
 
 /* It comes away from this process, whose child then ends. False when it did not, or has printed
  * something on its way. */
-static bool detach(struct server *server)
+static bool detach(struct fork_server *server)
 {
     const struct exec_request request = {.output_limit = 1};
     struct exec_result result;
     struct exec_child *child = server->child;
 
     server->child = NULL;
-    if (!ask(server, FORK_DETACH, NULL, 0))
+    if (!fork_servers_ask(server->control, FORK_DETACH, NULL, 0))
         shutdown(server->control, SHUT_WR);
     exec_finish(child, &request, &result);
     free(result.output);
@@ -332,23 +126,20 @@ static bool hold_numbers(int numbers[FORK_FILES], const struct fork_server_job *
            descriptor_write(numbers[0], fork_server_image, fork_server_image_size);
 }
 
-static bool start(struct server *server, const struct fork_server_job *job)
+static bool start(struct fork_server *server, const struct fork_server_job *job)
 {
-    int ends[2] = {-1, -1}, numbers[FORK_FILES] = {-1, -1, -1};
-    bool ok = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0;
+    int ends[2], numbers[FORK_FILES] = {-1, -1, -1};
+    bool ok;
 
-    for (size_t i = 0; ok && i < 2; i++) {
-        ends[i] = descriptor_above_standard(ends[i]);
-        ok = ends[i] >= 0;
-    }
-    ok = ok && hold_numbers(numbers, job) && start_program(server, job, ends[1], numbers);
+    if (!fork_servers_socket(ends))
+        return false;
+    ok = hold_numbers(numbers, job) && start_program(server, job, ends[1], numbers);
     for (size_t i = 0; i < FORK_FILES; i++)
         if (numbers[i] >= 0)
             close(numbers[i]);
-    if (ends[1] >= 0)
-        close(ends[1]);
+    close(ends[1]);
     server->control = ends[0];
-    if (!ok && ends[0] >= 0)
+    if (!ok)
         close(ends[0]);
     if (!ok || exec_is_own_program() || detach(server))
         return ok;
@@ -358,8 +149,9 @@ static bool start(struct server *server, const struct fork_server_job *job)
 
 /* Follows a job to its end. False when the server has ended; EXEC_EXITED when there is an answer.
  */
-static bool follow(const struct server *server, const struct exec_request *request, int printed,
-                   struct capture *capture, struct fork_answer *answer, enum exec_end *how)
+static bool follow(const struct fork_server *server, const struct exec_request *request,
+                   int printed, struct capture *capture, struct fork_answer *answer,
+                   enum exec_end *how)
 {
     uint64_t late = clock_now() + (uint64_t)request->timeout * 1000000000u;
     bool is_open = true;
@@ -387,7 +179,7 @@ static bool follow(const struct server *server, const struct exec_request *reque
 
 /* One job. False when the server has ended, or the copy was killed, or what the program prints
  * before it opens its input is not among what the copy has printed. */
-static bool do_job(struct server *server, const struct fork_server_job *job,
+static bool do_job(struct fork_server *server, const struct fork_server_job *job,
                    struct exec_result *result)
 {
     const struct exec_request *request = &job->run;
@@ -403,15 +195,16 @@ static bool do_job(struct server *server, const struct fork_server_job *job,
     }
     descriptors[0] = printed[1];
     memcpy(descriptors + 1, job->files, job->file_count * sizeof(int));
-    ok = ask(server, FORK_JOB, descriptors, 1 + job->file_count);
+    fork_servers_begin_job(server);
+    ok = fork_servers_ask(server->control, FORK_JOB, descriptors, 1 + job->file_count);
     close(printed[1]);
     ok = ok && follow(server, request, printed[0], &capture, &answer, &how) &&
          !(server->child && exec_has_printed(server->child));
     close(printed[0]);
+    fork_servers_end_job(server);
     ok = ok && (how != EXEC_EXITED || WIFEXITED(answer.status));
-    if (ok && how == EXEC_EXITED)
-        keep(server);
-    else
+    server->has_worked = true;
+    if (!ok || how != EXEC_EXITED || !fork_servers_keep(server))
         end(server);
     if (!ok) {
         free(capture.data);
@@ -430,15 +223,15 @@ static bool do_job(struct server *server, const struct fork_server_job *job,
 
 bool fork_server_run(const struct fork_server_job *job, struct exec_result *result)
 {
-    struct server server = {.control = -1};
+    struct fork_server server = {0};
     bool is_new;
 
-    if (!find_kind(&server.kind, job->run.argv) || !take(&server, job->run.argv[0]))
+    if (!fork_servers_take(&server, job))
         return false;
     is_new = server.control < 0;
     if ((!is_new || start(&server, job)) && do_job(&server, job, result))
         return true;
     if (is_new)
-        give_kind_up(server.kind);
+        fork_servers_give_up(server.kind);
     return false;
 }

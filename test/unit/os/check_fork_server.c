@@ -1,7 +1,9 @@
 /* Tests of programs that are started once and copied for each job. */
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@ static char program[PATH_MAX], word[64];
 static struct exec_result result;
 static volatile int cancelled;
 static unsigned timeout;
+static bool is_repeated;
 static int input, output, before;
 static long server, did; /* the processes that the last job's output names */
 
@@ -43,6 +46,7 @@ void set_up(void)
     result = (struct exec_result){0};
     cancelled = 0;
     timeout = 0;
+    is_repeated = false;
 }
 
 void tear_down(void)
@@ -69,6 +73,7 @@ static bool run(const char *mode, const char *text)
         .files = (const int[]){input, output},
         .file_count = 2,
         .is_preloaded = strcmp(mode, "own") != 0,
+        .is_repeated = is_repeated,
     };
     bool done;
 
@@ -158,6 +163,132 @@ TEST_LOOP(one_process_does_all_jobs_but_the_first, 4)
     expect_no_child();
     ck_assert(run(mode, "four"));
     expect_copied("four");
+}
+
+/* A job that another thread has done: it has begun, and ends when its input does. */
+struct long_job {
+    pthread_t thread;
+    int input[2], output; /* a pipe, and a file */
+    volatile int cancelled;
+    bool done;
+    struct exec_result result;
+    long server;
+};
+
+static void *do_long_job(void *argument)
+{
+    struct long_job *job = argument;
+    const char *const argv[] = {program, "copy", word, fork_server_files[0], fork_server_files[1],
+                                NULL};
+    const struct fork_server_job wanted = {
+        .run = {.argv = argv, .output_limit = 1000, .cancelled = &job->cancelled},
+        .files = (const int[]){job->input[0], job->output},
+        .file_count = 2,
+        .is_preloaded = true,
+    };
+
+    job->done = fork_server_run(&wanted, &job->result);
+    return NULL;
+}
+
+/* What it writes shows that it has begun. */
+static void begin_long_job(struct long_job *job)
+{
+    static const char text[65536] = "";
+    const struct timespec moment = {.tv_nsec = 1000000};
+    struct stat status = {0};
+
+    *job = (struct long_job){.output = descriptor_memory_file("output")};
+    ck_assert_int_eq(pipe2(job->input, O_CLOEXEC), 0);
+    ck_assert_int_eq(pthread_create(&job->thread, NULL, do_long_job, job), 0);
+    ck_assert(descriptor_write(job->input[1], text, sizeof text));
+    while (status.st_size == 0) {
+        nanosleep(&moment, NULL);
+        ck_assert_int_eq(fstat(job->output, &status), 0);
+    }
+}
+
+/* Its input ends, or it is given up. */
+static void end_long_job(struct long_job *job, bool is_given_up)
+{
+    job->cancelled = is_given_up;
+    if (!is_given_up)
+        close(job->input[1]);
+    ck_assert_int_eq(pthread_join(job->thread, NULL), 0);
+    ck_assert(job->done);
+    if (is_given_up)
+        close(job->input[1]);
+    close(job->input[0]);
+    close(job->output);
+    if (job->result.output)
+        ck_assert_int_eq(sscanf(job->result.output, "%ld", &job->server), 1);
+    free(job->result.output);
+}
+
+static long parent_of(long pid)
+{
+    char path[64];
+    long parent = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    file = fopen(path, "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%*d %*s %*c %ld", &parent), 1);
+    fclose(file);
+    return parent;
+}
+
+/* As a library, and as a program. */
+TEST_LOOP(a_server_that_works_leaves_a_clone_behind_for_a_job_beside_its_own, 2)
+{
+    struct long_job job;
+    long clone;
+
+    if (_i == 1)
+        exec_set_own_program();
+    run("copy", "");
+    ck_assert(run("copy", ""));
+    begin_long_job(&job);
+    ck_assert(run("copy", "beside"));
+    expect_copied("beside");
+    clone = server;
+    end_long_job(&job, false);
+    ck_assert_int_eq(job.result.code, 0);
+    ck_assert_int_ne(job.server, clone);
+    ck_assert_int_eq(parent_of(clone), job.server);
+    fork_server_end_all();
+    expect_gone(clone);
+    expect_gone(job.server);
+    expect_no_child();
+}
+
+/* Though the end of that one takes all with it that is of its group. */
+TEST_LOOP(a_clone_outlives_the_server_whose_job_is_given_up, 2)
+{
+    struct long_job first, second;
+
+    if (_i == 1)
+        exec_set_own_program();
+    run("copy", "");
+    ck_assert(run("copy", ""));
+    begin_long_job(&first);
+    begin_long_job(&second);
+    end_long_job(&first, true);
+    ck_assert_int_eq(first.result.end, EXEC_CANCELLED);
+    end_long_job(&second, false);
+    ck_assert_int_eq(second.result.end, EXEC_EXITED);
+    ck_assert_int_eq(second.result.code, 0);
+    ck_assert(run("copy", "after"));
+    expect_copied("after");
+    ck_assert_int_eq(server, second.server);
+}
+
+TEST(repeated_jobs_have_a_server_from_the_first_one_on)
+{
+    is_repeated = true;
+    ck_assert(run("copy", "first"));
+    expect_copied("first");
 }
 
 TEST(a_failure_is_the_jobs_own)
