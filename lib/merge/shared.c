@@ -117,8 +117,7 @@ static void align_common(struct shared_planner *planner)
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
         const struct cubin_section *section = at.section;
 
-        if (section->type == SHT_CUDA_SHARED && merging_owner(m, at.file, at.index) == MERGE_NONE &&
-            section->alignment > strictest)
+        if (merging_owner(m, at.file, at.index) == MERGE_NONE && section->alignment > strictest)
             strictest = section->alignment;
     }
     needs_memory = strictest >= SHARED_EXTERN_ALIGNMENT && declares_extern(m);
@@ -286,8 +285,8 @@ static void mark_given_sections(struct shared_planner *planner)
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
 
-        if (at.section->type != SHT_CUDA_SHARED || owner == MERGE_NONE ||
-            !merging_keeps(m, at.file, at.index) || !merged_is_kernel(&m->symbols[owner]))
+        if (owner == MERGE_NONE || !merging_keeps(m, at.file, at.index) ||
+            !merged_is_kernel(&m->symbols[owner]))
             continue;
         planner->windows[number[owner]].has_variables = planner->is_given[owner] = true;
     }

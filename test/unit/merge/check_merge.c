@@ -2,6 +2,7 @@
  * in the output, and every refusal with its text. Needs no CUDA. */
 #include <stddef.h>
 
+#include "files.h"
 #include "input/used.h"
 #include "merge/relocation_rule.h"
 #include "merge/sort.h"
@@ -265,6 +266,28 @@ TEST(kernels_without_shared_memory_have_none_where_no_array_is_declared)
     merge("idle-aligned.o");
     ck_assert_uint_eq(section(".nv.shared.k1")->size, section(".nv.shared.k2")->size);
     ck_assert_ptr_null(section_at(".nv.shared.k3", 0));
+}
+
+/* Its call graph becomes that section. */
+TEST(a_kernel_keeps_an_empty_section_of_shared_memory_that_it_comes_with)
+{
+    static const char name[] = ".nv.shared.k3";
+    struct buffer *file = &merged->files[0];
+    Elf64_Shdr *graph;
+
+    read_input("idle-aligned.o");
+    graph = files_header_of(file, ".nv.callgraph");
+    *graph = (Elf64_Shdr){.sh_name = graph->sh_name,
+                          .sh_type = SHT_CUDA_SHARED,
+                          .sh_flags = SHF_INFO_LINK,
+                          .sh_offset = graph->sh_offset,
+                          .sh_info = input_section(".text.k3")};
+    memcpy(memmem(file->data, file->size, ".nv.callgraph", sizeof name), name, sizeof name);
+    cubin_free(&merged->inputs[0]);
+    ck_assert(cubin_read(&merged->inputs[0], "a.o", buffer_bytes(file)));
+    merge_input((struct merge_request){.arch = {.sm = 90}});
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(section(".nv.shared.k3")->size, 0x400); /* what the driver reserves */
 }
 
 TEST(debug_names_shared_variables)
