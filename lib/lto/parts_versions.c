@@ -226,12 +226,7 @@ void parts_name_versions(struct joining *joining)
 {
     struct rendering rendering = {.joining = joining};
     struct context_cleanup cleanup;
-    bool is_split = false;
 
-    for (size_t i = 0; i < joining->symbol_count; i++)
-        is_split |= joining->symbols[i].is_split;
-    if (!is_split)
-        return;
     for (size_t i = 0; i < joining->function_count; i++)
         hash_calls(joining, &joining->versions[joining->functions[i]]);
     for (size_t i = 0; i < joining->symbol_count; i++)
@@ -239,7 +234,7 @@ void parts_name_versions(struct joining *joining)
             name_versions(joining, &joining->symbols[i]);
     context_defer(&cleanup, parts_rendering_free, &rendering);
     for (size_t i = 0; i < joining->version_count; i++)
-        if (joining->versions[i].is_reached && names_split(joining, &joining->versions[i]))
+        if (names_split(joining, &joining->versions[i]))
             render_again(&rendering, &joining->versions[i]);
     context_clean(&cleanup);
 }
