@@ -157,7 +157,7 @@ static const char *head_text(struct explainer *explainer, const struct ptx_item 
 
     if (is_cut)
         head.size = LONGEST_HEAD;
-    text = arena_alloc(&explainer->arena, head.size + sizeof "...", 1);
+    text = arena_alloc(&explainer->arena, head.size, 1);
     for (size_t i = 0; i < head.size; i++) {
         bool is_blank = strchr(" \t\r\n", head.data[i]) != NULL;
 
@@ -168,8 +168,7 @@ static const char *head_text(struct explainer *explainer, const struct ptx_item 
     }
     while (size > 0 && text[size - 1] == ' ')
         size--;
-    memcpy(text + size, is_cut ? "..." : "", is_cut ? 4 : 1);
-    return text;
+    return arena_printf(&explainer->arena, "%.*s%s", (int)size, text, is_cut ? "..." : "");
 }
 
 static void explain_prototype(struct explainer *explainer, const struct ptx_item *item,
