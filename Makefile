@@ -181,10 +181,12 @@ $(BUILD)/fault.so: test/fault/fault.c Makefile
 	    -shared -o $@ $< -ldl
 
 # Unit tests are named check_WHAT, in the folder of the room they test; one main runs the tests of each.
-# What they link beside the library: the command line; a cubin as bytes of an image.
+# What they link beside the library: the command line; a cubin as bytes of an image; parts of libnvJitLink.
 check_arguments_PARTS = $(call parts_of,minilink)
 check_option_table_PARTS = $(call parts_of,minilink)
 check_join_PARTS = test/unit/cubin/cubin_image.c
+check_contents_PARTS = lib/library/nvjitlink/contents.c
+check_words_PARTS = lib/library/nvjitlink/options.c lib/library/nvjitlink/words.c
 
 define unit_test
 $(BUILD)/$(1): $(BUILD)/$(basename $(wildcard test/unit/*/$(1).c)).o $(BUILD)/test/unit/main.o \

@@ -1,0 +1,170 @@
+/* What nvJitLink's inputs are, by their first bytes, and what the heads in fatbins say. */
+#include <string.h>
+
+#include "library/nvjitlink/contents.h"
+#include "suite.h"
+
+#define FATBIN "\x50\xed\x55\xba"
+#define LTOIR  "\xed\x43\x4e\x7f"
+#define ELF_TO_MACHINE                                                                             \
+    "\177ELF"                                                                                      \
+    "\2\1\1\0\0\0\0\0\0\0\0\0\1\0"
+
+/* Bytes that begin with some and are zeros else. */
+static const struct {
+    char bytes[64];
+    size_t size;
+    nvJitLinkInputType type;
+} inputs[] = {
+    {ELF_TO_MACHINE "\276", 64, NVJITLINK_INPUT_CUBIN},
+    {ELF_TO_MACHINE "\276", 63, NVJITLINK_INPUT_OBJECT},
+    {ELF_TO_MACHINE "\76", 64, NVJITLINK_INPUT_OBJECT},
+    {"!<arch>\n", 8, NVJITLINK_INPUT_LIBRARY},
+    {"!<thin>\n", 8, NVJITLINK_INPUT_LIBRARY},
+    {"!<arch>\n", 7, NVJITLINK_INPUT_NONE},
+    {FATBIN "\1", 16, NVJITLINK_INPUT_FATBIN},
+    {FATBIN "\1", 15, NVJITLINK_INPUT_NONE},
+    {FATBIN "\2", 16, NVJITLINK_INPUT_NONE},
+    {"\x51\xed\x55\xba\1", 16, NVJITLINK_INPUT_NONE},
+    {LTOIR, 4, NVJITLINK_INPUT_LTOIR},
+    {LTOIR, 3, NVJITLINK_INPUT_NONE},
+    {"// a\n.version", 13, NVJITLINK_INPUT_PTX},
+    {"// a\n.version", 12, NVJITLINK_INPUT_NONE},
+    {"// a\n\0.version", 14, NVJITLINK_INPUT_NONE},
+    {"", 0, NVJITLINK_INPUT_NONE},
+};
+
+TEST_LOOP(inputs_are_what_they_begin_with, COUNT(inputs))
+{
+    ck_assert_int_eq(contents_type(inputs[_i].bytes, inputs[_i].size), inputs[_i].type);
+}
+
+TEST(types_have_names)
+{
+    ck_assert_str_eq(contents_type_name(NVJITLINK_INPUT_NONE), "nothing known");
+    ck_assert_str_eq(contents_type_name(NVJITLINK_INPUT_LIBRARY), "a host library");
+    ck_assert_str_eq(contents_type_name(NVJITLINK_INPUT_INDEX), "an index file");
+    ck_assert_str_eq(contents_type_name(NVJITLINK_INPUT_ANY), "device code");
+    ck_assert_str_eq(contents_type_name(NVJITLINK_INPUT_INDEX + 1), "device code");
+}
+
+enum { PTX = 1, CUBIN = 2, LTO = 8 };
+
+/* A fatbin of up to two entries, with `junk` bytes in front of it and `less` of its end cut off. */
+struct fatbin {
+    uint8_t kinds[2], targets[2];
+    uint16_t header_size;       /* 0: 16, which is right */
+    uint32_t entry_header_size; /* of the first one; 0: 64, which is right */
+    int payload_more;           /* than the first entry has */
+    size_t junk, less;
+};
+
+static size_t write_fatbin(uint8_t *bytes, const struct fatbin *fatbin)
+{
+    uint8_t *head = bytes + fatbin->junk, *at = head + 16;
+
+    memset(bytes, 0, 512);
+    for (size_t i = 0; i < 2 && fatbin->kinds[i]; i++) {
+        at[0] = fatbin->kinds[i];
+        at[4] = (uint8_t)(i == 0 && fatbin->entry_header_size ? fatbin->entry_header_size : 64);
+        at[8] = (uint8_t)(8 + (i == 0 ? fatbin->payload_more : 0));
+        at[0x1c] = fatbin->targets[i];
+        at += 72;
+    }
+    memcpy(head, FATBIN "\1", 5);
+    head[6] = (uint8_t)(fatbin->header_size ? fatbin->header_size : 16);
+    head[8] = (uint8_t)(at - head - 16);
+    return (size_t)(at - bytes) - fatbin->less;
+}
+
+static const struct {
+    struct fatbin fatbin;
+    unsigned sm;
+    bool has_ptx, has_cubin, has_ltoir, is_cut;
+} fatbins[] = {
+    {{.kinds = ""}, 90, false, false, false, false},
+    {{.kinds = {PTX}, .targets = {90}}, 90, true, false, false, false},
+    {{.kinds = {CUBIN}, .targets = {90}}, 90, false, true, false, false},
+    {{.kinds = {LTO}, .targets = {90}}, 90, false, false, true, false},
+    {{.kinds = {PTX, CUBIN}, .targets = {75, 90}}, 90, true, true, false, false},
+    /* Older targets' code; newer ones'; machine code of the same family and of another one. */
+    {{.kinds = {PTX, LTO}, .targets = {75, 75}}, 90, true, false, true, false},
+    {{.kinds = {PTX, LTO}, .targets = {91, 91}}, 90, false, false, false, false},
+    {{.kinds = {CUBIN, CUBIN}, .targets = {80, 87}}, 86, false, true, false, false},
+    {{.kinds = {CUBIN, CUBIN}, .targets = {80, 91}}, 90, false, false, false, false},
+    /* Wrong heads, and ends that are not there. The second entry counts only where it is found. */
+    {{.kinds = {PTX}, .targets = {90}, .header_size = 17}, 90, true, false, false, true},
+    {{.kinds = {PTX, CUBIN}, .targets = {90, 90}, .entry_header_size = 63, .payload_more = 1},
+     90,
+     true,
+     false,
+     false,
+     true},
+    {{.kinds = {PTX, CUBIN}, .targets = {90, 90}, .entry_header_size = 65, .payload_more = -1},
+     90,
+     true,
+     true,
+     false,
+     false},
+    {{.kinds = {PTX}, .targets = {90}, .payload_more = 1}, 90, true, false, false, true},
+    {{.kinds = {PTX}, .targets = {90}, .entry_header_size = 73, .payload_more = -8},
+     90,
+     true,
+     false,
+     false,
+     true},
+    {{.kinds = {PTX}, .targets = {90}, .less = 1}, 90, true, false, false, true},
+    {{.kinds = {PTX, CUBIN}, .targets = {90, 90}, .less = 8}, 90, true, true, false, true},
+    {{.kinds = {PTX, CUBIN}, .targets = {90, 90}, .less = 9}, 90, true, false, false, true},
+};
+
+TEST_LOOP(entries_say_what_code_is_there, COUNT(fatbins))
+{
+    for (size_t junk = 0; junk < 6; junk += 5) {
+        struct fatbin fatbin = fatbins[_i].fatbin;
+        uint8_t bytes[512];
+        struct contents contents;
+        size_t size;
+
+        fatbin.junk = junk;
+        size = write_fatbin(bytes, &fatbin);
+        contents = contents_look(bytes, size, fatbins[_i].sm);
+        ck_assert_uint_eq(contents.fatbin_count, 1);
+        ck_assert_int_eq(contents.has_ptx, fatbins[_i].has_ptx);
+        ck_assert_int_eq(contents.has_cubin, fatbins[_i].has_cubin);
+        ck_assert_int_eq(contents.has_ltoir, fatbins[_i].has_ltoir);
+        ck_assert_int_eq(contents.is_cut, fatbins[_i].is_cut);
+    }
+}
+
+/* One behind the other; of a head that is cut off nothing is read. */
+TEST(all_fatbins_of_an_input_count)
+{
+    uint8_t bytes[1024];
+    const struct fatbin first = {.kinds = {PTX}, .targets = {90}};
+    const struct fatbin second = {.kinds = {CUBIN}, .targets = {90}};
+    size_t size = write_fatbin(bytes, &first), end = size + write_fatbin(bytes + size, &second);
+    struct contents contents = contents_look(bytes, end, 90);
+
+    ck_assert_uint_eq(contents.fatbin_count, 2);
+    ck_assert(contents.has_ptx && contents.has_cubin && !contents.is_cut);
+    contents = contents_look(bytes, size + 16, 90);
+    ck_assert_uint_eq(contents.fatbin_count, 2);
+    ck_assert(contents.has_ptx && !contents.has_cubin && contents.is_cut);
+    contents = contents_look(bytes, size + 15, 90);
+    ck_assert_uint_eq(contents.fatbin_count, 1);
+    ck_assert(contents.has_ptx && !contents.has_cubin && !contents.is_cut);
+}
+
+/* Ten times the number, and nothing else. */
+TEST(ltoir_says_its_target)
+{
+    uint8_t bytes[28] = LTOIR;
+
+    bytes[0x1a] = 0xee;
+    bytes[0x1b] = 0x02;
+    ck_assert_uint_eq(contents_ltoir_target(bytes, 28), 75);
+    ck_assert_uint_eq(contents_ltoir_target(bytes, 27), 0);
+    bytes[0x1a]++;
+    ck_assert_uint_eq(contents_ltoir_target(bytes, 28), 0);
+}
