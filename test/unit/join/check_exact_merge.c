@@ -1,0 +1,131 @@
+/* Lists of the chunks are joined to one in the order in which the whole program would be compiled.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "join/exact_plan.h"
+#include "suite.h"
+
+#define KERNELS 4
+
+/* Words that begin with a digit are items of that kernel, and in capitals what is made at its
+ * beginning; all others are common. */
+static void read_list(struct exact *join, struct exact_list *list, const char *words)
+{
+    for (size_t size; *words; words += size + (words[size] == ' ')) {
+        struct exact_item item = {.owner = EXACT_COMMON};
+
+        size = strcspn(words, " ");
+        item.key = (struct text){words, size};
+        if (words[0] >= '0' && words[0] <= '9') {
+            item.owner = (uint32_t)(words[0] - '0');
+            item.is_head = words[1] >= 'A' && words[1] <= 'Z';
+        }
+        exact_push(join, list, &item);
+    }
+}
+
+/* Merges two chunks' lists. `homes` has each kernel's chunk, `ends` the chunk whose order goes for
+ * what is made at the end. Returns the words of the result, or why there is none; freed by the
+ * caller. */
+static struct buffer merge(const char *const chunks[2], const char *homes, uint32_t ends)
+{
+    struct exact_join_difference why = {0};
+    uint32_t home[KERNELS];
+    struct exact_run runs[KERNELS];
+    struct exact join = {.why = &why,
+                         .count = 2,
+                         .kernel_count = strlen(homes),
+                         .owner_count = strlen(homes),
+                         .home = home,
+                         .runs = runs,
+                         .ends = ends};
+    struct exact_list *lists = exact_lists(&join);
+    struct exact_list out = {0};
+    struct buffer said = {0};
+
+    for (size_t i = 0; homes[i]; i++)
+        home[i] = (uint32_t)(homes[i] - '0');
+    for (size_t i = 0; i < 2; i++)
+        read_list(&join, &lists[i], chunks[i]);
+    if (exact_merge(&join, lists, &out))
+        for (size_t i = 0; i < out.count; i++)
+            buffer_printf(&said, i ? " %.*s" : "%.*s", TEXT_ARG(out.items[i].key));
+    else
+        buffer_printf(&said, "chunk %zu %s", why.chunk, why.what);
+    buffer_char(&said, '\0');
+    table_free(&join.seen);
+    arena_free(&join.arena);
+    return said;
+}
+
+static const struct {
+    const char *chunks[2];
+    const char *homes;
+    uint32_t ends;
+    const char *expected;
+} rows[] = {
+    /* Kernels in the order of compilation, with what follows them, and common items once. */
+    {{"p 0a q 0b", "p 1a r q 1b"}, "01", 0, "p 0a q 0b 1a r 1b"},
+    {{"p 0a q 0b", "p 1a r q 1b"}, "01", 1, "p 0a q 0b 1a r 1b"},
+    {{"1a q", "p 0a q"}, "10", 0, "p 0a q 1a"},
+    {{"0a u 2a v", "p 1a w"}, "010", 0, "0a u p 1a w 2a v"},
+    {{"p", "1a q"}, "01", 0, "p 1a q"},
+    /* What begins a kernel. */
+    {{"0A 0B p 0a", "1A q 1b"}, "01", 0, "0A 0B p 0a 1A q 1b"},
+    /* What is made at the end, in the order of one chunk; the other's own follows what it follows
+     * there. */
+    {{"0a .rel.t .debug_x", "1a .debug_x .rel.t"}, "01", 0, "0a 1a .rel.t .debug_x"},
+    {{"0a .rel.t .debug_x", "1a .debug_x .rel.t"}, "01", 1, "0a 1a .debug_x .rel.t"},
+    {{"0a .rel.t .debug_x", "1a .rel.t .debug_y .debug_z .debug_x"},
+     "01",
+     0,
+     "0a 1a .rel.t .debug_y .debug_z .debug_x"},
+    {{"0a .debug_x .debug_y", "1a .debug_x"}, "01", 1, "0a 1a .debug_x .debug_y"},
+    {{"0a .rel.t", "1a .debug_y .rel.t z"}, "01", 0, "0a 1a .debug_y .rel.t z"},
+    {{".debug_x 0a", "1a .debug_x .rel.t"}, "01", 0, ".debug_x 0a 1a .rel.t"},
+    {{"0a p .rel.t", "1a q p .debug_y"}, "01", 0, "0a p 1a q .debug_y .rel.t"},
+    /* All that closes a list. */
+    {{"0a .rel.a .rela.a .nv.merc.rela.a .debug_a .nv_debug_a .nv.merc.debug_a",
+      "1a .nv.merc.nv_debug_a .nv.callgraph .nv.prototype .nv.rel.action"},
+     "01",
+     0,
+     "0a 1a .nv.merc.nv_debug_a .nv.callgraph .nv.prototype .nv.rel.action .rel.a .rela.a "
+     ".nv.merc.rela.a .debug_a .nv_debug_a .nv.merc.debug_a"},
+#define APART "has a kernel's entries in two places, or behind the last"
+    {{"0a 1a 0b", "2a"}, "001", 0, "chunk 0 " APART},
+    {{"0a", "1a .debug_x 1b"}, "01", 0, "chunk 1 " APART},
+    {{"0a p 0b", "1a .x 1b"}, "01", 0, "0a p 0b 1a .x 1b"},
+};
+
+TEST_LOOP(lists_become_one, COUNT(rows))
+{
+    struct buffer said = merge(rows[_i].chunks, rows[_i].homes, rows[_i].ends);
+
+    ck_assert_str_eq(said.data, rows[_i].expected);
+    buffer_free(&said);
+}
+
+/* A hundred items may be made at the end, in whichever chunk. */
+TEST_LOOP(the_end_has_a_limit, 2)
+{
+    for (int count = 100; count <= 101; count++) {
+        struct buffer words = {0}, said;
+        const char *chunks[2] = {"0a", "1a"};
+
+        buffer_printf(&words, "%da", _i);
+        for (int i = 0; i < count; i++)
+            buffer_printf(&words, " .debug_%d", i);
+        buffer_char(&words, '\0');
+        chunks[_i] = words.data;
+        said = merge(chunks, "01", 0);
+        if (count == 100)
+            ck_assert_str_eq(said.data + strlen("0a 1a"), words.data + strlen("0a"));
+        else
+            ck_assert_str_eq(said.data, _i ? "chunk 1 has too much behind its kernels"
+                                           : "chunk 0 has too much behind its kernels");
+        buffer_free(&words);
+        buffer_free(&said);
+    }
+}
