@@ -201,6 +201,9 @@ for library in "${libraries[@]}"; do
     check "$name: the whole program" "$(parts -lto scale.bc helper.bc)" "0 1"
     check "$name: the whole program in parts" "$(parts -lto --lto-jobs=2 parts.bc)" "0 3"
     check "$name: the whole program in parts, again" "$(parts -lto --lto-jobs=2 parts.bc --chunks=3)" "3 0"
+    # The same passes whatever the level is, which is said to the parts, too.
+    check "$name: passes by their names" "$(parts -lto --lto-jobs=2 --lto-newpm-passes=globaldce parts.bc)" "0 3"
+    check "$name: the same passes of another level" "$(parts -lto --lto-jobs=2 --lto-newpm-passes=globaldce --lto-O=1 parts.bc)" "0 3"
     link scale.bc helper.bc --cache-dir=cache; cmp -s out.cubin wanted; verdict $? "$name: the same bytes from the cache"
 done
 # More modules than children.

@@ -131,6 +131,15 @@ minilink -w -arch=sm_90 -time=/dev/full --dry-run "$F"/c.lto.o -o out/y 2> messa
 status=$?
 holds "-time=/dev/full with --dry-run" is 3 "No space left"
 
+# The link ends with an error, not by a signal, where nobody reads what it writes.
+mkfifo unread
+exec 7<> unread 8> unread 7<&-
+for program in minilink emit-ptx modules; do
+    to - >&8
+    holds "$program writes into a pipe that nobody reads" is 3 "Broken pipe"
+done
+exec 8>&-
+
 # A folder on a full disk is played by a file name that cannot be made.
 mkdir -p out/full/chunk-0.ptx out/later/chunk-0.cubin
 for folder in full later; do
