@@ -47,9 +47,14 @@ compare() {
         # What ptxas says of 32-bit addresses, and its crashes, say nothing of the program.
         { ptxas -c -O0 -arch="$target" "$work/$1/$number.ptx" -o /dev/null; } > "$work/log" 2>&1
         status=$?
-        [ $status -lt 256 ] && [ $status -gt 128 ] && ! grep -qE '(error|fatal) +: ' "$work/log" && continue
-        theirs=$([ $status = 0 ] || grep -v '32-Bit' "$work/log" | grep -m1 -oE '(error|fatal) +: +[^ ].*')
-        [ -z "$theirs" ] && theirs=ok
+        theirs=ok errors=
+        # No other process for each of a thousand: three greps take longer than ptxas.
+        [ $status = 0 ] || while IFS= read -r line; do
+            [[ $line =~ (error|fatal)\ +:\  ]] || continue
+            errors=1
+            [[ $line != *32-Bit* && $line =~ (error|fatal)\ +:\ +[^\ ].* ]] && theirs=${BASH_REMATCH[0]} && break
+        done < "$work/log"
+        [ $status -le 128 ] || [ -n "$errors" ] || continue
         [ "$theirs" = ok ] && [ "$ours" = ok ] && continue
         [ "$theirs" != ok ] && [ "$ours" != ok ] && continue
         differ=$((differ + 1))
@@ -92,10 +97,15 @@ compile() {
 }
 
 if command -v nvcc > /dev/null; then
-    export NVCC_PREPEND_FLAGS=-std=c++14
+    # nvcc makes the same of a source whatever else is declared; two use square roots and sines.
+    little=$NVCC_PREPEND_FLAGS mathematics=-U__MATH_FUNCTIONS_H__,-U__MATH_FUNCTIONS_HPP__
     targets="compute_90a compute_120"
     [ -n "${LANGUAGE_LONG:-}" ] && targets="compute_75 compute_80 compute_90a compute_100 compute_120"
     for source in "$ROOT"/fixtures/src/*.cu; do
+        case $source in
+        */[ab].cu) export NVCC_PREPEND_FLAGS="${little/c++03/c++14} -Xcompiler=$mathematics" ;;
+        *) export NVCC_PREPEND_FLAGS=$little ;;
+        esac
         for target in $targets; do
             compile "$(basename "$source")" "$source" -arch="$target"
             compile "$(basename "$source")" "$source" -arch="$target" -G
@@ -105,7 +115,10 @@ if command -v nvcc > /dev/null; then
     done
     for source in "$FOLDER"/*.cu; do
         for target in $targets; do
-            [ -z "${LANGUAGE_LONG:-}" ] && [ "$(basename "$source")" = libraries.cu ] && continue
+            case $(basename "$source"):$target in
+            libraries.cu:*) [ -n "${LANGUAGE_LONG:-}" ] || continue ;;
+            headers.cu:compute_75) continue ;; # which has no barriers
+            esac
             NVCC_PREPEND_FLAGS=-std=c++17 compile "$(basename "$source")" "$source" -arch="$target"
         done
     done
