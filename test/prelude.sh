@@ -100,6 +100,15 @@ keep_work() {
     mkdir -p "$KEEP" && work=$(cd "$KEEP" && pwd) || exit 1
 }
 
+# read_known_differences: known_differences[WHAT] is why, of test/diff/known-differences.
+read_known_differences() {
+    local what why
+    declare -gA known_differences=()
+    while IFS=$'\t' read -r what why; do
+        [ -z "$why" ] || known_differences[$what]=$why
+    done < "$ROOT/test/diff/known-differences"
+}
+
 # finish: says what was counted, and ends the script.
 finish() {
     echo "$passed passed, $failed failed, $skipped skipped"

@@ -16,14 +16,7 @@ others=${OTHERS-sm_75 sm_86 sm_87 sm_88 sm_89 sm_90a sm_100 sm_100a sm_100f sm_1
 few=${FEW:-05_shared 50_tensor}
 
 need 1 ptxas nvlink python3 "$BUILD/tool_merge"
-
-# family TARGET: the word by which known-differences means all from sm_100 on.
-family() {
-    case $1 in
-    sm_1*) echo mercury ;;
-    *) echo other ;;
-    esac
-}
+read_known_differences
 
 # raise TARGET: changes the target of PTX, and its version where that is too old for the target.
 raise() {
@@ -80,10 +73,12 @@ run() {
 }
 
 export -f run assemble relocatable raise all_declared
-export work build
+export work BUILD
 # series KIND TEST...: links them, and judges the results. One process compares all, as Python takes longer to begin.
 series() {
-    local target=${1%%:*} level=${1#"${1%%:*}"} test line known folder statuses compared=0
+    local target=${1%%:*} level=${1#"${1%%:*}"} test line known of folder statuses compared=0
+    local family=other
+    [[ $target != sm_1* ]] || family=mercury # the word by which known-differences means all from sm_100 on
     shift
     # Tensor memory is for some targets alone.
     # shellcheck disable=SC2046
@@ -98,14 +93,15 @@ series() {
     done > "$folder.pairs"
     mapfile -t statuses < <(python3 test/diff/cubincmp.py --each < "$folder.pairs")
     for test in "$@"; do
-        line=$(cat "$folder.$test")
+        line=$(< "$folder.$test")
         if [ "$line" = linked ]; then
             case ${statuses[compared++]:-} in
             0) line="passed $target${level#:} $test" ;;
             *) line="failed $target${level#:} $test: $(wc -l < "$folder/$test/log") differences, $(head -1 "$folder/$test/log")" ;;
             esac
         fi
-        known=$(grep -m 1 -E "^($target |$target${level#:} |$(family "$target") )?$test	" test/diff/known-differences | cut -f2)
+        known=
+        for of in "" "$target " "$target${level#:} " "$family "; do known=${known:-${known_differences[$of$test]:-}}; done
         case $line in
         passed*)
             # Under a level things may be equal that are not without.

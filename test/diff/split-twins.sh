@@ -15,11 +15,11 @@ ways=${WAYS:-1:balanced 4:balanced 16:stable}
 programs=$([ "$#" -gt 0 ] && printf '%s\n' "$@" || find fixtures/programs -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)
 need $(($(wc -w <<< "$programs") * 20)) ptxas nvlink python3
 compared=0
+read_known_differences
 
 # judge KIND NAME WHAT STATUS [LOG]: counts one comparison, of which `log` tells.
 judge() {
-    local known log=${5:-$work/log}
-    known=$(grep -m 1 -E "^split-$1 $2	" test/diff/known-differences | cut -f2)
+    local known=${known_differences[split-$1 $2]:-} log=${5:-$work/log}
     if [ "$4" = 0 ] && [ -n "$known" ]; then
         failed=$((failed + 1)); echo "failed $3, $1: equal now, but known-differences lists it"
     elif [ "$4" = 0 ]; then
