@@ -37,11 +37,10 @@ void dump_print(const struct dump *dump, const char *format, ...)
     size_t length = strlen(format);
     bool ends_line = length > 0 && format[length - 1] == '\n';
     struct buffer plain = {0}, shown = {0};
-    struct context_cleanup cleanups[2];
     va_list arguments;
 
-    context_defer(&cleanups[0], buffer_cleanup, &plain);
-    context_defer(&cleanups[1], buffer_cleanup, &shown);
+    CONTEXT_DEFER(buffer_cleanup, &plain);
+    CONTEXT_DEFER(buffer_cleanup, &shown);
     va_start(arguments, format);
     buffer_vprintf(&plain, format, arguments);
     va_end(arguments);
@@ -51,8 +50,6 @@ void dump_print(const struct dump *dump, const char *format, ...)
         fwrite(shown.data, 1, shown.size, dump->out);
     if (ends_line)
         fputc('\n', dump->out);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
 }
 
 static const char *kind_name(uint32_t kind, char number[16])
@@ -120,15 +117,13 @@ static void print_ptx(const struct dump *dump, const char *name, struct bytes co
 {
     struct text text = {(const char *)code.data, code.size};
     struct buffer shown = {0};
-    struct context_cleanup cleanup;
 
+    CONTEXT_DEFER(buffer_cleanup, &shown);
     while (text.size && text.data[text.size - 1] == '\0')
         text.size--;
     dump_print(dump, "PTX of %s:\n", name);
-    context_defer(&cleanup, buffer_cleanup, &shown);
     escape_lines(text, &shown);
     fwrite(shown.data, 1, shown.size, dump->out);
-    context_clean(&cleanup);
     if (text.size && text.data[text.size - 1] != '\n')
         dump_print(dump, "\n");
 }
@@ -139,11 +134,10 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
     const struct dump *dump = visit->dump;
     const char *name = arena_printf(&visit->arena, "%s(%u)", visit->name, entry->number);
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     struct bytes code;
     bool ok = true;
 
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     if (entry->kind == FATBIN_PTX && (dump->parts & DUMP_PTX)) {
         ok = inflate_entry(entry, name, visit->inflation, &arena, &code);
         if (ok)
@@ -152,7 +146,6 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
         ok = inflate_entry(entry, name, visit->inflation, &arena, &code) &&
              dump_cubin(dump, name, code);
     }
-    context_clean(&cleanup);
     return ok;
 }
 
@@ -204,20 +197,16 @@ static bool visit_image(void *argument, const struct offload_image *image)
     struct visit *outer = argument;
     const struct dump *dump = outer->dump;
     struct visit visit = {.dump = dump, .inflation = outer->inflation};
-    struct context_cleanup cleanup;
     const char *producer =
         image->producer < sizeof producers / sizeof *producers ? producers[image->producer] : NULL;
-    bool ok;
 
-    context_defer(&cleanup, arena_cleanup, &visit.arena);
+    CONTEXT_DEFER(arena_cleanup, &visit.arena);
     visit.name = arena_printf(&visit.arena, "%s(%u)", outer->name, image->number);
     if (dump->parts & DUMP_FATBIN)
         dump_print(dump, "  image %u: %s of %s for %.*s %.*s, %zu bytes\n", image->number,
                    offload_kind_name(image->kind), producer ? producer : "an unknown producer",
                    TEXT_ARG(image->triple), TEXT_ARG(image->arch), image->data.size);
-    ok = !offload_is_device(image) || dump_bytes(&visit, image->data, file_classify(image->data));
-    context_clean(&cleanup);
-    return ok;
+    return !offload_is_device(image) || dump_bytes(&visit, image->data, file_classify(image->data));
 }
 
 static bool dump_offload(struct visit *visit, struct bytes data)
@@ -244,14 +233,12 @@ static bool visit_member(void *argument, struct text name, struct bytes data)
     struct visit *outer = argument;
     struct visit visit = {.dump = outer->dump, .inflation = outer->inflation};
     enum file_kind kind = file_classify(data);
-    struct context_cleanup cleanup;
     bool ok = true;
 
-    context_defer(&cleanup, arena_cleanup, &visit.arena);
+    CONTEXT_DEFER(arena_cleanup, &visit.arena);
     visit.name = arena_printf(&visit.arena, "%s(%.*s)", outer->name, TEXT_ARG(name));
     if (kind != FILE_ARCHIVE)
         ok = dump_bytes(&visit, data, kind);
-    context_clean(&cleanup);
     return ok;
 }
 
@@ -319,14 +306,13 @@ static bool dump_members(const struct dump *dump, const struct inputs *inputs)
     struct diag_state *state = diag_state_get();
     struct listing listing = {.outer = state->sink};
     struct members *members = &listing.members;
-    struct context_cleanup cleanup;
     struct member_request request = {.arch = dump->arch, .suppress_arch_warning = true};
     uint64_t errors = state->error_count;
     char arch[ARCH_NAME_SIZE];
     bool is_selected = false;
     bool ok;
 
-    context_defer(&cleanup, free_listing, &listing);
+    CONTEXT_DEFER(free_listing, &listing);
     ok = members_collect(members, inputs);
     if (ok) {
         state->sink = &listing.sink;
@@ -342,7 +328,6 @@ static bool dump_members(const struct dump *dump, const struct inputs *inputs)
         dump_print(dump, "members:\n");
     for (size_t i = 0; ok && i < members->count; i++)
         print_member(dump, &members->list[i], is_selected);
-    context_clean(&cleanup);
     return ok && (is_selected || dump->arch.sm == 0);
 }
 
@@ -362,11 +347,9 @@ bool dump_file(const struct dump *dump, const struct inputs *inputs)
     for (size_t i = 0; i < inputs->count; i++) {
         struct inflation inflation = file_inflation(dump, inputs->files[i].data.size);
         struct visit visit = {.dump = dump, .inflation = &inflation, .name = inputs->files[i].path};
-        struct context_cleanup cleanup;
 
-        context_defer(&cleanup, arena_cleanup, &visit.arena);
+        CONTEXT_DEFER(arena_cleanup, &visit.arena);
         ok &= dump_bytes(&visit, inputs->files[i].data, inputs->files[i].kind);
-        context_clean(&cleanup);
     }
     if (ok && (dump->parts & DUMP_MEMBERS))
         ok = dump_members(dump, inputs);

@@ -73,9 +73,8 @@ static void print_function(const struct dump *dump, const struct cubin_section *
                            struct targets *targets)
 {
     struct buffer line = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, buffer_cleanup, &line);
+    CONTEXT_DEFER(buffer_cleanup, &line);
     dump_print(dump, "code %.*s:\n", TEXT_ARG(section->name));
     for (size_t offset = 0; offset < section->data.size;) {
         size_t size;
@@ -89,17 +88,15 @@ static void print_function(const struct dump *dump, const struct cubin_section *
         dump_print(dump, "  %04zx: %.*s\n", offset, TEXT_ARG(buffer_view(&line)));
         offset += size;
     }
-    context_clean(&cleanup);
 }
 
 void dump_code(const struct dump *dump, const struct cubin *cubin)
 {
     bool is_builtin = cubin_section_find(cubin, TEXT(".note.minilink")) != 0;
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     struct targets *all;
 
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     all = collect(cubin, &arena);
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
@@ -112,5 +109,4 @@ void dump_code(const struct dump *dump, const struct cubin *cubin)
             dump_print(dump, "code %.*s: %zu bytes for a GPU, not decoded\n",
                        TEXT_ARG(section->name), section->data.size);
     }
-    context_clean(&cleanup);
 }

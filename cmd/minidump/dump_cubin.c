@@ -252,10 +252,9 @@ static void free_cubin(void *cubin)
 bool dump_cubin(const struct dump *dump, const char *name, struct bytes data)
 {
     struct cubin cubin = {0};
-    struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, free_cubin, &cubin);
+    CONTEXT_DEFER(free_cubin, &cubin);
     ok = cubin_read(&cubin, name, data);
     if (ok) {
         print_header(dump, &cubin, name);
@@ -274,6 +273,5 @@ bool dump_cubin(const struct dump *dump, const char *name, struct bytes data)
         if (dump->parts & DUMP_DISASSEMBLY)
             dump_code(dump, &cubin);
     }
-    context_clean(&cleanup);
     return ok;
 }

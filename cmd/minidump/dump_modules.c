@@ -127,14 +127,11 @@ bool dump_modules(const struct dump *dump, const struct inputs *inputs)
 {
     struct collection all = {0};
     struct table registered = {0};
-    struct context_cleanup cleanups[2];
     bool ok;
 
-    context_defer(&cleanups[0], free_collection, &all);
-    context_defer(&cleanups[1], table_cleanup, &registered);
+    CONTEXT_DEFER(free_collection, &all);
+    CONTEXT_DEFER(table_cleanup, &registered);
     ok = collect(&all, inputs);
     print_modules(dump, &all, &registered);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
     return ok;
 }

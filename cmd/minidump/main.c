@@ -151,16 +151,12 @@ static bool list_modules(struct command *command)
 {
     size_t count = (size_t)(command->argc - optind);
     struct input_operand *operands = memory_alloc(count, sizeof *operands);
-    struct context_cleanup cleanup;
-    bool ok;
 
-    context_defer(&cleanup, memory_cleanup, &operands);
+    CONTEXT_DEFER(memory_cleanup, &operands);
     for (size_t i = 0; i < count; i++)
         operands[i] = (struct input_operand){.name = command->argv[(size_t)optind + i]};
-    ok = inputs_open(&command->inputs, operands, count, NULL) &&
-         dump_modules(&command->dump, &command->inputs);
-    context_clean(&cleanup);
-    return ok;
+    return inputs_open(&command->inputs, operands, count, NULL) &&
+           dump_modules(&command->dump, &command->inputs);
 }
 
 static enum link_code run(void *argument)

@@ -292,14 +292,12 @@ static bool write_elf(struct contents *contents, struct bytes fatbin, const char
 
 static bool read_back(int fd, struct buffer *object)
 {
-    struct context_cleanup cleanup;
     struct bytes bytes;
 
     if (!descriptor_map(fd, &bytes))
         return false;
-    context_defer(&cleanup, descriptor_unmap, &bytes);
+    CONTEXT_DEFER(descriptor_unmap, &bytes);
     buffer_append(object, bytes.data, bytes.size);
-    context_clean(&cleanup);
     return true;
 }
 
@@ -309,20 +307,18 @@ bool hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_mach
     struct contents contents = {.machine = machine,
                                 .is_relocatable = strcmp(section, HOSTOBJ_RELOCATABLE) == 0,
                                 .fd = memfd_create("host object", MFD_CLOEXEC)};
-    struct context_cleanup cleanup;
     bool ok;
 
     if (contents.fd < 0) {
         diag_fatal("cannot make a file in memory: %s", strerror(errno));
         return false;
     }
-    context_defer(&cleanup, free_contents, &contents);
+    CONTEXT_DEFER(free_contents, &contents);
     make_contents(&contents, fatbin, source);
     ok = write_elf(&contents, fatbin, section);
     if (ok && !read_back(contents.fd, object)) {
         diag_fatal("cannot read the host object back: %s", strerror(errno));
         ok = false;
     }
-    context_clean(&cleanup);
     return ok;
 }

@@ -28,17 +28,13 @@ static bool open_inputs(struct command *command)
 {
     const struct options *options = &command->options;
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     struct input_operand *operands;
-    bool ok;
 
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     operands = arena_zalloc(&arena, options->input_count, sizeof *operands);
     for (size_t i = 0; i < options->input_count; i++)
         operands[i].name = options->inputs[i].path;
-    ok = inputs_open(&command->inputs, operands, options->input_count, NULL);
-    context_clean(&cleanup);
-    return ok;
+    return inputs_open(&command->inputs, operands, options->input_count, NULL);
 }
 
 static void free_image(void *image)
@@ -57,15 +53,13 @@ static bool pack_inputs(struct command *command)
     for (size_t i = 0; i < options->input_count; i++) {
         const struct options_input *input = &options->inputs[i];
         struct image image = {0};
-        struct context_cleanup cleanup;
 
-        context_defer(&cleanup, free_image, &image);
+        CONTEXT_DEFER(free_image, &image);
         ok &= inspect_file(&command->inputs.files[i], &input->request, &image) &&
               (options->is_offload ? pack_offload_append(&command->container, &image,
                                                          command->inputs.files[i].data, input->path)
                                    : pack_entry(&command->container, &image, input->options,
                                                 &options->pack, input->path));
-        context_clean(&cleanup);
     }
     if (!options->is_offload)
         pack_end(&command->container);

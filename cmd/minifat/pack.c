@@ -169,7 +169,6 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
     struct layout layout = lay_out(image, options, request, compression);
     struct bytes payload = image->code;
     uint8_t *compressed = NULL;
-    struct context_cleanup cleanup;
 
     if (image->kind == FATBIN_BITCODE) {
         diag_error("'%s' is LLVM bitcode, which no fatbin has; use --format=offload or "
@@ -177,11 +176,10 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
                    name);
         return false;
     }
-    context_defer(&cleanup, memory_cleanup, &compressed);
+    CONTEXT_DEFER(memory_cleanup, &compressed);
     if (compression != PACK_STORED) {
         if (!compress_code(image->code, compression, &compressed, &payload.size)) {
             diag_error("'%s' cannot be compressed (%zu bytes)", name, image->code.size);
-            context_clean(&cleanup);
             return false;
         }
         payload.data = compressed;
@@ -191,6 +189,5 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
     put_strings(container, image, &layout, request->identity);
     buffer_append(container, payload.data, payload.size);
     buffer_zeros(container, align8(payload.size) - payload.size);
-    context_clean(&cleanup);
     return true;
 }

@@ -84,16 +84,14 @@ static bool read_files(struct reader *reader, const char *list)
         size_t length = strcspn(list, ",");
         const char *path = arena_string(&options->arena, (struct text){list, length});
         struct response_file words = {.depth = reader->depth, .total = &options->response};
-        struct context_cleanup cleanup;
         bool ok;
 
-        context_defer(&cleanup, response_file_cleanup, &words);
+        CONTEXT_DEFER(response_file_cleanup, &words);
         begin_words(&words);
         ok = response_file_add_file(&words, &options->arena, path);
         reader->depth++;
         ok = ok && read_words(reader, &words);
         reader->depth--;
-        context_clean(&cleanup);
         if (!ok)
             return false;
         list += length + (list[length] == ',');
@@ -156,15 +154,11 @@ bool arguments_read(struct options *options, const void *argument)
     size_t count = arguments->argc > 1 ? (size_t)arguments->argc - 1 : 0;
     struct reader reader = {options, make_list(&options->arena), 0};
     struct response_file words = {.total = &options->response};
-    struct context_cleanup cleanup;
-    bool ok;
 
-    context_defer(&cleanup, response_file_cleanup, &words);
+    CONTEXT_DEFER(response_file_cleanup, &words);
     reporting_begin((const char *const *)arguments->argv + 1, count, options->color);
     opterr = 0;
     begin_words(&words);
-    ok = response_file_add(&words, &options->arena, arguments->argv + 1, count) &&
-         read_words(&reader, &words);
-    context_clean(&cleanup);
-    return ok;
+    return response_file_add(&words, &options->arena, arguments->argv + 1, count) &&
+           read_words(&reader, &words);
 }

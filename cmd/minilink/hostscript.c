@@ -44,12 +44,11 @@ static bool add_host_script(struct buffer *out)
     const char *const argv[] = {"/usr/bin/env", "ld", "--verbose", "-pie", NULL};
     const struct exec_request request = {.argv = argv, .output_limit = LONGEST_SCRIPT};
     struct exec_result result = {0};
-    struct context_cleanup cleanup;
     struct text script;
     bool ok;
 
     exec_run(&request, &result);
-    context_defer(&cleanup, free_output, &result);
+    CONTEXT_DEFER(free_output, &result);
     ok = result.end == EXEC_EXITED && result.code == 0 && !result.output_cut && result.output &&
          find_script(result.output, &script);
     if (ok)
@@ -57,17 +56,15 @@ static bool add_host_script(struct buffer *out)
     else
         diag_fatal("'ld --verbose -pie' does not tell the host's linker script, which lcs-abs "
                    "needs; lcs-aug does not");
-    context_clean(&cleanup);
     return ok;
 }
 
 bool host_script_write(enum host_script kind, const char *path)
 {
     struct buffer script = {0};
-    struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, buffer_cleanup, &script);
+    CONTEXT_DEFER(buffer_cleanup, &script);
     ok = kind != HOST_SCRIPT_ABSOLUTE || add_host_script(&script);
     if (ok)
         buffer_string(&script, sections);
@@ -75,6 +72,5 @@ bool host_script_write(enum host_script kind, const char *path)
         ok = output_write_file(path, buffer_bytes(&script));
     else if (ok)
         fwrite(script.data, 1, script.size, stdout);
-    context_clean(&cleanup);
     return ok;
 }

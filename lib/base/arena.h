@@ -74,5 +74,5 @@ void arena_take(struct arena *arena, struct arena *other);
 /* Frees every block; the arena is empty and usable again. */
 void arena_free(struct arena *arena);
 
-/* arena_free for context_defer. */
+/* arena_free for CONTEXT_DEFER. */
 void arena_cleanup(void *arena);

@@ -71,5 +71,5 @@ char *buffer_take(struct buffer *buffer, size_t *size);
 
 void buffer_free(struct buffer *buffer);
 
-/* buffer_free for context_defer. */
+/* buffer_free for CONTEXT_DEFER. */
 void buffer_cleanup(void *buffer);

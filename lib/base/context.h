@@ -36,7 +36,7 @@ enum link_code {
     LINK_USAGE = 67,       /* the options are wrong, which has been reported */
 };
 
-/* Something to be done when the thread unwinds; see context_defer. */
+/* Something to be done when a block ends or the thread unwinds; see CONTEXT_DEFER. */
 struct context_cleanup {
     void (*function)(void *argument);
     void *argument;
@@ -71,13 +71,18 @@ void context_leave(const struct context *saved);
  * which context_raise was called inside. Nests. */
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument);
 
-/* Has function(argument) called when something is raised before the matching context_clean(), while
- * the caller's variables still live: for malloc'ed memory that only they know. *cleanup is the
- * caller's, and nests with others. */
+/* Has function(argument) called when the enclosing block ends, or when something is raised before
+ * that: for what nobody else would free or close. What was deferred last is called first. */
+#define CONTEXT_DEFER(function, argument)                                                          \
+    struct context_cleanup CONTEXT_CLEANUP(__LINE__) __attribute__((cleanup(context_clean)));      \
+    context_defer(&CONTEXT_CLEANUP(__LINE__), (function), (argument))
+#define CONTEXT_CLEANUP(line)      CONTEXT_CLEANUP_NAME(line)
+#define CONTEXT_CLEANUP_NAME(line) context_cleanup_##line
+
+/* The two halves of that: *cleanup, the caller's, is noted; and taken off again and called, when it
+ * is the one that was deferred last. */
 void context_defer(struct context_cleanup *cleanup, void (*function)(void *argument),
                    void *argument);
-
-/* Takes the cleanup that was deferred last off again and calls it. */
 void context_clean(struct context_cleanup *cleanup);
 
 /* Unwinds the calling thread to its innermost recovery point, whose context_run returns `code`.

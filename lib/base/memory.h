@@ -31,6 +31,6 @@ void *memory_grow(void *array, size_t *capacity, size_t needed, size_t size);
 /* A malloc'ed, NUL-terminated copy of `size` bytes. */
 char *memory_copy_string(const char *data, size_t size);
 
-/* free for context_defer: `array` is the address of the pointer to the malloc'ed array, which may
+/* free for CONTEXT_DEFER: `array` is the address of the pointer to the malloc'ed array, which may
  * still move. */
 void memory_cleanup(void *array);

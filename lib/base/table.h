@@ -43,5 +43,5 @@ size_t table_steps(const struct table *table, struct text key);
 
 void table_free(struct table *table);
 
-/* table_free for context_defer. */
+/* table_free for CONTEXT_DEFER. */
 void table_cleanup(void *table);

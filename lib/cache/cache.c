@@ -269,19 +269,17 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
 void cache_give_up(struct cache *cache, const char *format, ...)
 {
     struct buffer reason = {0};
-    struct context_cleanup cleanup;
     va_list arguments;
 
     if (!cache || cache->has_given_up)
         return;
     cache->has_given_up = true;
-    context_defer(&cleanup, buffer_cleanup, &reason);
+    CONTEXT_DEFER(buffer_cleanup, &reason);
     va_start(arguments, format);
     buffer_vprintf(&reason, format, arguments);
     va_end(arguments);
     diag_caution("Cache folder '%s' is not used: %.*s", cache->path,
                  TEXT_ARG(buffer_view(&reason)));
-    context_clean(&cleanup);
 }
 
 static enum link_code finish(void *argument)

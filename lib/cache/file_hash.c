@@ -280,15 +280,13 @@ bool file_hash(struct file_hash *result, struct cache *cache, const char *path, 
 {
     struct reading reading = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY),
                               .text = text};
-    struct context_cleanup cleanup;
     bool ok;
 
     if (reading.fd < 0)
         return false;
-    context_defer(&cleanup, let_go, &reading);
+    CONTEXT_DEFER(let_go, &reading);
     ok = hash(&reading, cache);
     *result = (struct file_hash){reading.record.contents, reading.record.has_text != 0};
-    context_clean(&cleanup);
     return ok;
 }
 

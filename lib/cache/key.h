@@ -41,5 +41,5 @@ void key_variable(struct key *key, const char *name);
 
 struct cache_key key_end(struct key *key);
 
-/* Frees a key that is not ended. Accepts one that is, and {0}. For context_defer. */
+/* Frees a key that is not ended. Accepts one that is, and {0}. For CONTEXT_DEFER. */
 void key_free(void *key);

@@ -213,13 +213,11 @@ static bool begin(struct pruning *pruning)
 struct pruned prune_folder(int folder, const struct cache_policy *policy)
 {
     struct pruning pruning = {.policy = policy, .folder = folder, .stamp = -1, .shelf = -1};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, end_pruning, &pruning);
+    CONTEXT_DEFER(end_pruning, &pruning);
     if (begin(&pruning)) {
         walk(&pruning);
         remove_oldest(&pruning);
     }
-    context_clean(&cleanup);
     return pruning.result;
 }

@@ -10,14 +10,12 @@
 bool lookup_unknown(const char *word)
 {
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     const char *name;
 
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     name = arena_string(&arena, (struct text){word + 1, strcspn(word + 1, "=")});
     diag_fatal("Unknown option '%s'", name);
     suggestions_name(name);
-    context_clean(&cleanup);
     return false;
 }
 

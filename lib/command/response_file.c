@@ -41,25 +41,23 @@ static void note_version(struct watch *watch, const char *path, const struct sta
 static bool read_file(const char *path, struct buffer *text, size_t most, struct watch *watch)
 {
     FILE *file = fopen(path, "re");
-    struct context_cleanup cleanup;
     struct stat status;
     char block[4096];
-    size_t got = 0;
+    size_t got;
 
     if (!file && errno == ENOMEM)
         context_raise(LINK_NO_MEMORY);
     if (!file)
         return false;
-    context_defer(&cleanup, close_file, file);
+    CONTEXT_DEFER(close_file, file);
     if (fstat(fileno(file), &status) != 0)
         status = (struct stat){0};
     while (text->size <= most && (got = fread(block, 1, sizeof block, file)) > 0)
         buffer_append(text, block, got);
-    got = (size_t)ferror(file);
-    context_clean(&cleanup);
-    if (got == 0)
-        note_version(watch, path, &status, text);
-    return got == 0;
+    if (ferror(file))
+        return false;
+    note_version(watch, path, &status, text);
+    return true;
 }
 
 /* Reads a file within what all files of a command line may have together. */
@@ -165,14 +163,12 @@ static bool add_words(struct response_file *words, struct arena *arena, struct w
                       const char *path)
 {
     struct buffer word = {0};
-    struct context_cleanup cleanup;
     bool ok = true;
 
-    context_defer(&cleanup, buffer_cleanup, &word);
+    CONTEXT_DEFER(buffer_cleanup, &word);
     while (ok && next_word(source, &word))
         ok = source->stray ? report_stray(source, path)
                            : add_word(words, arena, arena_string(arena, buffer_view(&word)));
-    context_clean(&cleanup);
     return ok;
 }
 
@@ -180,20 +176,18 @@ bool response_file_add_file(struct response_file *words, struct arena *arena, co
 {
     struct word_source source = {0};
     struct buffer text = {0};
-    struct context_cleanup cleanup;
     bool ok;
 
     if (words->depth == DEEPEST) {
         diag_fatal("Response files are nested deeper than %u at '%s'", DEEPEST, path);
         return false;
     }
-    context_defer(&cleanup, buffer_cleanup, &text);
+    CONTEXT_DEFER(buffer_cleanup, &text);
     ok = read_within_limits(words->total, path, &text);
     source.text = buffer_view(&text);
     words->depth++;
     ok = ok && add_words(words, arena, &source, path);
     words->depth--;
-    context_clean(&cleanup);
     return ok;
 }
 

@@ -35,17 +35,15 @@ static void put_value(struct buffer *out, const struct option_row *row)
 void suggestions_value(const struct option_row *row)
 {
     struct buffer value = {0};
-    struct context_cleanup cleanup;
 
     /* What else a value may be, its own message says. */
     if (!row->argument || (row->effect.kind == OPTION_SPECIAL && !strchr(row->argument, '|') &&
                            strcmp(row->name, "arch") != 0))
         return;
-    context_defer(&cleanup, buffer_cleanup, &value);
+    CONTEXT_DEFER(buffer_cleanup, &value);
     put_value(&value, row);
     diag_note("%s%s takes %.*s", option_dashes(row->group), row->name,
               TEXT_ARG(buffer_view(&value)));
-    context_clean(&cleanup);
 }
 
 static size_t least(size_t a, size_t b)
@@ -105,7 +103,6 @@ void suggestions_name(const char *name)
 {
     const char *word = name + (*name == '-');
     struct buffer names = {0};
-    struct context_cleanup cleanup;
     size_t nearest = SIZE_MAX, count = 0;
 
     if (explain_foreign(word))
@@ -115,7 +112,7 @@ void suggestions_name(const char *name)
             nearest = least(nearest, farness_of_row(word, &option_table[i]));
     if (nearest == SIZE_MAX)
         return;
-    context_defer(&cleanup, buffer_cleanup, &names);
+    CONTEXT_DEFER(buffer_cleanup, &names);
     for (size_t i = 0; i < option_table_size && count < MOST_HINTS; i++) {
         const struct option_row *row = &option_table[i];
 
@@ -124,5 +121,4 @@ void suggestions_name(const char *name)
         buffer_printf(&names, "%s%s%s", count++ ? ", " : "", option_dashes(row->group), row->name);
     }
     diag_note("did you mean %.*s?", TEXT_ARG(buffer_view(&names)));
-    context_clean(&cleanup);
 }

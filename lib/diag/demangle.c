@@ -220,13 +220,11 @@ void demangle_all(struct text *names, size_t count, struct arena *arena)
                                              .output_limit = MOST_OUTPUT,
                                              .timeout = WALL_SECONDS};
         struct exec_result result = {0};
-        struct context_cleanup cleanup;
 
         exec_run(&request, &result);
-        context_defer(&cleanup, memory_cleanup, &result.output);
+        CONTEXT_DEFER(memory_cleanup, &result.output);
         take_answers(&work, names,
                      (struct bytes){(const uint8_t *)result.output, result.output_size}, arena);
-        context_clean(&cleanup);
         work.next++; /* behind the name on which it ended */
     }
 }

@@ -122,20 +122,18 @@ static void show(struct diag_state *state, enum diag_severity severity,
                  const struct diag_place *place, struct text body)
 {
     uint64_t family = diag_tally_family(state, severity, body);
-    struct context_cleanup cleanup;
     struct buffer line = {0};
 
     if (state->record && !state->sink)
         record(state, severity, place, body);
     if (!state->sink && severity != DIAG_ERROR && !diag_tally_admit(state, severity, family, body))
         return;
-    context_defer(&cleanup, buffer_cleanup, &line);
+    CONTEXT_DEFER(buffer_cleanup, &line);
     diag_form_message(&line, state, severity, place, body);
     if (state->sink)
         keep(state->sink, severity, family, buffer_view(&line));
     else
         print(state, severity, line.data, line.size);
-    context_clean(&cleanup);
 }
 
 /* `may_rise`: -Werror makes an error of it when it is a warning. */
@@ -143,7 +141,6 @@ static void report(enum diag_severity severity, bool may_rise, const struct diag
                    const char *format, va_list arguments)
 {
     struct diag_state *state = diag_state_get();
-    struct context_cleanup cleanup;
     struct buffer body = {0};
     struct diag_place found;
 
@@ -152,12 +149,11 @@ static void report(enum diag_severity severity, bool may_rise, const struct diag
     severity = promote(state, severity, may_rise);
     if (is_beyond_limit(state, severity))
         return;
-    context_defer(&cleanup, buffer_cleanup, &body);
+    CONTEXT_DEFER(buffer_cleanup, &body);
     put_body(&body, format, arguments);
     if (place)
         found = diag_place_find(place);
     show(state, severity, place ? &found : NULL, buffer_view(&body));
-    context_clean(&cleanup);
 }
 
 #define REPORT(severity, may_rise)                                                                 \
@@ -292,11 +288,10 @@ enum link_code diag_blamed(void)
 bool diag_text(struct text text)
 {
     const struct diag_state *state = diag_state_get();
-    struct context_cleanup cleanup;
     struct buffer line = {0};
     bool ok = true;
 
-    context_defer(&cleanup, buffer_cleanup, &line);
+    CONTEXT_DEFER(buffer_cleanup, &line);
     if (state->format == DIAG_FORM_JSON) {
         diag_form_text(&line, text);
         text = buffer_view(&line);
@@ -307,7 +302,6 @@ bool diag_text(struct text text)
         ok = print(state, DIAG_TEXT, text.data, text.size);
     if (state->record && !state->sink)
         state->record->is_incomplete = true;
-    context_clean(&cleanup);
     return ok;
 }
 

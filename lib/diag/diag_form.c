@@ -144,9 +144,9 @@ static void set_place(struct json_t *object, const struct diag_place *place)
 static void put_json(struct buffer *line, const struct diag_state *state,
                      enum diag_severity severity, const struct diag_place *place, struct text body)
 {
-    struct context_cleanup cleanup;
-    struct json_t *object = json_tree_begin(&cleanup);
+    struct json_t *object = json_tree_begin();
 
+    CONTEXT_DEFER(json_tree_end, object);
     json_tree_set_string(object, "program", state->program ? state->program : "minilink");
     json_tree_set_string(object, "severity", json_names[severity]);
     json_tree_set_exact(object, "text", body);
@@ -155,7 +155,6 @@ static void put_json(struct buffer *line, const struct diag_state *state,
     if (severity != DIAG_NOTE)
         json_tree_set_string(object, "target", state->report_arch);
     json_tree_print(object, JSON_TREE_MESSAGE, line);
-    context_clean(&cleanup);
 }
 
 void diag_form_message(struct buffer *line, const struct diag_state *state,
@@ -175,12 +174,11 @@ void diag_form_text(struct buffer *line, struct text text)
     struct text own;
 
     while (text_scan_line(&text, &own)) {
-        struct context_cleanup cleanup;
-        struct json_t *object = json_tree_begin(&cleanup);
+        struct json_t *object = json_tree_begin();
 
+        CONTEXT_DEFER(json_tree_end, object);
         json_tree_set_string(object, "severity", "text");
         json_tree_set_text(object, "text", own);
         json_tree_print(object, JSON_TREE_MESSAGE, line);
-        context_clean(&cleanup);
     }
 }

@@ -76,17 +76,15 @@ static bool take_message(struct bytes *rest, struct message *message)
 static void say(const struct message *message)
 {
     struct buffer file = {0};
-    struct context_cleanup cleanup;
     struct diag_place place = {
         .line = message->line, .column = message->column, .source_line = message->source_line};
 
-    context_defer(&cleanup, buffer_cleanup, &file);
+    CONTEXT_DEFER(buffer_cleanup, &file);
     buffer_text(&file, message->file);
     buffer_char(&file, '\0');
     place.file = message->file.size ? file.data : NULL;
     diag_again((enum diag_severity)message->severity, message->line == NO_PLACE ? NULL : &place,
                message->body);
-    context_clean(&cleanup);
 }
 
 bool diag_record_play(struct bytes bytes)

@@ -38,15 +38,13 @@ uint64_t diag_tally_family(const struct diag_state *state, enum diag_severity se
                            struct text body)
 {
     struct buffer frame = {0};
-    struct context_cleanup cleanup;
     uint64_t key;
 
     if (severity != DIAG_WARNING || !state->tally || !state->tally->folds)
         return 0;
-    context_defer(&cleanup, buffer_cleanup, &frame);
+    CONTEXT_DEFER(buffer_cleanup, &frame);
     put_frame(&frame, body);
     key = XXH3_64bits(frame.data, frame.size);
-    context_clean(&cleanup);
     return key ? key : 1;
 }
 

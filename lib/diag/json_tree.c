@@ -12,18 +12,17 @@ static void check(bool ok)
         context_raise(LINK_NO_MEMORY);
 }
 
-static void release(void *root)
-{
-    json_decref(root);
-}
-
-struct json_t *json_tree_begin(struct context_cleanup *cleanup)
+struct json_t *json_tree_begin(void)
 {
     struct json_t *root = json_object();
 
     check(root);
-    context_defer(cleanup, release, root);
     return root;
+}
+
+void json_tree_end(void *root)
+{
+    json_decref(root);
 }
 
 /* Both take the value over, also where they fail, and take none where there was no memory for it.

@@ -1,7 +1,7 @@
 /* json_tree.h: JSON that is written, by jansson: values are put together as a tree.
  *
  * Every function here raises LINK_NO_MEMORY instead of giving NULL. A tree belongs to its root: who
- * makes a root defers its release (json_tree_begin), and each value is handed over as soon as it is
+ * makes a root defers its release (json_tree_end), and each value is handed over as soon as it is
  * made. */
 #pragma once
 
@@ -14,8 +14,11 @@
 
 struct json_t; /* jansson's */
 
-/* A new root, an object; context_clean(cleanup) lets go of it. */
-struct json_t *json_tree_begin(struct context_cleanup *cleanup);
+/* A new root, an object. */
+struct json_t *json_tree_begin(void);
+
+/* Lets go of a root and all in it; for CONTEXT_DEFER. */
+void json_tree_end(void *root);
 
 /* A new object, or array, as the member `key` of an object, or as the last element of an array. */
 struct json_t *json_tree_add_object(struct json_t *object, const char *key);

@@ -89,19 +89,17 @@ struct text symbol_names_base(struct text name, struct arena *arena)
 {
     struct text part = demangle_part(name), result = {0}, rest;
     struct buffer base = {0};
-    struct context_cleanup cleanup;
     bool is_known;
 
     if (!text_starts(part, TEXT("_Z")))
         return name;
     rest = (struct text){part.data + 2, part.size - 2};
-    context_defer(&cleanup, buffer_cleanup, &base);
+    CONTEXT_DEFER(buffer_cleanup, &base);
     if (rest.size > 0 && rest.data[0] == 'N')
         is_known = take_nested((struct text){rest.data + 1, rest.size - 1}, &base);
     else
         is_known = take_plain(rest, &base);
     if (is_known)
         result = arena_text(arena, buffer_view(&base));
-    context_clean(&cleanup);
     return result;
 }

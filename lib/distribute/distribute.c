@@ -74,16 +74,14 @@ static enum link_code write_failed(const char *path)
 /* Writes `text`, malloc'ed, and frees it. NULL is a failure that was reported. */
 static enum link_code write_text(const char *path, char *text)
 {
-    struct context_cleanup cleanup;
     enum link_code code = LINK_FAILED;
 
     if (!text)
         return LINK_FAILED;
-    context_defer(&cleanup, memory_cleanup, &text);
+    CONTEXT_DEFER(memory_cleanup, &text);
     code = files_write(path, (struct bytes){(const uint8_t *)text, strlen(text)})
                ? LINK_OK
                : write_failed(path);
-    context_clean(&cleanup);
     return code;
 }
 
@@ -211,13 +209,9 @@ static enum link_code run_in_folder(struct run *run)
 enum link_code distribute_run(struct distribute_batch *batch)
 {
     struct run run = {.batch = batch};
-    struct context_cleanup cleanup;
-    enum link_code code;
 
-    context_defer(&cleanup, let_go, &run);
-    code = run_in_folder(&run);
-    context_clean(&cleanup);
-    return code;
+    CONTEXT_DEFER(let_go, &run);
+    return run_in_folder(&run);
 }
 
 static const char *kernels_of(struct arena *arena, const struct distribute_job *job)

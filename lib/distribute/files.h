@@ -39,7 +39,7 @@ bool files_read_as(struct file_contents *contents, const char *path,
 /* Adds a file that was read to `watch`. */
 void files_watch(const struct file_contents *contents, struct watch *watch, const char *path);
 
-/* Frees struct file_contents, for context_defer. */
+/* Frees struct file_contents, for CONTEXT_DEFER. */
 void files_cleanup(void *contents);
 
 /* Makes the file, or replaces it. One with the same contents stays as it is. False, with errno set,

@@ -89,10 +89,9 @@ static void hand_over(struct sorting *sorting, const struct buffer *loose)
 void job_messages_attribute(struct distribute_batch *batch, struct buffer *loose)
 {
     struct sorting sorting = {.batch = batch};
-    struct context_cleanup cleanup;
 
     sorting.logs = arena_zalloc(&batch->arena, batch->count, sizeof *sorting.logs);
-    context_defer(&cleanup, free_sorting, &sorting);
+    CONTEXT_DEFER(free_sorting, &sorting);
     for (size_t i = 0; i < batch->count; i++) {
         struct text name = text_of(basename(batch->jobs[i].input_path));
 
@@ -102,7 +101,6 @@ void job_messages_attribute(struct distribute_batch *batch, struct buffer *loose
     }
     sort_lines(&sorting, loose);
     hand_over(&sorting, loose);
-    context_clean(&cleanup);
 }
 
 /* What is behind the last of the lines that are not shown. */

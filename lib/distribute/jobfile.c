@@ -106,37 +106,29 @@ static void add_facts(struct maker *maker, struct json_t *root, const struct dis
 static char *text_of_tree(const struct maker *maker, const struct json_t *root)
 {
     struct buffer text = {0};
-    struct context_cleanup cleanup;
-    char *taken;
 
     if (maker->not_utf8) {
         diag_fatal("The name '%s' cannot stand in a file of jobs: it is no UTF-8", maker->not_utf8);
         return NULL;
     }
-    context_defer(&cleanup, buffer_cleanup, &text);
+    CONTEXT_DEFER(buffer_cleanup, &text);
     json_tree_print(root, JSON_TREE_FILE, &text);
-    taken = buffer_take(&text, NULL);
-    context_clean(&cleanup);
-    return taken;
+    return buffer_take(&text, NULL);
 }
 
 /* The job file, or with `job` the file of its facts. */
 static char *make(const struct distribute_batch *batch, const struct distribute_job *job)
 {
     struct maker maker = {.batch = batch};
-    struct context_cleanup cleanups[2];
-    struct json_t *root = json_tree_begin(&cleanups[0]);
-    char *text;
+    struct json_t *root = json_tree_begin();
 
-    context_defer(&cleanups[1], arena_cleanup, &maker.arena);
+    CONTEXT_DEFER(json_tree_end, root);
+    CONTEXT_DEFER(arena_cleanup, &maker.arena);
     if (job)
         add_facts(&maker, root, job);
     else
         add_jobs(&maker, root);
-    text = text_of_tree(&maker, root);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
-    return text;
+    return text_of_tree(&maker, root);
 }
 
 char *jobfile_make(const struct distribute_batch *batch)
@@ -197,11 +189,9 @@ static const char *compare(const struct table *there, struct distribute_batch *b
 bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char **why)
 {
     struct table stems = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &stems);
+    CONTEXT_DEFER(table_cleanup, &stems);
     find_outputs(text, batch->tool.output_suffix, &stems);
     *why = compare(&stems, batch);
-    context_clean(&cleanup);
     return !*why;
 }

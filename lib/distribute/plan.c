@@ -52,10 +52,9 @@ static void end_sweep(void *argument)
 static void remove_others(const struct distribute_batch *batch, const char *folder)
 {
     struct sweep sweep = {.directory = opendir(folder)};
-    struct context_cleanup cleanup;
     const struct dirent *entry;
 
-    context_defer(&cleanup, end_sweep, &sweep);
+    CONTEXT_DEFER(end_sweep, &sweep);
     for (size_t i = 0; i < batch->count; i++)
         table_add(&sweep.stems, stem_of(basename(batch->jobs[i].input_path)), 1);
     while (sweep.directory && (entry = readdir(sweep.directory)) != NULL) {
@@ -64,20 +63,17 @@ static void remove_others(const struct distribute_batch *batch, const char *fold
         if (stem.size && table_find(&sweep.stems, stem) == TABLE_NONE)
             unlinkat(dirfd(sweep.directory), entry->d_name, 0);
     }
-    context_clean(&cleanup);
 }
 
 /* Whole or not at all, and only when there is something new. */
 static enum link_code write_plan(const char *path, const char *text)
 {
     struct file_contents old = {0};
-    struct context_cleanup cleanup;
     size_t size = strlen(text);
     bool is_old;
 
-    context_defer(&cleanup, files_cleanup, &old);
+    CONTEXT_DEFER(files_cleanup, &old);
     is_old = files_read(&old, path, size) && old.size == size && memcmp(old.data, text, size) == 0;
-    context_clean(&cleanup);
     if (is_old || output_write_file(path, (struct bytes){(const uint8_t *)text, size}))
         return LINK_OK;
     return LINK_ENVIRONMENT;
@@ -86,7 +82,6 @@ static enum link_code write_plan(const char *path, const char *text)
 enum link_code distribute_emit_plan(struct distribute_batch *batch)
 {
     const char *plan = batch->distribution->emit_plan, *folder = folder_of(batch, plan);
-    struct context_cleanup cleanup;
     enum link_code code;
     char *text = NULL;
 
@@ -98,10 +93,9 @@ enum link_code distribute_emit_plan(struct distribute_batch *batch)
     code = batch_write_inputs(batch);
     if (code != LINK_OK)
         return code;
-    context_defer(&cleanup, memory_cleanup, &text);
+    CONTEXT_DEFER(memory_cleanup, &text);
     text = jobfile_make(batch);
     code = text ? write_plan(plan, text) : LINK_FAILED;
-    context_clean(&cleanup);
     if (code == LINK_OK)
         remove_others(batch, folder);
     return code;
@@ -111,16 +105,14 @@ static enum link_code check_plan(struct distribute_batch *batch)
 {
     const char *plan = batch->distribution->resume_plan, *why = NULL;
     struct file_contents contents = {0};
-    struct context_cleanup cleanup;
     bool is_read;
 
-    context_defer(&cleanup, files_cleanup, &contents);
+    CONTEXT_DEFER(files_cleanup, &contents);
     is_read = files_read(&contents, plan, PLAN_LIMIT);
     if (!is_read)
         diag_fatal("Could not read plan '%s': %s", plan, files_why());
     else if (!jobfile_is_of((struct text){contents.data, contents.size}, batch, &why))
         diag_fatal("Plan '%s' is not that of this link: %s", plan, why);
-    context_clean(&cleanup);
     if (why)
         diag_note("Write it again (--emit-plan=) and run its jobs");
     return !is_read ? LINK_ENVIRONMENT : why ? LINK_FAILED : LINK_OK;

@@ -167,13 +167,11 @@ static void take_unreported(struct distribute_batch *batch, struct distribute_jo
 void result_take(struct distribute_batch *batch, struct distribute_job *job)
 {
     struct looking looking = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, free_looking, &looking);
+    CONTEXT_DEFER(free_looking, &looking);
     job->end = DISTRIBUTE_MISSING;
     if (batch->tool.reports)
         take_reported(batch, job, &looking);
     else
         take_unreported(batch, job, &looking);
-    context_clean(&cleanup);
 }

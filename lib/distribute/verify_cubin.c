@@ -57,17 +57,15 @@ static void free_sink(void *sink)
 static const char *find_damage(struct arena *arena, struct reading *reading)
 {
     struct diag_sink sink = {0};
-    struct context_cleanup cleanup;
     const char *why = NULL;
     enum link_code code;
 
-    context_defer(&cleanup, free_sink, &sink);
+    CONTEXT_DEFER(free_sink, &sink);
     code = diag_collect(read_cubin, reading, diag_state_get(), &sink);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     if (!reading->ok)
         why = message_of(arena, &sink);
-    context_clean(&cleanup);
     return why;
 }
 
@@ -76,17 +74,15 @@ static const char *find_lost(struct arena *arena, const struct cubin *cubin,
                              const struct distribute_job *job)
 {
     struct table names = {0};
-    struct context_cleanup cleanup;
     const char *lost = NULL;
 
-    context_defer(&cleanup, table_cleanup, &names);
+    CONTEXT_DEFER(table_cleanup, &names);
     for (size_t i = 1; i < cubin->symbol_count; i++)
         if (cubin->symbols[i].type == STT_FUNC && cubin->symbols[i].section != SHN_UNDEF)
             table_add(&names, cubin->symbols[i].name, 1);
     for (size_t i = 0; i < job->kernel_count && !lost; i++)
         if (table_find(&names, job->kernels[i]) == TABLE_NONE)
             lost = arena_printf(arena, "it lacks kernel '%.*s'", TEXT_ARG(job->kernels[i]));
-    context_clean(&cleanup);
     return lost;
 }
 
@@ -118,14 +114,13 @@ const char *verify_cubin(void *argument, struct arena *arena, const struct distr
 {
     const struct verify_cubin_expectation *expected = argument;
     struct reading reading = {.data = data};
-    struct context_cleanup cleanup;
     char wanted[ARCH_NAME_SIZE], found[ARCH_NAME_SIZE];
     struct arch arch;
     const char *why;
 
     if (data.size < sizeof(Elf64_Ehdr) || memcmp(data.data, ELFMAG, SELFMAG) != 0)
         return arena_printf(arena, "its %zu bytes are no ELF file", data.size);
-    context_defer(&cleanup, free_reading, &reading);
+    CONTEXT_DEFER(free_reading, &reading);
     why = find_damage(arena, &reading);
     if (!why && reading.cubin.type == ET_EXEC && expected->mode != MINILINK_MODE_WHOLE)
         why = "it is an executable, where a relocatable cubin was asked for";
@@ -135,6 +130,5 @@ const char *verify_cubin(void *argument, struct arena *arena, const struct distr
                            arch_name(arch, found), arch_name(expected->arch, wanted));
     if (!why && !expected->is_vouched_for)
         why = find_lost(arena, &reading.cubin, job);
-    context_clean(&cleanup);
     return why;
 }

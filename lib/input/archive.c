@@ -180,8 +180,6 @@ bool archive_walk(const char *name, struct bytes data, archive_visit *visit, voi
 {
     struct walk walk = {
         .name = name, .data = data, .offset = SARMAG, .visit = visit, .argument = argument};
-    struct context_cleanup cleanup;
-    bool ok;
 
     if (data.size >= SARMAG && memcmp(data.data, "!<thin>\n", SARMAG) == 0) {
         diag_error("Thin archive '%s' is not supported in an archive: it has only the names of its "
@@ -193,8 +191,6 @@ bool archive_walk(const char *name, struct bytes data, archive_visit *visit, voi
         diag_error("Damaged archive '%s': it does not begin with its magic", name);
         return false;
     }
-    context_defer(&cleanup, close_walk, &walk);
-    ok = open_archive(&walk) && visit_members(&walk);
-    context_clean(&cleanup);
-    return ok;
+    CONTEXT_DEFER(close_walk, &walk);
+    return open_archive(&walk) && visit_members(&walk);
 }

@@ -194,20 +194,16 @@ static bool unwrap(struct bytes *code, const char *name, struct bytes data)
 bool bitcode_read(struct bitcode *bitcode, const char *name, struct bytes data)
 {
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     struct reader *reader;
-    bool ok;
 
     *bitcode = (struct bitcode){0};
     if (!unwrap(&bitcode->code, name, data))
         return false;
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     reader = arena_zalloc(&arena, 1, sizeof *reader);
     reader->bitcode = bitcode;
     reader->stream.data = bitcode->code;
     reader->stream.at = 32; /* behind the magic */
     reader->top = (struct bitstream_block){.width = TOP_WIDTH, .end = bitcode->code.size * 8};
-    ok = read_blocks(reader, name);
-    context_clean(&cleanup);
-    return ok;
+    return read_blocks(reader, name);
 }

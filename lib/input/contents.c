@@ -92,11 +92,10 @@ static void note_contents(const struct members *members, size_t begin, size_t en
     struct arena arena = {0}; /* of the next, which is large and needed once in a while */
     bool *seen;
     struct buffer line = {0};
-    struct context_cleanup cleanups[2];
     unsigned shown = 0;
 
-    context_defer(&cleanups[0], arena_cleanup, &arena);
-    context_defer(&cleanups[1], buffer_cleanup, &line);
+    CONTEXT_DEFER(arena_cleanup, &arena);
+    CONTEXT_DEFER(buffer_cleanup, &line);
     seen = arena_zalloc(&arena, SM_LIMIT * SUFFIXES * 16, sizeof *seen);
     for (size_t i = begin; i < end && shown <= SHOWN_ENTRIES; i++) {
         const struct member *member = &members->list[i];
@@ -111,8 +110,6 @@ static void note_contents(const struct members *members, size_t begin, size_t en
             buffer_string(&line, ", ...");
     }
     diag_note("'%s' has %.*s", name, TEXT_ARG(buffer_view(&line)));
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
 }
 
 /* The end of the run of members that share the string `name` (one pointer per file or object). */
@@ -166,10 +163,9 @@ bool contents_find_target(struct members *members)
     uint32_t groups = count_groups(members, tally);
     struct buffer line = {0};
     struct arch arch = {0};
-    struct context_cleanup cleanup;
     bool found = false;
 
-    context_defer(&cleanup, buffer_cleanup, &line);
+    CONTEXT_DEFER(buffer_cleanup, &line);
     if (groups == 0) {
         diag_error(
             "-arch is needed: the inputs have no relocatable device code that says what it is for");
@@ -185,7 +181,6 @@ bool contents_find_target(struct members *members)
         else
             ask_for_target(members, line.data);
     }
-    context_clean(&cleanup);
     return found;
 }
 
@@ -373,14 +368,13 @@ const char **contents_explain_undefined(const struct members *members, const str
                                         size_t count, struct arena *arena)
 {
     struct whole_search search = {.members = members};
-    struct context_cleanup cleanup;
     const char **notes;
     bool any = false;
 
     notes = arena_zalloc(arena, count, sizeof *notes);
     if (!members || count == 0)
         return notes;
-    context_defer(&cleanup, free_search, &search);
+    CONTEXT_DEFER(free_search, &search);
     search.found = arena_zalloc(&search.arena, count, sizeof *search.found);
     for (size_t i = 0; i < count; i++)
         table_set(&search.names, names[i], (uint32_t)i);
@@ -401,6 +395,5 @@ const char **contents_explain_undefined(const struct members *members, const str
                          "the device code of '%s' is linked already, so that nothing in it can be "
                          "referred to: compile it with -dc (-rdc=true)",
                          search.first->object_name);
-    context_clean(&cleanup);
     return notes;
 }

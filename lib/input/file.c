@@ -371,10 +371,9 @@ static bool add_file(struct inputs *inputs, const char *path, const char *librar
 {
     struct input_file file = {.path = path, .library = library};
     struct opening opening = {.fd = -1, .file = &file};
-    struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, close_opening, &opening);
+    CONTEXT_DEFER(close_opening, &opening);
     ok = load(inputs, &file, &opening) &&
          (!thin_is(file.data) || thin_gather(&file.data, &inputs->arena, &inputs->thin_files, path,
                                              file.data, inputs->watch));
@@ -384,7 +383,6 @@ static bool add_file(struct inputs *inputs, const char *path, const char *librar
         ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity) = file;
         opening.file = NULL;
     }
-    context_clean(&cleanup);
     return ok;
 }
 
@@ -402,17 +400,15 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
 {
     static const struct library_search nowhere = {0};
     struct library_folders folders = {0};
-    struct context_cleanup cleanup;
     bool ok = true;
 
     search = search ? search : &nowhere;
     inputs->from_compiler = search->from_compiler;
-    context_defer(&cleanup, library_folders_cleanup, &folders);
+    CONTEXT_DEFER(library_folders_cleanup, &folders);
     for (size_t i = 0; i < count; i++)
         ok &= operands[i].is_library  ? add_library(inputs, operands[i].name, search, &folders)
               : operands[i].is_memory ? add_memory(inputs, &operands[i])
                                       : add_file(inputs, operands[i].name, NULL);
-    context_clean(&cleanup);
     return ok;
 }
 

@@ -138,16 +138,14 @@ static bool walk(const char *name, struct bytes data, const char *const *wanted,
                  hostobj_visit *visit, void *argument, unsigned *found)
 {
     struct object object = {.name = name, .data = data};
-    struct context_cleanup cleanup;
     size_t total = 0;
     bool ok;
 
-    context_defer(&cleanup, close_object, &object);
+    CONTEXT_DEFER(close_object, &object);
     ok = open_object(&object);
     *found = 0;
     for (size_t i = 0; ok && i < count; i++)
         ok = visit_sections(&object, wanted[i], visit, argument, &total, found);
-    context_clean(&cleanup);
     return ok;
 }
 
@@ -189,14 +187,13 @@ static bool has_pie_flag(struct bytes dynamic)
 bool hostobj_is_shared(struct bytes data)
 {
     struct object object = {.data = data};
-    struct context_cleanup cleanup;
     struct bytes dynamic = {0};
     GElf_Ehdr header;
     size_t count;
     bool shared = false;
 
     elf_library_begin();
-    context_defer(&cleanup, close_object, &object);
+    CONTEXT_DEFER(close_object, &object);
     object.elf = elf_memory((char *)(uintptr_t)data.data, data.size);
     if (object.elf && gelf_getehdr(object.elf, &header) && header.e_type == ET_DYN &&
         elf_getphdrnum(object.elf, &count) == 0) {
@@ -213,6 +210,5 @@ bool hostobj_is_shared(struct bytes data)
         }
     }
     elf_library_failure();
-    context_clean(&cleanup);
     return shared && !has_pie_flag(dynamic);
 }

@@ -67,30 +67,26 @@ static bool read_folder(struct library_folders *folders, struct table *known, co
 {
     struct listing listing = {opendir(path), folder};
     const struct dirent *entry;
-    struct context_cleanup cleanup;
     bool ok = listing.stream || errno == ENOENT || errno == ENOTDIR;
 
-    context_defer(&cleanup, close_listing, &listing);
+    CONTEXT_DEFER(close_listing, &listing);
     if (listing.stream && is_new(folders, known, listing.stream)) {
         while (errno = 0, (entry = readdir(listing.stream)) != NULL)
             add_name(folders, entry->d_name, folder);
         ok = errno == 0;
     }
-    context_clean(&cleanup);
     return ok;
 }
 
 static void read_folders(struct library_folders *folders, const char *const *paths, size_t count)
 {
     struct table known = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &known);
+    CONTEXT_DEFER(table_cleanup, &known);
     for (uint32_t i = 0; i < count; i++)
         if (!read_folder(folders, &known, paths[i], i))
             ARRAY_PUSH(folders->unlisted, folders->unlisted_count, folders->unlisted_capacity) = i;
     folders->are_read = true;
-    context_clean(&cleanup);
 }
 
 /* The path of a file that is there and no folder, or NULL. */
@@ -98,17 +94,15 @@ static const char *look(struct library_folders *folders, struct arena *arena, co
                         const char *name)
 {
     struct buffer path = {0};
-    struct context_cleanup cleanup;
     struct stat status;
     const char *found = NULL;
 
-    context_defer(&cleanup, buffer_cleanup, &path);
+    CONTEXT_DEFER(buffer_cleanup, &path);
     buffer_printf(&path, "%s/%s", folder, name);
     buffer_char(&path, '\0');
     folders->looks++;
     if (stat(path.data, &status) == 0 && !S_ISDIR(status.st_mode))
         found = arena_string(arena, text_of(path.data));
-    context_clean(&cleanup);
     return found;
 }
 

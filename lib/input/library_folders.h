@@ -40,5 +40,5 @@ struct library_folders {
 const char *library_folders_find(struct library_folders *folders, struct arena *arena,
                                  const char *const *paths, size_t count, const char *name);
 
-/* library_folders' memory, for context_defer. */
+/* library_folders' memory, for CONTEXT_DEFER. */
 void library_folders_cleanup(void *folders);

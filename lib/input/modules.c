@@ -130,14 +130,12 @@ static bool add_archive_member(void *argument, struct text name, struct bytes da
 static void add_path(struct modules *modules, const char *path)
 {
     char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
-    struct context_cleanup cleanup;
     char *id;
 
     if (path[0] != '/' && !folder && errno == ENOMEM)
         context_raise(LINK_NO_MEMORY);
-    context_defer(&cleanup, memory_cleanup, &folder);
+    CONTEXT_DEFER(memory_cleanup, &folder);
     id = arena_printf(&modules->arena, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);
-    context_clean(&cleanup);
     for (char *at = id; *at; at++)
         if (!isalnum((unsigned char)*at))
             *at = '_';
@@ -213,15 +211,13 @@ bool modules_list(struct buffer *list, const struct inputs *inputs, const struct
                   bool without_system, bool last_first)
 {
     struct modules modules = {.compiled = compiled, .ok = true};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, free_modules, &modules);
+    CONTEXT_DEFER(free_modules, &modules);
     for (int pass = 0; pass < (without_system ? 1 : 2); pass++)
         for (size_t i = 0; i < inputs->count; i++)
             if (members_is_system(inputs->files[i].path) == (pass == 1))
                 add_file(&modules, &inputs->files[i]);
     if (modules.ok)
         print(&modules, list, last_first);
-    context_clean(&cleanup);
     return modules.ok;
 }

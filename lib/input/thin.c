@@ -231,13 +231,11 @@ bool thin_gather(struct bytes *archive, struct arena *arena, struct thin_files *
                  const char *path, struct bytes data, struct watch *watch)
 {
     struct thin thin = {.path = path, .data = data, .arena = arena, .watch = watch, .fd = -1};
-    struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, free_thin, &thin);
+    CONTEXT_DEFER(free_thin, &thin);
     ok = find_members(&thin) && copy_members(&thin, archive);
     for (size_t i = 0; ok && i < thin.count; i++)
         ARRAY_PUSH(files->list, files->count, files->capacity) = thin.members[i].path;
-    context_clean(&cleanup);
     return ok;
 }

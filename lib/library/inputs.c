@@ -104,32 +104,26 @@ static void free_watch(void *watch)
 static bool is_one_version(const struct file_contents *contents, const char *path)
 {
     struct watch watch = {0};
-    struct context_cleanup cleanup;
-    bool ok;
 
-    context_defer(&cleanup, free_watch, &watch);
+    CONTEXT_DEFER(free_watch, &watch);
     files_watch(contents, &watch, path);
-    ok = watch_check(&watch);
-    context_clean(&cleanup);
-    return ok;
+    return watch_check(&watch);
 }
 
 static enum link_code add_file(void *argument)
 {
     struct addition *addition = argument;
     struct file_contents contents;
-    struct context_cleanup cleanup;
     enum link_code code = LINK_ENVIRONMENT;
 
     if (!files_read(&contents, addition->path, LARGEST_INPUT)) {
         diag_fatal("Could not open input file '%s': %s", addition->path, files_why());
         return LINK_ENVIRONMENT;
     }
-    context_defer(&cleanup, files_cleanup, &contents);
+    CONTEXT_DEFER(files_cleanup, &contents);
     addition->data = (struct bytes){(const uint8_t *)contents.data, contents.size};
     if (is_one_version(&contents, addition->path))
         code = add(addition);
-    context_clean(&cleanup);
     return code;
 }
 

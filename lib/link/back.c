@@ -241,17 +241,13 @@ static uint64_t image_bytes_of(const struct link *link, const struct merged *mer
 static bool list_modules(const struct link *link, const struct chunks *chunks, struct buffer *list)
 {
     struct table compiled = {0};
-    struct context_cleanup cleanup;
-    bool ok;
 
-    context_defer(&cleanup, table_cleanup, &compiled);
+    CONTEXT_DEFER(table_cleanup, &compiled);
     for (size_t i = 0; i < link->members.count; i++)
         if (link->members.list[i].role == MEMBER_LTO)
             table_set(&compiled, text_of(link->members.list[i].file), 0);
-    ok = modules_list(list, &link->inputs, &compiled, link->is_system_unused,
-                      state_lists_last_first(link, chunks));
-    context_clean(&cleanup);
-    return ok;
+    return modules_list(list, &link->inputs, &compiled, link->is_system_unused,
+                        state_lists_last_first(link, chunks));
 }
 
 /* Appends the link's result to its file. */
@@ -296,10 +292,9 @@ static bool write_files(const struct link *link, const struct results *results,
         .modules = {.path = link->request->modules_file, .output = {.fd = -1, .slot = -1}},
         .dependencies = {.output = {.fd = -1, .slot = -1}},
     };
-    struct context_cleanup cleanup;
     bool is_listed, ok;
 
-    context_defer(&cleanup, free_lists, &lists);
+    CONTEXT_DEFER(free_lists, &lists);
     if (append)
         lists.dependencies.path = dependencies_path(link, &lists.arena);
     is_listed =
@@ -314,7 +309,6 @@ static bool write_files(const struct link *link, const struct results *results,
     ok = ok && changes_check(link);
     ok = ok && observe_commit(link->observation) && (!append || output_commit(&lists.result)) &&
          list_end(&lists.modules) && list_end(&lists.dependencies);
-    context_clean(&cleanup);
     return ok || (is_listed && diag_blame(LINK_ENVIRONMENT));
 }
 

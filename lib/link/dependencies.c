@@ -68,13 +68,11 @@ const char *dependencies_path(const struct link *link, struct arena *arena)
     const char *path = link->request->dependency_file;
     char target[ARCH_NAME_SIZE];
     struct buffer name = {0};
-    struct context_cleanup cleanup;
-    const char *result;
 
     if (!path)
         return NULL;
     arch_name(link->members.arch, target);
-    context_defer(&cleanup, buffer_cleanup, &name);
+    CONTEXT_DEFER(buffer_cleanup, &name);
     while (*path) {
         bool is_target = strncmp(path, "%a", 2) == 0;
 
@@ -84,9 +82,7 @@ const char *dependencies_path(const struct link *link, struct arena *arena)
             buffer_char(&name, *path);
         path += is_target ? 2 : 1;
     }
-    result = arena_string(arena, buffer_view(&name));
-    context_clean(&cleanup);
-    return result;
+    return arena_string(arena, buffer_view(&name));
 }
 
 bool dependencies_rule(const struct link *link, const struct assembler *assembler,
@@ -94,12 +90,8 @@ bool dependencies_rule(const struct link *link, const struct assembler *assemble
 {
     const char *target = link->request->dependency_target;
     struct dependencies files = {0};
-    struct context_cleanup cleanup;
-    bool ok;
 
-    context_defer(&cleanup, free_dependencies, &files);
+    CONTEXT_DEFER(free_dependencies, &files);
     collect(&files, link, assembler);
-    ok = make_rule_write(rule, target ? target : link->request->output, files.list, files.count);
-    context_clean(&cleanup);
-    return ok;
+    return make_rule_write(rule, target ? target : link->request->output, files.list, files.count);
 }

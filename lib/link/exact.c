@@ -137,10 +137,9 @@ static void free_bank(void *argument)
 static bool check_bank(struct bytes program, const struct chunks *chunks, struct arena *arena)
 {
     struct bank bank = {.chunks = chunks, .arena = arena};
-    struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, free_bank, &bank);
+    CONTEXT_DEFER(free_bank, &bank);
     for (uint32_t i = 0; i < chunks->driver_function_count; i++)
         table_add(&bank.functions, chunks->driver_functions[i], i);
     ok = cubin_read(&bank.cubin, "the joined program", program);
@@ -152,7 +151,6 @@ static bool check_bank(struct bytes program, const struct chunks *chunks, struct
         read_bank(&bank);
         ok = has_order(&bank);
     }
-    context_clean(&cleanup);
     return ok;
 }
 
@@ -224,11 +222,10 @@ static void free_compared(void *argument)
 bool exact_verify(struct bytes program, struct bytes whole)
 {
     struct compared compared = {0};
-    struct context_cleanup cleanup;
 
     if (program.size == whole.size && memcmp(program.data, whole.data, whole.size) == 0)
         return true;
-    context_defer(&cleanup, free_compared, &compared);
+    CONTEXT_DEFER(free_compared, &compared);
     if (cubin_read(&compared.program, "the joined program", program) &&
         cubin_read(&compared.whole, "the program in one piece", whole)) {
         struct text section = first_difference(&compared.program, &compared.whole);
@@ -237,6 +234,5 @@ bool exact_verify(struct bytes program, struct bytes whole)
                    "piece",
                    TEXT_ARG(section));
     }
-    context_clean(&cleanup);
     return false;
 }

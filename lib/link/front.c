@@ -187,7 +187,6 @@ static bool compile_bitcode(struct link *link)
 {
     struct lto_request how = lto_request_of(link);
     struct other_names others = {0};
-    struct context_cleanup cleanup;
     struct bitcode_request wanted = {
         .link = &how,
         .words = link->request->llvm_options,
@@ -200,12 +199,11 @@ static bool compile_bitcode(struct link *link)
     how.library = link->llvm_library;
     how.cache = state_find_llvm(link) ? link->cache : NULL;
     how.library_key = &link->llvm_key;
-    context_defer(&cleanup, other_names_free, &others);
+    CONTEXT_DEFER(other_names_free, &others);
     wanted.is_open = wanted.is_linked && (how.relocatable || !other_names_collect(&others, link));
     wanted.named = others.list;
     wanted.named_count = wanted.is_open ? 0 : others.count;
     code = bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted);
-    context_clean(&cleanup);
     return lto_ended(code, "LLVM bitcode") &&
            (save_temps_bitcode(link->request->keep, &link->bitcode) ||
             diag_blame(LINK_ENVIRONMENT));
@@ -409,20 +407,18 @@ static void mark_defined(struct table *names, const struct link *link, uint32_t 
 static void warn_of_unknown(const struct link *link)
 {
     const char *const *undefined = link->request->undefined;
-    struct context_cleanup cleanup;
     struct table names = {0};
     uint32_t count = 0;
 
     if (!undefined || !*undefined)
         return;
-    context_defer(&cleanup, table_cleanup, &names);
+    CONTEXT_DEFER(table_cleanup, &names);
     for (; undefined[count]; count++)
         table_add(&names, text_of(undefined[count]), count);
     mark_defined(&names, link, count);
     for (uint32_t i = 0; i < count; i++)
         if (table_find(&names, text_of(undefined[i])) == i)
             diag_warning("--undefined: nothing that is linked defines '%s'", undefined[i]);
-    context_clean(&cleanup);
 }
 
 bool front_link(struct link *link)

@@ -124,17 +124,14 @@ static bool add_llvm(struct key *key, struct link *link)
 static void add_other_assembler(struct key *key, const struct link_request *request)
 {
     struct buffer tried = {0};
-    struct context_cleanup cleanups[2];
     char *path = NULL;
 
     if (!request->options.lto || request->assembler.name)
         return;
-    context_defer(&cleanups[0], buffer_cleanup, &tried);
-    context_defer(&cleanups[1], memory_cleanup, &path);
+    CONTEXT_DEFER(buffer_cleanup, &tried);
+    CONTEXT_DEFER(memory_cleanup, &path);
     path = ptxas_find(&request->assembler, &tried);
     key_string(key, path);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
 }
 
 /* False when the link has nothing that could be kept. */
@@ -157,15 +154,13 @@ static bool make_key(struct key *key, struct link *link, struct assembler *assem
 static bool find_key(struct link *link, struct assembler *assembler)
 {
     struct key key = {0};
-    struct context_cleanup cleanup;
     bool ok;
 
     key_begin(&key, "link");
-    context_defer(&cleanup, key_free, &key);
+    CONTEXT_DEFER(key_free, &key);
     ok = make_key(&key, link, assembler);
     if (ok)
         link->cached.key = key_end(&key);
-    context_clean(&cleanup);
     return ok;
 }
 
@@ -226,15 +221,13 @@ static enum link_code keep(void *argument)
     const struct merged *merged = &ended->results->merged;
     const struct chunk_cubin *finished = merged->finished;
     struct buffer output = {0};
-    struct context_cleanup cleanup;
 
     if (finished) {
         store(ended->link, chunks, (struct bytes){finished->data, finished->size});
     } else if (merged->image.file_size <= MOST_OUTPUT) {
-        context_defer(&cleanup, buffer_cleanup, &output);
+        CONTEXT_DEFER(buffer_cleanup, &output);
         image_bytes(&merged->image, &output);
         store(ended->link, chunks, buffer_bytes(&output)); /* unless an input has changed by now */
-        context_clean(&cleanup);
     }
     return LINK_OK;
 }

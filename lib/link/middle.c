@@ -123,14 +123,12 @@ static bool split(const struct link *link, struct cut *cut)
 static void tell_of_ptxas(const struct assembler_request *request)
 {
     char *path = ptxas_find(request, NULL);
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, memory_cleanup, &path);
+    CONTEXT_DEFER(memory_cleanup, &path);
     if (path)
         diag_info("The code is the built-in assembler's, which no GPU runs; --assembler=ptxas "
                   "makes a GPU's, with '%s'",
                   path);
-    context_clean(&cleanup);
 }
 
 static bool open_assembler(const struct link *link, struct assembler *assembler)

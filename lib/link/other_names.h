@@ -18,5 +18,5 @@ struct other_names {
  * refer to. False when some PTX cannot be read, which is not reported: linking it will say so. */
 bool other_names_collect(struct other_names *names, const struct link *link);
 
-/* For context_defer. */
+/* For CONTEXT_DEFER. */
 void other_names_free(void *names);

@@ -216,15 +216,11 @@ bool overwrite_check_late(const char *option, const char *path, const struct lin
                           const struct inputs *inputs)
 {
     struct paths paths = {0};
-    struct context_cleanup cleanup;
-    bool ok;
 
-    context_defer(&cleanup, free_paths, &paths);
+    CONTEXT_DEFER(free_paths, &paths);
     add_inputs(&paths, request, inputs);
     add_output(&paths, option, path);
-    ok = check_output(&paths, 0);
-    context_clean(&cleanup);
-    return ok;
+    return check_output(&paths, 0);
 }
 
 /* Standard output may be named by several: they follow each other there. */
@@ -246,10 +242,9 @@ static void add_observations(struct paths *paths, const struct observe_request *
 bool overwrite_check(const struct link_request *request, const struct inputs *inputs)
 {
     struct paths paths = {0};
-    struct context_cleanup cleanup;
     bool ok = true;
 
-    context_defer(&cleanup, free_paths, &paths);
+    CONTEXT_DEFER(free_paths, &paths);
     add_inputs(&paths, request, inputs);
     add_output(&paths, "-o", request->output);
     add_output(&paths, "-register-link-binaries", request->modules_file);
@@ -263,6 +258,5 @@ bool overwrite_check(const struct link_request *request, const struct inputs *in
         ok = check_output(&paths, i) && ok;
     ok = ok && (!prints(request) || check_standard_output(&paths));
     ok = ok && (!request->keep || check_kept(&paths, request->keep));
-    context_clean(&cleanup);
     return ok;
 }

@@ -114,14 +114,10 @@ void report_assembly(const struct cubins *cubins, struct assembler *assembler)
 bool report_cache(struct cache *cache)
 {
     struct buffer text = {0};
-    struct context_cleanup cleanup;
-    bool ok;
 
-    context_defer(&cleanup, buffer_cleanup, &text);
+    CONTEXT_DEFER(buffer_cleanup, &text);
     cache_describe(cache, &text);
-    ok = std_streams_print(buffer_view(&text));
-    context_clean(&cleanup);
-    return ok;
+    return std_streams_print(buffer_view(&text));
 }
 
 bool report_callgraph(const struct merge_report *report, enum callgraph_form form)

@@ -136,14 +136,10 @@ static void close_inputs(void *inputs)
 static bool add_file(struct reproduction *reproduction, const char *path, const char *place)
 {
     struct other_file other = {.operand = {.name = path}};
-    struct context_cleanup cleanup;
-    bool ok;
 
-    context_defer(&cleanup, close_inputs, &other.inputs);
+    CONTEXT_DEFER(close_inputs, &other.inputs);
     diag_silence(open_other, &other);
-    ok = other.inputs.count == 0 || add(reproduction, place, other.inputs.files[0].data);
-    context_clean(&cleanup);
-    return ok;
+    return other.inputs.count == 0 || add(reproduction, place, other.inputs.files[0].data);
 }
 
 static bool add_words(struct reproduction *reproduction, const struct link_request *request)
@@ -201,13 +197,9 @@ static bool write_tar(struct reproduction *reproduction, const struct link_reque
 bool reproduce_write(const struct link_request *request, const struct inputs *inputs)
 {
     struct reproduction reproduction = {0};
-    struct context_cleanup cleanup;
-    bool ok;
 
     if (!request->reproduce)
         return true;
-    context_defer(&cleanup, free_reproduction, &reproduction);
-    ok = write_tar(&reproduction, request, inputs);
-    context_clean(&cleanup);
-    return ok;
+    CONTEXT_DEFER(free_reproduction, &reproduction);
+    return write_tar(&reproduction, request, inputs);
 }

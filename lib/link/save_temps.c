@@ -16,9 +16,7 @@ static bool write_one(const char *directory, const char *stem, size_t index, con
                       struct bytes bytes)
 {
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     const char *path;
-    bool ok;
 
     if (!directory)
         return true;
@@ -26,12 +24,10 @@ static bool write_one(const char *directory, const char *stem, size_t index, con
         diag_fatal("Could not make folder '%s': %s", directory, strerror(errno));
         return false;
     }
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     path = index == SIZE_MAX ? arena_printf(&arena, "%s/%s.%s", directory, stem, suffix)
                              : arena_printf(&arena, "%s/%s-%zu.%s", directory, stem, index, suffix);
-    ok = output_write_file(path, bytes);
-    context_clean(&cleanup);
-    return ok;
+    return output_write_file(path, bytes);
 }
 
 static void free_chunks(void *chunks)
@@ -43,16 +39,12 @@ bool save_temps_program(const char *directory, const struct program *program, st
 {
     struct split_request whole = {.wanted = 1, .arch = arch};
     struct chunks chunks = {0};
-    struct context_cleanup cleanup;
-    bool ok;
 
     if (!directory)
         return true;
-    context_defer(&cleanup, free_chunks, &chunks);
-    ok = split_program(&chunks, program, &whole) &&
-         write_one(directory, "linked", SIZE_MAX, "ptx", text_bytes(chunks.list[0].text));
-    context_clean(&cleanup);
-    return ok;
+    CONTEXT_DEFER(free_chunks, &chunks);
+    return split_program(&chunks, program, &whole) &&
+           write_one(directory, "linked", SIZE_MAX, "ptx", text_bytes(chunks.list[0].text));
 }
 
 bool save_temps_lto(const char *directory, const struct lto_result *lto)

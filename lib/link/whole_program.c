@@ -212,15 +212,13 @@ bool whole_program_take(void *data, size_t size, const char *name, const struct 
                         struct merge_report *report)
 {
     struct reading reading = {0};
-    struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, free_reading, &reading);
+    CONTEXT_DEFER(free_reading, &reading);
     ok = cubin_read(&reading.cubin, name, (struct bytes){data, size});
     if (ok && report)
         fill_report(&reading.cubin, (struct bytes){data, size}, report);
     if (ok)
         restore_names(data, &reading.cubin, chunks, &reading.changed);
-    context_clean(&cleanup);
     return ok;
 }

@@ -186,8 +186,8 @@ void stats_print(struct observation *observation, struct buffer *out);
 void map_print(struct observation *observation, struct buffer *out);
 /* What was left out, and why, a line for each; whole members, too, with `has_members`. */
 void map_print_drop(const struct fact_drop *drop, struct buffer *out);
-/* report_data.c: all facts as a tree; see json_tree_begin. */
-struct json_t *report_tree(struct observation *observation, struct context_cleanup *cleanup);
+/* report_data.c: adds all facts to an object. */
+void report_data_put(struct observation *observation, struct json_t *root);
 
 void report_print_data(struct observation *observation, struct buffer *out);
 void report_print_page(struct observation *observation, struct buffer *out);

@@ -93,10 +93,8 @@ static bool write_stats(struct observation *observation, struct buffer *text)
 static bool write_lists(struct observation *observation, struct buffer *text)
 {
     struct buffer shown = {0};
-    struct context_cleanup cleanup;
-    bool ok;
 
-    context_defer(&cleanup, buffer_cleanup, &shown);
+    CONTEXT_DEFER(buffer_cleanup, &shown);
     text->size = 0;
     for (size_t i = 0; i < observation->drop_count; i++) {
         const struct fact_drop *drop = &observation->drops[i];
@@ -108,9 +106,7 @@ static bool write_lists(struct observation *observation, struct buffer *text)
     if (cross_is_wanted(&observation->request))
         cross_print(observation, text);
     escape_lines(buffer_view(text), &shown);
-    ok = std_streams_print(buffer_view(&shown));
-    context_clean(&cleanup);
-    return ok;
+    return std_streams_print(buffer_view(&shown));
 }
 
 static bool write_file(struct observation *observation, enum file file, struct buffer *text)
@@ -139,12 +135,11 @@ bool observe_commit(struct observation *observation)
 bool observe_fill(struct observation *observation)
 {
     struct buffer text = {0};
-    struct context_cleanup cleanup;
     bool ok = true;
 
     if (!observation)
         return true;
-    context_defer(&cleanup, buffer_cleanup, &text);
+    CONTEXT_DEFER(buffer_cleanup, &text);
     for (enum file file = 0; file < FILES && ok; file++)
         ok = write_file(observation, file, &text);
     ok = ok && write_times(observation, &text) && write_stats(observation, &text) &&
@@ -153,6 +148,5 @@ bool observe_fill(struct observation *observation)
         diag_caution("%zu events of the link are missing in what was written about it: there was "
                      "no memory for them",
                      facts_events(observation)->lost);
-    context_clean(&cleanup);
     return ok;
 }

@@ -101,10 +101,9 @@ static const char *kind_name(uint32_t kind)
 static void print_inputs(const struct members *members)
 {
     struct buffer text = {0};
-    struct context_cleanup cleanup;
     const char *last = NULL;
 
-    context_defer(&cleanup, buffer_cleanup, &text);
+    CONTEXT_DEFER(buffer_cleanup, &text);
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
 
@@ -115,7 +114,6 @@ static void print_inputs(const struct members *members)
         buffer_char(&text, '\n');
     }
     std_streams_print(buffer_view(&text));
-    context_clean(&cleanup);
 }
 
 void observe_members(struct observation *observation, const struct members *members)

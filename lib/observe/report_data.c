@@ -318,10 +318,8 @@ static void put_time_line(struct observation *observation, struct json_t *root)
     }
 }
 
-struct json_t *report_tree(struct observation *observation, struct context_cleanup *cleanup)
+void report_data_put(struct observation *observation, struct json_t *root)
 {
-    struct json_t *root = json_tree_begin(cleanup);
-
     facts_events(observation);
     json_tree_set_number(root, "format", REPORT_FORMAT);
     json_tree_set_string(root, "minilink", observation->link.version);
@@ -334,13 +332,13 @@ struct json_t *report_tree(struct observation *observation, struct context_clean
     put_sections(observation, root);
     put_drops(observation, root);
     put_time_line(observation, root);
-    return root;
 }
 
 void report_print_data(struct observation *observation, struct buffer *out)
 {
-    struct context_cleanup cleanup;
+    struct json_t *root = json_tree_begin();
 
-    json_tree_print(report_tree(observation, &cleanup), JSON_TREE_LINES, out);
-    context_clean(&cleanup);
+    CONTEXT_DEFER(json_tree_end, root);
+    report_data_put(observation, root);
+    json_tree_print(root, JSON_TREE_LINES, out);
 }

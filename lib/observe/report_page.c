@@ -24,9 +24,10 @@ static const char *put_until(const char *page, const char *marker, struct buffer
 void report_print_page(struct observation *observation, struct buffer *out)
 {
     const char *rest = page_html;
-    struct context_cleanup cleanup;
-    struct json_t *data = report_tree(observation, &cleanup);
+    struct json_t *data = json_tree_begin();
 
+    CONTEXT_DEFER(json_tree_end, data);
+    report_data_put(observation, data);
     rest = put_until(rest, "@STYLE@", out);
     buffer_string(out, page_css);
     rest = put_until(rest, "@DATA@", out);
@@ -34,5 +35,4 @@ void report_print_page(struct observation *observation, struct buffer *out)
     rest = put_until(rest, "@SCRIPT@", out);
     buffer_string(out, page_js);
     buffer_string(out, rest);
-    context_clean(&cleanup);
 }

@@ -25,9 +25,8 @@ struct row {
 static void put_name(struct buffer *out, struct text name)
 {
     struct buffer shown = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, buffer_cleanup, &shown);
+    CONTEXT_DEFER(buffer_cleanup, &shown);
     escape_text(name, &shown);
     for (size_t i = 0; i < shown.size; i++) {
         if (shown.data[i] == ',' || shown.data[i] == ' ')
@@ -35,7 +34,6 @@ static void put_name(struct buffer *out, struct text name)
         else
             buffer_char(out, shown.data[i]);
     }
-    context_clean(&cleanup);
 }
 
 static void begin_row(struct row *row, const char *source, const char *phase)

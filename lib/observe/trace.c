@@ -162,9 +162,9 @@ static void put_running(struct tracing *tracing)
 void trace_print(struct observation *observation, struct buffer *out)
 {
     struct tracing tracing = {.observation = observation, .events = facts_events(observation)};
-    struct context_cleanup cleanup;
-    struct json_t *root = json_tree_begin(&cleanup);
+    struct json_t *root = json_tree_begin();
 
+    CONTEXT_DEFER(json_tree_end, root);
     tracing.start = observation->start;
     json_tree_set_string(root, "displayTimeUnit", "ms");
     tracing.list = json_tree_add_array(root, "traceEvents");
@@ -181,5 +181,4 @@ void trace_print(struct observation *observation, struct buffer *out)
     put_running(&tracing);
     json_tree_print(root, JSON_TREE_COMPACT, out);
     buffer_char(out, '\n');
-    context_clean(&cleanup);
 }

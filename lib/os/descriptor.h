@@ -25,7 +25,7 @@ bool descriptor_read(int fd, void *data, size_t size, uint64_t offset);
  * False, with errno set and *bytes {0}. Whoever else makes the file shorter ends the process. */
 bool descriptor_map(int fd, struct bytes *bytes);
 
-/* Ends the mapping. `bytes` is a struct bytes, which may be {0}; for context_defer, too. */
+/* Ends the mapping. `bytes` is a struct bytes, which may be {0}; for CONTEXT_DEFER, too. */
 void descriptor_unmap(void *bytes);
 
 /* The standard descriptors may be closed in a caller of the library; what is opened then would take

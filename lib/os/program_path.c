@@ -34,12 +34,11 @@ char *program_path_find(struct text name)
     const char *list = getenv("PATH");
     struct text folder;
     struct buffer path = {0};
-    struct context_cleanup cleanup;
     char *found = NULL;
 
     if (name.size && memchr(name.data, '/', name.size))
         return memory_copy_string(name.data, name.size);
-    context_defer(&cleanup, buffer_cleanup, &path);
+    CONTEXT_DEFER(buffer_cleanup, &path);
     while (name.size && !found && program_path_next(&list, &folder)) {
         path.size = 0;
         buffer_printf(&path, "%.*s/%.*s", TEXT_ARG(folder), TEXT_ARG(name));
@@ -49,6 +48,5 @@ char *program_path_find(struct text name)
             path = (struct buffer){0};
         }
     }
-    context_clean(&cleanup);
     return found;
 }

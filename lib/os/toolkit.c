@@ -55,17 +55,15 @@ static void note_tried(struct buffer *tried, struct text place, const char *in_i
 static char *try_folder(const struct wanted *wanted, struct text toolkit, const char *folder)
 {
     struct buffer path = {0};
-    struct context_cleanup cleanup;
     char *found = NULL;
 
-    context_defer(&cleanup, buffer_cleanup, &path);
+    CONTEXT_DEFER(buffer_cleanup, &path);
     for (const char *const *name = wanted->names; *name && !found; name++) {
         path.size = 0;
         buffer_printf(&path, "%.*s/%s%s", TEXT_ARG(toolkit), folder, *name);
         if (wanted->is_it(path.data))
             found = buffer_take(&path, NULL);
     }
-    context_clean(&cleanup);
     return found;
 }
 
@@ -108,18 +106,16 @@ static char *ask_nvcc(const struct wanted *wanted, struct buffer *tried, const c
     const struct exec_request request = {
         .argv = argv, .output_limit = 65536, .timeout = NVCC_SECONDS};
     struct exec_result result;
-    struct context_cleanup cleanup;
     char *found = NULL;
     const char *top;
 
     exec_run(&request, &result);
-    context_defer(&cleanup, memory_cleanup, &result.output);
+    CONTEXT_DEFER(memory_cleanup, &result.output);
     top = result.output ? strstr(result.output, "#$ TOP=") : NULL;
     if (top) {
         top += strlen("#$ TOP=");
         found = try_toolkit(wanted, tried, (struct text){top, strcspn(top, "\r\n")});
     }
-    context_clean(&cleanup);
     return found;
 }
 
@@ -129,10 +125,9 @@ static char *try_path_folder(const struct wanted *wanted, struct buffer *tried, 
 {
     static const char *const programs[] = {"nvcc", "ptxas"};
     struct buffer path = {0};
-    struct context_cleanup cleanup;
     char *found = NULL;
 
-    context_defer(&cleanup, buffer_cleanup, &path);
+    CONTEXT_DEFER(buffer_cleanup, &path);
     for (size_t i = 0; i < 2 && !found; i++) {
         path.size = 0;
         buffer_printf(&path, "%.*s/%s", TEXT_ARG(folder), programs[i]);
@@ -140,7 +135,6 @@ static char *try_path_folder(const struct wanted *wanted, struct buffer *tried, 
         if (!found && i == 0 && nvcc->size == 0 && access(path.data, X_OK) == 0)
             buffer_printf(nvcc, "%s", path.data); /* with a NUL, unlike buffer_string */
     }
-    context_clean(&cleanup);
     return found;
 }
 
@@ -149,15 +143,13 @@ static char *find_library_by_path(const struct wanted *wanted, struct buffer *tr
     const char *list = getenv("PATH");
     struct text folder;
     struct buffer nvcc = {0};
-    struct context_cleanup cleanup;
     char *found = NULL;
 
-    context_defer(&cleanup, buffer_cleanup, &nvcc);
+    CONTEXT_DEFER(buffer_cleanup, &nvcc);
     while (!found && program_path_next(&list, &folder))
         found = try_path_folder(wanted, tried, folder, &nvcc);
     if (!found && nvcc.size)
         found = ask_nvcc(wanted, tried, nvcc.data);
-    context_clean(&cleanup);
     return found;
 }
 

@@ -219,12 +219,11 @@ static nvJitLinkResult no_file(struct nvJitLink *link, const char *path, const c
 nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path)
 {
     struct file_contents contents;
-    struct context_cleanup cleanup;
     nvJitLinkResult result;
 
     if (!files_read(&contents, path, LARGEST_FILE))
         return no_file(link, path, files_why());
-    context_defer(&cleanup, files_cleanup, &contents);
+    CONTEXT_DEFER(files_cleanup, &contents);
     /* A thin archive names files beside it: minilink reads it by its path. */
     if (contents.size == 0)
         result = no_file(link, path, "it is empty");
@@ -232,6 +231,5 @@ nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, 
         result = add_thin(link, type, path);
     else
         result = input_add(link, type, contents.data, contents.size, path);
-    context_clean(&cleanup);
     return result;
 }

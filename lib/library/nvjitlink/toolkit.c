@@ -60,7 +60,6 @@ static bool is_foreign(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct candidate candidate = {0};
-    struct context_cleanup cleanup;
     bool is_mapped;
 
     if (fd < 0)
@@ -69,9 +68,8 @@ static bool is_foreign(const char *path)
     close(fd);
     if (!is_mapped)
         return false;
-    context_defer(&cleanup, descriptor_unmap, &candidate.data);
+    CONTEXT_DEFER(descriptor_unmap, &candidate.data);
     diag_silence(examine, &candidate);
-    context_clean(&cleanup);
     return candidate.is_foreign;
 }
 
@@ -91,10 +89,9 @@ static char *find_alone(void)
     const char *list = getenv("LD_LIBRARY_PATH");
     struct text folder;
     struct buffer path = {0};
-    struct context_cleanup cleanup;
     char *found = NULL;
 
-    context_defer(&cleanup, buffer_cleanup, &path);
+    CONTEXT_DEFER(buffer_cleanup, &path);
     while (!found && program_path_next(&list, &folder)) {
         for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++) {
             path.size = 0;
@@ -103,7 +100,6 @@ static char *find_alone(void)
                 found = buffer_take(&path, NULL);
         }
     }
-    context_clean(&cleanup);
     return found;
 }
 
@@ -139,13 +135,12 @@ char *toolkit_ptxas(const char *library)
 {
     char *found = find_ptxas(NULL), *slash;
     struct buffer folder = {0};
-    struct context_cleanup cleanup;
 
     if (found || !library) { /* by minilink, too; or nowhere */
         free(found);
         return NULL;
     }
-    context_defer(&cleanup, buffer_cleanup, &folder);
+    CONTEXT_DEFER(buffer_cleanup, &folder);
     buffer_printf(&folder, "%s", library);
     /* lib64, or targets/MACHINE/lib */
     for (int level = 1; level <= 4 && !found && (slash = strrchr(folder.data, '/')); level++) {
@@ -153,6 +148,5 @@ char *toolkit_ptxas(const char *library)
         if (level > 1)
             found = find_ptxas(folder.data);
     }
-    context_clean(&cleanup);
     return found;
 }

@@ -33,10 +33,10 @@ static void note(void *argument)
 static enum link_code raise_behind_three(void *argument)
 {
     struct entry entries[] = {{argument, 'a'}, {argument, 'b'}, {argument, 'c'}};
-    struct context_cleanup cleanups[3];
 
-    for (size_t i = 0; i < 3; i++)
-        context_defer(&cleanups[i], note, &entries[i]);
+    CONTEXT_DEFER(note, &entries[0]);
+    CONTEXT_DEFER(note, &entries[1]);
+    CONTEXT_DEFER(note, &entries[2]);
     context_raise(LINK_NO_MEMORY);
 }
 
@@ -51,32 +51,31 @@ TEST(raising_cleans_up_newest_first)
 
 static enum link_code clean_then_raise(void *argument)
 {
-    struct entry outer = {argument, 'o'}, inner = {argument, 'i'};
-    struct context_cleanup cleanups[2];
+    struct entry outer = {argument, 'o'}, inner = {argument, 'i'}, between = {argument, '-'};
 
-    context_defer(&cleanups[0], note, &outer);
-    context_defer(&cleanups[1], note, &inner);
-    context_clean(&cleanups[1]);
+    CONTEXT_DEFER(note, &outer);
+    {
+        CONTEXT_DEFER(note, &inner);
+    }
+    note(&between);
     context_raise(LINK_FAILED);
 }
 
-TEST(what_was_cleaned_is_not_cleaned_again)
+TEST(a_block_cleans_up_as_it_ends_and_once)
 {
     struct record record = {0};
 
     ck_assert_int_eq(context_run(clean_then_raise, &record), LINK_FAILED);
-    ck_assert_str_eq(record.order, "io");
+    ck_assert_str_eq(record.order, "i-o");
 }
 
 static enum link_code run_inside(void *argument)
 {
     struct entry own = {argument, 'x'};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, note, &own);
+    CONTEXT_DEFER(note, &own);
     ck_assert_int_eq(context_run(raise_behind_three, argument), LINK_NO_MEMORY);
     ck_assert_str_eq(own.record->order, "cba");
-    context_clean(&cleanup);
     return LINK_OK;
 }
 
@@ -91,9 +90,8 @@ TEST(an_inner_raise_leaves_outer_cleanups_alone)
 static enum link_code raise_behind_inner(void *argument)
 {
     struct entry own = {argument, 'x'};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, note, &own);
+    CONTEXT_DEFER(note, &own);
     ck_assert_int_eq(context_run(raise_behind_three, argument), LINK_NO_MEMORY);
     context_raise(LINK_FAILED);
 }
@@ -143,13 +141,12 @@ static enum link_code raise_with_containers(void *argument)
     struct arena arena = {0};
     char *array = NULL;
     size_t count = 0, capacity = 0;
-    struct context_cleanup cleanups[4];
 
     (void)argument;
-    context_defer(&cleanups[0], buffer_cleanup, &buffer);
-    context_defer(&cleanups[1], table_cleanup, &table);
-    context_defer(&cleanups[2], arena_cleanup, &arena);
-    context_defer(&cleanups[3], memory_cleanup, &array);
+    CONTEXT_DEFER(buffer_cleanup, &buffer);
+    CONTEXT_DEFER(table_cleanup, &table);
+    CONTEXT_DEFER(arena_cleanup, &arena);
+    CONTEXT_DEFER(memory_cleanup, &array);
     buffer_string(&buffer, "text");
     table_add(&table, TEXT("name"), 1);
     arena_alloc(&arena, 10, 10);

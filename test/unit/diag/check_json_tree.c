@@ -25,8 +25,7 @@ static const char *string_of(const json_t *root, const char *key)
 
 TEST_LOOP(values_come_back, 2)
 {
-    struct context_cleanup cleanup;
-    struct json_t *root = json_tree_begin(&cleanup), *list;
+    struct json_t *root = json_tree_begin(), *list;
     json_t *read;
 
     json_tree_set_string(root, "string", "text");
@@ -44,7 +43,7 @@ TEST_LOOP(values_come_back, 2)
     json_tree_set_number(json_tree_push_object(list), "three", 3);
     json_tree_set_number(json_tree_add_object(root, "object"), "five", 5);
     json_tree_print(root, _i ? JSON_TREE_COMPACT : JSON_TREE_LINES, &printed);
-    context_clean(&cleanup);
+    json_tree_end(root);
 
     ck_assert_int_eq(memchr(printed.data, '\n', printed.size) != NULL, !_i);
     read = read_back();
@@ -79,13 +78,12 @@ static const struct {
 
 TEST_LOOP(names_are_text_and_end_no_script, COUNT(names))
 {
-    struct context_cleanup cleanup;
-    struct json_t *root = json_tree_begin(&cleanup);
+    struct json_t *root = json_tree_begin();
     json_t *read;
 
     json_tree_set_text(root, "name", names[_i].name);
     json_tree_print(root, JSON_TREE_IN_PAGE, &printed);
-    context_clean(&cleanup);
+    json_tree_end(root);
     ck_assert(!memchr(printed.data, '<', printed.size));
     for (size_t i = 0; i < printed.size; i++)
         ck_assert(printed.data[i] >= ' ' && printed.data[i] < 0x7f);
