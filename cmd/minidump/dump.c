@@ -245,11 +245,10 @@ static bool visit_member(void *argument, struct text name, struct bytes data)
 static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind kind)
 {
     const struct dump *dump = visit->dump;
-    unsigned found;
 
     switch (kind) {
     case FILE_HOST_OBJECT:
-        return hostobj_walk(visit->name, data, visit_section, visit, &found);
+        return hostobj_walk(visit->name, data, visit_section, visit);
     case FILE_ARCHIVE:
         if (dump->parts & DUMP_FATBIN)
             dump_print(dump, "archive %s\n", visit->name);

@@ -123,14 +123,6 @@ static void read_module(struct reader *reader)
     }
 }
 
-static bool is_padding(struct bytes data, uint64_t at)
-{
-    for (; at < data.size; at++)
-        if (data.data[at] != 0)
-            return false;
-    return true;
-}
-
 /* All blocks at the top must be whole: of what is in them, only some is looked at. */
 static bool read_blocks(struct reader *reader, const char *name)
 {
@@ -140,7 +132,7 @@ static bool read_blocks(struct reader *reader, const char *name)
     while (stream->at < reader->top.end) {
         uint64_t at = stream->at / 8;
 
-        if (is_padding(stream->data, at))
+        if (bytes_are_zero((struct bytes){stream->data.data + at, stream->data.size - at}))
             break;
         if (bitstream_next(stream, &reader->top, &reader->outer) != BITSTREAM_BLOCK) {
             diag_error("Damaged LLVM bitcode '%s': at offset %llu of %zu there is no whole block",

@@ -131,33 +131,22 @@ enum file_kind file_classify(struct bytes data)
 
 const char *file_kind_name(enum file_kind kind)
 {
-    switch (kind) {
-    case FILE_EMPTY:
-        return "empty file";
-    case FILE_HOST_OBJECT:
-        return "host object";
-    case FILE_SHARED_OBJECT:
-        return "shared object";
-    case FILE_ARCHIVE:
-        return "archive";
-    case FILE_FATBIN:
-        return "fatbin";
-    case FILE_CUBIN:
-        return "cubin";
-    case FILE_PTX:
-        return "PTX text";
-    case FILE_LTOIR:
-        return "LTO-IR";
-    case FILE_BITCODE:
-        return "LLVM bitcode";
-    case FILE_OFFLOAD:
-        return "offload binary";
-    case FILE_TEXT:
-        return "text";
-    case FILE_UNKNOWN:
-        break;
-    }
-    return "unknown file";
+    static const char *const names[] = {
+        [FILE_EMPTY] = "empty file",
+        [FILE_HOST_OBJECT] = "host object",
+        [FILE_SHARED_OBJECT] = "shared object",
+        [FILE_ARCHIVE] = "archive",
+        [FILE_FATBIN] = "fatbin",
+        [FILE_CUBIN] = "cubin",
+        [FILE_PTX] = "PTX text",
+        [FILE_LTOIR] = "LTO-IR",
+        [FILE_BITCODE] = "LLVM bitcode",
+        [FILE_OFFLOAD] = "offload binary",
+        [FILE_TEXT] = "text",
+        [FILE_UNKNOWN] = "unknown file",
+    };
+
+    return names[kind];
 }
 
 static bool open_failed(const char *path, int error)

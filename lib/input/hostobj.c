@@ -13,10 +13,6 @@
 #include "input/offload.h"
 #include "os/elf_library.h"
 
-static const char *const sections[] = {"__nv_relfatbin", ".nv_fatbin", OFFLOAD_SECTION};
-
-#define SECTION_NAMES (sizeof sections / sizeof *sections)
-
 /* An opened ELF file. */
 struct object {
     const char *name; /* for messages */
@@ -113,7 +109,7 @@ static bool find_contents(const struct object *object, const GElf_Shdr *header, 
 }
 
 static bool visit_sections(const struct object *object, const char *name, hostobj_visit *visit,
-                           void *argument, size_t *total, unsigned *found)
+                           void *argument, size_t *total)
 {
     bool ok = true;
 
@@ -125,7 +121,6 @@ static bool visit_sections(const struct object *object, const char *name, hostob
             return damaged(object, "a section header cannot be read");
         if (!has_name(object, &header, name))
             continue;
-        ++*found;
         if (!find_contents(object, &header, total, &contents))
             ok = false;
         else if (!visit(argument, name, contents))
@@ -134,8 +129,8 @@ static bool visit_sections(const struct object *object, const char *name, hostob
     return ok;
 }
 
-static bool walk(const char *name, struct bytes data, const char *const *wanted, size_t count,
-                 hostobj_visit *visit, void *argument, unsigned *found)
+bool hostobj_walk_names(const char *name, struct bytes data, const char *const *wanted,
+                        size_t count, hostobj_visit *visit, void *argument)
 {
     struct object object = {.name = name, .data = data};
     size_t total = 0;
@@ -143,24 +138,17 @@ static bool walk(const char *name, struct bytes data, const char *const *wanted,
 
     CONTEXT_DEFER(close_object, &object);
     ok = open_object(&object);
-    *found = 0;
     for (size_t i = 0; ok && i < count; i++)
-        ok = visit_sections(&object, wanted[i], visit, argument, &total, found);
+        ok = visit_sections(&object, wanted[i], visit, argument, &total);
     return ok;
 }
 
-bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument,
-                  unsigned *found)
+bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument)
 {
-    return walk(name, data, sections, SECTION_NAMES, visit, argument, found);
-}
+    static const char *const sections[] = {"__nv_relfatbin", ".nv_fatbin", OFFLOAD_SECTION};
 
-bool hostobj_walk_names(const char *name, struct bytes data, const char *const *wanted,
-                        size_t count, hostobj_visit *visit, void *argument)
-{
-    unsigned found;
-
-    return walk(name, data, wanted, count, visit, argument, &found);
+    return hostobj_walk_names(name, data, sections, sizeof sections / sizeof *sections, visit,
+                              argument);
 }
 
 bool hostobj_walk_named(const char *name, struct bytes data, const char *section,

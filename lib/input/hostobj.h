@@ -14,10 +14,9 @@
 typedef bool hostobj_visit(void *argument, const char *section, struct bytes data);
 
 /* Visits the sections with device code of the ELF file `data`: __nv_relfatbin, then .nv_fatbin,
- * then .llvm.offloading. Sets *found to their number. False when a visit returned false, or with an
- * error when the ELF file is damaged. */
-bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument,
-                  unsigned *found);
+ * then .llvm.offloading. False when a visit returned false, or with an error when the ELF file is
+ * damaged. */
+bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument);
 
 /* Visits the sections of that name, as hostobj_walk does; one without contents is an empty view. */
 bool hostobj_walk_named(const char *name, struct bytes data, const char *section,

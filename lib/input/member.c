@@ -41,6 +41,7 @@ struct collector {
     uint32_t group;     /* of the next fatbin or raw file */
     bool is_system;     /* the operand is a library of the toolkit */
     bool is_whole;      /* the section at hand holds whole programs */
+    bool has_sections;  /* the host object at hand has sections with device code */
     bool is_passed;     /* the operand is a library that nvcc hands on: it may be of no use */
     bool ok;
     /* what the group of images at hand has */
@@ -272,6 +273,7 @@ static bool collect_section(void *argument, const char *section, struct bytes da
     const char *name =
         arena_printf(&collector->members->arena, "%s:%s", collector->object, section);
 
+    collector->has_sections = true;
     collector->is_whole = strcmp(section, ".nv_fatbin") == 0;
     collector->members->has_host_code |= !collector->is_whole && !collector->is_system;
     if (strcmp(section, OFFLOAD_SECTION) == 0) {
@@ -285,11 +287,10 @@ static bool collect_section(void *argument, const char *section, struct bytes da
 
 static void collect_host_object(struct collector *collector, struct bytes data)
 {
-    unsigned found;
-
-    if (!hostobj_walk(collector->object, data, collect_section, collector, &found))
+    collector->has_sections = false;
+    if (!hostobj_walk(collector->object, data, collect_section, collector))
         collector->ok = false;
-    else if (found == 0)
+    else if (!collector->has_sections)
         diag_verbose("'%s' has no device code", collector->object);
 }
 

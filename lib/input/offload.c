@@ -188,14 +188,6 @@ static bool walk_binary(const struct binary *binary, unsigned *number, offload_v
     return true;
 }
 
-static bool is_zero(struct bytes data)
-{
-    for (size_t i = 0; i < data.size; i++)
-        if (data.data[i])
-            return false;
-    return true;
-}
-
 bool offload_walk(const char *name, struct bytes data, offload_visit *visit, void *argument)
 {
     unsigned number = 0;
@@ -205,7 +197,7 @@ bool offload_walk(const char *name, struct bytes data, offload_visit *visit, voi
         struct bytes rest = {data.data + at, data.size - at};
         struct binary binary = {.name = name, .offset = at};
 
-        if (at > 0 && is_zero(rest))
+        if (at > 0 && bytes_are_zero(rest))
             break;
         if (!open_binary(&binary, rest) || !walk_binary(&binary, &number, visit, argument))
             return false;

@@ -197,10 +197,9 @@ static void expect_sections(struct bytes data, bool ok, const char *listing, con
 {
     struct buffer list = {0};
     struct diag_sink sink;
-    unsigned found;
 
     fixture_catch(&sink);
-    ck_assert_int_eq(hostobj_walk("x.o", data, list_section, &list, &found), ok);
+    ck_assert_int_eq(hostobj_walk("x.o", data, list_section, &list), ok);
     fixture_caught(&sink, messages);
     buffer_char(&list, '\0');
     if (listing)
@@ -267,11 +266,10 @@ TEST(no_header_byte_of_an_object_can_do_harm)
         size_t at = i < sizeof header ? i : header.e_shoff + i - sizeof header;
         struct buffer list = {0};
         struct diag_sink sink;
-        unsigned found;
 
         bytes[at] = 0xff;
         fixture_catch(&sink);
-        hostobj_walk("x.o", copy, list_section, &list, &found);
+        hostobj_walk("x.o", copy, list_section, &list);
         hostobj_is_shared(copy);
         fixture_caught(&sink, NULL);
         buffer_free(&list);
@@ -301,16 +299,15 @@ TEST(a_fatbin_section_must_lie_in_the_file)
 {
     struct bytes data = fixture_read(FIXTURES "c.lto.o");
     struct diag_sink sink;
-    unsigned found;
 
     patch_section(data, offsetof(Elf64_Shdr, sh_size), UINT64_MAX, 8);
     fixture_catch(&sink);
-    ck_assert(!hostobj_walk("x.o", data, list_section, NULL, &found));
+    ck_assert(!hostobj_walk("x.o", data, list_section, NULL));
     fixture_caught_part(&sink, "has 18446744073709551615 bytes, but the file has 11080");
     patch_section(data, offsetof(Elf64_Shdr, sh_size), 8, 8);
     patch_section(data, offsetof(Elf64_Shdr, sh_type), SHT_NOBITS, 4);
     fixture_catch(&sink);
-    ck_assert(!hostobj_walk("x.o", data, list_section, NULL, &found));
+    ck_assert(!hostobj_walk("x.o", data, list_section, NULL));
     fixture_caught_part(&sink, "Could not find fatbin in 'x.o'");
     fixture_free(data);
 }
