@@ -10,8 +10,6 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "command/apply_option.h"
 #include "command/lookup.h"
 #include "command/option_table.h"
@@ -68,11 +66,11 @@ static bool prepare(struct reader *reader, char **word)
 static bool read_words(struct reader *reader, const struct response_file *words);
 
 /* getopt begins at the second word. */
-static void begin_words(struct response_file *words)
+static void begin_words(struct arena *arena, struct response_file *words)
 {
     static char program[] = "minilink";
 
-    ARRAY_PUSH(words->list, words->count, words->capacity) = program;
+    ARENA_PUSH(arena, words->list, words->count, words->capacity) = program;
 }
 
 /* -optf FILE,...: its words take the option's place. */
@@ -86,8 +84,7 @@ static bool read_files(struct reader *reader, const char *list)
         struct response_file words = {.depth = reader->depth, .total = &options->response};
         bool ok;
 
-        CONTEXT_DEFER(response_file_cleanup, &words);
-        begin_words(&words);
+        begin_words(&options->arena, &words);
         ok = response_file_add_file(&words, &options->arena, path);
         reader->depth++;
         ok = ok && read_words(reader, &words);
@@ -155,10 +152,9 @@ bool arguments_read(struct options *options, const void *argument)
     struct reader reader = {options, make_list(&options->arena), 0};
     struct response_file words = {.total = &options->response};
 
-    CONTEXT_DEFER(response_file_cleanup, &words);
     reporting_begin((const char *const *)arguments->argv + 1, count, options->color);
     opterr = 0;
-    begin_words(&words);
+    begin_words(&options->arena, &words);
     return response_file_add(&words, &options->arena, arguments->argv + 1, count) &&
            read_words(&reader, &words);
 }

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "command/option_handlers.h"
 #include "command/suggestions.h"
 
@@ -71,13 +70,14 @@ static bool take_choice(struct options *options, const struct option_row *row, c
 
 void apply_option_operand(struct options *options, const char *name, bool is_library)
 {
-    ARRAY_PUSH(options->operands, options->operand_count, options->operand_capacity) =
+    ARENA_PUSH(&options->arena, options->operands, options->operand_count,
+               options->operand_capacity) =
         (struct input_operand){.name = name, .is_library = is_library};
 }
 
-void apply_option_word(struct word_list *list, const char *word)
+void apply_option_word(struct options *options, struct word_list *list, const char *word)
 {
-    ARRAY_PUSH(list->list, list->count, list->capacity) = word;
+    ARENA_PUSH(&options->arena, list->list, list->count, list->capacity) = word;
 }
 
 /* The pieces of a comma list, the empty ones among them: words of `list`, or libraries. */
@@ -88,7 +88,7 @@ static bool take_pieces(struct options *options, struct word_list *list, const c
         const char *word = arena_string(&options->arena, (struct text){value, length});
 
         if (list)
-            apply_option_word(list, word);
+            apply_option_word(options, list, word);
         else
             apply_option_operand(options, word, true);
         if (!value[length])
@@ -105,7 +105,8 @@ static bool take_words(struct options *options, struct word_list *list, const ch
     for (value += strspn(value, separators); *value; value += strspn(value, separators)) {
         size_t length = strcspn(value, separators);
 
-        apply_option_word(list, arena_string(&options->arena, (struct text){value, length}));
+        apply_option_word(options, list,
+                          arena_string(&options->arena, (struct text){value, length}));
         value += length;
     }
     return true;
@@ -157,14 +158,14 @@ static bool take(struct options *options, const struct option_row *row, const ch
     case OPTION_WORDS:
         return take_words(options, field, value);
     case OPTION_WORD:
-        apply_option_word(field, value);
+        apply_option_word(options, field, value);
         return true;
     case OPTION_JOINED:
         return take_joined(field, value);
     case OPTION_LIBRARIES:
         return take_pieces(options, NULL, value);
     case OPTION_IGNORED:
-        apply_option_word(field, row->name);
+        apply_option_word(options, field, row->name);
         return true;
     case OPTION_FILES:
         return true;

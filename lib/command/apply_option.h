@@ -13,5 +13,5 @@ void apply_option_operand(struct options *options, const char *name, bool is_lib
  * and an error in nvlink's words, when the value is wrong. */
 bool apply_option(struct options *options, const struct option_row *row, const char *value);
 
-/* Appends `word`, which must live as long as the list. */
-void apply_option_word(struct word_list *list, const char *word);
+/* Appends `word`, which must live as long as `options`, to a list in its arena. */
+void apply_option_word(struct options *options, struct word_list *list, const char *word);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "cache/key.h"
 #include "command/apply_option.h"
 #include "command/option_table.h"
@@ -53,7 +52,7 @@ bool options_add(struct options *options, const struct option_row *row, const ch
     if (!value && row->argument)
         value = missing_value(options, row);
     note_redefinition(options, row, value);
-    ARRAY_PUSH(options->given, options->given_count, options->given_capacity) =
+    ARENA_PUSH(&options->arena, options->given, options->given_count, options->given_capacity) =
         (struct given_option){row, value};
     return apply_option(options, row, value);
 }
@@ -65,7 +64,7 @@ static void add_environment_paths(struct options *options, const char *list)
         size_t length = strcspn(list, ":");
 
         if (length)
-            apply_option_word(&options->library_paths,
+            apply_option_word(options, &options->library_paths,
                               arena_string(&options->arena, (struct text){list, length}));
         list += length + (list[length] == ':');
     }
@@ -89,6 +88,13 @@ static void set_report(const char **report, const char *path)
     *report = path;
 }
 
+/* The words with NULL behind them. */
+static const char *const *end_words(struct options *options, struct word_list *words)
+{
+    apply_option_word(options, words, NULL);
+    return words->list;
+}
+
 /* The file's name says what is wanted in it; and a trace that has none stands beside the output. */
 static bool name_files(struct options *options)
 {
@@ -108,10 +114,10 @@ static bool name_files(struct options *options)
     }
     if (observe->print_map && !observe->map)
         observe->map = "-";
-    apply_option_word(&options->trace_symbols, NULL);
-    apply_option_word(&options->why_live, NULL);
-    observe->trace_symbols = *options->trace_symbols.list ? options->trace_symbols.list : NULL;
-    observe->why_live = *options->why_live.list ? options->why_live.list : NULL;
+    if (options->trace_symbols.count)
+        observe->trace_symbols = end_words(options, &options->trace_symbols);
+    if (options->why_live.count)
+        observe->why_live = end_words(options, &options->why_live);
     if (observe->trace && !*observe->trace) {
         bool has_name = options->link.output && strcmp(options->link.output, "-") != 0;
 
@@ -214,13 +220,6 @@ static bool take_renames(struct options *options)
     return true;
 }
 
-/* The words with NULL behind them. */
-static const char *const *end_words(struct word_list *words)
-{
-    apply_option_word(words, NULL);
-    return words->list;
-}
-
 /* Rules between options, and where the lists go. */
 static enum options_action finish(struct options *options)
 {
@@ -228,19 +227,19 @@ static enum options_action finish(struct options *options)
 
     take_jobserver(options);
     if (link->strip_debug)
-        apply_option_word(&options->assembler_options, "--suppress-debug-info");
+        apply_option_word(options, &options->assembler_options, "--suppress-debug-info");
     options->annotates = wants_annotations(&options->assembler_options);
-    link->assembler_options = end_words(&options->assembler_options);
-    link->nvvm_options = end_words(&options->nvvm_options);
-    link->llvm_options = end_words(&options->llvm_options);
-    link->undefined = end_words(&options->undefined);
+    link->assembler_options = end_words(options, &options->assembler_options);
+    link->nvvm_options = end_words(options, &options->nvvm_options);
+    link->llvm_options = end_words(options, &options->llvm_options);
+    link->undefined = end_words(options, &options->undefined);
     link->kernels_used = end_list(&options->kernels_used);
     link->variables_used = end_list(&options->variables_used);
     link->response_files = options->response.files;
     link->response_file_count = options->response.file_count;
     link->response_watch = &options->response.watch;
     link->distribution.output = link->output;
-    link->distribution.arguments = end_words(&options->distributor_arguments);
+    link->distribution.arguments = end_words(options, &options->distributor_arguments);
     if (!options->is_in_memory)
         options_set_inputs(options);
     if (options->no_cache || (link->cache.folder && !*link->cache.folder))
@@ -327,24 +326,8 @@ enum options_action options_end(struct options *options)
 
 void options_free(struct options *options)
 {
-    free(options->response.files);
     watch_free(&options->response.watch);
-    free(options->given);
-    free(options->operands);
-    free(options->reproduce_words);
-    free(options->library_paths.list);
-    free(options->reports.list);
-    free(options->trace_symbols.list);
-    free(options->why_live.list);
-    free(options->undefined.list);
-    free(options->wraps.list);
-    free(options->defsyms.list);
     renames_free(&options->renames);
-    free(options->assembler_options.list);
-    free(options->nvvm_options.list);
-    free(options->llvm_options.list);
-    free(options->distributor_arguments.list);
-    free(options->ignored.list);
     buffer_free(&options->kernels_used);
     buffer_free(&options->variables_used);
     arena_free(&options->arena);

@@ -39,7 +39,7 @@ enum host_script { HOST_SCRIPT_NONE, HOST_SCRIPT_ABSOLUTE, HOST_SCRIPT_AUGMENTIN
 /* --color-diagnostics */
 enum color_use { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Words that options add up to; `list` is malloc'ed. */
+/* Words that options add up to. */
 struct word_list {
     const char **list;
     size_t count, capacity;
@@ -55,7 +55,7 @@ struct given_option {
 
 /* Everything that the options say. Start with {0}; free with options_free. */
 struct options {
-    struct arena arena; /* owns words of response files and all lists below */
+    struct arena arena; /* has words of response files, and all lists below */
     bool is_in_memory;  /* set by the caller: the result needs no file, and inputs may be added */
     struct given_option *given; /* in their order */
     size_t given_count, given_capacity;

@@ -3,12 +3,11 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "command/option_table.h"
 
 static void add(struct options *options, const char *text, const char *path)
 {
-    ARRAY_PUSH(options->reproduce_words, options->link.reproduce_word_count,
+    ARENA_PUSH(&options->arena, options->reproduce_words, options->link.reproduce_word_count,
                options->reproduce_capacity) = (struct reproduce_word){text, path};
 }
 

@@ -4,13 +4,11 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 
 /* A file that names itself must end somewhere; and files that name each other, each twice and
@@ -61,8 +59,8 @@ static bool read_file(const char *path, struct buffer *text, size_t most, struct
 }
 
 /* Reads a file within what all files of a command line may have together. */
-static bool read_within_limits(struct response_file_total *total, const char *path,
-                               struct buffer *text)
+static bool read_within_limits(struct response_file_total *total, struct arena *arena,
+                               const char *path, struct buffer *text)
 {
     if (total->file_count == MOST_READ)
         diag_fatal("More than %u response files are read, the last one '%s': do they name each "
@@ -76,7 +74,7 @@ static bool read_within_limits(struct response_file_total *total, const char *pa
         diag_fatal("Options file '%s' is no text: it has a NUL", path);
     else {
         total->bytes += text->size;
-        ARRAY_PUSH(total->files, total->file_count, total->file_capacity) = path;
+        ARENA_PUSH(arena, total->files, total->file_count, total->file_capacity) = path;
         return true;
     }
     return false;
@@ -146,7 +144,7 @@ static bool add_word(struct response_file *words, struct arena *arena, char *wor
 
     if (word[0] == '@' && word[1] && stat(word + 1, &status) == 0)
         return response_file_add_file(words, arena, word + 1);
-    ARRAY_PUSH(words->list, words->count, words->capacity) = word;
+    ARENA_PUSH(arena, words->list, words->count, words->capacity) = word;
     return true;
 }
 
@@ -183,21 +181,10 @@ bool response_file_add_file(struct response_file *words, struct arena *arena, co
         return false;
     }
     CONTEXT_DEFER(buffer_cleanup, &text);
-    ok = read_within_limits(words->total, path, &text);
+    ok = read_within_limits(words->total, arena, path, &text);
     source.text = buffer_view(&text);
     words->depth++;
     ok = ok && add_words(words, arena, &source, path);
     words->depth--;
     return ok;
-}
-
-void response_file_free(struct response_file *words)
-{
-    free(words->list);
-    *words = (struct response_file){0};
-}
-
-void response_file_cleanup(void *words)
-{
-    response_file_free(words);
 }

@@ -12,16 +12,15 @@
 #include "input/watch.h"
 
 /* What the response files of one command line have in all. Start with {0}; the caller frees
- * `files` and `watch`. */
+ * `watch`. */
 struct response_file_total {
-    const char **files; /* their paths, each as often as it was read; malloc'ed */
+    const char **files; /* their paths, each as often as it was read; in the arena */
     size_t file_count, file_capacity;
     size_t bytes;
     struct watch watch; /* which versions of them were read */
 };
 
-/* Start with {.total = ...}. `list` is malloc'ed and freed by response_file_free; the words live in
- * the arena. */
+/* Start with {.total = ...}. The list and the words live in the arena. */
 struct response_file {
     char **list;
     size_t count;
@@ -37,8 +36,3 @@ bool response_file_add(struct response_file *words, struct arena *arena, char *c
 /* Appends the words of the file `path`. False when reported: no such file, nested too deep,
  * too much in all, a quote that is not closed. */
 bool response_file_add_file(struct response_file *words, struct arena *arena, const char *path);
-
-void response_file_free(struct response_file *words);
-
-/* response_file_free for context_defer. */
-void response_file_cleanup(void *words);

@@ -171,7 +171,7 @@ static enum link_code add_path(void *argument)
 {
     const struct naming *naming = argument;
 
-    apply_option_word(&naming->link->options.library_paths,
+    apply_option_word(&naming->link->options, &naming->link->options.library_paths,
                       arena_string(&naming->link->arena, text_of(naming->name)));
     return LINK_OK;
 }

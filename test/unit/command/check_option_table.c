@@ -235,7 +235,6 @@ static void check_list(const struct option_row *row, const char *given, size_t c
     ck_assert_uint_eq(list.count, 2 * count);
     for (size_t i = 0; i < list.count; i++)
         ck_assert_str_eq(list.list[i], expected[i % count]);
-    free(list.list);
     check_rest(row);
 }
 
