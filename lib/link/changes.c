@@ -27,9 +27,9 @@ void changes_watch_library(const struct link *link)
 {
     char path[PATH_MAX];
 
-    watch_add_tool(link->watch, link->lto_library);
-    watch_add_tool(link->watch, link->llvm_library);
-    if ((link->lto_library || link->llvm_library) && !exec_is_own_program())
+    watch_add_tool(link->watch, link->nvjitlink.path);
+    watch_add_tool(link->watch, link->llvm.path);
+    if ((link->nvjitlink.path || link->llvm.path) && !exec_is_own_program())
         watch_add_tool(link->watch, exec_own_program(path));
 }
 

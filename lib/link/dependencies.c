@@ -59,8 +59,8 @@ static void collect(struct dependencies *files, const struct link *link,
         add(files, link->inputs.thin_files.list[i]);
     add(files, request->index_file);
     add(files, assembler_file(assembler, &request->assembler));
-    add(files, link->lto_library);
-    add(files, link->llvm_library);
+    add(files, link->nvjitlink.path);
+    add(files, link->llvm.path);
 }
 
 const char *dependencies_path(const struct link *link, struct arena *arena)

@@ -33,7 +33,7 @@ static bool find_lto(struct link *link)
 
     if (!request->options.lto || !members_have(&link->members, FATBIN_NVVM))
         return true;
-    if (!lto_find(&link->lto_library, request->lto_source, &toolkit))
+    if (!lto_find(&link->nvjitlink.path, request->lto_source, &toolkit))
         return diag_blame(LINK_ENVIRONMENT);
     changes_watch_library(link);
     return true;
@@ -43,18 +43,18 @@ static bool find_lto(struct link *link)
 static void find_llvm(struct link *link)
 {
     if (members_have(&link->members, FATBIN_BITCODE))
-        bitcode_find_library(&link->llvm_library, link->request->llvm);
+        bitcode_find_library(&link->llvm.path, link->request->llvm);
 }
 
 /* Bitcode that takes part needs its library; else the link does not depend on it. */
 static bool check_llvm(struct link *link)
 {
     if (link->members.bitcode_count == 0) {
-        free(link->llvm_library);
-        link->llvm_library = NULL;
+        free(link->llvm.path);
+        link->llvm.path = NULL;
         return true;
     }
-    if (!link->llvm_library) {
+    if (!link->llvm.path) {
         bitcode_report_missing(&link->members, link->request->llvm);
         return diag_blame(LINK_ENVIRONMENT);
     }
@@ -112,8 +112,8 @@ static bool select_members(struct link *link)
     if (!members_collect(&link->members, &link->inputs) || !find_lto(link))
         return false;
     find_llvm(link);
-    wanted.link_lto = link->lto_library != NULL;
-    wanted.link_bitcode = options->lto && link->llvm_library;
+    wanted.link_lto = link->nvjitlink.path != NULL;
+    wanted.link_bitcode = options->lto && link->llvm.path;
     wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
     if (!members_select(&link->members, &wanted) || !check_llvm(link) || !check_renames(link))
         return false;
@@ -133,12 +133,17 @@ static bool select_members(struct link *link)
     return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
 }
 
-/* How compilations run, whichever library makes them. */
-static struct lto_request lto_request_of(const struct link *link)
+/* How compilations run, by the library that has this name in messages. */
+static struct lto_request lto_request_of(const struct link *link, struct compiler *compiler,
+                                         const char *name)
 {
     const struct link_request *request = link->request;
+    bool is_identified = state_identify(link, compiler, name);
 
     return (struct lto_request){
+        .library = compiler->path,
+        .library_key = &compiler->key,
+        .cache = is_identified ? link->cache : NULL,
         .members = &link->members,
         .agreement = &link->agreement,
         .options = &request->options,
@@ -172,20 +177,16 @@ static bool lto_ended(enum link_code code, const char *what)
 
 static bool compile_lto(struct link *link)
 {
-    struct lto_request wanted = lto_request_of(link);
-    enum link_code code;
+    const struct lto_request wanted = lto_request_of(link, &link->nvjitlink, "libnvJitLink");
+    enum link_code code = lto_compile(&link->lto, &link->sources_arena, &wanted);
 
-    wanted.library = link->lto_library;
-    wanted.cache = state_find_library(link) ? link->cache : NULL;
-    wanted.library_key = &link->library_key;
-    code = lto_compile(&link->lto, &link->sources_arena, &wanted);
     return lto_ended(code, "LTO-IR") &&
            (save_temps_lto(link->request->keep, &link->lto) || diag_blame(LINK_ENVIRONMENT));
 }
 
 static bool compile_bitcode(struct link *link)
 {
-    struct lto_request how = lto_request_of(link);
+    const struct lto_request how = lto_request_of(link, &link->llvm, "libLLVM");
     struct other_names others = {0};
     struct bitcode_request wanted = {
         .link = &how,
@@ -196,9 +197,6 @@ static bool compile_bitcode(struct link *link)
     };
     enum link_code code;
 
-    how.library = link->llvm_library;
-    how.cache = state_find_llvm(link) ? link->cache : NULL;
-    how.library_key = &link->llvm_key;
     CONTEXT_DEFER(other_names_free, &others);
     wanted.is_open = wanted.is_linked && (how.relocatable || !other_names_collect(&others, link));
     wanted.named = others.list;

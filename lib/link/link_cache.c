@@ -100,23 +100,13 @@ static bool add_assembler(struct key *key, struct link *link, struct assembler *
 }
 
 /* The path stands in messages. Without one, the loader knows which file it is. */
-static bool add_library(struct key *key, struct link *link)
+static bool add_compiler(struct key *key, const struct link *link, struct compiler *compiler,
+                         const char *name)
 {
-    key_string(key, link->lto_library);
-    if (!state_find_library(link))
-        return !link->lto_library;
-    key_key(key, &link->library_key);
-    return true;
-}
-
-static bool add_llvm(struct key *key, struct link *link)
-{
-    if (link->members.bitcode_count == 0)
-        return true;
-    key_string(key, link->llvm_library);
-    if (!state_find_llvm(link))
-        return false;
-    key_key(key, &link->llvm_key);
+    key_string(key, compiler->path);
+    if (!state_identify(link, compiler, name))
+        return !compiler->path;
+    key_key(key, &compiler->key);
     return true;
 }
 
@@ -147,8 +137,9 @@ static bool make_key(struct key *key, struct link *link, struct assembler *assem
     add_other_assembler(key, request);
     add_members(key, &link->members);
     add_used(key, &link->used);
-    return file_hash_add_program(key, link->cache) && add_library(key, link) &&
-           add_llvm(key, link) && add_assembler(key, link, assembler);
+    return file_hash_add_program(key, link->cache) &&
+           add_compiler(key, link, &link->nvjitlink, "libnvJitLink") &&
+           add_compiler(key, link, &link->llvm, "libLLVM") && add_assembler(key, link, assembler);
 }
 
 static bool find_key(struct link *link, struct assembler *assembler)

@@ -99,20 +99,11 @@ const char *state_made_name(const struct link *link, const char *name, bool of_p
     return name_list_text(name, &list, arena);
 }
 
-bool state_find_library(struct link *link)
+bool state_identify(const struct link *link, struct compiler *compiler, const char *name)
 {
-    if (link->lto_library && link->cache && !link->has_library_key)
-        link->has_library_key =
-            lto_cache_identify(&link->library_key, "libnvJitLink", link->lto_library, link->cache);
-    return link->has_library_key;
-}
-
-bool state_find_llvm(struct link *link)
-{
-    if (link->llvm_library && link->cache && !link->has_llvm_key)
-        link->has_llvm_key =
-            lto_cache_identify(&link->llvm_key, "libLLVM", link->llvm_library, link->cache);
-    return link->has_llvm_key;
+    if (compiler->path && link->cache && !compiler->has_key)
+        compiler->has_key = lto_cache_identify(&compiler->key, name, compiler->path, link->cache);
+    return compiler->has_key;
 }
 
 bool state_is_void(const struct link *link, const struct chunks *chunks)
@@ -191,8 +182,8 @@ void state_free(struct link *link)
     entries_free(&link->entries);
     arena_free(&link->entries_arena);
     arena_free(&link->sources_arena);
-    free(link->lto_library);
-    free(link->llvm_library);
+    free(link->nvjitlink.path);
+    free(link->llvm.path);
     used_free(&link->used);
     members_free(&link->members);
     inputs_close(&link->inputs);

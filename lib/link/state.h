@@ -68,6 +68,13 @@ struct results {
     struct merged merged;
 };
 
+/* A library that compiles what is to be linked. */
+struct compiler {
+    char *path;           /* malloc'ed; NULL = none is needed */
+    struct cache_key key; /* which one it is; see state_identify() */
+    bool has_key;
+};
+
 /* What is to be linked, and what the stages of front.c make of it, in order. They find and drop
  * members as they go; what they leave is const for the stages behind. */
 struct link {
@@ -80,12 +87,8 @@ struct link {
     struct arena entries_arena;
     struct used_names used;
     struct agreement agreement;
-    char *lto_library;         /* libnvJitLink, where LTO-IR is linked */
-    char *llvm_library;        /* libLLVM, where there may be bitcode to compile */
-    struct cache_key llvm_key; /* of state_find_llvm() */
-    bool has_llvm_key;
-    struct cache_key library_key; /* of state_find_library() */
-    bool has_library_key;
+    struct compiler nvjitlink;      /* libnvJitLink, where LTO-IR is linked */
+    struct compiler llvm;           /* libLLVM, where there may be bitcode to compile */
     struct inflation ptx_inflation; /* what the members give when they are decompressed */
     struct inflation cubin_inflation;
     struct lto_result lto;         /* what libnvJitLink made of the LTO-IR, in sources_arena */
@@ -138,11 +141,9 @@ bool state_has_user_cubins(const struct link *link);
  * mode, all else with -c (measured). */
 bool state_is_program(const struct link *link);
 
-/* Finds out, once, which libnvJitLink it is. False when there is none, or nothing of it is kept. */
-bool state_find_library(struct link *link);
-
-/* The same for libLLVM. */
-bool state_find_llvm(struct link *link);
+/* Finds out, once, which library of that name ("libLLVM") it is. False when there is none, or
+ * nothing of it is kept. */
+bool state_identify(const struct link *link, struct compiler *compiler, const char *name);
 
 /* LTO-IR without a kernel, where host objects take part. Measured: nvlink then merges what ptxas -c
  * makes of it; but where lists have dropped all kernels that there were, and where all LTO-IR is in
