@@ -10,41 +10,30 @@
 /* Most bytes of a source line that are shown. */
 #define SHOWN_COLUMNS 200u
 
-static const char *const severity_names[] = {
-    [DIAG_NOTE] = "note    ",  [DIAG_INFO] = "info    ",  [DIAG_WARNING] = "warning ",
-    [DIAG_ERROR] = "error   ", [DIAG_FATAL] = "fatal   ",
-};
-static const char *const gnu_names[] = {
-    [DIAG_NOTE] = "note",   [DIAG_INFO] = "info",         [DIAG_WARNING] = "warning",
-    [DIAG_ERROR] = "error", [DIAG_FATAL] = "fatal error",
-};
-static const char *const json_names[] = {
-    [DIAG_NOTE] = "note",   [DIAG_INFO] = "info",   [DIAG_WARNING] = "warning",
-    [DIAG_ERROR] = "error", [DIAG_FATAL] = "fatal",
-};
-/* Marks for programs that read messages, as ptxas's. */
-static const char *const annotations[] = {
-    [DIAG_NOTE] = "@O@",  [DIAG_INFO] = "@I@",  [DIAG_WARNING] = "@W@",
-    [DIAG_ERROR] = "@E@", [DIAG_FATAL] = "@E@",
+/* What a message begins with: its severity in nvlink's form, gcc's and JSON's; the mark for
+ * programs that read messages, as ptxas's; and the colour, gcc's and clang's. */
+static const struct {
+    const char *nvlink, *gnu, *json, *mark, *colour;
+} forms[] = {
+    [DIAG_NOTE] = {"note    ", "note", "note", "@O@", "\033[1;36m"},
+    [DIAG_INFO] = {"info    ", "info", "info", "@I@", "\033[1;36m"},
+    [DIAG_WARNING] = {"warning ", "warning", "warning", "@W@", "\033[1;35m"},
+    [DIAG_ERROR] = {"error   ", "error", "error", "@E@", "\033[1;31m"},
+    [DIAG_FATAL] = {"fatal   ", "fatal error", "fatal", "@E@", "\033[1;31m"},
 };
 
-/* gcc's and clang's colours. */
-static const char *const colours[] = {
-    [DIAG_NOTE] = "\033[1;36m",  [DIAG_INFO] = "\033[1;36m",  [DIAG_WARNING] = "\033[1;35m",
-    [DIAG_ERROR] = "\033[1;31m", [DIAG_FATAL] = "\033[1;31m",
-};
 #define PLACE_COLOUR "\033[1m"
 #define CARET_COLOUR "\033[1;32m"
 #define NO_COLOUR    "\033[m"
 
 const char *diag_form_annotation(enum diag_severity severity)
 {
-    return annotations[severity];
+    return forms[severity].mark;
 }
 
 const char *diag_form_severity(enum diag_severity severity)
 {
-    return severity_names[severity];
+    return forms[severity].nvlink;
 }
 
 static void put_coloured(struct buffer *line, const struct diag_state *state, const char *colour,
@@ -108,15 +97,15 @@ static void put_text(struct buffer *line, const struct diag_state *state,
 {
     const char *program = state->program ? state->program : "minilink";
     const char *name =
-        state->format == DIAG_FORM_GNU ? gnu_names[severity] : severity_names[severity];
+        state->format == DIAG_FORM_GNU ? forms[severity].gnu : forms[severity].nvlink;
 
     if (state->annotate)
-        buffer_string(line, annotations[severity]);
+        buffer_string(line, forms[severity].mark);
     if (state->format == DIAG_FORM_GNU && place)
         put_place(line, state, place);
     else
         buffer_printf(line, state->format == DIAG_FORM_GNU ? "%s: " : "%s ", program);
-    put_coloured(line, state, colours[severity], name);
+    put_coloured(line, state, forms[severity].colour, name);
     buffer_string(line, ": ");
     if (state->format == DIAG_FORM_NVLINK && place)
         put_place(line, state, place);
@@ -148,7 +137,7 @@ static void put_json(struct buffer *line, const struct diag_state *state,
 
     CONTEXT_DEFER(json_tree_end, object);
     json_tree_set_string(object, "program", state->program ? state->program : "minilink");
-    json_tree_set_string(object, "severity", json_names[severity]);
+    json_tree_set_string(object, "severity", forms[severity].json);
     json_tree_set_exact(object, "text", body);
     if (place)
         set_place(object, place);
