@@ -18,6 +18,7 @@
 #include "link/stages.h"
 #include "link/whole_program.h"
 #include "options/forward.h"
+#include "output/std_streams.h"
 #include "pool/fit.h"
 #include "pool/pool.h"
 
@@ -397,7 +398,8 @@ bool middle_split(const struct link *link, struct cut *cut)
     bool ok = !state_has_ptx(link) || split(link, cut);
 
     report_chunks(&cut->chunks, &link->program, pool_sequential_reason());
-    ok = ok && (report_explanation(buffer_view(&cut->explanation)) || diag_blame(LINK_ENVIRONMENT));
+    ok = ok && (cut->explanation.size == 0 || std_streams_print(buffer_view(&cut->explanation)) ||
+                diag_blame(LINK_ENVIRONMENT));
     observe_chunks(link->observation, &cut->chunks);
     observe_stage(link->observation, "split", chunk_work(&cut->chunks));
     return ok;

@@ -89,11 +89,6 @@ void report_chunks(const struct chunks *chunks, const struct program *program,
     }
 }
 
-bool report_explanation(struct text explanation)
-{
-    return explanation.size == 0 || std_streams_print(explanation);
-}
-
 void report_assembly(const struct cubins *cubins, struct assembler *assembler)
 {
     const char *version;

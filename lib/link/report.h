@@ -23,9 +23,6 @@ void report_agreement(const struct agreement *agreement);
 void report_chunks(const struct chunks *chunks, const struct program *program,
                    const char *sequential_reason);
 
-/* What is in each chunk, and why, on standard output. False when that cannot be written. */
-bool report_explanation(struct text explanation);
-
 /* Phase II: assembler, threads, time per chunk. */
 void report_assembly(const struct cubins *cubins, struct assembler *assembler);
 
