@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 /* More is in no limit's file, and in /proc/self/cgroup only where groups have very long names. */
 #define FILE_MOST 8192
 
@@ -106,21 +108,16 @@ static uint64_t memory_v1(const char *folder)
     return limit < MEMORY_MOST ? limit : 0;
 }
 
-/* Whether `name` is one of the words of a comma list of `size` bytes; "" is an empty list. */
-static bool is_listed(const char *list, size_t size, const char *name)
+/* Whether `name` is one of the words of a comma list; "" is an empty list. */
+static bool is_listed(struct text list, const char *name)
 {
-    size_t length = strlen(name);
+    struct text word;
 
-    if (length == 0)
-        return size == 0;
-    for (const char *end = list + size; list < end;) {
-        const char *comma = memchr(list, ',', (size_t)(end - list));
-        const char *stop = comma ? comma : end;
-
-        if ((size_t)(stop - list) == length && memcmp(list, name, length) == 0)
+    if (!*name)
+        return list.size == 0;
+    while (text_take_part(&list, &word))
+        if (text_equal(word, text_of(name)))
             return true;
-        list = stop + 1;
-    }
     return false;
 }
 
@@ -133,7 +130,7 @@ static void find_group(const char *groups, const char *controller, char path[FIL
         const char *list = memchr(line, ':', (size_t)(end - line));
         const char *name = list ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
 
-        if (!name || !is_listed(list + 1, (size_t)(name - list - 1), controller))
+        if (!name || !is_listed((struct text){list + 1, (size_t)(name - list - 1)}, controller))
             continue;
         snprintf(path, FILE_MOST, "%.*s", (int)(end - name - 1), name + 1);
         if (path[0] != '/' || strstr(path, "/.."))

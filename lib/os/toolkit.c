@@ -119,9 +119,8 @@ static char *ask_nvcc(const struct wanted *wanted, struct buffer *tried, const c
     return found;
 }
 
-/* One folder of PATH; remembers the first nvcc that is there. */
-static char *try_path_folder(const struct wanted *wanted, struct buffer *tried, struct text folder,
-                             struct buffer *nvcc)
+/* Beside the programs of a toolkit that are in one folder of PATH. */
+static char *try_path_folder(const struct wanted *wanted, struct buffer *tried, struct text folder)
 {
     static const char *const programs[] = {"nvcc", "ptxas"};
     struct buffer path = {0};
@@ -132,8 +131,6 @@ static char *try_path_folder(const struct wanted *wanted, struct buffer *tried, 
         path.size = 0;
         buffer_printf(&path, "%.*s/%s", TEXT_ARG(folder), programs[i]);
         found = try_program(wanted, tried, path.data);
-        if (!found && i == 0 && nvcc->size == 0 && access(path.data, X_OK) == 0)
-            buffer_printf(nvcc, "%s", path.data); /* with a NUL, unlike buffer_string */
     }
     return found;
 }
@@ -142,14 +139,15 @@ static char *find_library_by_path(const struct wanted *wanted, struct buffer *tr
 {
     const char *list = getenv("PATH");
     struct text folder;
-    struct buffer nvcc = {0};
-    char *found = NULL;
+    char *found = NULL, *nvcc = NULL;
 
-    CONTEXT_DEFER(buffer_cleanup, &nvcc);
+    CONTEXT_DEFER(memory_cleanup, &nvcc);
     while (!found && program_path_next(&list, &folder))
-        found = try_path_folder(wanted, tried, folder, &nvcc);
-    if (!found && nvcc.size)
-        found = ask_nvcc(wanted, tried, nvcc.data);
+        found = try_path_folder(wanted, tried, folder);
+    if (!found)
+        nvcc = program_path_find(TEXT("nvcc"));
+    if (nvcc)
+        found = ask_nvcc(wanted, tried, nvcc);
     return found;
 }
 
