@@ -3,6 +3,8 @@
 
 #include <xxhash.h>
 
+#include "base/little.h"
+
 #define FORMAT 1u
 
 enum { AT_FORMAT = 8, AT_COUNT = 12, AT_KEY = 16, AT_TIME = 32, AT_PARTS = 40, AT_CHECKSUM = 112 };
@@ -14,15 +16,6 @@ static void put(uint8_t *at, uint64_t number, unsigned size)
 {
     for (unsigned i = 0; i < size; i++)
         at[i] = (uint8_t)(number >> (8 * i));
-}
-
-static uint64_t get(const uint8_t *at, unsigned size)
-{
-    uint64_t number = 0;
-
-    for (unsigned i = 0; i < size; i++)
-        number |= (uint64_t)at[i] << (8 * i);
-    return number;
 }
 
 static void put_hash(uint8_t *at, struct bytes bytes)
@@ -75,13 +68,13 @@ bool entry_fits(const uint8_t header[ENTRY_HEADER_SIZE], uint64_t size, const st
     uint64_t rest = size - ENTRY_HEADER_SIZE;
 
     if (size < ENTRY_HEADER_SIZE || size > ENTRY_LARGEST ||
-        memcmp(header, magic, sizeof magic) != 0 || get(header + AT_FORMAT, 4) != FORMAT ||
-        get(header + AT_COUNT, 4) != ENTRY_PARTS ||
+        memcmp(header, magic, sizeof magic) != 0 || little_u32(header + AT_FORMAT) != FORMAT ||
+        little_u32(header + AT_COUNT) != ENTRY_PARTS ||
         memcmp(header + AT_KEY, key->bytes, CACHE_KEY_SIZE) != 0 ||
         !has_hash(header + AT_CHECKSUM, (struct bytes){header, AT_CHECKSUM}))
         return false;
     for (unsigned i = 0; i < ENTRY_PARTS; i++) {
-        uint64_t part = get(header + AT_PARTS + (size_t)i * PART_SIZE, 8);
+        uint64_t part = little_u64(header + AT_PARTS + (size_t)i * PART_SIZE);
 
         if (part > rest)
             return false;
@@ -97,11 +90,11 @@ bool entry_read(struct cache_value *value, struct bytes bytes, const struct cach
 
     if (bytes.size < ENTRY_HEADER_SIZE || !entry_fits(bytes.data, bytes.size, key))
         return false;
-    result.nanoseconds = get(bytes.data + AT_TIME, 8);
+    result.nanoseconds = little_u64(bytes.data + AT_TIME);
     for (unsigned i = 0; i < ENTRY_PARTS; i++) {
         const uint8_t *at = bytes.data + AT_PARTS + (size_t)i * PART_SIZE;
 
-        if (!bytes_slice(bytes, offset, get(at, 8), &result.parts[i]) ||
+        if (!bytes_slice(bytes, offset, little_u64(at), &result.parts[i]) ||
             !has_hash(at + 8, result.parts[i]))
             return false;
         offset += result.parts[i].size;
