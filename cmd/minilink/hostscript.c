@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 #include "os/exec.h"
 #include "output/output.h"
@@ -34,11 +35,6 @@ static bool find_script(const char *output, struct text *script)
     return true;
 }
 
-static void free_output(void *result)
-{
-    free(((struct exec_result *)result)->output);
-}
-
 static bool add_host_script(struct buffer *out)
 {
     const char *const argv[] = {"/usr/bin/env", "ld", "--verbose", "-pie", NULL};
@@ -48,7 +44,7 @@ static bool add_host_script(struct buffer *out)
     bool ok;
 
     exec_run(&request, &result);
-    CONTEXT_DEFER(free_output, &result);
+    CONTEXT_DEFER(memory_cleanup, &result.output);
     ok = result.end == EXEC_EXITED && result.code == 0 && !result.output_cut && result.output &&
          find_script(result.output, &script);
     if (ok)
