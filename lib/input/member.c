@@ -32,6 +32,14 @@
 #define CUBIN_INFLATION (UINT64_C(256) << 20)
 #define INFLATION_RATIO 64u
 
+/* What an entry of a fatbin with the code of such a file would be. */
+static const uint32_t code_kinds[] = {
+    [FILE_CUBIN] = FATBIN_ELF,
+    [FILE_PTX] = FATBIN_PTX,
+    [FILE_LTOIR] = FATBIN_NVVM,
+    [FILE_BITCODE] = FATBIN_BITCODE,
+};
+
 /* Where the collection stands. */
 struct collector {
     struct members *members;
@@ -230,6 +238,7 @@ static void add_image(struct collector *collector, const char *name, uint32_t ki
 static bool collect_image(void *argument, const struct offload_image *image)
 {
     struct collector *collector = argument;
+    enum file_kind kind = file_classify(image->data);
     const char *name =
         arena_printf(&collector->members->arena, "%s(%u)", collector->object, ++collector->number);
 
@@ -237,19 +246,15 @@ static bool collect_image(void *argument, const struct offload_image *image)
         diag_verbose("Image '%s' is skipped: it is for '%.*s'", name, TEXT_ARG(image->triple));
         return true;
     }
-    switch (file_classify(image->data)) {
+    switch (kind) {
     case FILE_FATBIN:
         end_group(collector);
         collect_fatbins(collector, name, image->data);
         break;
     case FILE_CUBIN:
-        add_image(collector, name, FATBIN_ELF, image);
-        break;
     case FILE_PTX:
-        add_image(collector, name, FATBIN_PTX, image);
-        break;
     case FILE_BITCODE:
-        add_image(collector, name, FATBIN_BITCODE, image);
+        add_image(collector, name, code_kinds[kind], image);
         break;
     default:
         diag_info("Image '%s' is skipped: by its content it is no device code, whatever its kind "
@@ -339,16 +344,10 @@ static void collect_contents(struct collector *collector, enum file_kind kind, s
         collect_fatbins(collector, collector->object, data);
         break;
     case FILE_CUBIN:
-        collect_raw(collector, FATBIN_ELF, data);
-        break;
     case FILE_PTX:
-        collect_raw(collector, FATBIN_PTX, data);
-        break;
     case FILE_LTOIR:
-        collect_raw(collector, FATBIN_NVVM, data);
-        break;
     case FILE_BITCODE:
-        collect_raw(collector, FATBIN_BITCODE, data);
+        collect_raw(collector, code_kinds[kind], data);
         break;
     case FILE_OFFLOAD:
         collect_offload(collector, collector->object, data);

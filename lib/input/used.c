@@ -93,41 +93,33 @@ static void add_object(struct collector *collector, struct bytes data)
     collector->all_have &= collector->has_lists;
 }
 
-static bool add_archive_member(void *argument, struct text name, struct bytes data)
+static bool is_device_code(enum file_kind kind)
 {
-    struct collector *collector = argument;
-    enum file_kind kind = file_classify(data);
+    return kind == FILE_CUBIN || kind == FILE_FATBIN || kind == FILE_PTX || kind == FILE_LTOIR ||
+           kind == FILE_BITCODE || kind == FILE_OFFLOAD;
+}
 
-    (void)name;
+static void add_contents(struct collector *collector, enum file_kind kind, struct bytes data)
+{
     if (kind == FILE_HOST_OBJECT)
         add_object(collector, data);
-    else if (kind == FILE_CUBIN || kind == FILE_FATBIN || kind == FILE_PTX || kind == FILE_LTOIR ||
-             kind == FILE_BITCODE || kind == FILE_OFFLOAD)
-        collector->has_other_code = true;
+    collector->has_other_code |= is_device_code(kind);
+}
+
+static bool add_archive_member(void *argument, struct text name, struct bytes data)
+{
+    (void)name;
+    add_contents(argument, file_classify(data), data);
     return true;
 }
 
 static void add_file(struct collector *collector, const struct input_file *file)
 {
     collector->name = file->path;
-    switch (file->kind) {
-    case FILE_HOST_OBJECT:
-        add_object(collector, file->data);
-        break;
-    case FILE_ARCHIVE:
+    if (file->kind == FILE_ARCHIVE)
         collector->ok &= archive_walk(file->path, file->data, add_archive_member, collector);
-        break;
-    case FILE_CUBIN:
-    case FILE_FATBIN:
-    case FILE_PTX:
-    case FILE_LTOIR:
-    case FILE_BITCODE:
-    case FILE_OFFLOAD:
-        collector->has_other_code = true;
-        break;
-    default:
-        break;
-    }
+    else
+        add_contents(collector, file->kind, file->data);
 }
 
 static int by_size(const void *left, const void *right)
