@@ -34,10 +34,9 @@
  * beyond so many are read instead. */
 #define MOST_MAPPINGS 32768u
 
-#define ELF_MACHINE_CUDA 190
-#define LTOIR_MAGIC      0x7f4e43edu
-#define ELF_TYPE_OFFSET  16
-#define ELF_MINIMUM      20 /* up to and with e_machine */
+#define LTOIR_MAGIC     0x7f4e43edu
+#define ELF_TYPE_OFFSET 16
+#define ELF_MINIMUM     20 /* up to and with e_machine */
 
 /* How much of a file is looked at to tell text from binary data. */
 #define TEXT_SAMPLE 4096
@@ -53,7 +52,7 @@ static enum file_kind classify_elf(struct bytes data)
 {
     if (data.size < ELF_MINIMUM || data.data[EI_DATA] != ELFDATA2LSB)
         return FILE_HOST_OBJECT;
-    if (little_u16(data.data + ELF_TYPE_OFFSET + 2) == ELF_MACHINE_CUDA)
+    if (little_u16(data.data + ELF_TYPE_OFFSET + 2) == EM_CUDA)
         return FILE_CUBIN;
     return hostobj_is_shared(data) ? FILE_SHARED_OBJECT : FILE_HOST_OBJECT;
 }

@@ -11,16 +11,12 @@
 
 #include "base/little.h"
 #include "base/text.h"
+#include "input/fatbin.h"
 
-#define FATBIN_MAGIC   0xba55ed50u
-#define FATBIN_HEADER  16u
 #define FATBIN_VERSION 1
 #define ENTRY_HEADER   64u
 #define LTOIR_MAGIC    0x7f4e43edu
 #define LTOIR_TARGET   0x1au
-#define MACHINE_CUDA   190
-
-enum { ENTRY_PTX = 1, ENTRY_CUBIN = 2, ENTRY_LTOIR = 8 };
 
 static nvJitLinkInputType elf_type(const uint8_t *bytes, size_t size)
 {
@@ -28,7 +24,7 @@ static nvJitLinkInputType elf_type(const uint8_t *bytes, size_t size)
 
     if (size >= sizeof(Elf64_Ehdr))
         memcpy(&machine, bytes + offsetof(Elf64_Ehdr, e_machine), sizeof machine);
-    return machine == MACHINE_CUDA ? NVJITLINK_INPUT_CUBIN : NVJITLINK_INPUT_OBJECT;
+    return machine == EM_CUDA ? NVJITLINK_INPUT_CUBIN : NVJITLINK_INPUT_OBJECT;
 }
 
 nvJitLinkInputType contents_type(const void *data, size_t size)
@@ -40,7 +36,7 @@ nvJitLinkInputType contents_type(const void *data, size_t size)
         return elf_type(bytes, size);
     if (text_starts(text, TEXT("!<arch>\n")) || text_starts(text, TEXT("!<thin>\n")))
         return NVJITLINK_INPUT_LIBRARY;
-    if (size >= FATBIN_HEADER && little_u32(bytes) == FATBIN_MAGIC &&
+    if (size >= FATBIN_HEADER_SIZE && little_u32(bytes) == FATBIN_MAGIC &&
         little_u16(bytes + 4) == FATBIN_VERSION)
         return NVJITLINK_INPUT_FATBIN;
     if (size >= 4 && little_u32(bytes) == LTOIR_MAGIC)
@@ -63,7 +59,7 @@ const char *contents_type_name(nvJitLinkInputType type)
  * code, of any older one for the others. Suffixes are left to the link. */
 static bool is_for(uint32_t kind, uint32_t made, unsigned sm)
 {
-    return made <= sm && (kind != ENTRY_CUBIN || made / 10 == sm / 10);
+    return made <= sm && (kind != FATBIN_ELF || made / 10 == sm / 10);
 }
 
 static void look_at_entry(struct contents *contents, const uint8_t *entry, unsigned sm)
@@ -72,9 +68,9 @@ static void look_at_entry(struct contents *contents, const uint8_t *entry, unsig
 
     if (!is_for(kind, made, sm))
         return;
-    contents->has_ptx |= kind == ENTRY_PTX;
-    contents->has_cubin |= kind == ENTRY_CUBIN;
-    contents->has_ltoir |= kind == ENTRY_LTOIR;
+    contents->has_ptx |= kind == FATBIN_PTX;
+    contents->has_cubin |= kind == FATBIN_ELF;
+    contents->has_ltoir |= kind == FATBIN_NVVM;
 }
 
 /* The entries of one fatbin, as far as they go. */
@@ -82,13 +78,13 @@ static void look_at_fatbin(struct contents *contents, const uint8_t *bytes, size
                            unsigned sm)
 {
     uint64_t rest = little_u64(bytes + 8);
-    const uint8_t *entry = bytes + FATBIN_HEADER;
+    const uint8_t *entry = bytes + FATBIN_HEADER_SIZE;
 
     contents->fatbin_count++;
-    contents->is_cut |= little_u16(bytes + 6) != FATBIN_HEADER;
-    if (rest > size - FATBIN_HEADER) {
+    contents->is_cut |= little_u16(bytes + 6) != FATBIN_HEADER_SIZE;
+    if (rest > size - FATBIN_HEADER_SIZE) {
         contents->is_cut = true;
-        rest = size - FATBIN_HEADER;
+        rest = size - FATBIN_HEADER_SIZE;
     }
     while (rest >= ENTRY_HEADER) {
         uint64_t header = little_u32(entry + 4), payload = little_u64(entry + 8);
@@ -109,9 +105,9 @@ struct contents contents_look(const void *data, size_t size, unsigned sm)
     struct contents contents = {0};
     const uint8_t *bytes = data, *found;
 
-    while (size >= FATBIN_HEADER && (found = memmem(bytes, size, &magic, sizeof magic))) {
+    while (size >= FATBIN_HEADER_SIZE && (found = memmem(bytes, size, &magic, sizeof magic))) {
         size -= (size_t)(found - bytes);
-        if (size >= FATBIN_HEADER)
+        if (size >= FATBIN_HEADER_SIZE)
             look_at_fatbin(&contents, found, size, sm);
         bytes = found + sizeof magic;
         size -= sizeof magic;
