@@ -1,4 +1,4 @@
-/* apply_option.c: a value to the field that its row names, in the way of the row's kind. */
+/* apply_option.c: stores a value in the field that its option's row names. */
 #include "command/apply_option.h"
 
 #include <errno.h>

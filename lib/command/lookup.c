@@ -1,4 +1,4 @@
-/* lookup.c: a word, its row, and what of it does not fit. */
+/* lookup.c: finds a word's row in the option table, or reports what is wrong with the word. */
 #include "command/lookup.h"
 
 #include <string.h>

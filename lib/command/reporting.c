@@ -1,4 +1,4 @@
-/* reporting.c: options to the thread's context. */
+/* reporting.c: sets the thread's state of messages from the options. */
 #include "command/reporting.h"
 
 #include <stdlib.h>

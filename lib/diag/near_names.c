@@ -1,4 +1,4 @@
-/* near_names.c: chains through an array, begun by a table. */
+/* near_names.c: names with the same base are a chain: a table has its head, an array the links. */
 #include "diag/near_names.h"
 
 #include <stdbool.h>

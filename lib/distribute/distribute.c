@@ -1,4 +1,4 @@
-/* distribute.c: the files of a batch in a private folder, and the distributor on them. */
+/* distribute.c: writes the files of a batch into a private folder and runs the distributor. */
 #include "distribute/distribute.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* jobfile.c: the trees of the two files, and what of a job file is looked at again. */
+/* jobfile.c: makes the job file and the facts of each job; knows a job file by the names of its
+ * outputs. */
 #include "distribute/jobfile.h"
 
 #include <string.h>

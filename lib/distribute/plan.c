@@ -1,4 +1,5 @@
-/* plan.c: the same files where they stay, for somebody else to run the jobs. */
+/* plan.c: writes the files of a batch to stay, for a build system to run the jobs, and takes the
+ * results when the link is run again. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

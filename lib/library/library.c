@@ -1,4 +1,4 @@
-/* library.c: the beginning, the link and the end. */
+/* library.c: creates, completes and destroys a link. */
 #include <stdlib.h>
 
 #include "command/lookup.h"

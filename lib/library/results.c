@@ -1,4 +1,4 @@
-/* results.c: what a link has made, as it stands in it. */
+/* results.c: the results of a link, in memory that stays the link's. */
 #include <string.h>
 
 #include "library/assembled.h"

@@ -42,7 +42,7 @@ struct link_request {
     const char *output;           /* path; NULL with dry_run, and where there is a product */
     struct link_product *product; /* where the result goes instead of a file; or NULL */
     struct cancellation *stop;    /* set when the link is no longer wanted; or NULL */
-    bool reads_files; /* files are read, not mapped: nobody handles one that becomes shorter */
+    bool reads_files; /* read files, do not map them: a library has no handler for SIGBUS */
     const char *keep; /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
     const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
     const char *reproduce;    /* --reproduce: see link/reproduce.h; or NULL */

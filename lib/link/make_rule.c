@@ -1,4 +1,5 @@
-/* make_rule.c: each name as both read it, or as one does, or not at all. */
+/* make_rule.c: quotes names for make and ninja, warns of those that only make reads, and refuses
+ * those that make does not. */
 #include "link/make_rule.h"
 
 #include <glob.h>

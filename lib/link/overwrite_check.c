@@ -1,4 +1,4 @@
-/* overwrite_check.c: files by their places, so that names do not matter.
+/* overwrite_check.c: compares files by device and inode, not by name.
  *
  * An output that is not there yet has no place of its own: it is known by that of its folder and by
  * its name there. */

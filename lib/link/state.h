@@ -1,4 +1,4 @@
-/* state.h: what one link has made so far, in the order in which link.c lets the stages make it. */
+/* state.h: the state of a link: one result for each stage, in the order in which they run. */
 #pragma once
 
 #include "assemble/assemble.h"
@@ -50,12 +50,12 @@ struct merged {
 /* The link's result in the cache; see link_cache.h. */
 struct cached_result {
     struct cache_key key;
-    struct cache_key identity; /* of the assembler, */
-    bool has_identity;         /* when one is needed */
-    bool is_wanted;            /* the result is to be kept, and what is said with it: */
+    struct cache_key identity; /* of the assembler; valid if has_identity */
+    bool has_identity;
+    bool is_wanted; /* keep the result, with the messages that are recorded from here on: */
     struct diag_record record;
     uint64_t started;
-    bool is_found; /* an earlier link has made it: */
+    bool is_found; /* the cache has the result: */
     struct cache_value value;
     struct bytes output;
     bool lists_last_first;
@@ -162,11 +162,11 @@ bool state_lists_last_first(const struct link *link, const struct chunks *chunks
 const char *state_made_name(const struct link *link, const char *name, bool of_ptx,
                             struct arena *arena);
 
-/* Frees all that the stages of front.c have made. */
-void state_free(struct link *link);
-
-/* Frees what the others have made, before that. */
-/* Forgets what a merge has made. */
+/* Frees the result of a merge, which may be made again. */
 void state_free_merged(struct merged *merged);
 
+/* Frees what the stages behind front.c have made; before state_free(). */
 void state_free_results(struct results *results);
+
+/* Frees what the stages of front.c have made. */
+void state_free(struct link *link);

@@ -1,4 +1,4 @@
-/* cross.c: a graph of names, gone through once from all kernels. */
+/* cross.c: a graph of who refers to whom; --why-live is a breadth-first search from all kernels. */
 #include "observe/cross.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* cleanup.c: handlers, and the way from the thread that something happened in to the link thread.
+/* cleanup.c: handlers of signals and exits; another thread hands what happens over to the link
+ * thread.
  *
  * Everything that runs behind a handler here is async-signal-safe. */
 #include "os/cleanup.h"

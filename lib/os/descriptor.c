@@ -1,4 +1,4 @@
-/* descriptor.c: the loops, and mappings of whole files. */
+/* descriptor.c: loops around read() and write(), and mappings of whole files. */
 #include "os/descriptor.h"
 
 #include <errno.h>
