@@ -92,6 +92,17 @@ need_nvjitlink() {
 # all_declared COMMAND...: a compilation, once more with all of CUDA's declarations where it fails without.
 all_declared() { "$@" || NVCC_PREPEND_FLAGS=-std=c++17 "$@"; }
 
+# make_ltoir: in.fatbin, with LTO-IR that no library reads but build/fake-nvjitlink.so, to which it is four kernels.
+make_ltoir() {
+    {
+        printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+        printf '.visible .entry k%d()\n{\n\tret;\n}\n' 1 2 3 4
+    } > made.ptx
+    printf '\355\103\116\177 LTO-IR' > any.ltoir
+    minifat --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
+    export FAKE_PTX=$PWD/made.ptx
+}
+
 # keep_work: with KEEP=FOLDER, work is that folder, which stays.
 keep_work() {
     [ -n "${KEEP:-}" ] || return 0

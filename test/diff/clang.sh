@@ -76,7 +76,6 @@ if openmp "$(dirname "$bin")" theirs > log 2>&1; then
     runs "OpenMP has the same functions" same_functions ours.cubin theirs.cubin
     runs "the OpenMP program runs" ours/program
 else
-    echo "clang: OpenMP for NVIDIA's GPUs does not build here: SKIPPED"
-    skipped=3
+    skip 3 "OpenMP for NVIDIA's GPUs does not build here"
 fi
 finish

@@ -26,13 +26,7 @@ END
 }
 
 verdict() {
-    if [ -z "$2" ]; then
-        passed=$((passed + 1))
-        echo "passed $1"
-    else
-        failed=$((failed + 1))
-        echo "failed $1: $2"
-    fi
+    if [ -z "$2" ]; then pass; else fail "$1: $2"; fi
 }
 
 # compare NAME NVLINK OPTIONS INPUT...

@@ -11,10 +11,10 @@ cd "$work" || exit 1
 # same WHAT OURS THEIRS
 same() {
     if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1))
-        printf 'failed: %s\n    builtin: %s\n    ptxas: %s\n' "$1" "${2//$'\n'/ | }" "${3//$'\n'/ | }"
+        fail "$1"
+        printf '    builtin: %s\n    ptxas: %s\n' "${2//$'\n'/ | }" "${3//$'\n'/ | }"
     fi
 }
 

@@ -19,11 +19,9 @@ for file in "$work"/old/*; do
     name=$(basename "$file")
     case $name in *.md | bad.*) continue ;; esac
     if diff <(structure "$work/old" "$name") <(structure "$work/new" "$name") > "$work/diff"; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1))
-        echo "failed: $name"
-        sed 's/^/    /' "$work/diff"
+        fail "$name" "$work/diff"
     fi
 done
 finish

@@ -64,7 +64,6 @@ if command -v nvcc > /dev/null && ls "$(dirname "$real")"/../lib64/libnvJitLink.
     nvcc -arch=sm_90 -dc -dlto lto.cu -o lto.o || exit 1
     compare 1 "LTO-IR" --ptxas=./ptxas -lto --chunks=1 -split-compile=6 lto.o
 else
-    echo "jobserver: the toolkit has no nvcc or libnvJitLink: SKIPPED"
-    skipped=12
+    skip 12 "the toolkit has no nvcc or libnvJitLink"
 fi
 finish

@@ -73,8 +73,7 @@ if [ $((differ * 50)) -le "$number" ]; then pass; else fail "fewer than 98 % of 
 # assemble NAME FILE: what a compiler made.
 assemble() {
     if [ ! -s "$2" ]; then
-        echo "language: $1 was not compiled: SKIPPED"
-        skipped=$((skipped + 1))
+        skip 1 "$1 was not compiled"
     elif verdict --files "$2" | grep -q ': ok$'; then
         pass
     else
@@ -123,8 +122,7 @@ if command -v nvcc > /dev/null; then
         done
     done
 else
-    echo "language: nvcc is not on PATH: its output SKIPPED"
-    skipped=$((skipped + 1))
+    skip 1 "nvcc is not on PATH: its output"
 fi
 
 # clang needs no toolkit: the source brings its own __global__.
@@ -137,8 +135,7 @@ if command -v clang > /dev/null && clang --print-targets 2> /dev/null | grep -q 
         done
     done
 else
-    echo "language: clang cannot compile for NVPTX: SKIPPED"
-    skipped=$((skipped + 1))
+    skip 1 "clang cannot compile for NVPTX"
 fi
 # nvlink links the assembler's cubins with each other. Recursion makes the stack size unknown, for ptxas's cubins too.
 if command -v nvlink > /dev/null; then
@@ -159,7 +156,6 @@ if command -v nvlink > /dev/null; then
         done
     done
 else
-    echo "language: nvlink is not on PATH: SKIPPED"
-    skipped=$((skipped + 1))
+    skip 1 "nvlink is not on PATH"
 fi
 finish

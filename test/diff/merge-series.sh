@@ -106,7 +106,7 @@ series() {
         passed*)
             # Under a level things may be equal that are not without.
             if [ -z "$known" ] || [ -n "$level" ]; then
-                passed=$((passed + 1))
+                pass
             else
                 line="failed ${line#passed }: equal now, but known-differences lists it"
                 failed=$((failed + 1))

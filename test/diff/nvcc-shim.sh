@@ -157,7 +157,6 @@ END
     runs "CMake linked with minilink" [ "$(wc -l < runs)" -gt "$lines" ]
     skipped=0
 else
-    echo "nvcc-shim: cmake is not installed: SKIPPED"
-    skipped=4
+    skip 4 "cmake is not installed"
 fi
 finish

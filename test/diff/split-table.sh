@@ -34,7 +34,7 @@ compare() {
         chunks=${way% *} policy=${way#* }
         if ! "$BUILD/minilink" -w -vv -arch=sm_90 --assembler=ptxas -split-compile-extended=2 --chunks="$chunks" --split-policy="$policy" --minimum-chunk=1 \
             --cache-dir="$work/cache" "$@" -o split.cubin 2> log; then
-            failed=$((failed + 1)); echo "failed: $name in $chunks chunks, $policy"; tail -n 5 log
+            fail "$name in $chunks chunks, $policy"; tail -n 5 log
             continue
         fi
         properties < log > split
@@ -55,7 +55,7 @@ compare() {
                 for (i = 1; i <= lines; i++) print line[i]
                 if (NR != kernels) print "    kernels are missing: " NR " of " kernels
                 exit worse > 0 || NR != kernels
-            }' && passed=$((passed + 1)) || failed=$((failed + 1))
+            }' && pass || failed=$((failed + 1))
     done
 }
 

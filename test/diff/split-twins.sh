@@ -21,13 +21,13 @@ read_known_differences
 judge() {
     local known=${known_differences[split-$1 $2]:-} log=${5:-$work/log}
     if [ "$4" = 0 ] && [ -n "$known" ]; then
-        failed=$((failed + 1)); echo "failed $3, $1: equal now, but known-differences lists it"
+        fail "$3, $1: equal now, but known-differences lists it"
     elif [ "$4" = 0 ]; then
-        passed=$((passed + 1))
+        pass
     elif [ -n "$known" ]; then
         skipped=$((skipped + 1)); echo "skipped $3, $1 (known: $known)"
     else
-        failed=$((failed + 1)); echo "failed $3, $1:"; head -n 5 "$log" | cut -c 1-250 | sed 's/^/    /'
+        fail "$3, $1:"; head -n 5 "$log" | cut -c 1-250 | sed 's/^/    /'
     fi
 }
 
@@ -68,7 +68,7 @@ run() {
     judge unsplit "$1" "$target $1" $? # or nothing could be compared below
     for way in $ways; do
         if ! link "$way.cubin"; then
-            failed=$((failed + 1)); echo "failed $target $1 $way: $(tail -n 1 "$work/log")"
+            fail "$target $1 $way: $(tail -n 1 "$work/log")"
             continue
         fi
         later whole "$1 $way" "$way.cubin" whole.cubin

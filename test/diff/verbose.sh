@@ -113,7 +113,7 @@ for sm in 75 90 100 120; do
         nvcc -gencode arch=compute_$sm,code=compute_$sm -dc a.cu -o $sm/a.ptx.o > log 2>&1 &&
         nvcc -gencode arch=compute_$sm,code=compute_$sm -dc b.cu -o $sm/b.ptx.o > log 2>&1 &&
         ptxas -arch=sm_$sm -c $sm/a.ptx -o $sm/a.cubin && ptxas -arch=sm_$sm -c $sm/b.ptx -o $sm/b.cubin ||
-        { echo "failed: inputs for sm_$sm"; cat log; failed=$((failed + 1)); }
+        fail "inputs for sm_$sm" log
     ar rc $sm/lib.a $sm/b.o
 done
 ptxas -arch=sm_75 -c texture.ptx -o 75/texture.cubin
@@ -140,10 +140,9 @@ compare() {
     sed -i '/^minilink note /d; s/^minilink //' ours
     [ "$how" = sorted ] && sorted theirs && sorted ours
     if [ "$one" = 0 ] && [ "$two" = 0 ] && cmp -s theirs ours; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1))
-        echo "failed: $* (status $one, $two)"
+        fail "$* (status $one, $two)"
         diff theirs ours | head -n 20 | sed 's/^/    /'
     fi
 }
@@ -193,10 +192,9 @@ if ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1; then
         nvlink "$@" --register-link-binaries=theirs.list -o theirs.cubin > theirs 2>&1
         "$BUILD/minilink" --assembler=ptxas "$@" --register-link-binaries=ours.list -o ours.cubin > ours 2>&1
         if cmp -s theirs.list ours.list; then
-            passed=$((passed + 1))
+            pass
         else
-            failed=$((failed + 1))
-            echo "failed: the list of modules of $*"
+            fail "the list of modules of $*"
             diff theirs.list ours.list | sed 's/^/    /'
         fi
     }
@@ -210,20 +208,14 @@ if ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1; then
     # Fatbins make a program even without a kernel: nothing of NVIDIA's linker is in it, so that its bytes are ptxas's.
     for part in device variable; do nvcc -arch=sm_90 -rdc=true -dlto -fatbin $part.cu -o $part.fatbin; done
     list "${lto[@]}" device.fatbin variable.fatbin
-    if cmp -s theirs.cubin ours.cubin; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: fatbins without a kernel make another cubin"
-    fi
+    if cmp -s theirs.cubin ours.cubin; then pass; else fail "fatbins without a kernel make another cubin"; fi
     list "${lto[@]}" host.o a.lto.o b.lto.o host2.o
     list "${lto[@]}" host.o a.lto.o b.o
     list "${lto[@]}" a.lto.o b.ptx.o
     list "${lto[@]}" a.lto.o b.lto.o dynamic.lto.o
     list "${lto[@]}" a.lto.o b.lto.o -r
 else
-    echo "skipped verbose of LTO-IR: the toolkit has no libnvJitLink"
-    skipped=21
+    skip 21 "the toolkit has no libnvJitLink: LTO-IR"
 fi
 [ "$passed" -gt 0 ] || failed=1
 finish

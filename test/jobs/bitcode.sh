@@ -219,7 +219,6 @@ verdict $? "no library is an error of the environment"
 library=$BUILD/fake-nvjitlink.so
 link scale.bc helper.bc; [ $? = 3 ] && grep -q "it has no function 'LLVM" messages; verdict $? "another library"
 if [ ${#libraries[@]} = 0 ]; then
-    skipped=1
-    echo "bitcode.sh: no libLLVM is installed: compiling LLVM bitcode SKIPPED"
+    skip 1 "no libLLVM is installed: compiling LLVM bitcode"
 fi
 finish

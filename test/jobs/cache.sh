@@ -259,7 +259,7 @@ if unshare -rm true 2> /dev/null; then
         minilink -arch=sm_90 "${many[@]}" plain.ptx --cache-dir=disk --cache-stats -o a.out > stats 2> said
         holds "what a disk has that cannot be written is found" [ "$(counts "whole links" stats)" = "1 0 0" ]
         holds "... without a warning" [ ! -s said ]
-        cmp a.out plain.out || failed=$((failed + 1))
+        holds "... and is the same" cmp -s a.out plain.out
         warned_once "a disk that cannot be written" "Read-only file system" --cache-dir=disk -maxrregcount=200
         echo "$passed $failed" > inner' > inner.said 2>&1
     status=$?

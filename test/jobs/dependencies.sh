@@ -26,11 +26,9 @@ expect() {
     status=$?
     installed=$(sed -n 's/^install .*--no-install-recommends //p' log | paste -sd ,)
     if [ $status = "$2" ] && [ "$installed" = "$4" ] && { [ -z "${5:-}" ] || grep -qF -- "$5" said; }; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1))
-        echo "failed: $1: status $status, installed '$installed', said:"
-        sed 's/^/    /' said
+        fail "$1: status $status, installed '$installed', said:" said
     fi
 }
 built="libelf liblz4 libzstd libxxhash jansson libarchive" all="$built check"
@@ -91,11 +89,7 @@ expect "nobody is asked for a password for it" 0 check '' 'elfutils cannot be in
 # The Makefile asks for each in the right place.
 asks() {
     asked=$(make -C "$ROOT" -n BUILD="$work/build" "$1" 2> /dev/null | sed -n 's/.*test\/install-dependencies //p' | sort -u | paste -sd ,)
-    if [ "$asked" = "$2" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1)); echo "failed: make $1 asks for '$asked', not '$2'"
-    fi
+    if [ "$asked" = "$2" ]; then pass; else fail "make $1 asks for '$asked', not '$2'"; fi
 }
 asks all '--only-look build'
 asks deps build

@@ -5,7 +5,7 @@ minilink=$(cd "${BUILD:-build}" && pwd)/minilink
 cd "$work" || exit 1
 
 # link OPTION...: a failure is a failed test.
-link() { "$minilink" -arch=sm_90 "$@" || { failed=$((failed + 1)); echo "failed: minilink $*"; }; }
+link() { "$minilink" -arch=sm_90 "$@" || fail "minilink $*"; }
 example=$ROOT/fixtures/examples
 cp "$example/scale.ptx" "$example/scaled.ptx" .
 

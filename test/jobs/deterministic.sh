@@ -11,29 +11,25 @@ program() {
     if ! minilink -w -arch=sm_90 "$@" -o plain.cubin 2> messages; then
         # What cannot be linked must fail the same way when it is split.
         minilink -w -arch=sm_90 -split-compile-extended=8 --minimum-chunk=1 "$@" -o none.cubin 2> again
-        if [ $? = 0 ] || [ -e none.cubin ]; then failed=$((failed + 1)); echo "failed $name: only the split link succeeds"
-        else passed=$((passed + 1)); fi
+        if [ $? = 0 ] || [ -e none.cubin ]; then fail "$name: only the split link succeeds"; else pass; fi
         return
     fi
     for way in "1 1" "2 2" "2 3" "8 2" "8 5" "8 16" "64 128"; do
         threads=${way% *} chunks=${way#* }
         if minilink -w -disable-infos -arch=sm_90 -split-compile-extended="$threads" --chunks="$chunks" --minimum-chunk=1 \
             "$@" -o out.cubin 2> messages && cmp -s plain.cubin out.cubin; then
-            passed=$((passed + 1))
+            pass
         else
-            failed=$((failed + 1))
-            echo "failed $name: $threads threads, $chunks chunks"
-            sed 's/^/    /' messages
+            fail "$name: $threads threads, $chunks chunks" messages
         fi
         rm -f out.cubin
     done
     # Threads inside the assembler of one chunk.
     if minilink -w -disable-infos -arch=sm_90 -Xptxas=--split-compile=8,--threads-min-section-size=0 "$@" -o out.cubin 2> messages &&
         cmp -s plain.cubin out.cubin; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1))
-        echo "failed $name: threads for functions"
+        fail "$name: threads for functions"
     fi
     rm -f out.cubin
 }
@@ -59,15 +55,14 @@ many() { # many WHAT STATUS INPUT...
     what=$1 status=$2
     shift 2
     minilink -j1 -arch=sm_90 -o plain.cubin "$@" > plain.messages 2>&1
-    [ $? = "$status" ] || { failed=$((failed + 1)); echo "failed $what: one thread"; }
+    [ $? = "$status" ] || fail "$what: one thread"
     for threads in 2 3 8; do
         rm -f out.cubin
         minilink -j$threads -arch=sm_90 -o out.cubin "$@" > messages 2>&1
         if [ $? = "$status" ] && cmp plain.messages messages && { [ "$status" != 0 ] || cmp plain.cubin out.cubin; }; then
-            passed=$((passed + 1))
+            pass
         else
-            failed=$((failed + 1))
-            echo "failed $what: $threads threads"
+            fail "$what: $threads threads"
         fi
     done
 }

@@ -42,7 +42,7 @@ same() {
 mapfile -t well < <(by)
 same "a link" "${abc[@]}" -- "${well[@]}"
 same "a link under -v, with statistics and warnings" "${split[@]}" -v -Xptxas -v program.ptx -- "${well[@]}"
-grep -q 'warning' said || { failed=$((failed + 1)); echo "failed: nothing was warned of"; cat said; }
+grep -q 'warning' said || fail "nothing was warned of" said
 same "a link of one chunk" minilink -arch=sm_90 -v -Xptxas -v -o out/x program.ptx -- "${well[@]}"
 same "a whole program" minilink -arch=sm_90 -lto --lto-source=ptx -disable-infos -o out/x program.ptx -- "${well[@]}"
 same "a link by a plug-in" "${split[@]}" --assembler=plugin:"$BUILD/sample-plugin.so" program.ptx -- "${well[@]}"

@@ -40,16 +40,14 @@ check() {
     local name=$1 new
     shift
     if ! "$BUILD/minilink" -w -disable-infos "$@" -o "$work/out.cubin" 2> "$work/messages"; then
-        failed=$((failed + 1))
-        echo "failed: $name is not linked: $(head -n 1 "$work/messages")"
+        fail "$name is not linked: $(head -n 1 "$work/messages")"
         return
     fi
     new=$(complaints "$work/out.cubin" | grep -vxFf "$work/known")
     if [ -n "$new" ]; then
-        failed=$((failed + 1))
-        echo "failed: $name: $new"
+        fail "$name: $new"
     else
-        passed=$((passed + 1))
+        pass
     fi
 }
 

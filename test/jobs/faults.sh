@@ -50,9 +50,9 @@ judge() {
     if [ -s leaks ]; then
         fail "$1 leaves memory behind: $(head -n 1 leaks)" messages
     elif [ "$status" = 0 ] && is_normal; then
-        passed=$((passed + 1))
+        pass
     elif [ "$status" = 3 ] && [ -n "$2" ] && [ ${#left[@]} = 0 ] && has_said "$2"; then
-        passed=$((passed + 1))
+        pass
     else
         fail "$1 ends with status $status, leaving '${left[*]}'" messages
     fi
@@ -109,13 +109,8 @@ program "a link that is told of" 20 23 "${split[@]}" --report=told/r.html,told/r
     --stats -time /dev/null "${abc[@]}" "$ROOT"/fixtures/merge/20_dead-sm_90-?.o -o out/x
 program "a link with an archive" 30 17 minilink -w -arch=sm_90 -lto --lto-source=ptx "$F"/a.ptxonly.o "$F"/lib.a -o out/x
 # A library that plays libnvJitLink, in children, which have no faults.
-{
-    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
-    for i in 1 2 3 4; do printf '.visible .entry k%d()\n{\n\tret;\n}\n' $i; done
-} > made.ptx
-printf '\355\103\116\177 LTO-IR' > any.ltoir
-minifat --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
-FAKE_PTX=$work/made.ptx program "a link of LTO-IR in parts" 20 11 minilink -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 \
+make_ltoir
+program "a link of LTO-IR in parts" 20 11 minilink -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 \
     --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin -o out/x
 program "a link by a plug-in" 20 13 "${split[@]}" --assembler=plugin:"$BUILD/sample-plugin.so" "${abc[@]}" -o out/x
 # A cache that cannot be written makes no link fail.

@@ -11,11 +11,9 @@ expect() {
     "$@" > "$work/log" 2>&1
     got=$?
     if [ $got = "$status" ] && grep -q "$pattern" "$work/log"; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1))
-        echo "gpu-logic: $*: status $got, expected $status and '$pattern'"
-        sed 's/^/    /' "$work/log"
+        fail "$*: status $got, expected $status and '$pattern'" "$work/log"
     fi
 }
 

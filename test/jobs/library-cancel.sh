@@ -76,20 +76,13 @@ for way in "one chunk" "many chunks"; do
 done
 
 # libnvJitLink, played by a library that sleeps, in a process of its own.
-{
-    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
-    for i in 1 2 3 4; do printf '.visible .entry k%d()\n{\n\tret;\n}\n' $i; done
-} > made.ptx
-printf '\355\103\116\177 LTO-IR' > any.ltoir
-"$BUILD/minifat" --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
-export FAKE_PTX=$work/made.ptx SAMPLE_LOG=$work/begun
-PATH=$BUILD:$PATH
+make_ltoir
+export SAMPLE_LOG=$work/begun
 FAKE_SLEEP_MS=600000 proves "libnvJitLink" child begun -w -arch=sm_90 -lto --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
 
 if command -v ptxas > /dev/null; then
     proves "ptxas" middle "${split[@]}" --assembler=ptxas --minimum-chunk=1 large.ptx
 else
-    echo "library-cancel.sh: ptxas is not installed: links by it SKIPPED"
-    skipped=1
+    skip 1 "ptxas is not installed: links by it"
 fi
 finish

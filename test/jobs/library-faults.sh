@@ -30,10 +30,9 @@ proves() {
     has_space=0
     [[ " ${lines[*]}" != *" space: 0 times"* ]] || has_space=1
     if [ "$status" = 0 ] && [ ! -s printed ] && [ ${#left[@]} -le "$kept" ] && [ "${left[0]:-}" != "nothing was written" ]; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1))
-        echo "failed: $what: status $status, $(wc -c < printed) bytes printed, ${#left[@]} blocks left"
+        fail "$what: status $status, $(wc -c < printed) bytes printed, ${#left[@]} blocks left"
         head -n 12 report printed leaks | sed 's/^/    /'
     fi
 }
@@ -67,14 +66,7 @@ faults "cubins" 3 -w -arch=sm_90 "$F"/b.sass.o "$F"/a.ptxonly.o
 # A cache that cannot be written makes no link fail.
 faults "an empty cache" 3 "${split[@]}" --cache-dir=cache --cache-policy=prune_after=0s:prune_interval=0s "${abc[@]}"
 # A library that plays libnvJitLink, in a process, which has no faults.
-{
-    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
-    for i in 1 2 3 4; do printf '.visible .entry k%d()\n{\n\tret;\n}\n' $i; done
-} > made.ptx
-printf '\355\103\116\177 LTO-IR' > any.ltoir
-"$BUILD/minifat" --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
-export FAKE_PTX=$work/made.ptx
-PATH=$BUILD:$PATH
+make_ltoir
 faults "LTO-IR in parts" 9 -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
 # A ptxas of the test's own: processes have no faults, and what a real one does in them takes ten times as long.
 cat > ptxas << 'END'
@@ -91,6 +83,6 @@ for ((space = 0; space < 1600; space += 16)); do
     if [ $has_space = 1 ]; then with=$((with + 1)); else without=$((without + 1)); fi
 done
 echo "address space: enough for $with links, too little for $without"
-if [ $with = 0 ] || [ $without = 0 ]; then failed=$((failed + 1)); echo "failed: not both"; fi
+if [ $with = 0 ] || [ $without = 0 ]; then fail "not both"; fi
 echo "$checks checks"
 finish

@@ -16,8 +16,8 @@ on() {
 }
 stacks="16 20 24 32 40 64 128 256 1024"
 if [ -n "${SANITIZE:-}" ]; then
-    echo "library-stack.sh: a sanitizer needs more stack: threads of less than 1024 KiB, and what links use: SKIPPED"
-    skipped=$((skipped + 1)) stacks="1024 2048"
+    skip 1 "a sanitizer needs more stack: threads of less than 1024 KiB, and what links use"
+    stacks="1024 2048"
 fi
 for kib in $stacks; do
     for way in files data; do
@@ -56,8 +56,7 @@ FAKE_PTX=$work/made.ptx uses 0 -arch=sm_90 -lto --nvjitlink="$BUILD/fake-nvjitli
 if command -v ptxas > /dev/null; then
     uses 0 -w -arch=sm_90 --assembler=ptxas "${scale[@]}"
 else
-    echo "library-stack.sh: ptxas is not installed: a link by it: SKIPPED"
-    skipped=$((skipped + 1))
+    skip 1 "ptxas is not installed: a link by it"
 fi
 # What nests: expressions, blocks, chains of calls.
 nested() { printf "%0$1d" 0 | sed "s/0/$2/g"; }

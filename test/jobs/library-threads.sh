@@ -19,10 +19,9 @@ proves() {
     counts=$(tail -n 1 report)
     echo "$what: $(grep -v ' skipped$' report | tail -n 5 | paste -sd ';')${counts:+ ($counts)}"
     if [ "$status" = 0 ] && [ ! -s printed ]; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1))
-        echo "failed: $what: status $status, $(wc -c < printed) bytes printed"
+        fail "$what: status $status, $(wc -c < printed) bytes printed"
         head -n 40 report printed | sed 's/^/    /'
     fi
 }

@@ -111,13 +111,7 @@ minilink "${chunks[@]}" -o command.cubin
 check "the bytes of a plan" "$(cmp out command.cubin 2>&1)" ""
 
 # LTO-IR, by a library that plays libnvJitLink, which takes the program minilink.
-{
-    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
-    for i in 1 2 3 4; do printf '.visible .entry k%d()\n{\n\tret;\n}\n' $i; done
-} > made.ptx
-printf '\355\103\116\177 LTO-IR' > any.ltoir
-minifat --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
-export FAKE_PTX=$work/made.ptx
+make_ltoir
 same -w -disable-infos -arch=sm_90 -lto --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
 same -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
 if command -v ptxas > /dev/null; then

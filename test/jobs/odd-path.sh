@@ -13,11 +13,9 @@ expect() {
     "$@" > "$work/log" 2>&1
     got=$?
     if [ $got = "$status" ] && grep -qE -- "$pattern" "$work/log"; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1))
-        echo "failed: $what: status $got"
-        sed 's/^/    /' "$work/log"
+        fail "$what: status $got" "$work/log"
     fi
 }
 

@@ -21,8 +21,7 @@ allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr '
     while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done)
 count=$(wc -l <<< "$allowed")
 if ! command -v taskset > /dev/null || [ "$count" -lt 2 ]; then
-    echo "skipped: a machine with two processors and taskset is needed"
-    skipped=1
+    skip 1 "a machine with two processors and taskset is needed"
 else
     most=$(threads_of env)
     cp out.cubin all.cubin

@@ -19,8 +19,7 @@ code() {
         sed 's/__BB[0-9]*_/__BB_/; s/callseq [0-9]*/callseq/; s/prototype_[0-9]*\>/prototype/; s/__local_depot[0-9]*/__local_depot/; s/\<\(own\|tile\|alone\|local\)[0-9]*/\1/; s,//.*,,; s/[[:space:]]*$//' | sort -u
 }
 wrong() {
-    failed=$((failed + 1))
-    echo "failed: $(basename "$library"), program $seed: $1"
+    fail "$(basename "$library"), program $seed: $1"
     head -n 5 messages
     [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP/$seed" && cp program/* "$KEEP/$seed"; }
 }
@@ -42,7 +41,7 @@ for library in "${libraries[@]}"; do
             wrong "has other code as a whole"
             continue
         fi
-        passed=$((passed + 1))
+        pass
     done
 done
 finish

@@ -76,13 +76,7 @@ for ((i = 0; i < ${PROCESSES:-150}; i++)); do
         [ -z "$left" ] || { [ "$way $left" = "6 x " ] && cmp -s normal.cubin out/x; } || wrong="leaves '$left'"
         [ $way = 6 ] || [ -s messages ] || wrong="no message"
     fi
-    if [ -z "$wrong" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: number $i: $wrong: ${served[*]} ${under[*]} ${link[*]}"
-        sed 's/^/    /' messages | head -n 20
-    fi
+    if [ -z "$wrong" ]; then pass; else fail "number $i: $wrong: ${served[*]} ${under[*]} ${link[*]}" messages; fi
 done
 echo "random.sh: $linked linked, the others failed as they should"
 finish

@@ -13,8 +13,7 @@ run() {
     case $1 in
     clang\ *)
         if [ -z "$has_clang" ]; then
-            echo "readme: clang with an NVPTX back end is not installed: SKIPPED: $1"
-            skipped=$((skipped + 1))
+            skip 1 "clang with an NVPTX back end is not installed: $1"
             cp fixtures/examples/*.ptx build/
             : > output
             return
@@ -23,28 +22,17 @@ run() {
     *\ python3\ *)
         # Python has no sanitizer, which must come first.
         if [ -n "${SANITIZE:-}" ] || ! command -v python3 > /dev/null; then
-            echo "readme: python3 is not installed, or a sanitizer is in the library: SKIPPED: $1"
-            skipped=$((skipped + 1)) shown=''
+            skip 1 "python3 is not installed, or a sanitizer is in the library: $1"
+            shown=''
             return
         fi
         ;;
     esac
-    if bash -c "$1" > output 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $1"
-        sed 's/^/    /' output
-    fi
+    if bash -c "$1" > output 2>&1; then pass; else fail "$1" output; fi
 }
 shows() {
     [ "$1" != ... ] || return
-    if grep -qxF -- "$1" output; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: no line '$1'"
-    fi
+    if grep -qxF -- "$1" output; then pass; else fail "no line '$1'"; fi
 }
 
 partial='' shown=''

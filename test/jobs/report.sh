@@ -67,8 +67,7 @@ runs "the first time chunks are missed" grep -q '"state": "miss"' first.json
 runs "the second time they are found" [ "$(grep -c '"state": "hit"' second.json)" -gt 1 ]
 
 if ! command -v python3 > /dev/null; then
-    echo "report: python3 is not there: what the files say, and the page: SKIPPED"
-    skipped=$((skipped + 2))
+    skip 2 "python3 is not there: what the files say, and the page"
 else
     find_python
     runs "the data and the trace hold together" python3 "$ROOT/test/report.py" data r.json trace
@@ -78,16 +77,14 @@ else
         runs "$name: they hold together" python3 "$ROOT/test/report.py" data $name.json $name.trace
     done
     if [ -n "${SANITIZE:-}" ]; then
-        echo "report: the page in a browser is looked at in the plain build: SKIPPED"
-        skipped=$((skipped + 1))
+        skip 1 "the page in a browser is looked at in the plain build"
     elif command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null; then
         python3 "$ROOT/test/report.py" page r.html > page.log 2>&1
         [ $? = 0 ] || echo "failed: the browser's end" >> page.log
         passed=$((passed + $(grep -c '^passed: ' page.log))) failed=$((failed + $(grep -c '^failed: ' page.log)))
         grep -q '^failed: ' page.log && sed 's/^/    /' page.log
     else
-        echo "report: Chromium is not there: the page in a browser: SKIPPED"
-        skipped=$((skipped + 1))
+        skip 1 "Chromium is not there: the page in a browser"
     fi
 fi
 finish

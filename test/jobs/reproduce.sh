@@ -12,7 +12,7 @@ again() {
     shift
     "$minilink" "$@" --reproduce=again.tar > said 2>&1
     status=$?
-    tar -xf again.tar -C "$work/elsewhere" || { failed=$((failed + 1)); echo "failed: $what: no tar: $(cat said)"; return; }
+    tar -xf again.tar -C "$work/elsewhere" || { fail "$what: no tar: $(cat said)"; return; }
     mv "$work/here" "$work/hidden"
     (cd "$work/elsewhere/again" && "$minilink" @response.txt > said 2>&1)
     check "$what: status" "$?" "$status"

@@ -57,15 +57,15 @@ interrupt() {
         left=$(ls -A out | tr '\n' ' ')
         moment="$what, SIG$name after $number ms"
         if [ "$status" != 0 ] && [ "$status" != $((128 + $(kill -l "$name"))) ]; then
-            failed=$((failed + 1)); echo "failed: $moment: status $status"; cat messages
+            fail "$moment: status $status" messages
         elif [ "$left" != "x " ] && [ "$left" != "" -o "$status" = 0 ]; then
-            failed=$((failed + 1)); echo "failed: $moment: status $status leaves '$left'"
+            fail "$moment: status $status leaves '$left'"
         elif [ "$left" = "x " ] && ! cmp -s out/x "$normal"; then
-            failed=$((failed + 1)); echo "failed: $moment: the output is not whole"
+            fail "$moment: the output is not whole"
         elif ! no_children; then
-            failed=$((failed + 1)); echo "failed: $moment: children are left: $(children)"
+            fail "$moment: children are left: $(children)"
         else
-            passed=$((passed + 1))
+            pass
         fi
     done
 }
@@ -109,9 +109,9 @@ for name in INT TERM HUP; do
     status=$?
     took=$((SECONDS - begin))
     if [ -e started ] && [ $took -lt 30 ] && [ $status = $((128 + $(kill -l $name))) ] && [ -z "$(ls -A out)" ] && no_children; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1)); echo "failed: SIG$name with an assembler that ignores it: $took s, status $status, left '$(ls -A out)', children '$(children)'"
+        fail "SIG$name with an assembler that ignores it: $took s, status $status, left '$(ls -A out)', children '$(children)'"
     fi
 done
 
@@ -136,9 +136,9 @@ for name in $names $faults; do
     wait $pid
     status=$?
     if [ -e started ] && [ $status = 0 ] && [ "$(cat ended)" = $((128 + $(kill -l $name))) ] && [ -z "$(ls -A out)" ] && no_children; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1)); echo "failed: SIG$name: tokens $status, left '$(ls -A out)' and '$(children)'"; cat tokens messages
+        fail "SIG$name: tokens $status, left '$(ls -A out)' and '$(children)'"; cat tokens messages
         kill -9 $(children | cut -d' ' -f1) 2> /dev/null
     fi
 done
@@ -171,9 +171,9 @@ for name in TSTP TTIN TTOU; do
     wait $pid 2> /dev/null
     status=$?
     if [ $stopped = 0 ] && [ $continued = 0 ] && [ $status = 143 ] && [ -z "$(ls -A out)" ] && no_children; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1)); echo "failed: SIG$name: stopped $stopped, continued $continued, status $status"; cat messages
+        fail "SIG$name: stopped $stopped, continued $continued, status $status" messages
     fi
 done
 
@@ -193,8 +193,8 @@ ends() {
     pthread_*) [ "$status" = 1 ] && { [ -n "$closed" ] || grep -q "fatal   : An assembler has ended its thread" messages; } ;;
     _exit) [ "$status" = 1 ] && { [ -n "$closed" ] || grep -q "fatal   : An assembler has called _exit()" messages; } ;;
     *) [ "$status" = 1 ] && { [ -n "$closed" ] || grep -q "fatal   : An assembler has called exit()" messages; } ;;
-    esac && [ "$tokens" = 0 ] && [ -z "$(ls -A out)" ] && { passed=$((passed + 1)); return; }
-    failed=$((failed + 1)); echo "failed: $what: status $status, tokens $tokens, left '$(ls -A out)'"; cat tokens messages
+    esac && [ "$tokens" = 0 ] && [ -z "$(ls -A out)" ] && { pass; return; }
+    fail "$what: status $status, tokens $tokens, left '$(ls -A out)'"; cat tokens messages
 }
 export SAMPLE_ABORT=.version SAMPLE_END
 for SAMPLE_END in abort exit quick_exit _exit pthread_exit pthread_cancel ${faults:+overflow}; do
@@ -215,9 +215,9 @@ for kind in pipe fifo; do
             --assembler=plugin:"$BUILD/sample-plugin.so" "${abc[@]}" > tokens 2> messages
         tokens=$?
         if [ "$(cat status)" = 0 ] && [ $tokens = 0 ] && cmp -s out/x plugin.cubin; then
-            passed=$((passed + 1))
+            pass
         else
-            failed=$((failed + 1)); echo "failed: a link with $closed, $kind: status $(cat status), tokens $tokens"; cat tokens messages
+            fail "a link with $closed, $kind: status $(cat status), tokens $tokens"; cat tokens messages
         fi
     done
 done
@@ -234,9 +234,9 @@ shrinks() {
     status=$(cat status)
     if [ "$status" = 3 ] && [ "$tokens" = 0 ] && grep -q "^minilink fatal   : Input file '$name' became shorter while it was read" messages &&
         [ -z "$(ls -A out)" ]; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1)); echo "failed: $what: status $status, tokens $tokens, left '$(ls -A out)'"; cat tokens messages
+        fail "$what: status $status, tokens $tokens, left '$(ls -A out)'"; cat tokens messages
     fi
 }
 [ -z "$faults" ] || shrinks "an input that shrinks" big.o minilink -w -arch=sm_90 -o out/x big.o "$F"/a.ptxonly.o --assembler=plugin:"$BUILD/sample-plugin.so"

@@ -13,14 +13,13 @@ stress() {
     shift 2
     if "$@" "$BUILD/tool_stress" "$links" "$seed" "$BUILD/sample-plugin.so" \
         "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o > messages 2>&1 && grep -q ', 0 failures$' messages; then
-        passed=$((passed + 1))
+        pass
         echo "$what: $(tail -n 1 messages)"
     else
-        failed=$((failed + 1))
-        echo "failed: $what"
+        fail "$what"
         tail -n 20 messages | sed 's/^/    /'
     fi
-    [ -z "$(ls -A | grep -v messages)" ] || { failed=$((failed + 1)); echo "failed: $what leaves $(ls -A)"; rm -f ./*; }
+    [ -z "$(ls -A | grep -v messages)" ] || { fail "$what leaves $(ls -A)"; rm -f ./*; }
 }
 # A sanitizer must come first, and looks at memory itself.
 faults=()

@@ -18,11 +18,10 @@ for tool in helgrind drd; do
     for unit in "${units[@]}"; do
         # A process of the test that has a race ends with 9, which the test reports as a failure.
         if timeout 1800 valgrind --tool=$tool -q --error-exitcode=9 "$BUILD/$unit" > "$log" 2>&1; then
-            passed=$((passed + 1))
+            pass
         else
-            failed=$((failed + 1))
-            echo "failed: $tool, $unit"
-            tail -n 60 "$log" | sed 's/^/    /'
+            fail "$tool, $unit"
+            tail -n 60 "$log"
         fi
     done
 done

@@ -22,11 +22,9 @@ under() {
     rm -f out.cubin
     if valgrind --tool="$tool" -q --error-exitcode=9 --suppressions="$ROOT/test/helgrind.supp" "$@" \
         -o out.cubin > messages 2>&1 && { [ "$what" = plugin ] || cmp normal.cubin out.cubin; }; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1))
-        echo "failed: $tool, $what"
-        head -n 60 messages | sed 's/^/    /'
+        fail "$tool, $what" messages
     fi
 }
 watched=(--report=report.html,report.json --time-trace=trace --map=map -time times --stats)
