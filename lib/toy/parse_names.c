@@ -1,9 +1,9 @@
 /* parse_names.c: what a name means, in nested scopes.
  *
  * One table holds, for each name, its innermost declaration; a declaration remembers the one that
- * it hides, and closing a scope puts those back. So looking up is one probe, and closing costs what
- * was declared. Ranges (%r<7>) are found by the name without its digits, and only while a range is
- * open that lies deeper than what the whole name means. */
+ * it hides, and closing a scope puts those back. So looking up is a few probes, and closing costs what
+ * was declared. Ranges (%r<7>) are found by the name without its digits, and mean something where
+ * they lie deeper than the declaration of the whole name. */
 #include "toy/parser.h"
 
 /* Marks a name whose scopes are all closed, since tables do not forget. */
@@ -22,11 +22,10 @@ static void enter(struct parser *parser, struct table *table, const struct decla
     struct declaration entry = *model;
     uint32_t number = (uint32_t)names->declaration_count;
     uint32_t found = table_find(table, entry.name);
-    struct open_scope *scope = &names->scopes[entry.depth];
 
     entry.hidden = found == TABLE_NONE ? NO_INDEX : found;
-    entry.next = scope->declarations;
-    scope->declarations = number;
+    entry.next = names->scopes[entry.depth];
+    names->scopes[entry.depth] = number;
     ARENA_PUSH(parser->body->arena, names->declarations, names->declaration_count,
                names->declaration_capacity) = entry;
     table_set(table, entry.name, number);
@@ -44,18 +43,15 @@ static struct declaration *innermost(const struct names *names, const struct tab
 void parse_names_open(struct parser *parser)
 {
     struct names *names = &parser->names;
-    struct open_scope scope = {NO_INDEX, 0};
 
-    if (names->scope_count)
-        scope.range_depth = names->scopes[names->scope_count - 1].range_depth;
     ARENA_PUSH(parser->body->arena, names->scopes, names->scope_count, names->scope_capacity) =
-        scope;
+        NO_INDEX;
 }
 
 void parse_names_close(struct parser *parser)
 {
     struct names *names = &parser->names;
-    uint32_t number = names->scopes[--names->scope_count].declarations;
+    uint32_t number = names->scopes[--names->scope_count];
 
     while (number != NO_INDEX) {
         const struct declaration *entry = &names->declarations[number];
@@ -180,11 +176,8 @@ static struct meaning find(struct parser *parser, struct text name)
 {
     struct names *names = &parser->names;
     struct declaration *word = innermost(names, &names->words, name);
-    struct declaration *range;
+    struct declaration *range = range_of(names, name);
 
-    if (word && word->depth >= names->scopes[names->scope_count - 1].range_depth)
-        return meaning_of(word);
-    range = range_of(names, name);
     if (!range || (word && word->depth >= range->depth))
         return meaning_of(word);
     return materialise(parser, name, range);
@@ -226,7 +219,6 @@ bool parse_names_register(struct parser *parser, struct text name, uint32_t coun
     ARENA_PUSH(parser->body->arena, names->range_list, names->range_count, names->range_capacity) =
         (struct register_range){count, *model};
     enter(parser, &names->ranges, &entry);
-    names->scopes[entry.depth].range_depth = entry.depth;
     return true;
 }
 

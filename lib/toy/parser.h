@@ -43,11 +43,6 @@ struct register_range {
     struct virtual_register model; /* what its registers are, but for their names */
 };
 
-struct open_scope {
-    uint32_t declarations; /* newest of the scope, or NO_INDEX */
-    uint32_t range_depth;  /* innermost scope with a range, this one included; 0 = none */
-};
-
 struct names {
     struct table words;  /* name -> declaration of a register or symbol */
     struct table ranges; /* prefix -> declaration of a range */
@@ -60,7 +55,7 @@ struct names {
     size_t room;              /* variables that ranges of them (x<4>) may still declare */
     uint32_t given_registers; /* the first of the body's, which are parameters */
     uint32_t given_symbols;
-    struct open_scope *scopes; /* scopes[depth] */
+    uint32_t *scopes; /* by depth: the newest declaration, or NO_INDEX */
     size_t scope_count;
     size_t scope_capacity;
 };
