@@ -5,8 +5,6 @@
  * not being a function's. */
 #include "toy/phases.h"
 
-#include <string.h>
-
 #include "base/components.h"
 #include "diag/diag.h"
 #include "ptx/lexer.h"
@@ -125,13 +123,6 @@ static void read_bodies(struct calls *calls, struct unit *unit)
     for (uint32_t i = 0; i < count; i++)
         read_body(&reading, &calls->callers[i], i);
     components_find(&(struct components_graph){calls, count, callee_at, add_ring}, &unit->arena);
-}
-
-bool calls_may_warn(const struct unit *unit)
-{
-    struct text text = unit->module.text;
-
-    return text.size && memmem(text.data, text.size, "mma", 3) != NULL;
 }
 
 static struct text name_of(const struct unit *unit, size_t function)

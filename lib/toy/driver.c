@@ -7,9 +7,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
+#include "base/text_scan.h"
 #include "diag/diag.h"
 #include "toy/allocate.h"
 #include "toy/budget.h"
@@ -293,17 +293,12 @@ static enum link_code set_cache_modes(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 17. ptxas 13.0 (measured) takes both without a word, and so neither ends the compilation.
- * Bodies are read for what somebody will see. */
+/* Phase 17. Neither ends the compilation: ptxas 13.0 (measured) takes both without a word. */
 static enum link_code look_at_calls(struct unit *unit)
 {
-    bool is_wanted = unit->switches.verbose || unit->switches.phase_trace;
     uint32_t rings;
-    size_t told;
+    size_t told = calls_report(unit, &rings);
 
-    if (!is_wanted && !calls_may_warn(unit))
-        return LINK_OK;
-    told = calls_report(unit, &rings);
     remark(unit, 17, "%zu told, %u rings of calls", told, rings);
     return LINK_OK;
 }
@@ -351,9 +346,9 @@ static enum link_code prepare_functions(struct unit *unit)
     unit->config.job = unit->job;
     unit->config.module = &unit->module;
     unit->config.scope = &unit->scope;
-    unit->parameter_base = sm >= 100 ? 0x380 : sm >= 90 ? 0x210 : 0x160;
-    unit->config.parameter_base = unit->parameter_base;
-    unit->mode->begin(unit);
+    unit->config.parameter_base = sm >= 100 ? 0x380 : sm >= 90 ? 0x210 : 0x160;
+    if (unit->mode->begin)
+        unit->mode->begin(unit);
     return LINK_OK;
 }
 
@@ -489,18 +484,11 @@ static enum link_code run_until_failure(void *argument)
     return LINK_OK;
 }
 
-static void trace_functions(const char *lines, size_t size)
-{
-    for (const char *end; size; size -= (size_t)(end + 1 - lines), lines = end + 1) {
-        end = memchr(lines, '\n', size);
-        diag_note("%.*s", (int)(end - lines), lines);
-    }
-}
-
 /* One message, so that chunks that are assembled at once do not mix. */
 static enum link_code trace(void *argument)
 {
     const struct unit *unit = argument;
+    struct text functions = buffer_view(&unit->times.functions);
 
     diag_info("Phases of '%s':", unit->job->name);
     for (size_t i = 0; i < UNIT_PHASES; i++)
@@ -511,7 +499,8 @@ static enum link_code trace(void *argument)
     diag_note("03 to 25 %-48s %10.3f ms", "together", (double)unit->times.total / 1e6);
     diag_note("03 to 25 %-48s %10.3f ms", "by the clock on the wall",
               (double)unit->times.wall_total / 1e6);
-    trace_functions(unit->times.functions.data, unit->times.functions.size);
+    for (struct text line; text_scan_line(&functions, &line);)
+        diag_note("%.*s", TEXT_ARG(line));
     return LINK_OK;
 }
 

@@ -1,8 +1,7 @@
 /* kernels.c: functions in batches, and rooms to work in.
  *
- * A room is the memory of one worker: nobody else allocates from it, so that no lock is taken, and
- * rooms share no cache line. The results stay in the rooms until the chunk is done. The module and
- * the scope are only read. */
+ * A room is the memory of one worker: nobody else allocates from it, so that no lock is taken. The
+ * results stay in the rooms until the chunk is done. The module and the scope are only read. */
 #include "toy/phases.h"
 
 #include <stdlib.h>
@@ -19,7 +18,6 @@ struct room {
     struct arena scratch; /* of one function */
     struct buffer code;   /* the same, and so on */
     struct table signatures;
-    uint8_t padding[64];
 };
 
 /* What became of a function. */

@@ -10,19 +10,11 @@
 #include "ptx/types.h"
 #include "toy/budget.h"
 
-static void begin_program(struct unit *unit)
-{
-    unit->config.function_registers = 0;
-}
-
-/* Chunks are compiled in this mode too, and which functions meet in a chunk must not decide whether
- * a link succeeds: registers are only checked when the user has asked for the mode. */
 static void begin_relocatable(struct unit *unit)
 {
     int32_t registers = unit->switches.function_maxrregcount;
 
     unit->config.function_registers = registers > 0 ? (uint32_t)registers : 0;
-    unit->checks_registers = unit->switches.compile_only && !unit->own_job.debug;
 }
 
 /* Code that is patched in must get by with what the ABI leaves it. */
@@ -31,15 +23,17 @@ static void begin_patch(struct unit *unit)
     unit->own_job.maxrregcount = BUDGET_LEAST;
 }
 
+/* Chunks are compiled in this mode too, and which functions meet in a chunk must not decide whether
+ * a link succeeds: registers are only checked when the user has asked for the mode. */
 static bool finish_relocatable(struct unit *unit)
 {
-    return !unit->checks_registers || results_check_registers(unit);
+    return !unit->switches.compile_only || unit->job->debug || results_check_registers(unit);
 }
 
 static bool finish_patch(struct unit *unit);
 
 static const struct mode modes[MODE_KINDS] = {
-    [MODE_WHOLE_PROGRAM] = {"whole program", true, false, begin_program, NULL},
+    [MODE_WHOLE_PROGRAM] = {"whole program", true, false, NULL, NULL},
     [MODE_COMPILE_ONLY] = {"compile-only", false, false, begin_relocatable, finish_relocatable},
     [MODE_TOOLS_PATCH] = {"tools-patch", false, false, begin_patch, finish_patch},
     [MODE_EXTENSIBLE_WHOLE_PROGRAM] = {"extensible whole program", true, true, begin_relocatable,

@@ -53,9 +53,9 @@ struct mode {
     const char *name;
     bool is_program;                  /* phase 13: only kernels and what they reach is compiled */
     bool keeps_exported;              /* ... and what other modules may call */
-    void (*begin)(struct unit *unit); /* phase 21: before the first function */
-    bool (*finish)(
-        struct unit *unit); /* phase 24: after the last; false, and errors; may be NULL */
+    void (*begin)(struct unit *unit); /* phase 21: before the first function; may be NULL */
+    /* Phase 24: after the last function; false, and errors. May be NULL. */
+    bool (*finish)(struct unit *unit);
 };
 
 /* The mode for a set of enum mode_flag. NULL, and an error in ptxas's words, for one that it
@@ -96,9 +96,6 @@ void entries_remove_dummy(struct unit *unit);
 
 /* calls.c: who calls whom in a chunk, read off the text before anything is compiled, and what
  * follows from that (minilink-internals(7), Phases, 17). */
-
-/* True when reading the bodies could tell anything that phase 17 says without -v. */
-bool calls_may_warn(const struct unit *unit);
 
 /* Phase 17: an info for each function with an indirect call beside mma .f64; under -v one for the
  * functions of each ring of calls. Returns how many were told. */

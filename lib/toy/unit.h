@@ -56,9 +56,7 @@ struct unit {
     size_t function_count;
     uint32_t thread_count; /* that assembled them */
     struct data data;
-    uint32_t parameter_base; /* of kernels, in constant bank 0 */
     struct program *program; /* what an executable is made of; NULL in relocatable code */
-    bool checks_registers;   /* of kernels against those of the functions that they call */
     struct image image;
     struct image_strings strings;
     struct buffer cubin;
