@@ -243,7 +243,6 @@ bool allocate_registers(struct body *body, uint32_t budget, uint32_t reserved,
     }
     result->register_count =
         scan.general.used > ALLOCATE_FIRST ? scan.general.used : ALLOCATE_FIRST;
-    result->predicate_count = scan.predicate.used;
     result->spill_bytes = area.size;
     return true;
 }

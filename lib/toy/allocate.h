@@ -11,8 +11,7 @@
 
 struct allocation {
     uint32_t register_count; /* general registers in use, the ABI's reserved ones among them */
-    uint32_t predicate_count;
-    uint32_t spill_bytes; /* of local frame used for spilled registers */
+    uint32_t spill_bytes;    /* of local frame used for spilled registers */
 };
 
 /* Gives every register of the body a physical one: liveness over the control-flow graph, then

@@ -381,7 +381,7 @@ static bool parse_location(struct parser *parser)
         if (!parse_integer(parser, UINT32_MAX, &numbers[i], "A .loc number"))
             return false;
     ARENA_PUSH(body->arena, body->locations, body->location_count, parser->location_capacity) =
-        (struct source_location){(uint32_t)numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2]};
+        (struct source_location){(uint32_t)numbers[0], (uint32_t)numbers[1]};
     parser->location = (uint32_t)body->location_count;
     return skip_location_attributes(parser);
 }

@@ -86,7 +86,6 @@ struct instruction {
 struct source_location {
     uint32_t file; /* number of a .file directive */
     uint32_t line;
-    uint32_t column;
 };
 
 struct label {
