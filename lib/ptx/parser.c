@@ -138,9 +138,7 @@ bool parser_word(struct parser *parser, struct text *word, const char *what)
 bool parser_number(struct parser *parser, uint64_t *value, uint64_t largest, const char *what)
 {
     if (parser->token.kind != TOKEN_NUMBER ||
-        lexer_number(parser_text(parser), value, NULL) == NUMBER_BAD)
-        return parser_expected(parser, what);
-    if (lexer_number(parser_text(parser), value, NULL) != NUMBER_INTEGER)
+        lexer_number(parser_text(parser), value, NULL) != NUMBER_INTEGER)
         return parser_expected(parser, what);
     if (*value > largest)
         return parser_fail(parser, parser->token.offset, "%s is too large", what);

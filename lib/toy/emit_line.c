@@ -10,6 +10,7 @@
 
 #include "base/context.h"
 #include "base/search.h"
+#include "base/text_scan.h"
 #include "cubin/format.h"
 
 #define DWARF_VERSION    2u
@@ -88,12 +89,8 @@ static void put_u32_at(struct buffer *out, size_t at, size_t value)
 static uint64_t next_number(struct text *text)
 {
     uint64_t value = 0;
-    size_t at = 0;
-    while (at < text->size && (text->data[at] < '0' || text->data[at] > '9'))
-        at++;
-    for (; at < text->size && text->data[at] >= '0' && text->data[at] <= '9'; at++)
-        value = value * 10 + (uint64_t)(text->data[at] - '0');
-    *text = (struct text){text->data + at, text->size - at};
+    while (text->size && !text_scan_number(text, &value))
+        *text = text_drop(*text, 1);
     return value;
 }
 

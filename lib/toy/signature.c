@@ -6,8 +6,9 @@
  * one integer of its size. Whether a parameter is a register makes no difference. */
 #include "toy/body_steps.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
-#include <stdint.h>
+#include <stdio.h>
 
 #include "ptx/lexer.h"
 #include "ptx/types.h"
@@ -19,8 +20,8 @@ struct parameter {
     uint64_t count;
 };
 
-/* Longest form of one parameter: a letter and 20 digits. */
-#define MOST_CHARACTERS 21u
+/* Longest form of one parameter: a letter, 20 digits and the NUL that sprintf writes. */
+#define MOST_CHARACTERS 22u
 
 struct signature {
     struct lexer lexer;
@@ -50,17 +51,10 @@ static char letter_of(const struct parameter *parameter)
 
 static void put(struct signature *signature, const struct parameter *parameter)
 {
-    char digits[24];
-    size_t count = 0;
     signature->out[signature->size++] = letter_of(parameter);
-    if (!parameter->is_array)
-        return;
-    uint64_t rest = parameter->count;
-    do
-        digits[count++] = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
-    while (count > 0)
-        signature->out[signature->size++] = digits[--count];
+    if (parameter->is_array)
+        signature->size +=
+            (size_t)sprintf(signature->out + signature->size, "%" PRIu64, parameter->count);
 }
 
 static void read_word(struct parameter *parameter, struct text word)
