@@ -271,57 +271,12 @@ bool lexer_skip_braces(struct lexer *lexer)
     return true;
 }
 
-#define REPEAT(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-/* Newlines among eight bytes: the highest bit of each byte that is not one is set, by a sum that
- * cannot carry into the next; what is left is summed up in the highest byte. */
-static inline uint32_t count_newlines(uint64_t bytes)
-{
-    uint64_t others = bytes ^ REPEAT('\n');
-
-    others |= (others & REPEAT(0x7f)) + REPEAT(0x7f);
-    return (uint32_t)(((~others & REPEAT(0x80)) >> 7) * REPEAT(0x01) >> 56);
-}
-
-#define MOST_ROUNDS 255u /* before a lane overflows */
-
-/* Newlines in `count` times 16 bytes, at most MOST_ROUNDS. */
-static uint32_t count_in_lanes(const char *data, size_t count)
-{
-    lanes sums = {0};
-    uint32_t lines = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        lanes part;
-
-        memcpy(&part, data + i * sizeof part, sizeof part);
-        sums -= (lanes)(part == '\n'); /* true is -1 */
-    }
-    for (size_t i = 0; i < sizeof sums; i++)
-        lines += sums[i];
-    return lines;
-}
-
 uint32_t lexer_count_lines(struct text text, size_t from, size_t to)
 {
     uint32_t lines = 0;
-    uint64_t bytes;
 
     if (to > text.size)
         to = text.size;
-    if (from >= to)
-        return 0;
-    while (to - from >= 16 * sizeof(lanes)) {
-        size_t rounds = (to - from) / sizeof(lanes);
-
-        rounds = rounds < MOST_ROUNDS ? rounds : MOST_ROUNDS;
-        lines += count_in_lanes(text.data + from, rounds);
-        from += rounds * sizeof(lanes);
-    }
-    for (; to - from >= sizeof bytes; from += sizeof bytes) {
-        memcpy(&bytes, text.data + from, sizeof bytes);
-        lines += count_newlines(bytes);
-    }
     for (; from < to; from++)
         lines += text.data[from] == '\n';
     return lines;
