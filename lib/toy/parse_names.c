@@ -1,9 +1,9 @@
 /* parse_names.c: what a name means, in nested scopes.
  *
  * One table holds, for each name, its innermost declaration; a declaration remembers the one that
- * it hides, and closing a scope puts those back. So looking up is a few probes, and closing costs what
- * was declared. Ranges (%r<7>) are found by the name without its digits, and mean something where
- * they lie deeper than the declaration of the whole name. */
+ * it hides, and closing a scope puts those back. So looking up is a few probes, and closing costs
+ * what was declared. Ranges (%r<7>) are found by the name without its digits, and mean something
+ * where they lie deeper than the declaration of the whole name. */
 #include "toy/parser.h"
 
 /* Marks a name whose scopes are all closed, since tables do not forget. */
@@ -14,9 +14,10 @@ static uint32_t depth_of(const struct names *names)
     return (uint32_t)(names->scope_count - 1);
 }
 
-/* Enters a declaration at `depth`, whose name (in `table`) means nothing at that depth or deeper.
- */
-static void enter(struct parser *parser, struct table *table, const struct declaration *model)
+/* Enters a declaration, whose name (in `table`) means nothing at its depth or deeper. What is
+ * returned is valid until the next one. */
+static const struct declaration *enter(struct parser *parser, struct table *table,
+                                       const struct declaration *model)
 {
     struct names *names = &parser->names;
     struct declaration entry = *model;
@@ -29,6 +30,7 @@ static void enter(struct parser *parser, struct table *table, const struct decla
     ARENA_PUSH(parser->body->arena, names->declarations, names->declaration_count,
                names->declaration_capacity) = entry;
     table_set(table, entry.name, number);
+    return &names->declarations[number];
 }
 
 /* The innermost declaration of `name` in `table`, or NULL. */
@@ -143,23 +145,9 @@ static struct declaration *range_of(const struct names *names, struct text name)
     return result;
 }
 
-/* What a name means. */
-struct meaning {
-    bool is_found;
-    uint8_t kind; /* enum declaration_kind, no range */
-    uint32_t index;
-    uint32_t depth;
-};
-
-static struct meaning meaning_of(const struct declaration *entry)
-{
-    return entry ? (struct meaning){true, entry->kind, entry->index, entry->depth}
-                 : (struct meaning){0};
-}
-
 /* Makes the register `name` of a range. */
-static struct meaning materialise(struct parser *parser, struct text name,
-                                  const struct declaration *range)
+static const struct declaration *materialise(struct parser *parser, struct text name,
+                                             const struct declaration *range)
 {
     struct names *names = &parser->names;
     struct virtual_register made = names->range_list[range->index].model;
@@ -167,34 +155,32 @@ static struct meaning materialise(struct parser *parser, struct text name,
 
     made.name = name;
     entry.index = add_register(parser, &made);
-    enter(parser, &names->words, &entry);
-    return meaning_of(&entry);
+    return enter(parser, &names->words, &entry);
 }
 
-/* A register or variable of the body, or a module-level symbol that was met before. */
-static struct meaning find(struct parser *parser, struct text name)
+/* What the name means: a register or variable of the body, or a module-level symbol that was met
+ * before; NULL for nothing. */
+static const struct declaration *find(struct parser *parser, struct text name)
 {
     struct names *names = &parser->names;
-    struct declaration *word = innermost(names, &names->words, name);
-    struct declaration *range = range_of(names, name);
+    const struct declaration *word = innermost(names, &names->words, name);
+    const struct declaration *range = range_of(names, name);
 
-    if (!range || (word && word->depth >= range->depth))
-        return meaning_of(word);
-    return materialise(parser, name, range);
+    return !range || (word && word->depth >= range->depth) ? word
+                                                           : materialise(parser, name, range);
 }
 
 static bool is_taken(struct parser *parser, struct text name)
 {
     const struct names *names = &parser->names;
-    struct meaning meaning = find(parser, name);
+    const struct declaration *meaning = find(parser, name);
     bool is_given =
-        meaning.is_found && meaning.depth == 0 &&
-        ((meaning.kind == DECLARED_REGISTER && meaning.index < names->given_registers) ||
-         (meaning.kind == DECLARED_SYMBOL && meaning.index < names->given_symbols));
+        meaning && meaning->depth == 0 &&
+        ((meaning->kind == DECLARED_REGISTER && meaning->index < names->given_registers) ||
+         (meaning->kind == DECLARED_SYMBOL && meaning->index < names->given_symbols));
 
     /* The body's own names share a scope with the parameters. */
-    return meaning.is_found &&
-           (meaning.depth == depth_of(names) || (is_given && depth_of(names) == 1));
+    return meaning && (meaning->depth == depth_of(names) || (is_given && depth_of(names) == 1));
 }
 
 bool parse_names_register(struct parser *parser, struct text name, uint32_t count,
@@ -239,19 +225,16 @@ bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, ui
     const struct parse_scope *scope = parser->scope;
     struct body_symbol symbol = {.name = name};
     struct declaration entry = {.name = name, .kind = DECLARED_SYMBOL};
-    struct meaning found;
+    const struct declaration *found = find(parser, name);
 
-    found = find(parser, name);
-    if (found.is_found) {
-        *kind = found.kind;
-        *index = found.index;
-        return true;
+    if (!found && scope->lookup &&
+        scope->lookup(scope->argument, name, &symbol.is_function, &symbol.space)) {
+        entry.index = add_symbol(parser, &symbol);
+        found = enter(parser, &parser->names.words, &entry);
     }
-    if (!scope->lookup || !scope->lookup(scope->argument, name, &symbol.is_function, &symbol.space))
+    if (!found)
         return false;
-    entry.index = add_symbol(parser, &symbol);
-    enter(parser, &parser->names.words, &entry);
-    *kind = DECLARED_SYMBOL;
-    *index = entry.index;
+    *kind = found->kind;
+    *index = found->index;
     return true;
 }
