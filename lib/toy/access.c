@@ -4,34 +4,21 @@
  * read wherever it stands. */
 #include "toy/body_steps.h"
 
-/* Vectors stand in lists and addresses, and nothing stands in vectors. */
-#define MOST_NESTING 4
-
 struct walk {
     struct arena *arena;
     struct register_accesses *accesses;
     bool is_guarded; /* what is written may keep its old value */
 };
 
-static inline void add(struct walk *walk, uint32_t *reg, bool is_read, bool is_written)
+static void add(struct walk *walk, uint32_t *reg, bool is_read, bool is_written)
 {
     struct register_accesses *accesses = walk->accesses;
     ARENA_PUSH(walk->arena, accesses->list, accesses->count, accesses->capacity) =
         (struct register_access){.reg = reg, .is_read = is_read, .is_written = is_written};
 }
 
-static void visit(struct walk *walk, struct operand *operand, bool is_read, bool is_written,
-                  unsigned nesting);
-
-static void visit_elements(struct walk *walk, const struct operand *operand, bool is_read,
-                           bool is_written, unsigned nesting)
-{
-    for (uint32_t i = 0; i < operand->element_count && nesting < MOST_NESTING; i++)
-        visit(walk, &operand->elements[i], is_read, is_written, nesting + 1);
-}
-
-static inline void visit(struct walk *walk, struct operand *operand, bool is_read, bool is_written,
-                         unsigned nesting)
+/* Lists and vectors nest by a few levels only: the parser sees to that. */
+static void visit(struct walk *walk, struct operand *operand, bool is_read, bool is_written)
 {
     if (operand->kind == OPERAND_ADDRESS) {
         is_read = true;
@@ -41,8 +28,8 @@ static inline void visit(struct walk *walk, struct operand *operand, bool is_rea
         operand->reg != NO_INDEX)
         add(walk, &operand->reg, is_read || walk->is_guarded || operand->component != 0,
             is_written);
-    if (operand->element_count)
-        visit_elements(walk, operand, is_read, is_written, nesting);
+    for (uint32_t i = 0; i < operand->element_count; i++)
+        visit(walk, &operand->elements[i], is_read, is_written);
 }
 
 void access_collect(const struct body *body, struct instruction *instruction,
@@ -52,7 +39,7 @@ void access_collect(const struct body *body, struct instruction *instruction,
     accesses->count = 0;
     for (unsigned i = 0; i < instruction->operand_count; i++) {
         bool is_read = i >= instruction->results || (i == 0 && instruction->is_accumulate);
-        visit(&walk, &instruction->operands[i], is_read, i < instruction->results, 0);
+        visit(&walk, &instruction->operands[i], is_read, i < instruction->results);
     }
     if (instruction->guard != NO_INDEX)
         add(&walk, &instruction->guard, true, false);

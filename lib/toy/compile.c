@@ -52,7 +52,7 @@ static void add_signature(struct survey *survey, struct text head)
 /* The functions of a .calltargets list are called; a .callprototype says what may be. */
 static void survey_targets(struct survey *survey, const struct operand *operand)
 {
-    if (operand->kind != OPERAND_NAME || operand->label >= survey->body->label_count)
+    if (operand->kind != OPERAND_NAME)
         return;
     const struct label *label = &survey->body->labels[operand->label];
     if (label->prototype.size)

@@ -72,20 +72,10 @@ static void add_relocation(struct encoder *encoder, uint32_t type, uint32_t symb
 }
 
 /* Class in bits 0-1 and number in 2-9 of a register that has been allocated. */
-static uint32_t register_bits(struct encoder *encoder, uint32_t index)
+static uint32_t register_bits(const struct encoder *encoder, uint32_t index)
 {
-    static const uint16_t last[REGISTER_CLASSES] = {6, 254, 253, 251};
-    const struct virtual_register *reg;
+    const struct virtual_register *reg = &encoder->body->registers[index];
 
-    if (index >= encoder->body->register_count) {
-        fail(encoder, "it has no such register");
-        return 0;
-    }
-    reg = &encoder->body->registers[index];
-    if (reg->class >= REGISTER_CLASSES || reg->physical > last[reg->class]) {
-        fail(encoder, "a register is out of range");
-        return 0;
-    }
     return reg->class | (uint32_t)reg->physical << 2;
 }
 
@@ -101,7 +91,7 @@ static bool is_plain_address(const struct operand *operand)
 }
 
 /* The slot of an operand; CODE_LONG when it needs words of its own. */
-static uint32_t slot_of(struct encoder *encoder, const struct operand *operand)
+static uint32_t slot_of(const struct encoder *encoder, const struct operand *operand)
 {
     if (is_plain_register(operand))
         return CODE_REGISTER | register_bits(encoder, operand->reg) << 4 |
@@ -198,10 +188,6 @@ static void put_elements(struct encoder *encoder, const struct operand *elements
         .operands = elements, .count = count, .slots = encoder->code->size - 2 * room};
     size_t rest = count > room ? count - room : 0;
 
-    if (depth > CODE_DEEPEST_GROUP) {
-        fail(encoder, "operands are nested too deeply");
-        return;
-    }
     buffer_zeros(encoder->code,
                  (rest + CODE_PACKED_SLOTS - 1) / CODE_PACKED_SLOTS * CODE_WORD_SIZE);
     put_operands(encoder, &group, depth);
@@ -227,7 +213,7 @@ static void put_address(struct encoder *encoder, const struct operand *operand, 
     word.low |= (uint64_t)operand->element_count << 27;
     if (operand->reg != NO_INDEX)
         word.low |= 1u << 11 | (uint64_t)register_bits(encoder, operand->reg) << 12;
-    if (operand->symbol < encoder->body->symbol_count)
+    if (operand->symbol != NO_INDEX)
         put_reference(encoder, operand, word, false);
     else
         put_word(encoder, word);
@@ -269,14 +255,7 @@ static void put_targets(struct encoder *encoder, uint32_t label)
 
 static void put_label(struct encoder *encoder, uint32_t label, unsigned depth)
 {
-    const struct label *target;
-
-    if (label >= encoder->body->label_count) {
-        fail(encoder, "it has no such label");
-        return;
-    }
-    target = &encoder->body->labels[label];
-    if (target->targets && depth == 0) {
+    if (encoder->body->labels[label].targets && depth == 0) {
         put_targets(encoder, label);
         return;
     }
@@ -314,10 +293,7 @@ static void put_long(struct encoder *encoder, const struct operand *operand, boo
         put_word(encoder, word);
         break;
     case OPERAND_SYMBOL:
-        if (operand->symbol >= encoder->body->symbol_count)
-            fail(encoder, "it has no such symbol");
-        else
-            put_reference(encoder, operand, (struct code_word){CODE_SYMBOL, 0}, is_call);
+        put_reference(encoder, operand, (struct code_word){CODE_SYMBOL, 0}, is_call);
         break;
     case OPERAND_ADDRESS:
         put_address(encoder, operand, depth + 1);
@@ -325,13 +301,9 @@ static void put_long(struct encoder *encoder, const struct operand *operand, boo
     case OPERAND_LABEL:
         put_label(encoder, operand->label, depth);
         break;
-    case OPERAND_VECTOR:
-    case OPERAND_LIST:
+    default:
         put_group(encoder, operand->kind == OPERAND_LIST ? CODE_LIST : CODE_VECTOR, operand,
                   depth + 1);
-        break;
-    default:
-        fail(encoder, "an operand is of no known kind");
     }
 }
 
@@ -369,17 +341,14 @@ static void put_head_operands(struct encoder *encoder, size_t slots)
     }
 }
 
-static uint64_t guard_bits(struct encoder *encoder)
+static uint64_t guard_bits(const struct encoder *encoder)
 {
     const struct instruction *instruction = encoder->instruction;
-    uint32_t bits;
 
     if (instruction->guard == NO_INDEX)
         return CODE_NO_GUARD;
-    bits = register_bits(encoder, instruction->guard);
-    if ((bits & 3) != REGISTER_PREDICATE)
-        fail(encoder, "its guard is no predicate");
-    return (bits >> 2 & 7) | (uint64_t)instruction->guard_negated << 3;
+    return encoder->body->registers[instruction->guard].physical |
+           (uint64_t)instruction->guard_negated << 3;
 }
 
 /* Modifiers from `first` on that fit `room`, ten bits each. */

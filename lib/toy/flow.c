@@ -27,7 +27,7 @@ static void add_edge(struct edges *edges, uint32_t node)
 /* A label behind the last instruction is the function's end: no edge. */
 static void add_label_edge(struct edges *edges, const struct operand *operand)
 {
-    if (operand->kind != OPERAND_LABEL || operand->label >= edges->body->label_count)
+    if (operand->kind != OPERAND_LABEL)
         return;
     uint32_t instruction = edges->body->labels[operand->label].instruction;
     if (instruction < edges->body->instruction_count)
@@ -41,8 +41,7 @@ static void add_block_edges(struct edges *edges, uint32_t block)
     if (flags & (OPCODE_BRANCH | OPCODE_INDEXED)) {
         for (unsigned i = 0; i < last->operand_count; i++) {
             const struct operand *operand = &last->operands[i];
-            if (operand->kind == OPERAND_LABEL && operand->label < edges->body->label_count &&
-                edges->list_of[operand->label] != NO_INDEX)
+            if (operand->kind == OPERAND_LABEL && edges->list_of[operand->label] != NO_INDEX)
                 add_edge(edges, edges->list_of[operand->label]);
             else
                 add_label_edge(edges, operand);

@@ -565,24 +565,6 @@ TEST(a_table_of_targets_stands_in_the_code_once)
     check_code(&parsed.body);
 }
 
-TEST(registers_out_of_range_are_errors)
-{
-    static const uint16_t bad[] = {7, 255, 254, 252};
-    static const char *const types[] = {"pred", "b32", "b64", "b128"};
-    char text[128];
-
-    for (unsigned i = 0; i < 4; i++) {
-        snprintf(text, sizeof text, "{ .reg .%s x; mov.%s x, x; }", types[i], types[i]);
-        bodies_parse(&parsed, text_of(text));
-        ck_assert(parsed.ok);
-        parsed.body.registers[0].physical = bad[i];
-        ck_assert(!encode(&parsed.body));
-        parsed.body.registers[0].physical--;
-        ck_assert(encode(&parsed.body));
-        tear_down();
-    }
-}
-
 TEST(torn_and_random_words_are_no_instructions)
 {
     struct text text = bodies_read("tensor.body");
