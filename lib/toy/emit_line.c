@@ -285,8 +285,7 @@ size_t emit_line_units(const struct emission *emission, struct buffer *out, Elf6
         uint64_t symbol = unit->scope.globals[unit->functions[i].global].symbol;
         size_t place = put_unit(&table, &unit->functions[i], out);
         if (place)
-            relocations[count++] =
-                (Elf64_Rela){.r_offset = place, .r_info = ELF64_R_INFO(symbol, R_CUDA_64)};
+            relocations[count++] = emit_rela(place, symbol, R_CUDA_64, 0);
     }
     return count;
 }

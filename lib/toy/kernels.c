@@ -67,12 +67,6 @@ static enum link_code compile(struct unit *unit, struct function_code *function,
     return ok ? LINK_OK : LINK_FAILED;
 }
 
-static void make_rooms(struct unit *unit, size_t count)
-{
-    unit->rooms = memory_zalloc(count, sizeof *unit->rooms);
-    unit->room_count = count;
-}
-
 void kernels_free(struct unit *unit)
 {
     for (size_t i = 0; i < unit->room_count; i++) {
@@ -180,7 +174,8 @@ enum link_code kernels_compile(struct unit *unit)
     enum link_code code = LINK_OK;
 
     unit->thread_count = threads;
-    make_rooms(unit, (size_t)threads + 1);
+    unit->rooms = memory_zalloc((size_t)threads + 1, sizeof *unit->rooms);
+    unit->room_count = (size_t)threads + 1;
     team.outcomes = memory_zalloc(count, sizeof *team.outcomes);
     context_defer(&cleanup, free_outcomes, &team);
     wanted.count = make_batches(&team, batch_size(unit, threads), batches, wanted.tasks);

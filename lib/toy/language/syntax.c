@@ -7,6 +7,7 @@
 #include "toy/language/syntax.h"
 
 #include "base/search.h"
+#include "base/text_scan.h"
 #include "toy/language/opcode.h"
 
 struct row {
@@ -296,17 +297,15 @@ struct text syntax_misplaced_word(uint16_t opcode, const uint16_t *modifiers, si
  * tens in common. "90a": that target alone. */
 static bool one_fits(struct text word, struct arch target)
 {
-    bool is_before = word.data[0] == '<';
-    unsigned sm = 0;
-    size_t at = is_before;
+    bool is_before = text_skip(&word, TEXT("<"));
+    uint64_t sm;
 
-    while (at < word.size && word.data[at] >= '0' && word.data[at] <= '9')
-        sm = sm * 10 + (unsigned)(word.data[at++] - '0');
+    text_scan_number(&word, &sm);
     if (is_before)
         return target.sm < sm;
-    if (at == word.size)
+    if (word.size == 0)
         return target.sm >= sm;
-    if (word.data[at] == 'f')
+    if (word.data[0] == 'f')
         return target.suffix != 0 && target.sm >= sm && target.sm / 10 == sm / 10;
     return target.suffix == 'a' && target.sm == sm;
 }

@@ -2,6 +2,7 @@
  */
 #include "toy/language/syntax.h"
 
+#include "base/text_scan.h"
 #include "toy/language/opcode.h"
 
 /* The instruction's words, as far as operands depend on them. */
@@ -31,17 +32,13 @@ bool syntax_is_type(uint16_t index)
 /* The number in a type's name, times the number of its parts: f16x2 is 32. */
 static uint16_t size_of(struct text name)
 {
-    unsigned size = 0, parts = 0;
-    size_t at = 0;
+    uint64_t size = 0, parts = 1;
 
-    while (at < name.size && !text_is_digit(name.data[at]))
-        at++;
-    while (at < name.size && text_is_digit(name.data[at]))
-        size = size * 10 + (unsigned)(name.data[at++] - '0');
-    if (at < name.size && name.data[at] == 'x')
-        while (++at < name.size && text_is_digit(name.data[at]))
-            parts = parts * 10 + (unsigned)(name.data[at] - '0');
-    return (uint16_t)(size * (parts ? parts : 1));
+    while (name.size && !text_scan_number(&name, &size))
+        name = text_drop(name, 1);
+    if (text_skip(&name, TEXT("x")))
+        text_scan_number(&name, &parts);
+    return (uint16_t)(size * parts);
 }
 
 /* e4m3x2 and its like: two in 16 bits, four in 32; of e2m1, half of that. */
@@ -98,7 +95,8 @@ static struct words_seen look(const uint16_t *modifiers, size_t count)
     return seen;
 }
 
-static void take_flags(struct text *item, struct operand_rule *rule)
+/* What a mark in front of an operand says; 0 for any other character. */
+static uint16_t flag_of(char mark)
 {
     static const struct {
         char mark;
@@ -110,16 +108,18 @@ static void take_flags(struct text *item, struct operand_rule *rule)
         {'~', RULE_WIDER},    {'-', RULE_MAY_NEGATE},
         {'_', RULE_MAY_SINK},
     };
-    size_t i = 0;
 
-    while (item->size > 1 && i < sizeof flags / sizeof flags[0]) {
-        for (i = 0; i < sizeof flags / sizeof flags[0]; i++)
-            if (item->data[0] == flags[i].mark) {
-                rule->flags |= flags[i].flag;
-                item->data++;
-                item->size--;
-                break;
-            }
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (mark == flags[i].mark)
+            return flags[i].flag;
+    return 0;
+}
+
+static void take_flags(struct text *item, struct operand_rule *rule)
+{
+    for (uint16_t flag; item->size > 1 && (flag = flag_of(item->data[0])) != 0;) {
+        rule->flags |= flag;
+        *item = text_drop(*item, 1);
     }
 }
 
