@@ -28,16 +28,12 @@ static struct text directive_value(struct text ptx, struct text directive)
 {
     const char *found =
         ptx.size ? memmem(ptx.data, ptx.size, directive.data, directive.size) : NULL;
-    struct text value = {NULL, 0};
+    struct text value;
 
     if (!found)
-        return value;
-    value.data = found + directive.size;
-    value.size = ptx.size - (size_t)(value.data - ptx.data);
-    while (value.size > 0 && (*value.data == ' ' || *value.data == '\t')) {
-        value.data++;
-        value.size--;
-    }
+        return (struct text){0};
+    value = text_drop(ptx, (size_t)(found - ptx.data) + directive.size);
+    value = text_drop_blanks(value);
     for (size_t i = 0; i < value.size; i++)
         if (strchr(" \t\r\n,", value.data[i]))
             value.size = i;

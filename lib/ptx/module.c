@@ -41,7 +41,6 @@ static bool parse_version(struct parser *parser)
 
 static void note_target_option(struct ptx_module *module, struct text option)
 {
-    module->has_debug |= text_equal(option, TEXT("debug"));
     module->texmode_independent |= text_equal(option, TEXT("texmode_independent"));
     module->map_f64_to_f32 |= text_equal(option, TEXT("map_f64_to_f32"));
 }

@@ -22,7 +22,6 @@ struct ptx_module {
     struct arch target; /* of .target */
     struct text
         target_options; /* what follows the architecture: ", texmode_unified, debug"; or empty */
-    bool has_debug;     /* `debug` in .target */
     bool texmode_independent;
     bool map_f64_to_f32;
     uint8_t address_size;   /* 32 or 64; 64 when not given */

@@ -58,7 +58,7 @@ TEST(header_is_read_also_on_one_line)
     ck_assert_uint_eq(module.version_minor, 4);
     ck_assert_uint_eq(module.target.sm, 100);
     ck_assert_int_eq(module.target.suffix, 'a');
-    ck_assert(module.has_debug && module.texmode_independent);
+    ck_assert(module.texmode_independent);
     ck_assert_uint_eq(module.address_size, 64);
     ck_assert_uint_eq(module.item_count, 0);
 }
