@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cubin/format.h"
+#include "diag/diag.h"
 
 #define CODE_PREFIX TEXT(".nv.capmerc")
 #define PREFIX      TEXT(".nv.merc")
@@ -72,7 +73,8 @@ struct cubin_relocation cubin_twin_relocation(const struct cubin *cubin,
     };
 }
 
-bool cubin_twins_are_parallel(const struct cubin *cubin, const struct cubin_twins *twins)
+/* True when symbol i stands for the same in both tables. */
+static bool are_parallel(const struct cubin *cubin, const struct cubin_twins *twins)
 {
     const struct cubin_section *table = &cubin->sections[twins->symtab];
     size_t count = table->size / sizeof(Elf64_Sym);
@@ -103,7 +105,7 @@ bool cubin_twin_is_shared(const struct cubin_section *section)
            section->type == SHT_CUDA_GLOBAL_INIT || section->type == SHT_CUDA_RESERVED_SHARED;
 }
 
-bool cubin_twin_is_known(const struct cubin_section *section)
+static bool is_known(const struct cubin_section *section)
 {
     switch (section->type) {
     case SHT_CUDA_CAPMERC:
@@ -116,6 +118,64 @@ bool cubin_twin_is_known(const struct cubin_section *section)
     default:
         return cubin_twin_is_shared(section);
     }
+}
+
+uint32_t cubin_twin_code(const struct cubin *cubin, const struct cubin_section *section)
+{
+    uint32_t code;
+
+    if (section->type != SHT_CUDA_CAPMERC && (section->flags & SHF_INFO_LINK))
+        section = &cubin->sections[section->info];
+    if (section->type != SHT_CUDA_CAPMERC || section->info == 0 ||
+        section->info >= cubin->symbol_count || section->size < CUBIN_TWIN_CODE_HEADER)
+        return 0;
+    code = cubin->symbols[section->info].section;
+    return code < cubin->section_count && cubin_is_text(&cubin->sections[code]) &&
+                   cubin_section_function(cubin, code) == section->info
+               ? code
+               : 0;
+}
+
+bool cubin_twin_is_owned(const struct cubin_section *section)
+{
+    return section->type == SHT_CUDA_CAPMERC ||
+           (cubin_is_mercury(section) && (section->flags & SHF_INFO_LINK) &&
+            section->type != SHT_CUDA_MERC_RELA);
+}
+
+const char *cubin_twins_check(const struct cubin *cubin, const struct cubin_twins *twins)
+{
+    size_t codes = 0;
+
+    if (!are_parallel(cubin, twins))
+        return "it has no matching symbols for them";
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+
+        codes += cubin_is_text(section);
+        codes -= section->type == SHT_CUDA_CAPMERC;
+        if (cubin_is_mercury(section) && !is_known(section))
+            return "there is a section of unknown kind";
+        if (cubin_twin_is_owned(section) && !cubin_twin_code(cubin, section))
+            return "there is a section of no function";
+    }
+    return codes == 0 ? NULL : "not every function has a twin";
+}
+
+void cubin_twins_leave_out(const struct cubin *cubin, const char *why)
+{
+    diag_caution("Mercury sections of '%s' and other inputs are not carried over (%s); the "
+                 "output runs on its own target only",
+                 cubin->name, why);
+}
+
+bool cubin_twins_pair(const struct cubin *cubin, const struct cubin_twins *twins, uint32_t index,
+                      uint32_t *plain, uint32_t *twin)
+{
+    *plain = cubin->symbols[index].section;
+    *twin = cubin_twin_section(cubin, twins, index);
+    return *plain < cubin->section_count && *twin < cubin->section_count &&
+           cubin_is_mercury(&cubin->sections[*twin]) && !cubin_is_mercury(&cubin->sections[*plain]);
 }
 
 struct text cubin_twin_plain_name(struct text name)

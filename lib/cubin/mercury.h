@@ -31,14 +31,27 @@ size_t cubin_twin_relocation_count(const struct cubin_section *list);
 struct cubin_relocation cubin_twin_relocation(const struct cubin *cubin,
                                               const struct cubin_section *list, size_t index);
 
-/* True when symbol i stands for the same in both tables, so that one numbering serves both. */
-bool cubin_twins_are_parallel(const struct cubin *cubin, const struct cubin_twins *twins);
+/* NULL, or why the twins cannot be carried over, as words for cubin_twins_leave_out(). Else symbol i
+ * stands for the same in both tables, so that one numbering serves both, all kinds of sections are
+ * known, and those that belong to a function name it (cubin_twin_code). */
+const char *cubin_twins_check(const struct cubin *cubin, const struct cubin_twins *twins);
+
+/* Warns that the twins of all inputs are left out because of this one, and why. */
+void cubin_twins_leave_out(const struct cubin *cubin, const char *why);
+
+/* The section of code whose twin `section` is, or belongs to; 0 = none. */
+uint32_t cubin_twin_code(const struct cubin *cubin, const struct cubin_section *section);
+
+/* True for a twin that belongs to one function and names it. */
+bool cubin_twin_is_owned(const struct cubin_section *section);
+
+/* Whether symbol `index` stands in a section in one table and in its twin in the other, and which
+ * those are. */
+bool cubin_twins_pair(const struct cubin *cubin, const struct cubin_twins *twins, uint32_t index,
+                      uint32_t *plain, uint32_t *twin);
 
 /* True for twins of data and of debug information, which all functions share. */
 bool cubin_twin_is_shared(const struct cubin_section *section);
-
-/* True for any kind of Mercury's sections that is known. */
-bool cubin_twin_is_known(const struct cubin_section *section);
 
 /* Size of the three words that stand in front of the twin of code, of which the first is the number
  * of the code section. */

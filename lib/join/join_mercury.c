@@ -11,27 +11,8 @@
 
 #include "cubin/format.h"
 #include "cubin/image.h"
-#include "diag/diag.h"
 #include "join/join_blocks.h"
 #include "join/join_plan.h"
-
-/* What is wrong with the twin of code; NULL: nothing. */
-static const char *check_code(const struct cubin *cubin, const struct cubin_section *code)
-{
-    uint32_t text;
-
-    if (code->info == 0 || code->info >= cubin->symbol_count || code->size < CUBIN_TWIN_CODE_HEADER)
-        return "there is a section of no function";
-    text = cubin->symbols[code->info].section;
-    if (text >= cubin->section_count || cubin_section_function(cubin, text) != code->info)
-        return "there is a section of no function";
-    return NULL;
-}
-
-static bool is_module_info(const struct cubin_section *section)
-{
-    return section->type == SHT_CUDA_MERC_INFO && !(section->flags & SHF_INFO_LINK);
-}
 
 /* The twin of .nv.info says the same. */
 static bool info_is_same(const struct cubin *cubin, const struct cubin_section *twin)
@@ -42,57 +23,26 @@ static bool info_is_same(const struct cubin *cubin, const struct cubin_section *
     return bytes_equal(plain->data, twin->data);
 }
 
-static const char *check_sections(const struct cubin *cubin)
-{
-    size_t texts = 0;
-
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        const struct cubin_section *section = &cubin->sections[i];
-        const char *wrong = NULL;
-
-        texts += cubin_is_text(section);
-        if (!cubin_is_mercury(section))
-            continue;
-        if (!cubin_twin_is_known(section))
-            return "there is a section of unknown kind";
-        if (section->type == SHT_CUDA_CAPMERC) {
-            wrong = check_code(cubin, section);
-            texts--;
-        } else if ((section->flags & SHF_INFO_LINK) && section->type != SHT_CUDA_MERC_RELA &&
-                   (section->info >= cubin->section_count ||
-                    cubin->sections[section->info].type != SHT_CUDA_CAPMERC)) {
-            wrong = "there is a section of no function";
-        } else if (is_module_info(section) && !info_is_same(cubin, section)) {
-            wrong = "their records are not the code's";
-        }
-        if (wrong)
-            return wrong;
-    }
-    return texts == 0 ? NULL : "not every function has a twin";
-}
-
 /* Finds what each section is the twin of. */
 static void pair_sections(struct join_input *input)
 {
-    const struct cubin *cubin = input->cubin;
+    uint32_t plain, twin;
 
-    for (uint32_t i = 1; i < cubin->symbol_count; i++) {
-        uint32_t plain = cubin->symbols[i].section;
-        uint32_t twin = cubin_twin_section(cubin, &input->twins, i);
-
-        if (plain < cubin->section_count && twin < cubin->section_count &&
-            cubin_is_mercury(&cubin->sections[twin]) && !cubin_is_mercury(&cubin->sections[plain]))
+    for (uint32_t i = 1; i < input->cubin->symbol_count; i++)
+        if (cubin_twins_pair(input->cubin, &input->twins, i, &plain, &twin))
             input->sections[twin].plain = plain;
-    }
 }
 
-/* The twin of variables is as long as they are. */
-static const char *check_data(const struct join_input *input)
+/* The twin of the program's records equals them, and that of variables is as long as they are. */
+static const char *check_contents(const struct join_input *input)
 {
     for (size_t i = 1; i < input->cubin->section_count; i++) {
         const struct cubin_section *section = &input->cubin->sections[i];
         uint32_t plain = input->sections[i].plain;
 
+        if (section->type == SHT_CUDA_MERC_INFO && !(section->flags & SHF_INFO_LINK) &&
+            !info_is_same(input->cubin, section))
+            return "their records are not the code's";
         if (join_is_copied_twin(section) && section->size > 0 &&
             (plain == 0 || input->cubin->sections[plain].size != section->size))
             return "there is data of other size";
@@ -119,15 +69,12 @@ static const char *read_list(struct join *join, struct join_input *input, uint32
 
 static const char *find_in(struct join *join, struct join_input *input)
 {
-    const char *wrong;
+    const char *wrong = cubin_twins_check(input->cubin, &input->twins);
 
-    if (!cubin_twins_are_parallel(input->cubin, &input->twins))
-        return "it has no matching symbols for them";
-    wrong = check_sections(input->cubin);
     if (wrong)
         return wrong;
     pair_sections(input);
-    wrong = check_data(input);
+    wrong = check_contents(input);
     for (uint32_t i = 1; !wrong && i < input->cubin->section_count; i++)
         if (input->cubin->sections[i].type == SHT_CUDA_MERC_RELA)
             wrong = read_list(join, input, i);
@@ -143,9 +90,7 @@ void join_find_twins(struct join *join)
 
         if (!wrong)
             continue;
-        diag_caution("Mercury sections of '%s' and other inputs are not carried over (%s); the "
-                     "output runs on its own target only",
-                     join->inputs[i].cubin->name, wrong);
+        cubin_twins_leave_out(join->inputs[i].cubin, wrong);
         join->has_twins = false;
     }
 }

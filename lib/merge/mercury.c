@@ -14,7 +14,6 @@
 #include "merge/mercury.h"
 
 #include "cubin/mercury.h"
-#include "diag/diag.h"
 #include "merge/layout.h"
 #include "merge/mercury_constants.h"
 #include "merge/merging_inputs.h"
@@ -23,9 +22,7 @@
 void mercury_leave_out(struct merging *m, size_t file, const char *why)
 {
     if (m->has_twins)
-        diag_caution("Mercury sections of '%s' and other inputs are not carried over (%s); the "
-                     "output runs on its own target only",
-                     m->cubins[file]->name, why);
+        cubin_twins_leave_out(m->cubins[file], why);
     m->has_twins = false;
 }
 
@@ -73,55 +70,23 @@ static bool find_tables(struct merging *m, struct twins *twins)
     return found;
 }
 
-/* The function of the twin of code; MERGE_NONE: there is none of that number. */
-static uint32_t code_owner(const struct merging *m, size_t file, const struct cubin_section *code)
-{
-    const struct cubin *cubin = m->cubins[file];
-    uint32_t section;
-
-    if (code->type != SHT_CUDA_CAPMERC || code->info == 0 || code->info >= cubin->symbol_count ||
-        code->size < CUBIN_TWIN_CODE_HEADER)
-        return MERGE_NONE;
-    section = cubin->symbols[code->info].section;
-    if (section >= cubin->section_count || !cubin_is_text(&cubin->sections[section]) ||
-        cubin_section_function(cubin, section) != code->info)
-        return MERGE_NONE;
-    return merging_owner(m, file, section);
-}
-
 uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_section *section)
 {
-    const struct cubin *cubin = m->cubins[file];
+    uint32_t code = cubin_twin_code(m->cubins[file], section);
 
-    if (section->type != SHT_CUDA_CAPMERC && (section->flags & SHF_INFO_LINK))
-        section = &cubin->sections[section->info];
-    return code_owner(m, file, section);
+    return code ? merging_owner(m, file, code) : MERGE_NONE;
 }
 
 /* Finds the functions that the twins of one cubin belong to; NULL, or what is wrong. */
 static const char *own_sections(const struct merging *m, uint32_t *owner_of, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
-    size_t texts = 0;
+    const char *wrong = cubin_twins_check(cubin, &m->twins->tables[file]);
 
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        const struct cubin_section *section = &cubin->sections[i];
-        uint32_t *owner = &owner_of[m->section_base[file] + i];
-
-        texts += cubin_is_text(section);
-        if (!cubin_is_mercury(section))
-            continue;
-        if (!cubin_twin_is_known(section))
-            return "there is a section of unknown kind";
-        texts -= section->type == SHT_CUDA_CAPMERC;
-        if (section->type != SHT_CUDA_CAPMERC &&
-            (!(section->flags & SHF_INFO_LINK) || section->type == SHT_CUDA_MERC_RELA))
-            continue;
-        *owner = mercury_owner(m, file, section);
-        if (*owner == MERGE_NONE)
-            return "there is a section of no function";
-    }
-    return texts == 0 ? NULL : "not every function has a twin";
+    for (size_t i = 1; !wrong && i < cubin->section_count; i++)
+        if (cubin_twin_is_owned(&cubin->sections[i]))
+            owner_of[m->section_base[file] + i] = mercury_owner(m, file, &cubin->sections[i]);
+    return wrong;
 }
 
 void mercury_begin(struct merging *m)
@@ -136,9 +101,7 @@ void mercury_begin(struct merging *m)
     m->twins = twins;
     m->has_twins = true;
     for (size_t file = 0; m->has_twins && file < m->count; file++) {
-        const char *wrong = cubin_twins_are_parallel(m->cubins[file], &twins->tables[file])
-                                ? own_sections(m, owner_of, file)
-                                : "it has no matching symbols for them";
+        const char *wrong = own_sections(m, owner_of, file);
 
         if (wrong)
             mercury_leave_out(m, file, wrong);
@@ -159,17 +122,13 @@ void mercury_pair(struct merging *m)
         const struct merged_place *places = &m->layout->places[m->section_base[file]];
 
         for (uint32_t i = 1; i < cubin->symbol_count; i++) {
-            uint32_t section = cubin->symbols[i].section;
-            uint32_t twin = mercury_symbol_section(m, file, i);
+            uint32_t plain, twin;
 
-            if (section >= cubin->section_count || twin >= cubin->section_count ||
-                !cubin_is_mercury(&cubin->sections[twin]) ||
-                cubin_is_mercury(&cubin->sections[section]))
+            if (!cubin_twins_pair(cubin, &m->twins->tables[file], i, &plain, &twin) ||
+                places[plain].section == MERGE_NONE || places[twin].section == MERGE_NONE)
                 continue;
-            if (places[section].section == MERGE_NONE || places[twin].section == MERGE_NONE)
-                continue;
-            twin_of[places[section].section] = places[twin].section;
-            m->sections[places[twin].section].target = places[section].section;
+            twin_of[places[plain].section] = places[twin].section;
+            m->sections[places[twin].section].target = places[plain].section;
         }
     }
     pairs->copies = mercury_constants(m, twin_of, pairs->count);
