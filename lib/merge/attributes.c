@@ -140,19 +140,11 @@ uint32_t attributes_barriers(const struct merging *m, uint32_t function)
 
 static void add_section(struct merging *m, size_t file, size_t input, uint32_t owner)
 {
-    bool is_program = owner == MERGE_NONE;
+    struct text name = m->cubins[file]->sections[input].name;
+    uint32_t added = layout_make_of(m, CLASS_FUNCTION_INFO, name, owner);
 
-    layout_add(m, &(struct merged_section){
-                      .class = is_program ? CLASS_INFO : CLASS_FUNCTION_INFO,
-                      .name = is_program ? TEXT(".nv.info") : m->cubins[file]->sections[input].name,
-                      .type = SHT_CUDA_INFO,
-                      .flags = is_program ? 0 : SHF_INFO_LINK,
-                      .alignment = 4,
-                      .function = owner,
-                      .target = MERGE_NONE,
-                      .file = (uint32_t)file,
-                      .input = (uint32_t)input,
-                  });
+    m->sections[added].file = (uint32_t)file;
+    m->sections[added].input = (uint32_t)input;
 }
 
 /* A record that is not about one function; the compiler writes some into every cubin. */
@@ -187,7 +179,7 @@ static bool has_program_records(const struct merging *m)
 void attributes_add_sections(struct merging *m)
 {
     if (has_program_records(m))
-        add_section(m, 0, 0, MERGE_NONE);
+        layout_make(m, CLASS_INFO);
     for (size_t file = 0; file < m->count; file++)
         for (int is_kernel = 1; is_kernel >= 0; is_kernel--)
             for (size_t i = 1; i < m->cubins[file]->section_count; i++) {

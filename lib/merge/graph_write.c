@@ -17,26 +17,13 @@ static bool has_written_prototype(const struct merging *m, uint32_t symbol)
     return m->is_live[symbol] && index_lists_count(&m->graph->taken, symbol) == 0;
 }
 
-static void add_section(struct merging *m, enum merged_class class, struct text name, uint32_t type)
-{
-    layout_add(m, &(struct merged_section){
-                      .class = class,
-                      .name = name,
-                      .type = type,
-                      .alignment = 4,
-                      .entry_size = 8,
-                      .function = MERGE_NONE,
-                      .target = MERGE_NONE,
-                  });
-}
-
 void graph_write_add_sections(struct merging *m)
 {
-    add_section(m, CLASS_CALLGRAPH, TEXT(".nv.callgraph"), SHT_CUDA_CALLGRAPH);
+    layout_make(m, CLASS_CALLGRAPH);
     for (size_t i = 0; i < m->graph->declared_count; i++) {
         if (!has_written_prototype(m, m->graph->declared[i].from))
             continue;
-        add_section(m, CLASS_PROTOTYPE, TEXT(".nv.prototype"), SHT_CUDA_PROTOTYPE);
+        layout_make(m, CLASS_PROTOTYPE);
         break;
     }
 }

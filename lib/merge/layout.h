@@ -24,3 +24,9 @@ uint8_t *layout_writable(struct merging *m, uint32_t section, struct arena *aren
 
 /* Adds a section; its index. */
 uint32_t layout_add(struct merging *m, const struct merged_section *section);
+
+/* made_sections.c: adds one that the link makes itself, the program's or of a function, with what
+ * all of the class have. */
+uint32_t layout_make(struct merging *m, enum merged_class class);
+uint32_t layout_make_of(struct merging *m, enum merged_class class, struct text name,
+                        uint32_t function);

@@ -19,21 +19,6 @@ static uint32_t twin_of(const struct merging *m, uint32_t section)
                                                            : MERGE_NONE;
 }
 
-static uint32_t add_info(struct merging *m, struct text name, uint32_t function)
-{
-    bool is_program = function == MERGE_NONE;
-
-    return layout_add(m, &(struct merged_section){
-                             .class = is_program ? CLASS_TWIN_INFO : CLASS_TWIN_FUNCTION_INFO,
-                             .name = name,
-                             .type = SHT_CUDA_MERC_INFO,
-                             .flags = SHF_CUDA_MERCURY | (is_program ? 0 : SHF_INFO_LINK),
-                             .alignment = 4,
-                             .function = function,
-                             .target = MERGE_NONE,
-                         });
-}
-
 /* The twins of .nv.info.F, in the order of those. */
 static void add_infos(struct merging *m)
 {
@@ -51,7 +36,7 @@ static void add_infos(struct merging *m)
             found[owner] = (struct merged_place){.section = (uint32_t)at.file, .offset = at.index};
     }
     if (has_infos)
-        add_info(m, TEXT(".nv.merc.nv.info"), MERGE_NONE);
+        layout_make(m, CLASS_TWIN_INFO);
     for (size_t i = 0; i < count; i++) {
         const struct merged_place *twin = &found[0];
         uint32_t added;
@@ -61,28 +46,12 @@ static void add_infos(struct merging *m)
         twin = &found[m->sections[i].function];
         if (twin->offset == 0)
             continue;
-        added = add_info(m, m->cubins[twin->section]->sections[twin->offset].name,
-                         m->sections[i].function);
+        added = layout_make_of(m, CLASS_TWIN_FUNCTION_INFO,
+                               m->cubins[twin->section]->sections[twin->offset].name,
+                               m->sections[i].function);
         m->sections[added].file = twin->section;
         m->sections[added].input = (uint32_t)twin->offset;
     }
-}
-
-/* The table of section indices, when there may be more sections than symbols can name. */
-static uint32_t add_indices(struct merging *m)
-{
-    if (m->section_count + ORDERING_INDICES + 2 < SHN_LORESERVE)
-        return MERGE_NONE;
-    return layout_add(m, &(struct merged_section){
-                             .class = CLASS_TWIN_INDICES,
-                             .name = TEXT(".nv.merc.symtab_shndx"),
-                             .type = SHT_SYMTAB_SHNDX,
-                             .flags = SHF_CUDA_MERCURY,
-                             .alignment = 4,
-                             .entry_size = sizeof(Elf32_Word),
-                             .function = MERGE_NONE,
-                             .target = MERGE_NONE,
-                         });
 }
 
 void mercury_write_add_sections(struct merging *m)
@@ -92,17 +61,11 @@ void mercury_write_add_sections(struct merging *m)
     if (!m->has_twins)
         return;
     add_infos(m);
-    tables->indices = add_indices(m);
-    tables->symtab = layout_add(m, &(struct merged_section){
-                                       .class = CLASS_TWIN_SYMTAB,
-                                       .name = TEXT(".nv.merc.symtab"),
-                                       .type = SHT_CUDA_MERC_SYMTAB,
-                                       .flags = SHF_CUDA_MERCURY,
-                                       .alignment = 8,
-                                       .entry_size = sizeof(Elf64_Sym),
-                                       .function = MERGE_NONE,
-                                       .target = MERGE_NONE,
-                                   });
+    /* The table of section indices, when there may be more sections than symbols can name. */
+    tables->indices = m->section_count + ORDERING_INDICES + 2 < SHN_LORESERVE
+                          ? MERGE_NONE
+                          : layout_make(m, CLASS_TWIN_INDICES);
+    tables->symtab = layout_make(m, CLASS_TWIN_SYMTAB);
     m->twin_tables = tables;
 }
 

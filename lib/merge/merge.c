@@ -75,25 +75,6 @@ static bool check_inputs(struct merging *m)
     return unified_check(m);
 }
 
-/* The same contents in every executable up to sm_90; what the driver does with them is not known.
- */
-static void add_rel_action(struct merging *m)
-{
-    if (m->request->relocatable || merging_is_mercury(m))
-        return;
-    layout_add(m, &(struct merged_section){
-                      .class = CLASS_REL_ACTION,
-                      .name = TEXT(".nv.rel.action"),
-                      .type = SHT_CUDA_RELOCINFO,
-                      .alignment = 8,
-                      .entry_size = 8,
-                      .size = NV_REL_ACTION_SIZE,
-                      .data = format_rel_action,
-                      .function = MERGE_NONE,
-                      .target = MERGE_NONE,
-                  });
-}
-
 static bool gather(struct merging *m)
 {
     struct merged_function *functions = attributes_gather(m);
@@ -146,7 +127,8 @@ static bool order(struct merging *m)
 {
     attributes_add_sections(m);
     graph_write_add_sections(m);
-    add_rel_action(m);
+    if (!m->request->relocatable && !merging_is_mercury(m))
+        layout_make(m, CLASS_REL_ACTION);
     mercury_write_add_sections(m);
     ordering_sections(m);
     preserve_symbols(m);

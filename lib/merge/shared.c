@@ -86,7 +86,7 @@ void shared_gather(struct merging *m, struct merged_function *functions)
     gather_own(&gathering);
     names->is_named = gathering.is_named;
     names->uses = index_lists_make(&m->arena, &gathering.uses, m->symbol_count);
-    index_lists_distinct(&m->arena, &names->uses, m->symbol_count, m->symbol_count);
+    index_lists_distinct(&m->arena, &names->uses, NULL, m->symbol_count, m->symbol_count);
     m->shared_names = names;
 }
 
@@ -146,21 +146,6 @@ static void tell_functions(struct shared_planner *planner)
     }
 }
 
-static struct merged_section make_section(enum merged_class class, struct text name,
-                                          uint32_t function, uint64_t alignment, uint64_t size)
-{
-    return (struct merged_section){
-        .class = class,
-        .name = name,
-        .type = SHT_NOBITS,
-        .flags = SHF_ALLOC | SHF_WRITE | (function == MERGE_NONE ? 0 : SHF_INFO_LINK),
-        .alignment = alignment,
-        .function = function,
-        .target = MERGE_NONE,
-        .size = size,
-    };
-}
-
 uint64_t shared_reserved_bytes(const struct merging *m)
 {
     return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 ? SHARED_RESERVED_SM90 : 0;
@@ -172,12 +157,8 @@ static void grow_debug_shared(struct shared_planner *planner, uint64_t alignment
     struct merging *m = planner->m;
     struct merged_section *section;
 
-    if (planner->result->debug_section == MERGE_NONE) {
-        struct merged_section made =
-            make_section(CLASS_DEBUG_SHARED, TEXT(".nv_debug.shared"), MERGE_NONE, 1, 0);
-
-        planner->result->debug_section = layout_add(m, &made);
-    }
+    if (planner->result->debug_section == MERGE_NONE)
+        planner->result->debug_section = layout_make(m, CLASS_DEBUG_SHARED);
     section = &m->sections[planner->result->debug_section];
     if (alignment > section->alignment)
         section->alignment = alignment;
@@ -190,7 +171,7 @@ static void add_section(struct shared_planner *planner, uint32_t kernel,
 {
     struct merging *m = planner->m;
     struct text name = m->symbols[kernel].name;
-    struct merged_section section;
+    uint32_t added;
 
     if (window->end > SHARED_BYTES) {
         diag_error("Entry function '%.*s' uses too much shared data (%#llx bytes, %#x max)",
@@ -198,9 +179,9 @@ static void add_section(struct shared_planner *planner, uint32_t kernel,
         m->failed = true;
     }
     name = arena_join(&m->image->arena, TEXT(".nv.shared."), name);
-    section = make_section(CLASS_SHARED, name, kernel, window->alignment,
-                           shared_reserved_bytes(m) + window->end);
-    planner->section_of[kernel] = layout_add(m, &section);
+    planner->section_of[kernel] = added = layout_make_of(m, CLASS_SHARED, name, kernel);
+    m->sections[added].alignment = window->alignment;
+    m->sections[added].size = shared_reserved_bytes(m) + window->end;
 }
 
 /* Measured: `.extern .shared` arrays have a section for debuggers, also when no code names

@@ -163,23 +163,6 @@ static bool is_bank0(const struct merged_section *section)
     return section->class == CLASS_FUNCTION_CONSTANT && section->bank == 0;
 }
 
-/* A kernel without parameters may come without a bank 0. */
-static uint32_t add_bank0(struct merging *m, uint32_t kernel)
-{
-    char *name =
-        arena_printf(&m->image->arena, ".nv.constant0.%.*s", TEXT_ARG(m->symbols[kernel].name));
-
-    return layout_add(m, &(struct merged_section){
-                             .class = CLASS_FUNCTION_CONSTANT,
-                             .name = text_of(name),
-                             .type = SHT_PROGBITS,
-                             .flags = SHF_ALLOC | SHF_INFO_LINK,
-                             .alignment = WORD_SIZE,
-                             .function = kernel,
-                             .target = MERGE_NONE,
-                         });
-}
-
 /* Each kernel's bank 0, and where the largest of them ends. */
 static uint32_t *find_banks(struct merging *m, struct texture_words *words)
 {
@@ -216,8 +199,11 @@ bool texture_layout(struct merging *m)
 
         if (!has_words(m, kernel))
             continue;
-        if (bank_of[kernel] == MERGE_NONE)
-            bank_of[kernel] = add_bank0(m, kernel);
+        if (bank_of[kernel] == MERGE_NONE) /* it has no parameters */
+            bank_of[kernel] = layout_make_of(
+                m, CLASS_FUNCTION_CONSTANT,
+                arena_join(&m->image->arena, TEXT(".nv.constant0."), m->symbols[kernel].name),
+                kernel);
         m->sections[bank_of[kernel]].size = end;
     }
     return !m->failed;
@@ -236,11 +222,6 @@ void texture_count(const struct merging *m, uint32_t kernel, struct kernel_repor
           : type == STT_CUDA_SURFACE ? &report->surfaces
                                      : &report->samplers) += 1;
     }
-}
-
-uint64_t texture_offset(const struct merging *m, uint32_t symbol)
-{
-    return m->texture_words->offset[symbol];
 }
 
 /* The kernel whose parameter the reference is, or MERGE_NONE. */
