@@ -83,7 +83,7 @@ static void find_users(struct planner *planner)
                 index_lists_add(&users, planner->block_of[found[i]], k);
     }
     planner->kernels_of = index_lists_make(&m->arena, &users, planner->block_count);
-    index_lists_distinct(&m->arena, &planner->kernels_of, planner->block_count,
+    index_lists_distinct(&m->arena, &planner->kernels_of, NULL, planner->block_count,
                          m->layout->kernel_count);
 }
 

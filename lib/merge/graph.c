@@ -165,7 +165,7 @@ static struct merged_lists sort_edges(struct merging *m, const struct edges *edg
     struct merged_lists lists = index_lists_make(&m->arena, &edges->pairs, m->symbol_count);
     struct merged_lists files = index_lists_make(&m->arena, &edges->files, m->symbol_count);
 
-    index_lists_distinct_in_groups(&m->arena, &lists, &files, m->symbol_count, m->symbol_count);
+    index_lists_distinct(&m->arena, &lists, &files, m->symbol_count, m->symbol_count);
     index_lists_reverse(&lists, m->symbol_count);
     return lists;
 }
@@ -184,7 +184,7 @@ static const struct call_graph *sort_into_lists(struct merging *m, const struct 
     graph->called = index_lists_make(&m->arena, &reading->called, m->symbol_count);
     index_lists_reverse(&graph->called, m->symbol_count);
     graph->taken = index_lists_make(&m->arena, &reading->taken, m->symbol_count);
-    index_lists_distinct(&m->arena, &graph->taken, m->symbol_count, graph->prototype_count);
+    index_lists_distinct(&m->arena, &graph->taken, NULL, m->symbol_count, graph->prototype_count);
     graph->candidates = make_candidates(m, &graph->taken, graph->prototype_count);
     return graph;
 }

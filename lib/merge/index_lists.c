@@ -9,32 +9,8 @@ void index_lists_add(struct merged_pairs *pairs, uint32_t from, uint32_t to)
         (struct merged_pair){from, to};
 }
 
-void index_lists_distinct(struct arena *arena, struct merged_lists *lists, size_t key_count,
-                          size_t item_count)
-{
-    uint32_t *seen = arena_alloc(arena, item_count, sizeof *seen);
-    uint32_t kept = 0;
-    uint32_t start = 0;
-
-    memset(seen, 0xff, item_count * sizeof *seen);
-    for (uint32_t key = 0; key < key_count; key++) {
-        uint32_t end = lists->first[key + 1];
-
-        lists->first[key] = kept;
-        for (uint32_t i = start; i < end; i++) {
-            if (seen[lists->items[i]] == key)
-                continue;
-            seen[lists->items[i]] = key;
-            lists->items[kept++] = lists->items[i];
-        }
-        start = end;
-    }
-    lists->first[key_count] = kept;
-}
-
-void index_lists_distinct_in_groups(struct arena *arena, struct merged_lists *lists,
-                                    const struct merged_lists *groups, size_t key_count,
-                                    size_t item_count)
+void index_lists_distinct(struct arena *arena, struct merged_lists *lists,
+                          const struct merged_lists *groups, size_t key_count, size_t item_count)
 {
     uint32_t *seen = arena_zalloc(arena, item_count, sizeof *seen);
     uint32_t group = 0;
@@ -46,7 +22,7 @@ void index_lists_distinct_in_groups(struct arena *arena, struct merged_lists *li
 
         lists->first[key] = kept;
         for (uint32_t i = start; i < end; i++) {
-            if (i == start || groups->items[i] != groups->items[i - 1])
+            if (i == start || (groups && groups->items[i] != groups->items[i - 1]))
                 group++;
             if (seen[lists->items[i]] == group)
                 continue;

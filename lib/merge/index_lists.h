@@ -36,15 +36,11 @@ void index_lists_add(struct merged_pairs *pairs, uint32_t from, uint32_t to);
 struct merged_lists index_lists_make(struct arena *arena, const struct merged_pairs *pairs,
                                      size_t key_count);
 
-/* Drops from each list what stands in it already; items are below `item_count`. */
-void index_lists_distinct(struct arena *arena, struct merged_lists *lists, size_t key_count,
-                          size_t item_count);
-
-/* Drops from each list what stands in it already with the same item of `groups`, which are lists of
- * the same lengths in which equal items stand together. */
-void index_lists_distinct_in_groups(struct arena *arena, struct merged_lists *lists,
-                                    const struct merged_lists *groups, size_t key_count,
-                                    size_t item_count);
+/* Drops from each list what stands in it already; items are below `item_count`. Where `groups` is
+ * not NULL, which are lists of the same lengths in which equal items stand together, only what
+ * stands in the list already with the same item of `groups`. */
+void index_lists_distinct(struct arena *arena, struct merged_lists *lists,
+                          const struct merged_lists *groups, size_t key_count, size_t item_count);
 
 /* Reverses each list. */
 void index_lists_reverse(struct merged_lists *lists, size_t key_count);
