@@ -202,7 +202,7 @@ static void insert(struct exact *join, struct exact_list *list, size_t place,
     list->items[place] = *item;
 }
 
-static size_t find_key(const struct exact_list *list, size_t begin, struct text key)
+size_t exact_find_key(const struct exact_list *list, size_t begin, struct text key)
 {
     while (begin < list->count && !text_equal(list->items[begin].key, key))
         begin++;
@@ -226,7 +226,7 @@ static bool emit_ends(struct merge_run *merge)
             return exact_unsupported(join, chunk, 0, "has too much behind its kernels");
         for (size_t k = merge->last[chunk]; k < list->count; k++) {
             const struct exact_item *item = &list->items[k];
-            size_t found = find_key(out, begin, item->key);
+            size_t found = exact_find_key(out, begin, item->key);
 
             if (found == out->count && !is_new(join, item))
                 continue;

@@ -94,14 +94,6 @@ static bool divide_section_names(struct exact *join, size_t chunk, struct exact_
     return true;
 }
 
-/* Place of a section's name in the list from `begin` on; the list's end when it is not there. */
-static size_t find_name(const struct exact_list *list, size_t begin, struct text name)
-{
-    while (begin < list->count && !text_equal(list->items[begin].key, name))
-        begin++;
-    return begin;
-}
-
 /* Closing kernels bring bank 4, and have no constants of their own. So in a list of constants'
  * names, from `begin` on, where no kernel stands in front of the bank, `name` is put in front of
  * those of the kernel that brings the bank to the program. */
@@ -109,8 +101,8 @@ static void place_bank(const struct exact *join, struct exact_list *list, size_t
                        struct text name)
 {
     const struct exact_list *order = &join->section_names;
-    size_t bank = find_name(order, 0, TEXT(".nv.constant4"));
-    size_t at = find_name(list, begin, name);
+    size_t bank = exact_find_key(order, 0, TEXT(".nv.constant4"));
+    size_t at = exact_find_key(list, begin, name);
     uint32_t owner = EXACT_COMMON;
     struct exact_item item;
 

@@ -129,7 +129,9 @@ struct exact {
 bool exact_differs(struct exact *join, size_t chunk, size_t section, const char *what);
 bool exact_unsupported(struct exact *join, size_t chunk, size_t section, const char *what);
 
-/* exact_read.c: reads the chunks; tells whose their sections and symbols are. */
+/* exact_read.c: reads the chunks; tells whose their sections and symbols are. What cubin_read() has
+ * checked is not checked again: sections' indices, records, the call graph; Mercury's relocations
+ * are not among it. */
 bool exact_read(struct exact *join);
 
 /* Whether a symbol of that name is without a name in the result. On sm_90 the assembler makes a
@@ -146,6 +148,9 @@ uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_h
 unsigned exact_sm(const struct exact *join);
 
 /* exact_merge.c */
+/* The place of the key in the list from `begin` on; the list's end when it is not there. */
+size_t exact_find_key(const struct exact_list *list, size_t begin, struct text key);
+
 void exact_push(struct exact *join, struct exact_list *list, const struct exact_item *item);
 
 /* Appends to *out the items of lists[0 .. join->count), which stand in the order of compilation, as

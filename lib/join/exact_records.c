@@ -19,7 +19,7 @@ static struct bytes record_at(const struct exact_input *input, uint32_t index, u
     return whole;
 }
 
-static bool list_records(struct exact *join, size_t chunk, uint32_t index,
+static void list_records(struct exact *join, size_t chunk, uint32_t index,
                          struct exact_list *kernels, struct exact_list *stacks)
 {
     const struct exact_input *input = &join->inputs[chunk];
@@ -33,17 +33,12 @@ static bool list_records(struct exact *join, size_t chunk, uint32_t index,
         uint32_t row = info_symbol_words(&record) == 1 ? info_word(record.payload, 0) : 0;
 
         item.index = (uint32_t)(begin - data.data);
-        if (row >= input->cubin.symbol_count)
-            return exact_differs(join, chunk, index, "has a record of no symbol");
         item.owner = row ? input->symbol_owner[row] : EXACT_COMMON;
         if (item.owner == EXACT_COMMON)
             item.key = text_of(arena_printf(&join->arena, "%u %.*s", record.attribute,
                                             TEXT_ARG(input->symbol_name[row])));
         exact_push(join, record.attribute == EIATTR_MIN_STACK_SIZE ? stacks : kernels, &item);
     }
-    if (rest.size > 0)
-        return exact_differs(join, chunk, index, "has half a record");
-    return true;
 }
 
 static void reverse(struct exact_list *list)
@@ -118,8 +113,8 @@ bool exact_fill_info(struct exact *join, uint32_t out)
     for (size_t i = 0; i < join->count; i++) {
         uint32_t index = exact_section_of(join, i, out);
 
-        if (index && !list_records(join, i, index, &kernels[i], &stacks[i]))
-            return false;
+        if (index)
+            list_records(join, i, index, &kernels[i], &stacks[i]);
         reverse(&kernels[i]);
     }
     if (!exact_merge(join, kernels, &all) || !exact_merge(join, stacks, &rest))
@@ -182,9 +177,7 @@ static bool list_pairs(struct exact *join, size_t chunk, uint32_t index, struct 
             part--;
             continue;
         }
-        if (part == 0 || pair.first <= 0 || (size_t)pair.first >= input->cubin.symbol_count ||
-            pair.second < 0 ||
-            (!has_strings(part) && (size_t)pair.second >= input->cubin.symbol_count))
+        if (pair.first == 0)
             return exact_differs(join, chunk, index, "has an edge of no function");
         item.owner = input->symbol_owner[pair.first];
         if (item.owner == EXACT_COMMON)

@@ -223,15 +223,11 @@ static bool map_header(struct exact *join, size_t out)
     struct image_section *section = &join->image.sections[out];
     uint32_t class = input->section_class[item->index];
 
-    if (section->link >= input->cubin.section_count)
-        return exact_differs(join, item->chunk, item->index, "is linked to no section");
     section->link = input->section_out[section->link];
     if (class == EXACT_SYMBOLS || class == EXACT_MERCURY_SYMBOLS || section->info == 0)
         return true;
     if ((section->flags & SHF_INFO_LINK) || class == EXACT_RELOCATIONS ||
         class == EXACT_MERCURY_RELOCATIONS) {
-        if (section->info >= input->cubin.section_count)
-            return exact_differs(join, item->chunk, item->index, "belongs to no section");
         section->info = input->section_out[section->info];
     } else if (class == EXACT_CODE || class == EXACT_MERCURY_CODE) {
         uint32_t row = section->info & 0xffffff;
