@@ -77,8 +77,3 @@ const uint32_t *mercury_constants(struct merging *m, uint32_t *twin_of, size_t c
     }
     return copies;
 }
-
-size_t mercury_constants_copies(const struct merging *m, uint32_t twin)
-{
-    return m->twin_pairs->copies[twin];
-}

@@ -8,7 +8,3 @@
  * none, and enters them into twin_of, of the first `count` merged sections; returns
  * twin_pairs.copies. Part of mercury_pair. */
 const uint32_t *mercury_constants(struct merging *m, uint32_t *twin_of, size_t count);
-
-/* The first of the copies of a merged section, a twin that is not written itself, in m->constants;
- * m->constant_count: it has none. They follow each other, and have the same `from`. */
-size_t mercury_constants_copies(const struct merging *m, uint32_t twin);

@@ -15,7 +15,6 @@
 #include "merge/layout.h"
 #include "merge/mercury.h"
 #include "merge/mercury_code.h"
-#include "merge/mercury_constants.h"
 #include "merge/merging_inputs.h"
 #include "merge/overridden.h"
 #include "merge/preserve.h"
@@ -411,7 +410,7 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
     if (m->sections[place.section].class != CLASS_COUNT)
         relocate_place(&list, merged_lists, place);
     else
-        for (size_t i = mercury_constants_copies(m, place.section);
+        for (size_t i = m->twin_pairs->copies[place.section];
              m->has_twins && i < m->constant_count &&
              m->constants[i].from == m->sections[place.section].target;
              i++)

@@ -324,7 +324,7 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
     if ((rule->uses & FIELD_OF_CONSTANT) && merged_is_data(merged, STO_CUDA_CONST))
         return resolve_constant(list, relocation, symbol);
     if ((rule->uses & FIELD_OF_TEXTURE) && merged_is_reference(merged))
-        return put_field(list, relocation, texture_offset(m, symbol), 0);
+        return put_field(list, relocation, m->texture_words->offset[symbol], 0);
     if (rule->action != RELOCATION_KEPT)
         return refuse(list, relocation, "Cannot resolve");
     return keep(list, relocation, relocation_plain(relocation->type), symbol, MERGE_NONE,

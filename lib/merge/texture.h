@@ -31,9 +31,6 @@ bool texture_layout(struct merging *m);
 /* Tells how many references of each kind a kernel has words for. */
 void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report);
 
-/* The offset in bank 0 of a reference's word. */
-uint64_t texture_offset(const struct merging *m, uint32_t symbol);
-
 /* Adds the relocations of the words in the kernels that cubin `file` defines. Called for each cubin
  * in turn; *next is the number of kernels that have been seen. */
 void texture_relocate(struct merging *m, size_t file, size_t *next);

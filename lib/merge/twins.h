@@ -17,7 +17,9 @@ struct twins {
 struct twin_pairs {
     const uint32_t *twin_of; /* by merged section, below `count`: its twin, or MERGE_NONE */
     size_t count;
-    const uint32_t *copies; /* by merged section: the first of its copies in merging.constants */
+    /* By merged section, a twin that is not written itself: the first of its copies in
+     * merging.constants, which follow each other and have the same `from`; constant_count: none. */
+    const uint32_t *copies;
 };
 
 /* The merged sections that are Mercury's own tables; mercury_write.c. */
