@@ -233,6 +233,12 @@ bool format_is_nobits(uint32_t type);
 /* True for the type of a section of constants, of whatever bank. */
 bool format_is_constant(uint32_t type);
 
+/* True for the type of a texture, sampler or surface reference. */
+static inline bool format_is_reference(uint8_t type)
+{
+    return type >= STT_CUDA_TEXTURE && type <= STT_CUDA_SURFACE;
+}
+
 /* Names for dumps; NULL when unknown. */
 const char *format_section_type_name(uint32_t type);
 const char *format_relocation_name(uint32_t type);

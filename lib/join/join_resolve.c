@@ -87,7 +87,7 @@ static bool is_known_by_name(const struct join *join, const struct cubin_symbol 
     if (symbol->binding != STB_LOCAL || symbol->section == SHN_UNDEF)
         return true;
     /* A parameter of a kernel, whatever else has its name. */
-    if (symbol->type >= STT_CUDA_TEXTURE && symbol->type <= STT_CUDA_SURFACE)
+    if (format_is_reference(symbol->type))
         return false;
     return symbol->type != STT_FUNC && table_find(&join->listed, symbol->name) != TABLE_NONE;
 }

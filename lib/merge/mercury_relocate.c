@@ -292,7 +292,7 @@ static void relocate_one(struct mercury_list *list, const struct cubin_relocatio
         preserve(list, relocation, type, symbol);
     else if (merged_is_data(merged, STO_CUDA_CONST))
         relocate_constant(list, relocation, symbol);
-    else if (merged_is_reference(merged))
+    else if (format_is_reference(merged->type))
         give_up(list, "a texture or surface reference is used");
     else if (kept_type(type))
         keep(list, relocation, kept_type(type), symbol, MERGE_NONE, (uint64_t)relocation->addend);

@@ -84,9 +84,3 @@ static inline bool merged_is_data(const struct merged_symbol *symbol, unsigned s
 {
     return symbol->type == STT_CUDA_OBJECT && (symbol->other & STO_CUDA_SPACE) == space;
 }
-
-/* Whether it is a texture, sampler or surface reference, which no cubin defines (texture.h). */
-static inline bool merged_is_reference(const struct merged_symbol *symbol)
-{
-    return symbol->type >= STT_CUDA_TEXTURE && symbol->type <= STT_CUDA_SURFACE;
-}

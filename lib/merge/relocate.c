@@ -323,7 +323,7 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
         return resolve_reserved(list, relocation, symbol);
     if ((rule->uses & FIELD_OF_CONSTANT) && merged_is_data(merged, STO_CUDA_CONST))
         return resolve_constant(list, relocation, symbol);
-    if ((rule->uses & FIELD_OF_TEXTURE) && merged_is_reference(merged))
+    if ((rule->uses & FIELD_OF_TEXTURE) && format_is_reference(merged->type))
         return put_field(list, relocation, m->texture_words->offset[symbol], 0);
     if (rule->action != RELOCATION_KEPT)
         return refuse(list, relocation, "Cannot resolve");

@@ -30,17 +30,11 @@ bool resolve_is_reserved(struct text name)
     return resolve_is_unified_table(name) || text_starts(name, TEXT(".nv.reservedSmem."));
 }
 
-/* A texture, sampler or surface reference. */
-static bool is_reference(const struct cubin_symbol *symbol)
-{
-    return symbol->type >= STT_CUDA_TEXTURE && symbol->type <= STT_CUDA_SURFACE;
-}
-
 static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
     if (symbol->type == STT_FUNC)
         return PASS_CODE;
-    if (is_reference(symbol) && symbol->section != SHN_UNDEF)
+    if (format_is_reference(symbol->type) && symbol->section != SHN_UNDEF)
         return PASS_PARAMETERS;
     if (cubin_names_section(cubin, symbol)) {
         struct text name = cubin->sections[symbol->section].name;
@@ -196,9 +190,10 @@ static bool check_reference(struct merging *m, const struct merged_symbol *symbo
     const char *here = m->cubins[file]->name;
     const char *first = m->cubins[symbol->first_file]->name;
 
-    if (input->type == symbol->type || (!is_reference(input) && !merged_is_reference(symbol)))
+    if (input->type == symbol->type ||
+        (!format_is_reference(input->type) && !format_is_reference(symbol->type)))
         return true;
-    if (is_reference(input))
+    if (format_is_reference(input->type))
         diagnostics_again(m, input->name, here, first);
     else
         diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",

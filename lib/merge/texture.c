@@ -53,7 +53,7 @@ static bool names_reference(const struct merging *m, size_t file, const struct c
     for (size_t i = 0; i < list->relocation_count; i++) {
         uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
 
-        if (symbol != MERGE_NONE && merged_is_reference(&m->symbols[symbol]))
+        if (symbol != MERGE_NONE && format_is_reference(m->symbols[symbol].type))
             return true;
     }
     return false;
