@@ -4,8 +4,8 @@
  * Its code can name one offset only. Measured on nvlink 13.0: a kernel's own constants stay in
  * front; the functions follow, the one read last first, each behind the longest that any of its
  * kernels has so far, whatever the others have there. A function that no kernel reaches loses its
- * constants. Those of copies that lost (losers.h) stand behind its own; where the copy that counts
- * has none, they stay in a section of the function's. */
+ * constants. Those of copies that lost (overridden.h) stand behind its own; where the copy that
+ * counts has none, they stay in a section of the function's. */
 #include "merge/constants.h"
 
 #include <string.h>

@@ -8,8 +8,6 @@
  * last in front. */
 #include "merge/graph.h"
 
-#include <string.h>
-
 #include "base/context.h"
 #include "merge/diagnostics.h"
 #include "merge/index_lists.h"
@@ -120,16 +118,13 @@ static void read_callgraph(struct merging *m, struct reading *reading, size_t fi
 static void read_prototypes(struct merging *m, struct reading *reading, size_t file,
                             struct bytes data)
 {
-    for (size_t at = 0; at + 8 <= data.size; at += 8) {
-        uint32_t pair[2];
-        uint32_t symbol, prototype, known;
-        struct text text;
+    for (size_t i = 0; i < data.size / 8; i++) {
+        uint32_t symbol = function_of(m, file, info_word(data, i * 2));
+        struct text text = cubin_string(m->cubins[file], info_word(data, i * 2 + 1));
+        uint32_t prototype, known;
 
-        memcpy(pair, data.data + at, sizeof pair);
-        symbol = function_of(m, file, pair[0]);
         if (symbol == MERGE_NONE)
             continue;
-        text = cubin_string(m->cubins[file], pair[1]);
         prototype = prototype_id(reading, text);
         known = reading->prototype_of[symbol];
         if (known == MERGE_NONE) {

@@ -201,7 +201,6 @@ uint32_t mercury_write_link(const struct merging *m, const struct merged_section
     case CLASS_TWIN_INFO:
     case CLASS_TWIN_FUNCTION_INFO:
     case CLASS_TWIN_RELOCATIONS:
-        return m->index_of[m->twin_tables->symtab];
     case CLASS_TWIN_INDICES:
         return m->index_of[m->twin_tables->symtab];
     case CLASS_TWIN_SYMTAB:

@@ -61,7 +61,7 @@ struct merging {
     const struct merged_symbol *symbols; /* resolve.h */
     size_t symbol_count;
     const struct resolution *resolved;
-    const struct losses *losses;    /* losers.h */
+    const struct losses *losses;    /* overridden.h */
     const struct call_graph *graph; /* graph.h */
     const bool *is_folded;          /* fold.h: by input symbol; NULL = none */
     const bool *is_live;            /* reach.h: by symbol: a function that stays */

@@ -41,7 +41,6 @@ static void report_function(const struct merging *m, struct merge_report *report
     const struct merged_function *facts = &m->functions[function];
     const struct reach *reach = &m->reach[function];
     bool is_summed = merged_is_kernel(symbol) && !m->request->relocatable;
-    bool is_bounded = !(reach->flags & REACHES_CYCLE) && reach->stack < UINT32_MAX;
     struct kernel_report *kernel = &report->kernels[report->kernel_count++];
 
     *kernel = (struct kernel_report){
@@ -49,9 +48,9 @@ static void report_function(const struct merging *m, struct merge_report *report
         .is_kernel = merged_is_kernel(symbol),
         .registers = is_summed ? reach->registers : facts->registers,
         .barriers = is_summed ? reach->barriers : facts->barriers,
-        .stack = m->request->relocatable ? 0
-                 : is_bounded            ? (uint32_t)reach->stack
-                                         : UINT32_MAX,
+        .stack = m->request->relocatable           ? 0
+                 : reach_is_unbounded(m, function) ? UINT32_MAX
+                                                   : (uint32_t)reach->stack,
         .frame = m->request->relocatable ? 0 : facts->frame,
         .code = m->sections[m->layout->text_of[function]].size,
         .file = symbol->file,
