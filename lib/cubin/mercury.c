@@ -6,9 +6,6 @@
 #include "cubin/format.h"
 #include "diag/diag.h"
 
-#define CODE_PREFIX TEXT(".nv.capmerc")
-#define PREFIX      TEXT(".nv.merc")
-
 bool cubin_twins_find(const struct cubin *cubin, struct cubin_twins *twins)
 {
     bool found = false;
@@ -180,9 +177,7 @@ bool cubin_twins_pair(const struct cubin *cubin, const struct cubin_twins *twins
 
 struct text cubin_twin_plain_name(struct text name)
 {
-    struct text prefix = text_starts(name, CODE_PREFIX) ? CODE_PREFIX : PREFIX;
-
-    return text_starts(name, prefix)
-               ? (struct text){name.data + prefix.size, name.size - prefix.size}
-               : name;
+    if (!text_skip(&name, TEXT(".nv.capmerc")))
+        text_skip(&name, TEXT(".nv.merc"));
+    return name;
 }

@@ -31,9 +31,9 @@ size_t cubin_twin_relocation_count(const struct cubin_section *list);
 struct cubin_relocation cubin_twin_relocation(const struct cubin *cubin,
                                               const struct cubin_section *list, size_t index);
 
-/* NULL, or why the twins cannot be carried over, as words for cubin_twins_leave_out(). Else symbol i
- * stands for the same in both tables, so that one numbering serves both, all kinds of sections are
- * known, and those that belong to a function name it (cubin_twin_code). */
+/* NULL, or why the twins cannot be carried over, as words for cubin_twins_leave_out(). Else symbol
+ * i stands for the same in both tables, so that one numbering serves both, all kinds of sections
+ * are known, and those that belong to a function name it (cubin_twin_code). */
 const char *cubin_twins_check(const struct cubin *cubin, const struct cubin_twins *twins);
 
 /* Warns that the twins of all inputs are left out because of this one, and why. */

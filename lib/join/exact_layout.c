@@ -33,7 +33,6 @@ static size_t old_bank_name(struct text name)
 
 static void count_section(struct gaps *gaps, struct text name)
 {
-    static const struct text rela = TEXT(".rela");
     struct text plain = name;
     size_t old;
 
@@ -41,8 +40,7 @@ static void count_section(struct gaps *gaps, struct text name)
     gaps->is_builtin |= text_equal(name, TEXT(".note.minilink"));
     if (text_starts(name, TEXT(".text.")))
         gaps->codes += sizeof ".nv.capmerc" + name.size;
-    if (text_starts(name, rela))
-        plain = (struct text){name.data + rela.size, name.size - rela.size};
+    text_skip(&plain, TEXT(".rela"));
     old = old_bank_name(plain);
     if (old && plain.size == name.size)
         gaps->renamed += old - (sizeof ".nv.constant4" - 1) - 1;

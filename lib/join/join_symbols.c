@@ -46,7 +46,7 @@ static struct text own_object_name(struct join *join, uint32_t entity)
             continue;
         return text_of(arena_printf(&join->out->arena, "%.*s%.*s",
                                     TEXT_ARG(join->symbols[listed].own_name),
-                                    TEXT_ARG(((struct text){name.data + i, name.size - i}))));
+                                    TEXT_ARG(text_drop(name, i))));
     }
     return name;
 }

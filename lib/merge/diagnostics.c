@@ -261,7 +261,7 @@ static bool put_type(struct text *prototype, struct buffer *out)
     } else if (prototype->data[0] != 'v') {
         return false;
     }
-    *prototype = (struct text){prototype->data + size, prototype->size - size};
+    *prototype = text_drop(*prototype, size);
     return true;
 }
 

@@ -34,12 +34,11 @@ uint32_t layout_add(struct merging *m, const struct merged_section *section)
 /* --strip-debug: as of code that was compiled without lines. The frames every cubin has. */
 static bool is_stripped(const struct merging *m, const struct cubin_section *section)
 {
-    struct text mark = TEXT(".nv.merc"), name = section->name;
+    struct text name = section->name;
 
     if (!m->request->strip_debug)
         return false;
-    if (text_starts(name, mark))
-        name = (struct text){name.data + mark.size, name.size - mark.size};
+    text_skip(&name, TEXT(".nv.merc"));
     return section->type == SHT_PROGBITS && !text_equal(name, TEXT(".debug_frame")) &&
            (text_starts(name, TEXT(".debug_")) || text_starts(name, TEXT(".nv_debug_")));
 }

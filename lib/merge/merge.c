@@ -19,7 +19,6 @@
 #include "merge/ordering.h"
 #include "merge/preserve.h"
 #include "merge/reach.h"
-#include "merge/relocations.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
 #include "merge/symtab.h"
@@ -192,7 +191,7 @@ static void free_merging(void *argument)
     struct merging *m = argument;
 
     free(m->sections);
-    relocations_free(&m->relocations);
+    free(m->relocations.items);
     cubin_free(&m->notes);
     table_free(&m->section_names);
     image_strings_free(&m->strings);

@@ -2,8 +2,6 @@
  * without sorting. */
 #include "merge/relocations.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "merge/layout.h"
 
@@ -45,19 +43,13 @@ void relocations_add(struct merging *m, const struct merged_relocation *relocati
 bool relocations_forget_losers(struct text section)
 {
     static const char *const names[] = {"debug_line", "debug_frame", "nv_debug_line_sass"};
-    struct text mark = TEXT(".nv.merc.");
-    size_t skipped = text_starts(section, mark) ? mark.size : text_starts(section, TEXT("."));
-    struct text rest = {section.data + skipped, section.size - skipped};
 
-    for (size_t i = 0; skipped && i < sizeof names / sizeof *names; i++)
-        if (text_equal(rest, text_of(names[i])))
+    if (!text_skip(&section, TEXT(".nv.merc.")) && !text_skip(&section, TEXT(".")))
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_equal(section, text_of(names[i])))
             return true;
     return false;
-}
-
-void relocations_free(struct merged_relocations *relocations)
-{
-    free(relocations->items);
 }
 
 bool relocations_is_unknown_size(const struct cubin_symbol *symbol)

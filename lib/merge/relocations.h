@@ -19,8 +19,6 @@ void relocations_add(struct merging *m, const struct merged_relocation *relocati
  * lines and frames of such are not told, other sections point to the winner instead (measured). */
 bool relocations_forget_losers(struct text section);
 
-void relocations_free(struct merged_relocations *relocations);
-
 /* The size of a kernel's parameters, which code in libcudadevrt asks for, is not known in functions
  * that many kernels call. */
 bool relocations_is_unknown_size(const struct cubin_symbol *symbol);
