@@ -197,18 +197,16 @@ static void tell_options(const struct assembly *assembly)
 {
     const struct assembler *opened = assembly->request->opened;
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     struct minilink_job job;
     const char **options;
 
     if (assembly->chunks->count == 0 || !opened || !opened->ptxas.path)
         return;
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     job = workitem_job(assembly->items);
     options = ptxas_options(&arena, &job);
     for (size_t i = 0; options[i]; i++)
         diag_verbose("ptxas is given %s", options[i]);
-    context_clean(&cleanup);
 }
 
 static bool is_cancelled(void *item)
@@ -256,7 +254,6 @@ static enum link_code run_elsewhere(const struct assembly *assembly)
     const struct assemble_request *request = assembly->request;
     size_t count = assembly->task_count;
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     struct work_item **items;
     enum link_code code;
     const char *version;
@@ -267,7 +264,7 @@ static enum link_code run_elsewhere(const struct assembly *assembly)
     if (!version)
         return LINK_ENVIRONMENT;
     progress_stage("assembling on other machines", 0, 0);
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     items = arena_alloc(&arena, count, sizeof *items);
     for (size_t i = 0; i < count; i++)
         items[i] = assembly->tasks[i].argument;
@@ -283,7 +280,6 @@ static enum link_code run_elsewhere(const struct assembly *assembly)
         .assembler_version = version,
         .time_limit = request->wanted->timeout,
     });
-    context_clean(&cleanup);
     return code;
 }
 
@@ -310,15 +306,13 @@ static void report_failure(const struct assembly *assembly, size_t index, bool i
 static void report_program(const struct assembly *assembly)
 {
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     const char **logs;
 
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     logs = arena_alloc(&arena, assembly->chunks->count, sizeof *logs);
     for (size_t i = 0; i < assembly->chunks->count; i++)
         logs[i] = assembly->outputs[i].log;
     exact_log_replay(assembly->chunks, logs);
-    context_clean(&cleanup);
 }
 
 /* Prints, in chunk order, what was said about every chunk up to the first that failed; which of

@@ -88,7 +88,6 @@ bool assembler_identity_find(struct cache_key *identity, struct assembler *assem
 {
     const char *file = find_option_file(options);
     struct key key = {0};
-    struct context_cleanup cleanup;
     bool ok;
 
     if (file) {
@@ -96,7 +95,7 @@ bool assembler_identity_find(struct cache_key *identity, struct assembler *assem
         return false;
     }
     key_begin(&key, "assembler");
-    context_defer(&cleanup, key_free, &key);
+    CONTEXT_DEFER(key_free, &key);
     key_string(&key, assembler->table.name);
     if (assembler->library || assembler->is_own)
         ok = add_plugin(&key, &assembler->table, cache);
@@ -106,6 +105,5 @@ bool assembler_identity_find(struct cache_key *identity, struct assembler *assem
         ok = add_builtin(&key, cache);
     if (ok)
         *identity = key_end(&key);
-    context_clean(&cleanup);
     return ok;
 }

@@ -124,9 +124,8 @@ static void free_log(void *argument)
 void exact_log_replay(const struct chunks *chunks, const char *const *logs)
 {
     struct exact_log log = {.chunks = chunks};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, free_log, &log);
+    CONTEXT_DEFER(free_log, &log);
     find_places(&log);
     for (uint32_t i = 0; i < chunks->count; i++)
         if (logs[i])
@@ -134,5 +133,4 @@ void exact_log_replay(const struct chunks *chunks, const char *const *logs)
     SORT(log.pieces, log.count, compare_pieces);
     for (size_t i = 0; i < log.count; i++)
         log_replay(chunks, &chunks->list[log.pieces[i].chunk], log.pieces[i].lines, false);
-    context_clean(&cleanup);
 }

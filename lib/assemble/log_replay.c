@@ -76,13 +76,12 @@ static void report_at(enum diag_severity severity, const struct diag_place *plac
                       const struct chunks *chunks, struct text text)
 {
     struct buffer own = {0};
-    struct context_cleanup cleanup;
 
     if (chunks->changed.count == 0) {
         diag_at(severity, place, "%.*s", TEXT_ARG(text));
         return;
     }
-    context_defer(&cleanup, buffer_cleanup, &own);
+    CONTEXT_DEFER(buffer_cleanup, &own);
     for (size_t at = 0; at < text.size;) {
         size_t end = at;
 
@@ -95,7 +94,6 @@ static void report_at(enum diag_severity severity, const struct diag_place *plac
         at = end;
     }
     diag_at(severity, place, "%.*s", TEXT_ARG(buffer_view(&own)));
-    context_clean(&cleanup);
 }
 
 static void report(const struct chunks *chunks, enum diag_severity severity, struct text text)
@@ -118,7 +116,6 @@ static void report_at_line(const struct chunks *chunks, const struct chunk *chun
     struct diag_place place = {
         .line = message->line, .column = message->column, .source_line = source_line};
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     const char *member;
     uint32_t member_line;
 
@@ -126,11 +123,10 @@ static void report_at_line(const struct chunks *chunks, const struct chunk *chun
         place.file = member;
         place.line = member_line;
     }
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     if (!place.file)
         place.file = name_of(chunks, chunk, &arena);
     report_at(message->severity, &place, chunks, message->text);
-    context_clean(&cleanup);
 }
 
 /* A line in no known form is about the chunk. */
@@ -139,12 +135,10 @@ static void report_line(const struct chunks *chunks, const struct chunk *chunk,
 {
     struct diag_place place = {0};
     struct arena arena = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     place.file = name_of(chunks, chunk, &arena);
     report_at(severity, &place, chunks, line);
-    context_clean(&cleanup);
 }
 
 /* What ptxas says at the end of all errors. */

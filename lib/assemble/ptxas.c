@@ -28,16 +28,14 @@ char *ptxas_find(const struct assembler_request *request, struct buffer *tried)
 static char *find_or_report(const struct assembler_request *request)
 {
     struct buffer tried = {0};
-    struct context_cleanup cleanup;
     char *found;
 
-    context_defer(&cleanup, buffer_cleanup, &tried);
+    CONTEXT_DEFER(buffer_cleanup, &tried);
     found = ptxas_find(request, &tried);
     if (!found) {
         diag_fatal("Could not find ptxas (looked for %.*s)", TEXT_ARG(buffer_view(&tried)));
         diag_note("Set CUDA_HOME, or use --ptxas= or --cuda-path=; --assembler=builtin needs none");
     }
-    context_clean(&cleanup);
     return found;
 }
 
@@ -89,18 +87,16 @@ char *ptxas_ask_version(const struct ptxas *ptxas, char *why, size_t size)
     const char *const argv[] = {ptxas->path, "--version", NULL};
     const struct exec_request request = {.argv = argv, .output_limit = 4096};
     struct exec_result result;
-    struct context_cleanup cleanup;
     char *version = NULL, end[128];
 
     exec_run(&request, &result);
     if (result.end == EXEC_NOT_STARTED && result.code == ENOMEM)
         context_raise(LINK_NO_MEMORY);
-    context_defer(&cleanup, memory_cleanup, &result.output);
+    CONTEXT_DEFER(memory_cleanup, &result.output);
     if (ptxas_describe_end(&result, end, sizeof end))
         snprintf(why, size, "Could not ask '%s' for its version: it %s", ptxas->path, end);
     else
         version = read_version(&result);
-    context_clean(&cleanup);
     return version;
 }
 

@@ -115,13 +115,12 @@ void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job)
 {
     struct ptxas_ahead *ahead;
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     const char **argv;
     size_t count;
 
     if (ptxas->ahead)
         return;
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     argv = ptxas_command(&arena, ptxas, job, &count);
     ahead = is_quicker_served(argv, count) ? NULL : malloc(sizeof *ahead);
     if (ahead) {
@@ -131,7 +130,6 @@ void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job)
         else
             free_ahead(ahead);
     }
-    context_clean(&cleanup);
 }
 
 /* Takes it away from other threads. */
@@ -163,16 +161,14 @@ static bool is_for(const struct ptxas_ahead *ahead, const struct ptxas *ptxas,
                    const struct minilink_job *job)
 {
     struct arena arena = {0};
-    struct context_cleanup cleanup;
     size_t count;
     char *words;
     bool is_same;
 
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     words = words_of(ptxas_command(&arena, ptxas, job, &count));
     is_same = words && strcmp(words, ahead->told) == 0;
     free(words);
-    context_clean(&cleanup);
     return is_same && job->ptx_size <= MOST_TEXT;
 }
 

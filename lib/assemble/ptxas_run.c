@@ -275,17 +275,15 @@ static int assemble(struct ptxas *ptxas, const struct minilink_job *job,
                     struct minilink_result *result)
 {
     struct run run = {.ptxas = ptxas, .job = job, .result = result, .input = -1, .output = -1};
-    struct context_cleanup cleanup;
     int code;
 
-    context_defer(&cleanup, let_go, &run);
+    CONTEXT_DEFER(let_go, &run);
     if (!has_tokens(&run))
         code = fail(&run, "Could not hand tokens of the jobserver to ptxas");
     else if (!make_memory(&run) || !descriptor_write(run.input, job->ptx, job->ptx_size))
         code = fail(&run, "Could not hand the chunk to ptxas");
     else
         code = call(&run);
-    context_clean(&cleanup);
     return code;
 }
 

@@ -139,11 +139,9 @@ static enum link_code run(struct lone *lone)
 enum link_code single_chunk_run(const struct single_chunk_request *request)
 {
     struct lone lone = {.request = request};
-    struct context_cleanup cleanup;
     enum link_code code;
 
-    context_defer(&cleanup, let_go, &lone);
+    CONTEXT_DEFER(let_go, &lone);
     code = run(&lone);
-    context_clean(&cleanup);
     return code;
 }

@@ -173,11 +173,10 @@ void image_copy_section_names(struct image *image, uint32_t index, size_t first,
                               struct bytes strings, size_t start)
 {
     struct image_strings names = {0};
-    struct context_cleanup cleanup;
     size_t head;
     char *table;
 
-    context_defer(&cleanup, image_strings_cleanup, &names);
+    CONTEXT_DEFER(image_strings_cleanup, &names);
     name_sections(image, first, &names);
     head = names.bytes.size;
     if (strings.size > UINT32_MAX - head)
@@ -197,7 +196,6 @@ void image_copy_section_names(struct image *image, uint32_t index, size_t first,
     memcpy(table + head + strings.size, names.bytes.data + head, names.bytes.size - head);
     image->sections[index].data = table;
     image->sections[index].size = names.bytes.size + strings.size;
-    context_clean(&cleanup);
 }
 
 void image_set_section_names(struct image *image, uint32_t index)

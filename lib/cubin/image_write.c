@@ -286,13 +286,11 @@ static bool put_rest(const struct writer *writer)
 static bool write_file(const struct image *image, struct output *output)
 {
     struct writer writer = {.image = image, .output = output, .has_runs = true};
-    struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, close_writer, &writer);
+    CONTEXT_DEFER(close_writer, &writer);
     describe(&writer);
     ok = update(&writer) && put_rest(&writer);
-    context_clean(&cleanup);
     output->size = ok ? image->file_size : 0;
     return ok;
 }
@@ -301,7 +299,6 @@ static bool write_file(const struct image *image, struct output *output)
 bool image_append(const struct image *image, struct output *output)
 {
     struct buffer bytes = {0};
-    struct context_cleanup cleanup;
     bool ok;
 
     if (output->memory) {
@@ -311,9 +308,8 @@ bool image_append(const struct image *image, struct output *output)
     }
     if (output->temporary)
         return write_file(image, output);
-    context_defer(&cleanup, buffer_cleanup, &bytes);
+    CONTEXT_DEFER(buffer_cleanup, &bytes);
     image_bytes(image, &bytes);
     ok = output_append(output, buffer_bytes(&bytes));
-    context_clean(&cleanup);
     return ok;
 }

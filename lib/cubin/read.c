@@ -395,15 +395,13 @@ static bool read_sections(struct reader *reader)
 
 static bool read_headers(struct reader *reader)
 {
-    struct context_cleanup cleanup;
     bool ok;
 
     if (!check_file_header(reader))
         return false;
-    context_defer(&cleanup, close_file, &reader->elf);
+    CONTEXT_DEFER(close_file, &reader->elf);
     open_file(reader);
     ok = read_sections(reader);
-    context_clean(&cleanup);
     return ok;
 }
 

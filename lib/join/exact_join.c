@@ -61,20 +61,18 @@ enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join
                                    struct exact_join_difference *why)
 {
     struct exact join = {.request = request, .why = why, .outcome = EXACT_JOIN_OK};
-    struct context_cleanup cleanup;
 
     *why = (struct exact_join_difference){0};
     if (request->count == 1 && request->chunks[0].left_out_count == 0) {
         buffer_append(image, request->chunks[0].cubin.data, request->chunks[0].cubin.size);
         return EXACT_JOIN_OK;
     }
-    context_defer(&cleanup, free_join, &join);
+    CONTEXT_DEFER(free_join, &join);
     join.inputs = arena_zalloc(&join.arena, request->count, sizeof *join.inputs);
     join.count = request->count;
     if (request->count == 0 || request->kernel_count == 0)
         stop(&join, EXACT_JOIN_UNSUPPORTED, 0, 0, "there is nothing to join");
     else if (run(&join))
         image_bytes(&join.image, image);
-    context_clean(&cleanup);
     return join.outcome;
 }

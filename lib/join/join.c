@@ -67,7 +67,6 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
                  const struct chunk_symbol *symbols, size_t symbol_count)
 {
     struct join join = {.out = joined, .count = count, .symbols = symbols};
-    struct context_cleanup cleanup;
     bool ok;
 
     *joined = (struct cubin){.name = "lto.cubin", .type = ET_REL};
@@ -75,7 +74,7 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
         return false;
     joined->toolkit = cubins[0]->toolkit;
     joined->flags = cubins[0]->flags;
-    context_defer(&cleanup, free_join, &join);
+    CONTEXT_DEFER(free_join, &join);
     join.inputs = arena_zalloc(&join.arena, count, sizeof *join.inputs);
     for (size_t i = 0; i < count; i++) {
         join.inputs[i].cubin = cubins[i];
@@ -85,6 +84,5 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
     for (size_t i = 0; i < symbol_count; i++)
         table_add(&join.listed, symbols[i].name, (uint32_t)i);
     ok = run(&join);
-    context_clean(&cleanup);
     return ok;
 }

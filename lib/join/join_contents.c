@@ -82,9 +82,8 @@ static void fill_own_infos(struct join *join)
 static void add_module_records(struct buffer *to, const struct join *join, bool has_kernel)
 {
     struct table seen = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &seen);
+    CONTEXT_DEFER(table_cleanup, &seen);
     for (uint32_t c = 0; c < join->count; c++) {
         const struct join_input *input = &join->inputs[c];
 
@@ -100,7 +99,6 @@ static void add_module_records(struct buffer *to, const struct join *join, bool 
             buffer_append(to, raw.data, raw.size);
         }
     }
-    context_clean(&cleanup);
 }
 
 /* What the chunks say about one sampler. */
@@ -327,9 +325,8 @@ static void name_functions(struct join *join)
 void join_fill_sections(struct join *join)
 {
     struct image_strings strings = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, image_strings_cleanup, &strings);
+    CONTEXT_DEFER(image_strings_cleanup, &strings);
     image_string(&strings, (struct text){0});
     name_functions(join);
     join_fill_relocations(join);
@@ -343,5 +340,4 @@ void join_fill_sections(struct join *join)
         fill_prototypes(join, &strings);
     join_fill_twins(join, &strings);
     fill_strings(join, &strings);
-    context_clean(&cleanup);
 }

@@ -349,9 +349,8 @@ void join_fold(struct join *join)
 {
     struct fold fold = {.join = join};
     struct table names = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &names);
+    CONTEXT_DEFER(table_cleanup, &names);
     find_groups(&fold, &names);
     compare_copies(&fold);
     spread_differences(&fold);
@@ -361,5 +360,4 @@ void join_fold(struct join *join)
         if (group != JOIN_NONE && !fold.groups[group].differs && fold.groups[group].first != i)
             join->entities[i].folded = fold.groups[group].first;
     }
-    context_clean(&cleanup);
 }

@@ -251,9 +251,8 @@ bool join_resolve(struct join *join)
     struct table names = {0};
     size_t most = 0;
     bool ok = true;
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &names);
+    CONTEXT_DEFER(table_cleanup, &names);
     for (size_t i = 0; i < join->count; i++)
         most += join->inputs[i].cubin->symbol_count;
     join->entities = arena_alloc(&join->arena, most, sizeof *join->entities);
@@ -263,7 +262,6 @@ bool join_resolve(struct join *join)
         ok = resolve_symbols(join, &names, (uint32_t)i) && ok;
         list_objects(join, &join->inputs[i]);
     }
-    context_clean(&cleanup);
     return ok;
 }
 

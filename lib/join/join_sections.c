@@ -276,9 +276,8 @@ static uint32_t add_first(struct join *join, uint32_t type)
 {
     struct table names = {0};
     uint32_t last = 0;
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &names);
+    CONTEXT_DEFER(table_cleanup, &names);
     for (uint32_t c = 0; c < join->count; c++) {
         struct join_input *input = &join->inputs[c];
 
@@ -297,7 +296,6 @@ static uint32_t add_first(struct join *join, uint32_t type)
             input->sections[i].joined = known;
         }
     }
-    context_clean(&cleanup);
     return last;
 }
 

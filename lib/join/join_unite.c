@@ -200,15 +200,13 @@ void join_unite_sections(struct join *join)
 {
     struct table names = {0};
     size_t capacity = 0;
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &names);
+    CONTEXT_DEFER(table_cleanup, &names);
     for (uint32_t c = 0; c < join->count; c++)
         for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
             if (!join->inputs[c].sections[i].text &&
                 is_united_type(join, &join->inputs[c].cubin->sections[i]))
                 join->inputs[c].sections[i].united = united_for(join, &names, &capacity, c, i);
-    context_clean(&cleanup);
 
     for_each(join, cut);
     check_references(join);

@@ -358,7 +358,6 @@ static bool compile_program(struct bitcode_compilation *compilation, const struc
 static bool compile(struct bitcode_compilation *compilation)
 {
     struct program program = {0};
-    struct context_cleanup cleanup;
     bool ok;
 
     make_batches(compilation);
@@ -368,10 +367,9 @@ static bool compile(struct bitcode_compilation *compilation)
     report_parts(compilation);
     if (!wants_parts(compilation->request))
         return true;
-    context_defer(&cleanup, free_program, &program);
+    CONTEXT_DEFER(free_program, &program);
     ok = !read_program(&program, compilation->answers->ptx) ||
          compile_program(compilation, &program);
-    context_clean(&cleanup);
     return ok;
 }
 
@@ -392,15 +390,13 @@ enum link_code bitcode_compile(struct bitcode_result *result, struct arena *aren
                 .title = "compiling LLVM bitcode",
                 .cache = link->cache},
     };
-    struct context_cleanup cleanup;
     bool is_current, ok;
 
-    context_defer(&cleanup, free_compilation, &compilation);
+    CONTEXT_DEFER(free_compilation, &compilation);
     list_members(&compilation);
     compilation.inputs_fd = compilation.run.inputs =
         lto_inputs_write(&compilation.inputs, &compilation.arena, link->members, MEMBER_BITCODE);
     is_current = watch_check(link->watch);
     ok = is_current && compile(&compilation);
-    context_clean(&cleanup);
     return ok ? LINK_OK : is_current ? LINK_NVVM_ERROR : LINK_ENVIRONMENT;
 }

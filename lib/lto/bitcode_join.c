@@ -270,10 +270,9 @@ bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *part
                   const struct table *internal)
 {
     struct joining joining = {.count = count, .internal = internal};
-    struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, free_joining, &joining);
+    CONTEXT_DEFER(free_joining, &joining);
     ok = read_parts(&joining, parts);
     if (ok) {
         write_header(&joining);
@@ -283,6 +282,5 @@ bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *part
         write_all(&joining, write_function);
         *ptx = arena_text(arena, buffer_view(&joining.text));
     }
-    context_clean(&cleanup);
     return ok;
 }

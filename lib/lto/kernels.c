@@ -233,16 +233,14 @@ bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
 {
     struct collector collector = {
         .request = request, .arena = arena, .inflation = {.limit = request->inflation_limit}};
-    struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, free_collector, &collector);
+    CONTEXT_DEFER(free_collector, &collector);
     ok = collect(&collector);
     if (ok)
         take_list(kernels, &collector);
     for (size_t i = 0; i < kernels->count; i++)
         table_add(&kernels->places, kernels->list[i].name, (uint32_t)i);
-    context_clean(&cleanup);
     return ok;
 }
 
@@ -274,14 +272,12 @@ bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
 {
     struct collector collector = {
         .request = request, .arena = arena, .kernels = kernels, .whole = ptx};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, free_collector, &collector);
+    CONTEXT_DEFER(free_collector, &collector);
     diag_silence(read_text, &collector);
     if (collector.is_read)
         take_list(kernels, &collector);
     kernels->is_one_text = true;
-    context_clean(&cleanup);
     return collector.is_read;
 }
 

@@ -38,19 +38,17 @@ static bool can_load(const char *name)
         .part = {.answer = -1},
         .run = {.inputs = descriptor_memory_file("minilink-lto-inputs"), .threads = 1},
     };
-    struct context_cleanup cleanup;
     bool ok;
 
     if (attempt.run.inputs < 0)
         context_raise(LINK_NO_MEMORY);
-    context_defer(&cleanup, free_attempt, &attempt);
+    CONTEXT_DEFER(free_attempt, &attempt);
     job_write(&attempt.words, name, NULL, 0, &none);
     attempt.part.job = buffer_view(&attempt.words);
     attempt.run.list = &attempt.part;
     attempt.run.count = 1;
     parts_run(&attempt.run);
     ok = attempt.part.succeeded;
-    context_clean(&cleanup);
     return ok;
 }
 
@@ -71,7 +69,6 @@ static char *find_library(const struct toolkit_request *toolkit, struct buffer *
 bool lto_find(char **library, enum lto_source source, const struct toolkit_request *toolkit)
 {
     struct buffer tried = {0};
-    struct context_cleanup cleanup;
 
     *library = NULL;
     if (source == LTO_SOURCE_PTX) {
@@ -79,7 +76,7 @@ bool lto_find(char **library, enum lto_source source, const struct toolkit_reque
                   "optimisation across modules");
         return true;
     }
-    context_defer(&cleanup, buffer_cleanup, &tried);
+    CONTEXT_DEFER(buffer_cleanup, &tried);
     *library = find_library(toolkit, &tried);
     if (!*library && (source == LTO_SOURCE_LTOIR || toolkit->file)) {
         diag_fatal("Could not find libnvJitLink (looked in %.*s)", TEXT_ARG(buffer_view(&tried)));
@@ -90,6 +87,5 @@ bool lto_find(char **library, enum lto_source source, const struct toolkit_reque
             "it takes its place, without optimisation across modules");
         diag_verbose("libnvJitLink was looked for in %.*s", TEXT_ARG(buffer_view(&tried)));
     }
-    context_clean(&cleanup);
     return *library || (source != LTO_SOURCE_LTOIR && !toolkit->file);
 }

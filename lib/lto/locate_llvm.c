@@ -71,7 +71,6 @@ static bool try_version(struct buffer *path, unsigned version)
 void bitcode_find_library(char **library, const char *given)
 {
     struct buffer path = {0};
-    struct context_cleanup cleanup;
 
     *library = NULL;
     if (given) {
@@ -79,11 +78,10 @@ void bitcode_find_library(char **library, const char *given)
             *library = memory_copy_string(given, strlen(given));
         return;
     }
-    context_defer(&cleanup, buffer_cleanup, &path);
+    CONTEXT_DEFER(buffer_cleanup, &path);
     for (unsigned version = NEWEST; version >= OLDEST && !*library; version--)
         if (try_version(&path, version))
             *library = memory_copy_string(path.data, strlen(path.data));
-    context_clean(&cleanup);
 }
 
 void bitcode_report_missing(const struct members *members, const char *given)

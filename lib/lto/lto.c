@@ -484,10 +484,9 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
                 .distribution = request->distribution,
                 .cache = request->cache},
     };
-    struct context_cleanup cleanup;
     bool is_current, ok;
 
-    context_defer(&cleanup, free_compilation, &compilation);
+    CONTEXT_DEFER(free_compilation, &compilation);
     compilation.is_partial = lto_is_partial(request->members);
     compilation.inputs_fd = compilation.run.inputs =
         lto_inputs_write(&compilation.inputs, &compilation.arena, request->members, MEMBER_LTO);
@@ -500,6 +499,5 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
         report_parts(&compilation);
         record_parts(result);
     }
-    context_clean(&cleanup);
     return ok ? LINK_OK : is_current ? LINK_NVVM_ERROR : LINK_ENVIRONMENT;
 }

@@ -28,11 +28,10 @@ bool lto_cache_identify(struct cache_key *library, const char *name, const char 
                         struct cache *cache)
 {
     struct key key = {0};
-    struct context_cleanup cleanup;
     bool ok;
 
     key_begin(&key, name);
-    context_defer(&cleanup, key_free, &key);
+    CONTEXT_DEFER(key_free, &key);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         key_variable(&key, variables[i]);
     ok = file_hash_add(&key, cache, path);
@@ -41,7 +40,6 @@ bool lto_cache_identify(struct cache_key *library, const char *name, const char 
     ok = ok && file_hash_add_program(&key, cache);
     if (ok)
         *library = key_end(&key);
-    context_clean(&cleanup);
     return ok;
 }
 

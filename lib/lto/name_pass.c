@@ -49,7 +49,6 @@ bool name_pass_run(struct lto_kernels *kernels, struct arena *arena,
     struct pass pass = {.run = *run, .part = {.answer = -1}};
     struct lto_answer answer = {0};
     const char *speed = request->options->ofast_compile;
-    struct context_cleanup cleanup;
     bool ok;
 
     if (speed && strcmp(speed, "max") == 0)
@@ -58,12 +57,11 @@ bool name_pass_run(struct lto_kernels *kernels, struct arena *arena,
     pass.run.count = pass.run.threads = 1;
     pass.run.is_repeated = true;
     pass.run.distribution = NULL;
-    context_defer(&cleanup, free_pass, &pass);
+    CONTEXT_DEFER(free_pass, &pass);
     make_job(&pass, arena, request, inputs, common);
     parts_run(&pass.run);
     ok = pass.part.succeeded && answer_read(pass.part.answer, arena, &answer) &&
          lto_kernels_read(kernels, arena, request, answer.ptx);
-    context_clean(&cleanup);
     if (ok)
         diag_verbose("The kernels of the LTO-IR are known from a compilation with -Ofc=max");
     return ok;

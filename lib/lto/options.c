@@ -61,9 +61,8 @@ static void add_names(struct forwarded *options, const struct used_names *used, 
 {
     const struct used_set *set = list <= USED_INTERNAL_KERNELS ? &used->kernels : &used->variables;
     struct buffer names = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, buffer_cleanup, &names);
+    CONTEXT_DEFER(buffer_cleanup, &names);
     if (used->has_parts)
         join_parts(&names, set);
     else if (used->has_lists)
@@ -71,7 +70,6 @@ static void add_names(struct forwarded *options, const struct used_names *used, 
     for (size_t i = 0; (names.size || used->has_lists) && i < used->wanted_count; i++)
         buffer_printf(&names, "%s%.*s", names.size ? "," : "", TEXT_ARG(used->wanted[i]));
     add_list(options, list, buffer_view(&names));
-    context_clean(&cleanup);
 }
 
 /* A part has its own kernels. What kernels of other parts write must not be taken for constant, nor

@@ -181,11 +181,10 @@ uint32_t parts_run(struct parts_run *run)
         .child_threads = run->child_threads,
         .is_cancelled = is_cancelled,
     };
-    struct context_cleanup cleanup;
     uint64_t cost = 0;
     uint32_t threads = run->threads;
 
-    context_defer(&cleanup, memory_cleanup, &tasks);
+    CONTEXT_DEFER(memory_cleanup, &tasks);
     wanted.count = make_tasks(tasks, run, &cost);
     if (wanted.count) {
         progress_stage(run->title ? run->title : "compiling LTO-IR", wanted.count, cost);
@@ -193,7 +192,6 @@ uint32_t parts_run(struct parts_run *run)
     }
     if (wanted.count < run->count)
         threads = run->threads;
-    context_clean(&cleanup);
     return threads;
 }
 

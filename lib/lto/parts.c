@@ -40,17 +40,15 @@ enum parts_answer parts_join(struct parts_result *result, struct arena *arena,
                              const struct parts_request *request)
 {
     struct joining joining = {.request = request, .result_arena = arena};
-    struct context_cleanup cleanup;
     enum parts_answer answer;
 
     *result = (struct parts_result){0};
-    context_defer(&cleanup, free_joining, &joining);
+    CONTEXT_DEFER(free_joining, &joining);
     joining.parts = arena_zalloc(&joining.arena, request->count, sizeof *joining.parts);
     joining.part_count = request->count;
     answer = run_steps(&joining, &result->ptx);
     result->difference = joining.difference;
     for (size_t i = 0; answer == PARTS_JOINED && i < joining.symbol_count; i++)
         result->several += parts_stays_split(&joining, &joining.symbols[i]);
-    context_clean(&cleanup);
     return answer;
 }

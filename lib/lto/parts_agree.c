@@ -173,10 +173,9 @@ static bool check_shared(struct joining *joining)
 bool parts_agree(struct joining *joining)
 {
     struct rendering rendering = {.joining = joining};
-    struct context_cleanup cleanup;
     bool ok = true, is_split = false;
 
-    context_defer(&cleanup, parts_rendering_free, &rendering);
+    CONTEXT_DEFER(parts_rendering_free, &rendering);
     for (uint32_t i = 0; ok && i < joining->entry_count; i++)
         ok = joining->entries[i].symbol == NO_INDEX || add_entry(&rendering, i);
     for (size_t i = 0; ok && i < joining->symbol_count; i++) {
@@ -190,6 +189,5 @@ bool parts_agree(struct joining *joining)
                 joining->symbols[i].address = choose(joining, &joining->symbols[i], true);
         ok = check_shared(joining);
     }
-    context_clean(&cleanup);
     return ok;
 }

@@ -287,10 +287,9 @@ static void name_labels(struct joining *joining)
 bool parts_name(struct joining *joining)
 {
     struct naming naming = {.joining = joining};
-    struct context_cleanup cleanup;
     bool ok = true;
 
-    context_defer(&cleanup, free_naming, &naming);
+    CONTEXT_DEFER(free_naming, &naming);
     note_strings(&naming);
     for (uint32_t i = 0; i < joining->part_count && ok; i++) {
         ok = name_items(&naming, i, joining->parts[i].module) &&
@@ -300,6 +299,5 @@ bool parts_name(struct joining *joining)
     for (size_t i = 0; i < joining->part_count; i++)
         number_files(joining, &joining->parts[i]);
     name_labels(joining);
-    context_clean(&cleanup);
     return ok;
 }

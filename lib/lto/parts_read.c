@@ -129,10 +129,9 @@ static bool lift(struct joining *joining, uint32_t part, const struct demotion *
 {
     struct buffer text = {0};
     struct ptx_module *module = arena_alloc(&joining->arena, 1, sizeof *module);
-    struct context_cleanup cleanup;
     size_t offset = 0;
 
-    context_defer(&cleanup, buffer_cleanup, &text);
+    CONTEXT_DEFER(buffer_cleanup, &text);
     buffer_string(&text, ".version 9.0\n.target sm_90\n");
     for (size_t i = 0; i < count; i++)
         if (table_find(&joining->lifted, list[i].name) != TABLE_NONE)
@@ -140,7 +139,6 @@ static bool lift(struct joining *joining, uint32_t part, const struct demotion *
     joining->parts[part].lifted = module;
     bool ok = module_parse(module, &joining->arena, "lto.ptx",
                            arena_text(&joining->arena, buffer_view(&text)), &offset);
-    context_clean(&cleanup);
     return ok;
 }
 
@@ -165,7 +163,6 @@ static bool find_lifted(struct demotions *demotions)
 enum parts_answer parts_read(struct joining *joining)
 {
     struct demotions demotions = {.joining = joining};
-    struct context_cleanup cleanup;
     bool ok = true;
 
     for (size_t i = 0; i < joining->part_count; i++)
@@ -175,8 +172,7 @@ enum parts_answer parts_read(struct joining *joining)
     for (size_t i = 0; i < joining->part_count; i++)
         if (!check_header(joining, i))
             return PARTS_DISAGREE;
-    context_defer(&cleanup, table_cleanup, &demotions.names);
+    CONTEXT_DEFER(table_cleanup, &demotions.names);
     ok = find_lifted(&demotions);
-    context_clean(&cleanup);
     return ok ? PARTS_JOINED : PARTS_FAILED;
 }

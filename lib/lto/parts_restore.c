@@ -369,14 +369,12 @@ static void free_ready(void *argument)
 void parts_restore(struct joining *joining)
 {
     struct restoring restoring = {.joining = joining};
-    struct context_cleanup cleanup;
 
     make_nodes(&restoring);
     find_followers(&restoring);
     restoring.ready = pqueue_create(leaves_before, 0);
     if (!restoring.ready)
         context_raise(LINK_NO_MEMORY);
-    context_defer(&cleanup, free_ready, &restoring);
+    CONTEXT_DEFER(free_ready, &restoring);
     merge_stages(&restoring);
-    context_clean(&cleanup);
 }

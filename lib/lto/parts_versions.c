@@ -225,16 +225,14 @@ static void render_again(struct rendering *rendering, struct symbol_version *ver
 void parts_name_versions(struct joining *joining)
 {
     struct rendering rendering = {.joining = joining};
-    struct context_cleanup cleanup;
 
     for (size_t i = 0; i < joining->function_count; i++)
         hash_calls(joining, &joining->versions[joining->functions[i]]);
     for (size_t i = 0; i < joining->symbol_count; i++)
         if (joining->symbols[i].is_split)
             name_versions(joining, &joining->symbols[i]);
-    context_defer(&cleanup, parts_rendering_free, &rendering);
+    CONTEXT_DEFER(parts_rendering_free, &rendering);
     for (size_t i = 0; i < joining->version_count; i++)
         if (names_split(joining, &joining->versions[i]))
             render_again(&rendering, &joining->versions[i]);
-    context_clean(&cleanup);
 }

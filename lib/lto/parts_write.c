@@ -53,9 +53,8 @@ static void write_items(const struct joining *joining, struct buffer *text)
 static void write_pragmas(const struct joining *joining, struct buffer *text)
 {
     struct table known = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &known);
+    CONTEXT_DEFER(table_cleanup, &known);
     for (size_t i = 0; i < joining->part_count; i++) {
         const struct ptx_module *module = joining->parts[i].module;
 
@@ -69,7 +68,6 @@ static void write_pragmas(const struct joining *joining, struct buffer *text)
             buffer_char(text, '\n');
         }
     }
-    context_clean(&cleanup);
 }
 
 static void write_tables(const struct joining *joining, struct buffer *text)
@@ -98,11 +96,10 @@ static void write_tables(const struct joining *joining, struct buffer *text)
 struct text parts_write(struct joining *joining)
 {
     struct buffer buffer = {0};
-    struct context_cleanup cleanup;
     struct text text;
     size_t size = 0;
 
-    context_defer(&cleanup, buffer_cleanup, &buffer);
+    CONTEXT_DEFER(buffer_cleanup, &buffer);
     for (size_t i = 0; i < joining->version_count; i++)
         size += joining->versions[i].is_reached ? joining->versions[i].text.size + 16 : 0;
     buffer_reserve(&buffer, size);
@@ -111,6 +108,5 @@ struct text parts_write(struct joining *joining)
     write_items(joining, &buffer);
     write_tables(joining, &buffer);
     text = arena_text(joining->result_arena, buffer_view(&buffer));
-    context_clean(&cleanup);
     return text;
 }

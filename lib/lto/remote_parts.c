@@ -142,11 +142,9 @@ void remote_parts_compile(struct parts_run *run)
     struct sending sending = {
         .run = run,
         .batch = {.distribution = run->distribution, .check = believe, .begins = answer_begins}};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, let_go, &sending);
+    CONTEXT_DEFER(let_go, &sending);
     make_jobs(&sending);
     choose_tool(&sending);
     run_jobs(&sending);
-    context_clean(&cleanup);
 }

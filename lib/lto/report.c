@@ -79,12 +79,10 @@ static void report_line(const char *name, struct text line, bool is_error)
 static void report_named(const struct lto_reporter *reporter, struct text line, bool is_error)
 {
     struct buffer named = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, buffer_cleanup, &named);
+    CONTEXT_DEFER(buffer_cleanup, &named);
     restore_names(&named, line, reporter->inputs);
     report_line(reporter->name, buffer_view(&named), is_error);
-    context_clean(&cleanup);
 }
 
 void lto_report_log(const struct lto_reporter *reporter, struct text log, bool is_error)

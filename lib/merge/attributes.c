@@ -503,9 +503,8 @@ bool attributes_encode(struct merging *m)
     static const enum merged_class classes[] = {CLASS_INFO, CLASS_FUNCTION_INFO, CLASS_TWIN_INFO,
                                                 CLASS_TWIN_FUNCTION_INFO};
     struct encoder encoder = {.m = m, .reached = {.arena = &m->arena}};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, buffer_cleanup, &encoder.out);
+    CONTEXT_DEFER(buffer_cleanup, &encoder.out);
     encoder.externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     encoder.extern_of = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     reach_walker_begin(&encoder.walker, m);
@@ -513,6 +512,5 @@ bool attributes_encode(struct merging *m)
         for (uint32_t i = m->classes->first[classes[c]]; i < m->classes->first[classes[c] + 1]; i++)
             if (m->index_of[m->classes->items[i]])
                 encode_section(&encoder, &m->sections[m->classes->items[i]]);
-    context_clean(&cleanup);
     return !m->failed;
 }

@@ -148,14 +148,13 @@ static void explain(struct explainer *explainer, uint32_t symbol)
 void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, size_t count)
 {
     struct explainer explainer = {.m = m};
-    struct context_cleanup cleanup;
     size_t explained = diag_room() < count ? diag_room() : count;
     const char **elsewhere;
     struct text *names;
 
     if (count == 0)
         return;
-    context_defer(&cleanup, free_explainer, &explainer);
+    CONTEXT_DEFER(free_explainer, &explainer);
     names = arena_alloc(&explainer.arena, explained, sizeof *names);
     for (size_t i = 0; i < explained; i++)
         names[i] = m->symbols[symbols[i]].name;
@@ -176,7 +175,6 @@ void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, siz
         if (elsewhere[i])
             diag_note("%s", elsewhere[i]);
     }
-    context_clean(&cleanup);
 }
 
 /* What a name stands for, where it stands for something. */
@@ -290,12 +288,10 @@ static void put_prototype(struct text prototype, struct buffer *out)
 static void note_prototype(const char *file, struct text prototype)
 {
     struct buffer shown = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, buffer_cleanup, &shown);
+    CONTEXT_DEFER(buffer_cleanup, &shown);
     put_prototype(prototype, &shown);
     diag_note("'%s' has it as .func %.*s", file, TEXT_ARG(buffer_view(&shown)));
-    context_clean(&cleanup);
 }
 
 void diagnostics_prototype(const struct merging *m, struct text name, const char *here,
@@ -323,7 +319,6 @@ void diagnostics_recursion(struct merging *m, uint32_t kernel)
     struct text names[MOST_NAMED];
     const char **shown;
     struct buffer line = {0};
-    struct context_cleanup cleanup;
 
     for (size_t i = 0; i < count && named < MOST_NAMED; i++)
         if (cycle[i] < m->symbol_count)
@@ -331,7 +326,7 @@ void diagnostics_recursion(struct merging *m, uint32_t kernel)
     if (named == 0)
         return;
     shown = symbol_names_shown(names, named, &m->arena);
-    context_defer(&cleanup, buffer_cleanup, &line);
+    CONTEXT_DEFER(buffer_cleanup, &line);
     for (size_t i = 0, at = 0; i < count && (at < named || cycle[i] >= m->symbol_count); i++)
         buffer_printf(&line, "%s -> ",
                       cycle[i] < m->symbol_count ? shown[at++] : "(a call through a pointer)");
@@ -340,7 +335,6 @@ void diagnostics_recursion(struct merging *m, uint32_t kernel)
         "the reason is recursion: %.*s; cudaDeviceSetLimit(cudaLimitStackSize, ...) must allow "
         "for its depth",
         TEXT_ARG(buffer_view(&line)));
-    context_clean(&cleanup);
 }
 
 void diagnostics_registers(struct merging *m, uint32_t kernel, uint32_t callee)

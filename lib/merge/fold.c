@@ -391,10 +391,9 @@ static void clean(void *argument)
 bool fold_functions(struct merging *m)
 {
     struct folding folding = {.m = m};
-    struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, clean, &folding);
+    CONTEXT_DEFER(clean, &folding);
     folding.is_fixed = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     folding.kept_of = arena_alloc(&m->arena, m->symbol_count, sizeof *folding.kept_of);
     for (uint32_t i = 0; i < m->symbol_count; i++)
@@ -407,6 +406,5 @@ bool fold_functions(struct merging *m)
                     &m->arena);
     choose(&folding);
     ok = replace(&folding);
-    context_clean(&cleanup);
     return ok;
 }

@@ -193,9 +193,8 @@ bool graph_read(struct merging *m)
                               .called = none,
                               .taken = none,
                               .declared = none};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &reading.prototype_names);
+    CONTEXT_DEFER(table_cleanup, &reading.prototype_names);
     reading.prototype_of = merging_none(m, m->symbol_count);
     reading.prototype_file = merging_none(m, m->symbol_count);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_GRAPH);) {
@@ -206,6 +205,5 @@ bool graph_read(struct merging *m)
     }
     if (!m->failed)
         m->graph = sort_into_lists(m, &reading);
-    context_clean(&cleanup);
     return !m->failed;
 }

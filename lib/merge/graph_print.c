@@ -38,16 +38,14 @@ static void put_name(const struct printer *printer, uint32_t symbol)
 static void put_quoted(const struct printer *printer, uint32_t symbol)
 {
     struct buffer shown = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, buffer_cleanup, &shown);
+    CONTEXT_DEFER(buffer_cleanup, &shown);
     escape_text(name_of(printer, symbol), &shown);
     for (size_t i = 0; i < shown.size; i++) {
         if (shown.data[i] == '"' || shown.data[i] == '\\')
             buffer_char(printer->out, '\\');
         buffer_char(printer->out, shown.data[i]);
     }
-    context_clean(&cleanup);
 }
 
 static void put_edge(const struct printer *printer, uint32_t from, uint32_t to)

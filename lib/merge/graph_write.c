@@ -86,10 +86,9 @@ void graph_write_encode(struct merging *m)
 {
     struct buffer prototypes = {0};
     struct buffer calls = {0};
-    struct context_cleanup cleanups[2];
 
-    context_defer(&cleanups[0], buffer_cleanup, &prototypes);
-    context_defer(&cleanups[1], buffer_cleanup, &calls);
+    CONTEXT_DEFER(buffer_cleanup, &prototypes);
+    CONTEXT_DEFER(buffer_cleanup, &calls);
     encode_prototypes(m, &prototypes);
     encode_part(m, &calls, CALLGRAPH_DIRECT, &m->graph->calls, false);
     encode_part(m, &calls, CALLGRAPH_ADDRESS, &m->graph->taken, true);
@@ -98,6 +97,4 @@ void graph_write_encode(struct merging *m)
     take_contents(m, CLASS_CALLGRAPH, &calls);
     if (prototypes.size > 0)
         take_contents(m, CLASS_PROTOTYPE, &prototypes);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
 }

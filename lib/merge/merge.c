@@ -202,10 +202,9 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
                   const struct merge_request *request, struct merge_report *report)
 {
     struct merging m = {.request = request, .cubins = cubins, .count = count, .image = image};
-    struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, free_merging, &m);
+    CONTEXT_DEFER(free_merging, &m);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
     ok = check_inputs(&m) && choose_abi(&m) &&
          ((resolve_symbols(&m) && limits_check_parameters(&m) && read_graph(&m)) || give_up()) &&
@@ -216,6 +215,5 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
         build_image(&m);
     if (ok && report)
         report_fill(report, &m);
-    context_clean(&cleanup);
     return ok;
 }

@@ -83,10 +83,9 @@ static void put_own_record(struct merging *m, struct buffer *out)
     const char *strings[5] = {output, "minilink", version, version, command};
     struct buffer texts = {0};
     struct buffer head = {0};
-    struct context_cleanup cleanups[2];
 
-    context_defer(&cleanups[0], buffer_cleanup, &texts);
-    context_defer(&cleanups[1], buffer_cleanup, &head);
+    CONTEXT_DEFER(buffer_cleanup, &texts);
+    CONTEXT_DEFER(buffer_cleanup, &head);
     buffer_u32(&head, TKINFO_VERSION);
     for (size_t i = 0; i < 5; i++) {
         buffer_u32(&head, (uint32_t)texts.size);
@@ -99,8 +98,6 @@ static void put_own_record(struct merging *m, struct buffer *out)
     buffer_u32(out, TKINFO_TYPE);
     buffer_append(out, "NVIDIA Corp", sizeof "NVIDIA Corp");
     buffer_append(out, head.data, head.size);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
 }
 
 static void add_tool_notes(struct merging *m, struct buffer *records)
@@ -219,16 +216,14 @@ void notes_add(struct merging *m)
 {
     const struct cubin_section *own = NULL;
     struct buffer contents = {0};
-    struct context_cleanup cleanup;
 
     /* Cubins of CUDA 12 have none: nvlink 13.0 makes them as for a link without code. */
     empty_cubin(&m->notes, (struct arch){.sm = CUBIN_FLAGS_SM(m->cubins[0]->flags)});
-    context_defer(&cleanup, buffer_cleanup, &contents);
+    CONTEXT_DEFER(buffer_cleanup, &contents);
     if (m->abi == CUBIN_ABI_VERSION) {
         add_tool_notes(m, &contents);
         add_compat(m, &contents);
     }
-    context_clean(&cleanup);
     for (struct merging_walk at = {0}; !own && merging_next_of(m, &at, INPUT_NOTE);)
         if (text_equal(at.section->name, TEXT(".note.minilink")))
             own = at.section;

@@ -445,15 +445,13 @@ bool relocate_sections(struct merging *m)
 {
     struct joining joining = {.m = m, .merged_lists = merging_none(m, m->section_count * 2)};
     struct relocating relocating = {.m = m};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, free_parts, &relocating);
+    CONTEXT_DEFER(free_parts, &relocating);
     preserve_begin(m);
     relocations_reserve(m);
     spread_run(&m->request->spread, m->count, merging_least_files(m), relocate_files, &relocating);
     for (size_t i = 0; i < SPREAD_MOST; i++)
         join_part(&joining, &relocating.parts[i]);
-    context_clean(&cleanup);
     join_words(&joining, m->count);
     return !m->failed;
 }

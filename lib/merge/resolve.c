@@ -460,13 +460,11 @@ static void drop_defined_commons(struct resolving *r)
 bool resolve_symbols(struct merging *m)
 {
     struct resolving r = {.m = m};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &r.names);
+    CONTEXT_DEFER(table_cleanup, &r.names);
     begin(&r);
     for (size_t file = 0; file < m->count; file++)
         resolve_cubin(&r, file);
-    context_clean(&cleanup);
     for (size_t file = 0; file < m->count; file++)
         find_owners(&r, file);
     for (size_t file = 0; file < m->count; file++)

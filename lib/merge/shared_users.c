@@ -159,14 +159,12 @@ static void find_sets(struct grouping *grouping)
 void shared_users_find(struct shared_planner *planner)
 {
     struct grouping grouping = {.planner = planner, .pairs = {.arena = &planner->m->arena}};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &grouping.table);
+    CONTEXT_DEFER(table_cleanup, &grouping.table);
     find_functions(&grouping);
     find_groups(&grouping);
     find_kernels(&grouping);
     find_sets(&grouping);
-    context_clean(&cleanup);
 }
 
 const uint32_t *shared_users(const struct shared_planner *planner, uint32_t variable, size_t *count)

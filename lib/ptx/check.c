@@ -119,12 +119,11 @@ static bool check_entries(const struct program *program, const struct program_re
 {
     const struct entry_selection *entries = request->entries;
     struct table states = {0};
-    struct context_cleanup cleanup;
     bool is_good = true;
 
     if (!entries || entries->count == 0)
         return !entries || check_patterns(program, request);
-    context_defer(&cleanup, table_cleanup, &states);
+    CONTEXT_DEFER(table_cleanup, &states);
     for (size_t i = 0; i < entries->count; i++)
         table_set(&states, entries->names[i], ENTRY_UNKNOWN);
     find_entries(&states, program);
@@ -142,7 +141,6 @@ static bool check_entries(const struct program *program, const struct program_re
             continue;
         is_good = false;
     }
-    context_clean(&cleanup);
     return check_patterns(program, request) && is_good;
 }
 
@@ -162,9 +160,8 @@ bool check_program(const struct program *program, const struct program_request *
 {
     bool is_good = check_entries(program, request);
     struct fault_list faults = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, memory_cleanup, &faults.list);
+    CONTEXT_DEFER(memory_cleanup, &faults.list);
     for (uint32_t i = 0; i < program->module_count; i++) {
         const struct program_module *details = &program->details[i];
 
@@ -181,6 +178,5 @@ bool check_program(const struct program *program, const struct program_request *
     }
     diagnostics_report(program, faults.list, faults.count, request->members);
     is_good &= faults.count == 0;
-    context_clean(&cleanup);
     return is_good;
 }

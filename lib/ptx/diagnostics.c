@@ -235,13 +235,12 @@ void diagnostics_report(const struct program *program, const struct program_faul
                         size_t count, const struct members *members)
 {
     struct explainer explainer = {.program = program};
-    struct context_cleanup cleanup;
     const char **elsewhere;
     size_t explained = diag_room() < count ? diag_room() : count;
 
     if (count == 0)
         return;
-    context_defer(&cleanup, free_explainer, &explainer);
+    CONTEXT_DEFER(free_explainer, &explainer);
     find_references(&explainer, faults, explained);
     find_bases(&explainer);
     elsewhere = find_elsewhere(&explainer, faults, explained, members);
@@ -256,7 +255,6 @@ void diagnostics_report(const struct program *program, const struct program_faul
         if (elsewhere[i])
             diag_note("%s", elsewhere[i]);
     }
-    context_clean(&cleanup);
 }
 
 void diagnostics_report_again(const struct program *program, const struct ptx_item *first,
@@ -265,7 +263,6 @@ void diagnostics_report_again(const struct program *program, const struct ptx_it
 {
     bool explains = diag_room() > 0;
     struct explainer explainer = {.program = program};
-    struct context_cleanup cleanup;
     struct diag_place here, there;
     const char *name;
 
@@ -274,7 +271,7 @@ void diagnostics_report_again(const struct program *program, const struct ptx_it
                program->modules[first_module]->file);
     if (!explains)
         return;
-    context_defer(&cleanup, free_explainer, &explainer);
+    CONTEXT_DEFER(free_explainer, &explainer);
     name = symbol_names_shown(&second->name, 1, &explainer.arena)[0];
     here = source_place(program->modules[second_module], second, NULL, &explainer.arena);
     there = source_place(program->modules[first_module], first, NULL, &explainer.arena);
@@ -288,7 +285,6 @@ void diagnostics_report_again(const struct program *program, const struct ptx_it
             diag_note("both are the same text: link one of the two files only; what a header "
                       "defines must be inline or static, or extern and defined in one file");
     }
-    context_clean(&cleanup);
 }
 
 static void note_kind(const struct program *program, const struct ptx_item *item, uint32_t module)
@@ -305,12 +301,10 @@ void diagnostics_report_kernel(const struct program *program, const struct ptx_i
                                uint32_t second_module)
 {
     struct arena arena = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     diag_error("Function %s not declared __global__ in all source files",
                symbol_names_quoted(second->name, &arena));
-    context_clean(&cleanup);
     note_kind(program, second, second_module);
     note_kind(program, first, first_module);
 }

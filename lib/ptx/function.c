@@ -188,7 +188,6 @@ bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t sta
 {
     struct parameter_list parameters = {0};
     struct ptx_item *item = parser_item(parser, PTX_FUNCTION, start);
-    struct context_cleanup cleanup;
     bool is_good;
 
     item->linkage = (uint8_t)linkage;
@@ -196,7 +195,7 @@ bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t sta
         parser->item_count--;
         return parser_fail(parser, start, "a function cannot be '.common'");
     }
-    context_defer(&cleanup, memory_cleanup, &parameters.list);
+    CONTEXT_DEFER(memory_cleanup, &parameters.list);
     is_good = parse_head(parser, item, &parameters) && parse_rest(parser, item);
     if (is_good) {
         item->function.parameters =
@@ -206,6 +205,5 @@ bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t sta
     } else {
         parser->item_count--;
     }
-    context_clean(&cleanup);
     return is_good;
 }

@@ -178,13 +178,12 @@ static void start_marks(struct marker *marker, const struct program_request *req
 void live_mark(struct program *program, const struct program_request *request)
 {
     struct marker marker = {.program = program, .scan = {.program = program}};
-    struct context_cleanup cleanups[5];
 
-    context_defer(&cleanups[0], memory_cleanup, &marker.scan.references);
-    context_defer(&cleanups[1], memory_cleanup, &marker.scan.edits);
-    context_defer(&cleanups[2], memory_cleanup, &marker.scan.marks);
-    context_defer(&cleanups[3], table_cleanup, &marker.scan.counters);
-    context_defer(&cleanups[4], table_cleanup, &marker.taken);
+    CONTEXT_DEFER(memory_cleanup, &marker.scan.references);
+    CONTEXT_DEFER(memory_cleanup, &marker.scan.edits);
+    CONTEXT_DEFER(memory_cleanup, &marker.scan.marks);
+    CONTEXT_DEFER(table_cleanup, &marker.scan.counters);
+    CONTEXT_DEFER(table_cleanup, &marker.taken);
     for (size_t i = 0; i < program->symbol_count; i++)
         table_add(&marker.taken, program->symbols[i].name, 0);
     marker.scan.taken = program->module_count > 1 ? &marker.taken : NULL;
@@ -199,6 +198,4 @@ void live_mark(struct program *program, const struct program_request *request)
             mark(&marker, i);
     scan_marked(&marker);
     report_dropped(program);
-    for (size_t i = sizeof cleanups / sizeof *cleanups; i-- > 0;)
-        context_clean(&cleanups[i]);
 }

@@ -131,19 +131,17 @@ static bool next_word(struct lexer *lexer, struct text *word, bool *is_label)
 static bool names_code(struct text section)
 {
     struct table labels = {0};
-    struct context_cleanup cleanup;
     struct lexer lexer = lexer_at(section, 0);
     struct text word;
     bool is_label, names = false;
 
-    context_defer(&cleanup, table_cleanup, &labels);
+    CONTEXT_DEFER(table_cleanup, &labels);
     while (next_word(&lexer, &word, &is_label))
         if (is_label)
             table_add(&labels, word, 0);
     lexer = lexer_at(section, 0);
     while (!names && next_word(&lexer, &word, &is_label))
         names = table_find(&labels, word) == TABLE_NONE;
-    context_clean(&cleanup);
     return names;
 }
 
@@ -345,10 +343,9 @@ bool module_parse_next(struct ptx_module *module, struct arena *arena, const cha
 {
     struct parser parser = {
         .lexer = lexer_at(whole, cursor->offset), .arena = arena, .module = module};
-    struct context_cleanup cleanup;
     size_t start;
 
-    context_defer(&cleanup, memory_cleanup, &parser.items);
+    CONTEXT_DEFER(memory_cleanup, &parser.items);
     *module = (struct ptx_module){.file = file, .whole = whole};
     parser.counted = cursor->offset;
     parser.line = cursor->lines + 1;
@@ -366,7 +363,6 @@ bool module_parse_next(struct ptx_module *module, struct arena *arena, const cha
     cursor->offset = parser.token.offset;
     cursor->lines = parser.line - 1 + lexer_count_lines(whole, parser.counted, parser.token.offset);
     finish(&parser, start);
-    context_clean(&cleanup);
     return parser.errors == 0;
 }
 

@@ -153,26 +153,22 @@ static void number_all_files(struct program *program)
 {
     struct table known = {0};
     size_t capacity = 0, tables = 0;
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &known);
+    CONTEXT_DEFER(table_cleanup, &known);
     for (uint32_t i = 0; i < program->module_count; i++)
         tables += has_files(program->modules[i]);
     for (uint32_t i = 0; i < program->module_count; i++)
         if (has_files(program->modules[i]))
             number_files(program, i, tables > 1 ? &known : NULL, &capacity);
-    context_clean(&cleanup);
 }
 
 void names_make_unique(struct program *program)
 {
     struct naming naming = {.program = program};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &naming.taken);
+    CONTEXT_DEFER(table_cleanup, &naming.taken);
     naming.hashes = arena_zalloc(&program->arena, program->module_count, sizeof *naming.hashes);
     name_symbols(&naming);
     name_section_labels(&naming);
     number_all_files(program);
-    context_clean(&cleanup);
 }

@@ -353,9 +353,8 @@ static void scan_statements(struct scan *scan, struct text body, struct table *c
 static void scan_body(struct scan *scan, struct text body, struct program_symbol *symbols)
 {
     struct table clashes = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &clashes);
+    CONTEXT_DEFER(table_cleanup, &clashes);
     scan_statements(scan, body, &clashes, symbols);
     if (clashes.count) {
         scan->labels = &clashes;
@@ -363,7 +362,6 @@ static void scan_body(struct scan *scan, struct text body, struct program_symbol
         scan->labels = NULL;
         qsort(scan->edits, scan->edit_count, sizeof *scan->edits, compare_edits);
     }
-    context_clean(&cleanup);
 }
 
 /* Replacements and marks only: the text is no use of what it names. */

@@ -397,10 +397,9 @@ static bool connect_aliases(struct program *program)
 bool symbols_resolve(struct program *program, const struct program_request *request)
 {
     struct resolver resolver = {.program = program, .takes_first = request->takes_first};
-    struct context_cleanup cleanups[2];
 
-    context_defer(&cleanups[0], table_cleanup, &resolver.globals);
-    context_defer(&cleanups[1], memory_cleanup, &resolver.candidates);
+    CONTEXT_DEFER(table_cleanup, &resolver.globals);
+    CONTEXT_DEFER(memory_cleanup, &resolver.candidates);
     for (size_t i = 0; i < program->module_count; i++)
         resolver.failed |= !collect_entries(program, i);
     for (size_t i = 0; i < program->module_count; i++)
@@ -409,7 +408,5 @@ bool symbols_resolve(struct program *program, const struct program_request *requ
         resolve_module(&resolver, (uint32_t)i);
     order_symbols(&resolver);
     resolver.failed |= !connect_aliases(program);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
     return !resolver.failed;
 }

@@ -551,9 +551,8 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
     size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
     uint32_t *members = partition_members(plan, bounds);
     bool unchanged = plan_is_unchanged(plan), is_cut = plan_is_one_text(plan);
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, free_context, &context);
+    CONTEXT_DEFER(free_context, &context);
     start(&context, chunks, plan);
     for (uint32_t c = 0; c < chunks->count; c++) {
         context.chunk = &chunks->list[c];
@@ -578,5 +577,4 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
     if (context.closing)
         closing_list(context.closing, chunks);
     chunks->is_exact = plan->is_exact;
-    context_clean(&cleanup);
 }

@@ -297,9 +297,8 @@ void naming_make(struct plan *plan)
 {
     const struct program *program = plan->program;
     struct naming naming = {.plan = plan};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, free_naming, &naming);
+    CONTEXT_DEFER(free_naming, &naming);
     plan->names = arena_alloc(plan->arena, program->symbol_count, sizeof *plan->names);
     naming.modules = arena_alloc(plan->arena, program->module_count, sizeof *naming.modules);
     naming.stems = arena_alloc(plan->arena, program->symbol_count, sizeof *naming.stems);
@@ -310,5 +309,4 @@ void naming_make(struct plan *plan)
     find_users(&naming);
     find_owners(&naming);
     name_symbols(&naming);
-    context_clean(&cleanup);
 }

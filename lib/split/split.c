@@ -138,11 +138,10 @@ bool split_program(struct chunks *chunks, const struct program *program,
 {
     struct arena arena = {0};
     struct plan plan = {.program = program, .request = request, .arena = &arena};
-    struct context_cleanup cleanup;
     bool has_others;
     size_t count;
 
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     plan.repeats_debug =
         request->is_exact && plan_is_one_text(&plan) && !program->modules[0]->debug_names_code;
     find_whole_modules(&plan, &has_others);
@@ -160,7 +159,6 @@ bool split_program(struct chunks *chunks, const struct program *program,
     explain_plan(&plan, chunks);
     chunk_write_all(chunks, &plan);
     list_symbols(chunks, &plan);
-    context_clean(&cleanup);
     return true;
 }
 

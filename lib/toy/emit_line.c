@@ -123,7 +123,6 @@ static void begin_table(struct line_table *table, struct unit *unit)
 {
     const struct ptx_module *module = &unit->module;
     struct table names = {0};
-    struct context_cleanup cleanup;
     uint32_t directory_count = 0;
     size_t count = 0;
     for (size_t i = 0; i < module->item_count; i++)
@@ -133,7 +132,7 @@ static void begin_table(struct line_table *table, struct unit *unit)
         .directories = arena_zalloc(&unit->arena, count, sizeof *table->directories),
         .used = arena_zalloc(&unit->arena, count, sizeof *table->used),
         .used_directories = arena_zalloc(&unit->arena, count, sizeof *table->used_directories)};
-    context_defer(&cleanup, table_cleanup, &names);
+    CONTEXT_DEFER(table_cleanup, &names);
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
         struct line_file *file = &table->files[table->file_count];
@@ -146,7 +145,6 @@ static void begin_table(struct line_table *table, struct unit *unit)
         directory_count += file->directory == directory_count;
         table->file_count++;
     }
-    context_clean(&cleanup);
     SORT(table->files, table->file_count, by_number);
 }
 

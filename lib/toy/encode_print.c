@@ -217,9 +217,8 @@ size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
     struct arena arena = {0};
     struct decoded instruction;
     size_t size = decode_instruction(code, offset, &arena, &instruction);
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, arena_cleanup, &arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
     if (size) {
         if (instruction.guard != CODE_NO_GUARD)
             buffer_printf(out, "@%sP%u ", instruction.guard_negated ? "!" : "", instruction.guard);
@@ -231,6 +230,5 @@ size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
             print_operand(&printer, &instruction.operands[i]);
         }
     }
-    context_clean(&cleanup);
     return size;
 }

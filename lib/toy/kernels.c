@@ -170,21 +170,19 @@ enum link_code kernels_compile(struct unit *unit)
                                           arena_alloc(&unit->arena, count, sizeof *wanted.tasks),
                                       .threads = threads,
                                       .jobserver = (enum jobserver_use)unit->job->jobserver};
-    struct context_cleanup cleanup;
     enum link_code code = LINK_OK;
 
     unit->thread_count = threads;
     unit->rooms = memory_zalloc((size_t)threads + 1, sizeof *unit->rooms);
     unit->room_count = (size_t)threads + 1;
     team.outcomes = memory_zalloc(count, sizeof *team.outcomes);
-    context_defer(&cleanup, free_outcomes, &team);
+    CONTEXT_DEFER(free_outcomes, &team);
     wanted.count = make_batches(&team, batch_size(unit, threads), batches, wanted.tasks);
     dispatch_run(&wanted);
     for (size_t i = 0; i < count; i++) {
         diag_replay(&team.outcomes[i].sink);
         code = worse(code, team.outcomes[i].code);
     }
-    context_clean(&cleanup);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     return code;

@@ -289,14 +289,11 @@ static void free_parser(void *argument)
 bool parse_body(struct body *body, struct text text, const struct parse_scope *scope)
 {
     struct parser parser = begin(body, text, scope);
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, free_parser, &parser);
+    CONTEXT_DEFER(free_parser, &parser);
     parse_advance(&parser);
-    if (!parse_names_begin(&parser, text.size)) {
-        context_clean(&cleanup);
+    if (!parse_names_begin(&parser, text.size))
         return false;
-    }
     if (!parse_at(&parser, '{')) {
         parse_error(&parser, parser.token.offset, "A body begins with '{', not '%.*s'",
                     TEXT_ARG(parse_text(&parser)));
@@ -308,6 +305,5 @@ bool parse_body(struct body *body, struct text text, const struct parse_scope *s
     }
     if (parser.errors < PARSE_ERROR_LIMIT)
         parse_label_resolve(&parser);
-    context_clean(&cleanup);
     return parser.errors == 0;
 }

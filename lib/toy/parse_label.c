@@ -125,9 +125,8 @@ void parse_label_resolve(struct parser *parser)
     struct labels *labels = &parser->labels;
     struct body *body = parser->body;
     struct table known = {0};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &known);
+    CONTEXT_DEFER(table_cleanup, &known);
     for (size_t i = 0; i < labels->event_count && parser->errors < PARSE_ERROR_LIMIT; i++) {
         struct label_event event = labels->events[i];
 
@@ -138,7 +137,6 @@ void parse_label_resolve(struct parser *parser)
         else
             replay_use(parser, &known, &labels->uses[event.index]);
     }
-    context_clean(&cleanup);
     for (size_t i = 0; i < body->instruction_count; i++) {
         struct instruction *instruction = &body->instructions[i];
         unsigned flags = opcode_get(instruction->opcode)->flags;

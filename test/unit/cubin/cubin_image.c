@@ -46,13 +46,12 @@ static void add_section(struct image *image, const struct cubin_section *section
 static void set_symbols(struct image *image, const struct cubin *cubin)
 {
     struct image_strings strings = {0};
-    struct context_cleanup cleanup;
     struct image_symbol *symbols =
         arena_zalloc(&image->arena, cubin->symbol_count, sizeof *symbols);
     struct image_section *table;
     char *copy;
 
-    context_defer(&cleanup, image_strings_cleanup, &strings);
+    CONTEXT_DEFER(image_strings_cleanup, &strings);
     for (size_t i = 1; i < cubin->symbol_count; i++) {
         const struct cubin_symbol *from = &cubin->symbols[i];
 
@@ -73,7 +72,6 @@ static void set_symbols(struct image *image, const struct cubin *cubin)
     memcpy(copy, strings.bytes.data, strings.bytes.size);
     table->data = copy;
     table->size = strings.bytes.size;
-    context_clean(&cleanup);
 }
 
 bool cubin_image(struct image *image, const struct cubin *cubin)
