@@ -136,8 +136,8 @@ uint32_t cubin_twin_code(const struct cubin *cubin, const struct cubin_section *
 bool cubin_twin_is_owned(const struct cubin_section *section)
 {
     return section->type == SHT_CUDA_CAPMERC ||
-           (cubin_is_mercury(section) && (section->flags & SHF_INFO_LINK) &&
-            section->type != SHT_CUDA_MERC_RELA);
+           ((section->flags & SHF_INFO_LINK) && section->type != SHT_CUDA_MERC_RELA &&
+            cubin_is_mercury(section));
 }
 
 const char *cubin_twins_check(const struct cubin *cubin, const struct cubin_twins *twins)
@@ -150,8 +150,10 @@ const char *cubin_twins_check(const struct cubin *cubin, const struct cubin_twin
         const struct cubin_section *section = &cubin->sections[i];
 
         codes += cubin_is_text(section);
+        if (!cubin_is_mercury(section))
+            continue;
         codes -= section->type == SHT_CUDA_CAPMERC;
-        if (cubin_is_mercury(section) && !is_known(section))
+        if (!is_known(section))
             return "there is a section of unknown kind";
         if (cubin_twin_is_owned(section) && !cubin_twin_code(cubin, section))
             return "there is a section of no function";
@@ -170,9 +172,11 @@ bool cubin_twins_pair(const struct cubin *cubin, const struct cubin_twins *twins
                       uint32_t *plain, uint32_t *twin)
 {
     *plain = cubin->symbols[index].section;
+    if (*plain >= cubin->section_count)
+        return false;
     *twin = cubin_twin_section(cubin, twins, index);
-    return *plain < cubin->section_count && *twin < cubin->section_count &&
-           cubin_is_mercury(&cubin->sections[*twin]) && !cubin_is_mercury(&cubin->sections[*plain]);
+    return *twin < cubin->section_count && cubin_is_mercury(&cubin->sections[*twin]) &&
+           !cubin_is_mercury(&cubin->sections[*plain]);
 }
 
 struct text cubin_twin_plain_name(struct text name)
