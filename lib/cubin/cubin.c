@@ -23,13 +23,6 @@ bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *s
     return symbol->type == STT_SECTION && symbol->section < cubin->section_count;
 }
 
-bool cubin_is_mercury(const struct cubin_section *section)
-{
-    return (section->flags & SHF_CUDA_MERCURY) != 0 || section->type == SHT_CUDA_CAPMERC ||
-           section->type == SHT_CUDA_MERC_RELA || section->type == SHT_CUDA_MERC_INFO ||
-           section->type == SHT_CUDA_MERC_SYMTAB;
-}
-
 bool cubin_has_section(const struct cubin *cubin, uint32_t section)
 {
     return section != SHN_UNDEF && section < cubin->section_count;

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cubin/format.h"
 
 struct cubin_relocation {
     uint64_t offset; /* bytes in the target section; the field is known to lie inside it */
@@ -87,7 +88,12 @@ bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *s
 bool cubin_is_text(const struct cubin_section *section);
 
 /* True for a section of Mercury's, which from sm_100 on holds code and records a second time. */
-bool cubin_is_mercury(const struct cubin_section *section);
+static inline bool cubin_is_mercury(const struct cubin_section *section)
+{
+    return (section->flags & SHF_CUDA_MERCURY) != 0 || section->type == SHT_CUDA_CAPMERC ||
+           section->type == SHT_CUDA_MERC_RELA || section->type == SHT_CUDA_MERC_INFO ||
+           section->type == SHT_CUDA_MERC_SYMTAB;
+}
 
 /* The function symbol that section `index` belongs to: for .text.F by its sh_info, for .nv.info.F,
  * .nv.constantN.F, .nv.shared.F, .rela.text.F through their .text section. 0 when it belongs to
