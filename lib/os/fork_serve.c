@@ -234,6 +234,8 @@ void fork_serve(void)
     if (!has_one_thread())
         _exit(255);
     while (!is_copy) {
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ; /* clones that have ended */
         if (!is_asked() || !receive(&request, descriptors, count))
             _exit(0);
         if (request == FORK_JOB && jobs++ == JOBS_BEFORE)

@@ -263,6 +263,28 @@ TEST_LOOP(a_server_that_works_leaves_a_clone_behind_for_a_job_beside_its_own, 2)
     expect_no_child();
 }
 
+/* A server that lives long does not collect those that have ended. */
+TEST(a_server_takes_leave_of_clones_that_have_ended)
+{
+    struct long_job job;
+    long clone;
+
+    run("copy", "");
+    ck_assert(run("copy", ""));
+    begin_long_job(&job);
+    ck_assert(run("copy", "beside"));
+    clone = server;
+    end_long_job(&job, false);
+    ck_assert_int_eq(kill((pid_t)clone, SIGKILL), 0);
+    expect_gone(clone);
+    ck_assert(!run("copy", "by the clone"));
+    ck_assert(run("copy", "by the server"));
+    ck_assert_int_eq(server, job.server);
+    ck_assert(run("copy", "by the server"));
+    ck_assert_int_eq(kill((pid_t)clone, 0), -1);
+    ck_assert_int_eq(errno, ESRCH);
+}
+
 /* Though the end of that one takes all with it that is of its group. */
 TEST_LOOP(a_clone_outlives_the_server_whose_job_is_given_up, 2)
 {
