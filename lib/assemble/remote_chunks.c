@@ -189,24 +189,20 @@ enum link_code remote_chunks_run(const struct remote_chunks *elsewhere)
                   .check = verify_cubin,
                   .check_argument = &expectation,
                   .begins = verify_cubin_begins}};
-    enum link_code code;
 
     CONTEXT_DEFER(let_go, &sending);
     make_jobs(&sending);
     remote_command_choose(&sending.batch, elsewhere);
     expectation.is_vouched_for = sending.batch.tool.reports;
-    code = elsewhere->distribution->emit_plan ? distribute_emit_plan(&sending.batch)
+    return elsewhere->distribution->emit_plan ? distribute_emit_plan(&sending.batch)
                                               : run_jobs(&sending);
-    return code;
 }
 
 enum link_code remote_chunks_plan_nothing(const struct distribution *distribution)
 {
     struct sending sending = {.batch = {.distribution = distribution}};
-    enum link_code code;
 
     CONTEXT_DEFER(let_go, &sending);
     remote_command_choose_none(&sending.batch);
-    code = distribute_emit_plan(&sending.batch);
-    return code;
+    return distribute_emit_plan(&sending.batch);
 }

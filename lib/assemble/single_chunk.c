@@ -139,9 +139,7 @@ static enum link_code run(struct lone *lone)
 enum link_code single_chunk_run(const struct single_chunk_request *request)
 {
     struct lone lone = {.request = request};
-    enum link_code code;
 
     CONTEXT_DEFER(let_go, &lone);
-    code = run(&lone);
-    return code;
+    return run(&lone);
 }

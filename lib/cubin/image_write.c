@@ -299,7 +299,6 @@ static bool write_file(const struct image *image, struct output *output)
 bool image_append(const struct image *image, struct output *output)
 {
     struct buffer bytes = {0};
-    bool ok;
 
     if (output->memory) {
         image_bytes(image, output->memory);
@@ -310,6 +309,5 @@ bool image_append(const struct image *image, struct output *output)
         return write_file(image, output);
     CONTEXT_DEFER(buffer_cleanup, &bytes);
     image_bytes(image, &bytes);
-    ok = output_append(output, buffer_bytes(&bytes));
-    return ok;
+    return output_append(output, buffer_bytes(&bytes));
 }

@@ -395,14 +395,12 @@ static bool read_sections(struct reader *reader)
 
 static bool read_headers(struct reader *reader)
 {
-    bool ok;
 
     if (!check_file_header(reader))
         return false;
     CONTEXT_DEFER(close_file, &reader->elf);
     open_file(reader);
-    ok = read_sections(reader);
-    return ok;
+    return read_sections(reader);
 }
 
 bool cubin_read(struct cubin *cubin, const char *name, struct bytes data)

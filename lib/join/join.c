@@ -67,7 +67,6 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
                  const struct chunk_symbol *symbols, size_t symbol_count)
 {
     struct join join = {.out = joined, .count = count, .symbols = symbols};
-    bool ok;
 
     *joined = (struct cubin){.name = "lto.cubin", .type = ET_REL};
     if (count == 0 || !check_inputs(cubins, count))
@@ -83,6 +82,5 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
     }
     for (size_t i = 0; i < symbol_count; i++)
         table_add(&join.listed, symbols[i].name, (uint32_t)i);
-    ok = run(&join);
-    return ok;
+    return run(&join);
 }

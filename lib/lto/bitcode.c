@@ -358,7 +358,6 @@ static bool compile_program(struct bitcode_compilation *compilation, const struc
 static bool compile(struct bitcode_compilation *compilation)
 {
     struct program program = {0};
-    bool ok;
 
     make_batches(compilation);
     make_jobs(compilation);
@@ -368,9 +367,8 @@ static bool compile(struct bitcode_compilation *compilation)
     if (!wants_parts(compilation->request))
         return true;
     CONTEXT_DEFER(free_program, &program);
-    ok = !read_program(&program, compilation->answers->ptx) ||
-         compile_program(compilation, &program);
-    return ok;
+    return !read_program(&program, compilation->answers->ptx) ||
+           compile_program(compilation, &program);
 }
 
 enum link_code bitcode_compile(struct bitcode_result *result, struct arena *arena,

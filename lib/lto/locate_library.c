@@ -38,7 +38,6 @@ static bool can_load(const char *name)
         .part = {.answer = -1},
         .run = {.inputs = descriptor_memory_file("minilink-lto-inputs"), .threads = 1},
     };
-    bool ok;
 
     if (attempt.run.inputs < 0)
         context_raise(LINK_NO_MEMORY);
@@ -48,8 +47,7 @@ static bool can_load(const char *name)
     attempt.run.list = &attempt.part;
     attempt.run.count = 1;
     parts_run(&attempt.run);
-    ok = attempt.part.succeeded;
-    return ok;
+    return attempt.part.succeeded;
 }
 
 static char *find_library(const struct toolkit_request *toolkit, struct buffer *tried)

@@ -391,7 +391,6 @@ static void clean(void *argument)
 bool fold_functions(struct merging *m)
 {
     struct folding folding = {.m = m};
-    bool ok;
 
     CONTEXT_DEFER(clean, &folding);
     folding.is_fixed = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
@@ -405,6 +404,5 @@ bool fold_functions(struct merging *m)
     components_find(&(struct components_graph){&folding, m->symbol_count, callee, compare_members},
                     &m->arena);
     choose(&folding);
-    ok = replace(&folding);
-    return ok;
+    return replace(&folding);
 }
