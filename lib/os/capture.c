@@ -11,16 +11,12 @@
 
 bool capture_pipe(int fds[2])
 {
-    if (pipe2(fds, O_CLOEXEC))
+    if (pipe2(fds, O_CLOEXEC) || !descriptor_pair_above_standard(fds))
         return false;
-    fds[0] = descriptor_above_standard(fds[0]);
-    fds[1] = descriptor_above_standard(fds[1]);
-    if (fds[0] >= 0 && fds[1] >= 0 && fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0)
+    if (fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0)
         return true;
-    if (fds[0] >= 0)
-        close(fds[0]);
-    if (fds[1] >= 0)
-        close(fds[1]);
+    close(fds[0]);
+    close(fds[1]);
     return false;
 }
 

@@ -100,6 +100,18 @@ int descriptor_above_standard(int fd)
     return moved;
 }
 
+bool descriptor_pair_above_standard(int fds[2])
+{
+    fds[0] = descriptor_above_standard(fds[0]);
+    fds[1] = descriptor_above_standard(fds[1]);
+    if (fds[0] >= 0 && fds[1] >= 0)
+        return true;
+    for (int i = 0; i < 2; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    return false;
+}
+
 int descriptor_memory_file(const char *name)
 {
     return descriptor_above_standard(memfd_create(name, MFD_CLOEXEC));

@@ -33,6 +33,9 @@ void descriptor_unmap(void *bytes);
  * place, which is closed on exec; -1 with errno when there is none, or `fd` is none. */
 int descriptor_above_standard(int fd);
 
+/* The same for both ends of a pipe or a socket. False when one has no place; both are closed. */
+bool descriptor_pair_above_standard(int fds[2]);
+
 /* An anonymous file in memory, named `name` for debugging, closed on exec and not one of the
  * standard descriptors. -1 and errno when it cannot be made. */
 int descriptor_memory_file(const char *name);

@@ -135,16 +135,8 @@ bool fork_servers_ask(int control, unsigned char request, const int *descriptors
 
 bool fork_servers_socket(int ends[2])
 {
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-        return false;
-    ends[0] = descriptor_above_standard(ends[0]);
-    ends[1] = descriptor_above_standard(ends[1]);
-    if (ends[0] >= 0 && ends[1] >= 0)
-        return true;
-    for (int i = 0; i < 2; i++)
-        if (ends[i] >= 0)
-            close(ends[i]);
-    return false;
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 &&
+           descriptor_pair_above_standard(ends);
 }
 
 /* Whether a server of the kind may be used; at the first sight the kind is only remembered, unless
