@@ -50,7 +50,8 @@ bool lto_options_name_kernels(const struct lto_request *request);
 /* Compiles all of the program, as a part on its own with the settings of `run`, of whose parts and
  * threads nothing counts, and lists its kernels. `common`: of the cache's keys, when the request
  * has a cache. False when that fails, which is not reported, as another compilation will fail as
- * well; or when the program is to be compiled in that way, as there is nothing to gain then. */
+ * well; or when the program is to be compiled in that way, as there is nothing to gain then. Its
+ * child has loaded the library for those that `run` has later: run->is_repeated is set. */
 bool name_pass_run(struct lto_kernels *kernels, struct arena *arena,
                    const struct lto_request *request, const struct job_inputs *inputs,
-                   const struct parts_run *run, const struct cache_key *common);
+                   struct parts_run *run, const struct cache_key *common);

@@ -44,18 +44,19 @@ static void make_job(struct pass *pass, struct arena *arena, const struct lto_re
 
 bool name_pass_run(struct lto_kernels *kernels, struct arena *arena,
                    const struct lto_request *request, const struct job_inputs *inputs,
-                   const struct parts_run *run, const struct cache_key *common)
+                   struct parts_run *run, const struct cache_key *common)
 {
-    struct pass pass = {.run = *run, .part = {.answer = -1}};
+    struct pass pass = {.part = {.answer = -1}};
     struct lto_answer answer = {0};
     const char *speed = request->options->ofast_compile;
     bool ok;
 
     if (speed && strcmp(speed, "max") == 0)
         return false;
+    run->is_repeated = true;
+    pass.run = *run;
     pass.run.list = &pass.part;
     pass.run.count = pass.run.threads = 1;
-    pass.run.is_repeated = true;
     pass.run.distribution = NULL;
     CONTEXT_DEFER(free_pass, &pass);
     make_job(&pass, arena, request, inputs, common);
