@@ -64,24 +64,31 @@ static void set_text(int fd, const char *text)
     ck_assert(descriptor_write_at(fd, text, strlen(text), 0));
 }
 
-static bool run(const char *mode, const char *text)
+static bool run_with(const char *mode, const int files[2], const volatile int *is_cancelled,
+                     struct exec_result *ended)
 {
     const char *const argv[] = {program, mode, word, fork_server_files[0], fork_server_files[1],
                                 NULL};
     const struct fork_server_job job = {
-        .run = {.argv = argv, .output_limit = 1000, .timeout = timeout, .cancelled = &cancelled},
-        .files = (const int[]){input, output},
+        .run = {.argv = argv, .output_limit = 1000, .timeout = timeout, .cancelled = is_cancelled},
+        .files = files,
         .file_count = 2,
         .is_preloaded = strcmp(mode, "own") != 0,
         .is_repeated = is_repeated,
     };
+
+    return fork_server_run(&job, ended);
+}
+
+static bool run(const char *mode, const char *text)
+{
     bool done;
 
     free(result.output);
     result = (struct exec_result){0};
     set_text(input, text);
     set_text(output, "");
-    done = fork_server_run(&job, &result);
+    done = run_with(mode, (const int[]){input, output}, &cancelled, &result);
     if (done && result.output)
         ck_assert_int_eq(sscanf(result.output, "%ld %ld", &server, &did), 2);
     return done;
@@ -178,16 +185,9 @@ struct long_job {
 static void *do_long_job(void *argument)
 {
     struct long_job *job = argument;
-    const char *const argv[] = {program, "copy", word, fork_server_files[0], fork_server_files[1],
-                                NULL};
-    const struct fork_server_job wanted = {
-        .run = {.argv = argv, .output_limit = 1000, .cancelled = &job->cancelled},
-        .files = (const int[]){job->input[0], job->output},
-        .file_count = 2,
-        .is_preloaded = true,
-    };
 
-    job->done = fork_server_run(&wanted, &job->result);
+    job->done =
+        run_with("copy", (const int[]){job->input[0], job->output}, &job->cancelled, &job->result);
     return NULL;
 }
 
@@ -211,8 +211,9 @@ static void begin_long_job(struct long_job *job)
 /* Its input ends, or it is given up. */
 static void end_long_job(struct long_job *job, bool is_given_up)
 {
-    job->cancelled = is_given_up;
-    if (!is_given_up)
+    if (is_given_up)
+        __atomic_store_n(&job->cancelled, 1, __ATOMIC_SEQ_CST);
+    else
         close(job->input[1]);
     ck_assert_int_eq(pthread_join(job->thread, NULL), 0);
     ck_assert(job->done);
