@@ -172,7 +172,7 @@ TEST_LOOP(one_process_does_all_jobs_but_the_first, 4)
     expect_copied("four");
 }
 
-/* A job that another thread has done: it has begun, and ends when its input does. */
+/* A job that another thread waits for: it ends when its input does. */
 struct long_job {
     pthread_t thread;
     int input[2], output; /* a pipe, and a file */
@@ -264,8 +264,8 @@ TEST_LOOP(a_server_that_works_leaves_a_clone_behind_for_a_job_beside_its_own, 2)
     expect_no_child();
 }
 
-/* A server that lives long does not collect those that have ended. */
-TEST(a_server_takes_leave_of_clones_that_have_ended)
+/* Else each would stay a zombie for as long as the server lives. */
+TEST(a_server_reaps_clones_that_have_ended)
 {
     struct long_job job;
     long clone;
@@ -286,7 +286,7 @@ TEST(a_server_takes_leave_of_clones_that_have_ended)
     ck_assert_int_eq(errno, ESRCH);
 }
 
-/* Though the end of that one takes all with it that is of its group. */
+/* Whoever ends a server kills its process group: a clone has one of its own. */
 TEST_LOOP(a_clone_outlives_the_server_whose_job_is_given_up, 2)
 {
     struct long_job first, second;
