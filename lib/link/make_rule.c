@@ -12,7 +12,7 @@
 static const char ninja_marks[] = "+,/_:.~()}{%=@[]!-\\ #$";
 
 /* What stands behind a backslash is read in one way by make and in another by ninja. */
-static const char told_apart[] = "#:%|[=~";
+static const char told_apart[] = "#:%|[=~$";
 
 static bool is_plain(char c)
 {

@@ -73,7 +73,7 @@ fi
 seed=${SEED:-$$}
 RANDOM=$seed
 characters=(a B 9 . ' ' '#' '$' '%' ':' ';' '|' '\' '=' '&' '*' '[' ']' '~' '(' ')' "'" '"' '<' '@' '!' ',' '`' $'\n' $'\t' $'\r' $'\1' ä)
-names=('~root' '~' 'a=b' "%" "=" "+=" "a%b=c" "*" "a?" 'a;touch injected' $'a\nb:\n\ttouch injected' 'a\' 'a\:b' 'a: b' 'x(1)' '$(shell touch injected)' '`touch injected`' 'a|b')
+names=('~root' '~' 'a=b' "%" "=" "+=" "a%b=c" "*" "a?" 'a;touch injected' $'a\nb:\n\ttouch injected' 'a\' 'a\:b' 'a: b' 'x(1)' '$(shell touch injected)' '`touch injected`' 'a|b' '\$=)' '\$')
 for ((i = 0; i < ${NAMES:-60}; i++)); do
     name=
     for ((j = RANDOM % 5; j >= 0; j--)); do name+=${characters[RANDOM % ${#characters[@]}]}; done
