@@ -66,8 +66,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(BUILD)/.looked
-	$(Q)$(MAKE) --no-print-directory programs
+all: programs
 
 # What is missing is looked for once, before anything is compiled. To compile, it is only named; what runs tests
 # installs it: deps (and all who need it), to compile tests too (.dependencies-tests), to run them too (.dependencies-check).
@@ -75,6 +74,8 @@ $(BUILD)/.looked: test/install-dependencies
 	$(Q)mkdir -p $(BUILD)
 	$(Q)CC="$(CC)" PKG_CONFIG="$(PKG_CONFIG)" test/install-dependencies --only-look build
 	$(Q)touch $@
+
+$(BUILD)/preload.so $(BUILD)/plain_program $(BUILD)/fault.so: | $(BUILD)/.looked
 
 $(BUILD)/.dependencies-%: test/install-dependencies
 	$(Q)mkdir -p $(BUILD)
@@ -159,7 +160,7 @@ $(NVJITLINK).12 $(NVJITLINK).13: $(NVJITLINK).%: $(BUILD)/nvjitlink/exports-%.o 
 	    -Wl,--version-script=lib/library/nvjitlink/exports-$*.map -Wl,--exclude-libs,ALL -Wl,-z,nodelete \
 	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 
-$(BUILD)/nvjitlink/exports-12.o $(BUILD)/nvjitlink/exports-13.o: $(BUILD)/nvjitlink/exports-%.o: lib/library/nvjitlink/exports.c Makefile
+$(BUILD)/nvjitlink/exports-12.o $(BUILD)/nvjitlink/exports-13.o: $(BUILD)/nvjitlink/exports-%.o: lib/library/nvjitlink/exports.c Makefile | $(BUILD)/.looked
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -fvisibility=hidden -DNVJITLINK_MAJOR=$* -c -o $@ $<
 
@@ -217,7 +218,7 @@ $(BUILD)/nvjitlink_client: $(BUILD)/test/nvjitlink/client.o $(NVJITLINK)
 $(NVJITLINK_12_MINORS:%=$(BUILD)/nvjitlink_client_12_%): $(BUILD)/nvjitlink_client_12_%: $(BUILD)/test/nvjitlink/client-12_%.o $(NVJITLINK).12
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< -L$(BUILD)/nvjitlink -l:libnvJitLink.so.12
 
-$(NVJITLINK_12_MINORS:%=$(BUILD)/test/nvjitlink/client-12_%.o): $(BUILD)/test/nvjitlink/client-12_%.o: test/nvjitlink/client.c Makefile
+$(NVJITLINK_12_MINORS:%=$(BUILD)/test/nvjitlink/client-12_%.o): $(BUILD)/test/nvjitlink/client-12_%.o: test/nvjitlink/client.c Makefile | $(BUILD)/.looked
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -Itest -DINTERFACE=12_$* -c -o $@ $<
 
@@ -230,7 +231,7 @@ $(BUILD)/bench_%: $(BUILD)/test/bench/%.o $(BUILD)/libminilink.a
 $(BUILD)/test/%.o: TEST_INCLUDES = -Itest -Itest/unit
 $(BUILD)/test/unit/%.o $(BUILD)/test/tool_%.o: ALL_CFLAGS += $(TEST_CFLAGS)
 $(BUILD)/lib/library/nvjitlink/%.o: ALL_CFLAGS += -fvisibility=hidden
-$(BUILD)/%.o: %.c Makefile
+$(BUILD)/%.o: %.c Makefile | $(BUILD)/.looked
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
