@@ -14,6 +14,7 @@
 #include "lto/child.h"
 #include "os/cleanup.h"
 #include "os/exec.h"
+#include "os/self_exec.h"
 #include "os/folder.h"
 #include "os/heap.h"
 #include "output/output.h"
@@ -121,7 +122,7 @@ int main(int argc, char **argv)
         return EXIT_STATUS_ENVIRONMENT;
     if (lto_child_is_wanted(argc, argv))
         _exit(lto_child_run(argv));
-    exec_set_own_program();
+    self_exec_set_program();
     heap_keep_freed();
     set_signals();
     code = (enum link_code)handle_create_command(&command.link, arguments_read,

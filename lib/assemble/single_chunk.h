@@ -1,7 +1,7 @@
 /* single_chunk.h: one chunk from a file to a file: what minilink does on another machine.
  *
  * minilink(1), Distributors: --assemble-chunk. The cubin is that which the link would have made by
- * itself, and a report (distribute/report.h) has the messages. */
+ * itself, and a report (distribute/job_report.h) has the messages. */
 #pragma once
 
 #include "assemble/registry.h"

@@ -16,7 +16,7 @@
 
 #include "base/context.h"
 #include "os/descriptor.h"
-#include "os/exec.h"
+#include "os/self_exec.h"
 #include "os/file_version.h"
 
 /* Smaller files are read as fast as the folder's list, or nearly. */
@@ -302,13 +302,13 @@ bool file_hash_add(struct key *key, struct cache *cache, const char *path)
 
 bool file_hash_add_program(struct key *key, struct cache *cache)
 {
-    const char *link = exec_own_code();
+    const char *link = self_exec_code_path();
     struct stat running, named;
     char path[PATH_MAX];
 
     if (!file_hash_add(key, cache, link))
         return false;
-    if (stat(link, &running) || stat(exec_own_program(path), &named))
+    if (stat(link, &running) || stat(self_exec_path(path), &named))
         return true;
     return running.st_ino == named.st_ino || file_hash_add(key, cache, path);
 }

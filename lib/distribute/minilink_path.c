@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "os/exec.h"
+#include "os/self_exec.h"
 
 bool minilink_path_is(const char *tool)
 {
@@ -15,7 +15,7 @@ const char *minilink_path_here(struct arena *arena)
 {
     char path[PATH_MAX];
 
-    return arena_string(arena, text_of(exec_own_program(path)));
+    return arena_string(arena, text_of(self_exec_path(path)));
 }
 
 const char *minilink_path_there(struct arena *arena, const struct distribution *distribution)

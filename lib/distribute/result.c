@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "distribute/files.h"
-#include "distribute/report.h"
+#include "distribute/job_report.h"
 
 /* Largest output that is taken over; a real one is a few MiB. */
 #define OUTPUT_LIMIT ((size_t)2 << 30)
@@ -115,19 +115,19 @@ static void take_reported(struct distribute_batch *batch, struct distribute_job 
                           struct looking *looking)
 {
     struct text input = job->input;
-    struct report report;
-    char hash[REPORT_HASH_SIZE];
+    struct job_report report;
+    char hash[JOB_REPORT_HASH_SIZE];
 
     if (!files_read(&looking->report, job->report_path, LOG_LIMIT)) {
         if (errno != ENOENT)
             set_wrong(job, unreadable(batch, job->report_path));
         return;
     }
-    if (!report_read(&report, bytes_of(&looking->report))) {
+    if (!job_report_read(&report, bytes_of(&looking->report))) {
         set_wrong(job, "its report is damaged");
         return;
     }
-    report_hash((struct bytes){(const uint8_t *)input.data, input.size}, hash);
+    job_report_hash((struct bytes){(const uint8_t *)input.data, input.size}, hash);
     if (strcmp(hash, report.input) != 0) {
         set_wrong(job, "its report is about another input");
         return;
@@ -140,7 +140,7 @@ static void take_reported(struct distribute_batch *batch, struct distribute_job 
     }
     if (!read_output(batch, job, looking))
         return;
-    if (strcmp(report_hash(bytes_of(&looking->output), hash), report.output) != 0)
+    if (strcmp(job_report_hash(bytes_of(&looking->output), hash), report.output) != 0)
         set_wrong(job, "it is not what its report says was written: it is damaged, or not whole");
     else
         take_output(batch, job, looking);

@@ -14,7 +14,7 @@
 #include "link/dependencies.h"
 #include "link/link_result.h"
 #include "link/overwrite_check.h"
-#include "link/report.h"
+#include "link/verbose.h"
 #include "link/stages.h"
 #include "link/whole_program.h"
 #include "output/output.h"
@@ -378,10 +378,10 @@ bool back_merge(const struct link *link, const struct cut *cut, const struct ass
 {
     bool ok = merge(link, cut, assembled, merged);
 
-    ok = ok && (report_callgraph(&merged->report, link->request->callgraph) ||
+    ok = ok && (verbose_callgraph(&merged->report, link->request->callgraph) ||
                 diag_blame(LINK_ENVIRONMENT));
     if (ok && (diag_state_get()->verbose > 1 || state_has_merge(link, &cut->chunks)))
-        report_image(&merged->report, link->members.arch);
+        verbose_image(&merged->report, link->members.arch);
     observe_stage(link->observation, "merge", merge_work(link, &assembled->cubins));
     return ok;
 }

@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-#include "os/exec.h"
+#include "os/self_exec.h"
 
 /* What is kept of a whole link, or of its parts, depends on its inputs; a chunk's text and a part's
  * LTO-IR are in memory. */
@@ -29,8 +29,8 @@ void changes_watch_library(const struct link *link)
 
     watch_add_tool(link->watch, link->nvjitlink.path);
     watch_add_tool(link->watch, link->llvm.path);
-    if ((link->nvjitlink.path || link->llvm.path) && !exec_is_own_program())
-        watch_add_tool(link->watch, exec_own_program(path));
+    if ((link->nvjitlink.path || link->llvm.path) && !self_exec_is_program())
+        watch_add_tool(link->watch, self_exec_path(path));
 }
 
 bool changes_check(const struct link *link)

@@ -12,7 +12,7 @@
 #include "link/other_names.h"
 #include "link/overwrite_check.h"
 #include "link/read_cubins.h"
-#include "link/report.h"
+#include "link/verbose.h"
 #include "link/reproduce.h"
 #include "link/save_temps.h"
 #include "link/stages.h"
@@ -352,7 +352,7 @@ bool front_select(struct link *link)
 {
     bool ok = select_members(link);
 
-    report_members(&link->members);
+    verbose_members(&link->members);
     observe_members(link->observation, &link->members);
     observe_stage(
         link->observation, "select",
@@ -365,7 +365,7 @@ bool front_agree(struct link *link)
     bool ok = consensus_reach(&link->agreement, &link->members, &link->request->options);
 
     if (ok)
-        report_agreement(&link->agreement);
+        verbose_agreement(&link->agreement);
     if (ok)
         observe_agreement(link->observation, &link->agreement, &link->members);
     observe_stage(link->observation, "agree", (struct observe_work){0});

@@ -14,7 +14,7 @@
 #include "diag/progress.h"
 #include "link/changes.h"
 #include "link/link_cache.h"
-#include "link/report.h"
+#include "link/verbose.h"
 #include "link/stages.h"
 #include "os/cancellation.h"
 
@@ -133,7 +133,7 @@ static enum link_code run(void *argument)
     if (!ok && !cancellation_is_set(link->request->stop))
         changes_check(link);
     cache_finish(link->cache);
-    if (link->request->cache.statistics && !report_cache(link->cache))
+    if (link->request->cache.statistics && !verbose_cache(link->cache))
         ok = diag_blame(LINK_ENVIRONMENT);
     return ok ? LINK_OK : LINK_FAILED;
 }

@@ -13,7 +13,7 @@
 #include "link/changes.h"
 #include "link/exact.h"
 #include "link/link_result.h"
-#include "link/report.h"
+#include "link/verbose.h"
 #include "link/save_temps.h"
 #include "link/stages.h"
 #include "link/whole_program.h"
@@ -397,7 +397,7 @@ bool middle_split(const struct link *link, struct cut *cut)
 {
     bool ok = !state_has_ptx(link) || split(link, cut);
 
-    report_chunks(&cut->chunks, &link->program, pool_sequential_reason());
+    verbose_chunks(&cut->chunks, &link->program, pool_sequential_reason());
     ok = ok && (cut->explanation.size == 0 || std_streams_print(buffer_view(&cut->explanation)) ||
                 diag_blame(LINK_ENVIRONMENT));
     observe_chunks(link->observation, &cut->chunks);
@@ -421,7 +421,7 @@ bool middle_assemble(const struct link *link, const struct cut *cut, struct asse
                   ? open_assembler(link, &assembled->assembler) && assemble(link, cut, assembled)
                   : plan_nothing(link);
 
-    report_assembly(&assembled->cubins, &assembled->assembler);
+    verbose_assembly(&assembled->cubins, &assembled->assembler);
     observe_cubins(link->observation, &assembled->cubins, assembled->assembler.table.name,
                    reported_version(link, assembled));
     observe_stage(link->observation, "assemble", chunk_work(&cut->chunks));

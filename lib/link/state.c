@@ -6,7 +6,7 @@
 #include "base/name_list.h"
 #include "link/link_cache.h"
 #include "lto/lto_cache.h"
-#include "os/exec.h"
+#include "os/self_exec.h"
 #include "os/fork_server.h"
 
 bool state_has_user_cubins(const struct link *link)
@@ -163,7 +163,7 @@ void state_free_results(struct results *results)
     cubins_free(&assembled->cubins);
     free(assembled->program.data);
     assembler_close(&assembled->assembler);
-    if (exec_is_own_program())
+    if (self_exec_is_program())
         fork_server_end_all();
     chunks_free(&cut->chunks);
     chunks_free(&cut->replaced);

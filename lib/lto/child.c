@@ -10,12 +10,12 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "distribute/report.h"
+#include "distribute/job_report.h"
 #include "lto/job.h"
 #include "lto/llvm.h"
 #include "lto/nvjitlink.h"
 #include "os/descriptor.h"
-#include "os/exec.h"
+#include "os/self_exec.h"
 #include "os/fork_serve.h"
 #include "output/output.h"
 #include "pool/child_tokens.h"
@@ -55,17 +55,17 @@ static bool map(struct bytes *bytes, const char *path)
 /* Says what the answer must be, for those who get it by a machine that may die. */
 static bool write_report(char *const *argv, struct bytes job, int status)
 {
-    struct report report = {.code = status == LTO_CHILD_ANSWERED    ? LINK_OK
-                                    : status == LTO_CHILD_NO_MEMORY ? LINK_NO_MEMORY
-                                                                    : LINK_ENVIRONMENT};
+    struct job_report report = {.code = status == LTO_CHILD_ANSWERED    ? LINK_OK
+                                        : status == LTO_CHILD_NO_MEMORY ? LINK_NO_MEMORY
+                                                                        : LINK_ENVIRONMENT};
     struct buffer text = {0};
     struct bytes answer;
 
     if (!map(&answer, argv[ANSWER]))
         return false;
-    report_hash(job, report.input);
-    report_hash(answer, report.output);
-    report_write(&text, &report);
+    job_report_hash(job, report.input);
+    job_report_hash(answer, report.output);
+    job_report_write(&text, &report);
     return output_write_file(argv[REPORT], buffer_bytes(&text));
 }
 
@@ -111,8 +111,8 @@ int lto_child_run(char *const *argv)
 
     /* In a link of this machine the parent has seen to that. */
     if (argv[REPORT])
-        exec_fix_addresses(argv);
-    exec_set_name();
+        self_exec_fix_addresses(argv);
+    self_exec_set_name();
     if (argv[WORD][strlen(LTO_CHILD_WORD)] == '=')
         dlopen(argv[WORD] + strlen(LTO_CHILD_WORD "="), RTLD_NOW | RTLD_LOCAL);
     fork_serve_if_wanted();

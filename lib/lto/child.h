@@ -5,7 +5,7 @@
  * LIBRARY is the one that the job names: loaded first, so that a child which is copied for each job
  * (os/fork_server.h) has it.
  * The others are files: /dev/fd/N in a link of this machine, names on another one, where a report
- * (distribute/report.h) vouches for the answer. The library is
+ * (distribute/job_report.h) vouches for the answer. The library is
  * large and not ours; here it may crash, print, or end the process. */
 #pragma once
 

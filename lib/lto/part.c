@@ -15,6 +15,7 @@
 #include "lto/child.h"
 #include "lto/lto.h"
 #include "lto/lto_cache.h"
+#include "os/self_exec.h"
 #include "os/cancellation.h"
 #include "os/descriptor.h"
 #include "os/fork_server.h"
@@ -40,7 +41,7 @@ static bool run_copy(struct part *part, const struct exec_request *run, const in
         .is_repeated = part->run->is_repeated,
     };
 
-    return part->run->library && (job.is_repeated || !exec_is_own_program()) &&
+    return part->run->library && (job.is_repeated || !self_exec_is_program()) &&
            fork_server_run(&job, &part->result);
 }
 
@@ -54,7 +55,7 @@ static void run_child(struct part *part, int job)
     const int pass[] = {job, run->inputs, part->answer, tokens ? tokens->fds[0] : -1,
                         tokens ? tokens->fds[1] : -1};
     char paths[3][FD_PATH_SIZE], own[PATH_MAX], word[PATH_MAX + sizeof LTO_CHILD_WORD];
-    const char *program = run->program ? run->program : exec_own_file(own);
+    const char *program = run->program ? run->program : self_exec_file(own);
     const char *argv[] = {
         program, word, fork_server_files[0], fork_server_files[1], fork_server_files[2], NULL};
     const struct exec_request request = {

@@ -37,7 +37,7 @@ struct part {
 };
 
 struct parts_run {
-    const char *program; /* minilink; NULL = exec_own_file() */
+    const char *program; /* minilink; NULL = self_exec_file() */
     const char *library; /* that the jobs name; NULL = none is loaded before a job is known */
     bool is_repeated;    /* more children with the library follow in this link */
     int inputs;          /* file with all inputs */

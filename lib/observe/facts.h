@@ -16,8 +16,8 @@
 #include "observe/timing.h"
 #include "output/output.h"
 
-struct cross;  /* observe/cross.h */
-struct json_t; /* jansson's */
+struct cross_reference; /* observe/cross_reference.h */
+struct json_t;          /* jansson's */
 
 #define FACT_NONE UINT32_MAX
 
@@ -160,7 +160,7 @@ struct observation {
     struct merge_call *calls; /* by caller, each once */
     size_t call_count;
 
-    struct cross *cross; /* cross.c; NULL = nobody asked */
+    struct cross_reference *cross; /* cross_reference.c; NULL = nobody asked */
 
     struct output outputs[4]; /* files.c */
     bool is_prepared;

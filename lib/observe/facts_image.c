@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "observe/cross.h"
+#include "observe/cross_reference.h"
 #include "observe/facts.h"
 
 const char *const facts_class_names[FACT_CLASSES] = {
@@ -405,9 +405,10 @@ void observe_image(struct observation *observation, const struct merge_report *r
                             .count = count,
                             .joined = joined};
 
-    for (size_t i = 0; observation && cross_is_wanted(&observation->request) && i < count; i++)
+    for (size_t i = 0; observation && cross_reference_is_wanted(&observation->request) && i < count;
+         i++)
         if (i != joined)
-            cross_add_cubin(observation, cubins[i]);
+            cross_reference_add_cubin(observation, cubins[i]);
     if (!observe_wants_places(observation))
         return;
     find_members(&taking);

@@ -10,7 +10,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/escape.h"
-#include "observe/cross.h"
+#include "observe/cross_reference.h"
 #include "observe/facts.h"
 #include "os/descriptor.h"
 #include "os/output_target.h"
@@ -103,8 +103,8 @@ static bool write_lists(struct observation *observation, struct buffer *text)
                             : observation->request.print_drops && strcmp(drop->what, "member") != 0)
             map_print_drop(drop, text);
     }
-    if (cross_is_wanted(&observation->request))
-        cross_print(observation, text);
+    if (cross_reference_is_wanted(&observation->request))
+        cross_reference_print(observation, text);
     escape_lines(buffer_view(text), &shown);
     return std_streams_print(buffer_view(&shown));
 }

@@ -8,7 +8,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/escape.h"
-#include "observe/cross.h"
+#include "observe/cross_reference.h"
 #include "observe/facts.h"
 #include "options/embedded.h"
 #include "output/std_streams.h"
@@ -19,7 +19,7 @@ static bool is_wanted(const struct observe_request *request)
 {
     return request->times || request->trace || request->report_page || request->report_data ||
            request->map || request->stats || request->trace_inputs || request->print_drops ||
-           request->print_folded || cross_is_wanted(request);
+           request->print_folded || cross_reference_is_wanted(request);
 }
 
 /* The table of a link's stages needs no record of what threads do. */
@@ -270,8 +270,8 @@ void observe_program(struct observation *observation, const struct program *prog
     if (!observation)
         return;
     settle_members(observation, members);
-    if (cross_is_wanted(&observation->request))
-        cross_add_program(observation, program);
+    if (cross_reference_is_wanted(&observation->request))
+        cross_reference_add_program(observation, program);
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
 
@@ -434,7 +434,7 @@ void observe_close(struct observation *observation)
     if (observation->times_fd >= 0)
         close(observation->times_fd);
     events_close(observation->log);
-    cross_free(observation->cross);
+    cross_reference_free(observation->cross);
     table_free(&observation->member_names);
     table_free(&observation->symbol_names);
     table_free(&observation->own_names);

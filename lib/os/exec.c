@@ -3,11 +3,6 @@
  * posix_spawn (vfork inside) costs the same however large the linker has become, and is safe in a
  * program with threads; fork is neither. A child's end is seen through a pidfd in the same poll as
  * its output, since a grandchild may hold the pipe open for longer than the child lives. */
-#include "base/clock.h"
-#include "base/text.h"
-#include "os/capture.h"
-#include "os/exec.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,6 +19,11 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "os/capture.h"
+#include "os/exec.h"
 
 extern char **environ;
 
@@ -460,14 +460,4 @@ void exec_finish(struct exec_child *child, const struct exec_request *request,
     finish(child, request, result);
     release(child);
     free(child);
-}
-
-void exec_fix_addresses(char *const *argv)
-{
-    int before = personality(0xffffffff); /* only asks */
-
-    if (before < 0 || (before & ADDR_NO_RANDOMIZE) ||
-        personality((unsigned long)before | ADDR_NO_RANDOMIZE) < 0)
-        return;
-    execv("/proc/self/exe", argv);
 }

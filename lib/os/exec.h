@@ -79,31 +79,6 @@ bool exec_is_cancelled(const struct exec_request *request);
 void exec_finish(struct exec_child *child, const struct exec_request *request,
                  struct exec_result *result);
 
-/* Tells that this process runs the program minilink, whose children are the same program. */
-void exec_set_own_program(void);
-
-/* Whether it does. */
-bool exec_is_own_program(void);
-
-/* Writes the path of minilink's program into `path`, of PATH_MAX bytes, and returns it. That is the
- * program of this process; where it has been removed or replaced meanwhile, /proc/self/exe. In a
- * process that has minilink as a library it is `minilink` or `bin/minilink` in a folder above the
- * library, else `minilink` on PATH; just "minilink" when there is none. */
-const char *exec_own_program(char *path);
-
-/* The same program to be executed: what takes this one's place from now on is not run. */
-const char *exec_own_file(char *path);
-
-/* Calls this process minilink: one that runs by exec_own_file() is called "exe". */
-void exec_set_name(void);
-
-/* The path of the file that this code stands in: a shared object, or the program. */
-const char *exec_own_code(void);
-
-/* Begins this program anew, with fixed addresses and the same words, unless it has them already.
- * Returns when it has, or when that cannot be. Only for a process that has done nothing yet. */
-void exec_fix_addresses(char *const *argv);
-
 /* Sends a signal to every running group. Async-signal-safe. */
 void exec_signal_all(int number);
 

@@ -1,4 +1,5 @@
 /* fork_server.c: the linker's side: starts servers, and has them do jobs. */
+#include "os/self_exec.h"
 #include "os/fork_server.h"
 
 #include <poll.h>
@@ -141,7 +142,7 @@ static bool start(struct fork_server *server, const struct fork_server_job *job)
     server->control = ends[0];
     if (!ok)
         close(ends[0]);
-    if (!ok || exec_is_own_program() || detach(server))
+    if (!ok || self_exec_is_program() || detach(server))
         return ok;
     end(server);
     return false;

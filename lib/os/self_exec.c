@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/exec.h"
+#include "os/self_exec.h"
 #include "os/program_path.h"
 
 /* Folders above the library's that are looked in: lib/TRIPLET/minilink/nvjitlink has four. */
@@ -21,12 +22,12 @@
 
 static atomic_bool is_own;
 
-void exec_set_own_program(void)
+void self_exec_set_program(void)
 {
     atomic_store(&is_own, true);
 }
 
-bool exec_is_own_program(void)
+bool self_exec_is_program(void)
 {
     return atomic_load(&is_own);
 }
@@ -85,7 +86,7 @@ static const char *find_program(char *path)
 }
 
 /* Not /proc/self/exe itself where that can be helped: under valgrind it is valgrind. */
-const char *exec_own_program(char *path)
+const char *self_exec_path(char *path)
 {
     ssize_t size;
 
@@ -107,26 +108,36 @@ static bool is_same_file(const char *a, const char *b)
            of_a.st_ino == of_b.st_ino;
 }
 
-const char *exec_own_file(char *path)
+const char *self_exec_file(char *path)
 {
-    const char *program = exec_own_program(path);
+    const char *program = self_exec_path(path);
 
     if (!atomic_load(&is_own))
         return program;
     if (is_same_file(program, OWN_LINK))
         return OWN_LINK;
     /* Replaced since, which shows now; or the link leads to valgrind. */
-    return exec_own_program(path);
+    return self_exec_path(path);
 }
 
-void exec_set_name(void)
+void self_exec_set_name(void)
 {
     prctl(PR_SET_NAME, "minilink");
 }
 
-const char *exec_own_code(void)
+const char *self_exec_code_path(void)
 {
     const char *library = own_library();
 
     return library ? library : OWN_LINK;
+}
+
+void self_exec_fix_addresses(char *const *argv)
+{
+    int before = personality(0xffffffff); /* only asks */
+
+    if (before < 0 || (before & ADDR_NO_RANDOMIZE) ||
+        personality((unsigned long)before | ADDR_NO_RANDOMIZE) < 0)
+        return;
+    execv(OWN_LINK, argv);
 }

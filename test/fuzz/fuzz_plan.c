@@ -7,7 +7,7 @@
 #include "diag/diag.h"
 #include "diag/diag_state.h"
 #include "distribute/jobfile.h"
-#include "distribute/report.h"
+#include "distribute/job_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,16 +33,16 @@ static void look_at_plan(struct text text)
 
 static void look_at_report(struct bytes bytes)
 {
-    struct report report;
+    struct job_report report;
     struct buffer again = {0};
 
-    if (!report_read(&report, bytes))
+    if (!job_report_read(&report, bytes))
         return;
-    if (strlen(report.input) != REPORT_HASH_SIZE - 1 ||
-        strlen(report.output) != REPORT_HASH_SIZE - 1 || report.log.size > bytes.size)
+    if (strlen(report.input) != JOB_REPORT_HASH_SIZE - 1 ||
+        strlen(report.output) != JOB_REPORT_HASH_SIZE - 1 || report.log.size > bytes.size)
         abort();
-    report_write(&again, &report);
-    if (!report_read(&report, buffer_bytes(&again)))
+    job_report_write(&again, &report);
+    if (!job_report_read(&report, buffer_bytes(&again)))
         abort();
     buffer_free(&again);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cubin/cubin.h"
-#include "distribute/report.h"
+#include "distribute/job_report.h"
 #include "distribute/result.h"
 #include "distribute/verify_cubin.h"
 #include "minilink/assembler.h"
@@ -52,12 +52,12 @@ static void put(const char *path, struct bytes bytes, bool is_there)
 /* A report of a job that succeeded, with `log`. */
 static void put_report(struct text input, struct bytes output, struct bytes log)
 {
-    struct report report = {.log = {(const char *)log.data, log.size}};
+    struct job_report report = {.log = {(const char *)log.data, log.size}};
     struct buffer text = {0};
 
-    report_hash((struct bytes){(const uint8_t *)input.data, input.size}, report.input);
-    report_hash(output, report.output);
-    report_write(&text, &report);
+    job_report_hash((struct bytes){(const uint8_t *)input.data, input.size}, report.input);
+    job_report_hash(output, report.output);
+    job_report_write(&text, &report);
     put(report_path, buffer_bytes(&text), true);
     buffer_free(&text);
 }

@@ -13,7 +13,7 @@
 #include "distribute/distribute.h"
 #include "distribute/files.h"
 #include "distribute/jobfile.h"
-#include "distribute/report.h"
+#include "distribute/job_report.h"
 #include "distribute/result.h"
 #include "os/folder.h"
 #include "suite.h"
@@ -223,21 +223,21 @@ TEST(a_plan_is_that_of_its_own_jobs)
 
 TEST(a_report_is_read_as_it_was_written)
 {
-    struct report report = {.code = 5, .log = TEXT("line\nother\xff line\n")}, read;
+    struct job_report report = {.code = 5, .log = TEXT("line\nother\xff line\n")}, read;
     struct buffer file = {0};
 
-    report_hash((struct bytes){(const uint8_t *)"in", 2}, report.input);
-    report_hash((struct bytes){NULL, 0}, report.output);
-    report_write(&file, &report);
-    ck_assert(report_read(&read, buffer_bytes(&file)));
+    job_report_hash((struct bytes){(const uint8_t *)"in", 2}, report.input);
+    job_report_hash((struct bytes){NULL, 0}, report.output);
+    job_report_write(&file, &report);
+    ck_assert(job_report_read(&read, buffer_bytes(&file)));
     ck_assert_int_eq(read.code, 5);
     ck_assert_str_eq(read.input, report.input);
     ck_assert_str_eq(read.output, report.output);
     ck_assert(text_equal(read.log, report.log));
     for (size_t cut = 0; cut < file.size; cut++)
-        ck_assert(!report_read(&read, (struct bytes){(const uint8_t *)file.data, cut}));
+        ck_assert(!job_report_read(&read, (struct bytes){(const uint8_t *)file.data, cut}));
     buffer_char(&file, 'x');
-    ck_assert(!report_read(&read, buffer_bytes(&file)));
+    ck_assert(!job_report_read(&read, buffer_bytes(&file)));
     buffer_free(&file);
 }
 

@@ -23,6 +23,7 @@
 #include "diag/diag.h"
 #include "diag/diag_state.h"
 #include "os/exec.h"
+#include "os/self_exec.h"
 #include "files.h"
 #include "suite.h"
 
@@ -313,8 +314,8 @@ TEST(the_own_program_has_a_path)
 {
     char path[PATH_MAX];
 
-    exec_set_own_program();
-    ck_assert_ptr_eq(exec_own_program(path), path);
+    self_exec_set_program();
+    ck_assert_ptr_eq(self_exec_path(path), path);
     ck_assert_str_eq(strrchr(path, '/'), "/check_exec");
 }
 
@@ -325,10 +326,10 @@ TEST(the_own_program_is_run_whatever_takes_its_place)
     char path[PATH_MAX];
     struct stat running, named;
 
-    exec_set_own_program();
+    self_exec_set_program();
     ck_assert_int_eq(stat(link, &running), 0);
-    ck_assert_int_eq(stat(exec_own_program(path), &named), 0);
-    ck_assert_str_eq(exec_own_file(path), running.st_ino == named.st_ino ? link : path);
+    ck_assert_int_eq(stat(self_exec_path(path), &named), 0);
+    ck_assert_str_eq(self_exec_file(path), running.st_ino == named.st_ino ? link : path);
 }
 
 TEST(messages_of_a_failure_are_the_log)

@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "files.h"
+#include "os/self_exec.h"
 #include "os/descriptor.h"
 #include "os/fork_server.h"
 #include "suite.h"
@@ -149,7 +150,7 @@ TEST_LOOP(one_process_does_all_jobs_but_the_first, 4)
     long first;
 
     if (_i % 2)
-        exec_set_own_program();
+        self_exec_set_program();
     ck_assert(!run(mode, "one"));
     ck_assert(run(mode, "two"));
     expect_copied("two");
@@ -247,7 +248,7 @@ TEST_LOOP(a_server_that_works_leaves_a_clone_behind_for_a_job_beside_its_own, 2)
     long clone;
 
     if (_i == 1)
-        exec_set_own_program();
+        self_exec_set_program();
     run("copy", "");
     ck_assert(run("copy", ""));
     begin_long_job(&job);
@@ -292,7 +293,7 @@ TEST_LOOP(a_clone_outlives_the_server_whose_job_is_given_up, 2)
     struct long_job first, second;
 
     if (_i == 1)
-        exec_set_own_program();
+        self_exec_set_program();
     run("copy", "");
     ck_assert(run("copy", ""));
     begin_long_job(&first);
@@ -329,7 +330,7 @@ TEST_LOOP(what_does_not_work_as_a_server_is_left_alone, 8)
     static const char *const modes[] = {"crash", "early", "threads", "elsewhere"};
 
     if (_i >= 4)
-        exec_set_own_program();
+        self_exec_set_program();
     for (int i = 0; i < 4; i++)
         ck_assert(!run(modes[_i % 4], "x"));
     expect_no_child();
@@ -394,7 +395,7 @@ TEST_LOOP(a_job_that_is_given_up_leaves_nothing, 3)
     bool is_late = _i == 2;
 
     if (_i == 1)
-        exec_set_own_program();
+        self_exec_set_program();
     run("hang", "");
     timeout = is_late ? 1 : 0;
     cancelled = !is_late;

@@ -1,5 +1,5 @@
-/* report.c: one line, and the log as it is. */
-#include "distribute/report.h"
+/* job_report.c: one line, and the log as it is. */
+#include "distribute/job_report.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -9,16 +9,16 @@
 
 static const char format[] = "minilink-report 1 ";
 
-const char *report_hash(struct bytes bytes, char hash[REPORT_HASH_SIZE])
+const char *job_report_hash(struct bytes bytes, char hash[JOB_REPORT_HASH_SIZE])
 {
     XXH128_hash_t value = XXH3_128bits(bytes.data, bytes.size);
 
-    snprintf(hash, REPORT_HASH_SIZE, "%016llx%016llx", (unsigned long long)value.high64,
+    snprintf(hash, JOB_REPORT_HASH_SIZE, "%016llx%016llx", (unsigned long long)value.high64,
              (unsigned long long)value.low64);
     return hash;
 }
 
-void report_write(struct buffer *out, const struct report *report)
+void job_report_write(struct buffer *out, const struct job_report *report)
 {
     buffer_printf(out, "%s%d %s %s %zu\n", format, report->code, report->input, report->output,
                   report->log.size);
@@ -31,9 +31,9 @@ static bool take_number(struct text *rest, struct text end, uint64_t *number)
     return text_scan_number(rest, number) && text_skip(rest, end);
 }
 
-static bool take_hash(struct text *rest, char hash[REPORT_HASH_SIZE])
+static bool take_hash(struct text *rest, char hash[JOB_REPORT_HASH_SIZE])
 {
-    const size_t size = REPORT_HASH_SIZE - 1;
+    const size_t size = JOB_REPORT_HASH_SIZE - 1;
 
     if (rest->size <= size || rest->data[size] != ' ')
         return false;
@@ -46,7 +46,7 @@ static bool take_hash(struct text *rest, char hash[REPORT_HASH_SIZE])
     return true;
 }
 
-bool report_read(struct report *report, struct bytes file)
+bool job_report_read(struct job_report *report, struct bytes file)
 {
     struct text rest = {(const char *)file.data, file.size};
     uint64_t code, size;

@@ -1,4 +1,4 @@
-/* report.h: what minilink, as a tool on another machine, says of its job beside the cubin.
+/* job_report.h: what minilink, as a tool on another machine, says of its job beside the cubin.
  *
  * A line
  *     minilink-report 1 CODE INPUT OUTPUT BYTES
@@ -13,19 +13,19 @@
 #include "base/text.h"
 
 /* Room for a hash in hexadecimal digits. */
-#define REPORT_HASH_SIZE 33
+#define JOB_REPORT_HASH_SIZE 33
 
 /* A view into the file, or what one is made of. */
-struct report {
+struct job_report {
     int code; /* enum link_code */
-    char input[REPORT_HASH_SIZE], output[REPORT_HASH_SIZE];
+    char input[JOB_REPORT_HASH_SIZE], output[JOB_REPORT_HASH_SIZE];
     struct text log;
 };
 
 /* XXH3-128 of the bytes, in hexadecimal digits. Returns `hash`. */
-const char *report_hash(struct bytes bytes, char hash[REPORT_HASH_SIZE]);
+const char *job_report_hash(struct bytes bytes, char hash[JOB_REPORT_HASH_SIZE]);
 
-void report_write(struct buffer *out, const struct report *report);
+void job_report_write(struct buffer *out, const struct job_report *report);
 
 /* False for bytes that are no whole report. */
-bool report_read(struct report *report, struct bytes file);
+bool job_report_read(struct job_report *report, struct bytes file);

@@ -1,5 +1,5 @@
-/* report.c: one line per fact, in nvlink's words where it has them. */
-#include "link/report.h"
+/* verbose.c: one line per fact, in nvlink's words where it has them. */
+#include "link/verbose.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static const char *kind_name(uint32_t kind)
     }
 }
 
-void report_members(const struct members *members)
+void verbose_members(const struct members *members)
 {
     char arch[ARCH_NAME_SIZE];
 
@@ -43,7 +43,7 @@ void report_members(const struct members *members)
     }
 }
 
-void report_agreement(const struct agreement *agreement)
+void verbose_agreement(const struct agreement *agreement)
 {
     static const char *const states[] = {"none", "absent", "present", "mixed", "conflict"};
 
@@ -66,8 +66,8 @@ void report_agreement(const struct agreement *agreement)
         diag_verbose("in force: -maxrregcount=%" PRId32, agreement->maxrregcount);
 }
 
-void report_chunks(const struct chunks *chunks, const struct program *program,
-                   const char *sequential_reason)
+void verbose_chunks(const struct chunks *chunks, const struct program *program,
+                    const char *sequential_reason)
 {
     if (chunks->count == 0)
         return;
@@ -89,7 +89,7 @@ void report_chunks(const struct chunks *chunks, const struct program *program,
     }
 }
 
-void report_assembly(const struct cubins *cubins, struct assembler *assembler)
+void verbose_assembly(const struct cubins *cubins, struct assembler *assembler)
 {
     const char *version;
 
@@ -106,7 +106,7 @@ void report_assembly(const struct cubins *cubins, struct assembler *assembler)
                      cubins->count);
 }
 
-bool report_cache(struct cache *cache)
+bool verbose_cache(struct cache *cache)
 {
     struct buffer text = {0};
 
@@ -115,7 +115,7 @@ bool report_cache(struct cache *cache)
     return std_streams_print(buffer_view(&text));
 }
 
-bool report_callgraph(const struct merge_report *report, enum callgraph_form form)
+bool verbose_callgraph(const struct merge_report *report, enum callgraph_form form)
 {
     if (report->callgraph.size == 0)
         return true;
@@ -156,7 +156,7 @@ static void report_kernel(const struct kernel_report *kernel, bool is_mercury)
                  kernel->shared - (is_mercury ? kernel->reserved : 0), banks, references);
 }
 
-void report_image(const struct merge_report *report, struct arch arch)
+void verbose_image(const struct merge_report *report, struct arch arch)
 {
     /* Measured: nvlink tells neither constants nor the driver's reserve for them. */
     bool is_mercury = arch.sm >= 100;

@@ -1,5 +1,6 @@
-/* cross.c: a graph of who refers to whom; --why-live is a breadth-first search from all kernels. */
-#include "observe/cross.h"
+/* cross_reference.c: a graph of who refers to whom; --why-live is a breadth-first search from all
+ * kernels. */
+#include "observe/cross_reference.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ struct edge {
     uint32_t from, to;
 };
 
-struct cross {
+struct cross_reference {
     struct table names; /* of the visible ones */
     struct node *nodes;
     size_t node_count, node_capacity;
@@ -41,19 +42,19 @@ struct cross {
     size_t edge_count, edge_capacity;
 };
 
-bool cross_is_wanted(const struct observe_request *request)
+bool cross_reference_is_wanted(const struct observe_request *request)
 {
     return request->cref || request->trace_symbols || request->why_live;
 }
 
-static struct cross *cross_of(struct observation *observation)
+static struct cross_reference *cross_of(struct observation *observation)
 {
     if (!observation->cross)
         observation->cross = memory_zalloc(1, sizeof *observation->cross);
     return observation->cross;
 }
 
-void cross_free(struct cross *cross)
+void cross_reference_free(struct cross_reference *cross)
 {
     if (!cross)
         return;
@@ -66,7 +67,7 @@ void cross_free(struct cross *cross)
 
 static uint32_t add_node(struct observation *observation, struct text name, bool is_visible)
 {
-    struct cross *cross = cross_of(observation);
+    struct cross_reference *cross = cross_of(observation);
     uint32_t node = (uint32_t)cross->node_count;
 
     if (is_visible && table_find(&cross->names, name) != TABLE_NONE)
@@ -79,7 +80,8 @@ static uint32_t add_node(struct observation *observation, struct text name, bool
     return node;
 }
 
-static void add_mention(struct cross *cross, uint32_t node, const char *member, bool is_definition)
+static void add_mention(struct cross_reference *cross, uint32_t node, const char *member,
+                        bool is_definition)
 {
     ARRAY_PUSH(cross->mentions, cross->mention_count, cross->mention_capacity) =
         (struct mention){node, member, is_definition};
@@ -87,7 +89,7 @@ static void add_mention(struct cross *cross, uint32_t node, const char *member, 
         cross->nodes[node].member = member;
 }
 
-static void add_edge(struct cross *cross, uint32_t from, uint32_t to)
+static void add_edge(struct cross_reference *cross, uint32_t from, uint32_t to)
 {
     ARRAY_PUSH(cross->edges, cross->edge_count, cross->edge_capacity) = (struct edge){from, to};
 }
@@ -108,9 +110,9 @@ static void add_module(struct observation *observation, const struct program *pr
     }
 }
 
-void cross_add_program(struct observation *observation, const struct program *program)
+void cross_reference_add_program(struct observation *observation, const struct program *program)
 {
-    struct cross *cross = cross_of(observation);
+    struct cross_reference *cross = cross_of(observation);
     uint32_t *node_of = arena_alloc(&observation->arena, program->symbol_count, sizeof *node_of);
 
     for (size_t i = 0; i < program->symbol_count; i++) {
@@ -127,9 +129,9 @@ void cross_add_program(struct observation *observation, const struct program *pr
         add_module(observation, program, i, node_of);
 }
 
-void cross_add_cubin(struct observation *observation, const struct cubin *cubin)
+void cross_reference_add_cubin(struct observation *observation, const struct cubin *cubin)
 {
-    struct cross *cross = cross_of(observation);
+    struct cross_reference *cross = cross_of(observation);
     const char *member = arena_string(&observation->arena, text_of(cubin->name));
     uint32_t *node_of = arena_alloc(&observation->arena, cubin->symbol_count, sizeof *node_of);
     uint32_t data = add_node(observation, (struct text){0}, false);
@@ -179,7 +181,7 @@ static int compare_edges(const void *left, const void *right)
  * whoever names them. */
 static void walk(struct observation *observation)
 {
-    struct cross *cross = observation->cross;
+    struct cross_reference *cross = observation->cross;
     uint32_t *queue = arena_alloc(&observation->arena, cross->node_count, sizeof *queue);
     size_t *first = arena_zalloc(&observation->arena, cross->node_count + 1, sizeof *first);
     size_t count = 0;
@@ -209,7 +211,7 @@ static void walk(struct observation *observation)
 /* Kernels that were left out keep nothing. */
 static void leave_out(struct observation *observation)
 {
-    struct cross *cross = observation->cross;
+    struct cross_reference *cross = observation->cross;
 
     for (size_t i = 0; i < observation->drop_count; i++) {
         uint32_t node = table_find(&cross->names, observation->drops[i].name);
@@ -234,7 +236,7 @@ static const char *shown(struct observation *observation, const struct node *nod
 
 static void print_why(struct observation *observation, const char *name, struct buffer *out)
 {
-    struct cross *cross = observation->cross;
+    struct cross_reference *cross = observation->cross;
     bool is_found = false;
 
     for (size_t i = 0; i < cross->node_count; i++) {
@@ -261,7 +263,7 @@ static void print_why(struct observation *observation, const char *name, struct 
 
 static void print_trace(struct observation *observation, const char *name, struct buffer *out)
 {
-    const struct cross *cross = observation->cross;
+    const struct cross_reference *cross = observation->cross;
 
     for (size_t i = 0; i < cross->mention_count; i++) {
         const struct mention *mention = &cross->mentions[i];
@@ -296,7 +298,7 @@ static int compare_rows(const void *left, const void *right)
 
 static void print_table(struct observation *observation, struct buffer *out)
 {
-    const struct cross *cross = observation->cross;
+    const struct cross_reference *cross = observation->cross;
     struct row *rows = arena_alloc(&observation->arena, cross->mention_count, sizeof *rows);
 
     for (size_t i = 0; i < cross->mention_count; i++)
@@ -312,7 +314,7 @@ static void print_table(struct observation *observation, struct buffer *out)
     }
 }
 
-void cross_print(struct observation *observation, struct buffer *out)
+void cross_reference_print(struct observation *observation, struct buffer *out)
 {
     const struct observe_request *request = &observation->request;
 
