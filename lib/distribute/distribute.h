@@ -46,7 +46,7 @@ struct distribute_tool {
     const char *shared_path;   /* of that file, set by distribute_name_files */
     bool is_positional;  /* a job's words are input, shared file, output and report, in place of
                             input, --chunk-report=, -o and output */
-    bool reports;        /* it is minilink, which takes --chunk-report=FILE (report.h) */
+    bool reports;        /* it is minilink, which takes --chunk-report=FILE (job_report.h) */
     unsigned time_limit; /* of one job, in seconds; 0 = none */
     uint64_t memory;     /* that a job takes, in bytes: so much, and */
     uint64_t memory_per_byte; /* so much for each byte of its input; an estimate */
