@@ -20,6 +20,7 @@
 
 #include "assemble/ptxas_ahead.h"
 #include "base/context.h"
+#include "base/memory.h"
 #include "os/descriptor.h"
 #include "os/exec.h"
 #include "os/fork_server.h"
@@ -305,19 +306,19 @@ static int try_options(struct ptxas *ptxas, const struct minilink_job *job,
 {
     struct minilink_job trial = *job;
     struct minilink_result result = {.size = sizeof result};
-    char head[256];
     size_t lines = 0, size = 0;
+    char *head;
     int code;
 
     /* .version, .target, .address_size */
-    for (; size < job->ptx_size && size < sizeof head - 1 && lines < 3; size++)
+    for (; size < job->ptx_size && lines < 3; size++)
         lines += job->ptx[size] == '\n';
-    memcpy(head, job->ptx, size);
-    head[size] = '\0';
+    head = memory_copy_string(job->ptx, size);
     trial.ptx = head;
     trial.ptx_size = size;
     trial.options = options;
     code = assemble(ptxas, &trial, &result);
+    free(head);
     free(result.cubin);
     free(result.log);
     return code;

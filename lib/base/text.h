@@ -56,6 +56,13 @@ static inline bool text_starts(struct text t, struct text prefix)
            (prefix.size == 0 || memcmp(t.data, prefix.data, prefix.size) == 0);
 }
 
+/* True when `t` ends with `end`. */
+static inline bool text_ends(struct text t, struct text end)
+{
+    return t.size >= end.size &&
+           (end.size == 0 || memcmp(t.data + (t.size - end.size), end.data, end.size) == 0);
+}
+
 /* The number of strings in a list that ends with NULL; 0 for no list. */
 static inline size_t string_list_count(const char *const *list)
 {

@@ -43,12 +43,6 @@ static const struct cubin_section *owner_of(const struct cubin *cubin,
     return &cubin->sections[section->info];
 }
 
-static bool ends_with(struct text name, struct text end)
-{
-    return name.size >= end.size &&
-           text_equal((struct text){name.data + name.size - end.size, end.size}, end);
-}
-
 /* Relocations have all of their section's name, what else belongs to code the function's. */
 static bool is_named_after(const struct cubin_section *section, const struct cubin_section *owner)
 {
@@ -62,7 +56,7 @@ static bool is_named_after(const struct cubin_section *section, const struct cub
         end.size -= CODE.size - 1;
     }
     if (prefix.size == 0)
-        return ends_with(name, end);
+        return text_ends(name, end);
     return text_skip(&name, prefix) && text_equal(name, end);
 }
 

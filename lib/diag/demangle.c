@@ -64,7 +64,7 @@ static void put_spaced(const char *text, struct buffer *out)
  * its encoding: D0Ev at the end, as destructors have no parameters (a virtual base's VTT apart). */
 static bool is_deleting(struct text mangled)
 {
-    return mangled.size > 4 && memcmp(mangled.data + mangled.size - 4, "D0Ev", 4) == 0;
+    return text_ends(mangled, TEXT("D0Ev"));
 }
 
 /* __nv_static_25__8eaaec0a_4_u_cu_8e450714__Z1fv: the number is the size of the module's name

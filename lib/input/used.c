@@ -218,9 +218,7 @@ static bool matches_rest(struct text rest, struct text name)
         const char *found;
 
         if (piece.size == rest.size)
-            return name.size >= piece.size &&
-                   (piece.size == 0 ||
-                    memcmp(name.data + name.size - piece.size, piece.data, piece.size) == 0);
+            return text_ends(name, piece);
         found = piece.size ? memmem(name.data, name.size, piece.data, piece.size) : name.data;
         if (!found)
             return false;

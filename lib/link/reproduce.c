@@ -39,7 +39,7 @@ static const char *folder_name(struct arena *arena, const char *path)
 {
     struct text name = text_of(basename(path));
 
-    if (name.size > 4 && memcmp(name.data + name.size - 4, ".tar", 4) == 0)
+    if (name.size > 4 && text_ends(name, TEXT(".tar")))
         name.size -= 4;
     return arena_string(arena, name);
 }

@@ -218,6 +218,16 @@ link scale.bc helper.bc; [ $? = 3 ] && grep -q "Could not find libLLVM '/none.so
 verdict $? "no library is an error of the environment"
 library=$BUILD/fake-nvjitlink.so
 link scale.bc helper.bc; [ $? = 3 ] && grep -q "it has no function 'LLVM" messages; verdict $? "another library"
+# Without --llvm: the newest version in LD_LIBRARY_PATH or the system's folders.
+unnamed() { minilink -vv -arch=sm_75 scale.bc helper.bc -o out.cubin > messages 2>&1; }
+if [ ${#libraries[@]} -gt 0 ]; then
+    newest=$(printf '%s\n' "${libraries[@]}" | sed 's/.*[^0-9]\([0-9][0-9]\)\.[0-9s].*/\1/' | sort -n | tail -n 1)
+    LD_LIBRARY_PATH=$work/none unnamed
+    [ "$(sed -n 's/.*libLLVM \([0-9]*\)\..*/\1/p' messages | head -n 1)" -ge "$newest" ]; verdict $? "the newest libLLVM is found"
+fi
+mkdir libraries && cp "$BUILD/fake-nvjitlink.so" libraries/libLLVM.so.40.1
+LD_LIBRARY_PATH=$work/none:$work/libraries unnamed; [ $? = 3 ] && grep -q "/libraries/libLLVM.so.40.1'*: it has no" messages
+verdict $? "one in a folder of LD_LIBRARY_PATH is found"
 if [ ${#libraries[@]} = 0 ]; then
     skip 1 "no libLLVM is installed: compiling LLVM bitcode"
 fi

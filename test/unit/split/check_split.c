@@ -902,6 +902,20 @@ TEST(modules_with_debug_sections_stay_whole)
     check_all();
 }
 
+TEST(a_variable_that_only_a_whole_module_names_stands_in_the_first_chunk)
+{
+    struct program_source sources[] = {
+        {"a", TEXT(".version 8.0\n.target sm_80, debug\n.address_size 64\n.extern .global .b32 v;\n"
+                   ".visible .entry a() { .reg .b32 r; ld.global.b32 r, [v]; ret; }\n"
+                   ".section .debug_info { .b64 a }\n")},
+        {"b", TEXT(HEADER ".visible .global .b32 v;\n.visible .entry b() { ret; }\n")}};
+
+    split(sources, 2, 1);
+    ck_assert_uint_eq(chunks.count, 2);
+    ck_assert(contains(&chunks.list[0], ".visible .global .b32 v;"));
+    check_all();
+}
+
 TEST(lines_are_found_in_their_sources)
 {
     struct program_source sources[] = {
