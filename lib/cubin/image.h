@@ -133,7 +133,7 @@ void image_layout(struct image *image);
 void image_layout_program(struct image *image, uint64_t names_gap, uint64_t strings_gap,
                           bool is_apart);
 
-/* The file's bytes, appended to `out`; image_layout comes first. */
+/* Puts the file's bytes into `out`, which is empty; image_layout comes first. */
 void image_bytes(const struct image *image, struct buffer *out);
 
 /* Writes its bytes to an output that is open. False, and a fatal diagnostic, when that cannot be;

@@ -12,11 +12,11 @@
 #include "cubin/image_headers.h"
 #include "os/elf_library.h"
 
-/* Zeros up to byte `offset` of the file, which begins at byte `start` of `out`. */
-static void pad(struct buffer *out, size_t start, uint64_t offset)
+/* Zeros up to byte `offset`. */
+static void pad(struct buffer *out, uint64_t offset)
 {
-    if (out->size - start < offset)
-        buffer_zeros(out, start + offset - out->size);
+    if (out->size < offset)
+        buffer_zeros(out, offset - out->size);
 }
 
 /* Appends one of ELF's records. */
@@ -33,9 +33,9 @@ static void put_record(struct buffer *out, Elf_Type type, void *record, size_t s
     out->size += size;
 }
 
-static void put_headers(const struct image *image, struct buffer *out, size_t start)
+static void put_headers(const struct image *image, struct buffer *out)
 {
-    pad(out, start, image->section_header_offset);
+    pad(out, image->section_header_offset);
     for (size_t i = 0; i < image->section_count; i++) {
         Elf64_Shdr header = image_headers_section(image, i);
 
@@ -51,7 +51,6 @@ static void put_headers(const struct image *image, struct buffer *out, size_t st
 void image_bytes(const struct image *image, struct buffer *out)
 {
     Elf64_Ehdr header = image_headers_file(image);
-    size_t start = out->size;
 
     elf_library_begin();
     buffer_reserve(out, image->file_size);
@@ -61,8 +60,8 @@ void image_bytes(const struct image *image, struct buffer *out)
 
         if (!image_headers_contents(section))
             continue;
-        pad(out, start, section->offset);
+        pad(out, section->offset);
         buffer_append(out, section->data, section->size);
     }
-    put_headers(image, out, start);
+    put_headers(image, out);
 }
