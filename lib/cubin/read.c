@@ -268,7 +268,7 @@ static bool name_sections(struct reader *reader)
     size_t string_table = 0;
     Elf_Scn *place = NULL;
 
-    if (elf_getshdrstrndx(reader->elf, &string_table) != 0 || string_table == 0 ||
+    if (elf_getshdrstrndx(reader->elf, &string_table) != 0 ||
         string_table >= cubin->section_count || cubin->sections[string_table].type != SHT_STRTAB)
         return read_damaged(reader,
                             "section %zu, which should hold the section names, is no string "

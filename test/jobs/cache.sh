@@ -72,6 +72,8 @@ many=(-split-compile-extended=4 --minimum-chunk=1)
 same "a split link" "${many[@]}" "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
 same "forty kernels" "${many[@]}" kernels.ptx
 same "one chunk" kernels.ptx
+mkdir system && ar rc system/libcudadevrt.a "$F"/b.sass.o
+same "a library of the system that nothing calls" "$F"/c.lto.o -Lsystem -lcudadevrt
 same "a warning" "${many[@]}" warned.ptx kernels.ptx
 holds "... which is said" grep -q '^minilink warning : .*minnctapersm' said.whole
 same "an assembler that talks" "${many[@]}" -Xptxas=-v "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
