@@ -100,7 +100,7 @@ static bool decode_reference(struct decoder *decoder, struct code_word word,
                              struct operand *operand)
 {
     uint64_t reference = code_field(word.low, 24, 3);
-    struct code_word high = {0};
+    struct code_word high;
 
     operand->value = (int64_t)word.high;
     if (reference == CODE_NO_REFERENCE)
