@@ -86,7 +86,10 @@ bool answer_read(int fd, struct arena *arena, struct lto_answer *result)
         .major = head.major,
         .minor = head.minor,
     };
-    return read_text(fd, arena, &at, head.error_size, &result->errors) &&
-           read_text(fd, arena, &at, head.info_size, &result->infos) &&
-           read_text(fd, arena, &at, head.ptx_size, &result->ptx);
+    if (read_text(fd, arena, &at, head.error_size, &result->errors) &&
+        read_text(fd, arena, &at, head.info_size, &result->infos) &&
+        read_text(fd, arena, &at, head.ptx_size, &result->ptx))
+        return true;
+    *result = (struct lto_answer){0};
+    return false;
 }

@@ -73,5 +73,6 @@ bool answer_begins(struct bytes head, uint64_t size);
 /* True when the file holds the answer of a run in which all went well. Raises nothing. */
 bool answer_succeeded(int answer);
 
-/* Reads the answer from the file into `arena`. False when there is no whole answer. */
+/* Reads the answer from the file into `arena`. False, and *result is zero, when there is no whole
+ * answer. */
 bool answer_read(int answer, struct arena *arena, struct lto_answer *result);

@@ -231,8 +231,6 @@ static void read_answers(struct compilation *compilation, size_t failed)
         bool is_read = part->result.end == EXEC_EXITED && part->result.code == 0 &&
                        answer_read(part->answer, compilation->texts, &compilation->answers[i]);
 
-        if (!is_read) /* such as an answer that is cut */
-            compilation->answers[i].step = LTO_STEP_LOAD;
         run->list[i].succeeded &= is_read;
         made->ptx = compilation->answers[i].ptx;
         made->started = part->started;

@@ -2,7 +2,8 @@
  *
  * ptxas refuses a call whose numbers of arguments or results differ from the prototype's, or an
  * argument of another size, or of a float where an integer is declared and the other way round
- * (measured on 13.0). A .param variable is compared by its size. */
+ * (measured on 13.0). A .param variable is compared by its size; no other one is an argument, nor
+ * is a parameter of the caller's own. */
 #include "toy/body_steps.h"
 
 #include "diag/diag.h"
@@ -63,6 +64,25 @@ static bool argument_agrees(const struct call *call, const struct operand *argum
     return true;
 }
 
+/* Arguments and results of any call are registers, numbers, or .param variables of the body. */
+static void check_spaces(struct call *call, const struct operand *list)
+{
+    for (uint32_t i = 0; i < list->element_count; i++) {
+        const struct operand *argument = &list->elements[i];
+        const struct body_symbol *symbol =
+            argument->kind == OPERAND_SYMBOL ? &call->body->symbols[argument->symbol] : NULL;
+
+        if (symbol && symbol->is_parameter && symbol->space == SPACE_PARAM)
+            fail(call,
+                 "Formal parameter '%.*s' declared in .param space cannot be used as argument to "
+                 "call",
+                 symbol->name);
+        else if (symbol ? symbol->is_function || symbol->space != SPACE_PARAM
+                        : argument->kind == OPERAND_SPECIAL || argument->kind == OPERAND_ADDRESS)
+            fail(call, "Call argument '%.*s' has illegal state space", argument->text);
+    }
+}
+
 /* The arguments, or results, of the call against those parameters. */
 static void check_list(struct call *call, const struct operand *list, const struct ptx_item *item,
                        bool is_return)
@@ -96,6 +116,9 @@ static void check_call(struct call *call, const struct scope *scope)
     const struct operand *target = &instruction->operands[at], *arguments = NULL;
     const struct global *global;
 
+    for (unsigned i = 0; i < instruction->operand_count; i++)
+        if (instruction->operands[i].kind == OPERAND_LIST)
+            check_spaces(call, &instruction->operands[i]);
     if (at == instruction->operand_count)
         return;
     if (at + 1u < instruction->operand_count && target[1].kind == OPERAND_LIST)

@@ -30,13 +30,12 @@ static void use_symbol(struct survey *survey, uint32_t symbol, enum symbol_use u
     survey->result->uses[symbol] |= (uint8_t)use;
 }
 
-/* Lists and vectors nest by a few levels only: the parser sees to that. */
+/* What nests in it has no use to note: arguments of calls are no functions (call_check.c), and a
+ * sampler between coordinates has its symbol as each variable has. */
 static void survey_operand(struct survey *survey, const struct operand *operand)
 {
     if (operand->kind == OPERAND_SYMBOL || operand->kind == OPERAND_ADDRESS)
         use_symbol(survey, operand->symbol, USE_CODE);
-    for (uint32_t i = 0; i < operand->element_count; i++)
-        survey_operand(survey, &operand->elements[i]);
 }
 
 static void add_signature(struct survey *survey, struct text head)

@@ -7,8 +7,9 @@
  *     FAULT_THREAD=N      the N-th pthread_create fails
  *     FAULT_WRITE=N       the N-th step of writing fails: write, pwrite, ftruncate, fallocate, a
  *                         shared writable mapping, fsync, rename, renameat2
+ *     FAULT_READ=N        the N-th read of a file fails: read, pread
  *     FAULT_FOREVER=1     all later ones fail too
- *     FAULT_COUNT=FILE    "ALLOCATIONS THREADS WRITES" goes there at exit
+ *     FAULT_COUNT=FILE    "ALLOCATIONS THREADS WRITES READS" goes there at exit
  *     FAULT_LEAKS=FILE    a line goes there at exit for each block that was not freed: its size and
  *                         who allocated it, as "object+offset" for addr2line
  * Children do not inherit any of it. A program may also find fault_arm() with dlsym. */
@@ -54,7 +55,7 @@ struct block {
     int frame_count;
 };
 
-static struct fault allocations, threads, writes;
+static struct fault allocations, threads, writes, reads;
 static bool is_forever, is_started;
 static const char *count_file, *leaks_file;
 /* Blocks are numbered from 1 on, and numbers are used again. A program is run some thousand times,
@@ -249,16 +250,35 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 /* Only of regular files, memory files among them; fd -1 is a step that is none's. Messages, pipes
  * and event counters go on. */
-static bool disk_fails(int fd, int error)
+static bool step_fails(struct fault *fault, int fd, int error)
 {
     struct stat status;
 
     if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode)))
         return false;
-    if (!fails(&writes))
+    if (!fails(fault))
         return false;
     errno = error;
     return true;
+}
+
+static bool disk_fails(int fd, int error)
+{
+    return step_fails(&writes, fd, error);
+}
+
+ssize_t read(int fd, void *data, size_t size)
+{
+    ssize_t (*real)(int, void *, size_t) = next("read");
+
+    return step_fails(&reads, fd, EIO) ? -1 : real(fd, data, size);
+}
+
+ssize_t pread(int fd, void *data, size_t size, off_t offset)
+{
+    ssize_t (*real)(int, void *, size_t, off_t) = next("pread");
+
+    return step_fails(&reads, fd, EIO) ? -1 : real(fd, data, size, offset);
 }
 
 ssize_t write(int fd, const void *data, size_t size)
@@ -366,8 +386,8 @@ __attribute__((destructor)) static void finish(void)
     is_inside = true;
     is_started = false;
     if (count_file && (file = fopen(count_file, "w")) != NULL) {
-        fprintf(file, "%ju %ju %ju\n", (uintmax_t)allocations.count, (uintmax_t)threads.count,
-                (uintmax_t)writes.count);
+        fprintf(file, "%ju %ju %ju %ju\n", (uintmax_t)allocations.count, (uintmax_t)threads.count,
+                (uintmax_t)writes.count, (uintmax_t)reads.count);
         fclose(file);
     }
     if (blocks && (file = fopen(leaks_file, "w")) != NULL) {
@@ -392,6 +412,7 @@ __attribute__((constructor)) static void start(void)
     allocations.wanted = read_number("FAULT_ALLOCATION");
     threads.wanted = read_number("FAULT_THREAD");
     writes.wanted = read_number("FAULT_WRITE");
+    reads.wanted = read_number("FAULT_READ");
     is_forever = read_number("FAULT_FOREVER") != 0;
     count_file = getenv("FAULT_COUNT");
     leaks_file = getenv("FAULT_LEAKS");

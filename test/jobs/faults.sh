@@ -1,6 +1,6 @@
 #!/bin/bash
-# faults.sh: whatever allocation, thread or write fails, a link ends with the same bytes as without the
-# fault or with status 3 and a message, and leaves nothing behind: no file, and no block of memory.
+# faults.sh: whatever allocation, thread, write or read fails, a link ends with the same bytes as without the
+# fault or with status 3 (1: an input cannot be read) and a message, and leaves nothing behind: no file, and no block of memory.
 #
 # build/fault.so makes one chosen call fail (test/fault/fault.c). The numbers are a fixed sample: all
 # the first ones, where a program starts, then one in STEP, of which the first is another in each case.
@@ -44,14 +44,15 @@ has_said() {
     [[ ${said[*]} =~ $1 ]]
 }
 
-# judge WHAT PATTERN: the same as without the fault, or a failure that says PATTERN and leaves nothing.
+# judge WHAT PATTERN [STATUSES]: the same as without the fault, or a failure with one of these statuses (3) that says
+# PATTERN and leaves nothing.
 judge() {
-    local left=(out/*)
+    local left=(out/*) statuses=${3:-3}
     if [ -s leaks ]; then
         fail "$1 leaves memory behind: $(head -n 1 leaks)" messages
     elif [ "$status" = 0 ] && is_normal; then
         pass
-    elif [ "$status" = 3 ] && [ -n "$2" ] && [ ${#left[@]} = 0 ] && has_said "$2"; then
+    elif [[ $statuses = *$status* ]] && [ -n "$2" ] && [ ${#left[@]} = 0 ] && has_said "$2"; then
         pass
     else
         fail "$1 ends with status $status, leaving '${left[*]}'" messages
@@ -73,7 +74,7 @@ program() {
     cases=$((cases + 1))
     faulty FAULT_COUNT="$work/count"
     rm -rf normal && cp -R out normal && cp printed normal/printed
-    read -r allocations threads writes < count
+    read -r allocations threads writes reads < count
     if [ "$status" != 0 ] || [ -s leaks ]; then fail "$name without a fault" messages; return; fi
     for n in $(sample "$allocations" "$first" "$step"); do
         faulty FAULT_ALLOCATION="$n"
@@ -92,6 +93,10 @@ program() {
     for ((n = 1; n <= writes; n++)); do
         faulty FAULT_WRITE=$n
         judge "$name without write $n" "$memory|No space left|Input/output error"
+    done
+    for n in $(sample "$reads" 10 "$step"); do
+        faulty FAULT_READ="$n"
+        judge "$name without read $n" "Input/output error|can no longer be read|ended its process with status 0" "1 3"
     done
 }
 

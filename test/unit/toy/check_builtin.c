@@ -509,6 +509,13 @@ TEST(a_module_without_kernels_says_which_mercury_it_is_of)
 
 /* --- What is refused. --- */
 
+/* A kernel that calls functions. */
+#define CALL(call)                                                                                 \
+    HEADER ".extern .global .b64 v;\n.extern .func take(.param .b64 a);\n"                         \
+           ".extern .func (.param .b64 r) give();\n"                                               \
+           ".visible .entry k(.param .b64 p) { .reg .b64 d; .shared .b64 s; .param .b64 q;\n" call \
+           " ret; }\n"
+
 static const struct {
     const char *ptx;
     const char *message;
@@ -545,6 +552,17 @@ static const struct {
     {".version 8.0\n.target sm_90\n.address_size 32\n",
      "32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on sm_90"},
     {".version 8.0\n.target sm_90a\n.address_size 64\n", "PTX with .target 'sm_90a'"},
+    {CALL("call take, (v);"), "chunk:8: error: Call argument 'v' has illegal state space"},
+    {CALL("call (s), give;"), "chunk:8: error: Call argument 's' has illegal state space"},
+    {CALL("call take, (take);"), "Call argument 'take' has illegal state space"},
+    {CALL("call take, (%laneid);"), "Call argument '%laneid' has illegal state space"},
+    {CALL("call take, ([v]);"), "Call argument 'v' has illegal state space"},
+    {CALL("call d, (v), t; t: .callprototype _ (.param .b64 a);"),
+     "Call argument 'v' has illegal state space"},
+    {CALL("call take, (p);"),
+     "Formal parameter 'p' declared in .param space cannot be used as argument to call"},
+    {CALL("call take, (q, q);"), "Call of 'take' has wrong number of parameters"},
+    {CALL("call (d), take, (q);"), "Call of 'take' has wrong number of parameters"},
     {"", "chunk:"},
     {"garbage", "chunk:1:1"},
 };
@@ -556,6 +574,15 @@ TEST_LOOP(a_fault_is_told_with_its_place, COUNT(errors))
     ck_assert_ptr_nonnull(outcome.result.log);
     ck_assert_msg(strstr(outcome.result.log, errors[_i].message) != NULL, "%s\ninstead of\n%s",
                   outcome.result.log, errors[_i].message);
+    release(&outcome);
+}
+
+TEST(registers_numbers_and_variables_of_the_body_are_arguments)
+{
+    struct outcome outcome = assemble(
+        CALL("call (q), give; call take, (q); call (d), give; call take, (d); call take, (5);"));
+
+    ck_assert_int_eq(outcome.code, MINILINK_OK);
     release(&outcome);
 }
 
