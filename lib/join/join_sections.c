@@ -324,7 +324,7 @@ static void map_dropped(struct join *join, uint32_t cubin, uint32_t text)
     const struct join_input *kept = &join->inputs[entity->cubin];
     uint32_t j = kept->cubin->symbols[entity->symbol].section;
 
-    if (entity->state == JOIN_UNDEFINED || j >= kept->cubin->section_count)
+    if (!cubin_has_section(kept->cubin, j))
         return;
     for (uint32_t i = text; i && j;
          i = input->sections[i].next_owned, j = kept->sections[j].next_owned)
