@@ -165,7 +165,7 @@ static int by_name(const void *a, const void *b)
     const struct united_section *y = *(struct united_section *const *)b;
     int order = text_compare(x->name, y->name);
 
-    return order ? order : (x > y) - (x < y);
+    return order ? order : x < y ? -1 : 1;
 }
 
 /* The united sections by name, so that their order does not depend on the chunks. */
