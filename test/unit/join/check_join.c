@@ -317,6 +317,42 @@ static uint32_t symbol_in(struct buffer *file, const char *name)
     ck_abort_msg("no symbol %s", name);
 }
 
+/* The same symbol, to change it. */
+static Elf64_Sym *record_of(struct buffer *file, const char *name)
+{
+    return (Elf64_Sym *)(void *)bytes_of(file, ".symtab") + symbol_in(file, name);
+}
+
+/* The number of a section of the chunk. */
+static uint16_t section_in(struct buffer *file, const char *name)
+{
+    const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(void *)file->data;
+
+    return (uint16_t)(files_header_of(file, name) -
+                      (Elf64_Shdr *)(void *)(file->data + elf->e_shoff));
+}
+
+/* The relocations of a section of the chunk. */
+static Elf64_Rela *relocations_in(struct buffer *file, const char *name)
+{
+    return (Elf64_Rela *)(void *)bytes_of(file, name);
+}
+
+/* Makes a relocation one against another symbol. */
+static void point_at(struct buffer *file, Elf64_Rela *relocation, const char *name)
+{
+    relocation->r_info =
+        ELF64_R_INFO((uint64_t)symbol_in(file, name), ELF64_R_TYPE(relocation->r_info));
+}
+
+/* Takes a symbol off the list. */
+static void unlist(struct joining *joining, const char *name)
+{
+    for (size_t i = 0; i < SYMBOLS; i++)
+        if (text_equal(joining->symbols[i].name, text_of(name)))
+            joining->symbols[i].name = TEXT("?");
+}
+
 static size_t count_symbols(const struct joining *joining, const char *name)
 {
     size_t count = 0;
@@ -367,9 +403,7 @@ TEST_LOOP(copies_that_name_different_objects_stay_apart, PROGRAMS)
         struct joining joining;
 
         begin_chunks(&joining, _i);
-        for (size_t i = 0; i < SYMBOLS; i++)
-            if (text_equal(joining.symbols[i].name, TEXT("tile")))
-                joining.symbols[i].name = TEXT("?");
+        unlist(&joining, "tile");
         for (size_t i = 0; i < 2; i++) {
             uint32_t tile = symbol_in(&joining.files[i], "tile");
             Elf64_Sym *symbol = (Elf64_Sym *)(void *)bytes_of(&joining.files[i], ".symtab") + tile;
@@ -388,6 +422,94 @@ TEST_LOOP(copies_that_name_different_objects_stay_apart, PROGRAMS)
         ck_assert_uint_eq(count_symbols(&joining, "small"), row == 0 ? 1 : 2);
         end(&joining);
     }
+}
+
+/* `small` of each chunk is made to name a section. The copies are the same if that is one of their
+ * own. */
+TEST(copies_that_name_other_sections_stay_apart)
+{
+    static const struct {
+        const char *names[2];
+        size_t copies;
+    } rows[] = {{{".text.small", ".text.small"}, 1},
+                {{".text.small", ".text.k2"}, 2},
+                {{".text.k1", ".text.small"}, 2},
+                {{".nv_debug.shared", ".nv_debug.shared"}, 2}};
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct joining joining;
+
+        begin_chunks(&joining, 0);
+        for (size_t i = 0; i < 2; i++)
+            point_at(&joining.files[i], relocations_in(&joining.files[i], ".rela.text.small"),
+                     rows[row].names[i]);
+        ck_assert(join_all(&joining));
+        ck_assert_uint_eq(count_symbols(&joining, "small"), rows[row].copies);
+        end(&joining);
+    }
+}
+
+/* `tile` is made an object in the code of `small`, and `k1` names it before it calls `small`: the
+ * code is still that of `small`. */
+TEST(code_belongs_to_its_function_and_to_no_object)
+{
+    struct joining joining;
+    struct buffer bytes;
+    Elf64_Sym *tile;
+
+    begin(&joining);
+    add(&joining, programs[0].chunk0);
+    unlist(&joining, "tile");
+    unlist(&joining, "small");
+    tile = record_of(&joining.files[0], "tile");
+    tile->st_info = ELF64_ST_INFO(STB_LOCAL, ELF64_ST_TYPE(tile->st_info));
+    tile->st_shndx = section_in(&joining.files[0], ".text.small");
+    relocations_in(&joining.files[0], ".rela.text.k1")[1].r_offset = 0;
+    ck_assert(join_all(&joining));
+    bytes = write_joined(&joining);
+    buffer_free(&bytes);
+    end(&joining);
+}
+
+/* `small` of the second chunk is not kept, but another name for it is. */
+TEST(code_is_kept_for_another_name)
+{
+    struct joining joining;
+    Elf64_Sym *alias;
+
+    begin_chunks(&joining, 0);
+    unlist(&joining, "tile");
+    for (size_t i = 0; i < 2; i++)
+        record_of(&joining.files[i], "small")->st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC);
+    alias = record_of(&joining.files[1], "tile");
+    *alias = (Elf64_Sym){.st_name = alias->st_name,
+                         .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+                         .st_shndx = section_in(&joining.files[1], ".text.small")};
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(count_sections(&joining, ".text.small"), 2);
+    ck_assert_uint_eq(count_symbols(&joining, "tile"), 1);
+    end(&joining);
+}
+
+/* Parameters that refer to textures have one name in two kernels, even a listed one. */
+TEST(parameters_of_two_kernels_stay_apart)
+{
+    static const char *const sections[] = {".nv.constant0.k1", ".nv.constant0.k2"};
+    struct joining joining;
+    size_t count = 0;
+
+    begin_chunks(&joining, 0);
+    for (size_t i = 0; i < 2; i++) {
+        Elf64_Sym *tile = record_of(&joining.files[i], "tile");
+
+        tile->st_info = ELF64_ST_INFO(STB_LOCAL, STT_CUDA_TEXTURE);
+        tile->st_shndx = section_in(&joining.files[i], sections[i]);
+    }
+    ck_assert(join_all(&joining));
+    for (size_t i = 1; i < joining.joined.symbol_count; i++)
+        count += joining.joined.symbols[i].type == STT_CUDA_TEXTURE;
+    ck_assert_uint_eq(count, 2);
+    end(&joining);
 }
 
 static const struct cubin_section *section_named(const struct joining *joining, const char *name)
