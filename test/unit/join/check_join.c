@@ -332,6 +332,12 @@ static uint16_t section_in(struct buffer *file, const char *name)
                       (Elf64_Shdr *)(void *)(file->data + elf->e_shoff));
 }
 
+/* Gives a section another name, which is no longer. */
+static void rename_section(struct buffer *file, const char *name, const char *new_name)
+{
+    strcpy(bytes_of(file, ".shstrtab") + files_header_of(file, name)->sh_name, new_name);
+}
+
 /* The relocations of a section of the chunk. */
 static Elf64_Rela *relocations_in(struct buffer *file, const char *name)
 {
@@ -675,16 +681,19 @@ TEST_LOOP(addresses_by_a_section_follow_the_variable, PROGRAMS)
     }
 }
 
-/* So does code; in a section that stays as it is, nothing moves. */
+/* So does code; in a section that stays as it is, nothing moves. One stays as it is, too, when an
+ * address is none of a variable. */
 TEST(code_that_names_a_section_follows_the_variable)
 {
     static const struct {
         const char *section;
         int64_t addend, wanted;
-    } rows[] = {{".nv.global.init", 8, 0},
-                {".nv.global.init", 0, 8},
-                {".text.small", 0x90, 0x90},
-                {".nv_debug.shared", 4, 4}};
+        uint64_t counter;
+    } rows[] = {{".nv.global.init", 8, 0, 0},
+                {".nv.global.init", 0, 8, 0},
+                {".nv.global.init", 100, 100, 8},
+                {".text.small", 0x90, 0x90, 0},
+                {".nv_debug.shared", 4, 4, 0}};
 
     for (size_t row = 0; row < COUNT(rows); row++) {
         struct joining joining;
@@ -699,8 +708,72 @@ TEST(code_that_names_a_section_follows_the_variable)
         ck_assert(join_all(&joining));
         ck_assert_int_eq(relocation_at(&joining, ".text.k1", list->r_offset, &kind)->addend,
                          rows[row].wanted);
+        ck_assert_uint_eq(symbol_of(&joining, "counter")->value, rows[row].counter);
         end(&joining);
     }
+}
+
+/* Of two variables at one place, an address there is the greater one's. Here those of
+ * another chunk are kept, whose `k1` is the `k3` of this one. */
+TEST(addresses_follow_the_greater_variable)
+{
+    struct joining joining;
+    const char *kind = "";
+    struct buffer *second;
+    Elf64_Rela *list;
+
+    begin(&joining);
+    add(&joining, programs[0].chunk0);
+    add(&joining, programs[0].chunk0);
+    for (size_t i = 0; i < 2; i++) {
+        static const char *const names[] = {"counter$p", "table", "pointer"};
+
+        for (size_t k = 0; k < COUNT(names); k++) {
+            Elf64_Sym *symbol = record_of(&joining.files[i], names[k]);
+
+            symbol->st_info = ELF64_ST_INFO(STB_WEAK, ELF64_ST_TYPE(symbol->st_info));
+        }
+    }
+    second = &joining.files[1];
+    bytes_of(second, ".strtab")[record_of(second, "k1")->st_name + 1] = '3';
+    record_of(second, "counter$p")->st_value = 0;
+    memset(bytes_of(second, ".nv.global.init") + 8, 0, 4);
+    list = relocations_in(second, ".rela.text.k1");
+    point_at(second, list, ".nv.global.init");
+    list->r_addend = 0;
+    rename_section(second, ".rela.text.k1", ".rela.text.k3");
+    rename_section(second, ".text.k1", ".text.k3");
+    rename_section(second, ".nv.info.k1", ".nv.info.k3");
+    rename_section(second, ".nv.constant0.k1", ".nv.constant0.k3");
+    ck_assert(join_all(&joining));
+    ck_assert_int_eq(relocation_at(&joining, ".text.k3", list->r_offset, &kind)->addend,
+                     (int64_t)symbol_of(&joining, "pointer")->value);
+    end(&joining);
+}
+
+/* An absolute symbol stays absolute, also where another chunk has code of that name. One of a
+ * section names none then, and nothing can refer to it. */
+TEST(absolute_symbols_stand_in_no_section)
+{
+    struct joining joining;
+    struct buffer bytes;
+
+    begin_chunks(&joining, 0);
+    point_at(&joining.files[0], relocations_in(&joining.files[0], ".rela.text.k1"),
+             ".note.nv.tkinfo");
+    record_of(&joining.files[0], "helper$p")->st_shndx = SHN_ABS;
+    record_of(&joining.files[1], "helper$p")->st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC);
+    record_of(&joining.files[0], "tile")->st_shndx = SHN_ABS;
+    record_of(&joining.files[0], ".note.nv.tkinfo")->st_shndx = SHN_ABS;
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(symbol_of(&joining, "helper")->section, SECTION_ABSOLUTE);
+    ck_assert_uint_eq(symbol_of(&joining, "tile")->section, SECTION_ABSOLUTE);
+    ck_assert_uint_eq(
+        section_named(&joining, ".rela.text.k1")->relocation_count,
+        files_header_of(&joining.files[0], ".rela.text.k1")->sh_size / sizeof(Elf64_Rela) - 1);
+    bytes = write_joined(&joining);
+    buffer_free(&bytes);
+    end(&joining);
 }
 
 /* Relocations stand from behind to the front; those of one place by their types, then by their
