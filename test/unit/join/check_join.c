@@ -821,24 +821,32 @@ TEST(relocations_of_united_sections_have_an_order)
 }
 
 /* Of what chunks say of their compatibility, the greatest counts, whichever says it: a number, and
- * eight bytes. */
+ * eight bytes, which are more than four. */
 TEST(the_greatest_compatibility_counts)
 {
     static const size_t number = 0xa, bytes = 0x1c;
 
-    for (size_t greater = 0; greater < 2; greater++) {
+    for (size_t row = 0; row < 4; row++) {
+        size_t greater = row % 2;
+        bool is_longer = row / 2 > 0;
         struct joining joining;
         const struct cubin_section *compat;
 
         begin_chunks(&joining, 0);
         for (size_t i = 0; i < 2; i++) {
             bytes_of(&joining.files[i], ".nv.compat")[number] = i == greater ? 9 : 6;
-            bytes_of(&joining.files[i], ".nv.compat")[bytes] = i == greater ? 5 : 3;
+            bytes_of(&joining.files[i], ".nv.compat")[bytes] = (i == greater) != is_longer ? 4 : 3;
+            if (i == greater || !is_longer)
+                continue;
+            memcpy(bytes_of(&joining.files[i], ".nv.compat") + bytes - 2, (const char[]){4, 0}, 2);
+            memcpy(bytes_of(&joining.files[i], ".nv.compat") + bytes + 4,
+                   (const char[]){EIFMT_BVAL, 0x77, 0, 0}, 4);
         }
         ck_assert(join_all(&joining));
         compat = section_named(&joining, ".nv.compat");
         ck_assert_uint_eq(compat->data.data[number], 9);
-        ck_assert_uint_eq(compat->data.data[bytes], 5);
+        ck_assert_uint_eq(compat->data.data[bytes - 2], 8);
+        ck_assert_uint_eq(compat->data.data[bytes], is_longer ? 3 : 4);
         end(&joining);
     }
 }
@@ -869,6 +877,48 @@ TEST(frames_of_no_function_are_kept)
     end(&joining);
 }
 
+/* Line tables of one unit for each function stand in program order, with those of one copy only.
+ * Where a unit does not end with its section, they are kept as they are. */
+TEST(units_of_line_tables_follow_their_functions)
+{
+    static const char *const names[][2] = {{"k1", "small"}, {"k2", "small"}};
+    static const char marks[] = "aBcD"; /* of the units, in chunk order */
+    static const struct {
+        uint32_t length; /* of the last unit */
+        const char *marks;
+    } rows[] = {{12, "Bac"}, {13, "aBcD"}, {11, "aBcD"}, {UINT32_MAX, "aBcD"}};
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        const struct cubin_section *lines;
+        struct joining joining;
+
+        begin_chunks(&joining, 0);
+        for (size_t i = 0; i < 2; i++) {
+            struct buffer *file = &joining.files[i];
+            Elf64_Rela *list = relocations_in(file, ".rela.debug_frame");
+            char *at = bytes_of(file, ".debug_frame");
+
+            files_header_of(file, ".rela.debug_frame")->sh_size = 2 * sizeof *list;
+            files_header_of(file, ".debug_frame")->sh_size = 32;
+            for (size_t k = 0; k < 2; k++) {
+                uint32_t unit[4] = {i + k < 2 ? 12 : rows[row].length, (uint32_t)marks[2 * i + k]};
+
+                memcpy(at + 16 * k, unit, sizeof unit);
+                list[k] = (Elf64_Rela){
+                    16 * k + 8, ELF64_R_INFO((uint64_t)symbol_in(file, names[i][k]), R_CUDA_64), 0};
+            }
+            rename_section(file, ".rela.debug_frame", ".rela.debug_line");
+            rename_section(file, ".debug_frame", ".debug_line");
+        }
+        ck_assert(join_all(&joining));
+        lines = section_named(&joining, ".debug_line");
+        ck_assert_uint_eq(lines->size, 16 * strlen(rows[row].marks));
+        for (size_t i = 0; rows[row].marks[i]; i++)
+            ck_assert_int_eq(lines->data.data[16 * i + 4], rows[row].marks[i]);
+        end(&joining);
+    }
+}
+
 /* Before sm_90 a frame has relocations of both kinds: of addends that are 0, and of others, and of
  * what the frame does not use. */
 TEST(both_kinds_of_relocations_stay_apart)
@@ -887,6 +937,47 @@ TEST(both_kinds_of_relocations_stay_apart)
         unused += others->relocations[i].type == R_CUDA_UNUSED_CLEAR64;
     ck_assert_uint_eq(unused, 6);
     end(&joining);
+}
+
+/* Of what chunks say of a sampler, a value counts more than the default, whichever says it. */
+TEST(a_sampler_has_the_value_that_a_chunk_gives_it)
+{
+    static const uint32_t values[][2] = {
+        {5, UINT32_MAX}, {UINT32_MAX, 5}, {UINT32_MAX, UINT32_MAX}};
+
+    for (size_t row = 0; row < COUNT(values); row++) {
+        uint32_t wanted = values[row][0] < values[row][1] ? values[row][0] : values[row][1];
+        char said[16] = "";
+        struct joining joining;
+        struct info_record record;
+        struct bytes rest;
+
+        begin_chunks(&joining, 0);
+        for (size_t i = 0; i < 2; i++) {
+            uint32_t sampler = symbol_in(&joining.files[i], "__UFT");
+            char *at = bytes_of(&joining.files[i], ".nv.info");
+
+            record_of(&joining.files[i], "__UFT")->st_info =
+                ELF64_ST_INFO(STB_WEAK, STT_CUDA_SAMPLER);
+            at[1] = EIATTR_SAMPLER_INIT;
+            memcpy(at + 4, &sampler, sizeof sampler);
+            memcpy(at + 8, &values[row][i], sizeof values[row][i]);
+            at[13] = EIATTR_SAMPLER_FORCE_UNNORMALIZED;
+            memcpy(at + 16, &sampler, sizeof sampler);
+        }
+        ck_assert(join_all(&joining));
+        rest = section_named(&joining, ".nv.info")->data;
+        while (info_next(&rest, &record)) {
+            if (record.attribute == EIATTR_SAMPLER_INIT)
+                ck_assert_uint_eq(info_word(record.payload, 1), wanted);
+            if (record.attribute == EIATTR_SAMPLER_INIT)
+                strcat(said, "i");
+            if (record.attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED)
+                strcat(said, "u");
+        }
+        ck_assert_str_eq(said, "ui");
+        end(&joining);
+    }
 }
 
 /* Line tables are not cut: they follow each other. */
