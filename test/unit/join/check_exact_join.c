@@ -368,6 +368,8 @@ static const struct {
     {".rela.nv.constant0.kb", 1, false},
     {".nv.callgraph", EXACT_COMMON, false},
     {"ka", EXACT_COMMON, false},
+    {".ka", EXACT_COMMON, false},
+    {".nv.ka", EXACT_COMMON, false},
     {"", EXACT_COMMON, false},
 };
 
@@ -433,6 +435,122 @@ TEST_LOOP(other_data_differs, TARGETS)
         ck_assert_ptr_nonnull(why.what);
         ck_assert_uint_eq(image.size, 0);
         close_program(&program);
+    }
+}
+
+static Elf64_Sym *symbol_named(struct buffer *file, const char *name)
+{
+    char *strings = file->data + files_header_of(file, ".strtab")->sh_offset;
+    Elf64_Sym *symbol =
+        (Elf64_Sym *)(void *)(file->data + files_header_of(file, ".symtab")->sh_offset);
+
+    while (strcmp(strings + symbol->st_name, name) != 0)
+        symbol++;
+    return symbol;
+}
+
+/* A variable that another chunk has not, as it has another name there, in whichever section. */
+TEST_LOOP(every_chunk_has_all_variables, TARGETS)
+{
+    static const char *const sections[] = {".nv.constant3", ".nv.global.init", ".nv.global"};
+
+    for (size_t row = 0; row < COUNT(sections); row++) {
+        struct exact_join_difference why;
+        struct buffer image = {0};
+        struct program program;
+
+        open_program(&program, _i);
+        for (size_t i = 0; i < 2; i++) {
+            struct buffer *file = &program.chunks[i];
+            const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(const void *)file->data;
+
+            symbol_named(file, "cv")->st_shndx =
+                (uint16_t)(files_header_of(file, sections[row]) -
+                           (Elf64_Shdr *)(void *)(file->data + elf->e_shoff));
+        }
+        find(&program.chunks[1], "\0cv", 4)[1] = 'x';
+        ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
+        ck_assert_str_eq(why.what, "has not all variables");
+        ck_assert_uint_eq(image.size, 0);
+        close_program(&program);
+    }
+}
+
+/* What stands in no section is no variable: another chunk may be without it. */
+TEST_LOOP(absolute_symbols_may_be_in_one_chunk, TARGETS)
+{
+    struct exact_join_difference why;
+    struct buffer image = {0};
+    struct program program;
+
+    open_program(&program, _i);
+    symbol_named(&program.chunks[0], "$ka$f0")->st_shndx = SHN_ABS;
+    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_OK);
+    buffer_free(&image);
+    close_program(&program);
+}
+
+/* A chunk of which only the sections up to the notes are left, none of them a symbol table. */
+TEST_LOOP(chunks_without_symbols_are_not_joined, TARGETS)
+{
+    struct exact_join_difference why;
+    struct buffer image = {0};
+    struct program program;
+    struct buffer *file = &program.chunks[1];
+
+    open_program(&program, _i);
+    ((Elf64_Ehdr *)(void *)file->data)->e_shnum = 7;
+    files_header_of(file, ".note.nv.cuinfo")->sh_flags = 0;
+    files_header_of(file, ".symtab")->sh_type = SHT_PROGBITS;
+    files_header_of(file, ".symtab")->sh_entsize = 0;
+    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_UNSUPPORTED);
+    ck_assert_uint_eq(why.chunk, 1);
+    ck_assert_uint_eq(why.section.size, 0);
+    ck_assert_str_eq(why.what, "has no symbols");
+    ck_assert_uint_eq(image.size, 0);
+    close_program(&program);
+}
+
+/* A name of no section behind that of the prototypes. */
+TEST(names_that_are_made_late_are_those_of_sections)
+{
+    static const char late[] = ".nv.prototype\0x";
+    struct exact_join_difference why;
+    struct buffer image = {0};
+    struct program program;
+
+    open_program(&program, 0);
+    for (int i = 0; i < 2; i++)
+        memcpy(find(&program.chunks[i], ".rela.debug_frame", 18), late, sizeof late);
+    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_UNSUPPORTED);
+    ck_assert_str_eq(why.what, "has names in another order");
+    ck_assert_uint_eq(image.size, 0);
+    close_program(&program);
+}
+
+/* ELF has 16 bits for a section's index, of which it takes some values for itself. */
+TEST(a_program_has_as_many_sections_as_elf_can_number)
+{
+    for (uint32_t count = SHN_LORESERVE - 1; count <= SHN_LORESERVE; count++) {
+        struct exact_join_difference why = {0};
+        struct exact_input input = {.cubin.section_count = count};
+        struct exact join = {.inputs = &input, .count = 1, .opened = 1, .why = &why};
+
+        input.cubin.sections = arena_zalloc(&join.arena, count, sizeof *input.cubin.sections);
+        input.cubin.sections[1].name = TEXT(".shstrtab");
+        input.section_owner = arena_zalloc(&join.arena, count, sizeof *input.section_owner);
+        input.section_class = arena_zalloc(&join.arena, count, 1);
+        input.section_out = arena_zalloc(&join.arena, count, sizeof *input.section_out);
+        memset(input.section_class, EXACT_CODE, count);
+        for (uint32_t i = 1; i < count; i++)
+            exact_push(&join, &join.section_names, &(struct exact_item){.index = i});
+        ck_assert_int_eq(exact_join_sections(&join), count < SHN_LORESERVE);
+        ck_assert_int_eq(join.outcome == EXACT_JOIN_UNSUPPORTED, count == SHN_LORESERVE);
+        ck_assert_uint_eq(why.chunk, 0);
+        ck_assert_uint_eq(why.section.size, 0);
+        table_free(&join.seen);
+        image_free(&join.image);
+        arena_free(&join.arena);
     }
 }
 
