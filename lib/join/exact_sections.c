@@ -83,8 +83,8 @@ static unsigned class_of(const struct exact *join, const struct cubin_section *s
     }
 }
 
-/* The first three stand where the join looks for them, and the order is that of the classes and, in
- * each, of the names. */
+/* The first three stand where the join looks for them (there are three, as there is a symbol
+ * table), and the order is that of the classes and, in each, of the names. */
 bool exact_classify(struct exact *join, size_t chunk)
 {
     struct exact_input *input = &join->inputs[chunk];
@@ -105,8 +105,6 @@ bool exact_classify(struct exact *join, size_t chunk)
             return exact_unsupported(join, chunk, i, "has no contents");
         input->section_class[i] = (uint8_t) class;
     }
-    if (cubin->section_count <= EXACT_SYMBOLS)
-        return exact_unsupported(join, chunk, 0, "has no string tables");
     return true;
 }
 

@@ -172,13 +172,13 @@ static void fill_info(struct join *join)
         buffer->size = 0;
 }
 
-static int compare_values(const struct info_record *a, const struct info_record *b)
+static bool is_greater(const struct info_record *a, const struct info_record *b)
 {
     if (a->format != EIFMT_SVAL)
-        return (a->value > b->value) - (a->value < b->value);
+        return a->value > b->value;
     if (a->payload.size != b->payload.size)
-        return a->payload.size > b->payload.size ? 1 : -1;
-    return memcmp(a->payload.data, b->payload.data, a->payload.size);
+        return a->payload.size > b->payload.size;
+    return memcmp(a->payload.data, b->payload.data, a->payload.size) > 0;
 }
 
 /* What all chunks with code can be finalized by (0: there is no code), as merge/notes.c has it. */
@@ -222,8 +222,7 @@ static void fill_compat(struct join *join)
                 if (known[record.attribute] && join->has_twins &&
                     record.attribute == COMPAT_CAN_FASTPATH_FINALIZE)
                     take_finalizers(join, &best[record.attribute], &record);
-                else if (!known[record.attribute] ||
-                         compare_values(&record, &best[record.attribute]) > 0)
+                else if (!known[record.attribute] || is_greater(&record, &best[record.attribute]))
                     best[record.attribute] = record;
                 known[record.attribute] = true;
             }

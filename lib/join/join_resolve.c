@@ -10,11 +10,6 @@
 #include "diag/diag.h"
 #include "join/join_plan.h"
 
-static bool is_defined(const struct cubin_symbol *symbol)
-{
-    return symbol->section != SHN_UNDEF && symbol->section != SECTION_COMMON;
-}
-
 static enum join_state state_of(const struct cubin_symbol *symbol)
 {
     if (symbol->section == SHN_UNDEF)
@@ -103,8 +98,7 @@ static void list_objects(struct join *join, struct join_input *input)
         const struct cubin_symbol *symbol = &cubin->symbols[i];
         struct join_input_section *section;
 
-        if (input->entities[i] == JOIN_NONE || !is_defined(symbol) ||
-            symbol->section >= cubin->section_count)
+        if (input->entities[i] == JOIN_NONE || !cubin_has_section(cubin, symbol->section))
             continue;
         section = &input->sections[symbol->section];
         input->next_object[i] = section->first_object;
@@ -126,7 +120,7 @@ static bool resolve_symbols(struct join *join, struct table *names, uint32_t cub
         uint32_t known;
 
         if (symbol->type == STT_SECTION) {
-            if (is_defined(symbol) && symbol->section < input->cubin->section_count)
+            if (cubin_has_section(input->cubin, symbol->section))
                 input->sections[symbol->section].has_symbol = true;
         } else if (!is_known_by_name(join, symbol)) {
             entity = add_entity(join, cubin, i);

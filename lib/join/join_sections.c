@@ -165,7 +165,7 @@ static int by_name(const void *a, const void *b)
     const struct united_section *y = *(struct united_section *const *)b;
     int order = text_compare(x->name, y->name);
 
-    return order ? order : (x > y) - (x < y);
+    return order ? order : x < y ? -1 : 1;
 }
 
 /* The united sections by name, so that their order does not depend on the chunks. */
@@ -324,7 +324,7 @@ static void map_dropped(struct join *join, uint32_t cubin, uint32_t text)
     const struct join_input *kept = &join->inputs[entity->cubin];
     uint32_t j = kept->cubin->symbols[entity->symbol].section;
 
-    if (entity->state == JOIN_UNDEFINED || j >= kept->cubin->section_count)
+    if (!cubin_has_section(kept->cubin, j))
         return;
     for (uint32_t i = text; i && j;
          i = input->sections[i].next_owned, j = kept->sections[j].next_owned)

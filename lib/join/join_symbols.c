@@ -220,7 +220,7 @@ uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol
 
     if (entity != JOIN_NONE)
         return join->entities[entity].index;
-    return section < input->cubin->section_count
+    return cubin_has_section(input->cubin, section)
                ? join->section_symbols[input->sections[section].joined]
                : 0;
 }

@@ -9,6 +9,7 @@
 #include "cubin/format.h"
 #include "join/exact_join.h"
 #include "join/exact_plan.h"
+#include "files.h"
 #include "suite.h"
 
 static const char *const programs[] = {"sm_75",       "sm_90",       "sm_100",
@@ -137,18 +138,33 @@ TEST_LOOP(functions_of_the_assembler_are_counted_anew, COUNT(numbers))
     }
 }
 
-/* Whether two chunks of a fixture are joined to the whole; all have the same closing kernels. */
+/* The first place of `word` in the chunk. */
+static char *find(const struct buffer *chunk, const char *word, size_t size)
+{
+    char *at = memmem(chunk->data, chunk->size, word, size);
+
+    ck_assert_ptr_nonnull(at);
+    return at;
+}
+
+/* Whether two chunks of a fixture are joined to the whole, after `change` of all three (NULL =
+ * none); all have the same closing kernels. */
 static void check_fixture(const char *fixture, const char *whole_name,
                           const char *const chunk_names[2], const struct text *closing,
-                          size_t closing_count, const struct text *names, size_t count)
+                          size_t closing_count, const struct text *names, size_t count,
+                          void (*change)(struct buffer *file, const char *name))
 {
     struct exact_join_difference why;
     struct buffer image = {0}, whole = {0}, chunks[2] = {{0}};
     struct exact_join_chunk list[2];
 
     read_fixture(&whole, fixture, whole_name);
+    if (change)
+        change(&whole, whole_name);
     for (int i = 0; i < 2; i++) {
         read_fixture(&chunks[i], fixture, chunk_names[i]);
+        if (change)
+            change(&chunks[i], chunk_names[i]);
         list[i] = (struct exact_join_chunk){buffer_bytes(&chunks[i]), closing, closing_count};
     }
     ck_assert_int_eq(
@@ -173,7 +189,97 @@ TEST_LOOP(closing_kernels_are_left_out, 4)
                                           {"__minilink_closing_1", 20}};
 
     check_fixture(closed[_i % 2], "whole", chunk_names[_i / 2], closing, COUNT(closing), names,
-                  COUNT(names));
+                  COUNT(names), NULL);
+}
+
+/* Puts the bank's name in the place of ".symtab_shndx", which is as long and names no section. */
+static void put_bank_first(struct buffer *file, const char *name)
+{
+    static const char bank[] = ".nv.constant4", other[] = ".symtab_shndx";
+    uint32_t *place = &files_header_of(file, bank)->sh_name;
+    char *names = file->data + files_header_of(file, ".shstrtab")->sh_offset;
+
+    (void)name;
+    memcpy(names + *place, other, sizeof other);
+    *place = (uint32_t)(find(file, other, sizeof other) - names);
+    memcpy(names + *place, bank, sizeof bank);
+}
+
+/* The same where no kernel stands in front of bank 4, so that its constants stay where they are. */
+TEST_LOOP(a_bank_may_stand_in_front_of_all_kernels, 2)
+{
+    static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
+    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}, {"kw", 2}};
+    static const struct text closing[] = {{"__minilink_closing_0", 20},
+                                          {"__minilink_closing_1", 20}};
+
+    check_fixture("closed-sm_100", "whole", chunk_names[_i], closing, COUNT(closing), names,
+                  COUNT(names), put_bank_first);
+}
+
+/* Puts the bank's name, with the zeros behind it, behind those of the second closing kernel: it is
+ * not the program that brings the bank then, but the first kernel that calls a function. */
+static void put_bank_behind(struct buffer *file)
+{
+    static const char heads[] = ".text.__minilink_closing_1\0.nv.info.__minilink_closing_1\0"
+                                ".nv.shared.__minilink_closing_1";
+    static const char bank[] = ".nv.constant4\0\0\0";
+    uint32_t *place = &files_header_of(file, bank)->sh_name;
+    uint32_t *text = &files_header_of(file, heads)->sh_name;
+    uint32_t *info = &files_header_of(file, ".nv.info.__minilink_closing_1")->sh_name;
+    char *names = file->data + files_header_of(file, ".shstrtab")->sh_offset;
+
+    ck_assert_mem_eq(names + *place, bank, sizeof bank);
+    ck_assert_mem_eq(names + *place + sizeof bank, heads, sizeof heads);
+    memcpy(names + *place, heads, sizeof heads);
+    *text -= (uint32_t)sizeof bank;
+    *info -= (uint32_t)sizeof bank;
+    *place += (uint32_t)sizeof heads;
+    memcpy(names + *place, bank, sizeof bank);
+}
+
+/* Whether the names stand in the table in their order. */
+static void check_order(struct buffer *file, const char *table, const char *const names[3])
+{
+    const Elf64_Shdr *section = files_header_of(file, table);
+    struct buffer rest = {.data = file->data + section->sh_offset, .size = section->sh_size};
+
+    for (size_t i = 0; i < 3; i++) {
+        char *at = find(&rest, names[i], strlen(names[i]) + 1);
+
+        rest.size -= (size_t)(at - rest.data);
+        rest.data = at;
+    }
+}
+
+/* `kb` brings bank 4, and has constants, as the first kernel, `kw`, has. */
+TEST_LOOP(a_bank_stands_in_front_of_the_constants_of_its_kernel, 2)
+{
+    static const char *const sections[] = {".nv.merc.nv.constant.optimizer.kw",
+                                           ".nv.merc.nv.constant.pic",
+                                           ".nv.merc.nv.constant.optimizer.kb"};
+    static const char *const constants[] = {".nv.constant2.kw", ".nv.constant4",
+                                            ".nv.constant2.kb"};
+    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}, {"kw", 2}};
+    static const struct text closing[] = {{"__minilink_closing_0", 20},
+                                          {"__minilink_closing_1", 20}};
+    struct exact_join_chunk list[2];
+    struct buffer image = {0}, chunks[2] = {{0}};
+    struct exact_join_difference why;
+
+    for (int i = 0; i < 2; i++) {
+        read_fixture(&chunks[i], "closed-sm_100", i == _i ? "0" : "1");
+        put_bank_behind(&chunks[i]);
+        list[i] = (struct exact_join_chunk){buffer_bytes(&chunks[i]), closing, COUNT(closing)};
+    }
+    ck_assert_int_eq(
+        exact_join(&image, &(struct exact_join_request){list, 2, names, COUNT(names), 0}, &why),
+        EXACT_JOIN_OK);
+    check_order(&image, ".shstrtab", sections);
+    check_order(&image, ".strtab", constants);
+    for (int i = 0; i < 2; i++)
+        buffer_free(&chunks[i]);
+    buffer_free(&image);
 }
 
 /* Of fixtures/exact/closed-once.ptx: the last kernel calls all functions of the driver that there
@@ -185,7 +291,29 @@ TEST_LOOP(one_closing_kernel_is_left_out, 2)
     static const struct text closing[] = {{"__minilink_closing_0", 20}};
 
     check_fixture("closed-once", "whole", chunk_names[_i], closing, COUNT(closing), names,
-                  COUNT(names));
+                  COUNT(names), NULL);
+}
+
+/* Makes edges of the call graph between `vprintf` (11) and `free` (12): one in each chunk. */
+static void let_functions_call(struct buffer *file, const char *name)
+{
+    static const int32_t there[] = {11, 12}, back[] = {12, 11};
+    char *edges = file->data + files_header_of(file, ".nv.callgraph")->sh_offset + 8;
+
+    if (strcmp(name, "whole") == 0)
+        memcpy(edges, back, sizeof back);
+    memcpy(edges + 16, strcmp(name, "1") == 0 ? back : there, sizeof there);
+}
+
+/* The same where the functions of the driver call each other: edges of no kernel are told apart. */
+TEST_LOOP(edges_of_no_kernel_are_all_kept, 2)
+{
+    static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
+    static const struct text names[] = {{"ka", 2}, {"kb", 2}};
+    static const struct text closing[] = {{"__minilink_closing_0", 20}};
+
+    check_fixture("closed-once", "whole", chunk_names[_i], closing, COUNT(closing), names,
+                  COUNT(names), let_functions_call);
 }
 
 /* Of fixtures/exact/banks.ptx: the kernel that is compiled first stands in the chunk that has less
@@ -196,7 +324,8 @@ TEST_LOOP(bank_4_is_that_of_the_chunk_that_has_most_of_it, 4)
     static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
     static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}, {"kd", 2}};
 
-    check_fixture(targets[_i % 2], "whole", chunk_names[_i / 2], NULL, 0, names, COUNT(names));
+    check_fixture(targets[_i % 2], "whole", chunk_names[_i / 2], NULL, 0, names, COUNT(names),
+                  NULL);
 }
 
 /* Of fixtures/exact/erased.ptx: without its name where a kernel has shared memory for good. */
@@ -207,7 +336,7 @@ TEST_LOOP(a_symbol_loses_its_name_as_in_the_whole_program, 4)
     static const char *const wholes[] = {"dead-live", "dead-live", "dead-none", "dead-none"};
     const struct text names[] = {TEXT("dead"), _i < 2 ? TEXT("live") : TEXT("none")};
 
-    check_fixture("erased", wholes[_i], chunk_names[_i], NULL, 0, names, COUNT(names));
+    check_fixture("erased", wholes[_i], chunk_names[_i], NULL, 0, names, COUNT(names), NULL);
 }
 
 static const struct {
@@ -239,6 +368,8 @@ static const struct {
     {".rela.nv.constant0.kb", 1, false},
     {".nv.callgraph", EXACT_COMMON, false},
     {"ka", EXACT_COMMON, false},
+    {".ka", EXACT_COMMON, false},
+    {".nv.ka", EXACT_COMMON, false},
     {"", EXACT_COMMON, false},
 };
 
@@ -252,15 +383,6 @@ TEST_LOOP(sections_belong_to_the_kernel_that_their_names_end_with, COUNT(names))
     ck_assert_uint_eq(exact_name_owner(&join, text_of(names[_i].name), &is_head), names[_i].owner);
     ck_assert_int_eq(is_head, names[_i].is_head);
     table_free(&join.kernels);
-}
-
-/* The first place of `word` in the chunk. */
-static char *find(const struct buffer *chunk, const char *word, size_t size)
-{
-    char *at = memmem(chunk->data, chunk->size, word, size);
-
-    ck_assert_ptr_nonnull(at);
-    return at;
 }
 
 /* Chunks that were not told to keep their lines, and chunks of two texts. */
@@ -313,6 +435,122 @@ TEST_LOOP(other_data_differs, TARGETS)
         ck_assert_ptr_nonnull(why.what);
         ck_assert_uint_eq(image.size, 0);
         close_program(&program);
+    }
+}
+
+static Elf64_Sym *symbol_named(struct buffer *file, const char *name)
+{
+    char *strings = file->data + files_header_of(file, ".strtab")->sh_offset;
+    Elf64_Sym *symbol =
+        (Elf64_Sym *)(void *)(file->data + files_header_of(file, ".symtab")->sh_offset);
+
+    while (strcmp(strings + symbol->st_name, name) != 0)
+        symbol++;
+    return symbol;
+}
+
+/* A variable that another chunk has not, as it has another name there, in whichever section. */
+TEST_LOOP(every_chunk_has_all_variables, TARGETS)
+{
+    static const char *const sections[] = {".nv.constant3", ".nv.global.init", ".nv.global"};
+
+    for (size_t row = 0; row < COUNT(sections); row++) {
+        struct exact_join_difference why;
+        struct buffer image = {0};
+        struct program program;
+
+        open_program(&program, _i);
+        for (size_t i = 0; i < 2; i++) {
+            struct buffer *file = &program.chunks[i];
+            const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(const void *)file->data;
+
+            symbol_named(file, "cv")->st_shndx =
+                (uint16_t)(files_header_of(file, sections[row]) -
+                           (Elf64_Shdr *)(void *)(file->data + elf->e_shoff));
+        }
+        find(&program.chunks[1], "\0cv", 4)[1] = 'x';
+        ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
+        ck_assert_str_eq(why.what, "has not all variables");
+        ck_assert_uint_eq(image.size, 0);
+        close_program(&program);
+    }
+}
+
+/* What stands in no section is no variable: another chunk may be without it. */
+TEST_LOOP(absolute_symbols_may_be_in_one_chunk, TARGETS)
+{
+    struct exact_join_difference why;
+    struct buffer image = {0};
+    struct program program;
+
+    open_program(&program, _i);
+    symbol_named(&program.chunks[0], "$ka$f0")->st_shndx = SHN_ABS;
+    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_OK);
+    buffer_free(&image);
+    close_program(&program);
+}
+
+/* A chunk of which only the sections up to the notes are left, none of them a symbol table. */
+TEST_LOOP(chunks_without_symbols_are_not_joined, TARGETS)
+{
+    struct exact_join_difference why;
+    struct buffer image = {0};
+    struct program program;
+    struct buffer *file = &program.chunks[1];
+
+    open_program(&program, _i);
+    ((Elf64_Ehdr *)(void *)file->data)->e_shnum = 7;
+    files_header_of(file, ".note.nv.cuinfo")->sh_flags = 0;
+    files_header_of(file, ".symtab")->sh_type = SHT_PROGBITS;
+    files_header_of(file, ".symtab")->sh_entsize = 0;
+    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_UNSUPPORTED);
+    ck_assert_uint_eq(why.chunk, 1);
+    ck_assert_uint_eq(why.section.size, 0);
+    ck_assert_str_eq(why.what, "has no symbols");
+    ck_assert_uint_eq(image.size, 0);
+    close_program(&program);
+}
+
+/* A name of no section behind that of the prototypes. */
+TEST(names_that_are_made_late_are_those_of_sections)
+{
+    static const char late[] = ".nv.prototype\0x";
+    struct exact_join_difference why;
+    struct buffer image = {0};
+    struct program program;
+
+    open_program(&program, 0);
+    for (int i = 0; i < 2; i++)
+        memcpy(find(&program.chunks[i], ".rela.debug_frame", 18), late, sizeof late);
+    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_UNSUPPORTED);
+    ck_assert_str_eq(why.what, "has names in another order");
+    ck_assert_uint_eq(image.size, 0);
+    close_program(&program);
+}
+
+/* ELF has 16 bits for a section's index, of which it takes some values for itself. */
+TEST(a_program_has_as_many_sections_as_elf_can_number)
+{
+    for (uint32_t count = SHN_LORESERVE - 1; count <= SHN_LORESERVE; count++) {
+        struct exact_join_difference why = {0};
+        struct exact_input input = {.cubin.section_count = count};
+        struct exact join = {.inputs = &input, .count = 1, .opened = 1, .why = &why};
+
+        input.cubin.sections = arena_zalloc(&join.arena, count, sizeof *input.cubin.sections);
+        input.cubin.sections[1].name = TEXT(".shstrtab");
+        input.section_owner = arena_zalloc(&join.arena, count, sizeof *input.section_owner);
+        input.section_class = arena_zalloc(&join.arena, count, 1);
+        input.section_out = arena_zalloc(&join.arena, count, sizeof *input.section_out);
+        memset(input.section_class, EXACT_CODE, count);
+        for (uint32_t i = 1; i < count; i++)
+            exact_push(&join, &join.section_names, &(struct exact_item){.index = i});
+        ck_assert_int_eq(exact_join_sections(&join), count < SHN_LORESERVE);
+        ck_assert_int_eq(join.outcome == EXACT_JOIN_UNSUPPORTED, count == SHN_LORESERVE);
+        ck_assert_uint_eq(why.chunk, 0);
+        ck_assert_uint_eq(why.section.size, 0);
+        table_free(&join.seen);
+        image_free(&join.image);
+        arena_free(&join.arena);
     }
 }
 

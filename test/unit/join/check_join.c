@@ -317,6 +317,48 @@ static uint32_t symbol_in(struct buffer *file, const char *name)
     ck_abort_msg("no symbol %s", name);
 }
 
+/* The same symbol, to change it. */
+static Elf64_Sym *record_of(struct buffer *file, const char *name)
+{
+    return (Elf64_Sym *)(void *)bytes_of(file, ".symtab") + symbol_in(file, name);
+}
+
+/* The number of a section of the chunk. */
+static uint16_t section_in(struct buffer *file, const char *name)
+{
+    const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(void *)file->data;
+
+    return (uint16_t)(files_header_of(file, name) -
+                      (Elf64_Shdr *)(void *)(file->data + elf->e_shoff));
+}
+
+/* Gives a section another name, which is no longer. */
+static void rename_section(struct buffer *file, const char *name, const char *new_name)
+{
+    strcpy(bytes_of(file, ".shstrtab") + files_header_of(file, name)->sh_name, new_name);
+}
+
+/* The relocations of a section of the chunk. */
+static Elf64_Rela *relocations_in(struct buffer *file, const char *name)
+{
+    return (Elf64_Rela *)(void *)bytes_of(file, name);
+}
+
+/* Makes a relocation one against another symbol. */
+static void point_at(struct buffer *file, Elf64_Rela *relocation, const char *name)
+{
+    relocation->r_info =
+        ELF64_R_INFO((uint64_t)symbol_in(file, name), ELF64_R_TYPE(relocation->r_info));
+}
+
+/* Takes a symbol off the list. */
+static void unlist(struct joining *joining, const char *name)
+{
+    for (size_t i = 0; i < SYMBOLS; i++)
+        if (text_equal(joining->symbols[i].name, text_of(name)))
+            joining->symbols[i].name = TEXT("?");
+}
+
 static size_t count_symbols(const struct joining *joining, const char *name)
 {
     size_t count = 0;
@@ -367,9 +409,7 @@ TEST_LOOP(copies_that_name_different_objects_stay_apart, PROGRAMS)
         struct joining joining;
 
         begin_chunks(&joining, _i);
-        for (size_t i = 0; i < SYMBOLS; i++)
-            if (text_equal(joining.symbols[i].name, TEXT("tile")))
-                joining.symbols[i].name = TEXT("?");
+        unlist(&joining, "tile");
         for (size_t i = 0; i < 2; i++) {
             uint32_t tile = symbol_in(&joining.files[i], "tile");
             Elf64_Sym *symbol = (Elf64_Sym *)(void *)bytes_of(&joining.files[i], ".symtab") + tile;
@@ -388,6 +428,94 @@ TEST_LOOP(copies_that_name_different_objects_stay_apart, PROGRAMS)
         ck_assert_uint_eq(count_symbols(&joining, "small"), row == 0 ? 1 : 2);
         end(&joining);
     }
+}
+
+/* `small` of each chunk is made to name a section. The copies are the same if that is one of their
+ * own. */
+TEST(copies_that_name_other_sections_stay_apart)
+{
+    static const struct {
+        const char *names[2];
+        size_t copies;
+    } rows[] = {{{".text.small", ".text.small"}, 1},
+                {{".text.small", ".text.k2"}, 2},
+                {{".text.k1", ".text.small"}, 2},
+                {{".nv_debug.shared", ".nv_debug.shared"}, 2}};
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct joining joining;
+
+        begin_chunks(&joining, 0);
+        for (size_t i = 0; i < 2; i++)
+            point_at(&joining.files[i], relocations_in(&joining.files[i], ".rela.text.small"),
+                     rows[row].names[i]);
+        ck_assert(join_all(&joining));
+        ck_assert_uint_eq(count_symbols(&joining, "small"), rows[row].copies);
+        end(&joining);
+    }
+}
+
+/* `tile` is made an object in the code of `small`, and `k1` names it before it calls `small`: the
+ * code is still that of `small`. */
+TEST(code_belongs_to_its_function_and_to_no_object)
+{
+    struct joining joining;
+    struct buffer bytes;
+    Elf64_Sym *tile;
+
+    begin(&joining);
+    add(&joining, programs[0].chunk0);
+    unlist(&joining, "tile");
+    unlist(&joining, "small");
+    tile = record_of(&joining.files[0], "tile");
+    tile->st_info = ELF64_ST_INFO(STB_LOCAL, ELF64_ST_TYPE(tile->st_info));
+    tile->st_shndx = section_in(&joining.files[0], ".text.small");
+    relocations_in(&joining.files[0], ".rela.text.k1")[1].r_offset = 0;
+    ck_assert(join_all(&joining));
+    bytes = write_joined(&joining);
+    buffer_free(&bytes);
+    end(&joining);
+}
+
+/* `small` of the second chunk is not kept, but another name for it is. */
+TEST(code_is_kept_for_another_name)
+{
+    struct joining joining;
+    Elf64_Sym *alias;
+
+    begin_chunks(&joining, 0);
+    unlist(&joining, "tile");
+    for (size_t i = 0; i < 2; i++)
+        record_of(&joining.files[i], "small")->st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC);
+    alias = record_of(&joining.files[1], "tile");
+    *alias = (Elf64_Sym){.st_name = alias->st_name,
+                         .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+                         .st_shndx = section_in(&joining.files[1], ".text.small")};
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(count_sections(&joining, ".text.small"), 2);
+    ck_assert_uint_eq(count_symbols(&joining, "tile"), 1);
+    end(&joining);
+}
+
+/* Parameters that refer to textures have one name in two kernels, even a listed one. */
+TEST(parameters_of_two_kernels_stay_apart)
+{
+    static const char *const sections[] = {".nv.constant0.k1", ".nv.constant0.k2"};
+    struct joining joining;
+    size_t count = 0;
+
+    begin_chunks(&joining, 0);
+    for (size_t i = 0; i < 2; i++) {
+        Elf64_Sym *tile = record_of(&joining.files[i], "tile");
+
+        tile->st_info = ELF64_ST_INFO(STB_LOCAL, STT_CUDA_TEXTURE);
+        tile->st_shndx = section_in(&joining.files[i], sections[i]);
+    }
+    ck_assert(join_all(&joining));
+    for (size_t i = 1; i < joining.joined.symbol_count; i++)
+        count += joining.joined.symbols[i].type == STT_CUDA_TEXTURE;
+    ck_assert_uint_eq(count, 2);
+    end(&joining);
 }
 
 static const struct cubin_section *section_named(const struct joining *joining, const char *name)
@@ -553,16 +681,19 @@ TEST_LOOP(addresses_by_a_section_follow_the_variable, PROGRAMS)
     }
 }
 
-/* So does code; in a section that stays as it is, nothing moves. */
+/* So does code; in a section that stays as it is, nothing moves. One stays as it is, too, when an
+ * address is none of a variable. */
 TEST(code_that_names_a_section_follows_the_variable)
 {
     static const struct {
         const char *section;
         int64_t addend, wanted;
-    } rows[] = {{".nv.global.init", 8, 0},
-                {".nv.global.init", 0, 8},
-                {".text.small", 0x90, 0x90},
-                {".nv_debug.shared", 4, 4}};
+        uint64_t counter;
+    } rows[] = {{".nv.global.init", 8, 0, 0},
+                {".nv.global.init", 0, 8, 0},
+                {".nv.global.init", 100, 100, 8},
+                {".text.small", 0x90, 0x90, 0},
+                {".nv_debug.shared", 4, 4, 0}};
 
     for (size_t row = 0; row < COUNT(rows); row++) {
         struct joining joining;
@@ -577,8 +708,72 @@ TEST(code_that_names_a_section_follows_the_variable)
         ck_assert(join_all(&joining));
         ck_assert_int_eq(relocation_at(&joining, ".text.k1", list->r_offset, &kind)->addend,
                          rows[row].wanted);
+        ck_assert_uint_eq(symbol_of(&joining, "counter")->value, rows[row].counter);
         end(&joining);
     }
+}
+
+/* Of two variables at one place, an address there is the greater one's. Here those of
+ * another chunk are kept, whose `k1` is the `k3` of this one. */
+TEST(addresses_follow_the_greater_variable)
+{
+    struct joining joining;
+    const char *kind = "";
+    struct buffer *second;
+    Elf64_Rela *list;
+
+    begin(&joining);
+    add(&joining, programs[0].chunk0);
+    add(&joining, programs[0].chunk0);
+    for (size_t i = 0; i < 2; i++) {
+        static const char *const names[] = {"counter$p", "table", "pointer"};
+
+        for (size_t k = 0; k < COUNT(names); k++) {
+            Elf64_Sym *symbol = record_of(&joining.files[i], names[k]);
+
+            symbol->st_info = ELF64_ST_INFO(STB_WEAK, ELF64_ST_TYPE(symbol->st_info));
+        }
+    }
+    second = &joining.files[1];
+    bytes_of(second, ".strtab")[record_of(second, "k1")->st_name + 1] = '3';
+    record_of(second, "counter$p")->st_value = 0;
+    memset(bytes_of(second, ".nv.global.init") + 8, 0, 4);
+    list = relocations_in(second, ".rela.text.k1");
+    point_at(second, list, ".nv.global.init");
+    list->r_addend = 0;
+    rename_section(second, ".rela.text.k1", ".rela.text.k3");
+    rename_section(second, ".text.k1", ".text.k3");
+    rename_section(second, ".nv.info.k1", ".nv.info.k3");
+    rename_section(second, ".nv.constant0.k1", ".nv.constant0.k3");
+    ck_assert(join_all(&joining));
+    ck_assert_int_eq(relocation_at(&joining, ".text.k3", list->r_offset, &kind)->addend,
+                     (int64_t)symbol_of(&joining, "pointer")->value);
+    end(&joining);
+}
+
+/* An absolute symbol stays absolute, also where another chunk has code of that name. One of a
+ * section names none then, and nothing can refer to it. */
+TEST(absolute_symbols_stand_in_no_section)
+{
+    struct joining joining;
+    struct buffer bytes;
+
+    begin_chunks(&joining, 0);
+    point_at(&joining.files[0], relocations_in(&joining.files[0], ".rela.text.k1"),
+             ".note.nv.tkinfo");
+    record_of(&joining.files[0], "helper$p")->st_shndx = SHN_ABS;
+    record_of(&joining.files[1], "helper$p")->st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC);
+    record_of(&joining.files[0], "tile")->st_shndx = SHN_ABS;
+    record_of(&joining.files[0], ".note.nv.tkinfo")->st_shndx = SHN_ABS;
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(symbol_of(&joining, "helper")->section, SECTION_ABSOLUTE);
+    ck_assert_uint_eq(symbol_of(&joining, "tile")->section, SECTION_ABSOLUTE);
+    ck_assert_uint_eq(
+        section_named(&joining, ".rela.text.k1")->relocation_count,
+        files_header_of(&joining.files[0], ".rela.text.k1")->sh_size / sizeof(Elf64_Rela) - 1);
+    bytes = write_joined(&joining);
+    buffer_free(&bytes);
+    end(&joining);
 }
 
 /* Relocations stand from behind to the front; those of one place by their types, then by their
@@ -626,24 +821,32 @@ TEST(relocations_of_united_sections_have_an_order)
 }
 
 /* Of what chunks say of their compatibility, the greatest counts, whichever says it: a number, and
- * eight bytes. */
+ * eight bytes, which are more than four. */
 TEST(the_greatest_compatibility_counts)
 {
     static const size_t number = 0xa, bytes = 0x1c;
 
-    for (size_t greater = 0; greater < 2; greater++) {
+    for (size_t row = 0; row < 4; row++) {
+        size_t greater = row % 2;
+        bool is_longer = row / 2 > 0;
         struct joining joining;
         const struct cubin_section *compat;
 
         begin_chunks(&joining, 0);
         for (size_t i = 0; i < 2; i++) {
             bytes_of(&joining.files[i], ".nv.compat")[number] = i == greater ? 9 : 6;
-            bytes_of(&joining.files[i], ".nv.compat")[bytes] = i == greater ? 5 : 3;
+            bytes_of(&joining.files[i], ".nv.compat")[bytes] = (i == greater) != is_longer ? 4 : 3;
+            if (i == greater || !is_longer)
+                continue;
+            memcpy(bytes_of(&joining.files[i], ".nv.compat") + bytes - 2, (const char[]){4, 0}, 2);
+            memcpy(bytes_of(&joining.files[i], ".nv.compat") + bytes + 4,
+                   (const char[]){EIFMT_BVAL, 0x77, 0, 0}, 4);
         }
         ck_assert(join_all(&joining));
         compat = section_named(&joining, ".nv.compat");
         ck_assert_uint_eq(compat->data.data[number], 9);
-        ck_assert_uint_eq(compat->data.data[bytes], 5);
+        ck_assert_uint_eq(compat->data.data[bytes - 2], 8);
+        ck_assert_uint_eq(compat->data.data[bytes], is_longer ? 3 : 4);
         end(&joining);
     }
 }
@@ -674,6 +877,48 @@ TEST(frames_of_no_function_are_kept)
     end(&joining);
 }
 
+/* Line tables of one unit for each function stand in program order, with those of one copy only.
+ * Where a unit does not end with its section, they are kept as they are. */
+TEST(units_of_line_tables_follow_their_functions)
+{
+    static const char *const names[][2] = {{"k1", "small"}, {"k2", "small"}};
+    static const char marks[] = "aBcD"; /* of the units, in chunk order */
+    static const struct {
+        uint32_t length; /* of the last unit */
+        const char *marks;
+    } rows[] = {{12, "Bac"}, {13, "aBcD"}, {11, "aBcD"}, {UINT32_MAX, "aBcD"}};
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        const struct cubin_section *lines;
+        struct joining joining;
+
+        begin_chunks(&joining, 0);
+        for (size_t i = 0; i < 2; i++) {
+            struct buffer *file = &joining.files[i];
+            Elf64_Rela *list = relocations_in(file, ".rela.debug_frame");
+            char *at = bytes_of(file, ".debug_frame");
+
+            files_header_of(file, ".rela.debug_frame")->sh_size = 2 * sizeof *list;
+            files_header_of(file, ".debug_frame")->sh_size = 32;
+            for (size_t k = 0; k < 2; k++) {
+                uint32_t unit[4] = {i + k < 2 ? 12 : rows[row].length, (uint32_t)marks[2 * i + k]};
+
+                memcpy(at + 16 * k, unit, sizeof unit);
+                list[k] = (Elf64_Rela){
+                    16 * k + 8, ELF64_R_INFO((uint64_t)symbol_in(file, names[i][k]), R_CUDA_64), 0};
+            }
+            rename_section(file, ".rela.debug_frame", ".rela.debug_line");
+            rename_section(file, ".debug_frame", ".debug_line");
+        }
+        ck_assert(join_all(&joining));
+        lines = section_named(&joining, ".debug_line");
+        ck_assert_uint_eq(lines->size, 16 * strlen(rows[row].marks));
+        for (size_t i = 0; rows[row].marks[i]; i++)
+            ck_assert_int_eq(lines->data.data[16 * i + 4], rows[row].marks[i]);
+        end(&joining);
+    }
+}
+
 /* Before sm_90 a frame has relocations of both kinds: of addends that are 0, and of others, and of
  * what the frame does not use. */
 TEST(both_kinds_of_relocations_stay_apart)
@@ -692,6 +937,47 @@ TEST(both_kinds_of_relocations_stay_apart)
         unused += others->relocations[i].type == R_CUDA_UNUSED_CLEAR64;
     ck_assert_uint_eq(unused, 6);
     end(&joining);
+}
+
+/* Of what chunks say of a sampler, a value counts more than the default, whichever says it. */
+TEST(a_sampler_has_the_value_that_a_chunk_gives_it)
+{
+    static const uint32_t values[][2] = {
+        {5, UINT32_MAX}, {UINT32_MAX, 5}, {UINT32_MAX, UINT32_MAX}};
+
+    for (size_t row = 0; row < COUNT(values); row++) {
+        uint32_t wanted = values[row][0] < values[row][1] ? values[row][0] : values[row][1];
+        char said[16] = "";
+        struct joining joining;
+        struct info_record record;
+        struct bytes rest;
+
+        begin_chunks(&joining, 0);
+        for (size_t i = 0; i < 2; i++) {
+            uint32_t sampler = symbol_in(&joining.files[i], "__UFT");
+            char *at = bytes_of(&joining.files[i], ".nv.info");
+
+            record_of(&joining.files[i], "__UFT")->st_info =
+                ELF64_ST_INFO(STB_WEAK, STT_CUDA_SAMPLER);
+            at[1] = EIATTR_SAMPLER_INIT;
+            memcpy(at + 4, &sampler, sizeof sampler);
+            memcpy(at + 8, &values[row][i], sizeof values[row][i]);
+            at[13] = EIATTR_SAMPLER_FORCE_UNNORMALIZED;
+            memcpy(at + 16, &sampler, sizeof sampler);
+        }
+        ck_assert(join_all(&joining));
+        rest = section_named(&joining, ".nv.info")->data;
+        while (info_next(&rest, &record)) {
+            if (record.attribute == EIATTR_SAMPLER_INIT)
+                ck_assert_uint_eq(info_word(record.payload, 1), wanted);
+            if (record.attribute == EIATTR_SAMPLER_INIT)
+                strcat(said, "i");
+            if (record.attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED)
+                strcat(said, "u");
+        }
+        ck_assert_str_eq(said, "ui");
+        end(&joining);
+    }
 }
 
 /* Line tables are not cut: they follow each other. */
