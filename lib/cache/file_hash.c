@@ -16,8 +16,8 @@
 
 #include "base/context.h"
 #include "os/descriptor.h"
-#include "os/self_exec.h"
 #include "os/file_version.h"
+#include "os/self_exec.h"
 
 /* Smaller files are read as fast as the folder's list, or nearly. */
 #define SMALLEST_KEPT ((uint64_t)16 << 20)

@@ -14,8 +14,8 @@
 #include "diag/progress.h"
 #include "link/changes.h"
 #include "link/link_cache.h"
-#include "link/verbose.h"
 #include "link/stages.h"
+#include "link/verbose.h"
 #include "os/cancellation.h"
 
 static void enter(enum link_phase phase)

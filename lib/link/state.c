@@ -6,8 +6,8 @@
 #include "base/name_list.h"
 #include "link/link_cache.h"
 #include "lto/lto_cache.h"
-#include "os/self_exec.h"
 #include "os/fork_server.h"
+#include "os/self_exec.h"
 
 bool state_has_user_cubins(const struct link *link)
 {

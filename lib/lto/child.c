@@ -15,8 +15,8 @@
 #include "lto/llvm.h"
 #include "lto/nvjitlink.h"
 #include "os/descriptor.h"
-#include "os/self_exec.h"
 #include "os/fork_serve.h"
+#include "os/self_exec.h"
 #include "output/output.h"
 #include "pool/child_tokens.h"
 

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/self_exec.h"
 #include "os/program_path.h"
+#include "os/self_exec.h"
 
 /* Folders above the library's that are looked in: lib/TRIPLET/minilink/nvjitlink has four. */
 #define MOST_LEVELS 5

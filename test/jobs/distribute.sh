@@ -204,6 +204,19 @@ for way in garbage zero flip; do
 done
 ways skip 1 "error   : There is no result of LTO part 1"
 ways status 0 "fatal   : The distributor 'tool_distribute' ended with status 7"
+# A job whose answer cannot be read back says so, and reports nothing. The answer is the last but one of its words.
+cat > nowhere << 'END'
+#!/bin/bash
+mapfile -t words < <(sed -n '/"jobs"/,$d; /"args"/,/]/s/^ *"\([^"]*\)",\{0,1\}$/\1/p' "$1"
+    sed -n '1,/"jobs"/d; /"args"/,/]/s/^ *"\([^"]*\)",\{0,1\}$/\1/p' "$1")
+"${words[@]:0:4}" /dev/null "${words[5]}" > said.job 2>&1
+echo "$? $(ls "${words[5]}" 2> none)" >> said.job
+exit 1
+END
+chmod +x nowhere
+bad 1 "fatal   : The distributor './nowhere' ended with status 1" "${lto[@]}" --distributor=./nowhere
+holds "an answer that cannot be read back" [ "$(cat said.job)" = "minilink fatal   : Could not read '/dev/null': Invalid argument
+3 " ]
 unset FAKE_PTX SAMPLE_LOG
 # What the cache has is no job, and what jobs have made is kept.
 cache=(--cache-dir="$work/cache")
