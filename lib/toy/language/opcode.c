@@ -83,9 +83,8 @@ static bool is_vector(const char *name)
 
 bool opcode_special_fits(const char *name, char class, unsigned bits)
 {
-    size_t size = strlen(name);
-    bool is_wide = (size > 2 && strcmp(name + size - 2, "64") == 0) ||
-                   strcmp(name, "%globaltimer") == 0 || strcmp(name, "%current_graph_exec") == 0;
+    bool is_wide = text_ends(text_of(name), TEXT("64")) || strcmp(name, "%globaltimer") == 0 ||
+                   strcmp(name, "%current_graph_exec") == 0;
 
     if (is_vector(name))
         return false;

@@ -463,6 +463,23 @@ TEST_LOOP(join_says_what_the_user_must_know_and_no_more, COUNT(join_rows))
     free(said);
 }
 
+TEST(a_link_inside_another_has_the_one_token_that_this_runs_by)
+{
+    struct jobserver *outer;
+    uint32_t threads = 8;
+    char makeflags[64];
+
+    ck_assert_int_eq(pipe(make_fds), 0);
+    snprintf(makeflags, sizeof makeflags, " --jobserver-auth=%d,%d", make_fds[0], make_fds[1]);
+    setenv("MAKEFLAGS", makeflags, 1);
+    outer = jobserver_join(JOBSERVER_AUTO, &threads);
+    ck_assert_ptr_nonnull(outer);
+    ck_assert_uint_eq(threads, 8);
+    free(join(JOBSERVER_AUTO, makeflags, &threads));
+    ck_assert_uint_eq(threads, 1);
+    jobserver_close(outer);
+}
+
 TEST(whether_make_counts_jobs)
 {
     static const struct {

@@ -396,6 +396,55 @@ TEST_LOOP(initial_values_become_bytes, COUNT(value_cases))
     ck_assert_uint_eq(value.reference_count, 0);
 }
 
+/* From the weakest on; those of one row are as strong. */
+static const char *const strengths[][4] = {
+    {"||"},       {"&&"},     {"|"},          {"^"}, {"&"}, {"==", "!="}, {"<", ">", "<=", ">="},
+    {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}};
+
+/* The value of an expression; false where it has none, such as of a division by zero. */
+static bool value_of(const char *expression, int64_t *result)
+{
+    char text[256];
+    struct ptx_module module;
+    struct initialiser value;
+    bool ok;
+
+    snprintf(text, sizeof text, HEADER ".global .s64 a = %s;", expression);
+    module = parse(text);
+    ok = initialiser_decode(&value, &arena, &module, &module.items[0]);
+    if (ok)
+        memcpy(result, value.bytes, sizeof *result);
+    return ok;
+}
+
+static void check_strength(size_t first, const char *a, size_t second, const char *b)
+{
+    static const int operands[][3] = {{7, 3, 2}, {2, 5, 1}, {1, 1, 0}, {0, 6, 4}, {4, 1, 1}};
+
+    for (size_t i = 0; i < COUNT(operands); i++) {
+        const int *x = operands[i];
+        char plain[64], grouped[64];
+        int64_t value, expected;
+
+        snprintf(plain, sizeof plain, "%d %s %d %s %d", x[0], a, x[1], b, x[2]);
+        snprintf(grouped, sizeof grouped, first >= second ? "(%d %s %d) %s %d" : "%d %s (%d %s %d)",
+                 x[0], a, x[1], b, x[2]);
+        if (value_of(grouped, &expected)) {
+            ck_assert_msg(value_of(plain, &value), "%s", plain);
+            ck_assert_msg(value == expected, "%s is %jd", plain, (intmax_t)value);
+        }
+    }
+}
+
+TEST(operators_have_the_strength_that_c_gives_them)
+{
+    for (size_t i = 0; i < COUNT(strengths); i++)
+        for (size_t j = 0; j < COUNT(strengths); j++)
+            for (size_t a = 0; a < COUNT(*strengths) && strengths[i][a]; a++)
+                for (size_t b = 0; b < COUNT(*strengths) && strengths[j][b]; b++)
+                    check_strength(i, strengths[i][a], j, strengths[j][b]);
+}
+
 TEST(addresses_become_references)
 {
     struct ptx_module module =
