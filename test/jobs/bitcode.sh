@@ -41,13 +41,14 @@ define void @reads(ptr %to) {
   store i32 %b, ptr %next
   ret void
 }
-define void @writes(i32 %x) {
+define void @writes(i32 %x) #0 {
   store i32 %x, ptr addrspace(1) @seen
   ret void
 }
 !nvvm.annotations = !{!0, !1}
 !0 = !{ptr @reads, !"kernel", i32 1}
 !1 = !{ptr @writes, !"kernel", i32 1}
+attributes #0 = { "target-features"="+ptx75" }
 END
 # A variable that modules share, of the second part only, and a list that keeps kernels, which nobody reads.
 cat > shared.ll << 'END'
@@ -139,9 +140,17 @@ for library in "${libraries[@]}"; do
     for jobs in 1 2; do
         link -lto --lto-jobs=$jobs --keep=kept seen.bc && [ "$(grep -c 'ld\.global.*\[seen\]' kept/bitcode.ptx)" = 1 ]
         verdict $? "$name: $jobs parts know that pointers do not lead to a variable"
+        grep -q '^\.version 7\.5$' kept/bitcode.ptx; verdict $? "$name: $jobs parts have the version of PTX that a function asks for"
         link -lto --lto-jobs=$jobs --keep=kept reflect.bc && [ "$(grep -c '^[[:space:]]add\..*f32' kept/bitcode.ptx)" = 2 ] && ! grep -q __CUDA_ARCH kept/bitcode.ptx
         verdict $? "$name: $jobs parts know their target"
     done
+
+    # LLVM takes a target that it does not know for another; sm_121 came with version 20 at the earliest.
+    if [[ $name =~ 1[6-9]\. ]]; then
+        minilink -vv -arch=sm_121 --llvm="$library" -lto --keep=kept scale.bc helper.bc -o out.cubin > messages 2>&1
+        grep -q 'libLLVM: it does not know sm_121: code is made for sm_[89]' messages && ! grep -q '^\.target sm_121' kept/bitcode.ptx
+        verdict $? "$name: code for an unknown target is made for the newest known one"
+    fi
 
     # Messages and reports name members.
     minilink -vv -arch=sm_75 --llvm="$library" --report=report.json scale.bc helper.bc -o out.cubin > messages 2>&1
