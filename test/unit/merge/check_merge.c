@@ -501,6 +501,20 @@ TEST(sections_of_one_name_must_be_of_one_kind)
     expect_said("error   : Section '.nv.constant3' has types that cannot be merged");
 }
 
+/* A damaged input: no section without bytes is read that is as large as this. */
+TEST(a_section_does_not_grow_beyond_all_bounds)
+{
+    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
+    const struct cubin *list[1] = {&merged->inputs[0]};
+
+    read_input("texture-data.o");
+    merged->inputs[0].sections[input_section(".nv.global")].size = (UINT64_C(1) << 40) + 1;
+    diag_state_get()->sink = &merged->said;
+    ck_assert(!merge_cubins(&merged->image, list, 1, &request, &merged->report));
+    diag_state_get()->sink = NULL;
+    expect_said("error   : Section '.nv.global' is too large");
+}
+
 /* What the driver provides has one size. */
 TEST(reserved_names_must_be_of_one_size)
 {
