@@ -67,6 +67,12 @@ static void change_flags(const char *function)
     section_of(".text.", function)->flags ^= SHF_WRITE;
 }
 
+/* The number of registers stands in the section's header, too. */
+static void change_header(const char *function)
+{
+    section_of(".text.", function)->info += 1u << 24;
+}
+
 static void change_alignment(const char *function)
 {
     section_of(".text.", function)->alignment *= 2;
@@ -142,7 +148,7 @@ static const struct {
     {change_code, caller, 1},        {change_attribute, caller, 1},
     {take_address, caller, 1},       {change_offset, caller, 1},
     {change_addend, caller, 1},      {change_type, caller, 1},
-    {change_target, caller, 1},
+    {change_target, caller, 1},      {change_header, division, 0},
 };
 
 /* How many functions are gone; each stands for the one of the first cubin. */
