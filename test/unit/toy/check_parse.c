@@ -411,6 +411,10 @@ TEST(one_error_does_not_bring_others)
         "{ .reg .b32 r; ld.foo {r, r}, [r]; { .reg .b64 q; mov.b32 q, {; } mov.b32 r, nil; ret; }");
     ck_assert_uint_eq(parsed.messages.errors, 3);
     ck_assert_uint_eq(parsed.body.instruction_count, 1);
+}
+
+TEST(nor_does_one_in_a_declaration)
+{
     parse("{ .shared .b33 w; .shared .b33 v[; T: .branchtargets 5, 6; ret; }");
     ck_assert_uint_eq(parsed.messages.errors, 3);
 }
