@@ -452,6 +452,27 @@ TEST(report_tells_what_a_kernel_needs)
     ck_assert(!merged->report.kernels[0].is_kernel);
 }
 
+/* The records of a frame and of the largest stack stand the other way round than ptxas has them. */
+TEST(a_frame_is_what_its_record_says_wherever_that_stands)
+{
+    struct bytes info;
+    uint8_t *records;
+
+    read_input("12_common-sm_90-a.o");
+    info = merged->inputs[0].sections[input_section(".nv.info")].data;
+    records = (uint8_t *)merged->files[0].data + (info.data - (uint8_t *)merged->files[0].data);
+    ck_assert_uint_eq(info.size, 36); /* REGCOUNT, MAX_STACK_SIZE, FRAME_SIZE of the kernel */
+    ck_assert_uint_eq(records[13], EIATTR_MAX_STACK_SIZE);
+    ck_assert_uint_eq(records[25], EIATTR_FRAME_SIZE);
+    records[13] = EIATTR_FRAME_SIZE;
+    records[20] = 16;
+    records[25] = EIATTR_MAX_STACK_SIZE;
+    records[32] = 80;
+    merge_input((struct merge_request){.arch = {.sm = 90}});
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(merged->report.kernels[0].stack, 16);
+}
+
 static const struct {
     const char *names;
     const char *says;
