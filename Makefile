@@ -202,6 +202,8 @@ POOL_CALLS = pthread_create pthread_join pthread_cond_broadcast pthread_cond_sig
 $(BUILD)/check_pool: ALL_LDFLAGS += $(POOL_CALLS:%=-Wl,--wrap=%)
 # It watches which functions are compiled, and what a pool is given of them.
 $(BUILD)/check_driver: ALL_LDFLAGS += -Wl,--wrap=compile_function,--wrap=dispatch_run
+# It cancels a link where a stage begins.
+$(BUILD)/check_cancelled: ALL_LDFLAGS += -Wl,--wrap=progress_stage
 
 $(BUILD)/tool_%: $(BUILD)/test/tool_%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)

@@ -29,15 +29,14 @@ static struct text prefix_of(uint32_t type)
     }
 }
 
-/* The section that `section` belongs to; NULL = none, or one of Mercury's, which have rules of
- * their own. */
+/* The section that `section` belongs to, of which it is known that it exists; NULL = none, or one
+ * of Mercury's, which have rules of their own. */
 static const struct cubin_section *owner_of(const struct cubin *cubin,
                                             const struct cubin_section *section)
 {
     bool is_relocation = section->type == SHT_RELA || section->type == SHT_REL;
 
-    if ((!is_relocation && !(section->flags & SHF_INFO_LINK)) || section->info == 0 ||
-        section->info >= cubin->section_count ||
+    if ((!is_relocation && !(section->flags & SHF_INFO_LINK)) ||
         (cubin->sections[section->info].flags & SHF_CUDA_MERCURY))
         return NULL;
     return &cubin->sections[section->info];

@@ -33,7 +33,7 @@ bool log_line_parse_severity(struct text line, struct log_line *parsed)
         if (!text_skip(&rest, severities[i].name))
             continue;
         number = rest = text_drop_blanks(rest);
-        if (rest.size > 0 && rest.data[0] == '(') {
+        if (text_starts(rest, TEXT("("))) {
             const char *end = memchr(rest.data, ')', rest.size < 16 ? rest.size : 16);
 
             if (!end)
@@ -43,7 +43,7 @@ bool log_line_parse_severity(struct text line, struct log_line *parsed)
         if (!text_skip(&rest, TEXT(":")))
             continue;
         parsed->severity = severities[i].severity;
-        parsed->text = number.size > 0 && number.data[0] == '(' ? number : text_drop_blanks(rest);
+        parsed->text = text_starts(number, TEXT("(")) ? number : text_drop_blanks(rest);
         return true;
     }
     return false;

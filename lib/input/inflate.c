@@ -143,8 +143,7 @@ static size_t zstd_head(const struct fatbin_entry *entry, uint8_t *head, size_t 
 
     if (!stream)
         context_raise(LINK_NO_MEMORY);
-    while (output.pos < output.size && input.pos < input.size && state != 0 &&
-           !ZSTD_isError(state)) {
+    while (output.pos < output.size && state != 0 && !ZSTD_isError(state)) {
         size_t before = input.pos + output.pos;
 
         state = ZSTD_decompressStream(stream, &output, &input);

@@ -130,5 +130,14 @@ check "no name has run a command" "$(ls injected ../injected 2> /dev/null)" ""
 "$minilink" -arch=sm_90 ../scale.ptx ../scaled.ptx -o 'a=b' --dependency-file=rule.d > said 2>&1
 check "a target that is a variable" "$? $(cat said)" \
     "2 minilink fatal   : 'a=b' cannot be named in a dependency file: make reads no name with an equals sign"
+# The only input: a part in parentheses, a variable; one parenthesis, or none at the end, is a part of the name.
+only() {
+    cp ../scaled.ptx "$1"
+    "$minilink" -arch=sm_90 "$1" -o out --dependency-file=rule.d > said 2>&1
+    check "the only input is $1" "$? $(sed 's/.*: make reads/make reads/' said)" "$2"
+}
+only 'x(1)' "2 make reads no name with a part in parentheses at its end"
+only 'one=two' "2 make reads no name with an equals sign"
+for name in 'a(b' 'a)' 'a(b)c'; do only "$name" "0 "; done
 cd ..
 finish

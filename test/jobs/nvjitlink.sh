@@ -59,6 +59,12 @@ says "host objects" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
     client link out -arch=sm_90 -- 5:fatbin/a.sass.o 10@fatbin/b.sass.o
 runs "they are linked as by minilink" cmp out.cubin expected.cubin
 says "no input" "create SUCCESS, $good" client link out -arch=sm_90 --
+ar rcT thin.a fatbin/b.lto.o fatbin/c.lto.o
+says "a thin archive" "create SUCCESS, add 1 SUCCESS, $good" client link out -arch=sm_90 -- 6@thin.a
+says "a thin archive in memory, whose members are files" \
+    "create SUCCESS, add 1 INVALID_INPUT, complete PTX_COMPILE, cubin INTERNAL, ptx INVALID_INPUT, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
+    client link out -arch=sm_90 -- 6:thin.a
+says "an archive in memory" "create SUCCESS, add 1 SUCCESS, $good" client link out -arch=sm_90 -- 6:fatbin/lib.a
 says "an archive" "create SUCCESS, add 1 SUCCESS, $good" client link out -arch=sm_90 -- 6@fatbin/lib.a
 says "-verbose and -time" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, ${good/infos SUCCESS, empty/infos SUCCESS}" \
     client link out -arch=sm_90 -verbose -time -- 5:fatbin/a.sass.o 5:fatbin/b.sass.o

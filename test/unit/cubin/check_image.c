@@ -445,27 +445,3 @@ TEST(runs_of_contents_are_not_needed)
     }
     is_strict = false;
 }
-
-TEST(names_of_numbers_are_found)
-{
-    ck_assert_str_eq(format_section_type_name(SHT_CUDA_COMPAT), "CUDA_COMPAT");
-    ck_assert_str_eq(format_section_type_name(SHT_CUDA_CONSTANT0 + 3), "CUDA_CONSTANT3");
-    ck_assert_ptr_null(format_section_type_name(0x12345));
-    ck_assert_str_eq(format_relocation_name(R_CUDA_ABS55_16_34), "R_CUDA_ABS55_16_34");
-    ck_assert_ptr_null(format_relocation_name(0xffff));
-    ck_assert_str_eq(format_attribute_name(EIATTR_REGCOUNT), "REGCOUNT");
-    ck_assert_str_eq(format_attribute_name(0x4e), "PERF_STATISTICS");
-    ck_assert_ptr_null(format_attribute_name(0xff));
-    /* Every name of the tables, so that they must rise. */
-    for (uint32_t type = 0; type < 0x80; type++) {
-        const char *name = format_relocation_name(type);
-
-        ck_assert(!name || strncmp(name, "R_CUDA_", 7) == 0);
-    }
-    ck_assert_uint_eq(format_relocation_size(R_CUDA_G8_0 + 7), 1);
-    ck_assert_uint_eq(format_relocation_size(R_CUDA_32), 4);
-    ck_assert_uint_eq(format_relocation_size(R_CUDA_64), 8);
-    for (uint32_t type = SHT_CUDA_CONSTANT0 - 1; type <= SHT_CUDA_CONSTANT_LAST + 1; type++)
-        ck_assert(format_is_constant(type) ==
-                  (type >= SHT_CUDA_CONSTANT0 && type < SHT_CUDA_CONSTANT0 + 18));
-}

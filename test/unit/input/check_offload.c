@@ -83,6 +83,19 @@ TEST_RANGE(images_of_every_version_come_in_order, 1, 4)
     buffer_free(&buffer);
 }
 
+/* The numbers of the images that were visited. */
+struct numbers {
+    unsigned numbers[8], count;
+};
+
+static bool note_number(void *argument, const struct offload_image *image)
+{
+    struct numbers *seen = argument;
+
+    seen->numbers[seen->count++] = image->number;
+    return true;
+}
+
 static bool ignore(void *argument, const struct offload_image *image)
 {
     (void)argument;
@@ -184,6 +197,24 @@ TEST(compression_and_trailing_bytes_are_errors)
     ck_assert(!walk(buffer_bytes(&buffer), buffer.size, "expected 10 FF 10 AD"));
     fixture_put(&buffer, 32, 4096, 8);
     ck_assert(!walk(buffer_bytes(&buffer), buffer.size, "is compressed, which is not supported"));
+    buffer_free(&buffer);
+}
+
+/* Other flags are other things: the second image has one. */
+TEST(an_image_whose_flag_says_so_has_no_bytes)
+{
+    static const uint16_t kinds[] = {2, 3, 5};
+    struct buffer buffer = {0};
+    struct numbers numbers = {0};
+
+    add_binary(&buffer, 2, kinds, 3);
+    fixture_put(&buffer, 32 + 4, 1, 4);
+    fixture_put(&buffer, 32 + 32, UINT64_MAX, 8);
+    fixture_put(&buffer, 32 + 40 + 4, 0x100, 4);
+    ck_assert(offload_walk("x", buffer_bytes(&buffer), note_number, &numbers));
+    ck_assert_uint_eq(numbers.count, 2);
+    ck_assert_uint_eq(numbers.numbers[0], 2);
+    ck_assert_uint_eq(numbers.numbers[1], 3);
     buffer_free(&buffer);
 }
 

@@ -60,6 +60,23 @@ TEST(only_executables_are_finished)
     ck_assert(!whole_program_is(buffer_bytes(&file)));
 }
 
+TEST(the_form_is_the_one_that_is_wanted)
+{
+    static const struct {
+        uint8_t osabi;
+        enum merge_abi wanted;
+        bool has_it;
+    } forms[] = {
+        {0x41, MERGE_ABI_8, true},  {0x41, MERGE_ABI_7, false},   {0x33, MERGE_ABI_7, true},
+        {0x33, MERGE_ABI_8, false}, {0x41, MERGE_ABI_AUTO, true}, {0x33, MERGE_ABI_AUTO, true},
+    };
+
+    for (int i = 0; i < COUNT(forms); i++) {
+        file.data[7] = (char)forms[i].osabi;
+        ck_assert(whole_program_has_abi(buffer_bytes(&file), forms[i].wanted) == forms[i].has_it);
+    }
+}
+
 TEST(nothing_changes_without_changed_names)
 {
     char *before = malloc(file.size);

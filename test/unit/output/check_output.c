@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "suite.h"
@@ -42,6 +43,30 @@ static void check_write(size_t size, uint8_t c)
     ck_assert_uint_eq(bytes[0], c);
     ck_assert_uint_eq(bytes[size - 1], c);
     free(bytes);
+}
+
+static unsigned mask_changes;
+
+/* The C library's, which would change the mask of other threads' files, too. */
+mode_t umask(mode_t mask)
+{
+    mask_changes++;
+    return (mode_t)syscall(SYS_umask, mask);
+}
+
+TEST(a_file_has_the_mode_that_the_mask_leaves_and_the_mask_stays)
+{
+    mode_t before = umask(027);
+    struct stat status;
+
+    make_folder();
+    mask_changes = 0;
+    ck_assert(output_write_file(path, (struct bytes){(const uint8_t *)"x", 1}));
+    ck_assert_uint_eq(mask_changes, 0);
+    ck_assert_int_eq(stat(path, &status), 0);
+    ck_assert_uint_eq(status.st_mode & 0777, 0640);
+    umask(before);
+    remove_folder();
 }
 
 TEST(files_of_all_sizes_replace_each_other)

@@ -1,0 +1,87 @@
+/* check_bank_order.c: a program that is joined of chunks has the functions of the driver in the
+ * order that its kernels' calls lead to. The cubins are ptxas's, of fixtures/exact/closed.ptx. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "link/exact.h"
+#include "suite.h"
+
+#define VPRINTF                                                                                    \
+    {                                                                                              \
+        "vprintf", 7                                                                               \
+    }
+#define FREE                                                                                       \
+    {                                                                                              \
+        "free", 4                                                                                  \
+    }
+
+/* In the order in which chunks declare them. The last kernel calls none, and brings the variable in
+ * front of them; the one before it calls vprintf and free. */
+static const struct {
+    struct text functions[2];
+    uint32_t count;
+    const char *why;
+} declared[] = {
+    {{VPRINTF, FREE}, 2, NULL},
+    {{FREE, VPRINTF}, 2, ".nv.constant4 has another order than the kernels' calls lead to"},
+    {{VPRINTF}, 1, ".nv.constant4 has another order than the kernels' calls lead to"},
+    {{VPRINTF}, 0, NULL}, /* nothing is looked at then */
+};
+
+static void read_fixture(struct buffer *buffer, const char *name)
+{
+    char path[64], block[4096];
+    FILE *file;
+    size_t got;
+
+    snprintf(path, sizeof path, "fixtures/exact/closed-sm_90-%s.cubin", name);
+    file = fopen(path, "rb");
+    ck_assert_msg(file != NULL, "%s", path);
+    while ((got = fread(block, 1, sizeof block, file)) > 0)
+        buffer_append(buffer, block, got);
+    fclose(file);
+}
+
+TEST_LOOP(functions_have_the_order_of_the_calls, COUNT(declared))
+{
+    static struct text closing[] = {{"__minilink_closing_0", 20}, {"__minilink_closing_1", 20}};
+    static struct chunk_symbol symbols[] = {{.name = {"ka", 2}},
+                                            {.name = {"kc", 2}},
+                                            {.name = {"vprintf", 7}},
+                                            {.name = {"kb", 2}},
+                                            {.name = {"kw", 2}}};
+    static struct chunk_source sources[] = {
+        {.is_kernel = true}, {.is_kernel = true}, {0}, {.is_kernel = true}, {.is_kernel = true}};
+    struct buffer files[2] = {0}, image = {0};
+    struct chunk_cubin list[2] = {0};
+    struct arena arena = {0};
+    struct text functions[2];
+    struct chunks chunks = {.symbols = symbols,
+                            .sources = sources,
+                            .symbol_count = COUNT(symbols),
+                            .closing = closing,
+                            .closing_count = COUNT(closing),
+                            .driver_functions = functions,
+                            .driver_function_count = declared[_i].count};
+    const char *why = NULL;
+    bool ok;
+
+    memcpy(functions, declared[_i].functions, sizeof functions);
+    for (int i = 0; i < 2; i++) {
+        read_fixture(&files[i], i == 0 ? "0" : "1");
+        list[i].data = (uint8_t *)files[i].data;
+        list[i].size = files[i].size;
+    }
+    ok = exact_make_program(&image, &chunks, &(struct cubins){.list = list, .count = 2}, &arena,
+                            &why);
+    ck_assert_msg(ok == !declared[_i].why, "%s", why);
+    if (!ok)
+        ck_assert_str_eq(why, declared[_i].why);
+    for (int i = 0; i < 2; i++)
+        buffer_free(&files[i]);
+    buffer_free(&image);
+    arena_free(&arena);
+}

@@ -1,0 +1,96 @@
+/* check_cleanup.c: what is said, and how the program ends, when a page of an input is gone. */
+#include "os/cleanup.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/mapping.h"
+#include "suite.h"
+
+#define SIZE (1u << 20)
+
+/* An input of SIZE bytes loses all of them, and its last byte is read. */
+static const struct {
+    bool is_removed; /* and not cut off */
+    size_t known;    /* so much of it is known to be mapped */
+    bool is_other;   /* what is known is another file, which stays as it is */
+    const char *said;
+} inputs[] = {
+    {false, SIZE, false, "became shorter while it was read"},
+    {true, SIZE, false, "could not be read"},
+    {false, SIZE / 2, false, "changed while the link ran"},
+    {false, SIZE / 2, true, NULL}, /* nobody is to blame */
+};
+
+static char path[] = "/tmp/check_cleanup.XXXXXX";
+
+static struct file_version version_of(const char *name)
+{
+    struct stat status;
+
+    ck_assert_int_eq(stat(name, &status), 0);
+    return file_version_of(&status);
+}
+
+static _Noreturn void read_last(int file, int row)
+{
+    static struct mapping mapping;
+    const struct rlimit none = {0, 0};
+    const char *start;
+
+    if (ftruncate(file, SIZE) != 0)
+        _exit(9);
+    start = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, file, 0);
+    mapping = (struct mapping){.start = start, .size = inputs[row].known};
+    mapping.path = inputs[row].is_other ? "/proc/self/exe" : path;
+    mapping.version = version_of(mapping.path);
+    setrlimit(RLIMIT_CORE, &none);
+    signal(SIGBUS, SIG_DFL); /* a sanitizer's handler would be left alone */
+    cleanup_prepare("program", NULL);
+    mapping_enter(&mapping);
+    if (ftruncate(file, 0) != 0 || (inputs[row].is_removed && unlink(path) != 0))
+        _exit(9);
+    _exit(*(const volatile char *)(start + SIZE - 1));
+}
+
+TEST_LOOP(an_input_that_loses_its_pages_is_blamed, COUNT(inputs))
+{
+    char said[200] = "", expected[200] = "";
+    int ends[2], status, file = mkstemp(path);
+    pid_t child;
+
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(pipe(ends), 0);
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        read_last(file, _i);
+    }
+    close(file);
+    close(ends[1]);
+    for (size_t got = 0, count = 1; count > 0; got += count) {
+        ssize_t more = read(ends[0], said + got, sizeof said - 1 - got);
+
+        count = more > 0 ? (size_t)more : 0;
+    }
+    close(ends[0]);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    unlink(path);
+    if (inputs[_i].said)
+        snprintf(expected, sizeof expected, "program fatal   : Input file '%s' %s\n", path,
+                 inputs[_i].said);
+    ck_assert_str_eq(said, expected);
+    if (inputs[_i].said)
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    else
+        ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+}
