@@ -80,7 +80,7 @@ $(BUILD)/preload.so $(BUILD)/plain_program $(BUILD)/fault.so: | $(BUILD)/.looked
 $(BUILD)/.dependencies-%: test/install-dependencies
 	$(Q)mkdir -p $(BUILD)
 	$(Q)test/install-dependencies $*
-	$(Q)touch $@
+	$(Q)touch $@ $(BUILD)/.looked
 
 .PHONY: deps
 deps: $(BUILD)/.dependencies-build
