@@ -282,16 +282,22 @@ TEST_LOOP(a_bank_stands_in_front_of_the_constants_of_its_kernel, 2)
     buffer_free(&image);
 }
 
-/* Of fixtures/exact/closed-once.ptx: the last kernel calls all functions of the driver that there
- * are, so that one closing kernel is enough. */
-TEST_LOOP(one_closing_kernel_is_left_out, 2)
+/* Fixture closed-once, with its chunks in either order, after `change` of all three files (NULL =
+ * none): the last kernel calls all functions of the driver that there are, so that one closing
+ * kernel is enough. */
+static void check_closed_once(int order, void (*change)(struct buffer *, const char *))
 {
     static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
     static const struct text names[] = {{"ka", 2}, {"kb", 2}};
     static const struct text closing[] = {{"__minilink_closing_0", 20}};
 
-    check_fixture("closed-once", "whole", chunk_names[_i], closing, COUNT(closing), names,
-                  COUNT(names), NULL);
+    check_fixture("closed-once", "whole", chunk_names[order], closing, COUNT(closing), names,
+                  COUNT(names), change);
+}
+
+TEST_LOOP(one_closing_kernel_is_left_out, 2)
+{
+    check_closed_once(_i, NULL);
 }
 
 /* Makes edges of the call graph between `vprintf` (11) and `free` (12): one in each chunk. */
@@ -305,15 +311,10 @@ static void let_functions_call(struct buffer *file, const char *name)
     memcpy(edges + 16, strcmp(name, "1") == 0 ? back : there, sizeof there);
 }
 
-/* The same where the functions of the driver call each other: edges of no kernel are told apart. */
+/* Where the functions of the driver call each other: edges of no kernel are told apart. */
 TEST_LOOP(edges_of_no_kernel_are_all_kept, 2)
 {
-    static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
-    static const struct text names[] = {{"ka", 2}, {"kb", 2}};
-    static const struct text closing[] = {{"__minilink_closing_0", 20}};
-
-    check_fixture("closed-once", "whole", chunk_names[_i], closing, COUNT(closing), names,
-                  COUNT(names), let_functions_call);
+    check_closed_once(_i, let_functions_call);
 }
 
 /* Of fixtures/exact/banks.ptx: the kernel that is compiled first stands in the chunk that has less
