@@ -13,8 +13,11 @@ bool capture_pipe(int fds[2])
 {
     if (pipe2(fds, O_CLOEXEC) || !descriptor_pair_above_standard(fds))
         return false;
-    fcntl(fds[0], F_SETFL, O_NONBLOCK); /* a pipe takes it */
-    return true;
+    if (fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0)
+        return true;
+    close(fds[0]);
+    close(fds[1]);
+    return false;
 }
 
 /* Memory that runs out here only cuts the output. */
