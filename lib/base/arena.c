@@ -8,6 +8,23 @@
 #include "base/context.h"
 #include "base/memory.h"
 
+/* AddressSanitizer knows blocks alone. So that it sees every access outside an allocation and after
+ * arena_reset, what is free is marked, and a gap is left behind each allocation. */
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#define GAP    ALIGNMENT
+#define UNUSED 0xbe /* what is uninitialised reads as this */
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size)   ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define GAP                                        0u
+#endif
+
 #define FIRST_BLOCK   4096u
 #define LARGEST_BLOCK (1u << 20)
 #define ALIGNMENT     16u
@@ -55,6 +72,7 @@ static void begin_block(struct arena *arena, struct arena_block *block)
     arena->used += block->size;
     arena->next = (char *)(block + 1);
     arena->end = arena->next + block->size;
+    ASAN_POISON_MEMORY_REGION(arena->next, block->size);
 }
 
 static void add_block(struct arena *arena, size_t bytes)
@@ -85,18 +103,22 @@ void arena_reserve(struct arena *arena, size_t bytes)
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
 {
-    size_t bytes;
+    size_t asked, bytes;
     void *result;
 
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
+    if (__builtin_mul_overflow(count, size, &asked) || asked > SIZE_MAX - ALIGNMENT - GAP)
         context_raise(LINK_NO_MEMORY);
-    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    bytes = (asked + GAP + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (bytes == 0)
         bytes = ALIGNMENT;
     if (!arena->next || bytes > (size_t)(arena->end - arena->next))
         add_block(arena, bytes);
     result = arena->next;
     arena->next += bytes;
+    ASAN_UNPOISON_MEMORY_REGION(result, asked);
+#ifdef UNUSED
+    memset(result, UNUSED, asked);
+#endif
     return result;
 }
 
@@ -208,6 +230,8 @@ void arena_reset(struct arena *arena)
 {
     struct arena_block **last = &arena->blocks;
 
+    for (struct arena_block *block = arena->blocks; block; block = block->older)
+        ASAN_POISON_MEMORY_REGION(block + 1, block->size);
     if (arena->used > arena->most_used)
         arena->most_used = arena->used;
     if (arena->kept > 2 * arena->most_used - arena->used) {

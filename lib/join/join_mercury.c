@@ -33,7 +33,19 @@ static void pair_sections(struct join_input *input)
             input->sections[twin].plain = plain;
 }
 
-/* The twin of the program's records equals them, and that of variables is as long as they are. */
+/* Whether `plain` is the section of variables whose twin the other is, by kind, name and size. So
+ * all chunks' twins of one name are of one united section, whose size they share. */
+static bool is_copy_of(const struct cubin_section *twin, const struct cubin_section *plain)
+{
+    bool is_constant = twin->type == SHT_CUDA_MERC_CONSTANT_USER;
+
+    return plain->type == (is_constant ? SHT_CUDA_CONSTANT0 + 3 : twin->type) &&
+           text_equal(plain->name,
+                      is_constant ? TEXT(".nv.constant3") : cubin_twin_plain_name(twin->name)) &&
+           plain->size == twin->size;
+}
+
+/* The twin of the program's records equals them, and that of variables fits them. */
 static const char *check_contents(const struct join_input *input)
 {
     for (size_t i = 1; i < input->cubin->section_count; i++) {
@@ -44,7 +56,7 @@ static const char *check_contents(const struct join_input *input)
             !info_is_same(input->cubin, section))
             return "their records are not the code's";
         if (join_is_copied_twin(section) && section->size > 0 &&
-            (plain == 0 || input->cubin->sections[plain].size != section->size))
+            (plain == 0 || !is_copy_of(section, &input->cubin->sections[plain])))
             return "there is data of other size";
     }
     return NULL;

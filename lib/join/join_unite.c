@@ -101,6 +101,8 @@ static void check_reference(const struct join *join, uint32_t cubin, uint32_t se
         return;
     if (united_of(join, cubin, seen)->is_copied)
         seen = input->sections[seen].plain;
+    if (seen == 0 || input->sections[seen].united == JOIN_NONE)
+        return;
     united = united_of(join, cubin, seen);
     if (united->is_frames && input->cubin->sections[section].info == seen)
         return; /* a frame's reference to its CIE is made anew */

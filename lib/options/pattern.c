@@ -1,4 +1,4 @@
-/* pattern.c: the C library's regular expressions, which read up to a NUL or in bounds. */
+/* pattern.c: the C library's regular expressions, which read up to a NUL. */
 #include "options/pattern.h"
 
 #include <stdlib.h>
@@ -26,9 +26,10 @@ bool pattern_compile(struct pattern *pattern, struct text text, const char *opti
 
 bool pattern_matches(const struct pattern *pattern, struct text name)
 {
-    regmatch_t bounds = {.rm_so = 0, .rm_eo = (regoff_t)name.size};
-    int error = regexec(&pattern->expression, name.data, 1, &bounds, REG_STARTEND);
+    char *copy = memory_copy_string(name.data, name.size);
+    int error = regexec(&pattern->expression, copy, 0, NULL, 0);
 
+    free(copy);
     if (error == REG_ESPACE)
         context_raise(LINK_NO_MEMORY);
     return error == 0;
