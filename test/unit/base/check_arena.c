@@ -1,0 +1,254 @@
+/* check_arena.c: memory that is freed all at once. */
+#include <check.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/context.h"
+#include "suite.h"
+
+TEST(allocations_are_aligned_and_lie_apart)
+{
+    struct arena arena = {0};
+    char *before = NULL;
+
+    for (size_t size = 0; size < 100; size++) {
+        char *here = arena_alloc(&arena, size, 1);
+
+        ck_assert_uint_eq((uintptr_t)here % 16, 0);
+        ck_assert_ptr_ne(here, before);
+        if (size > 0) /* of the last allocation not a byte is in this one */
+            memset(here, (int)size, size);
+        if (size > 1)
+            ck_assert_int_eq(before[size - 2], (char)(size - 1));
+        before = here;
+    }
+    arena_free(&arena);
+    ck_assert_ptr_null(arena.blocks);
+}
+
+TEST(blocks_double_up_to_a_limit)
+{
+    static const size_t sizes[] = {4096, 12288, 28672};
+    struct arena arena = {0};
+
+    for (int i = 0; i < COUNT(sizes); i++) {
+        while (arena.used < sizes[i])
+            arena_alloc(&arena, 1, 1);
+        ck_assert_uint_eq(arena.used, sizes[i]);
+    }
+    while (arena.used < 10u << 20)
+        arena_alloc(&arena, 1000, 1);
+    ck_assert_uint_eq(arena.block_size, 1u << 20);
+    arena_alloc(&arena, 3u << 20, 1);
+    ck_assert_uint_eq(arena.block_size, 1u << 20);
+    arena_free(&arena);
+}
+
+static void *next_block(struct arena *arena)
+{
+    struct arena_block *newest = arena->blocks;
+    void *begin;
+
+    do
+        begin = arena_alloc(arena, 16, 1);
+    while (arena->blocks == newest);
+    return begin;
+}
+
+TEST(a_reset_arena_gives_its_memory_out_again)
+{
+    struct arena arena = {0};
+    void *first = next_block(&arena), *second = next_block(&arena), *third;
+    size_t used = arena.used;
+
+    arena_reset(&arena);
+    ck_assert_uint_eq(arena.used, 0);
+    ck_assert_uint_eq(arena.kept, used);
+    ck_assert_ptr_eq(next_block(&arena), second); /* the newest is the largest, and found first */
+    ck_assert_ptr_eq(next_block(&arena), first);
+    ck_assert_uint_eq(arena.kept, 0);
+    third = next_block(&arena);
+    ck_assert_ptr_ne(third, first);
+    ck_assert_ptr_ne(third, second);
+    arena_free(&arena);
+}
+
+TEST(a_spare_block_that_is_too_small_stays_spare)
+{
+    struct arena arena = {0};
+    void *first = next_block(&arena), *large;
+
+    arena_reset(&arena);
+    large = arena_alloc(&arena, 100000, 1);
+    memset(large, 0, 100000);
+    ck_assert_uint_eq(arena.kept, 4096);
+    ck_assert_ptr_eq(next_block(&arena), first);
+    arena_free(&arena);
+}
+
+/* Of more than twice what was ever in use, what is spare goes. */
+TEST(what_is_spare_is_bounded)
+{
+    struct arena arena = {0};
+
+    arena_alloc(&arena, 100000, 1);
+    for (size_t i = 1; i < 20; i++) {
+        arena_reset(&arena);
+        ck_assert_uint_le(arena.kept, 2 * arena.most_used);
+        arena_alloc(&arena, 100000 + 1000 * i, 1); /* never in a block that was there */
+    }
+    ck_assert_uint_gt(arena.kept, 0);
+    arena_free(&arena);
+    ck_assert_uint_eq(arena.kept, 0);
+}
+
+TEST(a_reserve_holds_what_it_is_for)
+{
+    struct arena arena = {0};
+    struct arena_block *block;
+
+    arena_reserve(&arena, 3000);
+    block = arena.blocks;
+    ck_assert_uint_eq(arena.used, 3000);
+    arena_alloc(&arena, 1000, 2);
+    arena_reserve(&arena, 500);
+    ck_assert_ptr_eq(arena.blocks, block);
+    arena_reserve(&arena, 1500);
+    ck_assert_ptr_ne(arena.blocks, block);
+    ck_assert_uint_eq(arena.used, 4500);
+    arena_reset(&arena);
+    arena_reserve(&arena, 2000);
+    ck_assert_ptr_eq(arena.blocks, block);
+    arena_free(&arena);
+}
+
+TEST(arrays_are_copied_and_grow)
+{
+    struct arena arena = {0};
+    size_t count = 0, capacity = 0;
+    uint32_t *list = NULL, *first, *zeroed;
+
+    for (uint32_t i = 0; i < 100; i++) {
+        ARENA_PUSH(&arena, list, count, capacity) = i;
+        ck_assert_uint_eq(capacity, i < 16 ? 16 : i < 32 ? 32 : i < 64 ? 64 : 128);
+    }
+    ck_assert_uint_eq(count, 100);
+    first = arena_copy(&arena, list, 100, sizeof *list);
+    ck_assert_ptr_ne(first, list);
+    for (uint32_t i = 0; i < 100; i++)
+        ck_assert_uint_eq(list[i] + first[i], 2 * i);
+    arena_reset(&arena);
+    zeroed = arena_zalloc(&arena, 100, sizeof *zeroed);
+    for (uint32_t i = 0; i < 100; i++)
+        ck_assert_uint_eq(zeroed[i], 0);
+    arena_free(&arena);
+}
+
+TEST(texts_end_with_a_nul)
+{
+    struct arena arena = {0};
+    struct text joined, copy;
+
+    memset(arena_alloc(&arena, 2000, 1), 'x', 2000);
+    arena_reset(&arena);
+    joined = arena_join(&arena, TEXT("ab"), TEXT("cde"));
+    ck_assert_uint_eq(joined.size, 5);
+    ck_assert_str_eq(joined.data, "abcde");
+    ck_assert_str_eq(arena_join(&arena, (struct text){0}, (struct text){0}).data, "");
+    ck_assert_str_eq(arena_string(&arena, (struct text){joined.data + 1, 3}), "bcd");
+    copy = arena_text(&arena, (struct text){joined.data + 2, 2});
+    ck_assert_uint_eq(copy.size, 2);
+    ck_assert_str_eq(copy.data, "cd");
+    ck_assert_str_eq(arena_printf(&arena, "%s-%d", copy.data, 7), "cd-7");
+    arena_free(&arena);
+}
+
+TEST(what_another_arena_holds_is_taken_over)
+{
+    struct arena arena = {0}, other = {0};
+    char *own = arena_string(&arena, TEXT("own")), *its = arena_string(&other, TEXT("its"));
+
+    char *next;
+    size_t used;
+
+    arena_alloc(&other, 10000, 1);
+    used = arena.used + other.used;
+    arena_take(&arena, &other);
+    ck_assert_ptr_null(other.blocks);
+    ck_assert_uint_eq(arena.used, used);
+    ck_assert_str_eq(its, "its");
+    next = arena_alloc(&arena, 1, 1); /* behind `own`, in its block */
+    ck_assert(next > own && next < own + 4096);
+    arena_free(&arena);
+}
+
+/* Sizes that, multiplied, aligned, or together with a block's header, are beyond all memory. */
+static const struct {
+    size_t count, size;
+} beyond[] = {{SIZE_MAX / 2, 3}, {SIZE_MAX, 1}, {SIZE_MAX - 16, 1}};
+
+static enum link_code allocate(void *argument)
+{
+    struct arena *arena = argument;
+
+    arena_alloc(arena, beyond[arena->kept].count, beyond[arena->kept].size);
+    return LINK_OK;
+}
+
+TEST_LOOP(a_size_beyond_all_memory_is_raised, COUNT(beyond))
+{
+    struct arena arena = {.kept = (size_t)_i};
+
+    ck_assert_int_eq(context_run(allocate, &arena), LINK_NO_MEMORY);
+    ck_assert_ptr_null(arena.blocks);
+}
+
+static enum link_code join_too_much(void *argument)
+{
+    arena_join(argument, (struct text){"", SIZE_MAX - 1}, TEXT("a"));
+    return LINK_OK;
+}
+
+static enum link_code copy_too_much(void *argument)
+{
+    arena_string(argument, (struct text){"", SIZE_MAX});
+    return LINK_OK;
+}
+
+static enum link_code grow_too_much(void *argument)
+{
+    size_t capacity = SIZE_MAX / 2 + 1;
+
+    arena_grow(argument, NULL, 0, &capacity, 1);
+    return LINK_OK;
+}
+
+TEST(so_is_a_text_or_an_array)
+{
+    struct arena arena = {0};
+
+    ck_assert_int_eq(context_run(join_too_much, &arena), LINK_NO_MEMORY);
+    ck_assert_int_eq(context_run(copy_too_much, &arena), LINK_NO_MEMORY);
+    ck_assert_int_eq(context_run(grow_too_much, &arena), LINK_NO_MEMORY);
+    ck_assert_ptr_null(arena.blocks);
+}
+
+/* In a build without it, the function is not there. */
+__attribute__((weak)) int __asan_address_is_poisoned(const volatile void *address);
+
+TEST(address_sanitizer_knows_where_allocations_end)
+{
+    struct arena arena = {0};
+    char *first = arena_alloc(&arena, 5, 1), *second = arena_alloc(&arena, 16, 1);
+
+    if (__asan_address_is_poisoned) {
+        ck_assert(!__asan_address_is_poisoned(first + 4));
+        ck_assert(__asan_address_is_poisoned(first + 5));
+        ck_assert(!__asan_address_is_poisoned(second + 15));
+        ck_assert(__asan_address_is_poisoned(second + 16));
+        arena_reset(&arena);
+        ck_assert(__asan_address_is_poisoned(first));
+    }
+    arena_free(&arena);
+}
