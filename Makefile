@@ -52,11 +52,11 @@ LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/page.o $(BUILD)/preload.o
 NVJITLINK = $(BUILD)/nvjitlink/libnvJitLink.so
 NVJITLINK_SOURCES = $(sort $(wildcard lib/library/nvjitlink/*.c))
 NVJITLINK_12_MINORS = 0 1 2 3 4 5 6 7 8 9
-TOOLS = $(patsubst test/%.c,%,$(sort $(wildcard test/tool_*.c)))
+TOOLS = $(notdir $(basename $(sort $(wildcard test/tool_*.c test/*/tool_*.c))))
 BENCHES = $(patsubst test/bench/%.c,bench_%,$(sort $(wildcard test/bench/*.c)))
 FUZZERS = $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 UNIT_TESTS = $(notdir $(basename $(sort $(wildcard test/unit/*/check_*.c))))
-HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/*.h test/library/*.h test/plugin/*.h test/unit/*.h test/unit/*/*.h))
+HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/*.h test/damage/*.h test/library/*.h test/plugin/*.h test/unit/*.h test/unit/*/*.h))
 SOURCES = $(LIB_SOURCES) $(NVJITLINK_SOURCES) $(sort $(wildcard lib/os/preload/*.c cmd/*/*.c test/*.c test/*/*.c test/unit/*/*.c))
 
 Q = $(if $(V),,@)
@@ -205,6 +205,9 @@ $(BUILD)/check_driver: ALL_LDFLAGS += -Wl,--wrap=compile_function,--wrap=dispatc
 # It cancels a link where a stage begins.
 $(BUILD)/check_cancelled: ALL_LDFLAGS += -Wl,--wrap=progress_stage
 
+$(BUILD)/tool_damage: $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard test/damage/*.c))) $(BUILD)/libminilink.a
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
 $(BUILD)/tool_%: $(BUILD)/test/tool_%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -231,7 +234,7 @@ $(BUILD)/bench_%: $(BUILD)/test/bench/%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/test/%.o: TEST_INCLUDES = -Itest -Itest/unit
-$(BUILD)/test/unit/%.o $(BUILD)/test/tool_%.o: ALL_CFLAGS += $(TEST_CFLAGS)
+$(BUILD)/test/unit/%.o $(BUILD)/test/damage/%.o $(BUILD)/test/tool_%.o: ALL_CFLAGS += $(TEST_CFLAGS)
 $(BUILD)/lib/library/nvjitlink/%.o: ALL_CFLAGS += -fvisibility=hidden
 $(BUILD)/%.o: %.c Makefile | $(BUILD)/.looked
 	$(Q)mkdir -p $(@D)

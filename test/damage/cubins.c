@@ -1,0 +1,207 @@
+/* cubins.c: what tool_damage makes of cubins. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cubin/image.h"
+#include "damage/trial.h"
+#include "diag/diag.h"
+#include "join/exact_join.h"
+#include "join/join.h"
+#include "merge/merge.h"
+#include "read_file.h"
+
+static bool read_cubins(const struct trial *trial, struct cubin *cubins, const struct cubin **list)
+{
+    for (size_t i = 0; i < trial->count; i++) {
+        list[i] = &cubins[i];
+        if (!cubin_read(
+                &cubins[i], trial->names[i],
+                (struct bytes){(const uint8_t *)trial->inputs[i].data, trial->inputs[i].size}))
+            return false;
+    }
+    return true;
+}
+
+static void free_cubins(struct cubin *cubins)
+{
+    for (size_t i = 0; i < TRIAL_MOST; i++)
+        cubin_free(&cubins[i]);
+}
+
+static void add_report(struct buffer *out, const struct merge_report *report)
+{
+    for (size_t i = 0; i < report->kernel_count; i++) {
+        const struct kernel_report *k = &report->kernels[i];
+
+        buffer_printf(out, "%.*s %d %u %u %u %u %u %u %u %u %u %u %u %llu %u %u\n",
+                      TEXT_ARG(k->name), k->is_kernel, k->registers, k->barriers, k->stack,
+                      k->frame, k->shared, k->reserved, k->constant0, k->constant2, k->textures,
+                      k->surfaces, k->samplers, (unsigned long long)k->code, k->file, k->input);
+    }
+    buffer_printf(out, "%llu %llu\n", (unsigned long long)report->global_bytes,
+                  (unsigned long long)report->constant3_bytes);
+    for (size_t i = 0; i < report->dead_functions; i++)
+        buffer_printf(out, "%s\n", report->dead_names[i]);
+    buffer_text(out, buffer_view(&report->callgraph));
+}
+
+static void add_places(struct buffer *out, const struct merge_places *places)
+{
+    for (size_t i = 0; i < places->piece_count; i++) {
+        const struct merge_piece *p = &places->pieces[i];
+
+        buffer_printf(out, "%u %u %u %llu %llu\n", p->file, p->input, p->section,
+                      (unsigned long long)p->offset, (unsigned long long)p->size);
+    }
+    for (size_t i = 0; i < places->name_count; i++) {
+        const struct merge_name *n = &places->names[i];
+
+        buffer_printf(out, "%.*s %llu %llu %u %u %u %u %u\n", TEXT_ARG(n->name),
+                      (unsigned long long)n->value, (unsigned long long)n->size, n->section,
+                      n->file, n->input, n->type, n->binding);
+    }
+    for (size_t i = 0; i < places->call_count; i++)
+        buffer_printf(out, "%u %u %d\n", places->calls[i].from, places->calls[i].to,
+                      places->calls[i].is_indirect);
+    for (size_t i = 0; i < places->drop_count; i++) {
+        const struct merge_drop *d = &places->drops[i];
+
+        buffer_printf(out, "%.*s %u %u %d %d %.*s\n", TEXT_ARG(d->name), d->file, d->input,
+                      d->is_kernel, (int)d->reason, TEXT_ARG(d->kept));
+    }
+}
+
+bool trial_merge(struct trial *trial)
+{
+    const char *modes = trial->options;
+    struct merge_request request = {
+        .relocatable = strchr(modes, 'r'),
+        .debug = strchr(modes, 'g'),
+        .preserve_relocations = strchr(modes, 'p'),
+        .fold = strchr(modes, 'f'),
+        .takes_first = strchr(modes, 't'),
+        .keep_exported = strchr(modes, 'x'),
+        .strip_debug = strchr(modes, 's'),
+        .sass_only = strchr(modes, 'm'),
+        .has_index = strchr(modes, 'i'),
+        .callgraph = strchr(modes, 'v') ? CALLGRAPH_TEXT : CALLGRAPH_NONE,
+        .abi = strchr(modes, '7') ? MERGE_ABI_7 : MERGE_ABI_AUTO,
+        .wants_places = strchr(modes, 'v'),
+        .output_name = "",
+        .version = "test",
+        .arch = trial->arch,
+    };
+    struct cubin cubins[TRIAL_MOST] = {0};
+    const struct cubin *list[TRIAL_MOST];
+    struct merge_report report = {0};
+    struct image image = {0};
+    bool ok = read_cubins(trial, cubins, list);
+
+    ok = ok && merge_cubins(&image, list, trial->count, &request, &report);
+    if (ok) {
+        image_bytes(&image, &trial->made);
+        add_report(&trial->made, &report);
+        add_places(&trial->made, &report.places);
+    }
+    image_free(&image);
+    merge_report_free(&report);
+    free_cubins(cubins);
+    return ok;
+}
+
+static size_t read_symbols(struct text list, struct chunk_symbol *symbols, size_t most)
+{
+    size_t count = 0;
+
+    for (struct text line; count < most && read_file_line(&list, &line); count++) {
+        struct chunk_symbol *symbol = &symbols[count];
+        struct text word;
+
+        *symbol =
+            (struct chunk_symbol){.name = read_file_word(&line), .own_name = read_file_word(&line)};
+        word = read_file_word(&line);
+        symbol->binding = text_equal(word, TEXT("local"))    ? CHUNK_LOCAL
+                          : text_equal(word, TEXT("global")) ? CHUNK_GLOBAL
+                                                             : CHUNK_WEAK;
+        word = read_file_word(&line);
+        symbol->is_function = text_equal(word, TEXT("function"));
+        symbol->is_common = text_equal(word, TEXT("common"));
+        symbol->alignment = (uint32_t)atoi(line.data);
+    }
+    return count;
+}
+
+static void add_cubin(struct buffer *out, const struct cubin *cubin)
+{
+    for (size_t i = 0; i < cubin->section_count; i++) {
+        const struct cubin_section *s = &cubin->sections[i];
+
+        buffer_printf(out, "%.*s %llu %llu %llu %llu %u %u %u %d\n", TEXT_ARG(s->name),
+                      (unsigned long long)s->flags, (unsigned long long)s->alignment,
+                      (unsigned long long)s->entry_size, (unsigned long long)s->size, s->type,
+                      s->link, s->info, s->has_no_bytes);
+        buffer_append(out, s->data.data, s->data.size);
+        for (size_t k = 0; k < s->relocation_count; k++) {
+            const struct cubin_relocation *r = &s->relocations[k];
+
+            buffer_printf(out, "%llu %u %u %lld\n", (unsigned long long)r->offset, r->type,
+                          r->symbol, (long long)r->addend);
+        }
+    }
+    for (size_t i = 0; i < cubin->symbol_count; i++) {
+        const struct cubin_symbol *s = &cubin->symbols[i];
+
+        buffer_printf(out, "%.*s %llu %llu %u %u %u %u\n", TEXT_ARG(s->name),
+                      (unsigned long long)s->value, (unsigned long long)s->size, s->type,
+                      s->binding, s->other, s->section);
+    }
+    buffer_append(out, cubin->strings.data, cubin->strings.size);
+}
+
+bool trial_join(struct trial *trial)
+{
+    struct chunk_symbol symbols[64];
+    struct text lines = read_file(trial->options);
+    size_t symbol_count = read_symbols(lines, symbols, sizeof symbols / sizeof *symbols);
+    struct cubin cubins[TRIAL_MOST] = {0}, joined = {0};
+    const struct cubin *list[TRIAL_MOST];
+    bool ok = read_cubins(trial, cubins, list) &&
+              join_cubins(&joined, list, trial->count, symbols, symbol_count);
+
+    if (ok)
+        add_cubin(&trial->made, &joined);
+    free((char *)lines.data);
+    cubin_free(&joined);
+    free_cubins(cubins);
+    return ok;
+}
+
+bool trial_exact(struct trial *trial)
+{
+    static const struct text closing[] = {{"__minilink_closing_0", 20},
+                                          {"__minilink_closing_1", 20}};
+    bool is_closed = memmem(trial->inputs[0].data, trial->inputs[0].size, closing[1].data, 20);
+    struct exact_join_chunk chunks[TRIAL_MOST];
+    struct exact_join_difference why;
+    struct exact_join_request request = {.chunks = chunks, .count = trial->count};
+    struct text lines = read_file(strchr(trial->options, ':') + 1), rest = lines, kernels[64];
+    enum exact_join_outcome outcome;
+
+    for (size_t i = 0; i < trial->count; i++)
+        chunks[i] = (struct exact_join_chunk){
+            {(const uint8_t *)trial->inputs[i].data, trial->inputs[i].size},
+            closing,
+            is_closed ? 2 : 0};
+    request.kernels = kernels;
+    request.line_count = strtoul(trial->options, NULL, 10);
+    while (request.kernel_count < 64 && read_file_line(&rest, &kernels[request.kernel_count]))
+        request.kernel_count++;
+    outcome = exact_join(&trial->made, &request, &why);
+    if (outcome != EXACT_JOIN_OK)
+        diag_error("%s: chunk %zu: %.*s %s",
+                   outcome == EXACT_JOIN_DIFFERS ? "differs" : "not supported", why.chunk,
+                   TEXT_ARG(why.section), why.what);
+    free((char *)lines.data);
+    return outcome == EXACT_JOIN_OK;
+}
