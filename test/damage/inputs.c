@@ -70,13 +70,14 @@ bool trial_read(struct trial *trial)
     struct input_operand operands[TRIAL_MOST];
     struct inputs inputs = {0};
     struct members members = {0};
+    struct arena arena = {0};
     bool ok;
 
     request.is_virtual =
         !arch_parse(target, "sm_", &request.arch) && arch_parse(target, "compute_", &request.arch);
     for (size_t i = 0; i < trial->count; i++)
         operands[i] = (struct input_operand){
-            .name = trial->names[i],
+            .name = arena_printf(&arena, "/%s", trial->names[i]), /* whatever folder this is in */
             .is_memory = true,
             .data = {(const uint8_t *)trial->inputs[i].data, trial->inputs[i].size}};
     ok = inputs_open(&inputs, operands, trial->count, NULL) && members_collect(&members, &inputs) &&
@@ -89,5 +90,6 @@ bool trial_read(struct trial *trial)
     }
     members_free(&members);
     inputs_close(&inputs);
+    arena_free(&arena);
     return ok;
 }
