@@ -430,6 +430,34 @@ TEST_LOOP(copies_that_name_different_objects_stay_apart, PROGRAMS)
     }
 }
 
+/* The same where `tile` has bytes: those of a section that both chunks have. */
+TEST(copies_that_name_objects_with_other_bytes_stay_apart)
+{
+    for (size_t change = 0; change < 3; change++) {
+        struct joining joining;
+
+        begin_chunks(&joining, 0);
+        unlist(&joining, "tile");
+        for (size_t i = 0; i < 2; i++) {
+            struct buffer *file = &joining.files[i];
+            uint32_t tile = symbol_in(file, "tile");
+            Elf64_Sym *symbol = (Elf64_Sym *)(void *)bytes_of(file, ".symtab") + tile;
+            Elf64_Rela *list = (Elf64_Rela *)(void *)bytes_of(file, ".rela.text.small");
+
+            symbol->st_info = ELF64_ST_INFO(STB_LOCAL, ELF64_ST_TYPE(symbol->st_info));
+            symbol->st_shndx = (uint16_t)section_in(file, ".note.nv.tkinfo");
+            symbol->st_value = 8;
+            symbol->st_size = 4;
+            list->r_info = ELF64_R_INFO((uint64_t)tile, ELF64_R_TYPE(list->r_info));
+            if (i == 1 && change > 0)
+                bytes_of(file, ".note.nv.tkinfo")[change == 1 ? 11 : 12] ^= 1;
+        }
+        ck_assert(join_all(&joining));
+        ck_assert_uint_eq(count_symbols(&joining, "small"), change == 1 ? 2 : 1);
+        end(&joining);
+    }
+}
+
 /* `small` of each chunk is made to name a section. The copies are the same if that is one of their
  * own. */
 TEST(copies_that_name_other_sections_stay_apart)
