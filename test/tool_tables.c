@@ -1,0 +1,147 @@
+/* tool_tables.c: prints what the tables say, over all that may be asked of them, for a golden. */
+#include <stdio.h>
+
+#include "base/arch.h"
+#include "base/buffer.h"
+#include "cubin/format.h"
+#include "diag/escape.h"
+#include "merge/relocation_rule.h"
+#include "ptx/lexer.h"
+#include "toy/language/opcode.h"
+#include "toy/language/target.h"
+#include "toy/language/words.h"
+#include "toy/phases.h"
+
+static void print_targets(void)
+{
+    static const char suffixes[] = {0, 'a', 'f'};
+    char name[ARCH_NAME_SIZE];
+
+    puts("== targets: number, first PTX, known as a target of links, compiled for");
+    for (unsigned sm = 1; sm < 1000; sm++)
+        for (size_t i = 0; i < sizeof suffixes; i++) {
+            struct arch arch = {sm, suffixes[i]};
+            unsigned first = target_first_ptx(arch);
+
+            if (first || arch_is_known(arch) || target_is_compiled_for(arch))
+                printf("%s %u.%u%s%s\n", arch_name(arch, name), first / 10, first % 10,
+                       arch_is_known(arch) ? " known" : "",
+                       target_is_compiled_for(arch) ? " compiled" : "");
+        }
+    puts("== targets in their order");
+    for (struct arch arch = {0}; arch_next(&arch);)
+        puts(arch_name(arch, name));
+    puts("== PTX versions");
+    for (unsigned major = 0; major < 20; major++)
+        for (unsigned minor = 0; minor < 20; minor++)
+            if (target_ptx_is_known(major, minor))
+                printf("%u.%u\n", major, minor);
+}
+
+static void print_format(void)
+{
+    puts("== section types: number, name, no bytes, constants");
+    for (uint64_t type = 0; type <= UINT32_MAX; type += type == 0xff ? 0x6fffff01 : 1) {
+        const char *name = format_section_type_name((uint32_t)type);
+
+        if (type == 0x70000100)
+            break;
+        if (name || format_is_nobits((uint32_t)type) || format_is_constant((uint32_t)type))
+            printf("%#x %s%s%s\n", (unsigned)type, name ? name : "-",
+                   format_is_nobits((uint32_t)type) ? " no bytes" : "",
+                   format_is_constant((uint32_t)type) ? " constants" : "");
+    }
+    puts("== records");
+    for (unsigned attribute = 0; attribute < 256; attribute++)
+        if (format_attribute_name((uint8_t)attribute))
+            printf("%#x %s\n", attribute, format_attribute_name((uint8_t)attribute));
+    puts("== relocations: number, name, bytes, the merge's rule");
+    for (uint32_t type = 0; type < 300; type++) {
+        const char *name = format_relocation_name(type);
+        const struct relocation_rule *rule = relocation_rule(type);
+
+        if (name || rule->action || format_relocation_size(type))
+            printf("%#x %s %u: %u %u %u %u %u %u %u %u, in an executable %#x\n", type,
+                   name ? name : "-", format_relocation_size(type), rule->action, rule->uses,
+                   rule->first, rule->width, rule->shift, rule->bank, rule->size, rule->plain,
+                   rule->action == RELOCATION_KEPT ? relocation_plain(type) : type);
+    }
+}
+
+static void print_words(const char *title, const struct words *words)
+{
+    printf("== %s\n", title);
+    for (uint16_t i = 0; i < words->count; i++)
+        printf("%u %s\n", i, words_name(words, i));
+}
+
+static void print_language(void)
+{
+    static const unsigned sizes[] = {8, 16, 32, 64, 128};
+
+    puts("== instructions: flags, first PTX, first target");
+    for (uint16_t i = 0; i < opcode_words.count; i++) {
+        const struct opcode *opcode = opcode_get(i);
+
+        printf("%u %s %#x %u %u\n", i, opcode->name, opcode->flags, opcode->least_ptx,
+               opcode->least_sm);
+    }
+    print_words("modifiers", &modifier_words);
+    print_words("special registers", &special_words);
+    puts("== special registers: moves that they fit");
+    for (uint16_t i = 1; i < special_words.count; i++) {
+        printf("%s:", special_name(i));
+        for (const char *class = "busp"; *class; class ++)
+            for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+                if (opcode_special_fits(special_name(i), *class, sizes[k]))
+                    printf(" %c%u", *class, sizes[k]);
+        puts("");
+    }
+    puts("== phases");
+    for (size_t i = 0; i < UNIT_PHASES; i++)
+        printf("%zu %s%s\n", i + 1, driver_phases[i].name,
+               driver_phases[i].is_teardown ? " (always)" : "");
+}
+
+/* The bytes by which words go on, and the characters that are shown as they are. */
+static void print_characters(void)
+{
+    uint32_t shown = UINT32_MAX;
+
+    puts("== characters that continue a word of PTX");
+    for (unsigned c = 0; c < 256; c++)
+        if (lexer_continues[c])
+            printf(" %#x", c);
+    puts("\n== characters that are shown, from and to");
+    for (uint32_t point = 0; point <= 0x110000; point++) {
+        char bytes[] = {(char)(0xf0 | point >> 18), (char)(0x80 | (point >> 12 & 0x3f)),
+                        (char)(0x80 | (point >> 6 & 0x3f)), (char)(0x80 | (point & 0x3f))};
+        struct text text = {bytes, 4};
+
+        if (point < 0x80) {
+            bytes[3] = (char)point;
+            text = (struct text){bytes + 3, 1};
+        } else if (point < 0x800) {
+            bytes[2] = (char)(0xc0 | point >> 6);
+            text = (struct text){bytes + 2, 2};
+        } else if (point < 0x10000) {
+            bytes[1] = (char)(0xe0 | point >> 12);
+            text = (struct text){bytes + 1, 3};
+        }
+        if (escape_is_plain(text) == (shown != UINT32_MAX))
+            continue;
+        if (shown == UINT32_MAX)
+            shown = point;
+        else
+            printf("%#x %#x\n", shown, point - 1), shown = UINT32_MAX;
+    }
+}
+
+int main(void)
+{
+    print_targets();
+    print_format();
+    print_language();
+    print_characters();
+    return 0;
+}
