@@ -276,6 +276,15 @@ else
     skip 1 "there are no namespaces: a full disk, a disk that cannot be written"
 fi
 
+# What host code names is no part of any device code, and the program depends on it.
+cp "$F/u.sass.o" named.o
+minilink -arch=sm_90 named.o --cache-dir=named -o named.first
+objcopy --dump-section .nvHRKE=list named.o && tr Z Y < list > others && objcopy --update-section .nvHRKE=others named.o
+minilink -arch=sm_90 named.o --cache-dir=named -o named.second
+minilink -arch=sm_90 named.o -o named.right
+holds "a link whose host code names other kernels is another" cmp named.second named.right
+holds "fewer kernels are in it" [ "$(stat -c %s named.second)" -lt "$(stat -c %s named.first)" ]
+
 # Sixteen links at once on one folder: none waits, all are right, some are killed; then all is right again.
 sum() { sha256sum < "$1" | cut -c 1-16; }
 slow=("${many[@]}" --assembler=plugin:"$BUILD/sample-plugin.so")

@@ -82,6 +82,29 @@ TEST(a_damaged_head_is_refused_or_harmless)
     ck_assert(answer_read(file, &arena, &answer));
 }
 
+/* Sizes that are right only where their sum goes over 64 bits. */
+TEST(sizes_beyond_the_answer_are_refused)
+{
+    /* By how much the error's and the info's size are too large. */
+    static const uint64_t beyond[][2] = {{1, 0}, {0, 1}, {1, 1}, {0, 0}};
+    struct answer_head head;
+    off_t size = write_answer();
+
+    ck_assert_int_eq(pread(file, &head, sizeof head, 0), sizeof head);
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        struct answer_head wrong = head;
+
+        wrong.error_size = beyond[i][0] ? (uint64_t)size - sizeof head + beyond[i][0] : 4;
+        wrong.info_size = beyond[i][1] ? (uint64_t)size - sizeof head - 4 + beyond[i][1] : 0;
+        wrong.ptx_size =
+            (uint64_t)size - sizeof head - wrong.error_size - wrong.info_size + (i == 3);
+        ck_assert_int_eq(pwrite(file, &wrong, sizeof wrong, 0), sizeof wrong);
+        ck_assert(!answer_read(file, &arena, &answer));
+    }
+    ck_assert_int_eq(pwrite(file, &head, sizeof head, 0), sizeof head);
+    ck_assert(answer_read(file, &arena, &answer));
+}
+
 TEST(every_code_has_a_text)
 {
     for (int32_t code = -1; code < 30; code++)

@@ -41,6 +41,8 @@ static const struct {
     {" --jobserver-auth=7,8 --jobserver-auth=fifo:/a", JOBSERVER_OK, JOBSERVER_FIFO, -1, -1, "/a"},
     {" -j4 --jobserver-auth=fifo:/tmp/GMfifo1 -k", JOBSERVER_OK, JOBSERVER_FIFO, -1, -1,
      "/tmp/GMfifo1"},
+    {" --jobserver-auth=0,0", JOBSERVER_OK, JOBSERVER_PIPE, 0, 0, ""},
+    {" --jobserver-auth=-1,3", JOBSERVER_OK, JOBSERVER_DISABLED, -1, 3, ""},
     {" --jobserver-auth=-2,-2", JOBSERVER_OK, JOBSERVER_DISABLED, -2, -2, ""},
     {" --jobserver-auth=3,-1", JOBSERVER_OK, JOBSERVER_DISABLED, 3, -1, ""},
     {" --jobserver-auth=", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, -1, -1, ""},
