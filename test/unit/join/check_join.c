@@ -430,6 +430,39 @@ TEST_LOOP(copies_that_name_different_objects_stay_apart, PROGRAMS)
     }
 }
 
+/* An object that is named after a function, up to a '$', has the function's own name in its name.
+ */
+TEST(objects_of_a_function_are_named_after_it)
+{
+    static const struct {
+        const char *in_chunk, *listed, *own, *joined;
+    } rows[] = {{"t$le", "t", "task", "task$le"}, {"$$le", "$", "task", "task$le"},
+                {"$$$e", "$$", "task", "task$e"}, {"til$", "til", "task", "task$"},
+                {"t$le", "t", "t", "t$le"},       {"t$le", "le", "task", "t$le"},
+                {"tile", "til", "task", "tile"}};
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct joining joining;
+
+        begin_chunks(&joining, 0);
+        for (size_t i = 0; i < 2; i++) {
+            struct buffer *file = &joining.files[i];
+            const Elf64_Sym *symbols = (const Elf64_Sym *)(const void *)bytes_of(file, ".symtab");
+
+            memcpy(bytes_of(file, ".strtab") + symbols[symbol_in(file, "tile")].st_name,
+                   rows[row].in_chunk, 4);
+        }
+        for (size_t i = 0; i < SYMBOLS; i++)
+            if (text_equal(joining.symbols[i].name, TEXT("tile"))) {
+                joining.symbols[i].name = text_of(rows[row].listed);
+                joining.symbols[i].own_name = text_of(rows[row].own);
+            }
+        ck_assert(join_all(&joining));
+        ck_assert_ptr_nonnull(symbol_of(&joining, rows[row].joined));
+        end(&joining);
+    }
+}
+
 /* The same where `tile` has bytes: those of a section that both chunks have. */
 TEST(copies_that_name_objects_with_other_bytes_stay_apart)
 {
