@@ -5,6 +5,8 @@
 #include "base/buffer.h"
 #include "cubin/format.h"
 #include "diag/escape.h"
+#include "input/file.h"
+#include "input/offload.h"
 #include "merge/relocation_rule.h"
 #include "ptx/lexer.h"
 #include "toy/language/opcode.h"
@@ -137,11 +139,21 @@ static void print_characters(void)
     }
 }
 
+static void print_kinds(void)
+{
+    puts("== kinds of images in offload binaries, and of inputs");
+    for (uint16_t kind = 0; kind < 9; kind++)
+        printf("%u %s\n", kind, offload_kind_name(kind));
+    for (int kind = FILE_EMPTY; kind <= FILE_UNKNOWN; kind++)
+        printf("%d %s\n", kind, file_kind_name((enum file_kind)kind));
+}
+
 int main(void)
 {
     print_targets();
     print_format();
     print_language();
     print_characters();
+    print_kinds();
     return 0;
 }
