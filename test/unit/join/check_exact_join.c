@@ -329,6 +329,16 @@ TEST_LOOP(bank_4_is_that_of_the_chunk_that_has_most_of_it, 4)
                   NULL);
 }
 
+/* Of fixtures/exact/divided.ptx: the functions that the assembler adds are counted through all
+ * kernels. */
+TEST_LOOP(functions_of_several_kernels_are_counted, 2)
+{
+    static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
+    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}};
+
+    check_fixture("divided", "whole", chunk_names[_i], NULL, 0, names, COUNT(names), NULL);
+}
+
 /* Of fixtures/exact/erased.ptx: without its name where a kernel has shared memory for good. */
 TEST_LOOP(a_symbol_loses_its_name_as_in_the_whole_program, 4)
 {
