@@ -1,8 +1,11 @@
 /* watch.c: a list of versions; where those are not settled a hash of what was read, too. */
 #include "input/watch.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -117,16 +120,22 @@ void watch_add_tool(struct watch *watch, const char *path)
     ARRAY_PUSH(watch->list, watch->count, watch->capacity) = watched;
 }
 
+#define REASON_SIZE 128
+
 /* As file_version_change, and by the contents where those are known. */
-static const char *find_change(const struct watched *watched)
+static const char *find_change(const struct watched *watched, char text[REASON_SIZE])
 {
     const char *change = file_version_change(&watched->version, watched->path);
     XXH128_hash_t hash;
 
     if (change || !watched->has_hash)
         return change;
-    if (!hash_file(watched->path, watched->version.size, &hash))
-        return "it can no longer be read";
+    errno = 0;
+    if (!hash_file(watched->path, watched->version.size, &hash)) {
+        snprintf(text, REASON_SIZE, "it can no longer be read (%s)",
+                 errno ? strerror(errno) : "it became shorter");
+        return text;
+    }
     return XXH128_isEqual(hash, watched->hash) ? NULL : "it was written to";
 }
 
@@ -136,7 +145,8 @@ bool watch_check(struct watch *watch)
 
     for (size_t i = 0; watch && i < watch->count; i++) {
         const struct watched *watched = &watch->list[i];
-        const char *change = find_change(watched);
+        char text[REASON_SIZE];
+        const char *change = find_change(watched, text);
 
         if (change && !watch->has_told)
             diag_fatal("%s '%s' changed while the link ran: %s",
@@ -153,8 +163,10 @@ bool watch_check(struct watch *watch)
 
 bool watch_holds(const struct watch *watch, bool tools_alone)
 {
+    char text[REASON_SIZE];
+
     for (size_t i = 0; i < watch->count; i++)
-        if ((!tools_alone || watch->list[i].is_tool) && find_change(&watch->list[i]))
+        if ((!tools_alone || watch->list[i].is_tool) && find_change(&watch->list[i], text))
             return false;
     return true;
 }

@@ -329,10 +329,9 @@ static bool compile_parts(struct bitcode_compilation *compilation, const struct 
                  compilation->inputs.count, program->code.size, program->parts);
     parts_free(&compilation->run);
     close(compilation->inputs_fd);
-    compilation->inputs_fd = compilation->run.inputs =
-        descriptor_memory_file("minilink-lto-inputs");
-    if (compilation->inputs_fd < 0 ||
-        !descriptor_write(compilation->inputs_fd, program->code.data, program->code.size))
+    compilation->inputs_fd = -1;
+    compilation->inputs_fd = compilation->run.inputs = lto_inputs_open();
+    if (!descriptor_write(compilation->inputs_fd, program->code.data, program->code.size))
         context_raise(LINK_NO_MEMORY);
     make_part_jobs(compilation, program);
     if (!run_children(compilation))

@@ -1,6 +1,7 @@
 /* inputs.c: what takes part in the compilation of LTO-IR, and what does not. */
 #include "lto/lto_steps.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -115,16 +116,26 @@ static void write_member(struct writer *writer, struct job_input *input,
     write_bytes(writer, zeros, (size_t)(-writer->size % ALIGNMENT));
 }
 
+int lto_inputs_open(void)
+{
+    int fd = descriptor_memory_file("minilink-lto-inputs");
+
+    if (fd >= 0)
+        return fd;
+    if (errno == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
+    diag_fatal("Could not open a file in memory: %s", strerror(errno));
+    context_raise(LINK_ENVIRONMENT);
+}
+
 int lto_inputs_write(struct job_inputs *inputs, struct arena *arena, const struct members *members,
                      enum member_role role)
 {
     size_t most = role == MEMBER_LTO ? members->lto_count : members->bitcode_count;
     struct job_input *list = arena_alloc(arena, most, sizeof *list);
-    struct writer writer = {.fd = descriptor_memory_file("minilink-lto-inputs")};
+    struct writer writer = {.fd = lto_inputs_open()};
     size_t count = 0;
 
-    if (writer.fd < 0)
-        context_raise(LINK_NO_MEMORY);
     for (size_t i = 0; i < members->count; i++)
         if (members->list[i].role == role)
             write_member(&writer, &list[count++], &members->list[i]);

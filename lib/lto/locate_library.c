@@ -8,8 +8,8 @@
 #include "diag/diag.h"
 #include "lto/job.h"
 #include "lto/lto.h"
+#include "lto/lto_steps.h"
 #include "lto/part.h"
-#include "os/descriptor.h"
 
 /* Names for the loader, where no file is found. */
 static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
@@ -36,11 +36,9 @@ static bool can_load(const char *name)
     const struct job_inputs none = {0};
     struct attempt attempt = {
         .part = {.answer = -1},
-        .run = {.inputs = descriptor_memory_file("minilink-lto-inputs"), .threads = 1},
+        .run = {.inputs = lto_inputs_open(), .threads = 1},
     };
 
-    if (attempt.run.inputs < 0)
-        context_raise(LINK_NO_MEMORY);
     CONTEXT_DEFER(free_attempt, &attempt);
     job_write(&attempt.words, name, NULL, 0, &none);
     attempt.part.job = buffer_view(&attempt.words);

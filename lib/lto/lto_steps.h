@@ -17,10 +17,14 @@
 /* Whether code takes part that LTO does not see. Tells who brings it. */
 bool lto_is_partial(const struct members *members);
 
+/* An empty file in memory, for what children read. Raises LINK_NO_MEMORY, or reports that the
+ * process has as many files open as it may, and raises LINK_ENVIRONMENT. */
+int lto_inputs_open(void);
+
 /* Writes the LTO-IR, or bitcode, of all members with `role` to a file in memory, which it returns,
  * and lists it, in `arena`. A fatbin entry stands there in a container of its own, byte for byte
- * with its header, which the library needs to read it. Raises LINK_NO_MEMORY where there is no
- * room. */
+ * with its header, which the library needs to read it. Raises as lto_inputs_open, and
+ * LINK_NO_MEMORY where there is no room. */
 int lto_inputs_write(struct job_inputs *inputs, struct arena *arena, const struct members *members,
                      enum member_role role);
 

@@ -8,24 +8,30 @@
  *     FAULT_WRITE=N       the N-th step of writing fails: write, pwrite, ftruncate, fallocate, a
  *                         shared writable mapping, fsync, rename, renameat2
  *     FAULT_READ=N        the N-th read of a file fails: read, pread
+ *     FAULT_DESCRIPTOR=N  the N-th descriptor is not given: open, openat, fopen, opendir, pipe2,
+ *                         socketpair, memfd_create, eventfd, fcntl
  *     FAULT_FOREVER=1     all later ones fail too
- *     FAULT_COUNT=FILE    "ALLOCATIONS THREADS WRITES READS" goes there at exit
+ *     FAULT_COUNT=FILE    "ALLOCATIONS THREADS WRITES READS DESCRIPTORS" goes there at exit
  *     FAULT_LEAKS=FILE    a line goes there at exit for each block that was not freed: its size and
  *                         who allocated it, as "object+offset" for addr2line
  * Children do not inherit any of it. A program may also find fault_arm() with dlsym. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -55,7 +61,7 @@ struct block {
     int frame_count;
 };
 
-static struct fault allocations, threads, writes, reads;
+static struct fault allocations, threads, writes, reads, descriptors;
 static bool is_forever, is_started;
 static const char *count_file, *leaks_file;
 /* Blocks are numbered from 1 on, and numbers are used again. A program is run some thousand times,
@@ -347,6 +353,102 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
 }
 
 /* Streams' buffers and what the loader holds live until the end; they are nobody's fault. */
+/* As when a process has as many files open as it may. */
+static bool descriptor_fails(void)
+{
+    if (!fails(&descriptors))
+        return false;
+    errno = EMFILE;
+    return true;
+}
+
+int open(const char *path, int flags, ...)
+{
+    int (*real)(const char *, int, ...) = next("open");
+    mode_t mode = 0;
+
+    if (flags & (O_CREAT | O_TMPFILE)) {
+        va_list rest;
+
+        va_start(rest, flags);
+        mode = va_arg(rest, mode_t);
+        va_end(rest);
+    }
+    return descriptor_fails() ? -1 : real(path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    int (*real)(int, const char *, int, ...) = next("openat");
+    mode_t mode = 0;
+
+    if (flags & (O_CREAT | O_TMPFILE)) {
+        va_list rest;
+
+        va_start(rest, flags);
+        mode = va_arg(rest, mode_t);
+        va_end(rest);
+    }
+    return descriptor_fails() ? -1 : real(folder, path, flags, mode);
+}
+
+/* Of what fcntl does, only copies are new descriptors. */
+int fcntl(int fd, int command, ...)
+{
+    int (*real)(int, int, ...) = next("fcntl");
+    va_list rest;
+    void *argument;
+
+    va_start(rest, command);
+    argument = va_arg(rest, void *);
+    va_end(rest);
+    if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && descriptor_fails())
+        return -1;
+    return real(fd, command, argument);
+}
+
+int pipe2(int fds[2], int flags)
+{
+    int (*real)(int[2], int) = next("pipe2");
+
+    return descriptor_fails() ? -1 : real(fds, flags);
+}
+
+int socketpair(int domain, int type, int protocol, int fds[2])
+{
+    int (*real)(int, int, int, int[2]) = next("socketpair");
+
+    return descriptor_fails() ? -1 : real(domain, type, protocol, fds);
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+    int (*real)(const char *, unsigned) = next("memfd_create");
+
+    return descriptor_fails() ? -1 : real(name, flags);
+}
+
+int eventfd(unsigned value, int flags)
+{
+    int (*real)(unsigned, int) = next("eventfd");
+
+    return descriptor_fails() ? -1 : real(value, flags);
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    FILE *(*real)(const char *, const char *) = next("fopen");
+
+    return descriptor_fails() ? NULL : real(path, mode);
+}
+
+DIR *opendir(const char *path)
+{
+    DIR *(*real)(const char *) = next("opendir");
+
+    return descriptor_fails() ? NULL : real(path);
+}
+
 static bool is_libc_own(const struct block *block)
 {
     Dl_info info;
@@ -386,8 +488,9 @@ __attribute__((destructor)) static void finish(void)
     is_inside = true;
     is_started = false;
     if (count_file && (file = fopen(count_file, "w")) != NULL) {
-        fprintf(file, "%ju %ju %ju %ju\n", (uintmax_t)allocations.count, (uintmax_t)threads.count,
-                (uintmax_t)writes.count, (uintmax_t)reads.count);
+        fprintf(file, "%ju %ju %ju %ju %ju\n", (uintmax_t)allocations.count,
+                (uintmax_t)threads.count, (uintmax_t)writes.count, (uintmax_t)reads.count,
+                (uintmax_t)descriptors.count);
         fclose(file);
     }
     if (blocks && (file = fopen(leaks_file, "w")) != NULL) {
@@ -413,6 +516,7 @@ __attribute__((constructor)) static void start(void)
     threads.wanted = read_number("FAULT_THREAD");
     writes.wanted = read_number("FAULT_WRITE");
     reads.wanted = read_number("FAULT_READ");
+    descriptors.wanted = read_number("FAULT_DESCRIPTOR");
     is_forever = read_number("FAULT_FOREVER") != 0;
     count_file = getenv("FAULT_COUNT");
     leaks_file = getenv("FAULT_LEAKS");

@@ -1,5 +1,5 @@
 #!/bin/bash
-# faults.sh: whatever allocation, thread, write or read fails, a link ends with the same bytes as without the
+# faults.sh: whatever allocation, thread, descriptor, write or read fails, a link ends with the same bytes as without the
 # fault or with status 3 (1: an input cannot be read) and a message, and leaves nothing behind: no file, and no block of memory.
 #
 # build/fault.so makes one chosen call fail (test/fault/fault.c). The numbers are a fixed sample: all
@@ -74,7 +74,7 @@ program() {
     cases=$((cases + 1))
     faulty FAULT_COUNT="$work/count"
     rm -rf normal && cp -R out normal && cp printed normal/printed
-    read -r allocations threads writes reads < count
+    read -r allocations threads writes reads descriptors < count
     if [ "$status" != 0 ] || [ -s leaks ]; then fail "$name without a fault" messages; return; fi
     for n in $(sample "$allocations" "$first" "$step"); do
         faulty FAULT_ALLOCATION="$n"
@@ -93,6 +93,10 @@ program() {
     for ((n = 1; n <= writes; n++)); do
         faulty FAULT_WRITE=$n
         judge "$name without write $n" "$memory|No space left|Input/output error"
+    done
+    for n in $(sample "$descriptors" 30 "$step"); do
+        faulty FAULT_DESCRIPTOR="$n"
+        judge "$name without descriptor $n" "Too many open files" "1 3"
     done
     for n in $(sample "$reads" 10 "$step"); do
         faulty FAULT_READ="$n"
