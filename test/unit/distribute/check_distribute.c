@@ -82,6 +82,24 @@ TEST(words_are_not_run_together)
     free(other);
 }
 
+TEST(every_word_counts)
+{
+    char *first = name_and_copy(0), *program, *last;
+
+    words[0] = "other";
+    program = name_and_copy(0);
+    words[0] = "tool";
+    words[1] = "-arch=sm_80";
+    last = name_and_copy(0);
+    words[1] = "-arch=sm_90";
+    ck_assert_str_ne(first, program);
+    ck_assert_str_ne(first, last);
+    ck_assert_str_ne(program, last);
+    free(first);
+    free(program);
+    free(last);
+}
+
 static json_t *load(void)
 {
     char *text;

@@ -83,6 +83,25 @@ TEST(frames_of_dead_functions_are_gone_but_not_in_the_twin)
     ck_assert(section_at(".nv.capmerc.text.unused1", 0) == NULL);
 }
 
+/* The same where the relocation of the dead one's frame comes first. */
+TEST_LOOP(frames_are_found_in_any_order, 3)
+{
+    struct cubin_relocation *list, moved;
+    uint32_t index;
+
+    read_nth_input(0, "20_dead-sm_100-a.o");
+    read_nth_input(1, "20_dead-sm_100-b.o");
+    index = input_section(".rela.debug_frame");
+    list = (struct cubin_relocation *)merged->inputs[0].sections[index].relocations;
+    moved = list[0];
+    list[0] = list[_i];
+    list[_i] = moved;
+    merge_inputs(SM_100, 2);
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(section(".debug_frame")->size, 0xd0);
+    ck_assert_uint_eq(section(".rela.debug_frame")->relocation_count, 2);
+}
+
 /* CAN_FASTPATH_FINALIZE, the last record of .nv.compat. */
 static uint32_t fast_path(void)
 {

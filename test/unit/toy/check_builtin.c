@@ -590,6 +590,33 @@ TEST(registers_numbers_and_variables_of_the_body_are_arguments)
     release(&outcome);
 }
 
+/* How many wrong calls one body is told of. */
+TEST(wrong_calls_are_told_one_by_one_up_to_twenty)
+{
+    static const int counts[][2] = {{1, 1}, {2, 2}, {19, 19}, {20, 20}, {21, 20}, {40, 20}};
+
+    for (int row = 0; row < COUNT(counts); row++) {
+        struct buffer ptx = {0};
+        struct outcome outcome;
+        const char *at;
+        int told = 0;
+
+        buffer_string(&ptx, HEADER ".visible .func take(.param .b32 a) { ret; }\n"
+                                   ".visible .entry k() { .reg .b32 v;\n");
+        for (int i = 0; i < counts[row][0]; i++)
+            buffer_string(&ptx, "call take, (take);\n");
+        buffer_string(&ptx, "ret; }\n");
+        buffer_char(&ptx, '\0');
+        outcome = assemble(ptx.data);
+        ck_assert_int_eq(outcome.code, MINILINK_FAILED);
+        for (at = outcome.result.log; (at = strstr(at, "illegal state space")) != NULL; at++)
+            told++;
+        ck_assert_int_eq(told, counts[row][1]);
+        release(&outcome);
+        buffer_free(&ptx);
+    }
+}
+
 TEST(a_cancelled_job_gives_no_cubin)
 {
     volatile int cancelled = 1;
