@@ -3,10 +3,10 @@
  *     tool_damage [-nopv] [-s STEP] merge MODES[,...] IN.cubin...
  *     tool_damage [-nov] [-s STEP] join SYMBOLS CHUNK.cubin...
  *     tool_damage [-nov] [-s STEP] exact LINES:KERNELS CHUNK.cubin...
- *     tool_damage [-v] [-s STEP] [-w WORDS] split COUNT[LETTERS][,...] IN.ptx...
- *     tool_damage [-v] [-s STEP] [-w WORDS] parts NAMES IN.ptx...
- *     tool_damage [-v] [-s STEP] [-w WORDS] assemble "TARGET [OPTION]..."[,...] IN.ptx
- *     tool_damage [-v] [-s STEP] [-w WORDS] lines "TARGET [OPTION]..." FRAME.ptx LINES
+ *     tool_damage [-vx] [-s STEP] [-w WORDS] split COUNT[LETTERS][,...] IN.ptx...
+ *     tool_damage [-vx] [-s STEP] [-w WORDS] parts NAMES IN.ptx...
+ *     tool_damage [-vx] [-s STEP] [-w WORDS] assemble "TARGET [OPTION]..."[,...] IN.ptx
+ *     tool_damage [-vx] [-s STEP] [-w WORDS] lines "TARGET [OPTION]..." FRAME.ptx LINES
  *     tool_damage [-nv] [-s STEP] read TARGET[LETTERS][,...] IN...
  *
  * Prints the sum of what is made of the inputs as they are, how often a result was made when one of
@@ -16,7 +16,8 @@
  * byte is changed; with -n, each STEPth number of four bytes becomes one more, one less, zero and
  * what stands in front of it; with -o, each STEPth section changes places with the first one. With
  * -p, no input is changed, but each is merged with each STEPth one. Of PTX, each STEPth word or
- * mark is left out or said twice, or each of the WORDS, which blanks part, takes its place.
+ * mark is left out or said twice, or each of the WORDS, which blanks part, takes its place; with
+ * -x, it changes places with the next.
  *
  * MODES are letters: r relocatable, g debug, p with relocations, f folded, t takes the first of
  * several definitions, x keeps what is exported, s without debug sections, m without Mercury's
@@ -224,6 +225,34 @@ static void change_words(struct trial *trial, size_t input, size_t step, struct 
     buffer_free(&twice);
 }
 
+/* Each STEPth word or mark and the next one, with the blanks between them. */
+static void exchange_words(struct trial *trial, size_t input, size_t step, struct series *series)
+{
+    struct text whole = trial->inputs[input], before = {0};
+    struct buffer both = {0};
+    size_t size, words = 0;
+
+    for (size_t at = 0; at < whole.size; at += size) {
+        struct text word = {whole.data + at, whole.size - at};
+
+        word.size = size = piece_size(word);
+        if (isspace((unsigned char)*word.data))
+            continue;
+        if (before.size > 0 && words++ % step == 0) {
+            const char *end = before.data + before.size;
+
+            both.size = 0;
+            buffer_text(&both, word);
+            buffer_append(&both, end, (size_t)(word.data - end));
+            buffer_text(&both, before);
+            attempt_words(trial, input, (size_t)(before.data - whole.data), both.size,
+                          buffer_view(&both), series);
+        }
+        before = word;
+    }
+    buffer_free(&both);
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -262,7 +291,7 @@ static void print_instruction(struct text name, const struct series *whole,
 }
 
 /* Each line in the frame by itself; a sum for all of one instruction. */
-static void change_lines(struct trial *trial, size_t step, bool is_verbose)
+static void change_lines(struct trial *trial, change_input *change, size_t step, bool is_verbose)
 {
     const struct series none = {.is_verbose = is_verbose};
     struct series whole = none, changed = none;
@@ -284,7 +313,7 @@ static void change_lines(struct trial *trial, size_t step, bool is_verbose)
         name = own;
         trial->inputs[0] = line;
         attempt(trial, &whole, 0);
-        change_words(trial, 0, step, &changed);
+        change(trial, 0, step, &changed);
     }
     print_instruction(name, &whole, &changed);
 }
@@ -303,10 +332,10 @@ int main(int argc, char **argv)
     struct trial trial = {0};
     struct text inputs[TRIAL_MOST];
     change_input *change = change_bytes;
-    bool is_verbose = false;
+    bool is_verbose = false, exchange = false;
     size_t step = 1, count;
 
-    for (int option; (option = getopt(argc, argv, "nopvs:w:")) != -1;)
+    for (int option; (option = getopt(argc, argv, "nopvxs:w:")) != -1;)
         if (option == 'v')
             is_verbose = true;
         else if (option == 'n')
@@ -315,6 +344,8 @@ int main(int argc, char **argv)
             change = change_order;
         else if (option == 'p')
             change = take_pairs;
+        else if (option == 'x')
+            exchange = true;
         else if (option == 's')
             step = strtoul(optarg, NULL, 10);
         else if (option == 'w')
@@ -323,7 +354,7 @@ int main(int argc, char **argv)
         if (argc - optind > 2 && strcmp(argv[optind], kinds[i].name) == 0) {
             trial.make = kinds[i].make;
             if (kinds[i].is_text)
-                change = change_words;
+                change = exchange ? exchange_words : change_words;
         }
     if (!trial.make || argc - optind - 2 > TRIAL_MOST || step == 0)
         return 2;
@@ -337,7 +368,7 @@ int main(int argc, char **argv)
         trial.arch = cubin_arch(trial.inputs[0]);
     for (char *rest = argv[optind + 1]; (trial.options = strsep(&rest, ","));)
         if (strcmp(argv[optind], "lines") == 0)
-            change_lines(&trial, step, is_verbose);
+            change_lines(&trial, change, step, is_verbose);
         else
             change_each(&trial, change, step, is_verbose);
     while (count > 0)
