@@ -306,16 +306,13 @@ static int try_options(struct ptxas *ptxas, const struct minilink_job *job,
 {
     struct minilink_job trial = *job;
     struct minilink_result result = {.size = sizeof result};
-    size_t lines = 0, size = 0;
+    const char *last = strstr(job->ptx, ".address_size"); /* behind .version and .target */
     char *head;
     int code;
 
-    /* .version, .target, .address_size */
-    for (; size < job->ptx_size && lines < 3; size++)
-        lines += job->ptx[size] == '\n';
-    head = memory_copy_string(job->ptx, size);
+    trial.ptx_size = last ? (size_t)(strchrnul(last, '\n') - job->ptx) : 0;
+    head = memory_copy_string(job->ptx, trial.ptx_size);
     trial.ptx = head;
-    trial.ptx_size = size;
     trial.options = options;
     code = assemble(ptxas, &trial, &result);
     free(head);

@@ -84,4 +84,23 @@ printf '#!/bin/sh\nexit 3\n' > ptxas
 link
 holds "a program that is no ptxas is the environment's fault" [ $? = 3 ]
 holds "and told" grep -q "fatal   : Could not ask './ptxas' for its version: it ended with status 3" said
+
+# Options that ptxas does not take are the user's mistake: with them it assembles not even a module that holds nothing, which
+# is all that the text says of itself, and without them it does.
+cat > ptxas << END
+#!/bin/sh
+echo "\$*" >> $work/runs
+case "\$*" in --version) echo one; exit ;; *--bad*) echo "ptxas fatal   : Unknown option '--bad'" >&2; exit 1 ;; esac
+while [ \$# -gt 3 ]; do shift; done
+[ "\$(grep -c -e '^\.version' -e '^\.target' -e '^\.address_size' "\$1")" = 3 ] && ! grep -q entry "\$1" ||
+    { echo "ptxas fatal   : Ptx assembly aborted due to errors" >&2; exit 1; }
+exec "$BUILD/minilink" --assemble-chunk=relocatable -arch=sm_90 "\$1" -o "\$3"
+END
+link -Xptxas=--bad
+holds "an option that is not taken is a mistake of the user's" [ $? = 2 ]
+holds "three runs tell" [ "$(runs -o)" = 3 ]
+link -Xptxas=--good
+holds "what fails with a good option is the program" [ $? = 1 ]
+link
+holds "and what fails without one" [ $? = 1 ]
 finish
