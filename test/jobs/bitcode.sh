@@ -98,6 +98,15 @@ for library in "${libraries[@]}"; do
     grep -q 'visible .global.* counter' kept/bitcode.ptx; verdict $? "$name: what the host may set stays visible"
     grep -q '^\.target sm_75$' kept/bitcode.ptx; verdict $? "$name: the target is the link's"
     cp out.cubin wanted
+    link --keep=apart scale.bc helper.bc && [ "$(cd apart && echo bitcode*)" = "bitcode-0.ptx bitcode-1.ptx" ] &&
+        grep -q _Z6helperf apart/bitcode-1.ptx
+    verdict $? "$name: without -lto, each module is kept by itself"
+    rm -r apart
+    mkdir -p apart/bitcode-0.ptx
+    link --keep=apart scale.bc helper.bc; [ $? = 3 ] && grep -q "Could not open output file 'apart/bitcode-0.ptx'" messages
+    verdict $? "$name: what cannot be kept ends the link"
+    rm -r apart
+    cp wanted out.cubin
     for how in "scale.bc helper.bc --threads=1" "scale.bc helper.bc --jobserver=off --threads=4" both.a; do
         # shellcheck disable=SC2086 # several words
         link -lto $how; cmp -s out.cubin wanted; verdict $? "$name: the same bytes of $how"
