@@ -34,6 +34,8 @@ runs "tokens are counted there" grep -q '"name":"tokens"' jobs.trace
 one() { "$BUILD/minilink" -arch=sm_90 -w --disable-infos a.lto.o b.lto.o c.lto.o "$@"; }
 runs "in one chunk" one -o one.cubin --report=one.json --time-trace=one.trace
 runs "whose target is told" grep -q '"target": "sm_90"' <(sed -n '/"output": {/,/}/p' one.json)
+runs "why it is one is told" grep -q '"single_chunk_reason": "[^"]' one.json
+runs "and of several nothing" [ "$(grep -c single_chunk_reason r.json)" = 0 ]
 runs "under -lto" one -lto -o lto.cubin --report=lto.json --time-trace=lto.trace
 runs "relocatable" one -r -o r.cubin --report=relocatable.json --time-trace=relocatable.trace
 runs "with --dry-run" one --dry-run --report=dry.json --time-trace=dry.trace
