@@ -205,9 +205,14 @@ TEST(sections_without_contents_take_no_room)
     buffer_free(&bytes);
 }
 
-/* Beyond 65279 sections their number stands in the null section. */
+/* Beyond 65279 sections their number stands in the null section, and the indices of symbols'
+ * sections in a table of their own. */
 TEST(seventy_thousand_sections_are_written_and_read)
 {
+    static const uint32_t places[] = {SHN_UNDEF,     5,     SHN_LORESERVE - 1,
+                                      SHN_LORESERVE, 70000, SECTION_ABSOLUTE};
+    struct image_symbol symbols[COUNT(places)] = {{.name = {0}}};
+    struct image_strings strings = {0};
     struct buffer bytes = {0};
     struct cubin cubin;
     struct image image;
@@ -221,14 +226,28 @@ TEST(seventy_thousand_sections_are_written_and_read)
                                                           .alignment = 4,
                                                           .size = 4,
                                                           .data = "abc"});
+    image.sections[2].type = SHT_SYMTAB;
+    image.sections[2].alignment = 8;
+    image.sections[2].link = 3;
+    image.sections[3].type = SHT_STRTAB;
+    image.sections[3].alignment = 1;
+    for (size_t i = 1; i < COUNT(places); i++)
+        symbols[i] = (struct image_symbol){
+            .name = TEXT("s"), .type = STT_OBJECT, .binding = STB_GLOBAL, .section = places[i]};
+    image_set_symbols(&image, 2, symbols, COUNT(places), &strings);
+    image_take_strings(&image, 3, &strings);
     image_set_section_names(&image, 1);
     image_layout(&image);
     check_file(&image);
     image_bytes(&image, &bytes);
     ck_assert(cubin_read(&cubin, "many", buffer_bytes(&bytes)));
-    ck_assert_uint_eq(cubin.section_count, 70001);
+    ck_assert_uint_eq(cubin.section_count, 70002);
     ck_assert(text_equal(cubin.sections[70000].name, TEXT(".x")));
     ck_assert_int_eq(memcmp(cubin.sections[70000].data.data, "abc", 4), 0);
+    ck_assert_int_eq(cubin.sections[70001].type, SHT_SYMTAB_SHNDX);
+    ck_assert_uint_eq(cubin.sections[70001].size, COUNT(places) * sizeof(Elf32_Word));
+    for (uint32_t i = 1; i < COUNT(places); i++)
+        ck_assert_uint_eq(cubin.symbols[i].section, places[i]);
     cubin_free(&cubin);
     image_free(&image);
     buffer_free(&bytes);

@@ -9,6 +9,7 @@
 #include "diag/diag.h"
 #include "lto/lto.h"
 #include "lto/answer.h"
+#include "lto/lto_steps.h"
 #include "lto/nvjitlink.h"
 #include "os/descriptor.h"
 #include "suite.h"
@@ -103,6 +104,34 @@ TEST(sizes_beyond_the_answer_are_refused)
     }
     ck_assert_int_eq(pwrite(file, &head, sizeof head, 0), sizeof head);
     ck_assert(answer_read(file, &arena, &answer));
+}
+
+/* Whatever sizes there are, each input begins at a multiple of eight: libraries read them in place.
+ */
+TEST(inputs_are_aligned)
+{
+    static const uint8_t code[] = "LTO-IR of some size";
+    struct member list[4];
+    struct members members = {.list = list, .count = 4, .lto_count = 4};
+    struct job_inputs inputs;
+    int fd;
+
+    for (size_t i = 0; i < 4; i++)
+        list[i] = (struct member){
+            .name = "a", .role = MEMBER_LTO, .entry = {.payload = {code, 5 + 3 * i}}};
+    fd = lto_inputs_write(&inputs, &arena, &members, MEMBER_LTO);
+    ck_assert_uint_eq(inputs.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        char bytes[sizeof code];
+
+        ck_assert_uint_eq(inputs.list[i].offset % 8, 0);
+        ck_assert_uint_eq(inputs.list[i].size, 5 + 3 * i);
+        ck_assert_int_eq(pread(fd, bytes, sizeof bytes, (off_t)inputs.list[i].offset) >=
+                             (ssize_t)inputs.list[i].size,
+                         1);
+        ck_assert_int_eq(memcmp(bytes, code, inputs.list[i].size), 0);
+    }
+    close(fd);
 }
 
 TEST(every_code_has_a_text)
