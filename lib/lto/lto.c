@@ -257,7 +257,8 @@ static void report_failed(struct compilation *compilation)
         context_raise(LINK_NO_MEMORY);
     if (part->result.end == EXEC_CANCELLED)
         return;
-    if (answer->errors.data)
+    /* One that is whole now could not be read when its child ended. */
+    if (answer->errors.data && answer->step != LTO_STEP_DONE)
         lto_report_failure(&reporter, part, answer);
     else
         lto_report_death(&reporter, part, NULL);
