@@ -13,13 +13,22 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 /* More than threads that write at the same moment, as a rule; one that finds no slot is not
  * removed by a signal, but when the folder is pruned. */
 #define SLOTS 64
 
-enum { SLOT_FREE, SLOT_TAKEN, SLOT_SET };
+enum {
+    SLOT_FREE,
+    SLOT_TAKEN,
+    SLOT_OPENING, /* the name is there, and the file may be in a moment */
+    SLOT_SET,
+};
+
+/* How often a millisecond is waited for a file that is being made. */
+#define PATIENCE 50
 
 static struct slot {
     atomic_int state;
@@ -28,11 +37,25 @@ static struct slot {
 } slots[SLOTS];
 static atomic_bool stopping;
 
+/* A thread that is making its file has not seen `stopping`. If the signal came to that very thread,
+ * it never goes on, so that waiting has an end. */
+static int settled_state(const struct slot *slot)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    int state = atomic_load(&slot->state);
+
+    for (int i = 0; i < PATIENCE && state == SLOT_OPENING; i++) {
+        nanosleep(&moment, NULL);
+        state = atomic_load(&slot->state);
+    }
+    return state;
+}
+
 void temporary_remove_all(void)
 {
     atomic_store(&stopping, true);
     for (int i = 0; i < SLOTS; i++)
-        if (atomic_load(&slots[i].state) == SLOT_SET)
+        if (settled_state(&slots[i]) >= SLOT_OPENING)
             unlinkat(slots[i].folder, slots[i].path, 0);
 }
 
@@ -45,10 +68,16 @@ static int remember(const struct temporary *temporary, const char *shelf_name)
             continue;
         slots[i].folder = temporary->folder;
         snprintf(slots[i].path, sizeof slots[i].path, "%s/%s", shelf_name, temporary->name);
-        atomic_store(&slots[i].state, SLOT_SET);
+        atomic_store(&slots[i].state, SLOT_OPENING);
         return i;
     }
     return -1;
+}
+
+static void settle(const struct temporary *temporary)
+{
+    if (temporary->slot >= 0)
+        atomic_store(&slots[temporary->slot].state, SLOT_SET);
 }
 
 static void forget(const struct temporary *temporary)
@@ -75,6 +104,8 @@ bool temporary_open(struct temporary *temporary, int folder, const char shelf_na
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (temporary->fd < 0)
         forget(temporary);
+    else
+        settle(temporary);
     return temporary->fd >= 0;
 }
 
