@@ -352,7 +352,6 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
     return real(address, size, protection, flags, fd, offset);
 }
 
-/* Streams' buffers and what the loader holds live until the end; they are nobody's fault. */
 /* As when a process has as many files open as it may. */
 static bool descriptor_fails(void)
 {
@@ -362,33 +361,33 @@ static bool descriptor_fails(void)
     return true;
 }
 
+/* The mode of a file is only there where one is made. */
+static mode_t mode_of(int flags, va_list rest)
+{
+    return flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+}
+
 int open(const char *path, int flags, ...)
 {
     int (*real)(const char *, int, ...) = next("open");
-    mode_t mode = 0;
+    va_list rest;
+    mode_t mode;
 
-    if (flags & (O_CREAT | O_TMPFILE)) {
-        va_list rest;
-
-        va_start(rest, flags);
-        mode = va_arg(rest, mode_t);
-        va_end(rest);
-    }
+    va_start(rest, flags);
+    mode = mode_of(flags, rest);
+    va_end(rest);
     return descriptor_fails() ? -1 : real(path, flags, mode);
 }
 
 int openat(int folder, const char *path, int flags, ...)
 {
     int (*real)(int, const char *, int, ...) = next("openat");
-    mode_t mode = 0;
+    va_list rest;
+    mode_t mode;
 
-    if (flags & (O_CREAT | O_TMPFILE)) {
-        va_list rest;
-
-        va_start(rest, flags);
-        mode = va_arg(rest, mode_t);
-        va_end(rest);
-    }
+    va_start(rest, flags);
+    mode = mode_of(flags, rest);
+    va_end(rest);
     return descriptor_fails() ? -1 : real(folder, path, flags, mode);
 }
 
@@ -449,6 +448,7 @@ DIR *opendir(const char *path)
     return descriptor_fails() ? NULL : real(path);
 }
 
+/* Streams' buffers and what the loader holds live until the end; they are nobody's fault. */
 static bool is_libc_own(const struct block *block)
 {
     Dl_info info;
