@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "ptx/module.h"
+#include "toy/compile.h"
 #include "toy/language/body.h"
 #include "toy/scope.h"
 
@@ -27,11 +28,6 @@ bool call_check(const struct body *body, const struct scope *scope,
  * declared as registers travel the same way: they are loaded from the frame at the entry and stored
  * before each return. A call keeps the caller's registers. */
 
-struct frame {
-    uint32_t parameter_bytes; /* of a kernel, without what precedes them in the bank */
-    uint32_t frame_bytes;     /* of local memory */
-};
-
 /* Enters the parameters of `function` into the empty body, as symbols or registers. False, and an
  * error, for a parameter that has no place in memory. */
 bool frame_declare(struct body *body, const struct ptx_module *module,
@@ -41,10 +37,10 @@ bool frame_declare(struct body *body, const struct ptx_module *module,
  * run off the end. */
 void frame_complete(struct body *body, const struct ptx_item *function);
 
-/* After allocation: sets the offset of every .param and .local symbol; a kernel's parameters begin
- * at `base`. False, and an error, when they are too large. */
-bool frame_layout(struct body *body, const struct ptx_item *function, uint32_t base,
-                  struct frame *frame);
+/* After allocation: sets the offset of every .param and .local symbol, and the function's
+ * parameter_bytes and frame_bytes; a kernel's parameters begin at `base`. False, and an error, when
+ * they are too large. */
+bool frame_layout(struct body *body, uint32_t base, struct function_code *function);
 
 /* signature.c: function prototypes as the short strings that the linker compares. */
 

@@ -131,9 +131,7 @@ static void check_call(struct call *call, const struct scope *scope)
     }
     if (target->kind != OPERAND_SYMBOL)
         return;
-    global = scope_find(scope, call->body->symbols[target->symbol].name);
-    if (!global || global->item->kind != PTX_FUNCTION)
-        return;
+    global = &scope->globals[call->body->symbols[target->symbol].global];
     check_list(call, at ? &instruction->operands[0] : NULL, global->item, true);
     if (call->errors <= MOST_ERRORS)
         check_list(call, arguments, global->item, false);

@@ -27,7 +27,7 @@ static void use_symbol(struct survey *survey, uint32_t symbol, enum symbol_use u
         return;
     if (use == USE_CODE && survey->body->symbols[symbol].is_function)
         use = USE_ADDRESS;
-    survey->result->uses[symbol] |= (uint8_t)use;
+    survey->body->symbols[symbol].uses |= (uint8_t)use;
 }
 
 /* What nests in it has no use to note: arguments of calls are no functions (call_check.c), and a
@@ -157,36 +157,21 @@ static void collect_lines(struct function_code *result, const struct body *body,
     }
 }
 
-static uint32_t global_of(const struct scope *scope, const struct body_symbol *symbol)
-{
-    const struct global *global = symbol->is_body_variable ? NULL : scope_find(scope, symbol->name);
-
-    return global ? (uint32_t)(global - scope->globals) : NO_INDEX;
-}
-
 /* Copies what the scratch memory holds of the results. */
 static void keep(struct function_code *result, const struct body *body,
                  const struct compile_request *request, const struct code_relocations *relocations)
 {
     struct arena *arena = request->arena;
-    size_t count = body->symbol_count;
-    uint8_t *uses = arena_zalloc(arena, count, sizeof *uses);
 
     result->code = (struct bytes){arena_copy(arena, request->code->data, request->code->size, 1),
                                   request->code->size};
     result->relocation_count = relocations->count;
     result->relocations =
         arena_copy(arena, relocations->list, result->relocation_count, sizeof *result->relocations);
-    if (result->symbol_count)
-        memcpy(uses, result->uses, result->symbol_count * sizeof *uses);
-    result->uses = uses;
-    result->symbol_count = count;
-    result->symbols = arena_copy(arena, body->symbols, count, sizeof *result->symbols);
-    result->objects = arena_alloc(arena, count, sizeof *result->objects);
-    memset(result->objects, 0xff, count * sizeof *result->objects);
-    result->globals = arena_alloc(arena, count, sizeof *result->globals);
-    for (size_t i = 0; i < count; i++)
-        result->globals[i] = global_of(request->scope, &body->symbols[i]);
+    result->symbol_count = body->symbol_count;
+    result->symbols = arena_copy(arena, body->symbols, body->symbol_count, sizeof *result->symbols);
+    for (size_t i = 0; i < result->symbol_count; i++)
+        result->symbols[i].object = NO_INDEX;
     collect_exits(result, body, arena);
     if (request->has_lines)
         collect_lines(result, body, arena);
@@ -217,8 +202,6 @@ static void survey(struct function_code *result, const struct body *body,
     struct survey survey = {.body = body, .result = result, .request = request};
 
     survey.is_seen = arena_zalloc(body->arena, body->label_count, sizeof *survey.is_seen);
-    result->symbol_count = body->symbol_count;
-    result->uses = arena_zalloc(body->arena, body->symbol_count, sizeof *result->uses);
     result->signatures = arena_alloc(request->arena, body->label_count, sizeof *result->signatures);
     table_free(request->signatures);
     survey_body(&survey);
@@ -236,7 +219,6 @@ bool compile_function(struct function_code *result, const struct ptx_item *item,
 {
     struct body body = {.arena = request->scratch, .function = item->name};
     struct allocation allocation;
-    struct frame frame;
     struct code_relocations relocations = {0};
 
     *result = (struct function_code){.item = item, .global = result->global};
@@ -249,13 +231,11 @@ bool compile_function(struct function_code *result, const struct ptx_item *item,
     result->register_limit = budget_of(item, request->job->sm, registers_wanted(item, request));
     if (!allocate_registers(&body, result->register_limit, request->reserved_registers,
                             &allocation) ||
-        !frame_layout(&body, item, request->parameter_base, &frame) ||
+        !frame_layout(&body, request->parameter_base, result) ||
         !encode_body(&body, request->module->file, request->code, &relocations))
         return false;
     result->register_count = allocation.register_count;
     result->spill_bytes = allocation.spill_bytes;
-    result->frame_bytes = frame.frame_bytes;
-    result->parameter_bytes = frame.parameter_bytes;
     keep(result, &body, request, &relocations);
     return true;
 }

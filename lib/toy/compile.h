@@ -15,13 +15,6 @@
 #include "toy/language/body.h"
 #include "toy/scope.h"
 
-/* How a function's code uses one of its symbols. */
-enum symbol_use {
-    USE_CALLED = 1,  /* by name, or as one of the targets of an indirect call */
-    USE_ADDRESS = 2, /* a function's address is taken */
-    USE_CODE = 4,    /* any other way */
-};
-
 /* From `address` on, the code comes from that line. */
 struct code_line {
     uint32_t address; /* in the function */
@@ -35,10 +28,6 @@ struct function_code {
     uint32_t global;             /* index in the scope */
     uint64_t nanoseconds;        /* that it took, under --phase-trace */
     struct body_symbol *symbols; /* those of the body */
-    uint8_t *uses;               /* enum symbol_use, one for each symbol */
-    uint32_t *objects;           /* symbol -> index in the data's objects, of the body's own only;
-                                    else NO_INDEX */
-    uint32_t *globals;           /* symbol -> index in the scope, or NO_INDEX */
     size_t symbol_count;
     struct bytes code;
     struct code_relocation *relocations; /* rising offsets */
@@ -52,8 +41,8 @@ struct function_code {
     uint32_t register_count;
     uint32_t register_limit;
     uint32_t barrier_count;
-    uint32_t parameter_bytes;
-    uint32_t frame_bytes;
+    uint32_t parameter_bytes; /* of a kernel, without what precedes them in the bank */
+    uint32_t frame_bytes;     /* of local memory */
     uint32_t spill_bytes;
     bool uses_textures;
     uint64_t shared_bytes;     /* kernels: of the body's own .shared variables */

@@ -205,11 +205,11 @@ static bool add_body_variable(struct builder *builder, struct function_code *fun
         if (object.alignment > function->shared_alignment)
             function->shared_alignment = object.alignment;
     }
-    function->objects[symbol_index] = (uint32_t)builder->data->object_count;
+    function->symbols[symbol_index].object = (uint32_t)builder->data->object_count;
     struct object *added = add_object(builder, &object);
     if (symbol->initialiser.size && object.kind < DATA_KINDS && object.kind != DATA_SHARED) {
         struct ptx_item item = item_of(symbol);
-        add_value(builder, &item, function->objects[symbol_index]);
+        add_value(builder, &item, symbol->object);
     }
     return place(builder->data, added);
 }
@@ -223,7 +223,7 @@ static void add_parameter(struct builder *builder, struct function_code *functio
                           uint32_t function_index, uint32_t symbol_index)
 {
     const struct body_symbol *symbol = &function->symbols[symbol_index];
-    function->objects[symbol_index] = (uint32_t)builder->data->object_count;
+    function->symbols[symbol_index].object = (uint32_t)builder->data->object_count;
     add_object(builder, &(struct object){.name = symbol->name,
                                          .kind = DATA_PARAMETER,
                                          .type = symbol_type(symbol->type),
@@ -243,7 +243,10 @@ static bool add_body(struct builder *builder, struct function_code *function, ui
     bool is_good = true;
     table_free(&builder->data->names);
     for (uint32_t i = 0; i < function->symbol_count && is_good; i++)
-        if (is_opaque_parameter(&function->symbols[i]))
+        if (!function->symbols[i].is_body_variable)
+            function->symbols[i].object =
+                builder->scope->globals[function->symbols[i].global].object;
+        else if (is_opaque_parameter(&function->symbols[i]))
             add_parameter(builder, function, index, i);
         else if (is_object(&function->symbols[i]))
             is_good = add_body_variable(builder, function, index, i);

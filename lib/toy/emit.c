@@ -355,12 +355,13 @@ static void mark_uses(struct unit *unit)
         const struct function_code *function = &unit->functions[i];
 
         for (size_t k = 0; k < function->symbol_count; k++) {
-            if (function->globals[k] == NO_INDEX || !function->uses[k])
+            const struct body_symbol *symbol = &function->symbols[k];
+            if (symbol->is_body_variable || !symbol->uses)
                 continue;
-            struct global *global = &unit->scope.globals[function->globals[k]];
+            struct global *global = &unit->scope.globals[symbol->global];
             struct global *target = scope_target(&unit->scope, global);
             global->is_used = target->is_used = true;
-            if (function->uses[k] & USE_ADDRESS)
+            if (symbol->uses & USE_ADDRESS)
                 global->is_address_taken = target->is_address_taken = true;
         }
     }

@@ -24,9 +24,10 @@ static void put_part(struct buffer *out, int part)
 static struct global *used_function(const struct unit *unit, const struct function_code *function,
                                     size_t index, enum symbol_use use)
 {
-    if (!function->symbols[index].is_function || !(function->uses[index] & use))
-        return NULL;
-    return &unit->scope.globals[function->globals[index]];
+    const struct body_symbol *symbol = &function->symbols[index];
+
+    return symbol->is_function && (symbol->uses & use) ? &unit->scope.globals[symbol->global]
+                                                       : NULL;
 }
 
 static void put_calls(const struct unit *unit, struct buffer *out)

@@ -171,8 +171,8 @@ static void put_parameters(const struct unit *unit, const struct function_code *
         uint32_t offset = (uint32_t)function->symbols[i].offset - unit->config.parameter_base;
         uint32_t size = (uint32_t)function->symbols[i].size;
         uint32_t symbol = 0;
-        if (function->objects[i] != NO_INDEX) {
-            symbol = unit->data.objects[function->objects[i]].symbol;
+        if (function->symbols[i].object != NO_INDEX) {
+            symbol = unit->data.objects[function->symbols[i].object].symbol;
             offset = NO_OFFSET;
         }
         uint32_t shape = is_small ? size << 18 | 0x1f000 | pointee.space << 8 | pointee.alignment
@@ -210,9 +210,11 @@ static struct externs find_externs(const struct emission *emission,
     size_t count = 0;
 
     for (uint32_t i = 0; i < function->symbol_count && count < MOST_EXTERNS; i++) {
-        if (!(function->uses[i] & (USE_CALLED | USE_ADDRESS)) || !function->symbols[i].is_function)
+        const struct body_symbol *symbol = &function->symbols[i];
+
+        if (!(symbol->uses & (USE_CALLED | USE_ADDRESS)) || !symbol->is_function)
             continue;
-        const struct global *global = &unit->scope.globals[function->globals[i]];
+        const struct global *global = &unit->scope.globals[symbol->global];
         /* Measured: a kernel stays an extern even where it is defined. */
         if (!global->is_defined || global->item->function.is_entry)
             symbols[count++] = global->symbol;

@@ -261,12 +261,9 @@ uint32_t emit_symbols_of_body(const struct emission *emission, const struct func
                               uint32_t index)
 {
     const struct unit *unit = emission->unit;
+    const struct body_symbol *symbol = &function->symbols[index];
 
-    if (function->objects[index] != NO_INDEX)
-        return unit->data.objects[function->objects[index]].symbol;
-    if (function->globals[index] == NO_INDEX)
-        return 0;
-    struct global *global = &unit->scope.globals[function->globals[index]];
-    return global->is_function ? scope_target(&unit->scope, global)->symbol
-                               : unit->data.objects[global->object].symbol;
+    if (symbol->is_function)
+        return scope_target(&unit->scope, &unit->scope.globals[symbol->global])->symbol;
+    return symbol->object == NO_INDEX ? 0 : unit->data.objects[symbol->object].symbol;
 }

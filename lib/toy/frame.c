@@ -209,13 +209,11 @@ static bool place_all(struct body *body, bool is_parameter, bool is_return, uint
     return true;
 }
 
-bool frame_layout(struct body *body, const struct ptx_item *function, uint32_t base,
-                  struct frame *frame)
+bool frame_layout(struct body *body, uint32_t base, struct function_code *function)
 {
-    bool is_entry = function->function.is_entry;
+    bool is_entry = function->item->function.is_entry;
     uint64_t parameters = base;
     uint64_t end = 0;
-    *frame = (struct frame){0};
     bool fits = place_all(body, true, false, is_entry ? &parameters : &end) &&
                 place_all(body, true, true, &end);
     if (is_entry && (!fits || parameters - base > MOST_PARAMETER_BYTES)) {
@@ -231,7 +229,7 @@ bool frame_layout(struct body *body, const struct ptx_item *function, uint32_t b
                    TEXT_ARG(body->function), (unsigned long long)end, MOST_FRAME_BYTES);
         return false;
     }
-    frame->parameter_bytes = (uint32_t)(parameters - base);
-    frame->frame_bytes = (uint32_t)end;
+    function->parameter_bytes = (uint32_t)(parameters - base);
+    function->frame_bytes = (uint32_t)end;
     return true;
 }

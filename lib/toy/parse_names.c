@@ -227,8 +227,7 @@ bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, ui
     struct declaration entry = {.name = name, .kind = DECLARED_SYMBOL};
     const struct declaration *found = find(parser, name);
 
-    if (!found && scope->lookup &&
-        scope->lookup(scope->argument, name, &symbol.is_function, &symbol.space)) {
+    if (!found && scope->lookup && scope->lookup(scope->argument, &symbol)) {
         entry.index = add_symbol(parser, &symbol);
         found = enter(parser, &parser->names.words, &entry);
     }

@@ -60,16 +60,9 @@ static bool stop(struct maker *maker, const char *obstacle)
 static struct global *function_at(const struct maker *maker, const struct function_code *code,
                                   size_t index)
 {
-    return code->symbols[index].is_function ? &maker->unit->scope.globals[code->globals[index]]
-                                            : NULL;
-}
+    const struct body_symbol *symbol = &code->symbols[index];
 
-/* The variable that it stands for; NO_INDEX for one that has no section. */
-static uint32_t object_at(const struct maker *maker, const struct function_code *code, size_t index)
-{
-    if (code->globals[index] == NO_INDEX)
-        return code->objects[index];
-    return maker->unit->scope.globals[code->globals[index]].object;
+    return symbol->is_function ? &maker->unit->scope.globals[symbol->global] : NULL;
 }
 
 static bool is_shared(const struct object *object)
@@ -124,7 +117,7 @@ static uint32_t next_callee(struct maker *maker, struct step *step)
         size_t symbol = step->symbol++;
         const struct global *global = function_at(maker, code, symbol);
 
-        if (global && code->uses[symbol] && global->is_defined)
+        if (global && code->symbols[symbol].uses && global->is_defined)
             return global->function;
     }
     return NO_INDEX;
@@ -188,9 +181,9 @@ static bool add_callees(struct maker *maker, struct program_kernel *kernel, size
     for (size_t i = 0; i < code->symbol_count; i++) {
         const struct global *global = function_at(maker, code, i);
 
-        if (!global || !code->uses[i])
+        if (!global || !code->symbols[i].uses)
             continue;
-        if (code->uses[i] & USE_ADDRESS || global->item->function.is_entry)
+        if (code->symbols[i].uses & USE_ADDRESS || global->item->function.is_entry)
             return stop(maker, "it takes the address of a function, or calls a kernel");
         if (!global->is_defined) {
             add_extern(maker, kernel, extern_capacity, (uint32_t)(global - unit->scope.globals));
@@ -240,11 +233,11 @@ static void place_shared(struct maker *maker, struct program_kernel *kernel,
                          const struct function_code *code)
 {
     for (size_t i = 0; i < code->symbol_count; i++) {
-        uint32_t index = code->symbols[i].is_function ? NO_INDEX : object_at(maker, code, i);
+        uint32_t index = code->symbols[i].is_function ? NO_INDEX : code->symbols[i].object;
         const struct object *object = index == NO_INDEX ? NULL : &maker->unit->data.objects[index];
 
         if (!object || !is_shared(object) || maker->shared_places[index] != NOT_PLACED ||
-            (!code->uses[i] && object->kind != DATA_KERNEL_SHARED))
+            (!code->symbols[i].uses && object->kind != DATA_KERNEL_SHARED))
             continue;
         maker->shared_objects[maker->shared_count++] = index;
         maker->shared_places[index] = 0;
@@ -293,7 +286,7 @@ static bool resolve(struct maker *maker, struct program_kernel *kernel,
                     uint8_t *code)
 {
     const struct global *global = function_at(maker, part->code, from->symbol);
-    uint32_t index = global ? NO_INDEX : object_at(maker, part->code, from->symbol);
+    uint32_t index = global ? NO_INDEX : part->code->symbols[from->symbol].object;
     const struct object *object = index == NO_INDEX ? NULL : &maker->unit->data.objects[index];
     uint64_t offset = part->place + from->offset;
 

@@ -34,8 +34,9 @@ static void reach_from(struct walk *walk, uint32_t kernel)
         const struct function_code *code = &walk->unit->functions[walk->work[--walk->work_count]];
 
         for (size_t i = 0; i < code->symbol_count; i++)
-            if (code->globals[i] != NO_INDEX && (code->uses[i] & (USE_CALLED | USE_ADDRESS)))
-                reach(walk, scope_target(scope, &scope->globals[code->globals[i]])->function,
+            if (code->symbols[i].is_function &&
+                (code->symbols[i].uses & (USE_CALLED | USE_ADDRESS)))
+                reach(walk, scope_target(scope, &scope->globals[code->symbols[i].global])->function,
                       kernel);
     }
 }

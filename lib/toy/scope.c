@@ -8,7 +8,6 @@
 #include "diag/diag.h"
 #include "ptx/declaration.h"
 #include "ptx/types.h"
-#include "toy/language/body.h"
 #include "toy/language/opcode.h"
 
 static struct diag_place place_of(const struct ptx_module *module, const struct ptx_item *item)
@@ -132,21 +131,23 @@ struct global *scope_target(const struct scope *scope, struct global *global)
     return global->aliased == NO_INDEX ? global : &scope->globals[global->aliased];
 }
 
-bool scope_lookup(const void *argument, struct text name, bool *is_function, uint8_t *space)
+bool scope_lookup(const void *argument, struct body_symbol *symbol)
 {
     static const uint8_t spaces[] = {
         [PTX_SPACE_GLOBAL] = SPACE_GLOBAL, [PTX_SPACE_CONST] = SPACE_CONST,
         [PTX_SPACE_SHARED] = SPACE_SHARED, [PTX_SPACE_LOCAL] = SPACE_LOCAL,
         [PTX_SPACE_PARAM] = SPACE_PARAM,   [PTX_SPACE_REG] = SPACE_GLOBAL,
         [PTX_SPACE_TEX] = SPACE_TEXTURE};
-    const struct global *global = scope_find(argument, name);
+    const struct scope *scope = argument;
+    const struct global *global = scope_find(scope, symbol->name);
     if (!global)
         return false;
-    *is_function = global->is_function;
-    *space = SPACE_GLOBAL;
+    symbol->global = (uint32_t)(global - scope->globals);
+    symbol->is_function = global->is_function;
+    symbol->space = SPACE_GLOBAL;
     if (!global->is_function)
-        *space = ptx_type_is_opaque(global->item->variable.type)
-                     ? (uint8_t)SPACE_TEXTURE
-                     : spaces[global->item->variable.space];
+        symbol->space = ptx_type_is_opaque(global->item->variable.type)
+                            ? (uint8_t)SPACE_TEXTURE
+                            : spaces[global->item->variable.space];
     return true;
 }

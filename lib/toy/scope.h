@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/table.h"
 #include "ptx/module.h"
+#include "toy/language/body.h"
 
 /* A function or variable of the chunk, whatever number of times it is declared. */
 struct global {
@@ -49,4 +50,4 @@ struct global *scope_find(const struct scope *scope, struct text name);
 struct global *scope_target(const struct scope *scope, struct global *global);
 
 /* For struct parse_scope; `argument` is the scope. */
-bool scope_lookup(const void *argument, struct text name, bool *is_function, uint8_t *space);
+bool scope_lookup(const void *argument, struct body_symbol *symbol);

@@ -8,12 +8,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool lookup(const void *argument, struct text name, bool *is_function, uint8_t *space)
+static bool lookup(const void *argument, struct body_symbol *symbol)
 {
+    char first = symbol->name.data[0];
+
     (void)argument;
-    *is_function = name.data[0] == 'f';
-    *space = name.data[0] == 'c' ? SPACE_CONST : name.data[0] == 's' ? SPACE_SHARED : SPACE_GLOBAL;
-    return name.data[0] != '%';
+    symbol->is_function = first == 'f';
+    symbol->space = first == 'c' ? SPACE_CONST : first == 's' ? SPACE_SHARED : SPACE_GLOBAL;
+    return first != '%';
 }
 
 static void allocate(struct body *body)

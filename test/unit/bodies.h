@@ -19,24 +19,23 @@ struct parsed {
     bool ok;
 };
 
-static inline bool bodies_lookup(const void *argument, struct text name, bool *is_function,
-                                 uint8_t *space)
+static inline bool bodies_lookup(const void *argument, struct body_symbol *symbol)
 {
     (void)argument;
-    *is_function = name.data[0] == 'f';
-    switch (name.data[0]) {
+    symbol->is_function = symbol->name.data[0] == 'f';
+    switch (symbol->name.data[0]) {
     case 'f':
     case 'g':
-        *space = SPACE_GLOBAL;
+        symbol->space = SPACE_GLOBAL;
         return true;
     case 'c':
-        *space = SPACE_CONST;
+        symbol->space = SPACE_CONST;
         return true;
     case 's':
-        *space = SPACE_SHARED;
+        symbol->space = SPACE_SHARED;
         return true;
     case 't':
-        *space = SPACE_TEXTURE;
+        symbol->space = SPACE_TEXTURE;
         return true;
     default:
         return false;

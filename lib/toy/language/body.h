@@ -105,10 +105,20 @@ enum variable_space {
     SPACE_TEXTURE
 };
 
+/* How a function's code uses one of its symbols. */
+enum symbol_use {
+    USE_CALLED = 1,  /* by name, or as one of the targets of an indirect call */
+    USE_ADDRESS = 2, /* a function's address is taken */
+    USE_CODE = 4,    /* any other way */
+};
+
 /* What a body refers to by name and is not a register or label: module-level symbols, its own
  * parameters, and variables declared in the body. */
 struct body_symbol {
     struct text name;
+    uint32_t global; /* of the module's: index in the scope */
+    uint32_t object; /* of variables: index in the data's objects; set by data.c, else NO_INDEX */
+    uint8_t uses;    /* enum symbol_use; set by compile.c */
     bool is_function;
     bool is_body_variable; /* declared in this body, or a parameter */
     bool is_parameter;     /* of this function */
