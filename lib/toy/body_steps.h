@@ -48,30 +48,6 @@ bool frame_layout(struct body *body, uint32_t base, struct function_code *functi
  * the arena: "#ii" for int (int). */
 struct text signature_of(struct arena *arena, struct text head);
 
-/* flow.c: a body's control-flow graph: blocks of instructions, and which may run after which. */
-
-/* Instructions [first, end) that are always executed together, apart from guards. */
-struct block {
-    uint32_t first;
-    uint32_t end;
-};
-
-/* The nodes of the graph are the blocks, in order of the text, and behind them one node for each
- * label with a list of targets: an indexed branch leads to the list and the list to its targets, so
- * that the number of edges is linear in the text however many branches share a list. */
-struct flow {
-    struct block *blocks;
-    uint32_t block_count;
-    uint32_t node_count;
-    uint32_t *successor_start;   /* node_count + 1 indices in `successors` */
-    uint32_t *successors;        /* nodes */
-    uint32_t *predecessor_start; /* the same, of the nodes that lead to a node */
-    uint32_t *predecessors;
-};
-
-/* Makes the graph in the body's arena. */
-void flow_make(struct flow *flow, const struct body *body);
-
 /* liveness.c: from where to where each register of a body holds a value that is still needed. */
 
 /* Positions: instruction i reads at 2 * i and writes at 2 * i + 1. A register must be kept from

@@ -7,8 +7,39 @@
  * is reached counts as live everywhere, which is never wrong, only wasteful. */
 #include "toy/body_steps.h"
 
+#include "toy/language/opcode.h"
+
 /* How many edges may be looked at for each instruction of a body. Large kernels need about ten. */
 #define WORK_PER_INSTRUCTION UINT64_C(256)
+
+/* Instructions [first, end) that are always executed together, apart from guards: a block begins at
+ * a label and behind an instruction that may go elsewhere. Calls come back, so they end no block.
+ */
+struct block {
+    uint32_t first;
+    uint32_t end;
+};
+
+/* Control may go from node `from` to the node in whose list the edge is. */
+struct edge {
+    uint32_t from;
+    uint32_t next; /* of the list, or NO_INDEX */
+};
+
+/* The control-flow graph. Its nodes are the blocks, in order of the text, and behind them one node
+ * for each label with a list of targets: an indexed branch leads to the list and the list to its
+ * targets, so that the number of edges is linear in the text however many branches share a list. */
+struct flow {
+    struct block *blocks;
+    uint32_t block_count;
+    uint32_t node_count;
+    uint32_t *block_of; /* by instruction */
+    uint32_t *list_of;  /* by label: node of its list of targets, or NO_INDEX */
+    struct edge *edges;
+    size_t edge_count, edge_capacity;
+    uint32_t *edges_to; /* by node: the first edge to it, or NO_INDEX */
+    uint32_t *lowest;   /* by node: the first block in the text to which it leads, or NO_INDEX */
+};
 
 /* A block reads a register before it writes it, or writes it for certain before it reads it. */
 struct event {
@@ -38,6 +69,122 @@ struct liveness {
     uint32_t work_count;
     uint64_t work_done;
 };
+
+static uint32_t *fill(struct arena *arena, size_t count, uint32_t value)
+{
+    uint32_t *list = arena_alloc(arena, count, sizeof *list);
+
+    for (size_t i = 0; i < count; i++)
+        list[i] = value;
+    return list;
+}
+
+static void add_edge(struct flow *flow, struct arena *arena, uint32_t from, uint32_t to)
+{
+    uint32_t block = to < flow->block_count ? to : flow->lowest[to];
+
+    ARENA_PUSH(arena, flow->edges, flow->edge_count, flow->edge_capacity) =
+        (struct edge){.from = from, .next = flow->edges_to[to]};
+    flow->edges_to[to] = (uint32_t)flow->edge_count - 1;
+    if (block < flow->lowest[from])
+        flow->lowest[from] = block;
+}
+
+/* From a node to the labels among the operands. A label behind the last instruction is the
+ * function's end: no edge. */
+static void add_label_edges(struct flow *flow, const struct body *body, uint32_t from,
+                            const struct operand *operands, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t label = operands[i].label, instruction;
+
+        if (operands[i].kind != OPERAND_LABEL)
+            continue;
+        instruction = body->labels[label].instruction;
+        if (from < flow->block_count && flow->list_of[label] != NO_INDEX)
+            add_edge(flow, body->arena, from, flow->list_of[label]);
+        else if (instruction < body->instruction_count)
+            add_edge(flow, body->arena, from, flow->block_of[instruction]);
+    }
+}
+
+/* A guard makes any branch or exit conditional. */
+static void add_block_edges(struct flow *flow, const struct body *body, uint32_t block)
+{
+    const struct instruction *last = &body->instructions[flow->blocks[block].end - 1];
+    unsigned flags = opcode_get(last->opcode)->flags;
+
+    if (flags & (OPCODE_BRANCH | OPCODE_INDEXED))
+        add_label_edges(flow, body, block, last->operands, last->operand_count);
+    if ((!(flags & OPCODE_ENDS) || last->guard != NO_INDEX) && block + 1 < flow->block_count)
+        add_edge(flow, body->arena, block, block + 1);
+}
+
+static bool is_jump(const struct instruction *instruction)
+{
+    return opcode_get(instruction->opcode)->flags & (OPCODE_BRANCH | OPCODE_INDEXED | OPCODE_ENDS);
+}
+
+static void cut_blocks(struct flow *flow, const struct body *body)
+{
+    size_t count = body->instruction_count, capacity = 0, blocks = 0;
+    bool *begins = arena_zalloc(body->arena, count + 1, sizeof *begins);
+
+    flow->block_of = arena_alloc(body->arena, count, sizeof *flow->block_of);
+    begins[0] = true;
+    for (size_t i = 0; i < body->label_count; i++)
+        begins[body->labels[i].instruction] = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (begins[i])
+            ARENA_PUSH(body->arena, flow->blocks, blocks, capacity) = (struct block){.first = i};
+        if (is_jump(&body->instructions[i]))
+            begins[i + 1] = true;
+        flow->block_of[i] = (uint32_t)blocks - 1;
+        flow->blocks[blocks - 1].end = i + 1;
+    }
+    flow->block_count = (uint32_t)blocks;
+}
+
+/* Edges of lists come first, since a block leads where its list does. */
+static struct flow make_flow(const struct body *body)
+{
+    struct flow flow = {.list_of = fill(body->arena, body->label_count, NO_INDEX)};
+
+    cut_blocks(&flow, body);
+    flow.node_count = flow.block_count;
+    for (size_t i = 0; i < body->label_count; i++)
+        if (body->labels[i].target_count)
+            flow.list_of[i] = flow.node_count++;
+    flow.edges_to = fill(body->arena, flow.node_count, NO_INDEX);
+    flow.lowest = fill(body->arena, flow.node_count, NO_INDEX);
+    for (size_t i = 0; i < body->label_count; i++)
+        if (flow.list_of[i] != NO_INDEX)
+            add_label_edges(&flow, body, flow.list_of[i], body->labels[i].targets,
+                            body->labels[i].target_count);
+    for (uint32_t block = 0; block < flow.block_count; block++)
+        add_block_edges(&flow, body, block);
+    return flow;
+}
+
+/* For each block, the first block in the text that can be executed once control has reached it;
+ * NO_INDEX where the block can not follow itself. */
+static void find_loop_starts(struct flow *flow)
+{
+    uint32_t *lowest = flow->lowest, behind = NO_INDEX;
+
+    for (uint32_t block = flow->block_count; block-- > 0;) {
+        behind = lowest[block] < behind ? lowest[block] : behind;
+        lowest[block] = behind;
+    }
+    for (uint32_t block = 0; block < flow->block_count; block++) {
+        uint32_t start = lowest[block];
+
+        if (start > block)
+            lowest[block] = NO_INDEX;
+        else if (lowest[start] < start)
+            lowest[block] = lowest[start];
+    }
+}
 
 /* Makes the interval reach to `position`. */
 static void interval_extend(struct interval *interval, uint32_t position)
@@ -129,10 +276,11 @@ static void follow(struct liveness *liveness, uint32_t reg)
             need(liveness, liveness->events[i].block, reg);
     while (liveness->work_count) {
         uint32_t node = liveness->work[--liveness->work_count];
-        liveness->work_done +=
-            1 + flow->predecessor_start[node + 1] - flow->predecessor_start[node];
-        for (uint32_t k = flow->predecessor_start[node]; k < flow->predecessor_start[node + 1]; k++)
-            hand_on(liveness, flow->predecessors[k], reg);
+        liveness->work_done++;
+        for (uint32_t k = flow->edges_to[node]; k != NO_INDEX; k = flow->edges[k].next) {
+            liveness->work_done++;
+            hand_on(liveness, flow->edges[k].from, reg);
+        }
     }
 }
 
@@ -154,59 +302,20 @@ static void follow_all(struct liveness *liveness)
     }
 }
 
-/* For each block, the first block in the text that can be executed once control has reached it; the
- * block itself when nothing before it can. *is_repeated tells whether it can follow itself. */
-static uint32_t *find_loop_starts(const struct liveness *liveness, bool **is_repeated)
-{
-    const struct flow *flow = &liveness->flow;
-    uint32_t *lowest = arena_alloc(liveness->body->arena, flow->node_count, sizeof *lowest);
-    *is_repeated = arena_zalloc(liveness->body->arena, flow->block_count, sizeof **is_repeated);
-    uint32_t behind = NO_INDEX;
-    for (uint32_t node = flow->node_count; node-- > 0;) {
-        uint32_t target = NO_INDEX;
-        for (uint32_t k = flow->successor_start[node]; k < flow->successor_start[node + 1]; k++) {
-            uint32_t successor = flow->successors[k];
-            if (successor >= flow->block_count)
-                successor = lowest[successor];
-            if (successor < target)
-                target = successor;
-        }
-        if (node < flow->block_count) {
-            behind = target < behind ? target : behind;
-            target = behind;
-        }
-        lowest[node] = target;
-    }
-    for (uint32_t block = 0; block < flow->block_count; block++) {
-        (*is_repeated)[block] = lowest[block] <= block;
-        if (lowest[block] < block)
-            lowest[block] = lowest[lowest[block]];
-        else
-            lowest[block] = block;
-    }
-    return lowest;
-}
-
 /* A register that is written under a guard only is live, as far as data flow can tell, from the
  * function's entry on. But before its first write it holds nothing: unless a loop leads back, its
  * interval can begin there. */
 static void trim_starts(struct liveness *liveness)
 {
-    const struct flow *flow = &liveness->flow;
-    bool *is_repeated;
-    uint32_t *loop_starts = find_loop_starts(liveness, &is_repeated);
-    uint32_t *block_of =
-        arena_alloc(liveness->body->arena, liveness->body->instruction_count, sizeof *block_of);
-    for (uint32_t block = 0; block < flow->block_count; block++)
-        for (uint32_t i = flow->blocks[block].first; i < flow->blocks[block].end; i++)
-            block_of[i] = block;
+    struct flow *flow = &liveness->flow;
+
+    find_loop_starts(flow);
     for (size_t reg = 0; reg < liveness->body->register_count; reg++) {
         uint32_t write = liveness->occurrences[reg].first_write;
         if (write == NO_INDEX || !liveness->occurrences[reg].is_crossing)
             continue;
-        uint32_t block = block_of[write];
-        uint32_t start =
-            is_repeated[block] ? 2 * flow->blocks[loop_starts[block]].first : 2 * write + 1;
+        uint32_t loop = flow->lowest[flow->block_of[write]];
+        uint32_t start = loop == NO_INDEX ? 2 * write + 1 : 2 * flow->blocks[loop].first;
         if (liveness->intervals[reg].start < start)
             liveness->intervals[reg].start = start;
     }
@@ -220,7 +329,7 @@ struct interval *liveness_intervals(const struct body *body)
         liveness.intervals[i] = (struct interval){UINT32_MAX, 0};
     if (body->instruction_count == 0)
         return liveness.intervals;
-    flow_make(&liveness.flow, body);
+    liveness.flow = make_flow(body);
     collect_events(&liveness);
     follow_all(&liveness);
     trim_starts(&liveness);
