@@ -172,6 +172,9 @@ static void keep(struct function_code *result, const struct body *body,
     result->symbols = arena_copy(arena, body->symbols, body->symbol_count, sizeof *result->symbols);
     for (size_t i = 0; i < result->symbol_count; i++)
         result->symbols[i].object = NO_INDEX;
+    for (size_t i = 0; i < result->relocation_count; i++)
+        result->relocations[i].symbol =
+            &result->symbols[result->relocations[i].symbol - body->symbols];
     collect_exits(result, body, arena);
     if (request->has_lines)
         collect_lines(result, body, arena);

@@ -48,9 +48,8 @@ static uint32_t add_single(struct emission *emission, const char *name, uint32_t
 }
 
 /* A section with the owner's name behind `prefix`. */
-static uint32_t add_owned(struct emission *emission, const char *prefix,
-                          const struct emit_owner *owner, uint32_t type, uint64_t flags,
-                          uint64_t alignment)
+static uint32_t add_owned(struct emission *emission, const char *prefix, const struct owner *owner,
+                          uint32_t type, uint64_t flags, uint64_t alignment)
 {
     return add(emission, prefix, owner->function->item->name,
                (struct image_section){.type = type, .flags = flags, .alignment = alignment});
@@ -97,8 +96,8 @@ void emit_infos(struct emission *emission)
 {
     struct image *image = &emission->unit->image;
 
-    for (size_t i = 0; i < emission->owner_count; i++) {
-        struct emit_owner *owner = &emission->owners[i];
+    for (size_t i = 0; i < emission->unit->owner_count; i++) {
+        struct owner *owner = &emission->unit->owners[i];
 
         owner->info = add_owned(emission, ".nv.info.", owner, SHT_CUDA_INFO, SHF_INFO_LINK, 4);
         image->sections[owner->info].link = emission->sections.symbols;
@@ -111,21 +110,22 @@ void emit_code_relocations(struct emission *emission)
 {
     struct image *image = &emission->unit->image;
 
-    for (size_t i = 0; i < emission->owner_count; i++) {
-        struct emit_owner *owner = &emission->owners[i];
+    for (size_t i = 0; i < emission->unit->owner_count; i++) {
+        struct owner *owner = &emission->unit->owners[i];
 
         if (owner->relocation_count == 0)
             continue;
-        owner->relocations = add_owned(emission, ".rela.text.", owner, SHT_RELA, SHF_INFO_LINK, 8);
-        image->sections[owner->relocations].link = emission->sections.symbols;
-        image->sections[owner->relocations].entry_size = RELA_SIZE;
+        owner->relocation_section =
+            add_owned(emission, ".rela.text.", owner, SHT_RELA, SHF_INFO_LINK, 8);
+        image->sections[owner->relocation_section].link = emission->sections.symbols;
+        image->sections[owner->relocation_section].entry_size = RELA_SIZE;
     }
 }
 
 void emit_code(struct emission *emission)
 {
-    for (size_t i = 0; i < emission->owner_count; i++) {
-        struct emit_owner *owner = &emission->owners[i];
+    for (size_t i = 0; i < emission->unit->owner_count; i++) {
+        struct owner *owner = &emission->unit->owners[i];
 
         owner->text = add_owned(emission, ".text.", owner, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
                                 TEXT_ALIGNMENT);
@@ -138,8 +138,8 @@ void emit_code(struct emission *emission)
 
 void emit_shared(struct emission *emission)
 {
-    for (size_t i = 0; i < emission->owner_count; i++) {
-        struct emit_owner *owner = &emission->owners[i];
+    for (size_t i = 0; i < emission->unit->owner_count; i++) {
+        struct owner *owner = &emission->unit->owners[i];
 
         if (owner->shared_alignment == 0)
             continue;
@@ -156,8 +156,8 @@ void emit_parameters(struct emission *emission)
 {
     struct unit *unit = emission->unit;
 
-    for (size_t i = 0; i < emission->owner_count; i++) {
-        struct emit_owner *owner = &emission->owners[i];
+    for (size_t i = 0; i < emission->unit->owner_count; i++) {
+        struct owner *owner = &emission->unit->owners[i];
 
         if (!owner->function->item->function.is_entry)
             continue;
@@ -174,23 +174,6 @@ static void belong(struct image *image, uint32_t section, uint32_t text)
 {
     if (section)
         image->sections[section].info = text;
-}
-
-void emit_link_owners(struct emission *emission)
-{
-    struct unit *unit = emission->unit;
-
-    for (size_t i = 0; i < emission->owner_count; i++) {
-        const struct emit_owner *owner = &emission->owners[i];
-        uint32_t symbol = unit->scope.globals[owner->function->global].symbol;
-
-        /* Measured: before sm_90 the register count stands above the symbol. */
-        uint32_t registers = unit->job->sm < 90 ? owner->register_count << 24 : 0;
-        belong(&unit->image, owner->text, symbol | registers);
-        belong(&unit->image, owner->info, owner->text);
-        belong(&unit->image, owner->shared, owner->text);
-        belong(&unit->image, owner->constant, owner->text);
-    }
 }
 
 void emit_data_relocations(struct emission *emission, enum data_kind kind)
@@ -250,19 +233,19 @@ Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t ad
 }
 
 /* ptxas writes relocations in falling order of offsets. */
-static void fill_code_relocations(struct emission *emission, const struct emit_owner *owner)
+static void fill_code_relocations(struct emission *emission, const struct owner *owner)
 {
-    const struct function_code *function = owner->function;
-    size_t count = function->relocation_count;
-    Elf64_Rela *list = arena_alloc(&emission->unit->arena, count, sizeof *list);
+    struct unit *unit = emission->unit;
+    size_t count = owner->relocation_count;
+    Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
 
     for (size_t i = 0; i < count; i++) {
-        const struct code_relocation *from = &function->relocations[count - 1 - i];
+        const struct code_relocation *from = &owner->relocations[count - 1 - i];
 
-        list[i] = emit_rela(from->offset, emit_symbols_of_body(emission, function, from->symbol),
-                            from->type, from->addend);
+        list[i] = emit_rela(from->offset, emit_symbols_of_body(unit, from->symbol), from->type,
+                            from->addend);
     }
-    emit_relocations(emission, owner->relocations, owner->text, list, count);
+    emit_relocations(emission, owner->relocation_section, owner->text, list, count);
 }
 
 void emit_fill_data_relocations(struct emission *emission, enum data_kind kind)
@@ -287,17 +270,23 @@ void emit_fill_data_relocations(struct emission *emission, enum data_kind kind)
     emit_relocations(emission, section, emission->sections.data[kind], list, count);
 }
 
-static void fill_functions(struct emission *emission)
+void emit_fill_owners(struct emission *emission)
 {
     struct unit *unit = emission->unit;
 
-    emit_link_owners(emission);
-    for (size_t i = 0; i < emission->owner_count; i++) {
-        const struct emit_owner *owner = &emission->owners[i];
+    for (size_t i = 0; i < unit->owner_count; i++) {
+        const struct owner *owner = &unit->owners[i];
+        uint32_t symbol = unit->scope.globals[owner->function->global].symbol;
 
-        emit_info_function(emission, owner->function, &unit->code);
+        /* Measured: before sm_90 the register count stands above the symbol. */
+        uint32_t registers = unit->job->sm < 90 ? owner->register_count << 24 : 0;
+        belong(&unit->image, owner->text, symbol | registers);
+        belong(&unit->image, owner->info, owner->text);
+        belong(&unit->image, owner->shared, owner->text);
+        belong(&unit->image, owner->constant, owner->text);
+        emit_info_owner(unit, owner, &unit->code);
         emit_contents(emission, owner->info, &unit->code);
-        if (owner->relocations)
+        if (owner->relocation_section)
             fill_code_relocations(emission, owner);
     }
 }
@@ -388,22 +377,40 @@ static void finish(struct emission *emission)
     image_layout(&unit->image);
 }
 
-/* Every function has sections of its own. */
-static void begin_owners(struct emission *emission)
+/* Functions that the code refers to and the chunk does not define, and all kernels (as ptxas 13.0
+ * was measured to list them: a kernel stays an extern even where it is defined). */
+static void find_externs(struct unit *unit, struct owner *owner)
 {
-    struct unit *unit = emission->unit;
+    const struct function_code *function = owner->function;
 
-    emission->owner_count = unit->function_count;
-    emission->owners = arena_zalloc(&unit->arena, unit->function_count, sizeof *emission->owners);
+    owner->externs = arena_alloc(&unit->arena, function->symbol_count, sizeof *owner->externs);
+    for (size_t i = 0; i < function->symbol_count; i++) {
+        const struct body_symbol *symbol = &function->symbols[i];
+        const struct global *global = &unit->scope.globals[symbol->global];
+
+        if (symbol->is_function && (symbol->uses & (USE_CALLED | USE_ADDRESS)) &&
+            (!global->is_defined || global->item->function.is_entry))
+            owner->externs[owner->extern_count++] = symbol->global;
+    }
+}
+
+/* Every function has sections of its own. */
+static void make_owners(struct unit *unit)
+{
+    unit->owner_count = unit->function_count;
+    unit->owners = arena_alloc(&unit->arena, unit->function_count, sizeof *unit->owners);
     for (size_t i = 0; i < unit->function_count; i++) {
         struct function_code *function = &unit->functions[i];
 
-        emission->owners[i] = (struct emit_owner){.function = function,
-                                                  .code = function->code,
-                                                  .relocation_count = function->relocation_count,
-                                                  .register_count = function->register_count,
-                                                  .shared_bytes = function->shared_bytes,
-                                                  .shared_alignment = function->shared_alignment};
+        unit->owners[i] = (struct owner){.function = function,
+                                         .code = function->code,
+                                         .relocations = function->relocations,
+                                         .relocation_count = function->relocation_count,
+                                         .register_count = function->register_count,
+                                         .barrier_count = function->barrier_count,
+                                         .shared_bytes = function->shared_bytes,
+                                         .shared_alignment = function->shared_alignment};
+        find_externs(unit, &unit->owners[i]);
     }
 }
 
@@ -438,10 +445,10 @@ static void emit_relocatable(struct unit *unit)
 
     unit->code.size = 0;
     mark_uses(unit);
-    begin_owners(&emission);
+    make_owners(unit);
     add_sections(&emission);
     emit_symbols_build(&emission);
-    fill_functions(&emission);
+    emit_fill_owners(&emission);
     emit_fill_data_relocations(&emission, DATA_INITIALISED);
     emit_fill_data_relocations(&emission, DATA_CONSTANT);
     fill_singles(&emission);
@@ -453,16 +460,13 @@ static void emit_relocatable(struct unit *unit)
 
 const char *emit_cubin(struct unit *unit)
 {
-    struct program *program = arena_zalloc(&unit->arena, 1, sizeof *program);
     const char *obstacle = "it was not asked for";
 
     if (unit->switches.executable && unit->mode == mode_get(MODE_WHOLE_PROGRAM))
-        obstacle = program_make(program, unit);
-    if (obstacle) {
+        obstacle = program_make(unit);
+    if (obstacle)
         emit_relocatable(unit);
-        return obstacle;
-    }
-    unit->program = program;
-    emit_program(unit, program);
-    return NULL;
+    else
+        emit_program(unit);
+    return obstacle;
 }

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "toy/program.h"
 #include "toy/unit.h"
 
 /* Sections of which there is at most one; their indices. 0 = the chunk has none. */
@@ -28,26 +27,9 @@ struct emit_sections {
     uint32_t builtin_note;
 };
 
-/* A function with sections of its own; in a program, a kernel with copies of what it reaches. */
-struct emit_owner {
-    struct function_code *function;
-    struct bytes code;
-    size_t relocation_count; /* of the code */
-    uint32_t register_count;
-    uint64_t shared_bytes;
-    uint32_t shared_alignment; /* 0 = it has no shared memory of its own */
-    uint32_t info;             /* indices of its sections; 0 = it has none */
-    uint32_t relocations;
-    uint32_t text;
-    uint32_t shared;
-    uint32_t constant;
-};
-
 struct emission {
     struct unit *unit;
     struct emit_sections sections;
-    struct emit_owner *owners; /* beside the unit's functions, or the program's kernels */
-    size_t owner_count;
     struct image_symbol *symbols;
     size_t symbol_count;
 };
@@ -56,8 +38,15 @@ struct emission {
  * executable, which the switches and the mode must ask for; else why it is relocatable. */
 const char *emit_cubin(struct unit *unit);
 
-/* emit_program.c: an executable, in which each kernel's section holds what it calls. */
-void emit_program(struct unit *unit, struct program *program);
+/* program.c: makes owners of the unit's functions and data for a finished program, in which nothing
+ * calls across sections: each kernel with copies of what it calls, its shared memory and its stack
+ * laid out. Returns NULL, or else why it cannot be a finished one: that is for a linker to make.
+ * What a kernel becomes depends on the kernel, what it reaches, and the variables of the module: on
+ * no other kernel. */
+const char *program_make(struct unit *unit);
+
+/* emit_program.c: an executable of the owners that program_make() has made. */
+void emit_program(struct unit *unit);
 
 /* emit.c: what both are made of. */
 
@@ -71,8 +60,8 @@ void emit_code(struct emission *emission);
 void emit_shared(struct emission *emission);
 void emit_parameters(struct emission *emission);
 
-/* Once symbols have their rows: what the owners' sections say that they belong to. */
-void emit_link_owners(struct emission *emission);
+/* Once symbols have their rows: the contents of these sections, and what they belong to. */
+void emit_fill_owners(struct emission *emission);
 
 /* The section of one kind of variables, and of its relocations, where there are any. */
 void emit_data(struct emission *emission, enum data_kind kind);
@@ -99,22 +88,17 @@ void emit_symbol_table(struct emission *emission);
 void emit_symbols_build(struct emission *emission);
 
 /* The same for a program, whose kernels are the owners. */
-void emit_symbols_of_program(struct emission *emission, struct program *program);
+void emit_symbols_of_program(struct emission *emission);
 
-/* The symbol that stands for symbol `index` of a function's body in relocations. */
-uint32_t emit_symbols_of_body(const struct emission *emission, const struct function_code *function,
-                              uint32_t index);
+/* The row of the symbol that stands for one of a function's body in relocations. */
+uint32_t emit_symbols_of_body(const struct unit *unit, const struct body_symbol *symbol);
 
-/* emit_info.c: contents of .nv.info, .nv.compat and .nv.info.F, the same of a program and its
- * kernels, and of the three notes. */
+/* emit_info.c: contents of .nv.info, also of a program, .nv.compat and .nv.info.F, and of the three
+ * notes. */
 void emit_info_chunk(const struct emission *emission, struct buffer *out);
 void emit_info_compat(const struct emission *emission, struct buffer *out);
-void emit_info_function(const struct emission *emission, const struct function_code *function,
-                        struct buffer *out);
-void emit_info_kernel(const struct emission *emission, const struct program_kernel *kernel,
-                      struct buffer *out);
-void emit_info_program(const struct emission *emission, const struct program *program,
-                       struct buffer *out);
+void emit_info_owner(const struct unit *unit, const struct owner *owner, struct buffer *out);
+void emit_info_program(const struct emission *emission, struct buffer *out);
 void emit_info_tool_note(const struct unit *unit, struct buffer *out);
 void emit_info_cuda_note(const struct unit *unit, struct buffer *out);
 void emit_info_builtin_note(struct buffer *out);

@@ -192,34 +192,20 @@ static void put_cluster(const struct ptx_performance *performance, struct buffer
         put_head(out, EIFMT_NVAL, EIATTR_EXPLICIT_CLUSTER, 0);
 }
 
-/* Symbols of functions. A payload has 16 bits of size. */
-struct externs {
-    const uint32_t *symbols;
-    size_t count;
-};
-
-#define MOST_EXTERNS (UINT16_MAX / 4)
-
-/* Functions that the code refers to and the chunk does not define, and all kernels (as ptxas 13.0
- * was measured to list them). */
-static struct externs find_externs(const struct emission *emission,
-                                   const struct function_code *function)
+/* A payload has 16 bits of size. */
+static size_t most_words(size_t count)
 {
-    struct unit *unit = emission->unit;
-    uint32_t *symbols = arena_alloc(&unit->arena, function->symbol_count, sizeof *symbols);
-    size_t count = 0;
+    return count < UINT16_MAX / 4 ? count : UINT16_MAX / 4;
+}
 
-    for (uint32_t i = 0; i < function->symbol_count && count < MOST_EXTERNS; i++) {
-        const struct body_symbol *symbol = &function->symbols[i];
+static void put_externs(const struct unit *unit, const struct owner *owner, struct buffer *out)
+{
+    size_t count = most_words(owner->extern_count);
 
-        if (!(symbol->uses & (USE_CALLED | USE_ADDRESS)) || !symbol->is_function)
-            continue;
-        const struct global *global = &unit->scope.globals[symbol->global];
-        /* Measured: a kernel stays an extern even where it is defined. */
-        if (!global->is_defined || global->item->function.is_entry)
-            symbols[count++] = global->symbol;
-    }
-    return (struct externs){symbols, count};
+    if (count)
+        put_head(out, EIFMT_SVAL, EIATTR_EXTERNS, (uint32_t)(4 * count));
+    for (size_t i = 0; i < count; i++)
+        buffer_u32(out, unit->scope.globals[owner->externs[i]].symbol);
 }
 
 static void put_threads(const struct ptx_performance *performance, struct buffer *out)
@@ -231,18 +217,9 @@ static void put_threads(const struct ptx_performance *performance, struct buffer
         put_words(out, is_required ? EIATTR_REQNTID : EIATTR_MAX_THREADS, threads, 3);
 }
 
-static void put_exits(const struct function_code *function, struct buffer *out)
+void emit_info_owner(const struct unit *unit, const struct owner *owner, struct buffer *out)
 {
-    size_t count = function->exit_count < UINT16_MAX / 4 ? function->exit_count : UINT16_MAX / 4;
-
-    if (count)
-        put_words(out, EIATTR_EXIT_INSTR_OFFSETS, function->exits, count);
-}
-
-static void put_function(const struct emission *emission, const struct function_code *function,
-                         struct externs externs, struct buffer *out)
-{
-    const struct unit *unit = emission->unit;
+    const struct function_code *function = owner->function;
     const struct ptx_performance *performance = &function->item->function.performance;
     bool is_entry = function->item->function.is_entry;
     bool is_limited = function->register_limit < BUDGET_MOST;
@@ -258,13 +235,14 @@ static void put_function(const struct emission *emission, const struct function_
     if (is_entry)
         put_head(out, EIFMT_HVAL, EIATTR_MAXREG_COUNT,
                  is_limited ? function->register_limit : NO_REGISTER_LIMIT);
-    if (function->barrier_count)
-        put_head(out, EIFMT_BVAL, EIATTR_NUM_BARRIERS, function->barrier_count);
-    if (externs.count)
-        put_words(out, EIATTR_EXTERNS, externs.symbols, externs.count);
+    if (owner->barrier_count)
+        put_head(out, EIFMT_BVAL, EIATTR_NUM_BARRIERS, owner->barrier_count);
+    put_externs(unit, owner, out);
     put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
     if (is_entry) {
-        put_exits(function, out);
+        if (function->exit_count)
+            put_words(out, EIATTR_EXIT_INSTR_OFFSETS, function->exits,
+                      most_words(function->exit_count));
         put_threads(performance, out);
         if (function->parameter_bytes) {
             put_head(out, EIFMT_HVAL, EIATTR_CBANK_PARAM_SIZE, function->parameter_bytes);
@@ -278,32 +256,11 @@ static void put_function(const struct emission *emission, const struct function_
         put_words(out, EIATTR_SW_WAR, (uint32_t[]){WORKAROUND_SM90}, 1);
 }
 
-void emit_info_function(const struct emission *emission, const struct function_code *function,
-                        struct buffer *out)
-{
-    put_function(emission, function, find_externs(emission, function), out);
-}
-
-void emit_info_kernel(const struct emission *emission, const struct program_kernel *kernel,
-                      struct buffer *out)
-{
-    struct unit *unit = emission->unit;
-    struct function_code whole = unit->functions[kernel->function];
-    uint32_t *symbols = arena_alloc(&unit->arena, kernel->extern_count, sizeof *symbols);
-    size_t count = kernel->extern_count < MOST_EXTERNS ? kernel->extern_count : MOST_EXTERNS;
-
-    for (size_t i = 0; i < count; i++)
-        symbols[i] = unit->scope.globals[kernel->externs[i]].symbol;
-    whole.barrier_count = kernel->barrier_count;
-    put_function(emission, &whole, (struct externs){symbols, count}, out);
-}
-
 /* Of kernels whose symbols are global, or are not. */
-static void put_stacks(const struct emission *emission, const struct program *program,
-                       bool is_global, struct buffer *out)
+static void put_stacks(const struct emission *emission, bool is_global, struct buffer *out)
 {
-    for (size_t i = 0; i < program->kernel_count; i++) {
-        const struct program_kernel *kernel = &program->kernels[i];
+    for (size_t i = 0; i < emission->unit->owner_count; i++) {
+        const struct owner *kernel = &emission->unit->owners[i];
         uint32_t symbol = kernel->parts[0].symbol;
 
         if ((emission->symbols[symbol].binding == STB_GLOBAL) == is_global)
@@ -314,11 +271,10 @@ static void put_stacks(const struct emission *emission, const struct program *pr
 
 /* As ptxas has them: the kernel that was compiled last comes first, and behind all of them the
  * sizes of stacks, in the order of the symbols. */
-void emit_info_program(const struct emission *emission, const struct program *program,
-                       struct buffer *out)
+void emit_info_program(const struct emission *emission, struct buffer *out)
 {
-    for (size_t i = program->kernel_count; i-- > 0;) {
-        const struct program_kernel *kernel = &program->kernels[i];
+    for (size_t i = emission->unit->owner_count; i-- > 0;) {
+        const struct owner *kernel = &emission->unit->owners[i];
 
         put_words(out, EIATTR_REGCOUNT,
                   (uint32_t[]){kernel->parts[0].symbol, kernel->register_count}, 2);
@@ -326,8 +282,8 @@ void emit_info_program(const struct emission *emission, const struct program *pr
             put_words(out, EIATTR_FRAME_SIZE,
                       (uint32_t[]){kernel->parts[k].symbol, kernel->parts[k].code->frame_bytes}, 2);
     }
-    put_stacks(emission, program, false, out);
-    put_stacks(emission, program, true, out);
+    put_stacks(emission, false, out);
+    put_stacks(emission, true, out);
 }
 
 /* Everything in front of a note's descriptor. */

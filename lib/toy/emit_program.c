@@ -7,24 +7,6 @@
 
 #include "cubin/format.h"
 
-static void begin_owners(struct emission *emission, const struct program *program)
-{
-    struct unit *unit = emission->unit;
-
-    emission->owner_count = program->kernel_count;
-    emission->owners = arena_zalloc(&unit->arena, program->kernel_count, sizeof *emission->owners);
-    for (size_t i = 0; i < program->kernel_count; i++) {
-        const struct program_kernel *kernel = &program->kernels[i];
-
-        emission->owners[i] = (struct emit_owner){.function = &unit->functions[kernel->function],
-                                                  .code = kernel->code,
-                                                  .relocation_count = kernel->relocation_count,
-                                                  .register_count = kernel->register_count,
-                                                  .shared_bytes = kernel->shared_bytes,
-                                                  .shared_alignment = kernel->shared_alignment};
-    }
-}
-
 static void add_sections(struct emission *emission)
 {
     bool is_sm90 = emission->unit->job->sm >= 90;
@@ -45,51 +27,15 @@ static void add_sections(struct emission *emission)
         emit_parameters(emission);
 }
 
-/* Falling order of offsets, as elsewhere. */
-static void fill_code_relocations(struct emission *emission, const struct program_kernel *kernel,
-                                  const struct emit_owner *owner)
-{
-    struct unit *unit = emission->unit;
-    size_t count = kernel->relocation_count;
-    Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
-
-    for (size_t i = 0; i < count; i++) {
-        const struct program_relocation *from = &kernel->relocations[count - 1 - i];
-        uint32_t symbol = from->is_function ? unit->scope.globals[from->target].symbol
-                                            : unit->data.objects[from->target].symbol;
-
-        list[i] = emit_rela(from->offset, symbol, from->type, from->addend);
-    }
-    emit_relocations(emission, owner->relocations, owner->text, list, count);
-}
-
-static void fill_kernels(struct emission *emission, const struct program *program)
-{
-    struct unit *unit = emission->unit;
-
-    emit_link_owners(emission);
-    for (size_t i = 0; i < program->kernel_count; i++) {
-        const struct emit_owner *owner = &emission->owners[i];
-
-        emit_info_kernel(emission, &program->kernels[i], &unit->code);
-        emit_contents(emission, owner->info, &unit->code);
-        if (owner->relocations)
-            fill_code_relocations(emission, &program->kernels[i], owner);
-    }
-}
-
 /* Calls that leave the section: those of the driver's functions. The other three parts are empty.
  */
-static void put_calls(const struct emission *emission, const struct program *program,
-                      struct buffer *out)
+static void put_calls(const struct unit *unit, struct buffer *out)
 {
-    const struct unit *unit = emission->unit;
-
     for (int part = CALLGRAPH_DIRECT; part >= CALLGRAPH_CANDIDATE; part--) {
         buffer_u32(out, 0);
         buffer_u32(out, (uint32_t)part);
-        for (size_t i = 0; part == CALLGRAPH_DIRECT && i < program->kernel_count; i++) {
-            const struct program_kernel *kernel = &program->kernels[i];
+        for (size_t i = 0; part == CALLGRAPH_DIRECT && i < unit->owner_count; i++) {
+            const struct owner *kernel = &unit->owners[i];
 
             for (size_t k = 0; k < kernel->extern_count; k++) {
                 buffer_u32(out, kernel->parts[0].symbol);
@@ -128,13 +74,13 @@ static void put_names(struct emission *emission)
     buffer_char(&unit->code, '\0');
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         put_name(unit, first[i]);
-    for (size_t i = 0; i < emission->owner_count; i++) {
-        const struct emit_owner *owner = &emission->owners[i];
+    for (size_t i = 0; i < unit->owner_count; i++) {
+        const struct owner *owner = &unit->owners[i];
 
         put_name(unit, owner->text);
         put_name(unit, owner->info);
         put_name(unit, owner->shared);
-        put_name(unit, owner->relocations);
+        put_name(unit, owner->relocation_section);
         put_name(unit, owner->constant);
     }
     put_name(unit, sections->callgraph);
@@ -143,21 +89,20 @@ static void put_names(struct emission *emission)
     emit_contents(emission, sections->section_names, &unit->code);
 }
 
-void emit_program(struct unit *unit, struct program *program)
+void emit_program(struct unit *unit)
 {
     struct emission emission = {.unit = unit};
 
     unit->code.size = 0;
-    begin_owners(&emission, program);
     add_sections(&emission);
-    emit_symbols_of_program(&emission, program);
+    emit_symbols_of_program(&emission);
     emit_notes(&emission);
-    fill_kernels(&emission, program);
+    emit_fill_owners(&emission);
     emit_fill_data_relocations(&emission, DATA_CONSTANT);
     emit_fill_data_relocations(&emission, DATA_INITIALISED);
-    emit_info_program(&emission, program, &unit->code);
+    emit_info_program(&emission, &unit->code);
     emit_contents(&emission, emission.sections.info, &unit->code);
-    put_calls(&emission, program, &unit->code);
+    put_calls(unit, &unit->code);
     emit_contents(&emission, emission.sections.callgraph, &unit->code);
     emit_symbol_table(&emission);
     put_names(&emission);

@@ -37,7 +37,7 @@ static uint32_t add_section(struct emission *emission, uint32_t section)
                                       .section = section});
 }
 
-static void add_owner_sections(struct emission *emission, const struct emit_owner *owner)
+static void add_owner_sections(struct emission *emission, const struct owner *owner)
 {
     add_section(emission, owner->text);
     add_section(emission, owner->shared);
@@ -54,8 +54,8 @@ static void add_sections(struct emission *emission)
     add_section(emission, sections->prototype);
     for (int kind = 0; kind < DATA_KINDS; kind++)
         add_section(emission, sections->data[kind]);
-    for (size_t i = 0; i < emission->owner_count; i++)
-        add_owner_sections(emission, &emission->owners[i]);
+    for (size_t i = 0; i < emission->unit->owner_count; i++)
+        add_owner_sections(emission, &emission->unit->owners[i]);
 }
 
 static void add_reserved(struct emission *emission)
@@ -89,7 +89,7 @@ static void add_function(struct emission *emission, struct global *global, uint8
     if (target->is_defined) {
         const struct function_code *code = &unit->functions[target->function];
 
-        symbol.section = emission->owners[target->function].text;
+        symbol.section = unit->owners[target->function].text;
         symbol.size = target == global ? code->code.size : 0;
     } else if (!global->is_used) {
         return;
@@ -105,9 +105,9 @@ static void add_object(struct emission *emission, struct object *object, uint8_t
         return;
     uint32_t section = object->kind == DATA_UNDEFINED ? SHN_UNDEF : SECTION_COMMON;
     if (object->kind == DATA_PARAMETER)
-        section = emission->owners[object->function].text;
+        section = emission->unit->owners[object->function].text;
     else if (object->kind == DATA_KERNEL_SHARED)
-        section = emission->owners[object->function].shared;
+        section = emission->unit->owners[object->function].shared;
     else if (is_defined)
         section = emission->sections.data[object->kind];
     object->symbol = add(emission, &(struct image_symbol){.name = object->name,
@@ -164,11 +164,9 @@ static void add_variables(struct emission *emission, bool is_global)
 }
 
 /* The kernel's own symbol: its section is all of it. */
-static void add_kernel(struct emission *emission, struct program_kernel *kernel, uint32_t text,
-                       bool is_global)
+static void add_kernel(struct emission *emission, struct owner *kernel, bool is_global)
 {
-    struct unit *unit = emission->unit;
-    struct global *global = &unit->scope.globals[unit->functions[kernel->function].global];
+    struct global *global = &emission->unit->scope.globals[kernel->function->global];
     uint8_t binding = binding_of(global->item->linkage, true);
 
     if ((binding == STB_GLOBAL) != is_global)
@@ -177,42 +175,40 @@ static void add_kernel(struct emission *emission, struct program_kernel *kernel,
                                                           .type = STT_FUNC,
                                                           .binding = binding,
                                                           .other = STO_CUDA_ENTRY,
-                                                          .section = text,
+                                                          .section = kernel->text,
                                                           .size = kernel->code.size});
     kernel->parts[0].symbol = global->symbol;
 }
 
 /* Copies are called $KERNEL$FUNCTION, as ptxas calls them. */
-static void add_kernel_locals(struct emission *emission, struct program_kernel *kernel,
-                              const struct emit_owner *owner)
+static void add_kernel_locals(struct emission *emission, struct owner *kernel)
 {
-    struct unit *unit = emission->unit;
-
-    add_owner_sections(emission, owner);
+    add_owner_sections(emission, kernel);
     for (size_t i = 1; i < kernel->part_count; i++) {
-        struct program_part *part = &kernel->parts[i];
-        char *name = arena_printf(&unit->arena, "$%.*s$%.*s", TEXT_ARG(owner->function->item->name),
-                                  TEXT_ARG(part->code->item->name));
+        struct owner_part *part = &kernel->parts[i];
+        char *name =
+            arena_printf(&emission->unit->arena, "$%.*s$%.*s",
+                         TEXT_ARG(kernel->function->item->name), TEXT_ARG(part->code->item->name));
 
         part->symbol = add(emission, &(struct image_symbol){.name = text_of(name),
                                                             .type = STT_FUNC,
                                                             .binding = STB_LOCAL,
-                                                            .section = owner->text,
+                                                            .section = kernel->text,
                                                             .value = part->place,
                                                             .size = part->code->code.size});
     }
-    add_kernel(emission, kernel, owner->text, false);
+    add_kernel(emission, kernel, false);
 }
 
 /* Functions of the driver, in the order in which the text declares them. */
-static void add_externs(struct emission *emission, const struct program *program)
+static void add_externs(struct emission *emission)
 {
     struct unit *unit = emission->unit;
     bool *is_called = arena_zalloc(&unit->arena, unit->scope.count, sizeof *is_called);
 
-    for (size_t i = 0; i < program->kernel_count; i++)
-        for (size_t k = 0; k < program->kernels[i].extern_count; k++)
-            is_called[program->kernels[i].externs[k]] = true;
+    for (size_t i = 0; i < unit->owner_count; i++)
+        for (size_t k = 0; k < unit->owners[i].extern_count; k++)
+            is_called[unit->owners[i].externs[k]] = true;
     for (size_t i = 0; i < unit->scope.count; i++)
         if (is_called[i])
             unit->scope.globals[i].symbol =
@@ -222,47 +218,42 @@ static void add_externs(struct emission *emission, const struct program *program
                                                      .section = SHN_UNDEF});
 }
 
-static size_t most_symbols(const struct unit *unit, const struct program *program)
+static size_t most_symbols(const struct unit *unit)
 {
     size_t count = 1 + unit->image.section_count + unit->scope.count + unit->data.object_count;
 
-    for (size_t i = 0; i < program->kernel_count; i++)
-        count += program->kernels[i].part_count;
+    for (size_t i = 0; i < unit->owner_count; i++)
+        count += unit->owners[i].part_count;
     return count;
 }
 
-void emit_symbols_of_program(struct emission *emission, struct program *program)
+void emit_symbols_of_program(struct emission *emission)
 {
     static const enum data_kind kinds[] = {DATA_CONSTANT, DATA_INITIALISED, DATA_ZERO};
     struct unit *unit = emission->unit;
 
-    emission->symbols =
-        arena_alloc(&unit->arena, most_symbols(unit, program), sizeof *emission->symbols);
+    emission->symbols = arena_alloc(&unit->arena, most_symbols(unit), sizeof *emission->symbols);
     add(emission, &(struct image_symbol){.section = SHN_UNDEF});
     add_section(emission, emission->sections.tool_note);
     add_section(emission, emission->sections.cuda_note);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         add_section(emission, emission->sections.data[kinds[i]]);
     add_variables(emission, false);
-    for (size_t i = 0; i < program->kernel_count; i++)
-        add_kernel_locals(emission, &program->kernels[i], &emission->owners[i]);
+    for (size_t i = 0; i < unit->owner_count; i++)
+        add_kernel_locals(emission, &unit->owners[i]);
     add_section(emission, emission->sections.callgraph);
     for (size_t i = 0; i < emission->symbol_count; i++)
         image_string(&unit->strings, emission->symbols[i].name);
     /* ptxas has this name behind those of local symbols, section or not; the join goes by it. */
     image_string(&unit->strings, TEXT(".nv.prototype"));
     add_variables(emission, true);
-    add_externs(emission, program);
-    for (size_t i = 0; i < program->kernel_count; i++)
-        add_kernel(emission, &program->kernels[i], emission->owners[i].text, true);
+    add_externs(emission);
+    for (size_t i = 0; i < unit->owner_count; i++)
+        add_kernel(emission, &unit->owners[i], true);
 }
 
-uint32_t emit_symbols_of_body(const struct emission *emission, const struct function_code *function,
-                              uint32_t index)
+uint32_t emit_symbols_of_body(const struct unit *unit, const struct body_symbol *symbol)
 {
-    const struct unit *unit = emission->unit;
-    const struct body_symbol *symbol = &function->symbols[index];
-
     if (symbol->is_function)
         return scope_target(&unit->scope, &unit->scope.globals[symbol->global])->symbol;
     return symbol->object == NO_INDEX ? 0 : unit->data.objects[symbol->object].symbol;

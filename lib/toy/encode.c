@@ -63,7 +63,8 @@ static void set_slot(struct encoder *encoder, size_t offset, uint32_t slot)
     memcpy(encoder->code->data + offset, bytes, sizeof bytes);
 }
 
-static void add_relocation(struct encoder *encoder, uint32_t type, uint32_t symbol, int64_t addend)
+static void add_relocation(struct encoder *encoder, uint32_t type, const struct body_symbol *symbol,
+                           int64_t addend)
 {
     struct code_relocations *all = encoder->relocations;
 
@@ -165,16 +166,16 @@ static void put_reference(struct encoder *encoder, const struct operand *operand
     if (reference >= CODE_PARAMETER)
         word.high += symbol->offset;
     else if (reference == CODE_ADDRESS_PAIR)
-        add_relocation(encoder, R_CUDA_ABS32_LO_32, operand->symbol, operand->value);
+        add_relocation(encoder, R_CUDA_ABS32_LO_32, symbol, operand->value);
     else
         add_relocation(encoder,
                        reference == CODE_SHARED     ? R_CUDA_ABS32_32
                        : reference == CODE_CONSTANT ? R_CUDA_CONST_FIELD21_38
                                                     : R_CUDA_ABS55_16_34,
-                       operand->symbol, operand->value);
+                       symbol, operand->value);
     put_word(encoder, word);
     if (reference == CODE_ADDRESS_PAIR) {
-        add_relocation(encoder, R_CUDA_ABS32_HI_32, operand->symbol, operand->value);
+        add_relocation(encoder, R_CUDA_ABS32_HI_32, symbol, operand->value);
         put_word(encoder, (struct code_word){CODE_HIGH, 0});
     }
 }

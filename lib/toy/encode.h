@@ -18,7 +18,7 @@
 struct code_relocation {
     uint64_t offset; /* bytes from the start of the function, of the 16-byte word */
     uint32_t type;   /* enum cubin_relocation_type */
-    uint32_t symbol; /* index in body.symbols */
+    const struct body_symbol *symbol;
     int64_t addend;
 };
 

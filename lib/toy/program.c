@@ -4,7 +4,7 @@
  * shared memory is laid out for each kernel alone, so that kernels have nothing in common but the
  * variables of the module. There addresses of variables stand in bank 4 of constants; here they
  * stay in the code and the driver fills them in, as in a program that nvlink has merged. */
-#include "toy/program.h"
+#include "toy/emit.h"
 
 #include <string.h>
 
@@ -36,7 +36,6 @@ struct step {
 
 struct maker {
     struct unit *unit;
-    struct program *program;
     const char *obstacle;     /* the first that was met, or NULL */
     uint8_t *visits;          /* by function: enum visit */
     uint64_t *stacks;         /* by function, once it is VISIT_DONE */
@@ -56,12 +55,9 @@ static bool stop(struct maker *maker, const char *obstacle)
     return false;
 }
 
-/* The function of the chunk or the driver that symbol `index` stands for; NULL for a variable. */
-static struct global *function_at(const struct maker *maker, const struct function_code *code,
-                                  size_t index)
+/* The function of the chunk or the driver that the symbol stands for; NULL for a variable. */
+static struct global *function_of(const struct maker *maker, const struct body_symbol *symbol)
 {
-    const struct body_symbol *symbol = &code->symbols[index];
-
     return symbol->is_function ? &maker->unit->scope.globals[symbol->global] : NULL;
 }
 
@@ -115,7 +111,7 @@ static uint32_t next_callee(struct maker *maker, struct step *step)
 
     while (step->symbol < code->symbol_count) {
         size_t symbol = step->symbol++;
-        const struct global *global = function_at(maker, code, symbol);
+        const struct global *global = function_of(maker, &code->symbols[symbol]);
 
         if (global && code->symbols[symbol].uses && global->is_defined)
             return global->function;
@@ -160,10 +156,9 @@ static bool measure_stack(struct maker *maker, uint32_t function)
     return true;
 }
 
-static void add_extern(struct maker *maker, struct program_kernel *kernel, size_t *capacity,
-                       uint32_t global)
+static void add_extern(struct maker *maker, struct owner *kernel, size_t *capacity, uint32_t global)
 {
-    uint32_t number = (uint32_t)maker->program->kernel_count;
+    uint32_t number = (uint32_t)maker->unit->owner_count;
 
     if (maker->callers[global] != number)
         ARENA_PUSH(&maker->unit->arena, kernel->externs, kernel->extern_count, *capacity) = global;
@@ -171,7 +166,7 @@ static void add_extern(struct maker *maker, struct program_kernel *kernel, size_
 }
 
 /* Adds the functions that one part calls: copies behind those there are, or the driver's. */
-static bool add_callees(struct maker *maker, struct program_kernel *kernel, size_t *capacity,
+static bool add_callees(struct maker *maker, struct owner *kernel, size_t *capacity,
                         size_t *extern_capacity, const struct function_code *code)
 {
     struct unit *unit = maker->unit;
@@ -179,7 +174,7 @@ static bool add_callees(struct maker *maker, struct program_kernel *kernel, size
     if (code->signature_count)
         return stop(maker, "it calls by address");
     for (size_t i = 0; i < code->symbol_count; i++) {
-        const struct global *global = function_at(maker, code, i);
+        const struct global *global = function_of(maker, &code->symbols[i]);
 
         if (!global || !code->symbols[i].uses)
             continue;
@@ -190,23 +185,23 @@ static bool add_callees(struct maker *maker, struct program_kernel *kernel, size
         } else if (maker->part_of[global->function] == NOT_PLACED) {
             maker->part_of[global->function] = (uint32_t)kernel->part_count;
             ARENA_PUSH(&unit->arena, kernel->parts, kernel->part_count, *capacity) =
-                (struct program_part){.code = &unit->functions[global->function]};
+                (struct owner_part){.code = &unit->functions[global->function]};
         }
     }
     return true;
 }
 
 /* The kernel and what it reaches, one behind the other. */
-static bool collect_parts(struct maker *maker, struct program_kernel *kernel)
+static bool collect_parts(struct maker *maker, struct owner *kernel)
 {
     struct unit *unit = maker->unit;
-    const struct function_code *own = &unit->functions[kernel->function];
+    struct function_code *own = kernel->function;
     size_t capacity = 0, extern_capacity = 0;
     uint64_t size = 0;
 
-    maker->part_of[kernel->function] = 0;
+    maker->part_of[own - unit->functions] = 0;
     ARENA_PUSH(&unit->arena, kernel->parts, kernel->part_count, capacity) =
-        (struct program_part){.code = own};
+        (struct owner_part){.code = own};
     for (size_t i = 0; i < kernel->part_count; i++) {
         const struct function_code *code = kernel->parts[i].code;
 
@@ -223,13 +218,13 @@ static bool collect_parts(struct maker *maker, struct program_kernel *kernel)
     }
     maker->size += size;
     kernel->code.size = size;
-    kernel->stack_bytes = maker->stacks[kernel->function];
+    kernel->stack_bytes = maker->stacks[own - unit->functions];
     return kernel->register_count <= own->register_limit ||
            stop(maker, "a function needs more registers than a kernel that calls it may have");
 }
 
 /* Variables of a fixed size, in the order in which the parts name them. */
-static void place_shared(struct maker *maker, struct program_kernel *kernel,
+static void place_shared(struct maker *maker, struct owner *kernel,
                          const struct function_code *code)
 {
     for (size_t i = 0; i < code->symbol_count; i++) {
@@ -255,7 +250,7 @@ static void place_shared(struct maker *maker, struct program_kernel *kernel,
 }
 
 /* What has its size at the launch only begins where the others end. */
-static bool lay_out_shared(struct maker *maker, struct program_kernel *kernel)
+static bool lay_out_shared(struct maker *maker, struct owner *kernel)
 {
     uint32_t begin = maker->unit->job->sm >= 90 ? RESERVED_SHARED : 0;
 
@@ -281,12 +276,11 @@ static void set_field(uint8_t *word, uint32_t field)
 }
 
 /* One place of a part's code that names a symbol: filled in, or left to the driver. */
-static bool resolve(struct maker *maker, struct program_kernel *kernel,
-                    const struct program_part *part, const struct code_relocation *from,
-                    uint8_t *code)
+static bool resolve(struct maker *maker, struct owner *kernel, const struct owner_part *part,
+                    const struct code_relocation *from, uint8_t *code)
 {
-    const struct global *global = function_at(maker, part->code, from->symbol);
-    uint32_t index = global ? NO_INDEX : part->code->symbols[from->symbol].object;
+    const struct global *global = function_of(maker, from->symbol);
+    uint32_t index = global ? NO_INDEX : from->symbol->object;
     const struct object *object = index == NO_INDEX ? NULL : &maker->unit->data.objects[index];
     uint64_t offset = part->place + from->offset;
 
@@ -306,13 +300,12 @@ static bool resolve(struct maker *maker, struct program_kernel *kernel,
         set_field(code + offset, maker->shared_places[index] + (uint32_t)from->addend);
         return true;
     }
-    kernel->relocations[kernel->relocation_count++] = (struct program_relocation){
-        offset, from->type, global != NULL,
-        global ? (uint32_t)(global - maker->unit->scope.globals) : index, from->addend};
+    kernel->relocations[kernel->relocation_count++] =
+        (struct code_relocation){offset, from->type, from->symbol, from->addend};
     return true;
 }
 
-static bool copy_code(struct maker *maker, struct program_kernel *kernel)
+static bool copy_code(struct maker *maker, struct owner *kernel)
 {
     struct arena *arena = &maker->unit->arena;
     uint8_t *code = arena_alloc(arena, kernel->code.size, 1);
@@ -322,7 +315,7 @@ static bool copy_code(struct maker *maker, struct program_kernel *kernel)
         count += kernel->parts[i].code->relocation_count;
     kernel->relocations = arena_alloc(arena, count, sizeof *kernel->relocations);
     for (size_t i = 0; i < kernel->part_count; i++) {
-        const struct program_part *part = &kernel->parts[i];
+        const struct owner_part *part = &kernel->parts[i];
 
         if (part->code->code.size)
             memcpy(code + part->place, part->code->code.data, part->code->code.size);
@@ -334,7 +327,7 @@ static bool copy_code(struct maker *maker, struct program_kernel *kernel)
     return true;
 }
 
-static void forget_kernel(struct maker *maker, const struct program_kernel *kernel)
+static void forget_kernel(struct maker *maker, const struct owner *kernel)
 {
     for (size_t i = 0; i < kernel->part_count; i++)
         maker->part_of[kernel->parts[i].code - maker->unit->functions] = NOT_PLACED;
@@ -345,21 +338,22 @@ static void forget_kernel(struct maker *maker, const struct program_kernel *kern
 
 static bool make_kernel(struct maker *maker, uint32_t function)
 {
-    struct program_kernel *kernel = &maker->program->kernels[maker->program->kernel_count++];
+    struct unit *unit = maker->unit;
+    struct owner *kernel = &unit->owners[unit->owner_count++];
     bool ok;
 
-    *kernel = (struct program_kernel){.function = function};
+    *kernel = (struct owner){.function = &unit->functions[function]};
     ok = measure_stack(maker, function) && collect_parts(maker, kernel) &&
          lay_out_shared(maker, kernel) && copy_code(maker, kernel);
     forget_kernel(maker, kernel);
     return ok;
 }
 
-static struct maker begin(struct program *program, struct unit *unit)
+static struct maker begin(struct unit *unit)
 {
     size_t functions = unit->function_count, objects = unit->data.object_count;
     struct arena *arena = &unit->arena;
-    struct maker maker = {.unit = unit, .program = program, .obstacle = obstacle_in_module(unit)};
+    struct maker maker = {.unit = unit, .obstacle = obstacle_in_module(unit)};
 
     maker.visits = arena_zalloc(arena, functions, sizeof *maker.visits);
     maker.stacks = arena_zalloc(arena, functions, sizeof *maker.stacks);
@@ -372,19 +366,18 @@ static struct maker begin(struct program *program, struct unit *unit)
         maker.part_of[i] = NOT_PLACED;
     for (size_t i = 0; i < objects; i++)
         maker.shared_places[i] = NOT_PLACED;
-    program->kernels = arena_alloc(arena, functions, sizeof *program->kernels);
+    unit->owners = arena_alloc(arena, functions, sizeof *unit->owners);
     return maker;
 }
 
-const char *program_make(struct program *program, struct unit *unit)
+const char *program_make(struct unit *unit)
 {
-    *program = (struct program){0};
-    struct maker maker = begin(program, unit);
+    struct maker maker = begin(unit);
 
     for (size_t i = unit->function_count; i-- > 0 && !maker.obstacle;)
         if (unit->functions[i].item->function.is_entry)
             make_kernel(&maker, (uint32_t)i);
-    if (!maker.obstacle && program->kernel_count == 0)
+    if (!maker.obstacle && unit->owner_count == 0)
         return "it has no kernel";
     return maker.obstacle;
 }

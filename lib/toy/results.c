@@ -8,7 +8,6 @@
 
 #include "diag/diag.h"
 #include "toy/budget.h"
-#include "toy/program.h"
 
 struct walk {
     const struct unit *unit;
@@ -84,8 +83,9 @@ bool results_check_registers(struct unit *unit)
     return report_excess(&walk);
 }
 
-static void report_function(const struct unit *unit, const struct function_code *function)
+static void report_owner(const struct unit *unit, const struct owner *owner)
 {
+    const struct function_code *function = owner->function;
     struct text name = function->item->name;
 
     if (function->item->function.is_entry)
@@ -93,22 +93,8 @@ static void report_function(const struct unit *unit, const struct function_code 
     diag_info("Function properties for %.*s: %u bytes stack frame, %u bytes spilled",
               TEXT_ARG(name), function->frame_bytes, function->spill_bytes);
     if (function->item->function.is_entry)
-        diag_info("Used %u registers, used %u barriers, %llu bytes smem", function->register_count,
-                  function->barrier_count, (unsigned long long)function->shared_bytes);
-}
-
-/* The last kernel first, as ptxas does it. */
-static void report_kernels(const struct unit *unit)
-{
-    for (size_t i = 0; i < unit->program->kernel_count; i++) {
-        const struct program_kernel *kernel = &unit->program->kernels[i];
-        struct function_code whole = unit->functions[kernel->function];
-
-        whole.register_count = kernel->register_count;
-        whole.barrier_count = kernel->barrier_count;
-        whole.shared_bytes = kernel->shared_bytes;
-        report_function(unit, &whole);
-    }
+        diag_info("Used %u registers, used %u barriers, %llu bytes smem", owner->register_count,
+                  owner->barrier_count, (unsigned long long)owner->shared_bytes);
 }
 
 static void report_use(const struct unit *unit)
@@ -120,10 +106,8 @@ static void report_use(const struct unit *unit)
         return;
     diag_info("%llu bytes gmem, %llu bytes cmem[3]", (unsigned long long)globals,
               (unsigned long long)unit->data.sections[DATA_CONSTANT].size);
-    if (unit->program)
-        report_kernels(unit);
-    for (size_t i = 0; i < unit->function_count && !unit->program; i++)
-        report_function(unit, &unit->functions[i]);
+    for (size_t i = 0; i < unit->owner_count; i++)
+        report_owner(unit, &unit->owners[i]);
 }
 
 static void warn_of_function(const struct switches *switches, const struct function_code *function)

@@ -17,11 +17,43 @@
 #include "toy/switches.h"
 
 struct mode;
-struct program;
 struct room;
 
 #define UNIT_PHASES      26u /* minilink-internals(7), Phases */
 #define UNIT_REMARK_SIZE 88u
+
+/* A function in an owner's section: of a program the kernel itself, or a copy of one that it
+ * reaches. */
+struct owner_part {
+    const struct function_code *code;
+    uint32_t place;  /* in the section */
+    uint32_t symbol; /* index in .symtab */
+};
+
+/* What has sections of its own: a function; of a program, a kernel with copies of what it reaches.
+ */
+struct owner {
+    struct function_code *function;
+    struct owner_part *parts; /* of a program: the kernel, and its copies in the order in which they
+                                 are met */
+    size_t part_count;
+    struct bytes code;
+    struct code_relocation *relocations; /* rising offsets */
+    size_t relocation_count;
+    uint32_t *externs; /* functions that it refers to and that stand elsewhere: indices in the
+                          scope; of a program those of the driver, each once */
+    size_t extern_count;
+    uint32_t register_count; /* the most of all parts, as are the barriers */
+    uint32_t barrier_count;
+    uint64_t stack_bytes;  /* of a program: of the deepest chain of calls, its own frame included */
+    uint64_t shared_bytes; /* of a program: with what the driver keeps for itself */
+    uint32_t shared_alignment; /* 0 = it has no shared memory of its own */
+    uint32_t info;             /* indices of its sections; 0 = it has none */
+    uint32_t relocation_section;
+    uint32_t text;
+    uint32_t shared;
+    uint32_t constant;
+};
 
 /* In nanoseconds; zero without --phase-trace. */
 struct phase_times {
@@ -56,7 +88,9 @@ struct unit {
     size_t function_count;
     uint32_t thread_count; /* that assembled them */
     struct data data;
-    struct program *program; /* what an executable is made of; NULL in relocatable code */
+    struct owner *owners; /* beside the functions; of a program its kernels, the last one of the
+                             text first, as ptxas compiles them */
+    size_t owner_count;
     struct image image;
     struct image_strings strings;
     struct buffer cubin;
