@@ -55,37 +55,6 @@ bool parse_expect(struct parser *parser, char mark, const char *where)
     return true;
 }
 
-/* The line of `offset`; cheap when called with rising offsets. */
-static uint32_t line_of(struct parser *parser, size_t offset)
-{
-    if (offset < parser->line_offset) {
-        parser->line_offset = parser->body_start;
-        parser->line = parser->body_line;
-    }
-    parser->line += lexer_count_lines(parser->lexer.text, parser->line_offset, offset);
-    parser->line_offset = offset;
-    return parser->line;
-}
-
-/* The line around `offset`, looked for near it only. */
-static struct diag_place place_of(struct parser *parser, size_t offset)
-{
-    struct text text = parser->lexer.text;
-    const char *at, *begin, *end;
-
-    if (offset > text.size)
-        offset = text.size;
-    at = text.data + offset;
-    begin = memrchr(text.data, '\n', offset);
-    begin = begin ? begin + 1 : text.data;
-    end = memchr(at, '\n', text.size - offset);
-    return (struct diag_place){
-        .file = parser->scope->file,
-        .line = line_of(parser, offset),
-        .column = (uint32_t)(at - begin) + 1,
-        .source_line = {begin, (size_t)((end ? end : text.data + text.size) - begin)}};
-}
-
 bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
 {
     struct diag_place place;
@@ -95,7 +64,8 @@ bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
 
     if (++parser->errors > PARSE_ERROR_LIMIT)
         return false;
-    place = place_of(parser, offset);
+    place = diag_place_behind(parser->scope->file, parser->lexer.text, offset, parser->body_start,
+                              parser->body_line);
     va_start(arguments, format);
     message = arena_vprintf(parser->body->arena, format, arguments);
     va_end(arguments);
@@ -171,7 +141,10 @@ static bool parse_instruction(struct parser *parser)
     *instruction = (struct instruction){.guard = NO_INDEX, .loc = parser->location};
     if (parse_at(parser, '@') && !parse_guard(parser, instruction))
         return false;
-    instruction->line = line_of(parser, parser->token.offset);
+    parser->line +=
+        lexer_count_lines(parser->lexer.text, parser->line_offset, parser->token.offset);
+    parser->line_offset = parser->token.offset;
+    instruction->line = parser->line;
     if (!parse_spelling(parser, instruction) || !parse_operands(parser, instruction) ||
         !parse_expect(parser, ';', "behind the instruction"))
         return false;
@@ -269,10 +242,9 @@ static struct parser begin(struct body *body, struct text text, const struct par
     struct parser parser = {.body = body, .scope = scope, .lexer = lexer_at(until, start)};
 
     parser.body_start = start;
-    parser.body_line =
-        scope->first_line ? scope->first_line : 1 + lexer_count_lines(scope->whole, 0, start);
+    parser.body_line = scope->first_line;
     parser.line_offset = start;
-    parser.line = parser.body_line;
+    parser.line = scope->first_line;
     parser.register_capacity = body->register_count;
     parser.symbol_capacity = body->symbol_count;
     return parser;

@@ -11,7 +11,7 @@
 struct parse_scope {
     const char *file;  /* for messages */
     struct text whole; /* the chunk's text; the body is a view inside it, so places can be found */
-    uint32_t first_line; /* of the body's first byte in `whole`, from 1; 0 = count it here */
+    uint32_t first_line; /* of the body's first byte in `whole`, from 1 */
     uint16_t version;    /* of PTX, 10 * major + minor; 0 = all are allowed */
     struct arch target;  /* of the module; sm 0 = all are allowed */
     bool (*lookup)(const void *argument, struct body_symbol *symbol);

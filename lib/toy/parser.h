@@ -105,7 +105,7 @@ struct parser {
     struct token token; /* the one at hand */
     size_t body_start;  /* offset of the body in `whole` */
     uint32_t body_line; /* its line */
-    size_t line_offset; /* a place whose line is known: */
+    size_t line_offset; /* of the last instruction, and its line */
     uint32_t line;
     uint32_t location; /* instruction.loc of the next instruction */
     unsigned errors;

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena arena = {0};
     struct text text = {(const char *)data, size};
     struct body body = {.arena = &arena, .function = TEXT("fuzzed")};
-    struct parse_scope scope = {.file = "fuzz", .whole = text, .lookup = lookup};
+    struct parse_scope scope = {.file = "fuzz", .whole = text, .first_line = 1, .lookup = lookup};
     struct diag_sink messages = {0};
     struct code_relocations relocations = {0};
     struct buffer code = {0};

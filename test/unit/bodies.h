@@ -45,7 +45,8 @@ static inline bool bodies_lookup(const void *argument, struct body_symbol *symbo
 /* Parses a body with two parameters, kernel_param_0 and _1; messages are kept. */
 static inline void bodies_parse(struct parsed *parsed, struct text text)
 {
-    struct parse_scope scope = {.file = "test.ptx", .whole = text, .lookup = bodies_lookup};
+    struct parse_scope scope = {
+        .file = "test.ptx", .whole = text, .first_line = 1, .lookup = bodies_lookup};
     struct body_symbol *parameters;
 
     *parsed = (struct parsed){0};
