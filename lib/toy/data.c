@@ -19,21 +19,12 @@
 #define MOST_INITIALISED_BYTES 0x40000000u
 #define MOST_SECTION_BYTES     (UINT64_C(1) << 40)
 
-/* A variable with its place, while the sections are not complete. */
-struct valued {
-    struct ptx_item item;
-    uint32_t object;
-    struct valued *next;
-};
-
 struct builder {
     struct data *data;
     struct arena *arena;
     const struct ptx_module *module;
     struct scope *scope;
     uint32_t sm;
-    struct valued *first; /* variables with an initial value */
-    struct valued **last;
     size_t relocation_capacity[DATA_KINDS];
 };
 
@@ -68,14 +59,6 @@ static struct object *add_object(struct builder *builder, const struct object *o
     struct object *added = &builder->data->objects[builder->data->object_count++];
     *added = *object;
     return added;
-}
-
-static void add_value(struct builder *builder, const struct ptx_item *item, uint32_t object)
-{
-    struct valued *valued = arena_alloc(builder->arena, 1, sizeof *valued);
-    *valued = (struct valued){.item = *item, .object = object};
-    *builder->last = valued;
-    builder->last = &valued->next;
 }
 
 static uint8_t symbol_type(uint8_t type)
@@ -141,12 +124,12 @@ static bool add_global(struct builder *builder, struct global *global)
     global->object = (uint32_t)builder->data->object_count;
     struct object *added = add_object(builder, &object);
     if (variable->initialiser.size && object.kind < DATA_KINDS)
-        add_value(builder, item, global->object);
+        added->value = item;
     return place(builder->data, added);
 }
 
 /* The variable of a body as an item, so that its initial value can be decoded. */
-static struct ptx_item item_of(const struct body_symbol *symbol)
+static const struct ptx_item *item_of(const struct body_symbol *symbol, struct arena *arena)
 {
     struct ptx_item item = {.kind = PTX_VARIABLE, .is_definition = true, .name = symbol->name};
     item.variable = (struct ptx_variable){.type = symbol->type,
@@ -154,10 +137,9 @@ static struct ptx_item item_of(const struct body_symbol *symbol)
                                           .alignment = symbol->alignment,
                                           .size = symbol->size,
                                           .initialiser = symbol->initialiser};
-    if (symbol->initialiser.size)
-        item.variable.declarator = (struct text){
-            symbol->name.data, (size_t)(symbol->initialiser.data - symbol->name.data)};
-    return item;
+    item.variable.declarator =
+        (struct text){symbol->name.data, (size_t)(symbol->initialiser.data - symbol->name.data)};
+    return arena_copy(arena, &item, 1, sizeof item);
 }
 
 /* FUNCTION$VARIABLE, and a number behind it for all but the first variable of that name. */
@@ -207,10 +189,8 @@ static bool add_body_variable(struct builder *builder, struct function_code *fun
     }
     function->symbols[symbol_index].object = (uint32_t)builder->data->object_count;
     struct object *added = add_object(builder, &object);
-    if (symbol->initialiser.size && object.kind < DATA_KINDS && object.kind != DATA_SHARED) {
-        struct ptx_item item = item_of(symbol);
-        add_value(builder, &item, symbol->object);
-    }
+    if (symbol->initialiser.size && object.kind < DATA_KINDS && object.kind != DATA_SHARED)
+        added->value = item_of(symbol, builder->arena);
     return place(builder->data, added);
 }
 
@@ -303,18 +283,17 @@ static bool add_reference(struct builder *builder, const struct object *object,
 }
 
 /* Decodes one initial value into its section, which has its final size. */
-static bool store_value(struct builder *builder, const struct valued *valued)
+static bool store_value(struct builder *builder, const struct object *object)
 {
-    const struct object *object = &builder->data->objects[valued->object];
     struct data_section *section = &builder->data->sections[object->kind];
     struct initialiser initialiser = {0};
-    if (!initialiser_decode(&initialiser, builder->arena, builder->module, &valued->item))
+    if (!initialiser_decode(&initialiser, builder->arena, builder->module, object->value))
         return false;
     if (initialiser.size && initialiser.bytes)
         memcpy(section->bytes + object->offset, initialiser.bytes, initialiser.size);
     bool is_good = true;
     for (size_t i = 0; i < initialiser.reference_count; i++)
-        is_good &= add_reference(builder, object, &valued->item, &initialiser.references[i]);
+        is_good &= add_reference(builder, object, object->value, &initialiser.references[i]);
     return is_good;
 }
 
@@ -355,13 +334,13 @@ bool data_build(struct data *data, struct arena *arena, const struct ptx_module 
 {
     struct builder builder = {
         .data = data, .arena = arena, .module = module, .scope = scope, .sm = sm};
-    builder.last = &builder.first;
     if (!place_all(&builder, functions, function_count))
         return false;
     for (int kind = DATA_INITIALISED; kind <= DATA_CONSTANT; kind++)
         data->sections[kind].bytes = arena_zalloc(arena, data->sections[kind].size, 1);
     bool is_good = true;
-    for (const struct valued *valued = builder.first; valued; valued = valued->next)
-        is_good &= store_value(&builder, valued);
+    for (size_t i = 0; i < data->object_count; i++)
+        if (data->objects[i].value)
+            is_good &= store_value(&builder, &data->objects[i]);
     return is_good;
 }

@@ -48,9 +48,10 @@ struct object {
     uint32_t function; /* DATA_KERNEL_SHARED, DATA_PARAMETER: index of the kernel */
     uint32_t alignment;
     uint64_t size;
-    uint64_t offset;        /* in its section */
-    uint32_t symbol;        /* index in .symtab */
-    struct sampler sampler; /* of a sampler of the module */
+    uint64_t offset;              /* in its section */
+    uint32_t symbol;              /* index in .symtab */
+    struct sampler sampler;       /* of a sampler of the module */
+    const struct ptx_item *value; /* the declaration with its initial value; NULL = it has none */
 };
 
 /* An address in the bytes of a variable. */
