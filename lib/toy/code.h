@@ -71,7 +71,11 @@ enum code_part {
     CODE_HALVES = 3,  /* .h0, .h10 */
     CODE_PAIR = 4,    /* VECTOR: written p|q */
     CODE_UNIFIED = 5, /* ADDRESS: .unified */
+    CODE_PARTS,
 };
+
+/* decode.c: operand.component_kind of each enum code_part. */
+extern const uint8_t code_part_kinds[CODE_PARTS];
 
 /* What an address or symbol refers to, and the relocation of its field. */
 enum code_reference {

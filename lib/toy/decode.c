@@ -13,6 +13,9 @@ struct decoder {
     struct arena *arena;
 };
 
+const uint8_t code_part_kinds[] = {[CODE_WHOLE] = 0,    [CODE_LANE] = 'v', [CODE_BYTES] = 'b',
+                                   [CODE_HALVES] = 'h', [CODE_PAIR] = '|', [CODE_UNIFIED] = 'u'};
+
 static bool decode_elements(struct decoder *decoder, struct operand *owner, size_t room,
                             unsigned depth);
 
@@ -86,12 +89,11 @@ static bool decode_slot(uint32_t slot, struct operand *operand)
 
 static bool decode_part(struct code_word word, struct operand *operand)
 {
-    static const char kinds[] = {0, 'v', 'b', 'h', '|', 'u'};
     uint64_t part = code_field(word.low, 8, 3);
 
-    if (part >= sizeof kinds)
+    if (part >= CODE_PARTS)
         return false;
-    operand->component_kind = (uint8_t)kinds[part];
+    operand->component_kind = code_part_kinds[part];
     return true;
 }
 
@@ -227,13 +229,7 @@ static bool decode_elements(struct decoder *decoder, struct operand *owner, size
 
 static uint16_t modifier_at(struct code_word word, unsigned bit)
 {
-    uint64_t value;
-
-    if (bit >= 64)
-        value = word.high >> (bit - 64);
-    else
-        value = word.low >> bit | (bit > 54 ? word.high << (64 - bit) : 0);
-    return value & 0x3ff;
+    return (uint16_t)(((unsigned __int128)word.high << 64 | word.low) >> bit & 0x3ff);
 }
 
 /* Collects modifiers up to the first 0. */

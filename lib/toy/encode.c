@@ -25,8 +25,6 @@ struct encoder {
     struct fixup *fixups;
     size_t fixup_count;
     size_t fixup_capacity;
-    uint32_t *holders; /* by label: where the instruction is that has its list of targets, or
-                          NO_INDEX; NULL until there is a list */
     unsigned errors;
 };
 
@@ -118,40 +116,29 @@ static uint64_t flag_bits(const struct operand *operand)
 
 static uint64_t part_bits(const struct operand *operand)
 {
-    switch (operand->component_kind) {
-    case 'v':
-        return (uint64_t)CODE_LANE << 8;
-    case 'b':
-        return (uint64_t)CODE_BYTES << 8;
-    case 'h':
-        return (uint64_t)CODE_HALVES << 8;
-    case '|':
-        return (uint64_t)CODE_PAIR << 8;
-    case 'u':
-        return (uint64_t)CODE_UNIFIED << 8;
-    default:
-        return 0;
-    }
+    uint64_t part = CODE_WHOLE;
+
+    while (code_part_kinds[part] != operand->component_kind)
+        part++;
+    return part << 8;
 }
 
 static enum code_reference reference_of(const struct body_symbol *symbol, bool is_call)
 {
+    static const uint8_t references[] = {
+        [SPACE_PARAM] = CODE_ARGUMENT,
+        [SPACE_LOCAL] = CODE_LOCAL,
+        [SPACE_SHARED] = CODE_SHARED,
+        [SPACE_GLOBAL] = CODE_ADDRESS_PAIR,
+        [SPACE_CONST] = CODE_CONSTANT,
+        [SPACE_TEXTURE] = CODE_CONSTANT, /* a word in bank 0 says which it is */
+    };
+
     if (symbol->is_function)
         return is_call ? CODE_CALL : CODE_ADDRESS_PAIR;
-    switch (symbol->space) {
-    case SPACE_PARAM:
-        return symbol->is_parameter || symbol->is_return ? CODE_PARAMETER : CODE_ARGUMENT;
-    case SPACE_LOCAL:
-        return CODE_LOCAL;
-    case SPACE_SHARED:
-        return CODE_SHARED;
-    case SPACE_CONST:
-        return CODE_CONSTANT;
-    case SPACE_TEXTURE: /* a word in bank 0 says which it is */
-        return CODE_CONSTANT;
-    default:
-        return CODE_ADDRESS_PAIR;
-    }
+    if (symbol->space == SPACE_PARAM && (symbol->is_parameter || symbol->is_return))
+        return CODE_PARAMETER;
+    return references[symbol->space];
 }
 
 /* The word of an address or symbol, its relocations, and its second word. */
@@ -222,42 +209,24 @@ static void put_address(struct encoder *encoder, const struct operand *operand, 
         put_elements(encoder, operand->elements, operand->element_count, 0, depth);
 }
 
-/* Where the list of the label's targets stands already; NO_INDEX, and the instruction at hand is
- * where it stands from now on. */
-static uint32_t find_holder(struct encoder *encoder, uint32_t label)
-{
-    uint32_t holder;
-
-    if (!encoder->holders) {
-        encoder->holders =
-            arena_alloc(encoder->body->arena, encoder->body->label_count, sizeof *encoder->holders);
-        for (size_t i = 0; i < encoder->body->label_count; i++)
-            encoder->holders[i] = NO_INDEX;
-    }
-    holder = encoder->holders[label];
-    if (holder == NO_INDEX)
-        encoder->holders[label] = encoder->instruction->address;
-    return holder;
-}
-
 /* A list stands in the code once, however many branches go through it. */
-static void put_targets(struct encoder *encoder, uint32_t label)
+static void put_targets(struct encoder *encoder, struct label *label)
 {
-    const struct label *target = &encoder->body->labels[label];
-    struct operand table = {.elements = target->targets, .element_count = target->target_count};
-    uint32_t holder = find_holder(encoder, label);
+    struct operand table = {.elements = label->targets, .element_count = label->target_count};
+    uint32_t here = encoder->instruction->address;
 
-    if (holder == NO_INDEX)
-        put_group(encoder, CODE_LIST, &table, 1);
-    else
-        put_word(encoder,
-                 (struct code_word){CODE_LABEL, (uint64_t)holder - encoder->instruction->address});
+    if (label->holder != NO_INDEX) {
+        put_word(encoder, (struct code_word){CODE_LABEL, (uint64_t)label->holder - here});
+        return;
+    }
+    label->holder = here;
+    put_group(encoder, CODE_LIST, &table, 1);
 }
 
 static void put_label(struct encoder *encoder, uint32_t label, unsigned depth)
 {
     if (encoder->body->labels[label].targets && depth == 0) {
-        put_targets(encoder, label);
+        put_targets(encoder, &encoder->body->labels[label]);
         return;
     }
     ARENA_PUSH(encoder->body->arena, encoder->fixups, encoder->fixup_count,
@@ -356,20 +325,11 @@ static uint64_t guard_bits(const struct encoder *encoder)
 static struct code_word modifier_bits(const struct instruction *instruction, unsigned first,
                                       unsigned room)
 {
-    struct code_word word = {0};
+    unsigned __int128 bits = 0;
 
-    for (unsigned i = 0; i < room && first + i < instruction->modifier_count; i++) {
-        uint64_t modifier = instruction->modifiers[first + i];
-        unsigned bit = 10 * i;
-
-        if (bit < 64)
-            word.low |= modifier << bit;
-        if (bit >= 64)
-            word.high |= modifier << (bit - 64);
-        else if (bit > 54)
-            word.high |= modifier >> (64 - bit);
-    }
-    return word;
+    for (unsigned i = 0; i < room && first + i < instruction->modifier_count; i++)
+        bits |= (unsigned __int128)instruction->modifiers[first + i] << 10 * i;
+    return (struct code_word){(uint64_t)bits, (uint64_t)(bits >> 64)};
 }
 
 static void put_instruction(struct encoder *encoder, struct instruction *instruction)
@@ -424,6 +384,8 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
     struct encoder encoder = {
         .body = body, .file = file, .code = code, .start = code->size, .relocations = relocations};
 
+    for (size_t i = 0; i < body->label_count; i++)
+        body->labels[i].holder = NO_INDEX;
     for (size_t i = 0; i < body->instruction_count && encoder.errors < ERROR_LIMIT; i++) {
         put_instruction(&encoder, &body->instructions[i]);
         if (code->size - encoder.start > UINT32_MAX) {

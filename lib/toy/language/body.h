@@ -93,6 +93,7 @@ struct label {
     uint32_t instruction; /* index of the instruction that it stands before; may equal the count */
     struct operand *targets; /* .branchtargets / .calltargets lists; NULL for a plain label */
     uint32_t target_count;
+    uint32_t holder; /* the encoder's: address of the instruction that has the list, or NO_INDEX */
     struct text prototype; /* .callprototype text; empty for others */
 };
 
