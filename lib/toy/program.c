@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/components.h"
 #include "cubin/format.h"
 
 /* From sm_90 on the driver has the first bytes of shared memory. */
@@ -25,21 +25,13 @@
 
 #define NOT_PLACED UINT32_MAX
 
-/* A function while the deepest chain of calls from it is looked for. */
-enum visit { VISIT_NONE, VISIT_OPEN, VISIT_DONE };
-
-/* A step on the way down a chain of calls. */
-struct step {
-    uint32_t function;
-    size_t symbol; /* the next one to look at */
-};
+/* The stack of functions that call each other in a ring, and of those that lead to one. */
+#define ENDLESS UINT64_MAX
 
 struct maker {
     struct unit *unit;
     const char *obstacle;     /* the first that was met, or NULL */
-    uint8_t *visits;          /* by function: enum visit */
-    uint64_t *stacks;         /* by function, once it is VISIT_DONE */
-    struct step *steps;       /* as many as there are functions */
+    uint64_t *stacks;         /* by function: of its deepest chain of calls, or ENDLESS */
     uint32_t *part_of;        /* by function: its part of the kernel at hand, or NOT_PLACED */
     uint32_t *shared_places;  /* by object: its place in the kernel at hand, or NOT_PLACED */
     uint32_t *shared_objects; /* those that have one */
@@ -104,56 +96,45 @@ static const char *obstacle_in_module(const struct unit *unit)
                                                : obstacle_in_objects(unit);
 }
 
-/* The next function that the step's calls, from its symbol on; NO_INDEX behind the last. */
-static uint32_t next_callee(struct maker *maker, struct step *step)
+/* The function that number `position` of a function's symbols is, the function itself for a symbol
+ * that is none of the chunk's functions; COMPONENTS_END behind the last. */
+static uint32_t callee_at(void *argument, uint32_t function, uint32_t position)
 {
-    const struct function_code *code = &maker->unit->functions[step->function];
+    const struct maker *maker = argument;
+    const struct function_code *code = &maker->unit->functions[function];
 
-    while (step->symbol < code->symbol_count) {
-        size_t symbol = step->symbol++;
-        const struct global *global = function_of(maker, &code->symbols[symbol]);
+    if (position >= code->symbol_count)
+        return COMPONENTS_END;
+    const struct body_symbol *symbol = &code->symbols[position];
+    const struct global *global = function_of(maker, symbol);
 
-        if (global && code->symbols[symbol].uses && global->is_defined)
-            return global->function;
-    }
-    return NO_INDEX;
+    return global && symbol->uses && global->is_defined ? global->function : function;
 }
 
-/* The caller's stack is at least as deep as that of what it calls. */
-static void deepen(struct maker *maker, uint32_t caller, uint32_t callee)
+static bool calls_itself(const struct function_code *code)
 {
-    if (maker->stacks[caller] < maker->stacks[callee])
-        maker->stacks[caller] = maker->stacks[callee];
+    for (size_t i = 0; i < code->symbol_count; i++)
+        if (code->symbols[i].is_function && code->symbols[i].uses &&
+            code->symbols[i].global == code->global)
+            return true;
+    return false;
 }
 
-/* Finds the deepest chain of calls from each function that is reached. False for a ring. */
-static bool measure_stack(struct maker *maker, uint32_t function)
+/* Whatever the members call has its stack already. */
+static void add_stack(void *argument, const uint32_t *members, size_t count, const bool *is_open)
 {
-    size_t depth = 0;
+    struct maker *maker = argument;
+    const struct function_code *code = &maker->unit->functions[members[0]];
+    uint64_t deepest = 0;
 
-    if (maker->visits[function] == VISIT_DONE)
-        return true;
-    maker->steps[depth++] = (struct step){function, 0};
-    maker->visits[function] = VISIT_OPEN;
-    while (depth) {
-        struct step *step = &maker->steps[depth - 1];
-        uint32_t callee = next_callee(maker, step);
-
-        if (callee == NO_INDEX) {
-            maker->stacks[step->function] += maker->unit->functions[step->function].frame_bytes;
-            maker->visits[step->function] = VISIT_DONE;
-            if (--depth)
-                deepen(maker, maker->steps[depth - 1].function, step->function);
-        } else if (maker->visits[callee] == VISIT_OPEN) {
-            return stop(maker, "functions call each other in a ring");
-        } else if (maker->visits[callee] == VISIT_DONE) {
-            deepen(maker, step->function, callee);
-        } else {
-            maker->steps[depth++] = (struct step){callee, 0};
-            maker->visits[callee] = VISIT_OPEN;
-        }
-    }
-    return true;
+    (void)is_open;
+    for (uint32_t i = 0, callee; (callee = callee_at(maker, members[0], i)) != COMPONENTS_END; i++)
+        if (maker->stacks[callee] > deepest)
+            deepest = maker->stacks[callee];
+    if (count > 1 || calls_itself(code))
+        deepest = ENDLESS;
+    for (size_t i = 0; i < count; i++)
+        maker->stacks[members[i]] = deepest == ENDLESS ? ENDLESS : deepest + code->frame_bytes;
 }
 
 static void add_extern(struct maker *maker, struct owner *kernel, size_t *capacity, uint32_t global)
@@ -336,17 +317,17 @@ static void forget_kernel(struct maker *maker, const struct owner *kernel)
     maker->shared_count = 0;
 }
 
-static bool make_kernel(struct maker *maker, uint32_t function)
+static void make_kernel(struct maker *maker, uint32_t function)
 {
     struct unit *unit = maker->unit;
     struct owner *kernel = &unit->owners[unit->owner_count++];
-    bool ok;
 
     *kernel = (struct owner){.function = &unit->functions[function]};
-    ok = measure_stack(maker, function) && collect_parts(maker, kernel) &&
-         lay_out_shared(maker, kernel) && copy_code(maker, kernel);
-    forget_kernel(maker, kernel);
-    return ok;
+    if (maker->stacks[function] == ENDLESS)
+        stop(maker, "functions call each other in a ring");
+    else if (collect_parts(maker, kernel) && lay_out_shared(maker, kernel) &&
+             copy_code(maker, kernel))
+        forget_kernel(maker, kernel);
 }
 
 static struct maker begin(struct unit *unit)
@@ -355,9 +336,7 @@ static struct maker begin(struct unit *unit)
     struct arena *arena = &unit->arena;
     struct maker maker = {.unit = unit, .obstacle = obstacle_in_module(unit)};
 
-    maker.visits = arena_zalloc(arena, functions, sizeof *maker.visits);
     maker.stacks = arena_zalloc(arena, functions, sizeof *maker.stacks);
-    maker.steps = arena_alloc(arena, functions, sizeof *maker.steps);
     maker.callers = arena_zalloc(arena, unit->scope.count, sizeof *maker.callers);
     maker.part_of = arena_alloc(arena, functions, sizeof *maker.part_of);
     maker.shared_places = arena_alloc(arena, objects, sizeof *maker.shared_places);
@@ -373,6 +352,11 @@ static struct maker begin(struct unit *unit)
 const char *program_make(struct unit *unit)
 {
     struct maker maker = begin(unit);
+
+    if (!maker.obstacle)
+        components_find(
+            &(struct components_graph){&maker, unit->function_count, callee_at, add_stack},
+            &unit->arena);
 
     for (size_t i = unit->function_count; i-- > 0 && !maker.obstacle;)
         if (unit->functions[i].item->function.is_entry)

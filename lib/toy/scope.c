@@ -10,23 +10,18 @@
 #include "ptx/types.h"
 #include "toy/language/opcode.h"
 
-static struct diag_place place_of(const struct ptx_module *module, const struct ptx_item *item)
-{
-    return (struct diag_place){.file = module->file, .line = item->line};
-}
-
 /* With a format in which the item's name comes. */
 static bool fail(const struct ptx_module *module, const struct ptx_item *item, const char *format)
 {
-    const struct diag_place place = place_of(module, item);
-    diag_at(DIAG_ERROR, &place, format, TEXT_ARG(item->name));
+    diag_at(DIAG_ERROR, &(struct diag_place){.file = module->file, .line = item->line}, format,
+            TEXT_ARG(item->name));
     return false;
 }
 
 static bool say(const struct ptx_module *module, const struct ptx_item *item, const char *message)
 {
-    const struct diag_place place = place_of(module, item);
-    diag_at(DIAG_ERROR, &place, "%s", message);
+    diag_at(DIAG_ERROR, &(struct diag_place){.file = module->file, .line = item->line}, "%s",
+            message);
     return false;
 }
 
