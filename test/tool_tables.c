@@ -11,7 +11,6 @@
 #include "ptx/lexer.h"
 #include "toy/language/opcode.h"
 #include "toy/language/target.h"
-#include "toy/language/words.h"
 #include "toy/phases.h"
 
 static void print_targets(void)

@@ -3,13 +3,11 @@
  * A warp shares a matrix evenly among its 32 threads, in registers of 32 bits; but of
  * .f16 in wmma all threads have the same number, and mma.m8n8k4 of .f16 is four matrices at once.
  */
-#include "toy/language/fragment.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "toy/language/body.h"
 #include "toy/language/opcode.h"
+#include "toy/language/syntax.h"
 
 #define WARP 32u
 

@@ -1,6 +1,8 @@
 /* opcode.c: the tables of opcode_table.def, modifier_table.def and special_table.def. */
 #include "toy/language/opcode.h"
 
+#include "base/edit_distance.h"
+
 #define ENTRIES(array) (sizeof(array) / sizeof(array)[0])
 
 static const struct opcode opcodes[] = {
@@ -40,6 +42,36 @@ _Static_assert(ENTRIES(special_names) <= 1u << 12, "a special register has 12 bi
 const struct words opcode_words = {opcode_names, ENTRIES(opcode_names)};
 const struct words modifier_words = {modifier_names, ENTRIES(modifier_names)};
 const struct words special_words = {special_names, ENTRIES(special_names)};
+
+/* From the first word to the last: a body looks up each of its spellings once. */
+uint16_t words_find(const struct words *words, struct text name)
+{
+    for (uint16_t i = 1; i < words->count; i++)
+        if (text_equal(words->list[i], name))
+            return i;
+    return 0;
+}
+
+const char *words_name(const struct words *words, uint16_t number)
+{
+    return words->list[number < words->count ? number : 0].data;
+}
+
+const char *words_nearest(const struct words *words, struct text name)
+{
+    size_t best = (name.size < 3 ? 1 : name.size / 3) + 1;
+    const char *result = NULL;
+
+    for (uint16_t i = 1; i < words->count && name.size > 0; i++) {
+        size_t edits = edit_distance(name, words->list[i], best);
+
+        if (edits < best) {
+            best = edits;
+            result = words->list[i].data;
+        }
+    }
+    return result;
+}
 
 const struct opcode *opcode_get(uint16_t index)
 {

@@ -1,12 +1,14 @@
 /* opcode.h: the tables of PTX instructions, modifiers and special registers; one source for the
- * parser, the encoder, the disassembler and minilink-cubin(5). The indices are part of the
- * encoding. */
+ * parser, the encoder, the disassembler and minilink-cubin(5).
+ *
+ * A word's number is its place in its table and part of the encoding, so tables only grow at their
+ * ends. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "toy/language/words.h"
+#include "base/text.h"
 
 /* The instructions, in the order of their table: INDEX_add. */
 enum opcode_index {
@@ -33,9 +35,24 @@ struct opcode {
     uint16_t least_sm;
 };
 
+struct words {
+    const struct text *list; /* list[0] is no word */
+    uint16_t count;          /* entries of `list` */
+};
+
 extern const struct words opcode_words;   /* "add" */
 extern const struct words modifier_words; /* types, too; without their dot: "L2::cache_hint" */
 extern const struct words special_words;  /* "%tid.x" */
+
+/* The number of `name`, or 0. */
+uint16_t words_find(const struct words *words, struct text name);
+
+/* The name of word `number`, NUL-terminated; "" when there is none. */
+const char *words_name(const struct words *words, uint16_t number);
+
+/* The word nearest to `name` by edit distance, the first of several; NULL when more than a third of
+ * `name` would have to change. */
+const char *words_nearest(const struct words *words, struct text name);
 
 /* The row of an opcode; that of 0 is empty. */
 const struct opcode *opcode_get(uint16_t index);

@@ -12,7 +12,6 @@
 #include "base/arch.h"
 #include "base/text.h"
 #include "toy/language/body.h"
-#include "toy/language/fragment.h"
 
 #define SYNTAX_OPERANDS  12u
 #define SYNTAX_NO_ROW    UINT16_MAX
@@ -41,6 +40,13 @@ enum rule_flag {
     RULE_MAY_VECTOR = 256,   /* {a, b} that together have the type's size: mov */
     RULE_MAY_NEGATE = 512,   /* -a */
     RULE_ACCUMULATES = 1024, /* read as well as written */
+};
+
+/* The vector of registers that stands for a matrix of mma and wmma, as far as one thread holds it
+ * (PTX ISA, "Matrix Fragments"). */
+struct fragment {
+    uint16_t registers; /* 0 = the operand is none */
+    uint16_t bits;      /* of each register: 32, or 64 for .f64 */
 };
 
 /* What an operand must be. */
@@ -104,3 +110,15 @@ bool syntax_is_type(uint16_t index);
 /* Reads the row's operands into syntax->rules, given the instruction's opcode and words. */
 void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operands,
                       const uint16_t *modifiers, size_t count);
+
+/* fragment.c */
+
+/* True when operand number `operand` of an instruction with these modifiers is part of a matrix:
+ * *fragment says how large. */
+bool fragment_of(struct fragment *fragment, uint16_t opcode, const uint16_t *modifiers,
+                 size_t count, unsigned operand);
+
+/* What is wrong with an operand that stands for a matrix; NULL when it is the vector of registers
+ * that the shape and the types want. */
+const char *fragment_problem(const struct fragment *fragment, const struct body *body,
+                             const struct operand *operand);
