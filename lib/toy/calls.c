@@ -12,7 +12,7 @@
 /* What a function's text shows. */
 struct caller {
     uint32_t *callees; /* functions of the chunk that it calls by name, each once; in the arena */
-    uint32_t callee_count;
+    size_t callee_count, callee_capacity;
     bool calls_indirectly;
     bool has_double_mma; /* mma .f64 */
     uint32_t ring;       /* functions that call each other, also through others, have one number
@@ -20,15 +20,10 @@ struct caller {
 };
 
 struct calls {
-    struct caller *callers; /* one for each of unit->functions */
-    uint32_t ring_count;
-};
-
-struct reading {
     struct unit *unit;
-    struct arena *arena;
-    uint32_t *last;    /* of each function: 1 + the caller that it was last noted for */
-    uint32_t *callees; /* of the caller at hand */
+    struct caller *callers; /* one for each of unit->functions */
+    uint32_t *last;         /* of each function: 1 + the caller that it was last noted for */
+    uint32_t ring_count;
 };
 
 /* What a statement has shown so far. */
@@ -39,11 +34,11 @@ struct statement {
     unsigned parentheses;
 };
 
-static void note_target(struct reading *reading, struct caller *caller, uint32_t index,
-                        struct text name)
+static void note_target(struct calls *calls, uint32_t index, struct text name)
 {
-    const struct scope *scope = &reading->unit->scope;
+    const struct scope *scope = &calls->unit->scope;
     struct global *global = scope_find(scope, name);
+    struct caller *caller = &calls->callers[index];
     uint32_t callee;
 
     if (!global || !global->is_function) {
@@ -51,18 +46,16 @@ static void note_target(struct reading *reading, struct caller *caller, uint32_t
         return;
     }
     callee = scope_target(scope, global)->function;
-    if (callee == NO_INDEX || callee >= reading->unit->function_count ||
-        reading->last[callee] == index + 1)
+    if (callee >= calls->unit->function_count || calls->last[callee] == index + 1)
         return;
-    reading->last[callee] = index + 1;
-    reading->callees[caller->callee_count++] = callee;
+    calls->last[callee] = index + 1;
+    ARENA_PUSH(&calls->unit->arena, caller->callees, caller->callee_count,
+               caller->callee_capacity) = callee;
 }
 
-static void take_token(struct reading *reading, struct caller *caller, uint32_t index,
-                       struct statement *statement, const struct lexer *lexer, struct token token)
+static void take_token(struct calls *calls, uint32_t index, struct statement *statement,
+                       struct token token, struct text word)
 {
-    struct text word = lexer_text(lexer, token);
-
     if (token.kind == TOKEN_MARK) {
         if (token.mark == ';' || token.mark == '{' || token.mark == '}')
             *statement = (struct statement){0};
@@ -71,26 +64,24 @@ static void take_token(struct reading *reading, struct caller *caller, uint32_t 
         return;
     }
     if (token.kind == TOKEN_DOT && statement->is_mma && text_equal(word, TEXT(".f64")))
-        caller->has_double_mma = true;
+        calls->callers[index].has_double_mma = true;
     if (token.kind != TOKEN_WORD)
         return;
     if (statement->is_call && !statement->has_target && statement->parentheses == 0) {
         statement->has_target = true;
-        note_target(reading, caller, index, word);
+        note_target(calls, index, word);
     }
     statement->is_call |= text_equal(word, TEXT("call"));
     statement->is_mma |= text_equal(word, TEXT("mma")) || text_equal(word, TEXT("wmma"));
 }
 
-static void read_body(struct reading *reading, struct caller *caller, uint32_t index)
+static void read_body(struct calls *calls, uint32_t index)
 {
-    struct lexer lexer = lexer_at(reading->unit->functions[index].item->function.body, 0);
+    struct lexer lexer = lexer_at(calls->unit->functions[index].item->function.body, 0);
     struct statement statement = {0};
 
     for (struct token token; (token = lexer_next(&lexer)).kind != TOKEN_END;)
-        take_token(reading, caller, index, &statement, &lexer, token);
-    caller->callees =
-        arena_copy(reading->arena, reading->callees, caller->callee_count, sizeof *caller->callees);
+        take_token(calls, index, &statement, token, lexer_text(&lexer, token));
 }
 
 static uint32_t callee_at(void *argument, uint32_t function, uint32_t position)
@@ -112,17 +103,17 @@ static void add_ring(void *argument, const uint32_t *members, size_t count, cons
         calls->callers[members[i]].ring = calls->ring_count;
 }
 
-static void read_bodies(struct calls *calls, struct unit *unit)
+static struct calls read_bodies(struct unit *unit)
 {
     size_t count = unit->function_count;
-    struct reading reading = {.unit = unit, .arena = &unit->arena};
+    struct calls calls = {.unit = unit,
+                          .callers = arena_zalloc(&unit->arena, count, sizeof *calls.callers),
+                          .last = arena_zalloc(&unit->arena, count, sizeof *calls.last)};
 
-    *calls = (struct calls){.callers = arena_zalloc(&unit->arena, count, sizeof *calls->callers)};
-    reading.last = arena_zalloc(&unit->arena, count, sizeof *reading.last);
-    reading.callees = arena_alloc(&unit->arena, count, sizeof *reading.callees);
     for (uint32_t i = 0; i < count; i++)
-        read_body(&reading, &calls->callers[i], i);
-    components_find(&(struct components_graph){calls, count, callee_at, add_ring}, &unit->arena);
+        read_body(&calls, i);
+    components_find(&(struct components_graph){&calls, count, callee_at, add_ring}, &unit->arena);
+    return calls;
 }
 
 static struct text name_of(const struct unit *unit, size_t function)
@@ -146,11 +137,10 @@ static void report_ring(const struct calls *calls, const struct unit *unit, size
 
 size_t calls_report(struct unit *unit, uint32_t *ring_count)
 {
-    struct calls calls;
+    struct calls calls = read_bodies(unit);
     bool *is_told; /* rings have their numbers in no order of the text */
     size_t count = 0;
 
-    read_bodies(&calls, unit);
     is_told = arena_zalloc(&unit->arena, calls.ring_count + 1, sizeof *is_told);
     for (size_t i = 0; i < unit->function_count; i++) {
         const struct caller *caller = &calls.callers[i];

@@ -78,16 +78,6 @@ static bool select_pattern(struct walk *walk, const struct unit *unit, struct te
     return has_matched;
 }
 
-static bool select_matching(struct walk *walk, const struct unit *unit)
-{
-    bool ok = true;
-
-    for (const struct switch_word *word = unit->switches.entry_patterns.first; word;
-         word = word->next)
-        ok &= select_pattern(walk, unit, word->text);
-    return ok;
-}
-
 static bool select_entries(struct walk *walk, const struct unit *unit)
 {
     bool ok = true;
@@ -102,7 +92,9 @@ static bool select_entries(struct walk *walk, const struct unit *unit)
         diag_error("Entry function '%.*s' not found", TEXT_ARG(word->text));
         ok = false;
     }
-    ok = select_matching(walk, unit) && ok;
+    for (const struct switch_word *word = unit->switches.entry_patterns.first; word;
+         word = word->next)
+        ok &= select_pattern(walk, unit, word->text);
     if (unit->switches.entries.first || unit->switches.entry_patterns.first)
         return ok;
     for (size_t i = 0; i < unit->scope.count; i++) {

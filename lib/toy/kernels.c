@@ -40,8 +40,18 @@ struct batch {
     size_t begin, end;
 };
 
-static enum link_code compile(struct unit *unit, struct function_code *function, struct room *room)
+/* One function, and the memory to compile it in. */
+struct call {
+    struct unit *unit;
+    struct function_code *function;
+    struct room *room;
+};
+
+static enum link_code compile(void *argument)
 {
+    const struct call *call = argument;
+    struct unit *unit = call->unit;
+    struct function_code *function = call->function;
     struct compile_request request = unit->config;
     uint64_t start = events_clock(), cpu = start ? clock_thread() : 0;
     uint64_t begin = unit->switches.phase_trace ? clock_now() : 0;
@@ -49,14 +59,14 @@ static enum link_code compile(struct unit *unit, struct function_code *function,
 
     if (unit_is_cancelled(unit))
         return LINK_CANCELLED;
-    request.arena = &room->arena;
-    request.scratch = &room->scratch;
-    request.code = &room->code;
-    request.signatures = &room->signatures;
+    request.arena = &call->room->arena;
+    request.scratch = &call->room->scratch;
+    request.code = &call->room->code;
+    request.signatures = &call->room->signatures;
     ok = compile_function(function, function->item, &request);
     if (begin)
         function->nanoseconds = clock_now() - begin;
-    arena_reset(&room->scratch);
+    arena_reset(&call->room->scratch);
     if (start)
         events_record(&(struct event){.kind = EVENT_FUNCTION,
                                       .name = function->item->name,
@@ -89,20 +99,6 @@ static enum link_code worse(enum link_code a, enum link_code b)
                                                                                                : a;
 }
 
-struct call {
-    const struct team *team;
-    size_t function;
-    struct room *room;
-};
-
-static enum link_code compile_one(void *argument)
-{
-    const struct call *call = argument;
-    struct unit *unit = call->team->unit;
-
-    return compile(unit, &unit->functions[call->function], call->room);
-}
-
 static void run_batch(void *argument)
 {
     const struct batch *batch = argument;
@@ -111,10 +107,10 @@ static void run_batch(void *argument)
     size_t room = diag_state_get() == team->parent ? 0 : pool_worker();
 
     for (size_t i = batch->begin; i < batch->end; i++) {
-        struct call call = {team, i, &team->unit->rooms[room]};
+        struct call call = {team->unit, &team->unit->functions[i], &team->unit->rooms[room]};
         struct outcome *outcome = &team->outcomes[i];
 
-        outcome->code = diag_collect(compile_one, &call, team->parent, &outcome->sink);
+        outcome->code = diag_collect(compile, &call, team->parent, &outcome->sink);
     }
 }
 

@@ -75,6 +75,15 @@ bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
     return false;
 }
 
+bool parse_unknown(struct parser *parser, size_t offset, const char *format, struct text name,
+                   const char *meant)
+{
+    parse_error(parser, offset, format, TEXT_ARG(name));
+    if (meant && parser->errors <= PARSE_ERROR_LIMIT)
+        diag_note("did you mean '%s'?", meant);
+    return false;
+}
+
 /* A constant expression of an operand: almost always one number. */
 bool parse_constant(struct parser *parser, int64_t *value, uint8_t *bits)
 {

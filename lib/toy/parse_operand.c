@@ -128,12 +128,8 @@ static bool parse_symbol(struct parser *parser, struct operand *operand, enum ro
 
 static bool report_unknown(struct parser *parser, struct text name, size_t place)
 {
-    const char *near = name.data[0] == '%' ? words_nearest(&special_words, name) : NULL;
-
-    parse_error(parser, place, "'%.*s' is not declared", TEXT_ARG(name));
-    if (near && parser->errors <= PARSE_ERROR_LIMIT)
-        diag_note("did you mean '%s'?", near);
-    return false;
+    return parse_unknown(parser, place, "'%.*s' is not declared", name,
+                         name.data[0] == '%' ? words_nearest(&special_words, name) : NULL);
 }
 
 /* A register, special register, symbol or sink on top of the stack. */

@@ -18,12 +18,6 @@ static struct text spelling_at(const struct parser *parser)
     return (struct text){text.data + from, end - from};
 }
 
-static void did_you_mean(const struct parser *parser, const char *name)
-{
-    if (name && parser->errors <= PARSE_ERROR_LIMIT)
-        diag_note("did you mean '%s'?", name);
-}
-
 static bool parse_modifier(struct parser *parser, struct instruction *instruction,
                            uint16_t words[INSTRUCTION_MODIFIERS])
 {
@@ -31,11 +25,9 @@ static bool parse_modifier(struct parser *parser, struct instruction *instructio
     struct text name = {word.data + 1, word.size - 1};
     uint16_t modifier = modifier_find(name);
 
-    if (modifier == 0) {
-        parse_error(parser, parser->token.offset, "Unknown modifier '%.*s'", TEXT_ARG(word));
-        did_you_mean(parser, words_nearest(&modifier_words, name));
-        return false;
-    }
+    if (modifier == 0)
+        return parse_unknown(parser, parser->token.offset, "Unknown modifier '%.*s'", word,
+                             words_nearest(&modifier_words, name));
     if (instruction->modifier_count == INSTRUCTION_MODIFIERS)
         return parse_error(parser, parser->token.offset, "An instruction has at most %d modifiers",
                            INSTRUCTION_MODIFIERS);
@@ -156,11 +148,9 @@ static bool read_words(struct parser *parser, struct instruction *instruction)
         return parse_error(parser, parser->token.offset,
                            "An instruction was expected, found '%.*s'", TEXT_ARG(word));
     instruction->opcode = words_find(&opcode_words, word);
-    if (instruction->opcode == 0) {
-        parse_error(parser, parser->token.offset, "Unknown instruction '%.*s'", TEXT_ARG(word));
-        did_you_mean(parser, words_nearest(&opcode_words, word));
-        return false;
-    }
+    if (instruction->opcode == 0)
+        return parse_unknown(parser, parser->token.offset, "Unknown instruction '%.*s'", word,
+                             words_nearest(&opcode_words, word));
     parse_advance(parser);
     while (parser->token.kind == TOKEN_DOT)
         if (!parse_modifier(parser, instruction, words))

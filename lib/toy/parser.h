@@ -144,6 +144,10 @@ struct text parse_text(const struct parser *parser);
 bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same of a name in the format, with the word that may have been meant; NULL = none. */
+bool parse_unknown(struct parser *parser, size_t offset, const char *format, struct text name,
+                   const char *meant);
+
 /* A constant expression with what is at hand as its first token. *bits is 32 or 64 for a float
  * literal, else 0. */
 bool parse_constant(struct parser *parser, int64_t *value, uint8_t *bits);
