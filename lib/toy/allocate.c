@@ -6,8 +6,6 @@
  * needed again last goes to memory (spill.c), and the rewritten body is scanned again: its new
  * registers live for a few instructions only and are never spilled themselves, so every round has
  * fewer candidates than the one before it. */
-#include "toy/allocate.h"
-
 #include "toy/body_steps.h"
 
 #define MOST_REGISTERS    255u

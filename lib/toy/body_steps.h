@@ -61,9 +61,6 @@ struct interval {
 /* The interval of every register, in the body's arena. The body has less than 2^30 instructions. */
 struct interval *liveness_intervals(const struct body *body);
 
-/* access.c: which registers an instruction reads and writes, wherever among its operands they
- * stand. */
-
 /* One place in an instruction that names a register. A write that may leave the old value, or a
  * part of it, counts as a read too: under a guard, of one component, or of an accumulator. So a
  * register is dead before an instruction that writes it and does not read it. */
@@ -80,9 +77,10 @@ struct register_accesses {
     size_t capacity;
 };
 
-/* Fills `accesses` with those of `instruction`, the guard's last. */
-void access_collect(const struct body *body, struct instruction *instruction,
-                    struct register_accesses *accesses);
+/* Fills `accesses` with those of `instruction`, wherever among its operands they stand; the guard's
+ * last. */
+void liveness_accesses(const struct body *body, struct instruction *instruction,
+                       struct register_accesses *accesses);
 
 /* rewrite.c: a body's instructions copied with others in between. */
 
@@ -115,6 +113,26 @@ void rewrite_end(struct rewrite *rewrite);
 struct operand rewrite_register(uint32_t reg);
 struct operand rewrite_immediate(int64_t value);
 struct operand rewrite_address(uint32_t symbol, uint64_t offset);
+
+/* allocate.c: register allocation for one body. */
+
+/* The lowest register that is given away: R0 to R3 belong to the ABI. */
+#define ALLOCATE_FIRST 4u
+
+struct allocation {
+    uint32_t register_count; /* general registers in use, the ABI's reserved ones among them */
+    uint32_t spill_bytes;    /* of local frame used for spilled registers */
+};
+
+/* Gives every register of the body a physical one: liveness over the control-flow graph, then
+ * linear scan; 64-bit in aligned pairs, 128-bit in aligned quadruples. `budget` is the most general
+ * registers that may be used (at most 255). Over budget, registers are spilled to `.local` memory:
+ * the body gets the loads and stores. False, and an error, when even that does not fit.
+ * Registers that `reserved`
+ * names, count << 16 | first, are given to nobody. Deterministic, and independent of other
+ * functions. */
+bool allocate_registers(struct body *body, uint32_t budget, uint32_t reserved,
+                        struct allocation *result);
 
 /* spill.c: registers for which there is no room: each lives in local memory, and is loaded and
  * stored around the instructions that use it. */

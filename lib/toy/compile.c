@@ -5,7 +5,6 @@
 #include "toy/compile.h"
 
 #include "ptx/lexer.h"
-#include "toy/allocate.h"
 #include "toy/body_steps.h"
 #include "toy/budget.h"
 #include "toy/language/opcode.h"

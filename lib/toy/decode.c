@@ -1,9 +1,8 @@
 /* decode.c: the inverse of encode.c. Trusts nothing: numbers are looked up in the tables' ranges,
  * and an instruction must consist of exactly the words that its head counts. */
-#include "toy/code.h"
+#include "toy/encode.h"
 
 #include "base/little.h"
-#include "toy/encode.h"
 #include "toy/language/opcode.h"
 
 struct decoder {

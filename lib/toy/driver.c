@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/text_scan.h"
 #include "diag/diag.h"
-#include "toy/allocate.h"
+#include "toy/body_steps.h"
 #include "toy/budget.h"
 #include "toy/emit.h"
 #include "toy/language/target.h"

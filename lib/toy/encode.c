@@ -1,9 +1,8 @@
 /* encode.c: instructions to words, in one pass; distances to labels are filled in at the end. The
- * layout is in code.h. */
+ * layout is in encode.h. */
 #include "toy/encode.h"
 
 #include "cubin/format.h"
-#include "toy/code.h"
 #include "toy/language/opcode.h"
 
 #define ERROR_LIMIT 20u

@@ -1,18 +1,118 @@
-/* encode.h: instructions to 16-byte words, and back to text.
+/* encode.h: instructions to 16-byte words, and back to text: encode.c writes them, decode.c reads
+ * them, encode_print.c prints them.
  *
- * The encoding is minilink's own; minilink-cubin(5) describes it bit by bit. It loses nothing:
- * opcode, modifiers, guard, operands and immediates can be printed back. Relocated fields stand
- * where sm_90's do, so that one merger serves all assemblers. */
+ * The encoding is minilink's own, and minilink-cubin(5), BUILT-IN CODE, describes it to everybody
+ * else. It loses nothing: opcode, modifiers, guard, operands and immediates can be printed back.
+ * Relocated fields stand where sm_90's do, so that one merger serves all assemblers.
+ *
+ * Code is a sequence of 16-byte words, little-endian, bit 0 the lowest of the first byte. An
+ * instruction is a head word, up to two words with further modifiers, and words for those operands
+ * that do not fit the head's four slots.
+ *
+ * Head word                             Modifier word
+ *     0-11   opcode                         0-119  twelve modifiers of 10 bits, 0 = none
+ *    12-14   guard predicate, 7 = none      120-127 zero
+ *    15      guard is negated
+ *    16-31   words of the instruction   Group word (VECTOR, LIST, MORE)
+ *    32-61   three modifiers of 10 bits     0-3    kind
+ *    62-63   modifier words behind it       8-10   enum code_part
+ *    64-127  four operand slots            32-63   number of elements
+ *                                          64-127  slots of the first four
+ *
+ * Slot, 16 bits: 0-3 enum code_kind, then by kind
+ *    REGISTER   4-5 class, 6-13 number, 14 negated (-r), 15 inverted (!p)
+ *    ADDRESS    4-5 class, 6-13 number of a base without offset
+ *    IMMEDIATE  4-15 integer, signed
+ *    SPECIAL    4-15 number
+ *    LONG       the operand stands in words of its own behind, in the order of the slots
+ *    MORE       in the fourth slot: it and all further operands are a group behind
+ *
+ * Operand word
+ *     0-3    enum code_kind
+ *     4      negated    5  inverted
+ *     6-7    literal: 0 integer, 1 0f, 2 0d
+ *     8-10   enum code_part: what `selector` means
+ *    11      has a base register: 12-13 its class, 14-21 its number
+ *    22-23   zero
+ *    24-26   enum code_reference
+ *    27-31   ADDRESS: elements behind its base
+ *    32-63   REGISTER: selector; SPECIAL: number; else the relocated field, by reference
+ *    64-127  IMMEDIATE: value; SYMBOL, ADDRESS: offset or addend; LABEL: bytes from the start of
+ *            the instruction to the target
+ *
+ * Behind the word of a reference by ADDRESS_PAIR stands a word of kind HIGH with the upper half's
+ * field. Behind a group word, and behind an ADDRESS with elements, stand packed words of eight
+ * slots each for the (further) elements, and then the words of the LONG elements. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/buffer.h"
 #include "toy/language/body.h"
 
-#define CODE_WORD_SIZE 16u
+#define CODE_WORD_SIZE          16u
+#define CODE_SLOTS              4u /* of the head word */
+#define CODE_PACKED_SLOTS       8u /* of a packed word */
+#define CODE_HEAD_MODIFIERS     3u
+#define CODE_WORD_MODIFIERS     12u
+#define CODE_NO_GUARD           7u
+#define CODE_MOST_WORDS         0xffffu
+#define CODE_DEEPEST_GROUP      8u /* groups in groups */
+#define CODE_MOST_BASE_ELEMENTS 31u
+
+enum code_kind {
+    CODE_NONE = 0,
+    CODE_REGISTER = 1,
+    CODE_IMMEDIATE = 2,
+    CODE_SPECIAL = 3,
+    CODE_SINK = 4,
+    CODE_ADDRESS = 5,
+    CODE_SYMBOL = 6,
+    CODE_LABEL = 7,
+    CODE_VECTOR = 8,
+    CODE_LIST = 9,
+    CODE_NAME = 10, /* an indirect call's prototype, which is not in the code */
+    CODE_HIGH = 11,
+    CODE_MORE = 14,
+    CODE_LONG = 15,
+};
+
+enum code_part {
+    CODE_WHOLE = 0,
+    CODE_LANE = 1,    /* .x .y .z .w */
+    CODE_BYTES = 2,   /* .b0, .b3210 */
+    CODE_HALVES = 3,  /* .h0, .h10 */
+    CODE_PAIR = 4,    /* VECTOR: written p|q */
+    CODE_UNIFIED = 5, /* ADDRESS: .unified */
+    CODE_PARTS,
+};
+
+/* decode.c: operand.component_kind of each enum code_part. */
+extern const uint8_t code_part_kinds[CODE_PARTS];
+
+/* What an address or symbol refers to, and the relocation of its field. */
+enum code_reference {
+    CODE_NO_REFERENCE = 0,
+    CODE_ADDRESS_PAIR = 1, /* global or function address: R_CUDA_ABS32_LO_32, R_CUDA_ABS32_HI_32 */
+    CODE_SHARED = 2,       /* R_CUDA_ABS32_32: bits 32-63, in the shared window */
+    CODE_CONSTANT = 3,     /* constant, or texture, sampler or surface reference:
+                            * R_CUDA_CONST_FIELD21_38: bits 38-53 offset, 54-58 bank */
+    CODE_CALL = 4,         /* R_CUDA_ABS55_16_34, which linkers keep and do not write; in a program
+                            * the place of the function in the section, without a relocation */
+    CODE_PARAMETER = 5,    /* no relocation: bits 64-127 are the place among the own parameters; of
+                            * a kernel, in constant bank 0 */
+    CODE_LOCAL = 6,        /* no relocation: bits 64-127 count from the function's frame */
+    CODE_ARGUMENT = 7,     /* no relocation: .param of a call, in the argument area */
+};
+
+/* One word, as two halves. */
+struct code_word {
+    uint64_t low;
+    uint64_t high;
+};
 
 /* A field that the merger must fill in. */
 struct code_relocation {
@@ -39,3 +139,28 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
  * return NULL). Returns the instruction's size in bytes, or 0 when the words are no instruction. */
 size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
                     const char *(*symbol)(void *argument, uint64_t offset), void *argument);
+
+/* decode.c: the field of `size` bits (at most 63) from `bit`, in one half. */
+uint64_t code_field(uint64_t half, unsigned bit, unsigned size);
+
+/* decode.c: words back to an instruction, for printing and for whoever wants to execute it. */
+
+/* Operands are as the parser makes them, with these differences: registers are physical, `reg`
+ * being class << 8 | number; `symbol` is an enum code_reference (code.h), or NO_INDEX for none;
+ * `label` of a SYMBOL or ADDRESS with a reference is the offset of its word from the instruction's
+ * start; `value` of a LABEL is the distance in bytes from the instruction's start; `text` is empty.
+ */
+struct decoded {
+    uint16_t opcode;
+    uint8_t modifier_count;
+    uint8_t operand_count;
+    uint8_t guard; /* predicate number; 7 = none */
+    bool guard_negated;
+    uint16_t modifiers[INSTRUCTION_MODIFIERS];
+    struct operand *operands; /* in the arena */
+};
+
+/* Decodes the instruction at `offset`. Any bytes may be given: returns the instruction's size in
+ * bytes, or 0 when the words are no instruction. Needs memory in proportion to that size. */
+size_t decode_instruction(struct bytes code, size_t offset, struct arena *arena,
+                          struct decoded *result);

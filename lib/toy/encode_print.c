@@ -5,7 +5,6 @@
 
 #include "base/context.h"
 #include "base/little.h"
-#include "toy/code.h"
 #include "toy/language/opcode.h"
 
 struct printer {

@@ -186,6 +186,49 @@ static void find_loop_starts(struct flow *flow)
     }
 }
 
+struct walk {
+    struct arena *arena;
+    struct register_accesses *accesses;
+    bool is_guarded; /* what is written may keep its old value */
+};
+
+static void add_access(struct walk *walk, uint32_t *reg, bool is_read, bool is_written)
+{
+    struct register_accesses *accesses = walk->accesses;
+    ARENA_PUSH(walk->arena, accesses->list, accesses->count, accesses->capacity) =
+        (struct register_access){.reg = reg, .is_read = is_read, .is_written = is_written};
+}
+
+/* Lists and vectors nest by a few levels only: the parser sees to that. */
+static void visit(struct walk *walk, struct operand *operand, bool is_read, bool is_written)
+{
+    if (operand->kind == OPERAND_ADDRESS) {
+        is_read = true;
+        is_written = false;
+    }
+    if ((operand->kind == OPERAND_REGISTER || operand->kind == OPERAND_ADDRESS) &&
+        operand->reg != NO_INDEX)
+        add_access(walk, &operand->reg, is_read || walk->is_guarded || operand->component != 0,
+                   is_written);
+    for (uint32_t i = 0; i < operand->element_count; i++)
+        visit(walk, &operand->elements[i], is_read, is_written);
+}
+
+/* The instruction's form says how many operands are written, counted from the front. An address is
+ * read wherever it stands. */
+void liveness_accesses(const struct body *body, struct instruction *instruction,
+                       struct register_accesses *accesses)
+{
+    struct walk walk = {body->arena, accesses, instruction->guard != NO_INDEX};
+    accesses->count = 0;
+    for (unsigned i = 0; i < instruction->operand_count; i++) {
+        bool is_read = i >= instruction->results || (i == 0 && instruction->is_accumulate);
+        visit(&walk, &instruction->operands[i], is_read, i < instruction->results);
+    }
+    if (instruction->guard != NO_INDEX)
+        add_access(&walk, &instruction->guard, true, false);
+}
+
 /* Makes the interval reach to `position`. */
 static void interval_extend(struct interval *interval, uint32_t position)
 {
@@ -232,7 +275,7 @@ static void collect_events(struct liveness *liveness)
     for (uint32_t block = 0; block < liveness->flow.block_count; block++) {
         uint32_t end = liveness->flow.blocks[block].end;
         for (uint32_t i = liveness->flow.blocks[block].first; i < end; i++) {
-            access_collect(body, &body->instructions[i], &accesses);
+            liveness_accesses(body, &body->instructions[i], &accesses);
             for (size_t k = 0; k < accesses.count; k++)
                 if (accesses.list[k].is_read)
                     note_access(liveness, block, i, *accesses.list[k].reg, false);

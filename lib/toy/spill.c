@@ -144,7 +144,7 @@ static void rewrite_instruction(struct spilling *spilling, struct instruction in
                                 struct register_accesses *accesses)
 {
     spilling->stand_in_count = 0;
-    access_collect(spilling->body, &instruction, accesses);
+    liveness_accesses(spilling->body, &instruction, accesses);
     for (size_t i = 0; i < accesses->count; i++) {
         const struct register_access *access = &accesses->list[i];
         if (!spilling->is_spilled[*access->reg])

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "diag/diag_state.h"
-#include "toy/allocate.h"
 #include "toy/language/opcode.h"
 #include "toy/body_steps.h"
 #include "suite.h"

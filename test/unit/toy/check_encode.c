@@ -2,7 +2,6 @@
 #include "bodies.h"
 
 #include "cubin/format.h"
-#include "toy/code.h"
 #include "toy/encode.h"
 #include "toy/language/opcode.h"
 #include "suite.h"
