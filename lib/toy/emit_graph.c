@@ -109,32 +109,24 @@ static void put_indirect(struct unit *unit, struct buffer *out)
     }
 }
 
-/* The functions whose address one function's code takes, each once. `last` remembers for which
- * caller a function was seen. */
-static void put_candidates(struct unit *unit, size_t index, uint32_t *last, struct buffer *out)
+/* The functions whose address one function's code takes: each is one of its symbols. */
+static void put_candidates(struct unit *unit, const struct function_code *function,
+                           struct buffer *out)
 {
-    const struct function_code *function = &unit->functions[index];
     uint32_t caller = unit->scope.globals[function->global].symbol;
 
     for (size_t k = 0; k < function->symbol_count; k++) {
-        struct global *global = used_function(unit, function, k, USE_ADDRESS);
+        const struct global *global = used_function(unit, function, k, USE_ADDRESS);
 
-        if (!global || !is_address_taken(global))
-            continue;
-        size_t number = (size_t)(global - unit->scope.globals);
-        if (last[number] != index)
+        if (global && is_address_taken(global))
             put_pair(out, caller, global->symbol);
-        last[number] = (uint32_t)index;
     }
 }
 
 void emit_graph_calls(struct emission *emission, struct buffer *out)
 {
     struct unit *unit = emission->unit;
-    size_t count = unit->scope.count;
-    uint32_t *last = arena_alloc(&unit->arena, count, sizeof *last);
 
-    memset(last, 0xff, count * sizeof *last);
     put_part(out, CALLGRAPH_DIRECT);
     put_calls(unit, out);
     put_part(out, CALLGRAPH_ADDRESS);
@@ -143,7 +135,7 @@ void emit_graph_calls(struct emission *emission, struct buffer *out)
     put_indirect(unit, out);
     put_part(out, CALLGRAPH_CANDIDATE);
     for (size_t i = 0; i < unit->function_count; i++)
-        put_candidates(unit, i, last, out);
+        put_candidates(unit, &unit->functions[i], out);
 }
 
 static bool has_prototype(const struct global *global)
