@@ -2,7 +2,7 @@
  *
  * Nothing here looks at anything but the function and the declarations that it names, so the result
  * is the same whichever chunk the function stands in. */
-#include "toy/compile.h"
+#include "toy/unit.h"
 
 #include "ptx/lexer.h"
 #include "toy/body_steps.h"
@@ -16,7 +16,7 @@
 struct survey {
     const struct body *body;
     struct function_code *result;
-    const struct compile_request *request;
+    struct room *room;
     bool *is_seen; /* by label: its list of targets has been counted */
 };
 
@@ -40,10 +40,10 @@ static void survey_operand(struct survey *survey, const struct operand *operand)
 static void add_signature(struct survey *survey, struct text head)
 {
     struct function_code *result = survey->result;
-    struct text signature = signature_of(survey->request->arena, head);
+    struct text signature = signature_of(&survey->room->arena, head);
     uint32_t next = (uint32_t)result->signature_count;
 
-    if (table_add(survey->request->signatures, signature, next) == next)
+    if (table_add(&survey->room->signatures, signature, next) == next)
         result->signatures[result->signature_count++] = signature;
 }
 
@@ -157,13 +157,13 @@ static void collect_lines(struct function_code *result, const struct body *body,
 }
 
 /* Copies what the scratch memory holds of the results. */
-static void keep(struct function_code *result, const struct body *body,
-                 const struct compile_request *request, const struct code_relocations *relocations)
+static void keep(struct function_code *result, const struct body *body, const struct unit *unit,
+                 struct room *room, const struct code_relocations *relocations)
 {
-    struct arena *arena = request->arena;
+    struct arena *arena = &room->arena;
 
-    result->code = (struct bytes){arena_copy(arena, request->code->data, request->code->size, 1),
-                                  request->code->size};
+    result->code =
+        (struct bytes){arena_copy(arena, room->code.data, room->code.size, 1), room->code.size};
     result->relocation_count = relocations->count;
     result->relocations =
         arena_copy(arena, relocations->list, result->relocation_count, sizeof *result->relocations);
@@ -175,14 +175,13 @@ static void keep(struct function_code *result, const struct body *body,
         result->relocations[i].symbol =
             &result->symbols[result->relocations[i].symbol - body->symbols];
     collect_exits(result, body, arena);
-    if (request->has_lines)
+    if (unit->has_lines)
         collect_lines(result, body, arena);
 }
 
-static bool parse(struct body *body, const struct ptx_item *item,
-                  const struct compile_request *request)
+static bool parse(struct body *body, const struct ptx_item *item, const struct unit *unit)
 {
-    const struct ptx_module *module = request->module;
+    const struct ptx_module *module = &unit->module;
     size_t begin = (size_t)(item->text.data - module->whole.data);
     size_t start = (size_t)(item->function.body.data - module->whole.data);
     struct parse_scope scope = {
@@ -192,52 +191,50 @@ static bool parse(struct body *body, const struct ptx_item *item,
         .version = (uint16_t)(module->version_major * 10 + module->version_minor),
         .target = module->target,
         .lookup = scope_lookup,
-        .argument = request->scope};
+        .argument = &unit->scope};
 
     return frame_declare(body, module, item) && parse_body(body, item->function.body, &scope) &&
-           call_check(body, request->scope, module);
+           call_check(body, &unit->scope, module);
 }
 
-static void survey(struct function_code *result, const struct body *body,
-                   const struct compile_request *request)
+static void survey(struct function_code *result, const struct body *body, struct room *room)
 {
-    struct survey survey = {.body = body, .result = result, .request = request};
+    struct survey survey = {.body = body, .result = result, .room = room};
 
     survey.is_seen = arena_zalloc(body->arena, body->label_count, sizeof *survey.is_seen);
-    result->signatures = arena_alloc(request->arena, body->label_count, sizeof *result->signatures);
-    table_free(request->signatures);
+    result->signatures = arena_alloc(&room->arena, body->label_count, sizeof *result->signatures);
+    table_free(&room->signatures);
     survey_body(&survey);
 }
 
-static uint32_t registers_wanted(const struct ptx_item *item, const struct compile_request *request)
+static uint32_t registers_wanted(const struct ptx_item *item, const struct unit *unit)
 {
-    bool is_own = !item->function.is_entry && request->function_registers;
+    bool is_own = !item->function.is_entry && unit->function_registers;
 
-    return is_own ? request->function_registers : request->job->maxrregcount;
+    return is_own ? unit->function_registers : unit->job->maxrregcount;
 }
 
-bool compile_function(struct function_code *result, const struct ptx_item *item,
-                      const struct compile_request *request)
+bool compile_function(const struct unit *unit, struct function_code *function, struct room *room)
 {
-    struct body body = {.arena = request->scratch, .function = item->name};
+    const struct ptx_item *item = function->item;
+    struct body body = {.arena = &room->scratch, .function = item->name};
     struct allocation allocation;
     struct code_relocations relocations = {0};
 
-    *result = (struct function_code){.item = item, .global = result->global};
-    request->code->size = 0;
-    if (!parse(&body, item, request))
+    room->code.size = 0;
+    if (!parse(&body, item, unit))
         return false;
-    cache_operator_apply(&body, &request->cache);
+    cache_operator_apply(&body, &unit->cache);
     frame_complete(&body, item);
-    survey(result, &body, request);
-    result->register_limit = budget_of(item, request->job->sm, registers_wanted(item, request));
-    if (!allocate_registers(&body, result->register_limit, request->reserved_registers,
+    survey(function, &body, room);
+    function->register_limit = budget_of(item, unit->job->sm, registers_wanted(item, unit));
+    if (!allocate_registers(&body, function->register_limit, unit->reserved_registers,
                             &allocation) ||
-        !frame_layout(&body, request->parameter_base, result) ||
-        !encode_body(&body, request->module->file, request->code, &relocations))
+        !frame_layout(&body, unit->parameter_base, function) ||
+        !encode_body(&body, unit->module.file, &room->code, &relocations))
         return false;
-    result->register_count = allocation.register_count;
-    result->spill_bytes = allocation.spill_bytes;
-    keep(result, &body, request, &relocations);
+    function->register_count = allocation.register_count;
+    function->spill_bytes = allocation.spill_bytes;
+    keep(function, &body, unit, room, &relocations);
     return true;
 }

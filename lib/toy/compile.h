@@ -8,12 +8,9 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/table.h"
-#include "minilink/assembler.h"
 #include "ptx/module.h"
-#include "toy/cache_operator.h"
 #include "toy/encode.h"
 #include "toy/language/body.h"
-#include "toy/scope.h"
 
 /* From `address` on, the code comes from that line. */
 struct code_line {
@@ -22,7 +19,7 @@ struct code_line {
     uint32_t line;
 };
 
-/* A function that has been assembled. All of it lives in the chunk's arena. */
+/* A function that has been assembled. All of it lives in the arena of a room. */
 struct function_code {
     const struct ptx_item *item;
     uint32_t global;             /* index in the scope */
@@ -50,22 +47,16 @@ struct function_code {
     uint32_t constant_symbol;  /* the symbol of the section of its parameters; 0 = none */
 };
 
-/* What all functions of a chunk have in common, and room to work in. */
-struct compile_request {
-    const struct minilink_job *job;
-    const struct ptx_module *module;
-    const struct scope *scope;
-    struct arena *arena;   /* for the results */
-    struct arena *scratch; /* emptied after each function */
-    struct buffer *code;   /* the same */
-    struct table *signatures;
-    uint32_t parameter_base;     /* where a kernel's parameters begin in bank 0 */
-    uint32_t function_registers; /* -device-function-maxrregcount; 0 = as kernels */
-    struct cache_operators cache;
-    uint32_t reserved_registers; /* count << 16 | first: see allocate.h */
-    bool has_lines;              /* the results say which line code comes from */
+/* The memory of one worker: nobody else allocates from it, so that no lock is taken. */
+struct room {
+    struct arena arena;   /* results */
+    struct arena scratch; /* of one function */
+    struct buffer code;   /* the same, and so on */
+    struct table signatures;
 };
 
-/* Assembles the definition `item`: parse, allocate, lay out, encode. False, and errors. */
-bool compile_function(struct function_code *result, const struct ptx_item *item,
-                      const struct compile_request *request);
+struct unit;
+
+/* Assembles the function, which has `item` and `global` set: parse, allocate, lay out, encode. The
+ * unit is only read. False, and errors. */
+bool compile_function(const struct unit *unit, struct function_code *function, struct room *room);

@@ -51,7 +51,7 @@ static enum link_code read_options(struct unit *unit)
 
     state->suppress_warnings |= unit->switches.no_warnings;
     state->warnings_are_errors |= unit->switches.warnings_are_errors;
-    return ok && cache_operator_read(&unit->config.cache, &unit->switches) ? LINK_OK : LINK_USAGE;
+    return ok && cache_operator_read(&unit->cache, &unit->switches) ? LINK_OK : LINK_USAGE;
 }
 
 /* Phase 2. The driver looks again before each phase, and kernels.c before each function. */
@@ -286,7 +286,7 @@ static enum link_code set_cache_modes(struct unit *unit)
     static const char *const names[] = {[CACHE_AS_WRITTEN] = "as written",
                                         [CACHE_BY_DEFAULT] = "default",
                                         [CACHE_FORCED] = "forced"};
-    const struct cache_operators *operators = &unit->config.cache;
+    const struct cache_operators *operators = &unit->cache;
 
     remark(unit, 16, "loads: %s, stores: %s", names[operators->load_mode],
            names[operators->store_mode]);
@@ -314,10 +314,9 @@ static enum link_code keep_order(struct unit *unit)
  * module itself describe code of another encoding and are left out. */
 static enum link_code decide_line_table(struct unit *unit)
 {
-    unit->config.has_lines =
-        (unit->job->line_info || unit->job->debug) && !unit->switches.no_debug_info;
+    unit->has_lines = (unit->job->line_info || unit->job->debug) && !unit->switches.no_debug_info;
     remark(unit, 19, "%s",
-           unit->config.has_lines ? "a line table" : "nothing to do: without -lineinfo and -g");
+           unit->has_lines ? "a line table" : "nothing to do: without -lineinfo and -g");
     return LINK_OK;
 }
 
@@ -329,7 +328,7 @@ static enum link_code reserve_registers(struct unit *unit)
     uint32_t count = (uint32_t)unit->switches.reserved_count;
 
     first = first < ALLOCATE_FIRST ? ALLOCATE_FIRST : first;
-    unit->config.reserved_registers = count << 16 | first;
+    unit->reserved_registers = count << 16 | first;
     if (count)
         remark(unit, 20, "R0 to R%u, and %u from R%u on", ALLOCATE_FIRST - 1, count, first);
     else
@@ -343,10 +342,7 @@ static enum link_code prepare_functions(struct unit *unit)
 {
     uint32_t sm = unit->job->sm;
 
-    unit->config.job = unit->job;
-    unit->config.module = &unit->module;
-    unit->config.scope = &unit->scope;
-    unit->config.parameter_base = sm >= 100 ? 0x380 : sm >= 90 ? 0x210 : 0x160;
+    unit->parameter_base = sm >= 100 ? 0x380 : sm >= 90 ? 0x210 : 0x160;
     if (unit->mode->begin)
         unit->mode->begin(unit);
     return LINK_OK;
@@ -370,8 +366,8 @@ static void note_times(struct unit *unit)
 
         buffer_printf(&unit->times.functions,
                       "function '%.*s': cache mode %u of loads, %u of stores, %.3f ms\n",
-                      TEXT_ARG(function->item->name), unit->config.cache.load_mode,
-                      unit->config.cache.store_mode, (double)function->nanoseconds / 1e6);
+                      TEXT_ARG(function->item->name), unit->cache.load_mode, unit->cache.store_mode,
+                      (double)function->nanoseconds / 1e6);
         peak = function->nanoseconds > peak ? function->nanoseconds : peak;
     }
     remark(unit, 23, "%zu functions on %u threads, the longest %.3f ms", unit->function_count,

@@ -165,7 +165,7 @@ void emit_parameters(struct emission *emission)
             add_owned(emission, ".nv.constant0.", owner,
                       type_of(emission, SHT_CUDA_CONSTANT0, false), SHF_ALLOC | SHF_INFO_LINK, 4);
         struct image_section *section = &unit->image.sections[owner->constant];
-        section->size = unit->config.parameter_base + owner->function->parameter_bytes;
+        section->size = unit->parameter_base + owner->function->parameter_bytes;
         section->data = arena_zalloc(&unit->arena, section->size, 1);
     }
 }

@@ -168,7 +168,7 @@ static void put_parameters(const struct unit *unit, const struct function_code *
         struct pointee pointee = pointee_of(parameter);
 
         /* The parameters are the first symbols of the body, in order (frame_declare). */
-        uint32_t offset = (uint32_t)function->symbols[i].offset - unit->config.parameter_base;
+        uint32_t offset = (uint32_t)function->symbols[i].offset - unit->parameter_base;
         uint32_t size = (uint32_t)function->symbols[i].size;
         uint32_t symbol = 0;
         if (function->symbols[i].object != NO_INDEX) {
@@ -248,7 +248,7 @@ void emit_info_owner(const struct unit *unit, const struct owner *owner, struct 
             put_head(out, EIFMT_HVAL, EIATTR_CBANK_PARAM_SIZE, function->parameter_bytes);
             put_words(out, EIATTR_PARAM_CBANK,
                       (uint32_t[]){function->constant_symbol,
-                                   unit->config.parameter_base | function->parameter_bytes << 16},
+                                   unit->parameter_base | function->parameter_bytes << 16},
                       2);
         }
     }

@@ -1,7 +1,5 @@
-/* kernels.c: functions in batches, and rooms to work in.
- *
- * A room is the memory of one worker: nobody else allocates from it, so that no lock is taken. The
- * results stay in the rooms until the chunk is done. The module and the scope are only read. */
+/* kernels.c: functions in batches, and rooms to work in. The results stay in the rooms until the
+ * chunk is done. */
 #include "toy/phases.h"
 
 #include <stdlib.h>
@@ -12,13 +10,6 @@
 #include "diag/events.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
-
-struct room {
-    struct arena arena;   /* results */
-    struct arena scratch; /* of one function */
-    struct buffer code;   /* the same, and so on */
-    struct table signatures;
-};
 
 /* What became of a function. */
 struct outcome {
@@ -52,18 +43,13 @@ static enum link_code compile(void *argument)
     const struct call *call = argument;
     struct unit *unit = call->unit;
     struct function_code *function = call->function;
-    struct compile_request request = unit->config;
     uint64_t start = events_clock(), cpu = start ? clock_thread() : 0;
     uint64_t begin = unit->switches.phase_trace ? clock_now() : 0;
     bool ok;
 
     if (unit_is_cancelled(unit))
         return LINK_CANCELLED;
-    request.arena = &call->room->arena;
-    request.scratch = &call->room->scratch;
-    request.code = &call->room->code;
-    request.signatures = &call->room->signatures;
-    ok = compile_function(function, function->item, &request);
+    ok = compile_function(unit, function, call->room);
     if (begin)
         function->nanoseconds = clock_now() - begin;
     arena_reset(&call->room->scratch);

@@ -14,7 +14,7 @@ static void begin_relocatable(struct unit *unit)
 {
     int32_t registers = unit->switches.function_maxrregcount;
 
-    unit->config.function_registers = registers > 0 ? (uint32_t)registers : 0;
+    unit->function_registers = registers > 0 ? (uint32_t)registers : 0;
 }
 
 /* Code that is patched in must get by with what the ABI leaves it. */

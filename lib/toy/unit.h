@@ -11,13 +11,13 @@
 #include "cubin/image.h"
 #include "minilink/assembler.h"
 #include "ptx/module.h"
+#include "toy/cache_operator.h"
 #include "toy/compile.h"
 #include "toy/data.h"
 #include "toy/scope.h"
 #include "toy/switches.h"
 
 struct mode;
-struct room;
 
 #define UNIT_PHASES      26u /* minilink-internals(7), Phases */
 #define UNIT_REMARK_SIZE 88u
@@ -77,9 +77,13 @@ struct unit {
     const struct mode *mode;
     const struct ptx_item *dummy; /* from phase 7 to 13: entries.h */
     struct phase_times times;
-    struct compile_request config; /* what each function's compilation reads, but for its memory */
-    struct arena arena;            /* results, but for those of functions */
-    struct room *rooms;            /* kernels.c: memory of the threads that assemble functions */
+    struct cache_operators cache;
+    bool has_lines;              /* the results say which line code comes from */
+    uint32_t reserved_registers; /* count << 16 | first: see allocate_registers() */
+    uint32_t parameter_base;     /* where a kernel's parameters begin in bank 0 */
+    uint32_t function_registers; /* -device-function-maxrregcount; 0 = as kernels */
+    struct arena arena;          /* results, but for those of functions */
+    struct room *rooms;          /* kernels.c: memory of the threads that assemble functions */
     size_t room_count;
     struct buffer code; /* for contents of sections */
     struct ptx_module module;

@@ -39,15 +39,13 @@ static void watch_begin(struct watch begin)
     watch = begin;
 }
 
-bool __real_compile_function(struct function_code *, const struct ptx_item *,
-                             const struct compile_request *);
-bool __wrap_compile_function(struct function_code *, const struct ptx_item *,
-                             const struct compile_request *);
+bool __real_compile_function(const struct unit *, struct function_code *, struct room *);
+bool __wrap_compile_function(const struct unit *, struct function_code *, struct room *);
 uint32_t __real_dispatch_run(const struct dispatch_request *);
 uint32_t __wrap_dispatch_run(const struct dispatch_request *);
 
-bool __wrap_compile_function(struct function_code *result, const struct ptx_item *item,
-                             const struct compile_request *request)
+bool __wrap_compile_function(const struct unit *unit, struct function_code *function,
+                             struct room *room)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
     int number = (int)atomic_fetch_add(&watch.started, 1) + 1;
@@ -68,7 +66,7 @@ bool __wrap_compile_function(struct function_code *result, const struct ptx_item
     } else if (watch.first_waits) {
         sem_post(&watch_second);
     }
-    return __real_compile_function(result, item, request);
+    return __real_compile_function(unit, function, room);
 }
 
 uint32_t __wrap_dispatch_run(const struct dispatch_request *request)
