@@ -26,32 +26,25 @@
 #define EXTENDED_END     1
 #define EXTENDED_ADDRESS 2
 
-/* A `.file` directive. `unit` is the last unit that names it, there as number `local`. */
+/* A `.file` directive. */
 struct line_file {
     uint32_t number;
-    uint32_t directory; /* index */
+    struct text directory; /* empty = that of the compilation */
     struct text name;
     uint64_t time;
     uint64_t size;
-    size_t unit;
-    uint32_t local;
-};
-
-struct line_directory {
-    struct text name; /* empty = that of the compilation */
-    size_t unit;
-    uint32_t local;
+    uint32_t local;           /* its number in the unit that is written; 0 = it has none */
+    uint32_t local_directory; /* the same of its directory */
 };
 
 struct line_table {
     struct line_file *files; /* by number */
     size_t file_count;
-    struct line_directory *directories;
-    size_t unit; /* the one that is written, from 1 */
-    struct line_file **used;
-    uint32_t *used_directories; /* indices */
+    struct line_file **used; /* by the unit that is written */
     size_t used_count;
-    size_t used_directory_count;
+    struct text *directories;       /* the same */
+    struct table directory_numbers; /* of them, from 1 */
+    uint32_t directory_count;
 };
 
 static void put_byte(struct buffer *out, int byte)
@@ -94,8 +87,8 @@ static uint64_t next_number(struct text *text)
     return value;
 }
 
-/* From `"path"[, time, size]`; returns the directory of the path. */
-static struct text read_file(struct line_file *file, struct text target)
+/* From `"path"[, time, size]`. */
+static void read_file(struct line_file *file, struct text target)
 {
     const char *end = target.size > 1 ? memchr(target.data + 1, '"', target.size - 1) : NULL;
     struct text path = {target.data + 1, end ? (size_t)(end - target.data) - 1 : 0};
@@ -104,12 +97,11 @@ static struct text read_file(struct line_file *file, struct text target)
     size_t head = slash ? (size_t)(slash - path.data) : 0;
     file->time = next_number(&rest);
     file->size = next_number(&rest);
-    if (!slash || head + 1 == path.size) {
-        file->name = path;
-        return (struct text){path.data, 0};
-    }
+    file->name = path;
+    if (!slash || head + 1 == path.size)
+        return;
     file->name = (struct text){slash + 1, path.size - head - 1};
-    return (struct text){path.data, head ? head : 1};
+    file->directory = (struct text){path.data, head ? head : 1};
 }
 
 static int by_number(const void *left, const void *right)
@@ -122,54 +114,56 @@ static int by_number(const void *left, const void *right)
 static void begin_table(struct line_table *table, struct unit *unit)
 {
     const struct ptx_module *module = &unit->module;
-    struct table names = {0};
-    uint32_t directory_count = 0;
     size_t count = 0;
     for (size_t i = 0; i < module->item_count; i++)
         count += module->items[i].kind == PTX_FILE;
-    *table = (struct line_table){
-        .files = arena_zalloc(&unit->arena, count, sizeof *table->files),
-        .directories = arena_zalloc(&unit->arena, count, sizeof *table->directories),
-        .used = arena_zalloc(&unit->arena, count, sizeof *table->used),
-        .used_directories = arena_zalloc(&unit->arena, count, sizeof *table->used_directories)};
-    CONTEXT_DEFER(table_cleanup, &names);
+    *table = (struct line_table){.files = arena_zalloc(&unit->arena, count, sizeof *table->files),
+                                 .used = arena_alloc(&unit->arena, count, sizeof *table->used),
+                                 .directories =
+                                     arena_alloc(&unit->arena, count, sizeof *table->directories)};
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
-        struct line_file *file = &table->files[table->file_count];
         if (item->kind != PTX_FILE)
             continue;
-        struct text directory = read_file(file, item->target);
+        struct line_file *file = &table->files[table->file_count++];
+        read_file(file, item->target);
         file->number = (uint32_t)item->number;
-        file->directory = table_add(&names, directory, directory_count);
-        table->directories[file->directory].name = directory;
-        directory_count += file->directory == directory_count;
-        table->file_count++;
     }
     SORT(table->files, table->file_count, by_number);
 }
 
+static uint32_t use_directory(struct line_table *table, struct text directory)
+{
+    uint32_t next = table->directory_count + 1;
+    if (directory.size == 0)
+        return 0;
+    uint32_t number = table_add(&table->directory_numbers, directory, next);
+    if (number == next)
+        table->directories[table->directory_count++] = directory;
+    return number;
+}
+
 /* The file of that number, entered into the unit's list; NULL when the module has none. */
-static struct line_file *use_file(struct line_table *table, uint32_t number)
+static const struct line_file *use_file(struct line_table *table, uint32_t number)
 {
     struct line_file key = {.number = number};
     struct line_file *file =
         table->file_count ? bsearch(&key, table->files, table->file_count, sizeof key, by_number)
                           : NULL;
-    if (!file || file->unit == table->unit)
+    if (!file || file->local)
         return file;
-    struct line_directory *directory = &table->directories[file->directory];
-    file->unit = table->unit;
     table->used[table->used_count++] = file;
     file->local = (uint32_t)table->used_count;
-    if (directory->unit != table->unit) {
-        directory->unit = table->unit;
-        directory->local = 0;
-        if (directory->name.size) {
-            table->used_directories[table->used_directory_count++] = file->directory;
-            directory->local = (uint32_t)table->used_directory_count;
-        }
-    }
+    file->local_directory = use_directory(table, file->directory);
     return file;
+}
+
+static void end_unit(struct line_table *table)
+{
+    while (table->used_count)
+        table->used[--table->used_count]->local = 0;
+    table_free(&table->directory_numbers);
+    table->directory_count = 0;
 }
 
 /* The head of a unit; its two lengths are set later. */
@@ -186,13 +180,13 @@ static void put_head(const struct line_table *table, struct buffer *out)
     put_byte(out, LINE_RANGE);
     put_byte(out, FIRST_SPECIAL);
     buffer_append(out, OPERAND_SIZES, FIRST_SPECIAL - 1);
-    for (size_t i = 0; i < table->used_directory_count; i++)
-        put_text(out, table->directories[table->used_directories[i]].name);
+    for (size_t i = 0; i < table->directory_count; i++)
+        put_text(out, table->directories[i]);
     put_byte(out, 0);
     for (size_t i = 0; i < table->used_count; i++) {
         const struct line_file *file = table->used[i];
         put_text(out, file->name);
-        put_unsigned(out, table->directories[file->directory].local);
+        put_unsigned(out, file->local_directory);
         put_unsigned(out, file->time);
         put_unsigned(out, file->size);
     }
@@ -248,8 +242,6 @@ static size_t put_unit(struct line_table *table, const struct function_code *fun
                        struct buffer *out)
 {
     size_t start = out->size, place;
-    table->unit++;
-    table->used_count = table->used_directory_count = 0;
     for (size_t i = 0; i < function->line_count; i++)
         use_file(table, function->lines[i].file);
     if (table->used_count == 0)
@@ -262,6 +254,7 @@ static size_t put_unit(struct line_table *table, const struct function_code *fun
     buffer_u64(out, 0);
     put_rows(table, function, out);
     put_u32_at(out, start, out->size - start - 4);
+    end_unit(table);
     return place;
 }
 
@@ -279,6 +272,7 @@ size_t emit_line_units(const struct emission *emission, struct buffer *out, Elf6
     struct line_table table;
     size_t count = 0;
     begin_table(&table, unit);
+    CONTEXT_DEFER(table_cleanup, &table.directory_numbers);
     for (size_t i = 0; i < unit->function_count; i++) {
         uint64_t symbol = unit->scope.globals[unit->functions[i].global].symbol;
         size_t place = put_unit(&table, &unit->functions[i], out);
