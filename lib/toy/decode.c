@@ -232,12 +232,15 @@ static uint16_t modifier_at(struct code_word word, unsigned bit)
 }
 
 /* Collects modifiers up to the first 0. */
-static bool decode_modifiers(struct decoder *decoder, struct code_word head, struct decoded *result)
+static bool decode_modifiers(struct decoder *decoder, struct code_word head,
+                             struct instruction *result)
 {
     unsigned words = (unsigned)(head.low >> 62);
     struct code_word word = {head.low >> 32 & 0x3fffffff, 0};
     unsigned room = CODE_HEAD_MODIFIERS;
+    uint16_t *modifiers = arena_alloc(decoder->arena, INSTRUCTION_MODIFIERS, sizeof *modifiers);
 
+    result->modifiers = modifiers;
     for (unsigned i = 0; i <= words; i++) {
         for (unsigned j = 0; j < room; j++) {
             uint16_t modifier = modifier_at(word, 10 * j);
@@ -246,7 +249,7 @@ static bool decode_modifiers(struct decoder *decoder, struct code_word head, str
                 continue;
             if (modifier >= modifier_words.count || result->modifier_count == INSTRUCTION_MODIFIERS)
                 return false;
-            result->modifiers[result->modifier_count++] = modifier;
+            modifiers[result->modifier_count++] = modifier;
         }
         room = CODE_WORD_MODIFIERS;
         if (i < words && !next_word(decoder, &word))
@@ -266,7 +269,7 @@ static bool decode_more(struct decoder *decoder, struct operand *rest)
 }
 
 /* The operands of the head: its slots up to the first empty one, and the group behind MORE. */
-static bool decode_head_operands(struct decoder *decoder, struct decoded *result)
+static bool decode_head_operands(struct decoder *decoder, struct instruction *result)
 {
     const uint8_t *slots = decoder->words + 8;
     struct operand first[CODE_SLOTS];
@@ -289,19 +292,19 @@ static bool decode_head_operands(struct decoder *decoder, struct decoded *result
 }
 
 size_t decode_instruction(struct bytes code, size_t offset, struct arena *arena,
-                          struct decoded *result)
+                          struct instruction *result)
 {
     struct decoder decoder = {.at = 1, .arena = arena};
     struct code_word head;
 
-    *result = (struct decoded){0};
+    *result = (struct instruction){0};
     if (offset > code.size || code.size - offset < CODE_WORD_SIZE)
         return 0;
     decoder.words = code.data + offset;
     head = word_at(&decoder, 0);
     decoder.count = code_field(head.low, 16, 16);
     result->opcode = (uint16_t)code_field(head.low, 0, 12);
-    result->guard = (uint8_t)code_field(head.low, 12, 3);
+    result->guard = (uint32_t)code_field(head.low, 12, 3);
     result->guard_negated = code_field(head.low, 15, 1);
     if (decoder.count == 0 || decoder.count > (code.size - offset) / CODE_WORD_SIZE ||
         result->opcode == 0 || result->opcode >= opcode_words.count)

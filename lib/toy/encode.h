@@ -145,22 +145,14 @@ uint64_t code_field(uint64_t half, unsigned bit, unsigned size);
 
 /* decode.c: words back to an instruction, for printing and for whoever wants to execute it. */
 
-/* Operands are as the parser makes them, with these differences: registers are physical, `reg`
- * being class << 8 | number; `symbol` is an enum code_reference (code.h), or NO_INDEX for none;
- * `label` of a SYMBOL or ADDRESS with a reference is the offset of its word from the instruction's
- * start; `value` of a LABEL is the distance in bytes from the instruction's start; `text` is empty.
- */
-struct decoded {
-    uint16_t opcode;
-    uint8_t modifier_count;
-    uint8_t operand_count;
-    uint8_t guard; /* predicate number; 7 = none */
-    bool guard_negated;
-    uint16_t modifiers[INSTRUCTION_MODIFIERS];
-    struct operand *operands; /* in the arena */
-};
-
-/* Decodes the instruction at `offset`. Any bytes may be given: returns the instruction's size in
- * bytes, or 0 when the words are no instruction. Needs memory in proportion to that size. */
+/* Decodes the instruction at `offset`; what it has lies in the arena. Any bytes may be given:
+ * returns the instruction's size in bytes, or 0 when the words are no instruction. Needs memory in
+ * proportion to that size.
+ *
+ * Operands are as the parser makes them, with these differences: registers are physical, `reg`
+ * being class << 8 | number, and `guard` a predicate's number or CODE_NO_GUARD; `symbol` is an enum
+ * code_reference, or NO_INDEX for none; `label` of a SYMBOL or ADDRESS with a reference is the
+ * offset of its word from the instruction's start; `value` of a LABEL is the distance in bytes from
+ * the instruction's start; `text` is empty. */
 size_t decode_instruction(struct bytes code, size_t offset, struct arena *arena,
-                          struct decoded *result);
+                          struct instruction *result);

@@ -214,7 +214,7 @@ size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
 {
     struct printer printer = {out, code, offset, symbol, argument};
     struct arena arena = {0};
-    struct decoded instruction;
+    struct instruction instruction;
     size_t size = decode_instruction(code, offset, &arena, &instruction);
 
     CONTEXT_DEFER(arena_cleanup, &arena);

@@ -150,7 +150,7 @@ static void check_operand(const struct body *body, const struct instruction *ins
 }
 
 static void check_instruction(const struct body *body, const struct instruction *was,
-                              const struct decoded *is)
+                              const struct instruction *is)
 {
     ck_assert_uint_eq(is->opcode, was->opcode);
     ck_assert_uint_eq(is->modifier_count, was->modifier_count);
@@ -171,7 +171,7 @@ static void check_instruction(const struct body *body, const struct instruction 
 static void check_code(const struct body *body)
 {
     struct arena arena = {0};
-    struct decoded decoded;
+    struct instruction decoded;
     size_t at = 0;
 
     for (size_t i = 0; i < body->instruction_count; i++) {
