@@ -47,14 +47,6 @@ static uint32_t add_single(struct emission *emission, const char *name, uint32_t
                                       .entry_size = entry_size});
 }
 
-/* A section with the owner's name behind `prefix`. */
-static uint32_t add_owned(struct emission *emission, const char *prefix, const struct owner *owner,
-                          uint32_t type, uint64_t flags, uint64_t alignment)
-{
-    return add(emission, prefix, owner->function->item->name,
-               (struct image_section){.type = type, .flags = flags, .alignment = alignment});
-}
-
 void emit_head(struct emission *emission, uint16_t type)
 {
     struct emit_sections *sections = &emission->sections;
@@ -82,6 +74,8 @@ void emit_head(struct emission *emission, uint16_t type)
     list[sections->cuda_note].link = sections->tool_note;
     list[sections->cuda_note].info = sections->compat;
     unit->image.flags |= sections->cuda_note << CUBIN_FLAGS_NOTE_SHIFT;
+    emit_owner_sections(emission, OWNER_INFO);
+    sections->callgraph = add_single(emission, ".nv.callgraph", SHT_CUDA_CALLGRAPH, 4, 8, true);
 }
 
 /* Sections of executables have ELF's own types (measured). */
@@ -92,88 +86,72 @@ static uint32_t type_of(const struct emission *emission, uint32_t type, bool has
     return has_no_bytes ? SHT_NOBITS : SHT_PROGBITS;
 }
 
-void emit_infos(struct emission *emission)
-{
-    struct image *image = &emission->unit->image;
-
-    for (size_t i = 0; i < emission->unit->owner_count; i++) {
-        struct owner *owner = &emission->unit->owners[i];
-
-        owner->info = add_owned(emission, ".nv.info.", owner, SHT_CUDA_INFO, SHF_INFO_LINK, 4);
-        image->sections[owner->info].link = emission->sections.symbols;
-    }
-    emission->sections.callgraph =
-        add_single(emission, ".nv.callgraph", SHT_CUDA_CALLGRAPH, 4, 8, true);
-}
-
-void emit_code_relocations(struct emission *emission)
-{
-    struct image *image = &emission->unit->image;
-
-    for (size_t i = 0; i < emission->unit->owner_count; i++) {
-        struct owner *owner = &emission->unit->owners[i];
-
-        if (owner->relocation_count == 0)
-            continue;
-        owner->relocation_section =
-            add_owned(emission, ".rela.text.", owner, SHT_RELA, SHF_INFO_LINK, 8);
-        image->sections[owner->relocation_section].link = emission->sections.symbols;
-        image->sections[owner->relocation_section].entry_size = RELA_SIZE;
-    }
-}
-
-void emit_code(struct emission *emission)
-{
-    for (size_t i = 0; i < emission->unit->owner_count; i++) {
-        struct owner *owner = &emission->unit->owners[i];
-
-        owner->text = add_owned(emission, ".text.", owner, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
-                                TEXT_ALIGNMENT);
-        struct image_section *section = &emission->unit->image.sections[owner->text];
-        section->link = emission->sections.symbols;
-        section->size = owner->code.size;
-        section->data = owner->code.data;
-    }
-}
-
-void emit_shared(struct emission *emission)
-{
-    for (size_t i = 0; i < emission->unit->owner_count; i++) {
-        struct owner *owner = &emission->unit->owners[i];
-
-        if (owner->shared_alignment == 0)
-            continue;
-        owner->shared =
-            add_owned(emission, ".nv.shared.", owner, type_of(emission, SHT_CUDA_SHARED, true),
-                      SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK, owner->shared_alignment);
-        struct image_section *section = &emission->unit->image.sections[owner->shared];
-        section->size = owner->shared_bytes;
-        section->has_no_bytes = true;
-    }
-}
-
-void emit_parameters(struct emission *emission)
+/* The owner's section of that kind, but for its name; its type is 0 where there is none. */
+static struct image_section owner_section(const struct emission *emission,
+                                          const struct owner *owner, enum owner_section kind)
 {
     struct unit *unit = emission->unit;
+    uint32_t symbols = emission->sections.symbols;
+    uint64_t size;
 
-    for (size_t i = 0; i < emission->unit->owner_count; i++) {
-        struct owner *owner = &emission->unit->owners[i];
-
+    switch (kind) {
+    case OWNER_TEXT:
+        return (struct image_section){.type = SHT_PROGBITS,
+                                      .link = symbols,
+                                      .flags = SHF_ALLOC | SHF_EXECINSTR,
+                                      .alignment = TEXT_ALIGNMENT,
+                                      .size = owner->code.size,
+                                      .data = owner->code.data};
+    case OWNER_INFO:
+        return (struct image_section){
+            .type = SHT_CUDA_INFO, .link = symbols, .flags = SHF_INFO_LINK, .alignment = 4};
+    case OWNER_SHARED:
+        if (owner->shared_alignment == 0)
+            break;
+        return (struct image_section){.type = type_of(emission, SHT_CUDA_SHARED, true),
+                                      .flags = SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK,
+                                      .alignment = owner->shared_alignment,
+                                      .size = owner->shared_bytes,
+                                      .has_no_bytes = true};
+    case OWNER_RELOCATIONS:
+        if (owner->relocation_count == 0)
+            break;
+        return (struct image_section){.type = SHT_RELA,
+                                      .link = symbols,
+                                      .flags = SHF_INFO_LINK,
+                                      .alignment = 8,
+                                      .entry_size = RELA_SIZE};
+    case OWNER_CONSTANT:
         if (!owner->function->item->function.is_entry)
-            continue;
-        owner->constant =
-            add_owned(emission, ".nv.constant0.", owner,
-                      type_of(emission, SHT_CUDA_CONSTANT0, false), SHF_ALLOC | SHF_INFO_LINK, 4);
-        struct image_section *section = &unit->image.sections[owner->constant];
-        section->size = unit->parameter_base + owner->function->parameter_bytes;
-        section->data = arena_zalloc(&unit->arena, section->size, 1);
+            break;
+        size = unit->parameter_base + owner->function->parameter_bytes;
+        return (struct image_section){.type = type_of(emission, SHT_CUDA_CONSTANT0, false),
+                                      .flags = SHF_ALLOC | SHF_INFO_LINK,
+                                      .alignment = 4,
+                                      .size = size,
+                                      .data = arena_zalloc(&unit->arena, size, 1)};
+    case OWNER_SECTIONS:
+        break;
     }
+    return (struct image_section){0};
 }
 
-static void belong(struct image *image, uint32_t section, uint32_t text)
+void emit_owner_sections(struct emission *emission, enum owner_section kind)
 {
-    if (section)
-        image->sections[section].info = text;
+    static const char *const names[OWNER_SECTIONS] = {[OWNER_TEXT] = ".text.",
+                                                      [OWNER_INFO] = ".nv.info.",
+                                                      [OWNER_SHARED] = ".nv.shared.",
+                                                      [OWNER_RELOCATIONS] = ".rela.text.",
+                                                      [OWNER_CONSTANT] = ".nv.constant0."};
+    struct unit *unit = emission->unit;
+
+    for (size_t i = 0; i < unit->owner_count; i++) {
+        struct image_section section = owner_section(emission, &unit->owners[i], kind);
+
+        if (section.type)
+            unit->owners[i].sections[kind] =
+                add(emission, names[kind], unit->owners[i].function->item->name, section);
+    }
 }
 
 void emit_data_relocations(struct emission *emission, enum data_kind kind)
@@ -245,7 +223,8 @@ static void fill_code_relocations(struct emission *emission, const struct owner 
         list[i] = emit_rela(from->offset, emit_symbols_of_body(unit, from->symbol), from->type,
                             from->addend);
     }
-    emit_relocations(emission, owner->relocation_section, owner->text, list, count);
+    emit_relocations(emission, owner->sections[OWNER_RELOCATIONS], owner->sections[OWNER_TEXT],
+                     list, count);
 }
 
 void emit_fill_data_relocations(struct emission *emission, enum data_kind kind)
@@ -272,6 +251,7 @@ void emit_fill_data_relocations(struct emission *emission, enum data_kind kind)
 
 void emit_fill_owners(struct emission *emission)
 {
+    static const uint8_t beside[] = {OWNER_INFO, OWNER_SHARED, OWNER_CONSTANT};
     struct unit *unit = emission->unit;
 
     for (size_t i = 0; i < unit->owner_count; i++) {
@@ -280,13 +260,13 @@ void emit_fill_owners(struct emission *emission)
 
         /* Measured: before sm_90 the register count stands above the symbol. */
         uint32_t registers = unit->job->sm < 90 ? owner->register_count << 24 : 0;
-        belong(&unit->image, owner->text, symbol | registers);
-        belong(&unit->image, owner->info, owner->text);
-        belong(&unit->image, owner->shared, owner->text);
-        belong(&unit->image, owner->constant, owner->text);
+        unit->image.sections[owner->sections[OWNER_TEXT]].info = symbol | registers;
+        for (size_t k = 0; k < sizeof beside / sizeof *beside; k++)
+            if (owner->sections[beside[k]])
+                unit->image.sections[owner->sections[beside[k]]].info = owner->sections[OWNER_TEXT];
         emit_info_owner(unit, owner, &unit->code);
-        emit_contents(emission, owner->info, &unit->code);
-        if (owner->relocation_section)
+        emit_contents(emission, owner->sections[OWNER_INFO], &unit->code);
+        if (owner->relocation_count)
             fill_code_relocations(emission, owner);
     }
 }
@@ -417,11 +397,10 @@ static void make_owners(struct unit *unit)
 static void add_sections(struct emission *emission)
 {
     emit_head(emission, ET_REL);
-    emit_infos(emission);
     if (emit_graph_has_prototypes(emission->unit))
         emission->sections.prototype =
             add_single(emission, ".nv.prototype", SHT_CUDA_PROTOTYPE, 4, 8, true);
-    emit_code_relocations(emission);
+    emit_owner_sections(emission, OWNER_RELOCATIONS);
     if (emission->sections.lines) {
         emission->sections.line_relocations =
             add_single(emission, ".rela.debug_line", SHT_RELA, 8, RELA_SIZE, true);
@@ -430,12 +409,12 @@ static void add_sections(struct emission *emission)
     emit_data_relocations(emission, DATA_INITIALISED);
     emit_data_relocations(emission, DATA_CONSTANT);
     emit_data(emission, DATA_CONSTANT);
-    emit_code(emission);
+    emit_owner_sections(emission, OWNER_TEXT);
     emit_data(emission, DATA_INITIALISED);
     emit_data(emission, DATA_SHARED);
     emit_data(emission, DATA_ZERO);
-    emit_shared(emission);
-    emit_parameters(emission);
+    emit_owner_sections(emission, OWNER_SHARED);
+    emit_owner_sections(emission, OWNER_CONSTANT);
     emission->sections.builtin_note = add_single(emission, ".note.minilink", SHT_NOTE, 4, 0, false);
 }
 

@@ -50,15 +50,12 @@ void emit_program(struct unit *unit);
 
 /* emit.c: what both are made of. */
 
-/* Begins unit->image and adds what every cubin begins with, without contents; ET_REL or ET_EXEC. */
+/* Begins unit->image and adds what every cubin begins with, up to .nv.callgraph, without contents;
+ * ET_REL or ET_EXEC. */
 void emit_head(struct emission *emission, uint16_t type);
 
-/* Sections of the owners; emit_infos adds .nv.callgraph, too. */
-void emit_infos(struct emission *emission);
-void emit_code_relocations(struct emission *emission);
-void emit_code(struct emission *emission);
-void emit_shared(struct emission *emission);
-void emit_parameters(struct emission *emission);
+/* The owners' sections of one kind, where they have any. */
+void emit_owner_sections(struct emission *emission, enum owner_section kind);
 
 /* Once symbols have their rows: the contents of these sections, and what they belong to. */
 void emit_fill_owners(struct emission *emission);

@@ -12,19 +12,18 @@ static void add_sections(struct emission *emission)
     bool is_sm90 = emission->unit->job->sm >= 90;
 
     emit_head(emission, ET_EXEC);
-    emit_infos(emission);
-    emit_code_relocations(emission);
+    emit_owner_sections(emission, OWNER_RELOCATIONS);
     emit_data_relocations(emission, DATA_CONSTANT);
     emit_data_relocations(emission, DATA_INITIALISED);
     emit_data(emission, DATA_CONSTANT);
     if (!is_sm90)
-        emit_parameters(emission);
-    emit_code(emission);
+        emit_owner_sections(emission, OWNER_CONSTANT);
+    emit_owner_sections(emission, OWNER_TEXT);
     emit_data(emission, DATA_INITIALISED);
     emit_data(emission, DATA_ZERO);
-    emit_shared(emission);
+    emit_owner_sections(emission, OWNER_SHARED);
     if (is_sm90)
-        emit_parameters(emission);
+        emit_owner_sections(emission, OWNER_CONSTANT);
 }
 
 /* Calls that leave the section: those of the driver's functions. The other three parts are empty.
@@ -74,15 +73,9 @@ static void put_names(struct emission *emission)
     buffer_char(&unit->code, '\0');
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         put_name(unit, first[i]);
-    for (size_t i = 0; i < unit->owner_count; i++) {
-        const struct owner *owner = &unit->owners[i];
-
-        put_name(unit, owner->text);
-        put_name(unit, owner->info);
-        put_name(unit, owner->shared);
-        put_name(unit, owner->relocation_section);
-        put_name(unit, owner->constant);
-    }
+    for (size_t i = 0; i < unit->owner_count; i++)
+        for (int kind = 0; kind < OWNER_SECTIONS; kind++)
+            put_name(unit, unit->owners[i].sections[kind]);
     put_name(unit, sections->callgraph);
     put_name(unit, sections->data_relocations[DATA_CONSTANT]);
     put_name(unit, sections->data_relocations[DATA_INITIALISED]);

@@ -39,9 +39,9 @@ static uint32_t add_section(struct emission *emission, uint32_t section)
 
 static void add_owner_sections(struct emission *emission, const struct owner *owner)
 {
-    add_section(emission, owner->text);
-    add_section(emission, owner->shared);
-    owner->function->constant_symbol = add_section(emission, owner->constant);
+    add_section(emission, owner->sections[OWNER_TEXT]);
+    add_section(emission, owner->sections[OWNER_SHARED]);
+    owner->function->constant_symbol = add_section(emission, owner->sections[OWNER_CONSTANT]);
 }
 
 static void add_sections(struct emission *emission)
@@ -89,7 +89,7 @@ static void add_function(struct emission *emission, struct global *global, uint8
     if (target->is_defined) {
         const struct function_code *code = &unit->functions[target->function];
 
-        symbol.section = unit->owners[target->function].text;
+        symbol.section = unit->owners[target->function].sections[OWNER_TEXT];
         symbol.size = target == global ? code->code.size : 0;
     } else if (!global->is_used) {
         return;
@@ -105,9 +105,9 @@ static void add_object(struct emission *emission, struct object *object, uint8_t
         return;
     uint32_t section = object->kind == DATA_UNDEFINED ? SHN_UNDEF : SECTION_COMMON;
     if (object->kind == DATA_PARAMETER)
-        section = emission->unit->owners[object->function].text;
+        section = emission->unit->owners[object->function].sections[OWNER_TEXT];
     else if (object->kind == DATA_KERNEL_SHARED)
-        section = emission->unit->owners[object->function].shared;
+        section = emission->unit->owners[object->function].sections[OWNER_SHARED];
     else if (is_defined)
         section = emission->sections.data[object->kind];
     object->symbol = add(emission, &(struct image_symbol){.name = object->name,
@@ -175,7 +175,7 @@ static void add_kernel(struct emission *emission, struct owner *kernel, bool is_
                                                           .type = STT_FUNC,
                                                           .binding = binding,
                                                           .other = STO_CUDA_ENTRY,
-                                                          .section = kernel->text,
+                                                          .section = kernel->sections[OWNER_TEXT],
                                                           .size = kernel->code.size});
     kernel->parts[0].symbol = global->symbol;
 }
@@ -193,7 +193,7 @@ static void add_kernel_locals(struct emission *emission, struct owner *kernel)
         part->symbol = add(emission, &(struct image_symbol){.name = text_of(name),
                                                             .type = STT_FUNC,
                                                             .binding = STB_LOCAL,
-                                                            .section = kernel->text,
+                                                            .section = kernel->sections[OWNER_TEXT],
                                                             .value = part->place,
                                                             .size = part->code->code.size});
     }

@@ -30,6 +30,16 @@ struct owner_part {
     uint32_t symbol; /* index in .symtab */
 };
 
+/* In the order in which an executable has their names. */
+enum owner_section {
+    OWNER_TEXT,
+    OWNER_INFO,
+    OWNER_SHARED,
+    OWNER_RELOCATIONS, /* of its code */
+    OWNER_CONSTANT,    /* a kernel's parameters */
+    OWNER_SECTIONS,
+};
+
 /* What has sections of its own: a function; of a program, a kernel with copies of what it reaches.
  */
 struct owner {
@@ -47,12 +57,8 @@ struct owner {
     uint32_t barrier_count;
     uint64_t stack_bytes;  /* of a program: of the deepest chain of calls, its own frame included */
     uint64_t shared_bytes; /* of a program: with what the driver keeps for itself */
-    uint32_t shared_alignment; /* 0 = it has no shared memory of its own */
-    uint32_t info;             /* indices of its sections; 0 = it has none */
-    uint32_t relocation_section;
-    uint32_t text;
-    uint32_t shared;
-    uint32_t constant;
+    uint32_t shared_alignment;         /* 0 = it has no shared memory of its own */
+    uint32_t sections[OWNER_SECTIONS]; /* their indices; 0 = it has none */
 };
 
 /* In nanoseconds; zero without --phase-trace. */
