@@ -18,6 +18,7 @@ struct encoder {
     struct body *body;
     const char *file;
     const struct instruction *instruction; /* the one at hand */
+    const struct operand *call_target;     /* of a call, else NULL */
     struct buffer *code;
     size_t start; /* of the function in `code` */
     struct code_relocations *relocations;
@@ -27,16 +28,8 @@ struct encoder {
     unsigned errors;
 };
 
-/* A list of operands on its way into slots. */
-struct group {
-    const struct operand *operands;
-    size_t count;
-    size_t slots;         /* offset in the buffer of the first slot */
-    bool has_call_target; /* one of them is the target of a direct call: */
-    size_t call_target;
-};
-
-static void put_operands(struct encoder *encoder, const struct group *group, unsigned depth);
+static void put_operands(struct encoder *encoder, const struct operand *operands, size_t count,
+                         size_t slots, unsigned depth);
 
 static void fail(struct encoder *encoder, const char *message)
 {
@@ -122,7 +115,7 @@ static uint64_t part_bits(const struct operand *operand)
     return part << 8;
 }
 
-static enum code_reference reference_of(const struct body_symbol *symbol, bool is_call)
+static enum code_reference reference_of(const struct body_symbol *symbol, bool is_call_target)
 {
     static const uint8_t references[] = {
         [SPACE_PARAM] = CODE_ARGUMENT,
@@ -134,7 +127,7 @@ static enum code_reference reference_of(const struct body_symbol *symbol, bool i
     };
 
     if (symbol->is_function)
-        return is_call ? CODE_CALL : CODE_ADDRESS_PAIR;
+        return is_call_target ? CODE_CALL : CODE_ADDRESS_PAIR;
     if (symbol->space == SPACE_PARAM && (symbol->is_parameter || symbol->is_return))
         return CODE_PARAMETER;
     return references[symbol->space];
@@ -142,10 +135,10 @@ static enum code_reference reference_of(const struct body_symbol *symbol, bool i
 
 /* The word of an address or symbol, its relocations, and its second word. */
 static void put_reference(struct encoder *encoder, const struct operand *operand,
-                          struct code_word word, bool is_call)
+                          struct code_word word)
 {
     const struct body_symbol *symbol = &encoder->body->symbols[operand->symbol];
-    enum code_reference reference = reference_of(symbol, is_call);
+    enum code_reference reference = reference_of(symbol, operand == encoder->call_target);
 
     word.low |= (uint64_t)reference << 24;
     word.high = (uint64_t)operand->value;
@@ -171,13 +164,12 @@ static void put_reference(struct encoder *encoder, const struct operand *operand
 static void put_elements(struct encoder *encoder, const struct operand *elements, size_t count,
                          size_t room, unsigned depth)
 {
-    struct group group = {
-        .operands = elements, .count = count, .slots = encoder->code->size - 2 * room};
+    size_t slots = encoder->code->size - 2 * room;
     size_t rest = count > room ? count - room : 0;
 
     buffer_zeros(encoder->code,
                  (rest + CODE_PACKED_SLOTS - 1) / CODE_PACKED_SLOTS * CODE_WORD_SIZE);
-    put_operands(encoder, &group, depth);
+    put_operands(encoder, elements, count, slots, depth);
 }
 
 static void put_group(struct encoder *encoder, enum code_kind kind, const struct operand *operand,
@@ -201,7 +193,7 @@ static void put_address(struct encoder *encoder, const struct operand *operand, 
     if (operand->reg != NO_INDEX)
         word.low |= 1u << 11 | (uint64_t)register_bits(encoder, operand->reg) << 12;
     if (operand->symbol != NO_INDEX)
-        put_reference(encoder, operand, word, false);
+        put_reference(encoder, operand, word);
     else
         put_word(encoder, word);
     if (operand->element_count)
@@ -242,8 +234,7 @@ static void put_immediate(struct encoder *encoder, const struct operand *operand
 }
 
 /* The words of an operand that does not fit a slot. */
-static void put_long(struct encoder *encoder, const struct operand *operand, bool is_call,
-                     unsigned depth)
+static void put_long(struct encoder *encoder, const struct operand *operand, unsigned depth)
 {
     struct code_word word = {0};
 
@@ -262,7 +253,7 @@ static void put_long(struct encoder *encoder, const struct operand *operand, boo
         put_word(encoder, word);
         break;
     case OPERAND_SYMBOL:
-        put_reference(encoder, operand, (struct code_word){CODE_SYMBOL, 0}, is_call);
+        put_reference(encoder, operand, (struct code_word){CODE_SYMBOL, 0});
         break;
     case OPERAND_ADDRESS:
         put_address(encoder, operand, depth + 1);
@@ -276,36 +267,34 @@ static void put_long(struct encoder *encoder, const struct operand *operand, boo
     }
 }
 
-/* Fills slots that have been reserved, then appends the long operands in order. */
-static void put_operands(struct encoder *encoder, const struct group *group, unsigned depth)
+/* Fills slots that have been reserved, from offset `slots` of the buffer on; then appends the long
+ * operands in order. */
+static void put_operands(struct encoder *encoder, const struct operand *operands, size_t count,
+                         size_t slots, unsigned depth)
 {
-    for (size_t i = 0; i < group->count; i++)
-        set_slot(encoder, group->slots + 2 * i, slot_of(encoder, &group->operands[i]));
-    for (size_t i = 0; i < group->count; i++) {
-        const struct operand *operand = &group->operands[i];
-        bool is_call = group->has_call_target && i == group->call_target;
-
-        if ((uint8_t)encoder->code->data[group->slots + 2 * i] % 16 == CODE_LONG)
-            put_long(encoder, operand, is_call, depth);
-    }
+    for (size_t i = 0; i < count; i++)
+        set_slot(encoder, slots + 2 * i, slot_of(encoder, &operands[i]));
+    for (size_t i = 0; i < count; i++)
+        if ((uint8_t)encoder->code->data[slots + 2 * i] % 16 == CODE_LONG)
+            put_long(encoder, &operands[i], depth);
 }
 
 /* Up to four operands stand in the head; of more, the fourth and the rest are a group. */
 static void put_head_operands(struct encoder *encoder, size_t slots)
 {
-    const struct instruction *instruction = encoder->instruction;
-    size_t count = instruction->operand_count;
-    struct group group = {.operands = instruction->operands, .slots = slots};
+    const struct operand *operands = encoder->instruction->operands;
+    size_t all = encoder->instruction->operand_count;
+    size_t count = all <= CODE_SLOTS ? all : CODE_SLOTS - 1;
 
-    group.has_call_target = opcode_get(instruction->opcode)->flags & OPCODE_CALL;
-    group.call_target = count > 1 && instruction->operands[0].kind == OPERAND_LIST ? 1 : 0;
-    group.count = count <= CODE_SLOTS ? count : CODE_SLOTS - 1;
-    put_operands(encoder, &group, 0);
-    if (count > CODE_SLOTS) {
-        struct operand rest = {.elements = instruction->operands + group.count,
-                               .element_count = (uint32_t)(count - group.count)};
+    encoder->call_target = NULL;
+    if (all && opcode_get(encoder->instruction->opcode)->flags & OPCODE_CALL)
+        encoder->call_target = &operands[all > 1 && operands[0].kind == OPERAND_LIST];
+    put_operands(encoder, operands, count, slots, 0);
+    if (all > CODE_SLOTS) {
+        struct operand rest = {.elements = encoder->instruction->operands + count,
+                               .element_count = (uint32_t)(all - count)};
 
-        set_slot(encoder, slots + 2 * group.count, CODE_MORE);
+        set_slot(encoder, slots + 2 * count, CODE_MORE);
         put_group(encoder, CODE_MORE, &rest, 0);
     }
 }
