@@ -9,6 +9,7 @@
 
 #include <elf.h>
 
+#include "base/context.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
 #include "ptx/initialiser.h"
@@ -26,6 +27,7 @@ struct builder {
     struct scope *scope;
     uint32_t sm;
     size_t relocation_capacity[DATA_KINDS];
+    struct table names; /* of one body's variables, while they are placed */
 };
 
 static bool too_large(const char *format, uint64_t size, uint64_t most)
@@ -146,7 +148,7 @@ static const struct ptx_item *item_of(const struct body_symbol *symbol, struct a
 static struct text body_name(struct builder *builder, const struct function_code *function,
                              struct text name)
 {
-    struct table *seen = &builder->data->names;
+    struct table *seen = &builder->names;
     uint32_t count = table_find(seen, name);
     count = count == TABLE_NONE ? 0 : count + 1;
     table_set(seen, name, count);
@@ -221,7 +223,7 @@ static bool is_object(const struct body_symbol *symbol)
 static bool add_body(struct builder *builder, struct function_code *function, uint32_t index)
 {
     bool is_good = true;
-    table_free(&builder->data->names);
+    table_free(&builder->names);
     for (uint32_t i = 0; i < function->symbol_count && is_good; i++)
         if (!function->symbols[i].is_body_variable)
             function->symbols[i].object =
@@ -323,17 +325,14 @@ static bool place_all(struct builder *builder, struct function_code *functions,
     return is_good;
 }
 
-void data_free(struct data *data)
-{
-    table_free(&data->names);
-}
-
 bool data_build(struct data *data, struct arena *arena, const struct ptx_module *module,
                 struct scope *scope, struct function_code *functions, size_t function_count,
                 uint32_t sm)
 {
     struct builder builder = {
         .data = data, .arena = arena, .module = module, .scope = scope, .sm = sm};
+
+    CONTEXT_DEFER(table_cleanup, &builder.names);
     if (!place_all(&builder, functions, function_count))
         return false;
     for (int kind = DATA_INITIALISED; kind <= DATA_CONSTANT; kind++)

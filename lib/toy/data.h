@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/table.h"
 #include "base/text.h"
 #include "ptx/module.h"
 #include "toy/compile.h"
@@ -75,10 +74,7 @@ struct data {
     struct object *objects;
     size_t object_count;
     struct data_section sections[DATA_KINDS];
-    struct table names; /* of one body's variables, while they are placed */
 };
-
-void data_free(struct data *data);
 
 /* Places all variables of the module, then those of the bodies of `functions`, whose `objects` and
  * shared sizes it sets; marks what initial values refer to in the scope. All in `arena`. False, and

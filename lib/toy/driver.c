@@ -416,7 +416,6 @@ static enum link_code free_functions(struct unit *unit)
 /* Phase 26. All but the cubin. */
 static enum link_code free_unit(struct unit *unit)
 {
-    data_free(&unit->data);
     scope_free(&unit->scope);
     buffer_free(&unit->code);
     image_strings_free(&unit->strings);
