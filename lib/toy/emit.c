@@ -442,10 +442,8 @@ const char *emit_cubin(struct unit *unit)
     const char *obstacle = "it was not asked for";
 
     if (unit->switches.executable && unit->mode == mode_get(MODE_WHOLE_PROGRAM))
-        obstacle = program_make(unit);
+        obstacle = program_emit(unit);
     if (obstacle)
         emit_relocatable(unit);
-    else
-        emit_program(unit);
     return obstacle;
 }

@@ -38,15 +38,12 @@ struct emission {
  * executable, which the switches and the mode must ask for; else why it is relocatable. */
 const char *emit_cubin(struct unit *unit);
 
-/* program.c: makes owners of the unit's functions and data for a finished program, in which nothing
- * calls across sections: each kernel with copies of what it calls, its shared memory and its stack
- * laid out. Returns NULL, or else why it cannot be a finished one: that is for a linker to make.
- * What a kernel becomes depends on the kernel, what it reaches, and the variables of the module: on
- * no other kernel. */
-const char *program_make(struct unit *unit);
-
-/* emit_program.c: an executable of the owners that program_make() has made. */
-void emit_program(struct unit *unit);
+/* program.c: makes unit->owners, unit->image and unit->cubin of the unit's functions and data as a
+ * finished program, in which nothing calls across sections: each kernel with copies of what it
+ * calls, its shared memory and its stack laid out. Returns NULL, or else why it cannot be a
+ * finished one: that is for a linker to make. What a kernel becomes depends on the kernel, what it
+ * reaches, and the variables of the module: on no other kernel. */
+const char *program_emit(struct unit *unit);
 
 /* emit.c: what both are made of. */
 
