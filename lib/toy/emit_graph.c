@@ -78,12 +78,6 @@ static bool is_address_taken(const struct global *global)
     return global->is_function && global->is_address_taken && global->symbol;
 }
 
-/* What an indirect call may reach; kernels have no prototype. */
-static bool is_candidate(const struct global *global)
-{
-    return is_address_taken(global) && !global->item->function.is_entry;
-}
-
 static void put_addresses(struct unit *unit, struct buffer *out)
 {
     for (size_t i = 0; i < unit->scope.count; i++) {
@@ -91,10 +85,9 @@ static void put_addresses(struct unit *unit, struct buffer *out)
 
         if (!is_address_taken(global))
             continue;
-        struct text prototype = {0};
-        if (is_candidate(global))
-            prototype = prototype_of(unit, global);
-        put_pair(out, global->symbol, image_string(&unit->strings, prototype));
+        bool is_entry = global->item->function.is_entry;
+        put_pair(out, global->symbol,
+                 image_string(&unit->strings, is_entry ? TEXT("") : prototype_of(unit, global)));
     }
 }
 
