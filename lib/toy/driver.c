@@ -179,7 +179,7 @@ static enum link_code emit_header(struct unit *unit)
 /* Phase 8. They are errors (measured); what only the bodies show comes in phase 24. */
 static enum link_code check_patch_code(struct unit *unit)
 {
-    return ok_or_failed(unit->mode != mode_get(MODE_TOOLS_PATCH) || mode_check_tools_patch(unit));
+    return ok_or_failed(unit->mode->kind != MODE_TOOLS_PATCH || mode_check_tools_patch(unit));
 }
 
 /* Phase 9. There are no modules without ABI any more: ptxas 13.0 refuses -abi=no. */
@@ -343,8 +343,11 @@ static enum link_code prepare_functions(struct unit *unit)
     uint32_t sm = unit->job->sm;
 
     unit->parameter_base = sm >= 100 ? 0x380 : sm >= 90 ? 0x210 : 0x160;
-    if (unit->mode->begin)
-        unit->mode->begin(unit);
+    if (unit->switches.function_maxrregcount > 0)
+        unit->function_registers = (uint32_t)unit->switches.function_maxrregcount;
+    /* Code that is patched in must get by with what the ABI leaves it. */
+    if (unit->mode->kind == MODE_TOOLS_PATCH)
+        unit->own_job.maxrregcount = BUDGET_LEAST;
     return LINK_OK;
 }
 
@@ -398,7 +401,7 @@ static enum link_code compile_functions(struct unit *unit)
 /* Phase 24. What is checked is the mode's affair: registers along calls, patch code's bodies. */
 static enum link_code check_and_report(struct unit *unit)
 {
-    bool ok = !unit->mode->finish || unit->mode->finish(unit);
+    bool ok = mode_check_results(unit);
 
     results_report(unit);
     return ok_or_failed(ok);

@@ -441,7 +441,7 @@ const char *emit_cubin(struct unit *unit)
 {
     const char *obstacle = "it was not asked for";
 
-    if (unit->switches.executable && unit->mode == mode_get(MODE_WHOLE_PROGRAM))
+    if (unit->switches.executable && unit->mode->kind == MODE_WHOLE_PROGRAM)
         obstacle = program_emit(unit);
     if (obstacle)
         emit_relocatable(unit);

@@ -8,42 +8,14 @@
 
 #include "diag/diag.h"
 #include "ptx/types.h"
-#include "toy/budget.h"
 
-static void begin_relocatable(struct unit *unit)
-{
-    int32_t registers = unit->switches.function_maxrregcount;
-
-    unit->function_registers = registers > 0 ? (uint32_t)registers : 0;
-}
-
-/* Code that is patched in must get by with what the ABI leaves it. */
-static void begin_patch(struct unit *unit)
-{
-    unit->own_job.maxrregcount = BUDGET_LEAST;
-}
-
-/* Chunks are compiled in this mode too, and which functions meet in a chunk must not decide whether
- * a link succeeds: registers are only checked when the user has asked for the mode. */
-static bool finish_relocatable(struct unit *unit)
-{
-    return !unit->switches.compile_only || unit->job->debug || results_check_registers(unit);
-}
-
-static bool finish_patch(struct unit *unit);
-
-static const struct mode modes[MODE_KINDS] = {
-    [MODE_WHOLE_PROGRAM] = {"whole program", true, false, NULL, NULL},
-    [MODE_COMPILE_ONLY] = {"compile-only", false, false, begin_relocatable, finish_relocatable},
-    [MODE_TOOLS_PATCH] = {"tools-patch", false, false, begin_patch, finish_patch},
-    [MODE_EXTENSIBLE_WHOLE_PROGRAM] = {"extensible whole program", true, true, begin_relocatable,
-                                       finish_relocatable},
+static const struct mode modes[] = {
+    [MODE_WHOLE_PROGRAM] = {MODE_WHOLE_PROGRAM, "whole program", true, false},
+    [MODE_COMPILE_ONLY] = {MODE_COMPILE_ONLY, "compile-only", false, false},
+    [MODE_TOOLS_PATCH] = {MODE_TOOLS_PATCH, "tools-patch", false, false},
+    [MODE_EXTENSIBLE_WHOLE_PROGRAM] = {MODE_EXTENSIBLE_WHOLE_PROGRAM, "extensible whole program",
+                                       true, true},
 };
-
-const struct mode *mode_get(enum mode_kind kind)
-{
-    return &modes[kind];
-}
 
 #define C MODE_FLAG_COMPILE_ONLY
 #define T MODE_FLAG_TOOLS_PATCH
@@ -149,7 +121,7 @@ bool mode_check_tools_patch(const struct unit *unit)
 }
 
 /* Variables of bodies, and calls whose target is not known. */
-static bool finish_patch(struct unit *unit)
+static bool check_patch_results(const struct unit *unit)
 {
     bool has[RESOURCES] = {false};
     bool is_indirect = false;
@@ -162,8 +134,8 @@ static bool finish_patch(struct unit *unit)
         for (size_t k = 0; k < function->symbol_count; k++) {
             const struct body_symbol *symbol = &function->symbols[k];
 
-            has[SHARED_MEMORY] |= symbol->is_body_variable && symbol->space == SPACE_SHARED;
-            has[CONSTANTS] |= symbol->is_body_variable && symbol->space == SPACE_CONST;
+            has[SHARED_MEMORY] |= symbol->is_body_variable && symbol->space == PTX_SPACE_SHARED;
+            has[CONSTANTS] |= symbol->is_body_variable && symbol->space == PTX_SPACE_CONST;
         }
     }
     for (size_t i = 0; i < unit->scope.count; i++)
@@ -174,4 +146,19 @@ static bool finish_patch(struct unit *unit)
     else if (is_address_taken)
         diag_fatal("Taking address of device functions " NOT_ALLOWED);
     return report_resources(has) && !is_indirect && !is_address_taken;
+}
+
+/* Chunks are compiled in the compile-only mode too, and which functions meet in a chunk must not
+ * decide whether a link succeeds: registers are only checked when the user has asked for the mode.
+ */
+bool mode_check_results(struct unit *unit)
+{
+    switch (unit->mode->kind) {
+    case MODE_WHOLE_PROGRAM:
+        return true;
+    case MODE_TOOLS_PATCH:
+        return check_patch_results(unit);
+    default:
+        return !unit->switches.compile_only || unit->job->debug || results_check_registers(unit);
+    }
 }

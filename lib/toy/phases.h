@@ -50,23 +50,22 @@ enum mode_flag {
 
 /* What a mode does of its own. The container is the same in all: a relocatable cubin. */
 struct mode {
+    enum mode_kind kind;
     const char *name;
-    bool is_program;                  /* phase 13: only kernels and what they reach is compiled */
-    bool keeps_exported;              /* ... and what other modules may call */
-    void (*begin)(struct unit *unit); /* phase 21: before the first function; may be NULL */
-    /* Phase 24: after the last function; false, and errors. May be NULL. */
-    bool (*finish)(struct unit *unit);
+    bool is_program;     /* phase 13: only kernels and what they reach is compiled */
+    bool keeps_exported; /* ... and what other modules may call */
 };
 
 /* The mode for a set of enum mode_flag. NULL, and an error in ptxas's words, for one that it
  * refuses; a warning where it ignores a flag. */
 const struct mode *mode_choose(unsigned flags);
 
-const struct mode *mode_get(enum mode_kind kind);
-
 /* Phase 8. What code that tools patch into a program may not have: kernels, and memory of its own
  * besides .global. False, and an error for each kind of resource. */
 bool mode_check_tools_patch(const struct unit *unit);
+
+/* Phase 24: what the mode checks when all functions are done. False, and errors. */
+bool mode_check_results(struct unit *unit);
 
 /* conflicts.c: options that do not go together, or not with the module (minilink-internals(7),
  * Phases, 9). */
