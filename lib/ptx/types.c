@@ -60,14 +60,15 @@ const char *ptx_linkage_name(enum ptx_linkage linkage)
     return linkages[linkage];
 }
 
-enum ptx_space parser_space(const struct parser *parser)
+enum ptx_space ptx_space_find(struct text word)
 {
-    struct text word = parser_text(parser);
-
-    if (parser->token.kind != TOKEN_DOT)
-        return PTX_SPACE_NONE;
     for (size_t i = PTX_SPACE_NONE + 1; i < sizeof spaces / sizeof *spaces; i++)
         if (text_equal(word, text_of(spaces[i])))
             return (enum ptx_space)i;
     return PTX_SPACE_NONE;
+}
+
+enum ptx_space parser_space(const struct parser *parser)
+{
+    return parser->token.kind == TOKEN_DOT ? ptx_space_find(parser_text(parser)) : PTX_SPACE_NONE;
 }

@@ -67,3 +67,6 @@ const char *ptx_type_name(enum ptx_type type);
 
 /* ".visible"; "" for PTX_INTERNAL. */
 const char *ptx_linkage_name(enum ptx_linkage linkage);
+
+/* The space that a dotted word names (".shared"), or PTX_SPACE_NONE. */
+enum ptx_space ptx_space_find(struct text word);

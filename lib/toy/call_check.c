@@ -59,7 +59,8 @@ static bool argument_agrees(const struct call *call, const struct operand *argum
     if (argument->kind == OPERAND_SYMBOL) {
         const struct body_symbol *symbol = &call->body->symbols[argument->symbol];
 
-        return symbol->space != SPACE_PARAM || symbol->size == 0 || symbol->size == parameter->size;
+        return symbol->space != PTX_SPACE_PARAM || symbol->size == 0 ||
+               symbol->size == parameter->size;
     }
     return true;
 }
@@ -72,12 +73,12 @@ static void check_spaces(struct call *call, const struct operand *list)
         const struct body_symbol *symbol =
             argument->kind == OPERAND_SYMBOL ? &call->body->symbols[argument->symbol] : NULL;
 
-        if (symbol && symbol->is_parameter && symbol->space == SPACE_PARAM)
+        if (symbol && symbol->is_parameter && symbol->space == PTX_SPACE_PARAM)
             fail(call,
                  "Formal parameter '%.*s' declared in .param space cannot be used as argument to "
                  "call",
                  symbol->name);
-        else if (symbol ? symbol->is_function || symbol->space != SPACE_PARAM
+        else if (symbol ? symbol->is_function || symbol->space != PTX_SPACE_PARAM
                         : argument->kind == OPERAND_SPECIAL || argument->kind == OPERAND_ADDRESS)
             fail(call, "Call argument '%.*s' has illegal state space", argument->text);
     }

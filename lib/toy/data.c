@@ -170,10 +170,10 @@ static bool add_body_variable(struct builder *builder, struct function_code *fun
                             .function = function_index,
                             .alignment = symbol->alignment,
                             .size = symbol->size};
-    if (symbol->space == SPACE_SHARED) {
+    if (symbol->space == PTX_SPACE_SHARED) {
         object.kind = is_entry ? DATA_KERNEL_SHARED : DATA_SHARED;
         object.other = STO_CUDA_SHARED;
-    } else if (symbol->space == SPACE_CONST) {
+    } else if (symbol->space == PTX_SPACE_CONST) {
         object.kind = DATA_CONSTANT;
         object.other = STO_CUDA_CONST;
     } else {
@@ -198,7 +198,7 @@ static bool add_body_variable(struct builder *builder, struct function_code *fun
 
 static bool is_opaque_parameter(const struct body_symbol *symbol)
 {
-    return symbol->is_parameter && symbol->space == SPACE_TEXTURE;
+    return symbol->is_parameter && symbol->space == PTX_SPACE_TEX;
 }
 
 static void add_parameter(struct builder *builder, struct function_code *function,
@@ -216,8 +216,8 @@ static void add_parameter(struct builder *builder, struct function_code *functio
 static bool is_object(const struct body_symbol *symbol)
 {
     return symbol->is_body_variable && !symbol->is_parameter &&
-           (symbol->space == SPACE_SHARED || symbol->space == SPACE_GLOBAL ||
-            symbol->space == SPACE_CONST);
+           (symbol->space == PTX_SPACE_SHARED || symbol->space == PTX_SPACE_GLOBAL ||
+            symbol->space == PTX_SPACE_CONST);
 }
 
 static bool add_body(struct builder *builder, struct function_code *function, uint32_t index)

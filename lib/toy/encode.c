@@ -118,17 +118,17 @@ static uint64_t part_bits(const struct operand *operand)
 static enum code_reference reference_of(const struct body_symbol *symbol, bool is_call_target)
 {
     static const uint8_t references[] = {
-        [SPACE_PARAM] = CODE_ARGUMENT,
-        [SPACE_LOCAL] = CODE_LOCAL,
-        [SPACE_SHARED] = CODE_SHARED,
-        [SPACE_GLOBAL] = CODE_ADDRESS_PAIR,
-        [SPACE_CONST] = CODE_CONSTANT,
-        [SPACE_TEXTURE] = CODE_CONSTANT, /* a word in bank 0 says which it is */
+        [PTX_SPACE_PARAM] = CODE_ARGUMENT,
+        [PTX_SPACE_LOCAL] = CODE_LOCAL,
+        [PTX_SPACE_SHARED] = CODE_SHARED,
+        [PTX_SPACE_GLOBAL] = CODE_ADDRESS_PAIR,
+        [PTX_SPACE_CONST] = CODE_CONSTANT,
+        [PTX_SPACE_TEX] = CODE_CONSTANT, /* a word in bank 0 says which it is */
     };
 
     if (symbol->is_function)
         return is_call_target ? CODE_CALL : CODE_ADDRESS_PAIR;
-    if (symbol->space == SPACE_PARAM && (symbol->is_parameter || symbol->is_return))
+    if (symbol->space == PTX_SPACE_PARAM && (symbol->is_parameter || symbol->is_return))
         return CODE_PARAMETER;
     return references[symbol->space];
 }

@@ -28,7 +28,7 @@ static struct body_symbol symbol_of(const struct ptx_parameter *parameter)
                                 .is_body_variable = true,
                                 .is_parameter = true,
                                 .is_return = parameter->is_return,
-                                .space = is_opaque ? SPACE_TEXTURE : SPACE_PARAM,
+                                .space = is_opaque ? PTX_SPACE_TEX : PTX_SPACE_PARAM,
                                 .alignment = parameter->alignment,
                                 .size = is_opaque ? 0 : parameter->size,
                                 .type = parameter->type};
@@ -200,7 +200,7 @@ static bool place_all(struct body *body, bool is_parameter, bool is_return, uint
     for (size_t i = 0; i < body->symbol_count; i++) {
         struct body_symbol *symbol = &body->symbols[i];
         if (!symbol->is_body_variable ||
-            (symbol->space != SPACE_PARAM && symbol->space != SPACE_LOCAL) ||
+            (symbol->space != PTX_SPACE_PARAM && symbol->space != PTX_SPACE_LOCAL) ||
             symbol->is_parameter != is_parameter || symbol->is_return != is_return)
             continue;
         if (!place(symbol, end))

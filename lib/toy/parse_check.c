@@ -295,40 +295,42 @@ static bool check_parts(struct checking *checking, const struct operand_rule *ru
     return check_part(checking, rule, operand, &bits);
 }
 
-/* The state space that the instruction names for its address number `index`: an instruction that
- * moves data names two. */
-static const char *space_of(const struct instruction *instruction, unsigned index)
+/* The state space that the instruction names for its address number `index`, or PTX_SPACE_NONE: an
+ * instruction that moves data names two. */
+static enum ptx_space space_of(const struct instruction *instruction, unsigned index)
 {
-    static const char *const words[] = {"global", "shared", "local", "const", "param"};
+    static const struct {
+        const char *word;
+        enum ptx_space space;
+    } spaces[] = {{"global", PTX_SPACE_GLOBAL},
+                  {"shared", PTX_SPACE_SHARED},
+                  {"local", PTX_SPACE_LOCAL},
+                  {"const", PTX_SPACE_CONST},
+                  {"param", PTX_SPACE_PARAM}};
 
     for (unsigned i = 0; i < instruction->modifier_count; i++) {
         const char *name = modifier_name(instruction->modifiers[i]);
 
-        for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
-            size_t size = strlen(words[k]);
+        for (size_t k = 0; k < sizeof spaces / sizeof spaces[0]; k++) {
+            size_t size = strlen(spaces[k].word);
 
-            if (strncmp(name, words[k], size) != 0 || (name[size] && name[size] != ':'))
+            if (strncmp(name, spaces[k].word, size) != 0 || (name[size] && name[size] != ':'))
                 continue;
             if (index-- == 0)
-                return words[k];
+                return spaces[k].space;
         }
     }
-    return "";
+    return PTX_SPACE_NONE;
 }
 
-static bool space_agrees(const char *word, const struct body_symbol *symbol, bool is_written)
+static bool space_agrees(enum ptx_space space, const struct body_symbol *symbol, bool is_written)
 {
-    static const char *const words[] = {
-        [SPACE_PARAM] = "param",   [SPACE_LOCAL] = "local", [SPACE_SHARED] = "shared",
-        [SPACE_GLOBAL] = "global", [SPACE_CONST] = "const", [SPACE_TEXTURE] = "texture",
-    };
-
-    if (*word == '\0')
-        return symbol->space != SPACE_TEXTURE && symbol->space != SPACE_CONST &&
-               symbol->space != SPACE_PARAM;
+    if (space == PTX_SPACE_NONE)
+        return symbol->space != PTX_SPACE_TEX && symbol->space != PTX_SPACE_CONST &&
+               symbol->space != PTX_SPACE_PARAM;
     if (is_written && symbol->is_parameter && !symbol->is_return)
         return false;
-    return strcmp(word, words[symbol->space]) == 0;
+    return space == symbol->space;
 }
 
 static bool check_address(struct checking *checking, const struct operand *operand)
@@ -336,7 +338,7 @@ static bool check_address(struct checking *checking, const struct operand *opera
     const struct body *body = checking->parser->body;
     unsigned flags = opcode_get(checking->instruction->opcode)->flags;
     unsigned index = checking->addresses++;
-    const char *word;
+    enum ptx_space space;
 
     if (operand->kind != OPERAND_ADDRESS)
         return mismatch(checking, operand, "an address is needed");
@@ -346,10 +348,10 @@ static bool check_address(struct checking *checking, const struct operand *opera
         return true;
     if (body->symbols[operand->symbol].is_function)
         return mismatch(checking, operand, "a function is no data");
-    word = space_of(checking->instruction, index);
-    if (index && *word == '\0') /* a barrier, a map: not the instruction's own space */
+    space = space_of(checking->instruction, index);
+    if (index && space == PTX_SPACE_NONE) /* a barrier, a map: not the instruction's own space */
         return true;
-    return space_agrees(word, &body->symbols[operand->symbol], checking->is_store) ||
+    return space_agrees(space, &body->symbols[operand->symbol], checking->is_store) ||
            mismatch(checking, operand, "the state space does not go with the address");
 }
 

@@ -6,19 +6,6 @@
 #include "ptx/initialiser.h"
 #include "ptx/types.h"
 
-static const struct space {
-    struct text name;
-    enum variable_space space;
-    enum ptx_space module_space;
-} spaces[] = {
-    {TEXT(".param"), SPACE_PARAM, PTX_SPACE_PARAM},
-    {TEXT(".local"), SPACE_LOCAL, PTX_SPACE_LOCAL},
-    {TEXT(".shared"), SPACE_SHARED, PTX_SPACE_SHARED},
-    {TEXT(".global"), SPACE_GLOBAL, PTX_SPACE_GLOBAL},
-    {TEXT(".const"), SPACE_CONST, PTX_SPACE_CONST},
-    {TEXT(".tex"), SPACE_TEXTURE, PTX_SPACE_TEX},
-};
-
 /* The words between a directive and the names it declares. */
 struct declared_type {
     enum ptx_type type;
@@ -298,12 +285,12 @@ static bool parse_range(struct parser *parser, struct body_symbol *symbol, size_
     return true;
 }
 
-static bool parse_variable(struct parser *parser, struct body_symbol symbol, enum ptx_space space)
+static bool parse_variable(struct parser *parser, struct body_symbol symbol)
 {
     size_t place = parser->token.offset;
     bool is_array = false, is_open = false, is_range;
     struct variable_declaration declaration = {.role = DECLARATION_BODY_VARIABLE,
-                                               .space = (uint8_t)space,
+                                               .space = symbol.space,
                                                .type = symbol.type,
                                                .vector = symbol.lanes};
 
@@ -328,17 +315,16 @@ static bool parse_variable(struct parser *parser, struct body_symbol symbol, enu
            parse_error(parser, place, "'%.*s' is declared twice", TEXT_ARG(symbol.name));
 }
 
-static bool parse_variables(struct parser *parser, const struct space *space,
-                            struct declared_type *type)
+static bool parse_variables(struct parser *parser, enum ptx_space space, struct declared_type *type)
 {
-    struct body_symbol model = {.is_body_variable = true, .space = (uint8_t)space->space};
+    struct body_symbol model = {.is_body_variable = true, .space = (uint8_t)space};
 
     if (!parse_type(parser, type))
         return false;
-    if (space->space == SPACE_TEXTURE)
+    if (space == PTX_SPACE_TEX)
         return parse_error(parser, parser->token.offset,
                            "Texture variables must be declared at module scope");
-    if (type->attribute && space->space != SPACE_GLOBAL)
+    if (type->attribute && space != PTX_SPACE_GLOBAL)
         return illegal_attribute(parser, type);
     if (parse_at(parser, ';')) /* of nothing: see parser_variable */
         return parse_expect(parser, ';', "behind the declaration");
@@ -346,7 +332,7 @@ static bool parse_variables(struct parser *parser, const struct space *space,
     model.type = (uint8_t)type->type;
     model.lanes = (uint8_t)type->lanes;
     model.alignment = type->alignment ? type->alignment : (uint32_t)model.size;
-    while (parse_variable(parser, model, space->module_space)) {
+    while (parse_variable(parser, model)) {
         if (!parse_at(parser, ','))
             return parse_expect(parser, ';', "behind the declaration");
         parse_advance(parser);
@@ -398,6 +384,7 @@ static bool skip_pragma(struct parser *parser)
 bool parse_declare(struct parser *parser)
 {
     struct declared_type type = {.lanes = 1};
+    enum ptx_space space;
 
     if (at_word(parser, ".loc"))
         return parse_location(parser);
@@ -408,9 +395,9 @@ bool parse_declare(struct parser *parser)
         return false;
     if (at_word(parser, ".reg"))
         return parse_registers(parser, &type);
-    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
-        if (text_equal(spaces[i].name, parse_text(parser)))
-            return parse_variables(parser, &spaces[i], &type);
+    space = parser->token.kind == TOKEN_DOT ? ptx_space_find(parse_text(parser)) : PTX_SPACE_NONE;
+    if (space != PTX_SPACE_NONE)
+        return parse_variables(parser, space, &type);
     return parse_error(parser, parser->token.offset, "'%.*s' is no directive of a function body",
                        TEXT_ARG(parse_text(parser)));
 }

@@ -128,21 +128,16 @@ struct global *scope_target(const struct scope *scope, struct global *global)
 
 bool scope_lookup(const void *argument, struct body_symbol *symbol)
 {
-    static const uint8_t spaces[] = {
-        [PTX_SPACE_GLOBAL] = SPACE_GLOBAL, [PTX_SPACE_CONST] = SPACE_CONST,
-        [PTX_SPACE_SHARED] = SPACE_SHARED, [PTX_SPACE_LOCAL] = SPACE_LOCAL,
-        [PTX_SPACE_PARAM] = SPACE_PARAM,   [PTX_SPACE_REG] = SPACE_GLOBAL,
-        [PTX_SPACE_TEX] = SPACE_TEXTURE};
     const struct scope *scope = argument;
     const struct global *global = scope_find(scope, symbol->name);
     if (!global)
         return false;
     symbol->global = (uint32_t)(global - scope->globals);
     symbol->is_function = global->is_function;
-    symbol->space = SPACE_GLOBAL;
+    symbol->space = PTX_SPACE_GLOBAL;
     if (!global->is_function)
         symbol->space = ptx_type_is_opaque(global->item->variable.type)
-                            ? (uint8_t)SPACE_TEXTURE
-                            : spaces[global->item->variable.space];
+                            ? (uint8_t)PTX_SPACE_TEX
+                            : global->item->variable.space;
     return true;
 }

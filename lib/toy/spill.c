@@ -58,7 +58,7 @@ static void add_area(struct spilling *spilling)
     ARENA_PUSH(body->arena, body->symbols, body->symbol_count, capacity) =
         (struct body_symbol){.name = TEXT("%spill"),
                              .is_body_variable = true,
-                             .space = SPACE_LOCAL,
+                             .space = PTX_SPACE_LOCAL,
                              .alignment = AREA_ALIGNMENT};
 }
 

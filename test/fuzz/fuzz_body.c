@@ -14,7 +14,9 @@ static bool lookup(const void *argument, struct body_symbol *symbol)
 
     (void)argument;
     symbol->is_function = first == 'f';
-    symbol->space = first == 'c' ? SPACE_CONST : first == 's' ? SPACE_SHARED : SPACE_GLOBAL;
+    symbol->space = first == 'c'   ? PTX_SPACE_CONST
+                    : first == 's' ? PTX_SPACE_SHARED
+                                   : PTX_SPACE_GLOBAL;
     return first != '%';
 }
 

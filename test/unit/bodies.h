@@ -26,16 +26,16 @@ static inline bool bodies_lookup(const void *argument, struct body_symbol *symbo
     switch (symbol->name.data[0]) {
     case 'f':
     case 'g':
-        symbol->space = SPACE_GLOBAL;
+        symbol->space = PTX_SPACE_GLOBAL;
         return true;
     case 'c':
-        symbol->space = SPACE_CONST;
+        symbol->space = PTX_SPACE_CONST;
         return true;
     case 's':
-        symbol->space = SPACE_SHARED;
+        symbol->space = PTX_SPACE_SHARED;
         return true;
     case 't':
-        symbol->space = SPACE_TEXTURE;
+        symbol->space = PTX_SPACE_TEX;
         return true;
     default:
         return false;
@@ -56,7 +56,7 @@ static inline void bodies_parse(struct parsed *parsed, struct text text)
             (struct body_symbol){.name = text_of(i ? "kernel_param_1" : "kernel_param_0"),
                                  .is_body_variable = true,
                                  .is_parameter = true,
-                                 .space = SPACE_PARAM,
+                                 .space = PTX_SPACE_PARAM,
                                  .size = 8,
                                  .offset = 0x210 + 8 * i};
     parsed->body = (struct body){.arena = &parsed->arena,

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "diag/diag.h"
+#include "ptx/types.h"
 
 #define NO_INDEX UINT32_MAX
 
@@ -97,15 +98,6 @@ struct label {
     struct text prototype; /* .callprototype text; empty for others */
 };
 
-enum variable_space {
-    SPACE_PARAM,
-    SPACE_LOCAL,
-    SPACE_SHARED,
-    SPACE_GLOBAL,
-    SPACE_CONST,
-    SPACE_TEXTURE
-};
-
 /* How a function's code uses one of its symbols. */
 enum symbol_use {
     USE_CALLED = 1,  /* by name, or as one of the targets of an indirect call */
@@ -124,7 +116,7 @@ struct body_symbol {
     bool is_body_variable; /* declared in this body, or a parameter */
     bool is_parameter;     /* of this function */
     bool is_return;        /* return parameter of a .func */
-    uint8_t space;         /* enum variable_space */
+    uint8_t space;         /* enum ptx_space; PTX_SPACE_TEX: a texture, sampler or surface */
     uint32_t alignment;    /* of body variables and parameters */
     uint64_t size;         /* bytes; 0 = unsized */
     uint64_t offset; /* of .local, .param: in the frame or parameter area; set by the driver */

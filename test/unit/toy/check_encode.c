@@ -76,7 +76,7 @@ static void check_reference(const struct body *body, const struct operand *was,
                             const struct operand *is)
 {
     const struct body_symbol *symbol = &body->symbols[was->symbol];
-    bool is_placed = symbol->space == SPACE_PARAM || symbol->space == SPACE_LOCAL;
+    bool is_placed = symbol->space == PTX_SPACE_PARAM || symbol->space == PTX_SPACE_LOCAL;
     int64_t offset = is_placed ? (int64_t)symbol->offset : 0;
 
     ck_assert_uint_ne(is->symbol, NO_INDEX);
@@ -366,16 +366,19 @@ static void make_registers(struct body *body)
 
 static void make_symbols(struct body *body)
 {
+    static const uint8_t spaces[] = {PTX_SPACE_PARAM,  PTX_SPACE_LOCAL, PTX_SPACE_SHARED,
+                                     PTX_SPACE_GLOBAL, PTX_SPACE_CONST, PTX_SPACE_TEX};
+
     body->symbol_count = 8;
     body->symbols = arena_zalloc(body->arena, body->symbol_count, sizeof *body->symbols);
     for (unsigned i = 0; i < body->symbol_count; i++) {
         body->symbols[i].name = TEXT("symbol");
-        body->symbols[i].space = (uint8_t)(i < 6 ? i : SPACE_PARAM);
+        body->symbols[i].space = i < sizeof spaces ? spaces[i] : PTX_SPACE_PARAM;
         body->symbols[i].is_function = i == 7;
         body->symbols[i].is_parameter = i == 6;
         body->symbols[i].offset = 1000 * i;
     }
-    body->symbols[7].space = SPACE_GLOBAL;
+    body->symbols[7].space = PTX_SPACE_GLOBAL;
 }
 
 /* Plain labels everywhere and one table of two of them. */

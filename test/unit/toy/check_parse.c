@@ -306,7 +306,7 @@ TEST(variables_of_the_body_become_symbols)
     ck_assert(text_equal(symbols[3].initialiser, TEXT("5")));
     ck_assert_uint_eq(symbols[4].size, 12);
     ck_assert(text_equal(symbols[4].initialiser, TEXT("{1, {2}, (3)}")));
-    ck_assert_uint_eq(symbols[5].space, SPACE_CONST);
+    ck_assert_uint_eq(symbols[5].space, PTX_SPACE_CONST);
 }
 
 TEST(lines_and_locations_are_kept)
