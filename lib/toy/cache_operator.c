@@ -30,7 +30,7 @@ struct access {
     const char *forced;
 };
 
-static bool read_access(const struct access *access, uint16_t *operator, enum cache_mode * mode)
+static bool read_access(const struct access *access, struct cache_operator *result)
 {
     bool ok = true;
     const char *const given[] = {access->by_default, access->forced};
@@ -42,8 +42,8 @@ static bool read_access(const struct access *access, uint16_t *operator, enum ca
                        given[i]);
             ok = false;
         }
-        *operator= modifier_find(text_of(given[i]));
-        *mode = i == 1 ? CACHE_FORCED : *operator? CACHE_BY_DEFAULT : CACHE_AS_WRITTEN;
+        result->word = modifier_find(text_of(given[i]));
+        result->mode = i == 1 ? CACHE_FORCED : result->word ? CACHE_BY_DEFAULT : CACHE_AS_WRITTEN;
     }
     if (access->by_default && access->forced)
         diag_warning("Conflicting options force-%s-cache and def-%s-cache specified, ignoring "
@@ -58,8 +58,8 @@ bool cache_operator_read(struct cache_operators *operators, const struct switche
                                 switches->forced_load_cache};
     const struct access store = {"store", store_operators, switches->default_store_cache,
                                  switches->forced_store_cache};
-    bool ok = read_access(&load, &operators->load, &operators->load_mode);
-    return read_access(&store, &operators->store, &operators->store_mode) && ok;
+    bool ok = read_access(&load, &operators->loads);
+    return read_access(&store, &operators->stores) && ok;
 }
 
 static bool starts_with(const char *word, const char *start)
@@ -103,18 +103,20 @@ static struct place find_place(const struct instruction *instruction, const char
 }
 
 static void apply(struct instruction *instruction, struct arena *arena,
-                  const char *const *operators, uint16_t mode, bool is_forced)
+                  const char *const *operators, const struct cache_operator *given)
 {
-    struct place place = find_place(instruction, operators, modifier_name(mode));
+    if (given->mode == CACHE_AS_WRITTEN)
+        return;
+    struct place place = find_place(instruction, operators, modifier_name(given->word));
     size_t count = instruction->modifier_count;
     size_t rest = place.index + place.is_taken; /* the first word behind it */
-    if (place.is_exempt || (place.is_taken && !is_forced))
+    if (place.is_exempt || (place.is_taken && given->mode != CACHE_FORCED))
         return;
     if (!place.is_taken && count == INSTRUCTION_MODIFIERS)
         return; /* no load or store that the parser takes has so many words */
     uint16_t *modifiers = arena_alloc(arena, count + 1, sizeof *modifiers);
     memcpy(modifiers, instruction->modifiers, place.index * sizeof *modifiers);
-    modifiers[place.index] = mode;
+    modifiers[place.index] = given->word;
     memcpy(&modifiers[place.index + 1], &instruction->modifiers[rest],
            (count - rest) * sizeof *modifiers);
     instruction->modifiers = modifiers;
@@ -123,15 +125,11 @@ static void apply(struct instruction *instruction, struct arena *arena,
 
 void cache_operator_apply(struct body *body, const struct cache_operators *operators)
 {
-    bool changes_loads = operators->load_mode != CACHE_AS_WRITTEN;
-    bool changes_stores = operators->store_mode != CACHE_AS_WRITTEN;
     for (size_t i = 0; i < body->instruction_count; i++) {
         struct instruction *instruction = &body->instructions[i];
-        if (instruction->opcode == INDEX_ld && changes_loads)
-            apply(instruction, body->arena, load_operators, operators->load,
-                  operators->load_mode == CACHE_FORCED);
-        else if (instruction->opcode == INDEX_st && changes_stores)
-            apply(instruction, body->arena, store_operators, operators->store,
-                  operators->store_mode == CACHE_FORCED);
+        if (instruction->opcode == INDEX_ld)
+            apply(instruction, body->arena, load_operators, &operators->loads);
+        else if (instruction->opcode == INDEX_st)
+            apply(instruction, body->arena, store_operators, &operators->stores);
     }
 }

@@ -16,11 +16,14 @@ enum cache_mode {
 };
 
 /* What the options say. */
+struct cache_operator {
+    uint16_t word; /* index in the modifier table; 0 = none was given */
+    enum cache_mode mode;
+};
+
 struct cache_operators {
-    uint16_t load; /* index in the modifier table; 0 = none was given */
-    uint16_t store;
-    enum cache_mode load_mode;
-    enum cache_mode store_mode;
+    struct cache_operator loads;
+    struct cache_operator stores;
 };
 
 /* Reads the switches. False, and errors in ptxas's words, for what is no cache operator. */

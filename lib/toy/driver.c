@@ -288,8 +288,8 @@ static enum link_code set_cache_modes(struct unit *unit)
                                         [CACHE_FORCED] = "forced"};
     const struct cache_operators *operators = &unit->cache;
 
-    remark(unit, 16, "loads: %s, stores: %s", names[operators->load_mode],
-           names[operators->store_mode]);
+    remark(unit, 16, "loads: %s, stores: %s", names[operators->loads.mode],
+           names[operators->stores.mode]);
     return LINK_OK;
 }
 
@@ -369,8 +369,8 @@ static void note_times(struct unit *unit)
 
         buffer_printf(&unit->times.functions,
                       "function '%.*s': cache mode %u of loads, %u of stores, %.3f ms\n",
-                      TEXT_ARG(function->item->name), unit->cache.load_mode, unit->cache.store_mode,
-                      (double)function->nanoseconds / 1e6);
+                      TEXT_ARG(function->item->name), unit->cache.loads.mode,
+                      unit->cache.stores.mode, (double)function->nanoseconds / 1e6);
         peak = function->nanoseconds > peak ? function->nanoseconds : peak;
     }
     remark(unit, 23, "%zu functions on %u threads, the longest %.3f ms", unit->function_count,
