@@ -102,12 +102,12 @@ static uint32_t dimension_of(struct text text)
 void budget_override(struct ptx_performance *performance, const struct switches *switches)
 {
     bool overrides = switches->override_directives;
-    const struct switch_word *word = switches->maxntid.first;
-    if (word && dimension_of(word->text) && (overrides || !promised_threads(performance)))
+    struct text list = switches->maxntid, word;
+    if (text_take_part(&list, &word) && dimension_of(word) &&
+        (overrides || !promised_threads(performance)))
         for (size_t i = 0; i < 3; i++) {
-            uint32_t dimension = word ? dimension_of(word->text) : 1;
+            uint32_t dimension = i == 0 || text_take_part(&list, &word) ? dimension_of(word) : 1;
             performance->maxntid[i] = dimension ? dimension : 1;
-            word = word ? word->next : NULL;
         }
     if (switches->minnctapersm > 0 && promised_threads(performance) &&
         (overrides || !performance->minnctapersm))

@@ -82,11 +82,11 @@ static void ignore_launch_bounds(struct switches *switches)
     if (switches->minnctapersm != SWITCH_NOT_GIVEN)
         diag_warning("Conflicting options -maxrregcount and -minnctapersm specified, ignoring "
                      "-minnctapersm option");
-    if (switches->maxntid.first)
+    if (switches->maxntid.size)
         diag_warning("Conflicting options -maxrregcount and -maxntid specified, ignoring -maxntid "
                      "option");
     switches->minnctapersm = SWITCH_NOT_GIVEN;
-    switches->maxntid = (struct switch_words){0};
+    switches->maxntid = (struct text){0};
 }
 
 static bool check_registers(struct unit *unit)

@@ -46,10 +46,10 @@ static void select_named(struct walk *walk, struct text text)
 
 static bool check_names(const struct unit *unit)
 {
-    for (const struct switch_word *word = unit->switches.entries.first; word; word = word->next) {
-        if (scope_find(&unit->scope, word->text))
+    for (struct text list = unit->switches.entries, word; text_take_part(&list, &word);) {
+        if (scope_find(&unit->scope, word))
             continue;
-        diag_fatal("Unknown function %.*s", TEXT_ARG(word->text));
+        diag_fatal("Unknown function %.*s", TEXT_ARG(word));
         return false;
     }
     return true;
@@ -82,20 +82,19 @@ static bool select_entries(struct walk *walk, const struct unit *unit)
 {
     bool ok = true;
 
-    for (const struct switch_word *word = unit->switches.entries.first; word; word = word->next) {
-        struct global *global = scope_find(&unit->scope, word->text);
+    for (struct text list = unit->switches.entries, word; text_take_part(&list, &word);) {
+        struct global *global = scope_find(&unit->scope, word);
 
         if (global->is_function && global->is_defined && global->item->function.is_entry) {
             select_function(walk, global);
             continue;
         }
-        diag_error("Entry function '%.*s' not found", TEXT_ARG(word->text));
+        diag_error("Entry function '%.*s' not found", TEXT_ARG(word));
         ok = false;
     }
-    for (const struct switch_word *word = unit->switches.entry_patterns.first; word;
-         word = word->next)
-        ok &= select_pattern(walk, unit, word->text);
-    if (unit->switches.entries.first || unit->switches.entry_patterns.first)
+    for (struct text list = unit->switches.entry_patterns, word; text_take_part(&list, &word);)
+        ok &= select_pattern(walk, unit, word);
+    if (unit->switches.entries.size || unit->switches.entry_patterns.size)
         return ok;
     for (size_t i = 0; i < unit->scope.count; i++) {
         struct global *global = &unit->scope.globals[i];

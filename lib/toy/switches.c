@@ -161,16 +161,13 @@ static bool store_number(struct reader *reader, const struct row *row, const cha
 
 static void store_list(struct reader *reader, const struct row *row, struct text value)
 {
-    struct switch_words *words =
-        (struct switch_words *)(void *)((char *)reader->switches + row->field);
+    struct text *list = (struct text *)(void *)((char *)reader->switches + row->field);
 
-    for (struct text part; text_take_part(&value, &part);) {
-        struct switch_word *word = arena_alloc(reader->arena, 1, sizeof *word);
-
-        *word = (struct switch_word){.text = part};
-        *(words->last ? &words->last->next : &words->first) = word;
-        words->last = word;
-    }
+    for (struct text part; text_take_part(&value, &part);)
+        *list =
+            list->size
+                ? text_of(arena_printf(reader->arena, "%.*s,%.*s", TEXT_ARG(*list), TEXT_ARG(part)))
+                : part;
 }
 
 static bool store(struct reader *reader, const struct row *row, const char *value)

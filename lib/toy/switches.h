@@ -10,18 +10,8 @@
 
 #define SWITCH_NOT_GIVEN INT32_MIN
 
-/* An element of an option whose value is a list, in the order in which they are given. */
-struct switch_word {
-    struct text text;
-    struct switch_word *next;
-};
-
-struct switch_words {
-    struct switch_word *first;
-    struct switch_word *last;
-};
-
-/* Options with a value: what is not given is SWITCH_NOT_GIVEN, NULL, or an empty list. */
+/* Options with a value: what is not given is SWITCH_NOT_GIVEN, NULL, or an empty list. Lists have
+ * commas between their parts, those of all options of that name one behind the other. */
 struct switches {
     bool verbose;
     bool no_warnings;
@@ -44,8 +34,8 @@ struct switches {
     bool phase_trace;
     int32_t first_reserved; /* of general registers that are given to nobody */
     int32_t reserved_count;
-    struct switch_words entry_patterns; /* extended regular expressions */
-    int32_t dynamic_scheduling;         /* 0 or 1, and so are the next two */
+    struct text entry_patterns; /* a list of extended regular expressions */
+    int32_t dynamic_scheduling; /* 0 or 1, and so are the next two */
     int32_t expensive;
     int32_t position_independent;
     int32_t split_compile;
@@ -62,15 +52,15 @@ struct switches {
     const char *forced_store_cache;
     const char *sanitizer;
     const char *machine;
-    struct switch_words entries;
-    struct switch_words maxntid;
+    struct text entries; /* lists */
+    struct text maxntid;
 };
 
 /* Reads job->options, a list in which a value is a word of its own or stands behind `=`; the last
- * of several counts, and a warning says so when it differs. Lists live in `arena`, words in the
- * job. False, and errors in ptxas's words, for what ptxas does not know or the value of which is
- * wrong. Options that only steer optimisations are taken and change nothing, as this assembler has
- * none. */
+ * of several counts, and a warning says so when it differs. Lists live in `arena` or, as words
+ * do, in the job. False, and errors in ptxas's words, for what ptxas does not know or the value of
+ * which is wrong. Options that only steer optimisations are taken and change nothing, as this
+ * assembler has none. */
 bool switches_read(struct switches *switches, const struct minilink_job *job, struct arena *arena);
 
 /* Threads on which the functions of one chunk are assembled (minilink-internals(7), Threads of one
