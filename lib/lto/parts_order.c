@@ -58,22 +58,6 @@ static void push(struct arrangement *arrangement, uint32_t version)
     arrangement->steps[arrangement->count++] = (struct step){version, 0};
 }
 
-/* All that a version needs has its place: now it gets its own. */
-static void place(struct joining *joining, uint32_t index)
-{
-    struct symbol_version *version = &joining->versions[index];
-    const struct joined_symbol *symbol = &joining->symbols[version->symbol];
-
-    version->position =
-        (uint32_t)(joining->external_count + joining->function_count + joining->variable_count);
-    if (!symbol->is_defined)
-        joining->externals[joining->external_count++] = index;
-    else if (symbol->is_function)
-        joining->functions[joining->function_count++] = index;
-    else
-        joining->variables[joining->variable_count++] = index;
-}
-
 static void visit(struct arrangement *arrangement, uint32_t root)
 {
     struct joining *joining = arrangement->joining;
@@ -87,7 +71,8 @@ static void visit(struct arrangement *arrangement, uint32_t root)
             push(arrangement, parts_meant(joining, version, version->references[step->done++]));
         } else {
             arrangement->count--;
-            place(joining, step->version);
+            joining->versions[step->version].position = (uint32_t)joining->reached_count;
+            joining->reached[joining->reached_count++] = step->version;
         }
     }
 }
@@ -142,35 +127,36 @@ static void visit_roots(struct arrangement *arrangement)
         visit(arrangement, roots[i].symbol->address);
 }
 
-static int compare_externals(const void *left, const void *right)
+static int compare_names(const void *left, const void *right, void *argument)
 {
-    const struct symbol_version *a = *(const struct symbol_version *const *)left;
-    const struct symbol_version *b = *(const struct symbol_version *const *)right;
+    const struct joined_place *a = left, *b = right;
+    const struct joining *joining = argument;
 
-    return text_compare(a->name, b->name);
+    return text_compare(joining->versions[a->version].name, joining->versions[b->version].name);
 }
 
-static void append(struct joining *joining, uint32_t version)
-{
-    joining->sequence[joining->sequence_count++] = (struct joined_place){.version = version};
-}
+enum { STAGE_DECLARED_ONLY, STAGE_VARIABLES, STAGE_FUNCTIONS, STAGES };
 
 /* What others define stands by name: the order in which it was found tells of the functions. */
-static void sort_by_names(struct joining *joining)
+static void order_by_program(struct joining *joining)
 {
-    size_t count = joining->external_count;
-    const struct symbol_version **externals =
-        arena_alloc(&joining->arena, count, sizeof *externals);
+    for (int stage = 0; stage < STAGES; stage++) {
+        for (size_t i = 0; i < joining->reached_count; i++) {
+            uint32_t version = joining->reached[i];
+            const struct joined_symbol *symbol =
+                &joining->symbols[joining->versions[version].symbol];
+            int own = !symbol->is_defined    ? STAGE_DECLARED_ONLY
+                      : symbol->is_function ? STAGE_FUNCTIONS
+                                            : STAGE_VARIABLES;
 
-    for (size_t i = 0; i < count; i++)
-        externals[i] = &joining->versions[joining->externals[i]];
-    SORT(externals, count, compare_externals);
-    for (size_t i = 0; i < count; i++)
-        append(joining, (uint32_t)(externals[i] - joining->versions));
-    for (size_t i = 0; i < joining->variable_count; i++)
-        append(joining, joining->variables[i]);
-    for (size_t i = 0; i < joining->function_count; i++)
-        append(joining, joining->functions[i]);
+            if (own == stage)
+                joining->sequence[joining->sequence_count++] =
+                    (struct joined_place){.version = version};
+        }
+        if (stage == STAGE_DECLARED_ONLY)
+            qsort_r(joining->sequence, joining->sequence_count, sizeof *joining->sequence,
+                    compare_names, joining);
+    }
 }
 
 /* Functions that are named in front of their definitions. */
@@ -221,7 +207,7 @@ static void add_declarations(struct joining *joining)
             joining->versions[list[i].version].is_declared = false;
         heads = is_head(joining, list[i]) ? i + 1 : heads;
     }
-    made = arena_alloc(&joining->arena, count + joining->function_count, sizeof *made);
+    made = arena_alloc(&joining->arena, 2 * count, sizeof *made);
     if (heads)
         memcpy(made, list, heads * sizeof *made);
     made_count = heads;
@@ -240,14 +226,12 @@ void parts_arrange(struct joining *joining)
     size_t count = joining->version_count;
 
     arrangement.steps = arena_alloc(&joining->arena, count, sizeof *arrangement.steps);
-    joining->variables = arena_alloc(&joining->arena, count, sizeof *joining->variables);
-    joining->functions = arena_alloc(&joining->arena, count, sizeof *joining->functions);
-    joining->externals = arena_alloc(&joining->arena, count, sizeof *joining->externals);
+    joining->reached = arena_alloc(&joining->arena, count, sizeof *joining->reached);
     joining->sequence = arena_alloc(&joining->arena, 2 * count, sizeof *joining->sequence);
     visit_roots(&arrangement);
     if (joining->request->order)
         parts_restore(joining);
     else
-        sort_by_names(joining);
+        order_by_program(joining);
     add_declarations(joining);
 }

@@ -26,14 +26,25 @@ struct key {
 enum stage { STAGE_DECLARATIONS, STAGE_VARIABLES, STAGE_FUNCTIONS, STAGES };
 enum side { SIDE_BEFORE, SIDE_OWN, SIDE_BEHIND };
 
+struct neighbour {
+    bool is_there;
+    struct parts_rank rank;
+};
+
 /* Something that stands in the text: a version's definition, or a declaration in front of it. */
 struct node {
     struct joined_place place;
     struct key key;
-    struct parts_rank before, behind; /* nearest ranks in the rows; see has_* */
-    bool has_before, has_behind;
-    bool is_there;      /* it is in the text */
-    uint32_t waits_for; /* so many that stand in front of it in rows have no place yet */
+    struct neighbour before, behind; /* the nearest in the rows that have a rank */
+    bool is_there;                   /* it is in the text */
+    uint32_t waits_for;   /* so many that stand in front of it in rows have no place yet */
+    uint32_t first_edge;  /* to those that stand behind it, or NO_INDEX */
+};
+
+/* That a node stands directly behind another one in a row. */
+struct edge {
+    uint32_t node;
+    uint32_t next; /* edge of the same node in front, or NO_INDEX */
 };
 
 struct restoring {
@@ -41,8 +52,8 @@ struct restoring {
     struct node *nodes;  /* two for each version: its definition and its declaration */
     uint32_t *row;       /* nodes of all parts, those of one behind each other */
     size_t *row_ends;    /* by part */
-    uint32_t *starts;    /* by node: its followers in `followers` */
-    uint32_t *followers; /* nodes */
+    struct edge *edges;
+    size_t edge_count;
     struct pqueue *ready;
 };
 
@@ -144,45 +155,27 @@ static void read_rows(struct restoring *restoring)
         restoring->row_ends[i] = count = read_row(restoring, i, count, stamps);
 }
 
-/* The last that has a rank in front of each node in any row, of its stage. */
-static void look_back(struct restoring *restoring, size_t begin, size_t end)
+/* Notes the nearest that has a rank in front of each node of a row, or behind it, of its stage. Of
+ * several rows the nearest counts. */
+static void note_neighbours(struct restoring *restoring, size_t begin, size_t end, bool is_behind)
 {
-    struct parts_rank last[STAGES], rank;
-    bool has_last[STAGES] = {false};
+    struct neighbour nearest[STAGES] = {0};
 
     for (size_t i = begin; i < end; i++) {
-        struct node *node = &restoring->nodes[restoring->row[i]];
-        uint32_t stage = node->key.stage;
+        size_t at = is_behind ? end - 1 - (i - begin) : i;
+        struct node *node = &restoring->nodes[restoring->row[at]];
+        struct neighbour *known = is_behind ? &node->behind : &node->before;
+        struct neighbour *here = &nearest[node->key.stage];
+        struct parts_rank rank;
+        int order;
 
         if (rank_of(restoring, node, &rank)) {
-            last[stage] = rank;
-            has_last[stage] = true;
-        } else if (has_last[stage] &&
-                   (!node->has_before || compare_ranks(last[stage], node->before) > 0)) {
-            node->before = last[stage];
-            node->has_before = true;
+            *here = (struct neighbour){true, rank};
+            continue;
         }
-    }
-}
-
-/* The first behind it. */
-static void look_ahead(struct restoring *restoring, size_t begin, size_t end)
-{
-    struct parts_rank next[STAGES], rank;
-    bool has_next[STAGES] = {false};
-
-    for (size_t i = end; i-- > begin;) {
-        struct node *node = &restoring->nodes[restoring->row[i]];
-        uint32_t stage = node->key.stage;
-
-        if (rank_of(restoring, node, &rank)) {
-            next[stage] = rank;
-            has_next[stage] = true;
-        } else if (has_next[stage] &&
-                   (!node->has_behind || compare_ranks(next[stage], node->behind) < 0)) {
-            node->behind = next[stage];
-            node->has_behind = true;
-        }
+        order = compare_ranks(here->rank, known->rank);
+        if (here->is_there && (!known->is_there || (is_behind ? order < 0 : order > 0)))
+            *known = *here;
     }
 }
 
@@ -191,13 +184,15 @@ static void look_ahead(struct restoring *restoring, size_t begin, size_t end)
  * is defined ahead of who needs it. */
 static void place_between(struct node *node)
 {
-    if (node->has_before && (!node->has_behind || node->before.module < node->behind.module)) {
-        node->key.module = node->before.module;
+    const struct parts_rank before = node->before.rank, behind = node->behind.rank;
+
+    if (node->before.is_there && (!node->behind.is_there || before.module < behind.module)) {
+        node->key.module = before.module;
         node->key.place = UINT32_MAX;
         node->key.side = SIDE_BEHIND;
-    } else if (node->has_behind) {
-        node->key.module = node->behind.module;
-        node->key.place = node->behind.place;
+    } else if (node->behind.is_there) {
+        node->key.module = behind.module;
+        node->key.place = behind.place;
         node->key.side = SIDE_BEFORE;
     }
 }
@@ -237,57 +232,44 @@ static void make_nodes(struct restoring *restoring)
         restoring->nodes[i].place = (struct joined_place){i / 2, i % 2};
         restoring->nodes[i].is_there = i % 2 == 0 && joining->versions[i / 2].is_reached;
         restoring->nodes[i].key.stage = stage_of(restoring, &restoring->nodes[i]);
+        restoring->nodes[i].first_edge = NO_INDEX;
     }
     read_rows(restoring);
     for (size_t i = 0, begin = 0; i < joining->part_count; begin = restoring->row_ends[i++]) {
-        look_back(restoring, begin, restoring->row_ends[i]);
-        look_ahead(restoring, begin, restoring->row_ends[i]);
+        note_neighbours(restoring, begin, restoring->row_ends[i], false);
+        note_neighbours(restoring, begin, restoring->row_ends[i], true);
     }
     for (size_t i = 0; i < count; i++)
         set_key(restoring, &restoring->nodes[i]);
 }
 
-static void link_nodes(struct restoring *restoring, uint32_t *next, uint32_t first, uint32_t second)
+static void link_nodes(struct restoring *restoring, uint32_t first, uint32_t second)
 {
-    if (!restoring->followers) {
-        next[first + 1]++;
-        return;
-    }
-    restoring->followers[next[first]++] = second;
+    struct node *node = &restoring->nodes[first];
+
+    restoring->edges[restoring->edge_count] = (struct edge){second, node->first_edge};
+    node->first_edge = (uint32_t)restoring->edge_count++;
     restoring->nodes[second].waits_for++;
 }
 
-/* Who stands directly behind whom in a row, of what belongs together: counted first. */
-static void link_rows(struct restoring *restoring, uint32_t *next)
+/* Who stands directly behind whom in a row, of what belongs together. */
+static void link_rows(struct restoring *restoring)
 {
-    size_t i = 0;
+    const struct joining *joining = restoring->joining;
+    size_t i = 0, most = restoring->row_ends[joining->part_count - 1];
 
-    for (size_t part = 0; part < restoring->joining->part_count; part++) {
+    restoring->edges = arena_alloc(&restoring->joining->arena, most, sizeof *restoring->edges);
+    for (size_t part = 0; part < joining->part_count; part++) {
         uint32_t last[STAGES] = {NO_INDEX, NO_INDEX, NO_INDEX};
 
         for (; i < restoring->row_ends[part]; i++) {
             uint32_t node = restoring->row[i], stage = restoring->nodes[node].key.stage;
 
             if (last[stage] != NO_INDEX)
-                link_nodes(restoring, next, last[stage], node);
+                link_nodes(restoring, last[stage], node);
             last[stage] = node;
         }
     }
-}
-
-static void find_followers(struct restoring *restoring)
-{
-    struct arena *arena = &restoring->joining->arena;
-    size_t node_count = 2 * restoring->joining->version_count;
-    uint32_t *next;
-
-    restoring->starts = arena_zalloc(arena, node_count + 2, sizeof *restoring->starts);
-    next = restoring->starts + 1;
-    link_rows(restoring, next);
-    for (size_t i = 1; i <= node_count; i++)
-        next[i] += next[i - 1];
-    restoring->followers = arena_alloc(arena, next[node_count], sizeof *restoring->followers);
-    link_rows(restoring, next);
 }
 
 static void offer(struct restoring *restoring, struct node *node)
@@ -300,11 +282,10 @@ static void offer(struct restoring *restoring, struct node *node)
 static void put(struct restoring *restoring, struct node *node)
 {
     struct joining *joining = restoring->joining;
-    size_t index = (size_t)(node - restoring->nodes);
 
     joining->sequence[joining->sequence_count++] = node->place;
-    for (uint32_t i = restoring->starts[index]; i < restoring->starts[index + 1]; i++) {
-        struct node *follower = &restoring->nodes[restoring->followers[i]];
+    for (uint32_t i = node->first_edge; i != NO_INDEX; i = restoring->edges[i].next) {
+        struct node *follower = &restoring->nodes[restoring->edges[i].node];
 
         if (--follower->waits_for == 0)
             offer(restoring, follower);
@@ -371,7 +352,7 @@ void parts_restore(struct joining *joining)
     struct restoring restoring = {.joining = joining};
 
     make_nodes(&restoring);
-    find_followers(&restoring);
+    link_rows(&restoring);
     restoring.ready = pqueue_create(leaves_before, 0);
     if (!restoring.ready)
         context_raise(LINK_NO_MEMORY);

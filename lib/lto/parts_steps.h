@@ -81,7 +81,7 @@ struct symbol_version {
     bool has_shared;  /* its body declares .shared variables */
     bool is_reached;
     bool is_declared;  /* something refers to it that stands in front of it */
-    uint32_t position; /* in which order it is reached, behind all that it needs */
+    uint32_t position; /* in `reached` */
     uint32_t line;     /* where its definition stands in `sequence` */
 };
 
@@ -115,12 +115,8 @@ struct joining {
     struct joined_string *strings; /* of .debug_str, by rising names; some several times */
     size_t string_count, string_capacity;
 
-    uint32_t *variables; /* versions in the order in which they are reached */
-    size_t variable_count;
-    uint32_t *functions; /* those defined, each behind what it needs */
-    size_t function_count;
-    uint32_t *externals; /* what is declared only */
-    size_t external_count;
+    uint32_t *reached; /* versions that come into the text, each behind what it needs */
+    size_t reached_count;
     struct joined_place *sequence; /* the order of the text */
     size_t sequence_count;
 
@@ -153,12 +149,9 @@ struct rendering {
     struct joined_reference *references; /* malloc'ed */
     size_t reference_count, reference_capacity;
     uint32_t *stamps; /* two for each symbol: the rendering that saw it last */
-    size_t stamp_capacity;
     uint32_t stamp;
-    struct table numbered; /* words with numbers that count in the body at hand */
-    struct table counters; /* such words without the numbers, to indexes of `counts` */
-    uint32_t *counts;
-    size_t count_count, count_capacity;
+    struct table numbered; /* words with numbers, to those that count in the body at hand */
+    struct table counters; /* such words without the numbers, to how many there are */
 };
 
 /* parts_text.c: renders an entry's item under the program's names, from behind its linkage. Notes

@@ -33,10 +33,8 @@ void parts_rendering_free(void *argument)
 
     buffer_free(&rendering->text);
     free(rendering->references);
-    free(rendering->stamps);
     table_free(&rendering->numbered);
     table_free(&rendering->counters);
-    free(rendering->counts);
 }
 
 /* Renders what has not been, up to `at`. */
@@ -110,14 +108,11 @@ static void renumber(struct reading *reading, struct token token, struct text wo
 {
     struct rendering *rendering = reading->rendering;
     struct text kind = without_digits(word);
-    uint32_t counter = table_add(&rendering->counters, kind, (uint32_t)rendering->count_count);
-    uint32_t number;
+    uint32_t next = table_add(&rendering->counters, kind, 0);
+    uint32_t number = table_add(&rendering->numbered, word, next);
 
-    if (counter == rendering->count_count)
-        ARRAY_PUSH(rendering->counts, rendering->count_count, rendering->count_capacity) = 0;
-    number = table_add(&rendering->numbered, word, rendering->counts[counter]);
-    if (number == rendering->counts[counter])
-        rendering->counts[counter]++;
+    if (number == next)
+        table_set(&rendering->counters, kind, next + 1);
     copy_to(reading, token.offset + kind.size);
     buffer_printf(&rendering->text, "%u", number);
     reading->copied = token.offset + word.size;
@@ -332,21 +327,17 @@ static void render_text(struct rendering *rendering, const struct part_entry *ow
 
 static void begin(struct rendering *rendering)
 {
-    size_t stamps = 2 * rendering->joining->symbol_count, had = rendering->stamp_capacity;
+    struct joining *joining = rendering->joining;
 
-    ARRAY_RESERVE(rendering->stamps, rendering->stamp_capacity, stamps);
-    if (rendering->stamp_capacity > had)
-        memset(rendering->stamps + had, 0,
-               (rendering->stamp_capacity - had) * sizeof *rendering->stamps);
+    if (!rendering->stamps)
+        rendering->stamps =
+            arena_zalloc(&joining->arena, 2 * joining->symbol_count, sizeof *rendering->stamps);
     rendering->text.size = 0;
     rendering->has_shared = false;
     rendering->stamp++;
     rendering->reference_count = 0;
-    rendering->count_count = 0;
-    if (rendering->numbered.count)
-        table_free(&rendering->numbered);
-    if (rendering->counters.count)
-        table_free(&rendering->counters);
+    table_free(&rendering->numbered);
+    table_free(&rendering->counters);
 }
 
 void parts_render(struct rendering *rendering, const struct part_entry *entry,

@@ -226,8 +226,8 @@ void parts_name_versions(struct joining *joining)
 {
     struct rendering rendering = {.joining = joining};
 
-    for (size_t i = 0; i < joining->function_count; i++)
-        hash_calls(joining, &joining->versions[joining->functions[i]]);
+    for (size_t i = 0; i < joining->reached_count; i++)
+        hash_calls(joining, &joining->versions[joining->reached[i]]);
     for (size_t i = 0; i < joining->symbol_count; i++)
         if (joining->symbols[i].is_split)
             name_versions(joining, &joining->symbols[i]);

@@ -45,40 +45,25 @@ static bool parse_pointer(struct parser *parser, struct ptx_parameter *parameter
     return !parser_at_dot(parser, ".align") || parser_alignment(parser, &ignored);
 }
 
-/* `[.vN] .type`. */
-static bool parse_parameter_type(struct parser *parser, struct ptx_parameter *parameter,
-                                 uint32_t *vector)
-{
-    struct text word = parser_text(parser);
-    size_t start = parser->token.offset;
-
-    if (text_equal(word, TEXT(".v2")) || text_equal(word, TEXT(".v4"))) {
-        *vector = (uint32_t)(word.data[2] - '0');
-        parser_next(parser);
-        word = parser_text(parser);
-    }
-    if (parser->token.kind != TOKEN_DOT || ptx_type_find(word) == PTX_NO_TYPE)
-        return parser_expected(parser, "the type of a parameter");
-    parameter->type = (uint8_t)ptx_type_find(word);
-    parser_next(parser);
-    parameter->type_text = parser_from(parser, start);
-    return true;
-}
-
 /* What stands in front of the name: space, alignments on either side of it, type, and of a kernel's
  * parameter an alignment or where it points to. That order is all that ptxas 13.0 takes. */
 static bool parse_parameter_words(struct parser *parser, struct ptx_parameter *parameter,
-                                  bool is_entry, uint32_t *vector)
+                                  bool is_entry)
 {
+    size_t start;
+
     if (!parse_alignments(parser, &parameter->alignment))
         return false;
     if (!parser_at_dot(parser, ".param") && !parser_at_dot(parser, ".reg"))
         return parser_expected(parser, "'.param'");
     parameter->is_register = parser_at_dot(parser, ".reg");
     parser_next(parser);
-    if (!parse_alignments(parser, &parameter->alignment) ||
-        !parse_parameter_type(parser, parameter, vector))
+    if (!parse_alignments(parser, &parameter->alignment))
         return false;
+    start = parser->token.offset;
+    if (!parser_type(parser, &parameter->type, &parameter->vector, "the type of a parameter"))
+        return false;
+    parameter->type_text = parser_from(parser, start);
     if (parser->token.kind != TOKEN_DOT)
         return true;
     if (!is_entry)
@@ -93,18 +78,16 @@ static bool parse_parameter_words(struct parser *parser, struct ptx_parameter *p
 static bool parse_parameter(struct parser *parser, struct ptx_parameter *parameter, bool is_entry)
 {
     uint64_t count = 1;
-    uint32_t vector = 1;
     bool is_open = false;
     uint32_t element;
 
-    if (!parse_parameter_words(parser, parameter, is_entry, &vector))
+    if (!parse_parameter_words(parser, parameter, is_entry))
         return false;
     if (!parser_word(parser, &parameter->name, "the name of a parameter") ||
         !parser_dimensions(parser, &count, &parameter->is_array, &is_open))
         return false;
     element = ptx_type_size(parameter->type) ? ptx_type_size(parameter->type) : 8;
-    element *= vector;
-    parameter->vector = (uint8_t)vector;
+    element *= parameter->vector;
     if (parameter->alignment == 0)
         parameter->alignment = element;
     parameter->size = is_open ? 0 : count * element; /* count was limited to 2^48 */
@@ -159,13 +142,168 @@ static bool parse_head(struct parser *parser, struct ptx_item *item,
     return true;
 }
 
+/* Up to three numbers, "128, 1, 1"; a dimension that is not given is 1. */
+static bool parse_dimension_list(struct parser *parser, uint32_t numbers[3])
+{
+    for (int i = 0; i < 3; i++)
+        numbers[i] = 1;
+    for (int i = 0; i < 3; i++) {
+        uint64_t value;
+
+        if (!parser_number(parser, &value, UINT32_MAX, "a number of threads or blocks"))
+            return false;
+        numbers[i] = (uint32_t)value;
+        if (!parser_at_mark(parser, ','))
+            return true;
+        parser_next(parser);
+    }
+    return parser_expected(parser, "at most three numbers");
+}
+
+static bool parse_one_number(struct parser *parser, uint32_t *number)
+{
+    uint64_t value;
+
+    if (!parser_number(parser, &value, UINT32_MAX, "a number"))
+        return false;
+    *number = (uint32_t)value;
+    return true;
+}
+
+/* `.pragma "a", "b";` */
+static bool parse_pragma(struct parser *parser)
+{
+    do {
+        if (parser->token.kind == TOKEN_MARK)
+            parser_next(parser);
+        if (parser->token.kind != TOKEN_STRING)
+            return parser_expected(parser, "a string");
+        parser_next(parser);
+    } while (parser_at_mark(parser, ','));
+    return parser_mark(parser, ';');
+}
+
+/* A directive with numbers. */
+struct numbered {
+    const char *name;
+    uint32_t *numbers;
+    bool has_three;
+    bool is_positive;
+    bool is_for_functions; /* else for kernels */
+};
+
+static bool parse_numbers(struct parser *parser, const struct numbered *directive)
+{
+    size_t place;
+
+    parser_next(parser);
+    place = parser->token.offset;
+    if (!(directive->has_three ? parse_dimension_list(parser, directive->numbers)
+                               : parse_one_number(parser, directive->numbers)))
+        return false;
+    for (size_t i = 0; directive->is_positive && i < (directive->has_three ? 3 : 1); i++)
+        if (directive->numbers[i] == 0)
+            return parser_fail(parser, place, "Positive non-zero value expected for %s",
+                               directive->name + 1);
+    return true;
+}
+
+static bool parse_numbered(struct parser *parser, struct text word, bool is_entry,
+                           struct ptx_performance *performance)
+{
+    const struct numbered directives[] = {
+        {".maxntid", performance->maxntid, true, true, false},
+        {".reqntid", performance->reqntid, true, true, false},
+        {".reqnctapercluster", performance->reqnctapercluster, true, false, false},
+        {".minnctapersm", &performance->minnctapersm, false, true, false},
+        {".maxnctapersm", &performance->maxnctapersm, false, true, false},
+        {".maxnreg", &performance->maxnreg, false, true, false},
+        {".maxclusterrank", &performance->maxclusterrank, false, false, false},
+        {".abi_preserve", &performance->abi_preserve, false, false, true},
+        {".abi_preserve_control", &performance->abi_preserve_control, false, false, true},
+    };
+
+    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
+        if (!text_equal(word, text_of(directives[i].name)) ||
+            directives[i].is_for_functions == is_entry)
+            continue;
+        performance->has_abi_preserve |= text_equal(word, TEXT(".abi_preserve"));
+        performance->has_abi_preserve_control |= text_equal(word, TEXT(".abi_preserve_control"));
+        return parse_numbers(parser, &directives[i]);
+    }
+    return parser_expected(parser, "';' or the body of the function");
+}
+
+static bool *flag_of(struct ptx_performance *performance, struct text word, bool is_entry)
+{
+    if (!is_entry)
+        return text_equal(word, TEXT(".noreturn")) ? &performance->is_noreturn : NULL;
+    return text_equal(word, TEXT(".explicitcluster"))     ? &performance->explicit_cluster
+           : text_equal(word, TEXT(".blocksareclusters")) ? &performance->blocks_are_clusters
+                                                          : NULL;
+}
+
+static bool check_directives(struct parser *parser, const struct ptx_function *function,
+                             struct text name, size_t place)
+{
+    const struct ptx_performance *performance = &function->performance;
+
+    if (performance->is_noreturn && function->return_count > 0)
+        return parser_fail(parser, place, "Invalid directive '.noreturn' for function '%.*s'",
+                           TEXT_ARG(name));
+    if (performance->maxntid[0] && performance->reqntid[0])
+        return parser_fail(
+            parser, place,
+            "Conflicting directives: .maxntid and .reqntid cannot both be specified");
+    if (performance->reqnctapercluster[0] && performance->maxclusterrank)
+        return parser_fail(parser, place,
+                           "Conflicting directives: .reqnctapercluster and .maxclusterrank cannot "
+                           "both be specified");
+    if (performance->blocks_are_clusters &&
+        (!performance->reqntid[0] || !performance->reqnctapercluster[0]))
+        return parser_fail(parser, place,
+                           ".reqntid and .reqnctapercluster directive(s) required for directive "
+                           "'.blocksareclusters'");
+    if (performance->maxnctapersm &&
+        parser->module->version_major * 10u + parser->module->version_minor > 20)
+        return parser_fail(parser, place,
+                           "Deprecated feature: '.maxnctapersm directive' not supported as of PTX "
+                           "version 2.1");
+    return true;
+}
+
+/* What stands between the parameters and the body or `;`. Which directives a function or a kernel
+ * may have, and together, was measured on ptxas 13.0. */
+static bool parse_directives(struct parser *parser, struct ptx_function *function, struct text name)
+{
+    struct ptx_performance *performance = &function->performance;
+    size_t place = parser->token.offset;
+
+    while (parser->token.kind == TOKEN_DOT) {
+        struct text word = parser_text(parser);
+        bool *flag = flag_of(performance, word, function->is_entry);
+
+        if (flag) {
+            *flag = true;
+            parser_next(parser);
+        } else if (text_equal(word, TEXT(".pragma"))) {
+            parser_next(parser);
+            if (!parse_pragma(parser))
+                return false;
+        } else if (!parse_numbered(parser, word, function->is_entry, performance)) {
+            return false;
+        }
+    }
+    return check_directives(parser, function, name, place);
+}
+
 /* Directives, and the body or the semicolon. */
 static bool parse_rest(struct parser *parser, struct ptx_item *item)
 {
     bool has_directives = parser->token.kind == TOKEN_DOT;
     size_t body;
 
-    if (!parser_directives(parser, &item->function, item->name))
+    if (!parse_directives(parser, &item->function, item->name))
         return false;
     if (parser_at_mark(parser, ';') && !(item->function.is_entry && has_directives)) {
         parser_next(parser);
@@ -187,23 +325,16 @@ static bool parse_rest(struct parser *parser, struct ptx_item *item)
 bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start)
 {
     struct parameter_list parameters = {0};
-    struct ptx_item *item = parser_item(parser, PTX_FUNCTION, start);
-    bool is_good;
+    struct ptx_item item = {.kind = PTX_FUNCTION, .linkage = (uint8_t)linkage};
 
-    item->linkage = (uint8_t)linkage;
-    if (linkage == PTX_COMMON) {
-        parser->item_count--;
+    if (linkage == PTX_COMMON)
         return parser_fail(parser, start, "a function cannot be '.common'");
-    }
     CONTEXT_DEFER(memory_cleanup, &parameters.list);
-    is_good = parse_head(parser, item, &parameters) && parse_rest(parser, item);
-    if (is_good) {
-        item->function.parameters =
-            arena_copy(parser->arena, parameters.list, parameters.count, sizeof *parameters.list);
-        item->function.parameter_count = (uint32_t)parameters.count;
-        item->text = parser_from(parser, start);
-    } else {
-        parser->item_count--;
-    }
-    return is_good;
+    if (!parse_head(parser, &item, &parameters) || !parse_rest(parser, &item))
+        return false;
+    item.function.parameters =
+        arena_copy(parser->arena, parameters.list, parameters.count, sizeof *parameters.list);
+    item.function.parameter_count = (uint32_t)parameters.count;
+    parser_add(parser, &item, start);
+    return true;
 }

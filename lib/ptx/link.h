@@ -25,11 +25,11 @@ void live_mark(struct program *program, const struct program_request *request);
 
 /* What a scan of one piece of text finds. The arrays are malloc'ed and reused from scan to scan. */
 struct scan {
-    const struct program *program;
+    struct program *program;
     uint32_t module;
-    uint32_t self;              /* symbol whose text it is, or NO_SYMBOL */
-    const struct table *labels; /* labels that are being renamed: a second pass; else NULL */
-    const struct table *taken;  /* names of the program at module level, to refuse as labels */
+    struct program_symbol *owner; /* the symbol whose text it is; else one that is thrown away */
+    const struct table *labels;   /* labels that are being renamed: a second pass; else NULL */
+    const struct table *taken;    /* names of the program at module level, to refuse as labels */
     uint32_t *references;
     size_t reference_count;
     size_t reference_capacity;
@@ -38,17 +38,12 @@ struct scan {
     size_t edit_capacity;
     uint32_t *stamps; /* one for each symbol: the number of the scan that saw it last */
     uint32_t stamp;
-    bool has_body_variables;
-    bool has_body_data;
-    bool calls_indirectly;
-    bool is_recursive;
     /* marks.c; only where marks are wanted. */
     bool wants_marks;
     bool keeps_counters; /* a symbol has a name like a counted label: those stay as they are */
     struct program_mark *marks;
     size_t mark_count;
     size_t mark_capacity;
-    struct text own_name;     /* of the symbol whose text it is */
     struct text last_counter; /* "$L__BB12", and its value */
     uint32_t last_value;
     struct table counters; /* values of more than one in a text */
@@ -70,11 +65,11 @@ bool marks_is_counted(struct text word);
 void scan_filter_add(struct program_module *module, struct text name);
 
 /* scan.c: what a function's item names. Functions named otherwise than as a call's target are
- * marked as such in the program. */
-void scan_function(struct scan *scan, const struct ptx_item *item, struct program_symbol *symbols);
+ * marked as such in the program; what else its body tells is put into scan->owner. */
+void scan_function(struct scan *scan, const struct ptx_item *item);
 
 /* scan.c: what a variable's item names. */
-void scan_variable(struct scan *scan, const struct ptx_item *item, struct program_symbol *symbols);
+void scan_variable(struct scan *scan, const struct ptx_item *item);
 
 /* scan.c: replacements in any other item: an alias or a section. */
 void scan_other(struct scan *scan, struct text text);

@@ -15,8 +15,9 @@
 struct marker {
     struct program *program;
     struct scan scan;
-    struct table taken; /* names of all symbols */
-    uint32_t *work;     /* live symbols whose text has not been scanned */
+    struct program_symbol none; /* owner of text that is no live symbol's */
+    struct table taken;         /* names of all symbols */
+    uint32_t *work;             /* live symbols whose text has not been scanned */
     size_t work_count;
 };
 
@@ -38,10 +39,6 @@ static void keep_results(struct marker *marker, struct program_symbol *symbol)
 
     for (size_t i = 0; i < scan->reference_count; i++)
         mark(marker, scan->references[i]);
-    symbol->has_body_variables = scan->has_body_variables;
-    symbol->has_body_data = scan->has_body_data;
-    symbol->calls_indirectly = scan->calls_indirectly;
-    symbol->is_recursive = scan->is_recursive;
     symbol->references =
         arena_copy(arena, scan->references, scan->reference_count, sizeof *symbol->references);
     symbol->reference_count = (uint32_t)scan->reference_count;
@@ -57,12 +54,11 @@ static void scan_symbol(struct marker *marker, uint32_t index)
     struct scan *scan = &marker->scan;
 
     scan->module = symbol->module;
-    scan->self = index;
-    scan->own_name = symbol->own_name;
+    scan->owner = symbol;
     if (symbol->is_function)
-        scan_function(scan, symbol->item, marker->program->symbols);
+        scan_function(scan, symbol->item);
     else
-        scan_variable(scan, symbol->item, marker->program->symbols);
+        scan_variable(scan, symbol->item);
     keep_results(marker, symbol);
     if (symbol->alias_target != NO_SYMBOL) {
         marker->program->symbols[symbol->alias_target].is_address_taken = true;
@@ -110,9 +106,9 @@ static void append_edits(struct marker *marker, const struct ptx_item *item,
     struct scan *scan = &marker->scan;
 
     if (item->kind == PTX_FUNCTION)
-        scan_function(scan, item, marker->program->symbols);
+        scan_function(scan, item);
     else if (item->kind == PTX_VARIABLE)
-        scan_variable(scan, item, marker->program->symbols);
+        scan_variable(scan, item);
     else if (item->kind == PTX_SECTION || item->kind == PTX_ALIAS)
         scan_other(scan, item->text);
     else
@@ -133,8 +129,7 @@ static void scan_module(struct marker *marker, uint32_t index)
     size_t capacity = 0;
 
     marker->scan.module = index;
-    marker->scan.self = NO_SYMBOL;
-    marker->scan.wants_marks = false;
+    marker->scan.owner = &marker->none;
     for (size_t i = 0; i < module->item_count; i++)
         if (module->has_full_debug || module->items[i].kind == PTX_SECTION)
             append_edits(marker, &module->items[i], details, &capacity);

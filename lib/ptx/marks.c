@@ -21,7 +21,7 @@ static bool find_counter(struct text word, struct text *front, struct text *numb
 
         if (!text_starts(word, counted[i]))
             continue;
-        while (end < word.size && word.data[end] >= '0' && word.data[end] <= '9')
+        while (end < word.size && text_is_digit(word.data[end]))
             end++;
         *front = (struct text){word.data, end};
         *number = (struct text){word.data + counted[i].size, end - counted[i].size};
@@ -64,11 +64,10 @@ static uint32_t value_of(struct scan *scan, struct text front)
 /* True for "<function>_param_3". */
 static bool is_parameter(const struct scan *scan, struct text word)
 {
-    size_t size = scan->own_name.size;
+    struct text name = scan->owner->own_name;
 
-    return size && word.size > size && word.data[size] == '_' &&
-           text_starts(word, scan->own_name) &&
-           text_starts((struct text){word.data + size, word.size - size}, TEXT("_param_"));
+    return word.size > name.size && word.data[name.size] == '_' && text_starts(word, name) &&
+           text_starts(text_drop(word, name.size), TEXT("_param_"));
 }
 
 void marks_word(struct scan *scan, struct text word, uint32_t symbol)
@@ -78,7 +77,8 @@ void marks_word(struct scan *scan, struct text word, uint32_t symbol)
     if (symbol != NO_SYMBOL)
         marks_add(scan, word, MARK_NAME, symbol);
     else if (is_parameter(scan, word))
-        marks_add(scan, (struct text){word.data, scan->own_name.size}, MARK_NAME, scan->self);
+        marks_add(scan, (struct text){word.data, scan->owner->own_name.size}, MARK_NAME,
+                  (uint32_t)(scan->owner - scan->program->symbols));
     else if (!scan->keeps_counters && find_counter(word, &front, &number))
         marks_add(scan, number, MARK_COUNTER, value_of(scan, front));
 }

@@ -89,7 +89,6 @@ static bool parse_file(struct parser *parser, size_t start)
 {
     uint64_t number, ignored;
     size_t name;
-    struct ptx_item *item;
 
     parser_next(parser);
     if (!parser_number(parser, &number, UINT32_MAX, "the number of a file"))
@@ -103,10 +102,10 @@ static bool parse_file(struct parser *parser, size_t start)
         if (!parser_number(parser, &ignored, UINT64_MAX, "the time or size of a file"))
             return false;
     }
-    item = parser_item(parser, PTX_FILE, start);
-    item->number = number;
-    item->target = parser_from(parser, name);
-    item->text = parser_from(parser, start);
+    parser_add(
+        parser,
+        &(struct ptx_item){.kind = PTX_FILE, .number = number, .target = parser_from(parser, name)},
+        start);
     return true;
 }
 
@@ -148,8 +147,7 @@ static bool names_code(struct text section)
 /* `.section .debug_str { ... }` */
 static bool parse_section(struct parser *parser, size_t start)
 {
-    struct ptx_item *item;
-    struct text name;
+    struct text name, target;
     size_t body;
 
     parser_next(parser);
@@ -163,25 +161,22 @@ static bool parse_section(struct parser *parser, size_t start)
     if (!parser_braces(parser, "section '%.*s' does not end", TEXT_ARG(name)))
         return false;
     parser_next(parser);
-    item = parser_item(parser, PTX_SECTION, start);
-    item->name = name;
-    item->target = parser_from(parser, body);
-    item->text = parser_from(parser, start);
+    target = parser_from(parser, body);
+    parser_add(parser, &(struct ptx_item){.kind = PTX_SECTION, .name = name, .target = target},
+               start);
     /* Strings are all that -lineinfo needs, and have no braces; anything else describes functions
      * and variables. */
-    if (!text_equal(name, TEXT(".debug_str")) ||
-        memchr(item->target.data + 1, '{', item->target.size - 1)) {
+    if (!text_equal(name, TEXT(".debug_str")) || memchr(target.data + 1, '{', target.size - 1)) {
         parser->module->has_full_debug = true;
         if (!parser->module->debug_names_code)
-            parser->module->debug_names_code = names_code(item->target);
+            parser->module->debug_names_code = names_code(target);
     }
     return true;
 }
 
 static bool parse_pragma(struct parser *parser, size_t start)
 {
-    struct ptx_item *item;
-    struct text strings;
+    struct ptx_item item = {.kind = PTX_PRAGMA};
     size_t first;
 
     parser_next(parser);
@@ -194,29 +189,23 @@ static bool parse_pragma(struct parser *parser, size_t start)
             break;
         parser_next(parser);
     }
-    strings = parser_from(parser, first);
+    item.target = parser_from(parser, first);
     if (!parser_mark(parser, ';'))
         return false;
-    item = parser_item(parser, PTX_PRAGMA, start);
-    item->target = strings;
-    item->text = parser_from(parser, start);
+    parser_add(parser, &item, start);
     return true;
 }
 
 static bool parse_alias(struct parser *parser, size_t start)
 {
-    struct ptx_item *item;
-    struct text name, target;
+    struct ptx_item item = {.kind = PTX_ALIAS};
 
     parser_next(parser);
-    if (!parser_word(parser, &name, "the name of the alias") || !parser_mark(parser, ',') ||
-        !parser_word(parser, &target, "the name of the function behind the alias") ||
+    if (!parser_word(parser, &item.name, "the name of the alias") || !parser_mark(parser, ',') ||
+        !parser_word(parser, &item.target, "the name of the function behind the alias") ||
         !parser_mark(parser, ';'))
         return false;
-    item = parser_item(parser, PTX_ALIAS, start);
-    item->name = name;
-    item->target = target;
-    item->text = parser_from(parser, start);
+    parser_add(parser, &item, start);
     return true;
 }
 

@@ -193,14 +193,28 @@ bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, b
     return true;
 }
 
-struct ptx_item *parser_item(struct parser *parser, enum ptx_item_kind kind, size_t start)
+bool parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what)
 {
-    struct ptx_item *item;
+    struct text word = parser_text(parser);
+
+    *vector = text_equal(word, TEXT(".v2")) ? 2 : text_equal(word, TEXT(".v4")) ? 4 : 1;
+    if (*vector > 1)
+        parser_next(parser);
+    *type = (uint8_t)ptx_type_find(parser_text(parser));
+    if (parser->token.kind != TOKEN_DOT || *type == PTX_NO_TYPE)
+        return parser_expected(parser, what);
+    parser_next(parser);
+    return true;
+}
+
+void parser_add(struct parser *parser, const struct ptx_item *item, size_t start)
+{
+    struct ptx_item *added = &ARRAY_PUSH(parser->items, parser->item_count, parser->item_capacity);
 
     parser->line += lexer_count_lines(parser->lexer.text, parser->counted, start);
     if (start > parser->counted)
         parser->counted = start;
-    item = &ARRAY_PUSH(parser->items, parser->item_count, parser->item_capacity);
-    *item = (struct ptx_item){.kind = (uint8_t)kind, .line = parser->line};
-    return item;
+    *added = *item;
+    added->line = parser->line;
+    added->text = parser_from(parser, start);
 }

@@ -66,14 +66,14 @@ bool parser_alignment(struct parser *parser, uint32_t *alignment);
  * *is_open when the first is empty (it counts as 1). */
 bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open);
 
-/* A new item that begins at `start`. It stays valid until the next one is made. */
-struct ptx_item *parser_item(struct parser *parser, enum ptx_item_kind kind, size_t start);
+/* `[.vN] .type`: *vector is 1 without the first. `what` is expected. */
+bool parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what);
+
+/* Adds an item, whose text goes from `start` to the end of the token before the current one. */
+void parser_add(struct parser *parser, const struct ptx_item *item, size_t start);
 
 /* function.c: behind the linkage, at `.func` or `.entry`. */
 bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start);
-
-/* directives.c: what stands between the parameters of the function `name` and its body or `;`. */
-bool parser_directives(struct parser *parser, struct ptx_function *function, struct text name);
 
 /* variable.c: behind the linkage, at the space or what may stand in front of it. */
 bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t start);

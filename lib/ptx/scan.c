@@ -55,7 +55,7 @@ void scan_filter_add(struct program_module *module, struct text name)
 
 static struct program_entry *find_entry(const struct scan *scan, struct text name)
 {
-    struct program_module *module = &scan->program->details[scan->module];
+    const struct program_module *module = &scan->program->details[scan->module];
     uint32_t index;
 
     if (!filter_may_have(&module->filter, name))
@@ -72,8 +72,7 @@ static void add_edit(struct scan *scan, struct text place, struct text replaceme
 
 static void add_reference(struct scan *scan, uint32_t symbol)
 {
-    if (symbol == scan->self)
-        scan->is_recursive = true;
+    scan->owner->is_recursive |= &scan->program->symbols[symbol] == scan->owner;
     if (scan->stamps[symbol] == scan->stamp)
         return;
     scan->stamps[symbol] = scan->stamp;
@@ -81,8 +80,7 @@ static void add_reference(struct scan *scan, uint32_t symbol)
 }
 
 /* A word that may be a module-level name. */
-static void note_word(struct scan *scan, struct text word, bool is_call_target,
-                      struct program_symbol *symbols)
+static void note_word(struct scan *scan, struct text word, bool is_call_target)
 {
     struct program_entry *entry = scan->labels ? NULL : find_entry(scan, word);
 
@@ -96,7 +94,7 @@ static void note_word(struct scan *scan, struct text word, bool is_call_target,
         return;
     entry->is_used = true;
     if (!is_call_target)
-        symbols[entry->symbol].is_address_taken = true;
+        scan->program->symbols[entry->symbol].is_address_taken = true;
     add_reference(scan, entry->symbol);
 }
 
@@ -117,8 +115,7 @@ static void renumber_file(struct scan *scan, struct text number)
     if (module->files[low].number == value)
         return;
     add_edit(scan, number,
-             text_of(arena_printf((struct arena *)&scan->program->arena, "%u",
-                                  module->files[low].number)));
+             text_of(arena_printf(&scan->program->arena, "%u", module->files[low].number)));
 }
 
 /* "1 2 3": file, line and column. */
@@ -139,7 +136,7 @@ static bool scan_position(struct scan *scan, struct lexer *lexer)
 }
 
 /* Behind `.loc`: "1 2 3[, function_name LABEL[+N], inlined_at 1 2 3]". No semicolon ends it. */
-static void scan_loc(struct scan *scan, struct lexer *lexer, struct program_symbol *symbols)
+static void scan_loc(struct scan *scan, struct lexer *lexer)
 {
     if (!scan_position(scan, lexer))
         return;
@@ -155,7 +152,7 @@ static void scan_loc(struct scan *scan, struct lexer *lexer, struct program_symb
         word = lexer_peek(lexer); /* behind `function_name` */
         if (word.kind != TOKEN_WORD)
             continue;
-        note_word(scan, lexer_text(lexer, word), true, symbols);
+        note_word(scan, lexer_text(lexer, word), true);
         if (scan->wants_marks && !scan->labels)
             marks_add(scan, lexer_text(lexer, word), MARK_STRING, 0);
         lexer_next(lexer);
@@ -171,9 +168,9 @@ static void note_directive(struct scan *scan, struct text word)
 {
     bool is_data = text_equal(word, TEXT(".global")) || text_equal(word, TEXT(".const"));
 
-    scan->has_body_data |= is_data;
-    scan->has_body_variables |= is_data || text_equal(word, TEXT(".shared"));
-    scan->calls_indirectly |=
+    scan->owner->has_body_data |= is_data;
+    scan->owner->has_body_variables |= is_data || text_equal(word, TEXT(".shared"));
+    scan->owner->calls_indirectly |=
         text_equal(word, TEXT(".callprototype")) || text_equal(word, TEXT(".calltargets"));
 }
 
@@ -205,10 +202,9 @@ static bool is_label_clash(const struct scan *scan, struct text word)
 /* In the second pass: a label's new name. */
 static void rename_label(struct scan *scan, struct text word)
 {
-    struct arena *arena = (struct arena *)&scan->program->arena;
-
     if (scan->labels && table_find(scan->labels, word) != TABLE_NONE)
-        add_edit(scan, word, text_of(arena_printf(arena, "%.*s$mll", TEXT_ARG(word))));
+        add_edit(scan, word,
+                 text_of(arena_printf(&scan->program->arena, "%.*s$mll", TEXT_ARG(word))));
 }
 
 /* True when a colon follows, but not two. */
@@ -226,7 +222,7 @@ static bool is_label(struct text body, size_t at)
 
 /* Returns true when the word, which ends at `end` of the body, is a label that must be renamed. */
 static bool scan_word(struct scan *scan, struct statement *statement, struct text body, size_t end,
-                      struct text word, struct program_symbol *symbols)
+                      struct text word)
 {
     bool is_target;
 
@@ -249,17 +245,17 @@ static bool scan_word(struct scan *scan, struct statement *statement, struct tex
     if (is_target)
         statement->has_target = true;
     rename_label(scan, word);
-    note_word(scan, word, is_target, symbols);
+    note_word(scan, word, is_target);
     return false;
 }
 
 static void scan_dot(struct scan *scan, struct statement *statement, struct lexer *lexer,
-                     struct text word, struct program_symbol *symbols)
+                     struct text word)
 {
     if (!statement->at_start)
         return;
     if (text_equal(word, TEXT(".loc"))) {
-        scan_loc(scan, lexer, symbols);
+        scan_loc(scan, lexer);
         return;
     }
     note_directive(scan, word);
@@ -291,7 +287,7 @@ static size_t scan_quoted(struct scan *scan, struct text body, size_t at)
 
 /* What begins at `at` and is neither word nor blank; returns where it ends. */
 static size_t scan_other_bytes(struct scan *scan, struct statement *statement, struct text body,
-                               size_t at, struct program_symbol *symbols)
+                               size_t at)
 {
     struct lexer lexer;
     struct token token;
@@ -308,7 +304,7 @@ static size_t scan_other_bytes(struct scan *scan, struct statement *statement, s
         lexer = lexer_at(body, at);
         token = lexer_next(&lexer);
         if (token.kind == TOKEN_DOT)
-            scan_dot(scan, statement, &lexer, lexer_text(&lexer, token), symbols);
+            scan_dot(scan, statement, &lexer, lexer_text(&lexer, token));
         return lexer.at;
     case SCAN_DIGIT:
         return run_end(body, at, 1);
@@ -320,8 +316,7 @@ static size_t scan_other_bytes(struct scan *scan, struct statement *statement, s
 /* One pass over a body; labels that must be renamed are added to *clashes. This does what a loop
  * over the lexer's tokens would do, but sees registers and modifiers as the nothings that they are
  * here: linking and splitting costs little more than this loop. */
-static void scan_statements(struct scan *scan, struct text body, struct table *clashes,
-                            struct program_symbol *symbols)
+static void scan_statements(struct scan *scan, struct text body, struct table *clashes)
 {
     bool has_percent = scan->program->details[scan->module].has_percent;
     struct statement statement = {.at_start = true};
@@ -340,25 +335,25 @@ static void scan_statements(struct scan *scan, struct text body, struct table *c
 
             at = run_end(body, at + 1, 1);
             word = (struct text){body.data + start, at - start};
-            if (scan_word(scan, &statement, body, at, word, symbols))
+            if (scan_word(scan, &statement, body, at, word))
                 table_add(clashes, word, 0);
             if (!statement.at_start && at < body.size && body.data[at] == '.')
                 at = run_end(body, at, 2);
         } else {
-            at = scan_other_bytes(scan, &statement, body, at, symbols);
+            at = scan_other_bytes(scan, &statement, body, at);
         }
     }
 }
 
-static void scan_body(struct scan *scan, struct text body, struct program_symbol *symbols)
+static void scan_body(struct scan *scan, struct text body)
 {
     struct table clashes = {0};
 
     CONTEXT_DEFER(table_cleanup, &clashes);
-    scan_statements(scan, body, &clashes, symbols);
+    scan_statements(scan, body, &clashes);
     if (clashes.count) {
         scan->labels = &clashes;
-        scan_statements(scan, body, NULL, symbols);
+        scan_statements(scan, body, NULL);
         scan->labels = NULL;
         qsort(scan->edits, scan->edit_count, sizeof *scan->edits, compare_edits);
     }
@@ -391,20 +386,16 @@ static void reset(struct scan *scan)
     scan->edit_count = 0;
     scan->stamp++;
     marks_reset(scan);
-    scan->has_body_variables = false;
-    scan->has_body_data = false;
-    scan->calls_indirectly = false;
-    scan->is_recursive = false;
 }
 
-void scan_function(struct scan *scan, const struct ptx_item *item, struct program_symbol *symbols)
+void scan_function(struct scan *scan, const struct ptx_item *item)
 {
     reset(scan);
     scan_words(scan, item->function.head);
-    scan_body(scan, item->function.body, symbols);
+    scan_body(scan, item->function.body);
 }
 
-void scan_variable(struct scan *scan, const struct ptx_item *item, struct program_symbol *symbols)
+void scan_variable(struct scan *scan, const struct ptx_item *item)
 {
     struct lexer lexer = lexer_at(item->variable.initialiser, 0);
     struct token token;
@@ -413,7 +404,7 @@ void scan_variable(struct scan *scan, const struct ptx_item *item, struct progra
     scan_words(scan, item->variable.declarator);
     while ((token = lexer_next(&lexer)).kind != TOKEN_END)
         if (token.kind == TOKEN_WORD)
-            note_word(scan, lexer_text(&lexer, token), false, symbols);
+            note_word(scan, lexer_text(&lexer, token), false);
 }
 
 void scan_other(struct scan *scan, struct text text)

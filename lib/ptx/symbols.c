@@ -20,7 +20,6 @@
 /* A symbol while modules compete for it. */
 struct candidate {
     struct program_symbol symbol;
-    uint32_t position;     /* of its item in its module */
     uint32_t first_module; /* which spoke of it first, for messages */
     const struct ptx_item *first_item;
 };
@@ -237,10 +236,9 @@ static void rename_entries(struct program_module *details, const struct renames 
 }
 
 /* Makes `entry` of `module` the one that a symbol is taken from. */
-static void take(struct candidate *candidate, const struct program *program,
-                 const struct program_entry *entry, uint32_t module, bool is_defined)
+static void take(struct program_symbol *symbol, const struct program_entry *entry, uint32_t module,
+                 bool is_defined)
 {
-    struct program_symbol *symbol = &candidate->symbol;
     const struct ptx_item *item = entry->item;
 
     symbol->item = item;
@@ -253,7 +251,6 @@ static void take(struct candidate *candidate, const struct program *program,
         symbol->linkage = PTX_VISIBLE;
     symbol->is_function = item->kind == PTX_FUNCTION;
     symbol->is_entry = symbol->is_function && item->function.is_entry;
-    candidate->position = (uint32_t)(item - program->modules[module]->items);
 }
 
 static struct candidate *new_candidate(struct resolver *resolver, const struct program_entry *entry,
@@ -299,7 +296,7 @@ static void resolve_entry(struct resolver *resolver, struct program_entry *entry
     if (at == TABLE_NONE || at == resolver->count) {
         entry->symbol = (uint32_t)resolver->count;
         candidate = new_candidate(resolver, entry, module);
-        take(candidate, resolver->program, entry, module, is_defined);
+        take(&candidate->symbol, entry, module, is_defined);
     } else {
         entry->symbol = at;
         candidate = &resolver->candidates[at];
@@ -307,7 +304,7 @@ static void resolve_entry(struct resolver *resolver, struct program_entry *entry
         if (candidate->first_item->kind == entry->item->kind &&
             is_winner(resolver, candidate, entry->item, strength(entry->item->linkage, is_defined),
                       module))
-            take(candidate, resolver->program, entry, module, is_defined);
+            take(&candidate->symbol, entry, module, is_defined);
     }
     raise_alignment(&candidate->symbol, entry->item);
 }
@@ -337,7 +334,7 @@ static int compare_candidates(const void *left, const void *right)
 
     if (a->symbol.module != b->symbol.module)
         return a->symbol.module < b->symbol.module ? -1 : 1;
-    return a->position < b->position ? -1 : a->position > b->position;
+    return (a->symbol.item > b->symbol.item) - (a->symbol.item < b->symbol.item);
 }
 
 static void order_symbols(struct resolver *resolver)

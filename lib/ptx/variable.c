@@ -50,11 +50,6 @@ bool parser_attribute(struct parser *parser, struct ptx_variable *variable)
     }
 }
 
-static uint8_t vector_width(struct text word)
-{
-    return text_equal(word, TEXT(".v2")) ? 2 : text_equal(word, TEXT(".v4")) ? 4 : 0;
-}
-
 /* `.const[2]`, a bank that PTX before 2.2 could name. */
 static bool parse_bank(struct parser *parser, struct ptx_variable *variable)
 {
@@ -92,21 +87,6 @@ static bool parse_space(struct parser *parser, struct ptx_variable *variable)
     return parser_expected(parser, "the space of a variable");
 }
 
-/* `[.vN] .type`. */
-static bool parse_type(struct parser *parser, struct ptx_variable *variable)
-{
-    variable->vector = vector_width(parser_text(parser));
-    if (variable->vector)
-        parser_next(parser);
-    else
-        variable->vector = 1;
-    variable->type = (uint8_t)ptx_type_find(parser_text(parser));
-    if (parser->token.kind != TOKEN_DOT || variable->type == PTX_NO_TYPE)
-        return parser_expected(parser, "a type");
-    parser_next(parser);
-    return true;
-}
-
 /* Everything in front of the name. */
 static bool parse_prefix(struct parser *parser, struct ptx_variable *variable)
 {
@@ -132,7 +112,7 @@ static bool parse_prefix(struct parser *parser, struct ptx_variable *variable)
     }
     if (variable->space == PTX_SPACE_NONE)
         return parser_expected(parser, "the space of a variable");
-    if (!parse_type(parser, variable))
+    if (!parser_type(parser, &variable->type, &variable->vector, "a type"))
         return false;
     variable->prefix = parser_from(parser, start);
     variable->alignment = alignment;
@@ -209,30 +189,27 @@ static bool check(struct parser *parser, const struct ptx_item *item, size_t pla
     return !fault || parser_fail(parser, place, "%s", fault);
 }
 
-/* `x<4>` declares x0 to x3 (PTX ISA, "Parameterized Variable Names"): the item at hand, which is
- * the last one, becomes as many. They are bounded by the text, since one number may ask for any. */
-static bool parse_range(struct parser *parser, size_t start, size_t place)
+/* `x<4>` declares x0 to x3 (PTX ISA, "Parameterized Variable Names"): adds as many of the item.
+ * They are bounded by the text, since one number may ask for any. */
+static bool parse_range(struct parser *parser, const struct ptx_item *model, size_t start,
+                        size_t place)
 {
-    struct ptx_item model = parser->items[parser->item_count - 1];
+    struct ptx_item item = *model;
     uint64_t count;
 
     parser_next(parser);
     if (!parser_number(parser, &count, UINT32_MAX, "a number of variables") ||
-        !parser_mark(parser, '>') || !set_size(parser, &model, 1, false, place) ||
-        !check(parser, &model, place))
+        !parser_mark(parser, '>') || !set_size(parser, &item, 1, false, place) ||
+        !check(parser, &item, place))
         return false;
     if (count > parser->lexer.text.size - parser->numbered)
         return parser_fail(parser, place, "too many variables");
     parser->numbered += count;
-    parser->item_count--;
     for (uint64_t i = 0; i < count; i++) {
-        struct ptx_item *item = parser_item(parser, PTX_VARIABLE, start);
-        char *name =
-            arena_printf(parser->arena, "%.*s%llu", TEXT_ARG(model.name), (unsigned long long)i);
-
-        *item = model;
-        item->name = text_of(name);
-        item->variable.declarator = item->name;
+        item.name = text_of(
+            arena_printf(parser->arena, "%.*s%llu", TEXT_ARG(model->name), (unsigned long long)i));
+        item.variable.declarator = item.name;
+        parser_add(parser, &item, start);
     }
     return true;
 }
@@ -240,36 +217,39 @@ static bool parse_range(struct parser *parser, size_t start, size_t place)
 static bool parse_declarator(struct parser *parser, const struct ptx_variable *shared,
                              enum ptx_linkage linkage, size_t start)
 {
-    struct ptx_item *item = parser_item(parser, PTX_VARIABLE, start);
-    struct ptx_variable *variable = &item->variable;
+    struct ptx_item item = {.kind = PTX_VARIABLE,
+                            .linkage = (uint8_t)linkage,
+                            .is_definition = linkage != PTX_EXTERN,
+                            .variable = *shared};
+    struct ptx_variable *variable = &item.variable;
     size_t place = parser->token.offset;
     uint64_t count = 1;
     bool is_open = false;
 
-    *variable = *shared;
-    item->linkage = (uint8_t)linkage;
-    item->is_definition = linkage != PTX_EXTERN;
     if (lexer_is(&parser->lexer, parser->token, TEXT("_")) ||
         lexer_is(&parser->lexer, parser->token, TEXT("WARP_SZ")))
         return parser_expected(parser, "the name of a variable");
-    if (!parser_word(parser, &item->name, "the name of a variable"))
+    if (!parser_word(parser, &item.name, "the name of a variable"))
         return false;
     if (parser_at_mark(parser, '<'))
-        return parse_range(parser, start, place);
+        return parse_range(parser, &item, start, place);
     if (!parser_dimensions(parser, &count, &variable->is_array, &is_open))
         return false;
     variable->declarator = parser_from(parser, place);
     if (parser_at_mark(parser, '=')) {
         parser_next(parser);
-        if (!item->is_definition)
+        if (!item.is_definition)
             return parser_fail(parser, place, "an '.extern' variable has an initial value");
         if (!parse_initialiser(parser, &variable->initialiser))
             return false;
         /* ptxas 13.0 makes an ordinary definition of it (measured). */
         if (linkage == PTX_COMMON && variable->space == PTX_SPACE_GLOBAL)
-            item->linkage = PTX_VISIBLE;
+            item.linkage = PTX_VISIBLE;
     }
-    return set_size(parser, item, count, is_open, place) && check(parser, item, place);
+    if (!set_size(parser, &item, count, is_open, place) || !check(parser, &item, place))
+        return false;
+    parser_add(parser, &item, start);
+    return true;
 }
 
 bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t start)
