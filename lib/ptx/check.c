@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "options/entries.h"
-#include "ptx/diagnostics.h"
 #include "ptx/driver_functions.h"
 #include "ptx/link.h"
 #include "ptx/types.h"
@@ -46,11 +45,9 @@ static bool has_prototype(const struct program *program, const struct program_en
 {
     const struct program_symbol *symbol = &program->symbols[entry->symbol];
 
-    if (entry->item->kind != PTX_FUNCTION || !symbol->is_function || symbol->is_entry ||
-        entry->item == symbol->item || (!entry->is_used && !entry->item->is_definition) ||
-        same_prototype(entry->item, symbol->item))
-        return true;
-    return false;
+    return entry->item->kind != PTX_FUNCTION || !symbol->is_function || symbol->is_entry ||
+           entry->item == symbol->item || (!entry->is_used && !entry->item->is_definition) ||
+           same_prototype(entry->item, symbol->item);
 }
 
 /* True when it is right that nothing defines the symbol. */
@@ -144,24 +141,13 @@ static bool check_entries(const struct program *program, const struct program_re
     return check_patterns(program, request) && is_good;
 }
 
-struct fault_list {
-    struct program_fault *list; /* malloc'ed */
-    size_t count, capacity;
-};
-
-static void add_fault(struct fault_list *faults, enum fault_kind kind, uint32_t module,
-                      const struct program_entry *entry)
-{
-    ARRAY_PUSH(faults->list, faults->count, faults->capacity) =
-        (struct program_fault){kind, module, entry};
-}
-
 bool check_program(const struct program *program, const struct program_request *request)
 {
     bool is_good = check_entries(program, request);
-    struct fault_list faults = {0};
+    struct program_fault *faults = NULL;
+    size_t count = 0, capacity = 0;
 
-    CONTEXT_DEFER(memory_cleanup, &faults.list);
+    CONTEXT_DEFER(memory_cleanup, &faults);
     for (uint32_t i = 0; i < program->module_count; i++) {
         const struct program_module *details = &program->details[i];
 
@@ -171,12 +157,11 @@ bool check_program(const struct program *program, const struct program_request *
             if (entry->symbol == NO_SYMBOL || !entry->item)
                 continue;
             if (!has_prototype(program, entry))
-                add_fault(&faults, FAULT_PROTOTYPE, i, entry);
+                ARRAY_PUSH(faults, count, capacity) = (struct program_fault){false, i, entry};
             if (entry->is_used && !may_be_undefined(&program->symbols[entry->symbol], request))
-                add_fault(&faults, FAULT_UNDEFINED, i, entry);
+                ARRAY_PUSH(faults, count, capacity) = (struct program_fault){true, i, entry};
         }
     }
-    diagnostics_report(program, faults.list, faults.count, request->members);
-    is_good &= faults.count == 0;
-    return is_good;
+    diagnostics_report(program, faults, count, request->members);
+    return is_good && count == 0;
 }

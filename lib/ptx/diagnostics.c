@@ -2,8 +2,6 @@
  *
  * What a note needs is looked up for the messages that are shown only, and for all of these at
  * once: the program is gone through once, and one child demangles all names. */
-#include "ptx/diagnostics.h"
-
 #include <string.h>
 
 #include "base/context.h"
@@ -13,6 +11,7 @@
 #include "diag/referrers.h"
 #include "diag/symbol_names.h"
 #include "input/contents.h"
+#include "ptx/link.h"
 #include "ptx/module.h"
 #include "ptx/source_place.h"
 
@@ -46,7 +45,7 @@ static void find_references(struct explainer *explainer, const struct program_fa
     bool *is_missing = arena_zalloc(&explainer->arena, program->symbol_count, sizeof *is_missing);
 
     for (size_t i = 0; i < count; i++)
-        is_missing[faults[i].entry->symbol] = faults[i].kind == FAULT_UNDEFINED;
+        is_missing[faults[i].entry->symbol] = faults[i].is_undefined;
     for (uint32_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
 
@@ -187,7 +186,7 @@ static void explain(struct explainer *explainer, const struct program_fault *fau
 {
     const struct program_symbol *symbol = &explainer->program->symbols[fault->entry->symbol];
 
-    if (fault->kind == FAULT_UNDEFINED) {
+    if (fault->is_undefined) {
         explain_references(explainer, fault);
         explain_near(explainer, fault);
     } else {
@@ -206,11 +205,11 @@ static const char **find_elsewhere(struct explainer *explainer, const struct pro
     size_t missing = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (faults[i].kind == FAULT_UNDEFINED)
+        if (faults[i].is_undefined)
             names[missing++] = program_entry_meaning(faults[i].entry);
     notes = contents_explain_undefined(members, names, missing, &explainer->arena);
     for (size_t i = 0; i < count; i++)
-        if (faults[i].kind == FAULT_UNDEFINED)
+        if (faults[i].is_undefined)
             elsewhere[i] = *notes++;
     return elsewhere;
 }
@@ -221,7 +220,7 @@ static void say(const struct program *program, const struct program_fault *fault
     uint32_t first = symbol->module < fault->module ? symbol->module : fault->module;
     uint32_t second = symbol->module < fault->module ? fault->module : symbol->module;
 
-    if (fault->kind == FAULT_UNDEFINED)
+    if (fault->is_undefined)
         diag_error("Undefined reference to '%.*s' in '%s'",
                    TEXT_ARG(program_entry_meaning(fault->entry)),
                    program->modules[fault->module]->file);

@@ -152,8 +152,7 @@ static bool at_cast(const struct expression *expression)
 {
     struct text text = lexer_text(&expression->lexer, expression->token);
 
-    return expression->token.kind == TOKEN_DOT && text.size > 1 &&
-           (text.data[1] < '0' || text.data[1] > '9');
+    return expression->token.kind == TOKEN_DOT && text.size > 1 && !text_is_digit(text.data[1]);
 }
 
 static bool read_unary(struct expression *expression, struct constant *constant, unsigned depth);
@@ -402,8 +401,6 @@ static bool read_conditional(struct expression *expression, struct constant *con
     struct constant one, other;
     size_t place;
 
-    if (depth > DEEPEST)
-        return fail(expression, expression->token.offset, "Expression nested too deeply");
     if (!read_binary(expression, constant, 0, depth))
         return false;
     if (expression->token.mark != '?')

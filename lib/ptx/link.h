@@ -17,6 +17,28 @@ bool check_lacks_symbols(const struct program *program, const struct program_req
 /* After liveness: prototypes of what is used, and undefined references. */
 bool check_program(const struct program *program, const struct program_request *request);
 
+struct program_fault {
+    bool is_undefined; /* else its prototype is another one than the definition's */
+    uint32_t module;   /* which refers to the symbol */
+    const struct program_entry *entry;
+};
+
+/* diagnostics.c: reports them in nvlink's words and in this order, each with its notes (who refers
+ * to what is missing, where, and what is almost it; both prototypes), as long as there is
+ * diag_room(). References must be known (live.c). `members` is the request's. */
+void diagnostics_report(const struct program *program, const struct program_fault *faults,
+                        size_t count, const struct members *members);
+
+/* Reports that a function is a kernel (.entry) for one of two modules only. */
+void diagnostics_report_kernel(const struct program *program, const struct ptx_item *first,
+                               uint32_t first_module, const struct ptx_item *second,
+                               uint32_t second_module);
+
+/* Reports that `second` of module `second_module` defines again what `first` does. */
+void diagnostics_report_again(const struct program *program, const struct ptx_item *first,
+                              uint32_t first_module, const struct ptx_item *second,
+                              uint32_t second_module);
+
 /* names.c: gives symbols, section labels and files names that are unique in the program. */
 void names_make_unique(struct program *program);
 
@@ -38,7 +60,7 @@ struct scan {
     size_t edit_capacity;
     uint32_t *stamps; /* one for each symbol: the number of the scan that saw it last */
     uint32_t stamp;
-    /* marks.c; only where marks are wanted. */
+    /* Only where marks are wanted. */
     bool wants_marks;
     bool keeps_counters; /* a symbol has a name like a counted label: those stay as they are */
     struct program_mark *marks;
@@ -49,17 +71,8 @@ struct scan {
     struct table counters; /* values of more than one in a text */
 };
 
-/* marks.c: forgets the marks of the text before. */
-void marks_reset(struct scan *scan);
-
-/* marks.c: notes a word that may be a name: `symbol` is what it names, or NO_SYMBOL. */
-void marks_word(struct scan *scan, struct text word, uint32_t symbol);
-
-/* marks.c: notes anything else. */
-void marks_add(struct scan *scan, struct text place, enum program_mark_kind kind, uint32_t value);
-
-/* marks.c: true when labels that look like this are counted through a module. */
-bool marks_is_counted(struct text word);
+/* scan.c: true when labels that look like this are counted through a module. */
+bool scan_is_counted(struct text word);
 
 /* scan.c: puts a name into a module's filter: scans look up only names that pass it. */
 void scan_filter_add(struct program_module *module, struct text name);

@@ -167,7 +167,7 @@ static void start_marks(struct marker *marker, const struct program_request *req
 
     marker->scan.wants_marks = request->wants_marks;
     for (size_t i = 0; i < program->symbol_count && request->wants_marks; i++)
-        marker->scan.keeps_counters |= marks_is_counted(program->symbols[i].name);
+        marker->scan.keeps_counters |= scan_is_counted(program->symbols[i].name);
 }
 
 void live_mark(struct program *program, const struct program_request *request)

@@ -3,7 +3,13 @@
  * Bodies are not parsed. A word that begins a statement is an opcode or a label; any other may be a
  * name. A body may declare a name that hides one of the module: the two are taken for one. That
  * keeps a symbol alive which nobody needs, and does no other harm: where the name is replaced, it
- * is in its declaration, too. */
+ * is in its declaration, too.
+ *
+ * Marks are places in a text that the code does not depend on. NVIDIA's compilers number the
+ * functions of a module, and with them labels and stack frames ($L__BB12_3, __local_depot12), count
+ * calls in comments and labels of prototypes (prototype_7), and name parameters after their
+ * function. So a kernel more changes the text of every kernel behind it. A split whose chunks are
+ * to be stable writes such places anew. */
 #include <stdlib.h>
 
 #include "base/context.h"
@@ -64,6 +70,83 @@ static struct program_entry *find_entry(const struct scan *scan, struct text nam
     return index == TABLE_NONE ? NULL : &module->entries[index];
 }
 
+static const struct text counted[] = {
+    TEXT("$L__BB"), TEXT("$L__tmp"), TEXT("$L_brx_"), TEXT("__local_depot"), TEXT("prototype_"),
+};
+
+/* The front of a label up to the end of its first number, and the number. False for other words. */
+static bool find_counter(struct text word, struct text *front, struct text *number)
+{
+    if (word.data[0] != '$' && word.data[0] != '_' && word.data[0] != 'p')
+        return false;
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        size_t end = counted[i].size;
+
+        if (!text_starts(word, counted[i]))
+            continue;
+        while (end < word.size && text_is_digit(word.data[end]))
+            end++;
+        *front = (struct text){word.data, end};
+        *number = (struct text){word.data + counted[i].size, end - counted[i].size};
+        return number->size > 0 && (end == word.size || word.data[end] == '_');
+    }
+    return false;
+}
+
+bool scan_is_counted(struct text word)
+{
+    struct text front, number;
+
+    return word.size && find_counter(word, &front, &number);
+}
+
+static void reset_marks(struct scan *scan)
+{
+    scan->mark_count = 0;
+    scan->last_counter = (struct text){0};
+    if (scan->counters.count)
+        table_free(&scan->counters);
+}
+
+static void add_mark(struct scan *scan, struct text place, enum program_mark_kind kind,
+                     uint32_t value)
+{
+    ARRAY_PUSH(scan->marks, scan->mark_count, scan->mark_capacity) =
+        (struct program_mark){place.data, place.size, value, (uint8_t)kind};
+}
+
+/* Most functions have one number in all their labels. */
+static uint32_t value_of(struct scan *scan, struct text front)
+{
+    if (text_equal(front, scan->last_counter))
+        return scan->last_value;
+    scan->last_counter = front;
+    scan->last_value = table_add(&scan->counters, front, (uint32_t)scan->counters.count);
+    return scan->last_value;
+}
+
+/* True for "<function>_param_3". */
+static bool is_parameter(const struct scan *scan, struct text word)
+{
+    struct text name = scan->owner->own_name;
+
+    return word.size > name.size && word.data[name.size] == '_' && text_starts(word, name) &&
+           text_starts(text_drop(word, name.size), TEXT("_param_"));
+}
+
+static void mark_word(struct scan *scan, struct text word, uint32_t symbol)
+{
+    struct text front, number;
+
+    if (symbol != NO_SYMBOL)
+        add_mark(scan, word, MARK_NAME, symbol);
+    else if (is_parameter(scan, word))
+        add_mark(scan, (struct text){word.data, scan->owner->own_name.size}, MARK_NAME,
+                 (uint32_t)(scan->owner - scan->program->symbols));
+    else if (!scan->keeps_counters && find_counter(word, &front, &number))
+        add_mark(scan, number, MARK_COUNTER, value_of(scan, front));
+}
+
 static void add_edit(struct scan *scan, struct text place, struct text replacement)
 {
     ARRAY_PUSH(scan->edits, scan->edit_count, scan->edit_capacity) =
@@ -85,7 +168,7 @@ static void note_word(struct scan *scan, struct text word, bool is_call_target)
     struct program_entry *entry = scan->labels ? NULL : find_entry(scan, word);
 
     if (scan->wants_marks && !scan->labels)
-        marks_word(scan, word, entry ? entry->symbol : NO_SYMBOL);
+        mark_word(scan, word, entry ? entry->symbol : NO_SYMBOL);
     if (!entry)
         return;
     if (entry->replacement.size)
@@ -111,7 +194,7 @@ static void renumber_file(struct scan *scan, struct text number)
     if (low == module->file_count || module->files[low].own != value)
         return;
     if (scan->wants_marks)
-        marks_add(scan, number, MARK_FILE, module->files[low].index);
+        add_mark(scan, number, MARK_FILE, module->files[low].index);
     if (module->files[low].number == value)
         return;
     add_edit(scan, number,
@@ -154,7 +237,7 @@ static void scan_loc(struct scan *scan, struct lexer *lexer)
             continue;
         note_word(scan, lexer_text(lexer, word), true);
         if (scan->wants_marks && !scan->labels)
-            marks_add(scan, lexer_text(lexer, word), MARK_STRING, 0);
+            add_mark(scan, lexer_text(lexer, word), MARK_STRING, 0);
         lexer_next(lexer);
         if (lexer_peek(lexer).mark == '+') {
             lexer_next(lexer);
@@ -230,7 +313,7 @@ static bool scan_word(struct scan *scan, struct statement *statement, struct tex
         if (is_label(body, end)) {
             rename_label(scan, word);
             if (scan->wants_marks && !scan->labels)
-                marks_word(scan, word, NO_SYMBOL);
+                mark_word(scan, word, NO_SYMBOL);
             return !scan->labels && is_label_clash(scan, word);
         }
         statement->at_start = false;
@@ -281,7 +364,7 @@ static size_t scan_quoted(struct scan *scan, struct text body, size_t at)
     size_t end = lexer_quoted_end(body, at);
 
     if (scan->wants_marks && !scan->labels && body.data[at] == '/' && end > at + 1)
-        marks_add(scan, (struct text){body.data + at, end - at}, MARK_COMMENT, 0);
+        add_mark(scan, (struct text){body.data + at, end - at}, MARK_COMMENT, 0);
     return end;
 }
 
@@ -374,7 +457,7 @@ static void scan_words(struct scan *scan, struct text text)
             continue;
         entry = find_entry(scan, lexer_text(&lexer, token));
         if (scan->wants_marks)
-            marks_word(scan, lexer_text(&lexer, token), entry ? entry->symbol : NO_SYMBOL);
+            mark_word(scan, lexer_text(&lexer, token), entry ? entry->symbol : NO_SYMBOL);
         if (entry && entry->replacement.size)
             add_edit(scan, lexer_text(&lexer, token), entry->replacement);
     }
@@ -385,7 +468,7 @@ static void reset(struct scan *scan)
     scan->reference_count = 0;
     scan->edit_count = 0;
     scan->stamp++;
-    marks_reset(scan);
+    reset_marks(scan);
 }
 
 void scan_function(struct scan *scan, const struct ptx_item *item)

@@ -11,7 +11,6 @@
 #include "base/renames.h"
 #include "diag/diag.h"
 #include "ptx/declaration.h"
-#include "ptx/diagnostics.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
 #include "ptx/source_place.h"
@@ -113,11 +112,11 @@ static bool collect_entries(struct program *program, size_t index)
     return is_good;
 }
 
-static void mismatch(struct resolver *resolver, const char *what, const char *first,
-                     const struct candidate *candidate, uint32_t module)
+static void mismatch(struct resolver *resolver, const char *what, const struct candidate *candidate,
+                     uint32_t module)
 {
-    diag_error("%s doesn't match for '%.*s' in '%s', first %s in '%s'", what,
-               TEXT_ARG(candidate->symbol.own_name), file_of(resolver->program, module), first,
+    diag_error("%s doesn't match for '%.*s' in '%s', first specified in '%s'", what,
+               TEXT_ARG(candidate->symbol.own_name), file_of(resolver->program, module),
                file_of(resolver->program, candidate->first_module));
     resolver->failed = true;
 }
@@ -145,7 +144,7 @@ static void check_opaque(struct resolver *resolver, const struct candidate *cand
     if (is_opaque(item))
         report_definitions(resolver, item, module, candidate->first_item, candidate->first_module);
     else
-        mismatch(resolver, "Memory space", "specified", candidate, module);
+        mismatch(resolver, "Memory space", candidate, module);
 }
 
 /* What every declaration of a variable must have in common. */
@@ -162,11 +161,11 @@ static void check_variables(struct resolver *resolver, const struct candidate *c
         return;
     }
     if (first->space != second->space)
-        mismatch(resolver, "Memory space", "specified", candidate, module);
+        mismatch(resolver, "Memory space", candidate, module);
     if (first->is_managed != second->is_managed)
-        mismatch(resolver, "Managed attribute", "specified", candidate, module);
+        mismatch(resolver, "Managed attribute", candidate, module);
     if (!is_common && first->size && second->size && first->size != second->size)
-        mismatch(resolver, "Size", "specified", candidate, module);
+        mismatch(resolver, "Size", candidate, module);
 }
 
 static void check_common(struct resolver *resolver, const struct ptx_item *common,
@@ -268,7 +267,7 @@ static void check_kinds(struct resolver *resolver, const struct candidate *candi
                         const struct ptx_item *item, uint32_t module)
 {
     if (candidate->first_item->kind != item->kind) {
-        mismatch(resolver, "Memory space", "specified", candidate, module);
+        mismatch(resolver, "Memory space", candidate, module);
     } else if (item->kind == PTX_VARIABLE) {
         check_variables(resolver, candidate, item, module);
     } else if (candidate->first_item->function.is_entry != item->function.is_entry) {
