@@ -16,32 +16,6 @@
 #include "ptx/module.h"
 #include "ptx/types.h"
 #include "split/chunk_steps.h"
-#include "split/exact.h"
-#include "split/plan.h"
-#include "split/writer.h"
-
-/* A pragma or string section, which every chunk with functions of its module repeats. */
-struct extra {
-    uint32_t module;
-    const struct ptx_item *item;
-};
-
-/* What is known of the chunk that is being written. */
-struct chunk_context {
-    const struct plan *plan;
-    struct writer writer;
-    struct chunk *chunk;
-    struct closure needed;   /* all symbols that the chunk defines or names, in program order */
-    struct closure declared; /* functions named here; variables defined here but named before */
-    struct closure replicas; /* copies of functions */
-    struct extra *extras;    /* malloc'ed */
-    size_t extra_count;
-    uint32_t *module_stamps;    /* chunk + 1 where a module has functions in it */
-    uint32_t origin;            /* module + 1 that a comment names for what is written */
-    struct stable_text *stable; /* NULL unless chunks are to be stable */
-    struct closing *closing;    /* kernels that end every chunk, or NULL */
-    const struct gaps *gaps;    /* NULL unless lines keep their numbers */
-};
 
 /* Chunks that are to be stable have their own names, and an order that follows from these; but
  * where each is a whole program data have the program's order. */
@@ -50,36 +24,23 @@ static bool has_own_order(const struct chunk_context *context)
     return context->plan->names != NULL;
 }
 
-static bool is_defined_here(const struct chunk_context *context, uint32_t symbol)
-{
-    const struct placement *placement = &context->plan->placements[symbol];
-
-    return placement->is_replicated || placement->chunk == context->chunk->index;
-}
-
 /* The linkage that a symbol's definition has in its chunk. */
-static const char *linkage_here(const struct plan *plan, uint32_t symbol)
+static enum ptx_linkage linkage_here(const struct plan *plan, uint32_t symbol)
 {
     const struct program_symbol *entry = &plan->program->symbols[symbol];
     const struct placement *placement = &plan->placements[symbol];
 
     if (placement->is_replicated && !entry->is_function && entry->linkage != PTX_COMMON &&
         !plan->is_exact)
-        return ".weak ";
-    if (placement->is_promoted)
-        return ".visible ";
-    switch (entry->linkage) {
-    case PTX_EXTERN:
-        return ".extern ";
-    case PTX_VISIBLE:
-        return ".visible ";
-    case PTX_WEAK:
-        return ".weak ";
-    case PTX_COMMON:
-        return ".common ";
-    default:
-        return "";
-    }
+        return PTX_WEAK;
+    return placement->is_promoted ? PTX_VISIBLE : (enum ptx_linkage)entry->linkage;
+}
+
+static void write_linkage(struct chunk_context *context, enum ptx_linkage linkage)
+{
+    writer_text(&context->writer, text_of(ptx_linkage_name(linkage)));
+    if (linkage != PTX_INTERNAL)
+        writer_text(&context->writer, TEXT(" "));
 }
 
 /* What an assembler says of the header's lines is about a module's. */
@@ -97,7 +58,7 @@ static void end_line(struct writer *writer, const struct program_line *from)
 }
 
 /* `debug` is not repeated: ptxas 13.0 refuses it in a text without debug sections. */
-static void write_header(struct chunk_context *context)
+void chunk_write_header(struct chunk_context *context)
 {
     const struct program *program = context->plan->program;
     const struct ptx_module *first = program->module_count ? program->modules[0] : NULL;
@@ -158,7 +119,7 @@ static void write_extras(struct chunk_context *context, enum ptx_item_kind kind)
 }
 
 /* Writes a part of a symbol's text as this program has it. */
-static void write_text(struct chunk_context *context, uint32_t symbol, struct text text)
+void chunk_write_text(struct chunk_context *context, uint32_t symbol, struct text text)
 {
     const struct program_symbol *entry = &context->plan->program->symbols[symbol];
 
@@ -174,10 +135,10 @@ static void write_declaration(struct chunk_context *context, uint32_t symbol)
     const struct ptx_performance *performance = &entry->item->function.performance;
     struct writer *writer = &context->writer;
 
-    writer_text(writer,
-                text_of(is_defined_here(context, symbol) ? linkage_here(context->plan, symbol)
-                                                         : ".extern "));
-    write_text(context, symbol, entry->item->function.head);
+    write_linkage(context, plan_defines(context->plan, symbol, context->chunk->index)
+                               ? linkage_here(context->plan, symbol)
+                               : PTX_EXTERN);
+    chunk_write_text(context, symbol, entry->item->function.head);
     if (performance->is_noreturn)
         writer_text(writer, TEXT(" .noreturn"));
     if (performance->has_abi_preserve)
@@ -188,14 +149,15 @@ static void write_declaration(struct chunk_context *context, uint32_t symbol)
 }
 
 /* "LINKAGE .global .align 4 .b8 name[4]", without an end. */
-static void write_variable_head(struct chunk_context *context, uint32_t symbol, const char *linkage)
+static void write_variable_head(struct chunk_context *context, uint32_t symbol,
+                                enum ptx_linkage linkage)
 {
     const struct program_symbol *entry = &context->plan->program->symbols[symbol];
 
-    writer_text(&context->writer, text_of(linkage));
+    write_linkage(context, linkage);
     writer_text(&context->writer, entry->item->variable.prefix);
     writer_text(&context->writer, TEXT(" "));
-    write_text(context, symbol, entry->item->variable.declarator);
+    chunk_write_text(context, symbol, entry->item->variable.declarator);
 }
 
 static void write_declarations(struct chunk_context *context)
@@ -216,10 +178,10 @@ static void write_declarations(struct chunk_context *context)
         uint32_t symbol = order[i];
 
         if (symbols[symbol].is_function ||
-            (is_defined_here(context, symbol) &&
+            (plan_defines(context->plan, symbol, context->chunk->index) &&
              context->declared.stamps[symbol] != context->declared.stamp))
             continue;
-        write_variable_head(context, symbol, ".extern ");
+        write_variable_head(context, symbol, PTX_EXTERN);
         writer_text(&context->writer, TEXT(";\n"));
     }
 }
@@ -254,7 +216,7 @@ static void write_variable(struct chunk_context *context, uint32_t symbol)
     write_variable_head(context, symbol, linkage_here(context->plan, symbol));
     if (initialiser.size) {
         writer_text(&context->writer, TEXT(" = "));
-        write_text(context, symbol, initialiser);
+        chunk_write_text(context, symbol, initialiser);
     }
     writer_end_range(&context->writer);
     writer_text(&context->writer, TEXT(";\n"));
@@ -269,8 +231,8 @@ static void write_function(struct chunk_context *context, uint32_t symbol)
     write_origin(context, entry->module);
     writer_begin_range(&context->writer, context->plan->program->modules[entry->module]->file,
                        entry->item->line + lexer_count_lines(text, 0, head));
-    writer_text(&context->writer, text_of(linkage_here(context->plan, symbol)));
-    write_text(context, symbol, (struct text){text.data + head, text.size - head});
+    write_linkage(context, linkage_here(context->plan, symbol));
+    chunk_write_text(context, symbol, (struct text){text.data + head, text.size - head});
     writer_end_range(&context->writer);
     writer_text(&context->writer, TEXT("\n"));
 }
@@ -294,17 +256,19 @@ static void write_definitions(struct chunk_context *context)
         has_own_order(context) ? stable_text_order(context->stable, needed) : needed->list;
 
     for (size_t i = 0; i < needed->count; i++)
-        if (!symbols[order[i]].is_function && is_defined_here(context, order[i]))
+        if (!symbols[order[i]].is_function &&
+            plan_defines(context->plan, order[i], context->chunk->index))
             write_variable(context, order[i]);
     for (size_t i = 0; i < needed->count; i++)
-        if (symbols[needed->list[i]].is_function && is_defined_here(context, needed->list[i]) &&
+        if (symbols[needed->list[i]].is_function &&
+            plan_defines(context->plan, needed->list[i], context->chunk->index) &&
             symbols[needed->list[i]].alias_target == NO_SYMBOL)
             write_function(context, needed->list[i]);
     if (context->closing)
         closing_write(context->closing, &context->writer);
     for (size_t i = 0; i < needed->count; i++)
         if (symbols[needed->list[i]].alias_target != NO_SYMBOL &&
-            is_defined_here(context, needed->list[i]))
+            plan_defines(context->plan, needed->list[i], context->chunk->index))
             write_alias(context, needed->list[i]);
 }
 
@@ -392,81 +356,16 @@ static void collect(struct chunk_context *context, const uint32_t *members, size
     for (size_t i = 0; i < context->needed.count; i++) {
         uint32_t symbol = context->needed.list[i];
 
-        if (is_defined_here(context, symbol) && plan_is_unit(plan, symbol))
+        if (plan_defines(context->plan, symbol, context->chunk->index) &&
+            plan_is_unit(plan, symbol))
             count_function(context, symbol, &heaviest);
     }
-}
-
-/* Of a function in the program's only module; NO_SYMBOL for anything else. */
-static uint32_t symbol_of(const struct plan *plan, const struct ptx_item *item)
-{
-    const struct program_module *details = plan->program->details;
-    uint32_t at = item->kind == PTX_FUNCTION ? table_find(&details->names, item->name) : TABLE_NONE;
-
-    return at == TABLE_NONE ? NO_SYMBOL : details->entries[at].symbol;
-}
-
-/* Whether an item of the program's only module is in the chunk: declarations of functions that
- * nobody defines are in all of them, as their order counts. */
-static bool has_item(const struct chunk_context *context, const struct ptx_item *item)
-{
-    uint32_t symbol = symbol_of(context->plan, item);
-
-    return symbol == NO_SYMBOL || !context->plan->program->symbols[symbol].is_defined ||
-           (context->needed.stamps[symbol] == context->needed.stamp &&
-            is_defined_here(context, symbol));
-}
-
-static void write_item(struct chunk_context *context, const struct ptx_item *item)
-{
-    uint32_t symbol = symbol_of(context->plan, item);
-
-    writer_begin_range(&context->writer, context->plan->program->modules[0]->file, item->line);
-    if (symbol != NO_SYMBOL && item->is_definition)
-        write_text(context, symbol, item->text);
-    else
-        writer_text(&context->writer, item->text);
-    writer_end_range(&context->writer);
-    if (!context->gaps)
-        writer_text(&context->writer, TEXT("\n"));
-}
-
-/* The only module's text, without the functions that the chunk does not have: what an assembler is
- * given of a program that it gets as it stands. */
-static void write_cut(struct chunk_context *context)
-{
-    const struct ptx_module *module = context->plan->program->modules[0];
-    const char *end = context->gaps ? context->gaps->text.data : module->text.data;
-
-    if (!context->gaps)
-        write_header(context);
-    if (context->stable)
-        stable_text_start(context->stable);
-    for (size_t i = 0; i < module->item_count; i++) {
-        const struct ptx_item *item = &module->items[i];
-        bool is_here = has_item(context, item);
-
-        /* Variables of one statement share their text. */
-        if (item->text.data < end || !(is_here || context->gaps))
-            continue;
-        if (context->gaps)
-            writer_text(&context->writer, (struct text){end, (size_t)(item->text.data - end)});
-        if (is_here)
-            write_item(context, item);
-        else
-            gaps_write(context->gaps, &context->writer, item->text);
-        end = item->text.data + item->text.size;
-    }
-    if (context->gaps)
-        gaps_finish(context->gaps, &context->writer, end);
-    if (context->closing)
-        closing_write(context->closing, &context->writer);
 }
 
 static void write_ordinary(struct chunk_context *context)
 {
     context->origin = 0;
-    write_header(context);
+    chunk_write_header(context);
     if (context->stable)
         stable_text_start(context->stable);
     else
@@ -517,8 +416,7 @@ static void start(struct chunk_context *context, struct chunks *chunks, const st
 
     context->plan = plan;
     context->writer.arena = &chunks->arena;
-    context->writer.release = plan->request->release;
-    context->writer.release_argument = plan->request->release_argument;
+    context->writer.request = plan->request;
     context->needed = closure_new(plan);
     context->declared = closure_new(plan);
     context->replicas = closure_new(plan);
@@ -529,7 +427,7 @@ static void start(struct chunk_context *context, struct chunks *chunks, const st
     if (plan->is_exact)
         context->closing = closing_new(plan);
     if (plan->is_exact && plan->keeps_lines) {
-        context->gaps = gaps_new(plan);
+        context->gaps = cut_gaps(plan);
         chunks->line_count = context->gaps->line_count;
     }
     collect_extras(context);
@@ -566,7 +464,7 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
         if (c >= plan->chunk_count)
             write_whole(&context, plan->whole_modules[c - plan->chunk_count]);
         else if (plan->is_exact && is_cut)
-            write_cut(&context);
+            cut_write(&context);
         else if (unchanged)
             plan_write_module(plan, 0, &context.writer);
         else

@@ -12,7 +12,7 @@
  * function that does not return would be dropped. */
 #include <inttypes.h>
 
-#include "split/exact.h"
+#include "split/chunk_steps.h"
 
 /* A set of driver functions is a mask, which may be shifted by their number. */
 #define MOST_FUNCTIONS 63u

@@ -8,7 +8,7 @@
  *
  * Where the address of a function is taken, ptxas compiles the kernels in an order of its own, and
  * offsets in bank 4 follow that order: such a program is one chunk. */
-#include "split/exact.h"
+#include "split/plan.h"
 
 #include <string.h>
 

@@ -9,11 +9,6 @@
 #include "ptx/module.h"
 #include "ptx/types.h"
 
-static bool is_here(const struct plan *plan, uint32_t symbol, uint32_t chunk)
-{
-    return plan->placements[symbol].is_replicated || plan->placements[symbol].chunk == chunk;
-}
-
 static const char *space_name(const struct program_symbol *symbol)
 {
     switch (symbol->item->variable.space) {
@@ -31,7 +26,7 @@ static const char *role_of(const struct plan *plan, uint32_t symbol, uint32_t ch
     const struct program_symbol *entry = &plan->program->symbols[symbol];
     const struct placement *placement = &plan->placements[symbol];
 
-    if (!is_here(plan, symbol, chunk))
+    if (!plan_defines(plan, symbol, chunk))
         return "extern";
     if (!entry->is_function)
         return space_name(entry);
@@ -49,7 +44,7 @@ static void put_remarks(const struct plan *plan, uint32_t symbol, uint32_t chunk
     const struct program_symbol *symbols = plan->program->symbols;
     const struct placement *placement = &plan->placements[symbol];
 
-    if (!is_here(plan, symbol, chunk)) {
+    if (!plan_defines(plan, symbol, chunk)) {
         if (placement->chunk == NO_CHUNK)
             buffer_string(out, "; no chunk defines it");
         else
@@ -77,7 +72,7 @@ static void put_remarks(const struct plan *plan, uint32_t symbol, uint32_t chunk
 static void put_symbol(const struct plan *plan, uint32_t symbol, uint32_t chunk, struct buffer *out)
 {
     const struct program_symbol *entry = &plan->program->symbols[symbol];
-    bool has_text = entry->is_function && is_here(plan, symbol, chunk) && entry->is_defined &&
+    bool has_text = entry->is_function && plan_defines(plan, symbol, chunk) && entry->is_defined &&
                     entry->alias_target == NO_SYMBOL;
 
     buffer_printf(out, "  %-8s ", role_of(plan, symbol, chunk));
@@ -111,7 +106,7 @@ void explain_chunk(const struct plan *plan, const struct chunk *chunk, const str
     put_heading(plan, chunk, out);
     for (int names_only = 0; names_only <= 1; names_only++)
         for (size_t i = 0; i < needed->count; i++)
-            if (is_here(plan, needed->list[i], chunk->index) == !names_only)
+            if (plan_defines(plan, needed->list[i], chunk->index) == !names_only)
                 put_symbol(plan, needed->list[i], chunk->index, out);
 }
 
@@ -127,7 +122,7 @@ void explain_whole(const struct plan *plan, const struct chunk *chunk, uint32_t 
     buffer_string(out, ", whose debug sections describe all of its text\n");
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (plan->program->symbols[i].module == module && plan->program->symbols[i].is_live &&
-            is_here(plan, i, chunk->index))
+            plan_defines(plan, i, chunk->index))
             put_symbol(plan, i, chunk->index, out);
 }
 

@@ -5,7 +5,6 @@
  * Shared variables of a fixed size are laid out for each kernel anew and therefore weak in every
  * chunk that uses them, as NVIDIA's own splitter has them; common ones and dynamic shared memory
  * merge by themselves. */
-#include "split/exact.h"
 #include "split/plan.h"
 
 #include "ptx/module.h"

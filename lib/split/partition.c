@@ -6,7 +6,6 @@
  * unit goes to the lightest chunk. Ties go by program order and chunk number, so that the result
  * depends on nothing but the program. */
 #include "base/search.h"
-#include "split/exact.h"
 #include "split/plan.h"
 
 /* Starting ptxas costs as much as some 13 KB of text (test/bench/cost.sh), of kernels that are

@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 #include "ptx/symbol.h"
-#include "split/split.h"
 #include "split/writer.h"
 
 #define NO_CHUNK CHUNK_NONE
+
+/* How the names of closing kernels begin. */
+#define CLOSING_STEM "__minilink_closing_"
 
 /* What the plan says of one symbol of the program; same index. */
 struct placement {
@@ -43,7 +45,7 @@ struct plan {
     struct text *names;     /* of each symbol, where chunks are to be stable; else NULL */
     const char *single_reason;
     bool repeats_debug; /* the program's debug sections describe no code: each chunk has them */
-    bool is_exact;      /* chunks are whole programs: see exact.h */
+    bool is_exact;      /* chunks are whole programs: see exact.c */
     bool keeps_lines;   /* then: each line has the number that it has in the program's text */
 };
 
@@ -64,6 +66,12 @@ void closure_restart(struct closure *closure);
 static inline struct text plan_name(const struct plan *plan, uint32_t symbol)
 {
     return plan->names ? plan->names[symbol] : plan->program->symbols[symbol].name;
+}
+
+/* True when the chunk has a definition of the symbol, if it needs one. */
+static inline bool plan_defines(const struct plan *plan, uint32_t symbol, uint32_t chunk)
+{
+    return plan->placements[symbol].is_replicated || plan->placements[symbol].chunk == chunk;
 }
 
 /* home.c: true for a live variable with a definition that is not part of a whole module. */
@@ -110,6 +118,18 @@ void stable_cut(struct plan *plan, uint32_t most);
  * result[bounds[c]] up to bounds[c + 1]; `bounds` has chunk_count + 1 elements. In the plan's
  * arena. */
 uint32_t *partition_members(const struct plan *plan, size_t *bounds);
+
+/* exact.c: makes each kernel a unit and every other function one that is copied, and sets
+ * plan->is_exact. False, with plan->single_reason set, where the program cannot be divided without
+ * changing code.
+ */
+bool exact_begin(struct plan *plan);
+
+/* exact.c: true when what the chunks repeat costs little beside what they divide. */
+bool exact_is_worth_it(const struct plan *plan);
+
+/* exact.c: all variables are in every chunk. */
+void exact_place_variables(struct plan *plan);
 
 /* home.c: finds homes for variables and aliases, and what must be promoted. */
 void home_find(struct plan *plan);

@@ -102,8 +102,8 @@ void writer_copy(struct writer *writer)
         while (piece->size) {
             size_t size = piece->size < KEPT_BYTES ? piece->size : KEPT_BYTES;
 
-            if (kept >= KEPT_BYTES && writer->release) {
-                writer->release(writer->release_argument);
+            if (kept >= KEPT_BYTES && writer->request->release) {
+                writer->request->release(writer->request->release_argument);
                 kept = 0;
             }
             memcpy(piece->to, piece->from, size);

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "ptx/symbol.h"
+#include "split/split.h"
 
 /* Lines of a chunk that were copied from a source, without a line more or less. */
 struct line_range {
@@ -40,8 +41,7 @@ struct writer {
     struct line_range *ranges; /* malloc'ed */
     size_t range_count;
     size_t range_capacity;
-    void (*release)(const void *argument); /* see split_request; may be NULL */
-    const void *release_argument;
+    const struct split_request *request; /* for its `release` */
 };
 
 void writer_text(struct writer *writer, struct text text);

@@ -1,0 +1,120 @@
+/* cut.c: chunks of a program that is one text: the text without the functions that a chunk does not
+ * have, and where there are line tables, with empty lines in place of them.
+ *
+ * Line tables have numbers of lines of the PTX in them, and hold the PTX as well. ptxas makes them
+ * for all kernels of a text that has a .loc anywhere, even in a function that nobody calls and that
+ * it drops (measured on 13.0): such a one ends every chunk. */
+#include <string.h>
+
+#include "ptx/lexer.h"
+#include "ptx/module.h"
+#include "ptx/source_place.h"
+#include "split/chunk_steps.h"
+
+static struct text find_loc(const struct ptx_module *module)
+{
+    struct text loc = {0};
+
+    for (size_t i = 0; i < module->item_count && loc.size == 0; i++)
+        if (module->items[i].kind == PTX_FUNCTION)
+            loc = source_first_loc(&module->items[i]);
+    return loc;
+}
+
+static bool has_last_end(struct text text)
+{
+    return text.size > 0 && text.data[text.size - 1] == '\n';
+}
+
+const struct gaps *cut_gaps(const struct plan *plan)
+{
+    struct gaps *gaps = arena_zalloc(plan->arena, 1, sizeof *gaps);
+
+    gaps->text = plan_one_text(plan);
+    gaps->loc = find_loc(plan->program->modules[0]);
+    gaps->line_count =
+        lexer_count_lines(gaps->text, 0, gaps->text.size) + !has_last_end(gaps->text);
+    gaps->newlines = memset(arena_alloc(plan->arena, gaps->line_count, 1), '\n', gaps->line_count);
+    return gaps;
+}
+
+static void write_gap(const struct gaps *gaps, struct writer *writer, struct text part)
+{
+    writer_text(writer, (struct text){gaps->newlines, lexer_count_lines(part, 0, part.size)});
+}
+
+static void finish_gaps(const struct gaps *gaps, struct writer *writer, const char *at)
+{
+    writer_text(writer, text_drop(gaps->text, (size_t)(at - gaps->text.data)));
+    if (!has_last_end(gaps->text))
+        writer_text(writer, TEXT("\n"));
+    if (gaps->loc.size == 0)
+        return;
+    writer_text(writer, TEXT(".func " CLOSING_STEM "lines()\n{\n"));
+    writer_text(writer, gaps->loc);
+    writer_text(writer, TEXT("\nret;\n}\n"));
+}
+
+/* Of a function in the program's only module; NO_SYMBOL for anything else. */
+static uint32_t symbol_of(const struct plan *plan, const struct ptx_item *item)
+{
+    const struct program_module *details = plan->program->details;
+    uint32_t at = item->kind == PTX_FUNCTION ? table_find(&details->names, item->name) : TABLE_NONE;
+
+    return at == TABLE_NONE ? NO_SYMBOL : details->entries[at].symbol;
+}
+
+/* Whether an item of the program's only module is in the chunk: declarations of functions that
+ * nobody defines are in all of them, as their order counts. */
+static bool has_item(const struct chunk_context *context, const struct ptx_item *item)
+{
+    uint32_t symbol = symbol_of(context->plan, item);
+
+    return symbol == NO_SYMBOL || !context->plan->program->symbols[symbol].is_defined ||
+           (context->needed.stamps[symbol] == context->needed.stamp &&
+            plan_defines(context->plan, symbol, context->chunk->index));
+}
+
+static void write_item(struct chunk_context *context, const struct ptx_item *item)
+{
+    uint32_t symbol = symbol_of(context->plan, item);
+
+    writer_begin_range(&context->writer, context->plan->program->modules[0]->file, item->line);
+    if (symbol != NO_SYMBOL && item->is_definition)
+        chunk_write_text(context, symbol, item->text);
+    else
+        writer_text(&context->writer, item->text);
+    writer_end_range(&context->writer);
+    if (!context->gaps)
+        writer_text(&context->writer, TEXT("\n"));
+}
+
+void cut_write(struct chunk_context *context)
+{
+    const struct ptx_module *module = context->plan->program->modules[0];
+    const char *end = context->gaps ? context->gaps->text.data : module->text.data;
+
+    if (!context->gaps)
+        chunk_write_header(context);
+    if (context->stable)
+        stable_text_start(context->stable);
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+        bool is_here = has_item(context, item);
+
+        /* Variables of one statement share their text. */
+        if (item->text.data < end || !(is_here || context->gaps))
+            continue;
+        if (context->gaps)
+            writer_text(&context->writer, (struct text){end, (size_t)(item->text.data - end)});
+        if (is_here)
+            write_item(context, item);
+        else
+            write_gap(context->gaps, &context->writer, item->text);
+        end = item->text.data + item->text.size;
+    }
+    if (context->gaps)
+        finish_gaps(context->gaps, &context->writer, end);
+    if (context->closing)
+        closing_write(context->closing, &context->writer);
+}
