@@ -167,3 +167,16 @@ void callgraph_units(struct plan *plan, uint32_t wanted)
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         plan->placements[i].unit = leader_of(plan, i);
 }
+
+bool callgraph_is_leader(const struct plan *plan, uint32_t symbol)
+{
+    return plan_is_unit(plan, symbol) && !plan->placements[symbol].is_replicated &&
+           plan->placements[symbol].unit == symbol;
+}
+
+void callgraph_follow_leaders(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
+            plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
+}

@@ -392,7 +392,7 @@ static void write_whole(struct chunk_context *context, uint32_t index)
             count_function(context, symbol, &heaviest);
     }
     explain_whole(context->plan, context->chunk, index);
-    plan_write_module(context->plan, index, &context->writer);
+    cut_write_module(context->plan, index, &context->writer);
 }
 
 static void collect_extras(struct chunk_context *context)
@@ -466,7 +466,7 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
         else if (plan->is_exact && is_cut)
             cut_write(&context);
         else if (unchanged)
-            plan_write_module(plan, 0, &context.writer);
+            cut_write_module(plan, 0, &context.writer);
         else
             write_ordinary(&context);
         context.chunk->text = writer_finish(&context.writer, &chunks->origins[c]);

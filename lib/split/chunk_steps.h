@@ -37,7 +37,7 @@ void chunk_write_header(struct chunk_context *context);
 /* Writes a part of a symbol's text as this program has it. */
 void chunk_write_text(struct chunk_context *context, uint32_t symbol, struct text text);
 
-/* cut.c: chunks of a program that is one text. */
+/* cut.c: chunks that are texts of sources, or parts of one. */
 
 /* Where each line of a chunk has the number that it has in the text. */
 struct gaps {
@@ -52,6 +52,10 @@ const struct gaps *cut_gaps(const struct plan *plan);
 /* Writes the text without the functions that the chunk does not have: what an assembler is given of
  * a program that it gets as it stands. */
 void cut_write(struct chunk_context *context);
+
+/* Writes a module that is a chunk of its own: the program's text, or what of it is the module's,
+ * with its names in place of others'. */
+void cut_write_module(const struct plan *plan, uint32_t index, struct writer *writer);
 
 /* priority.c: how early a function is to be assembled. */
 

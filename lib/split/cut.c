@@ -1,5 +1,6 @@
-/* cut.c: chunks of a program that is one text: the text without the functions that a chunk does not
- * have, and where there are line tables, with empty lines in place of them.
+/* cut.c: modules that are chunks as they stand, and chunks of a program that is one text: the text
+ * without the functions that a chunk does not have, and where there are line tables, with empty
+ * lines in place of them.
  *
  * Line tables have numbers of lines of the PTX in them, and hold the PTX as well. ptxas makes them
  * for all kernels of a text that has a .loc anywhere, even in a function that nobody calls and that
@@ -10,6 +11,16 @@
 #include "ptx/module.h"
 #include "ptx/source_place.h"
 #include "split/chunk_steps.h"
+
+/* All of the program, where it is one text. */
+static struct text one_text(const struct plan *plan)
+{
+    struct text text = plan->program->modules[0]->whole;
+
+    while (text.size > 0 && text.data[text.size - 1] == '\0')
+        text.size--;
+    return text;
+}
 
 static struct text find_loc(const struct ptx_module *module)
 {
@@ -30,7 +41,7 @@ const struct gaps *cut_gaps(const struct plan *plan)
 {
     struct gaps *gaps = arena_zalloc(plan->arena, 1, sizeof *gaps);
 
-    gaps->text = plan_one_text(plan);
+    gaps->text = one_text(plan);
     gaps->loc = find_loc(plan->program->modules[0]);
     gaps->line_count =
         lexer_count_lines(gaps->text, 0, gaps->text.size) + !has_last_end(gaps->text);
@@ -117,4 +128,22 @@ void cut_write(struct chunk_context *context)
         finish_gaps(context->gaps, &context->writer, end);
     if (context->closing)
         closing_write(context->closing, &context->writer);
+}
+
+void cut_write_module(const struct plan *plan, uint32_t index, struct writer *writer)
+{
+    const struct ptx_module *module = plan->program->modules[index];
+    const struct program_module *details = &plan->program->details[index];
+    size_t start = (size_t)(module->text.data - module->whole.data);
+
+    if (plan_is_unchanged(plan)) {
+        writer_begin_range(writer, module->file, 1);
+        writer_text(writer, one_text(plan));
+        writer_end_range(writer);
+        return;
+    }
+    writer_begin_range(writer, module->file, 1 + lexer_count_lines(module->whole, 0, start));
+    writer_edited(writer, module->text, details->edits, details->edit_count);
+    writer_end_range(writer);
+    writer_text(writer, TEXT("\n"));
 }

@@ -125,19 +125,18 @@ bool exact_begin(struct plan *plan)
     return plan->is_exact;
 }
 
-bool exact_is_worth_it(const struct plan *plan)
+bool exact_is_worth_it(struct plan *plan)
 {
-    size_t count = plan->program->symbol_count;
-    uint32_t *copies = arena_zalloc(plan->arena, count, sizeof *copies);
     uint64_t growth = 0;
 
-    if (!partition_count_copies(plan, copies, NULL))
+    if (!partition_count_copies(plan))
         return false;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
         const struct program_symbol *symbol = &plan->program->symbols[i];
+        const struct placement *placement = &plan->placements[i];
 
-        if (plan->placements[i].is_replicated && copies[i] > 1)
-            growth += (copies[i] - 1) * plan->placements[i].weight;
+        if (placement->is_replicated && placement->copies > 1)
+            growth += (placement->copies - 1) * placement->weight;
         else if (plan_is_variable(plan, i))
             growth +=
                 (plan->chunk_count - 1) *

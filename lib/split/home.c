@@ -37,6 +37,8 @@ static void note_functions(struct plan *plan)
     uint32_t *members = partition_members(plan, bounds);
     struct closure closure = closure_new(plan);
 
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        plan->placements[i].copies = 0;
     for (uint32_t c = 0; c < plan->chunk_count; c++) {
         closure_restart(&closure);
         for (size_t i = bounds[c]; i < bounds[c + 1]; i++) {

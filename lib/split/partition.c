@@ -37,8 +37,6 @@ struct dealer {
     struct plan *plan;
     uint32_t *units; /* leaders of units */
     size_t unit_count;
-    struct load *heap; /* lightest first */
-    uint64_t *loads;   /* of each chunk */
 };
 
 static void find_units(struct dealer *dealer)
@@ -47,8 +45,7 @@ static void find_units(struct dealer *dealer)
 
     dealer->unit_count = 0;
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
-        if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated &&
-            plan->placements[i].unit == i)
+        if (callgraph_is_leader(plan, i))
             dealer->units[dealer->unit_count++] = i;
 }
 
@@ -72,7 +69,7 @@ static bool is_lighter(struct load a, struct load b)
     return a.weight != b.weight ? a.weight < b.weight : a.chunk < b.chunk;
 }
 
-/* Restores the heap after its top became heavier. */
+/* Restores the heap, whose lightest load is on top, after that became heavier. */
 static void sink(struct load *heap, size_t count)
 {
     size_t at = 0;
@@ -128,7 +125,7 @@ static bool deal_in_order(struct dealer *dealer)
                middle >= bytes_before(total, chunk + 1, plan->chunk_count))
             chunk++;
         placement->chunk = chunk;
-        dealer->loads[chunk] += placement->weight;
+        plan->loads[chunk] += placement->weight;
         before += placement->weight;
     }
     return true;
@@ -138,17 +135,18 @@ static void deal_by_weight(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
     struct weighed *order = arena_alloc(plan->arena, dealer->unit_count, sizeof *order);
+    struct load *heap = arena_alloc(plan->arena, plan->chunk_count, sizeof *heap);
 
     for (size_t i = 0; i < dealer->unit_count; i++)
         order[i] = (struct weighed){plan->placements[dealer->units[i]].weight, dealer->units[i]};
     SORT(order, dealer->unit_count, compare_weighed);
     for (uint32_t i = 0; i < plan->chunk_count; i++)
-        dealer->heap[i] = (struct load){.chunk = i};
+        heap[i] = (struct load){.chunk = i};
     for (size_t i = 0; i < dealer->unit_count; i++) {
-        plan->placements[order[i].symbol].chunk = dealer->heap[0].chunk;
-        dealer->heap[0].weight += order[i].weight;
-        dealer->loads[dealer->heap[0].chunk] = dealer->heap[0].weight;
-        sink(dealer->heap, plan->chunk_count);
+        plan->placements[order[i].symbol].chunk = heap[0].chunk;
+        heap[0].weight += order[i].weight;
+        plan->loads[heap[0].chunk] = heap[0].weight;
+        sink(heap, plan->chunk_count);
     }
 }
 
@@ -156,11 +154,10 @@ static void deal(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
 
+    plan->loads = arena_zalloc(plan->arena, plan->chunk_count, sizeof *plan->loads);
     if (!deal_in_order(dealer))
         deal_by_weight(dealer);
-    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
-        if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
-            plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
+    callgraph_follow_leaders(plan);
 }
 
 uint32_t *partition_members(const struct plan *plan, size_t *bounds)
@@ -189,7 +186,7 @@ uint64_t partition_largest_growth(const struct plan *plan)
     return LARGEST_GROWTH(plan->total_weight);
 }
 
-bool partition_count_copies(const struct plan *plan, uint32_t *copies, struct lightest *lightest)
+bool partition_count_copies(struct plan *plan)
 {
     size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
     uint32_t *functions = partition_members(plan, bounds);
@@ -197,26 +194,25 @@ bool partition_count_copies(const struct plan *plan, uint32_t *copies, struct li
     uint64_t most = HOPELESS_GROWTH(plan->total_weight);
     uint64_t copied = 0;
 
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        plan->placements[i].copies = 0;
     for (uint32_t c = 0; c < plan->chunk_count && copied <= most; c++) {
         closure_restart(&closure);
         for (size_t i = bounds[c]; i < bounds[c + 1]; i++)
             callgraph_add_replicas(plan, functions[i], &closure);
         for (size_t i = 0; i < closure.count; i++) {
-            uint32_t symbol = closure.list[i];
+            struct placement *placement = &plan->placements[closure.list[i]];
 
-            copied += plan->placements[symbol].weight;
-            if (copies[symbol]++ == 0 ||
-                (lightest && lightest->loads[c] < lightest->loads[lightest->chunks[symbol]])) {
-                if (lightest)
-                    lightest->chunks[symbol] = c;
-            }
+            copied += placement->weight;
+            if (placement->copies++ == 0 ||
+                (plan->loads && plan->loads[c] < plan->loads[placement->lightest]))
+                placement->lightest = c;
         }
     }
     return copied <= most;
 }
 
-/* Deals everything out again, without replicated functions. Loads count no more: there is nothing
- * left to be placed by them. */
+/* Deals everything out again, without replicated functions. */
 static void give_up_replication(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
@@ -233,19 +229,18 @@ static void bound_growth(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
     size_t count = plan->program->symbol_count;
-    uint32_t *copies = arena_zalloc(plan->arena, count, sizeof *copies);
-    struct lightest lightest = {arena_zalloc(plan->arena, count, sizeof *lightest.chunks),
-                                dealer->loads};
     struct weighed *order = arena_alloc(plan->arena, count, sizeof *order);
     size_t replicated = 0;
     uint64_t growth = 0;
 
-    if (!partition_count_copies(plan, copies, &lightest))
+    if (!partition_count_copies(plan))
         give_up_replication(dealer);
     for (uint32_t i = 0; i < count; i++) {
-        if (!plan->placements[i].is_replicated)
+        const struct placement *placement = &plan->placements[i];
+
+        if (!placement->is_replicated)
             continue;
-        order[replicated] = (struct weighed){(copies[i] - 1) * plan->placements[i].weight, i};
+        order[replicated] = (struct weighed){(placement->copies - 1) * placement->weight, i};
         growth += order[replicated++].weight;
     }
     SORT(order, replicated, compare_weighed);
@@ -254,8 +249,7 @@ static void bound_growth(struct dealer *dealer)
 
         growth -= order[i].weight;
         placement->is_replicated = false;
-        placement->chunk = lightest.chunks[order[i].symbol];
-        dealer->loads[placement->chunk] += placement->weight;
+        placement->chunk = placement->lightest;
     }
 }
 
@@ -326,16 +320,6 @@ static uint32_t choose_count(struct plan *plan, size_t units)
     return (uint32_t)most;
 }
 
-/* Gives every kernel a chunk. */
-static void deal_exact(struct dealer *dealer)
-{
-    struct plan *plan = dealer->plan;
-
-    dealer->heap = arena_alloc(plan->arena, plan->chunk_count, sizeof *dealer->heap);
-    dealer->loads = arena_zalloc(plan->arena, plan->chunk_count, sizeof *dealer->loads);
-    deal(dealer);
-}
-
 /* As many chunks as the program's size is worth, unless copies of functions would add too much:
  * then half as many, and so on. Under SPLIT_STABLE names decide, and pieces become larger. */
 static void make_exact(struct dealer *dealer)
@@ -351,7 +335,7 @@ static void make_exact(struct dealer *dealer)
         if (is_stable)
             stable_cut(plan, most);
         else
-            deal_exact(dealer);
+            deal(dealer);
         if (plan->chunk_count > 1 && exact_is_worth_it(plan))
             return;
         if (is_stable && most > plan->chunk_count)
@@ -391,8 +375,6 @@ void partition_make(struct plan *plan)
         callgraph_units(plan, 1);
         find_units(&dealer);
     }
-    dealer.heap = arena_alloc(plan->arena, plan->chunk_count, sizeof *dealer.heap);
-    dealer.loads = arena_zalloc(plan->arena, plan->chunk_count, sizeof *dealer.loads);
     deal(&dealer);
     if (plan->chunk_count > 1)
         bound_growth(&dealer);

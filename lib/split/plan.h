@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "ptx/symbol.h"
-#include "split/writer.h"
+#include "split/split.h"
 
 #define NO_CHUNK CHUNK_NONE
 
@@ -21,6 +21,7 @@ struct placement {
     uint64_t weight;     /* of functions: bytes of text; of a unit's leader: of all of the unit */
     uint32_t first_user; /* lowest chunk that names it, or NO_CHUNK */
     uint32_t copies;     /* of a replicated function: how many chunks have it */
+    uint32_t lightest;   /* and which of these has the least to do */
     bool has_users;      /* more than one chunk names it */
     bool is_replicated;  /* defined in every chunk that needs it */
     bool is_promoted;    /* internal, but other chunks need it */
@@ -38,6 +39,7 @@ struct plan {
     uint32_t function_count; /* of those */
     uint64_t whole_weight;   /* the same of modules that stay whole */
     uint32_t whole_function_count;
+    uint64_t *loads;        /* of each chunk: bytes of the units that were dealt to it; or NULL */
     uint64_t minimum_bytes; /* of a chunk; 0 when nothing is dealt out */
     uint64_t most_by_size;  /* chunks that are worth it */
     size_t unit_count;      /* that could be apart */
@@ -84,22 +86,21 @@ bool plan_is_unit(const struct plan *plan, uint32_t symbol);
  * is the number of chunks hoped for. */
 void callgraph_units(struct plan *plan, uint32_t wanted);
 
+/* callgraph.c: true for the leader of a unit that is dealt out. */
+bool callgraph_is_leader(const struct plan *plan, uint32_t symbol);
+
+/* callgraph.c: puts the other functions of each unit into its leader's chunk. */
+void callgraph_follow_leaders(struct plan *plan);
+
 /* callgraph.c: adds the replicated functions that `function` needs, directly or through others. */
 void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct closure *closure);
 
 /* partition.c: decides the number of chunks and deals out the units. */
 void partition_make(struct plan *plan);
 
-/* Which chunk with each replicated function is the lightest. */
-struct lightest {
-    uint32_t *chunks;      /* of each symbol */
-    const uint64_t *loads; /* of each chunk */
-};
-
 /* partition.c: counts in how many chunks each replicated function is needed. False when that is far
- * too much: the walk then ends early, so that its cost stays in proportion to the text. `lightest`
- * may be NULL. */
-bool partition_count_copies(const struct plan *plan, uint32_t *copies, struct lightest *lightest);
+ * too much: the walk then ends early, so that its cost stays in proportion to the text. */
+bool partition_count_copies(struct plan *plan);
 
 /* partition.c: the bytes that copies of functions may add. */
 uint64_t partition_largest_growth(const struct plan *plan);
@@ -126,7 +127,7 @@ uint32_t *partition_members(const struct plan *plan, size_t *bounds);
 bool exact_begin(struct plan *plan);
 
 /* exact.c: true when what the chunks repeat costs little beside what they divide. */
-bool exact_is_worth_it(const struct plan *plan);
+bool exact_is_worth_it(struct plan *plan);
 
 /* exact.c: all variables are in every chunk. */
 void exact_place_variables(struct plan *plan);
@@ -141,15 +142,8 @@ bool plan_is_whole(const struct plan *plan, uint32_t module);
 /* split.c: true when all that the program has is one module's text as it stands. */
 bool plan_is_one_text(const struct plan *plan);
 
-/* split.c: the text that all of it then is. */
-struct text plan_one_text(const struct plan *plan);
-
 /* split.c: true when the program is one text that can go to the assembler as it stands. */
 bool plan_is_unchanged(const struct plan *plan);
-
-/* split.c: writes a module that is a chunk of its own: the program's text, or what of it is the
- * module's, with its names in place of others'. */
-void plan_write_module(const struct plan *plan, uint32_t index, struct writer *writer);
 
 /* chunk.c: writes the text of every chunk. */
 void chunk_write_all(struct chunks *chunks, const struct plan *plan);

@@ -5,12 +5,9 @@
 
 #include "base/context.h"
 #include "base/search.h"
-#include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
 #include "split/chunk_steps.h"
-#include "split/plan.h"
-#include "split/writer.h"
 
 bool plan_is_whole(const struct plan *plan, uint32_t module)
 {
@@ -65,36 +62,9 @@ bool plan_is_one_text(const struct plan *plan)
     return program->details[0].edit_count == 0;
 }
 
-struct text plan_one_text(const struct plan *plan)
-{
-    struct text text = plan->program->modules[0]->whole;
-
-    while (text.size > 0 && text.data[text.size - 1] == '\0')
-        text.size--;
-    return text;
-}
-
 bool plan_is_unchanged(const struct plan *plan)
 {
     return plan->chunk_count + plan->whole_count == 1 && plan_is_one_text(plan);
-}
-
-void plan_write_module(const struct plan *plan, uint32_t index, struct writer *writer)
-{
-    const struct ptx_module *module = plan->program->modules[index];
-    const struct program_module *details = &plan->program->details[index];
-    size_t start = (size_t)(module->text.data - module->whole.data);
-
-    if (plan_is_unchanged(plan)) {
-        writer_begin_range(writer, module->file, 1);
-        writer_text(writer, plan_one_text(plan));
-        writer_end_range(writer);
-        return;
-    }
-    writer_begin_range(writer, module->file, 1 + lexer_count_lines(module->whole, 0, start));
-    writer_edited(writer, module->text, details->edits, details->edit_count);
-    writer_end_range(writer);
-    writer_text(writer, TEXT("\n"));
 }
 
 static enum chunk_binding binding_of(uint8_t linkage)

@@ -114,8 +114,7 @@ static struct row find_units(const struct plan *plan)
     struct row row = new_row(plan);
 
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
-        if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated &&
-            plan->placements[i].unit == i)
+        if (callgraph_is_leader(plan, i))
             append(&row, i, plan->placements[i].weight);
     find_spans(plan, &row);
     return row;
@@ -142,40 +141,37 @@ static void cut_units(struct plan *plan, size_t most)
     struct row units = find_units(plan);
 
     plan->chunk_count = cut(plan, &units, plan->piece_bytes, 0, most);
-    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
-        if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
-            plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
+    callgraph_follow_leaders(plan);
 }
 
-static uint64_t bytes_of_copies(const struct plan *plan, const uint32_t *copies, uint32_t symbol)
+static uint64_t bytes_of_copies(const struct placement *placement)
 {
-    return copies[symbol] ? (copies[symbol] - 1) * plan->placements[symbol].weight : 0;
+    return placement->copies ? (placement->copies - 1) * placement->weight : 0;
 }
 
 /* The highest bit of what copies of a function add. */
-static unsigned class_of(const struct plan *plan, const uint32_t *copies, uint32_t symbol)
+static unsigned class_of(const struct placement *placement)
 {
-    uint64_t added = bytes_of_copies(plan, copies, symbol);
+    uint64_t added = bytes_of_copies(placement);
 
     return added ? 64 - (unsigned)__builtin_clzll(added) : 0;
 }
 
 /* Places functions once whose copies would add too much: all from a power of two on, so that which
  * these are changes seldom. */
-static void bound_copies(const struct plan *plan)
+static void bound_copies(struct plan *plan)
 {
     size_t count = plan->program->symbol_count;
-    uint32_t *copies = arena_zalloc(plan->arena, count, sizeof *copies);
-    bool is_hopeless = !partition_count_copies(plan, copies, NULL);
+    bool is_hopeless = !partition_count_copies(plan);
     uint64_t added[65] = {0}, sum = 0;
     unsigned most = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        added[class_of(plan, copies, i)] += bytes_of_copies(plan, copies, i);
+        added[class_of(&plan->placements[i])] += bytes_of_copies(&plan->placements[i]);
     while (most < 64 && sum + added[most + 1] <= partition_largest_growth(plan))
         sum += added[++most];
     for (uint32_t i = 0; i < count; i++)
-        if (is_hopeless || class_of(plan, copies, i) > most)
+        if (is_hopeless || class_of(&plan->placements[i]) > most)
             plan->placements[i].is_replicated = false;
 }
 
