@@ -353,7 +353,7 @@ void parts_restore(struct joining *joining)
 
     make_nodes(&restoring);
     link_rows(&restoring);
-    restoring.ready = pqueue_create(leaves_before, 0);
+    restoring.ready = pqueue_create(leaves_before);
     if (!restoring.ready)
         context_raise(LINK_NO_MEMORY);
     CONTEXT_DEFER(free_ready, &restoring);

@@ -148,11 +148,6 @@ static struct child_tokens *neediest(const struct coordinator *coordinator)
     return found;
 }
 
-static bool acquire(struct coordinator *coordinator)
-{
-    return jobserver_acquire(coordinator->jobserver, coordinator->ended_fd) == JOBSERVER_ACQUIRED;
-}
-
 /* Starts tasks as tokens come, and gives tokens back as tasks end. Tokens that no task can be
  * started with are for the threads of those that run. There is always a way on: with nothing
  * running, the implicit token is free. */
@@ -173,7 +168,8 @@ static void run_with_tokens(struct coordinator *coordinator)
         }
         is_startable = is_left && coordinator->running < threads;
         child = is_startable || request->child_threads < 2 ? NULL : neediest(coordinator);
-        if ((is_startable || child) && acquire(coordinator)) {
+        if ((is_startable || child) &&
+            jobserver_acquire(coordinator->jobserver, coordinator->ended_fd)) {
             if (!child)
                 start(coordinator);
             else if (!child_tokens_give(child))
@@ -233,49 +229,33 @@ static void report_lost(uint32_t wanted, size_t started)
         diag_caution("Only %zu of %u threads could be started", started, wanted);
 }
 
-/* How many threads make leaves, and its tokens for them, where it has a say. */
-struct allowance {
-    struct jobserver *jobserver; /* or NULL */
-    bool is_one;                 /* make has one job for the link, and no token */
-};
-
-static struct allowance ask_make(const struct dispatch_request *request, uint32_t threads)
-{
-    struct allowance allowance = {0};
-    uint32_t most = UINT32_MAX;
-
-    if (threads > 1 || request->child_threads > 1)
-        allowance.jobserver = jobserver_join(request->jobserver, &most);
-    allowance.is_one = most == 1;
-    return allowance;
-}
-
 uint32_t dispatch_run(const struct dispatch_request *request)
 {
     uint32_t threads = wanted_threads(request);
-    struct allowance allowance = ask_make(request, threads);
-    enum jobserver_state state;
+    uint32_t most = UINT32_MAX; /* 1: make has one job for the link, and no token */
+    struct jobserver *jobserver = NULL;
     struct pool *pool = NULL;
     bool has_run = false;
 
-    if (allowance.is_one)
+    if (threads > 1 || request->child_threads > 1)
+        jobserver = jobserver_join(request->jobserver, &most);
+    if (most == 1)
         threads = 1;
-    if (threads > 1 || allowance.jobserver)
+    if (threads > 1 || jobserver) {
         pool = pool_create(threads);
-    if (threads > 1 || allowance.jobserver)
         report_lost(threads, pool ? pool_thread_count(pool) : 0);
+    }
     if (pool)
         threads = (uint32_t)pool_thread_count(pool);
-    if (pool && allowance.jobserver)
-        has_run = run_as_client(request, pool, allowance.jobserver);
-    if (pool && !allowance.jobserver) {
+    if (pool && jobserver) {
+        has_run = run_as_client(request, pool, jobserver);
+    } else if (pool) {
         run_on_pool(request, pool);
         has_run = true;
     }
     pool_destroy(pool);
-    state = jobserver_close(allowance.jobserver);
-    jobserver_report_end(request->jobserver, state);
-    if (!has_run && request->child_threads > 1 && (allowance.is_one || allowance.jobserver))
+    jobserver_report_end(request->jobserver, jobserver_close(jobserver));
+    if (!has_run && request->child_threads > 1 && (most == 1 || jobserver))
         run_alone(request);
     else if (!has_run)
         run_here(request);

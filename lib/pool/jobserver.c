@@ -19,13 +19,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text_scan.h"
 #include "diag/diag.h"
+
+/* Larger numbers are no descriptors. */
+#define LARGEST_FD 2147483639
 
 struct jobserver {
     enum jobserver_state state;
     int saved_errno;
     bool implicit_available;
-    size_t active;               /* tokens held, the implicit one among them */
     unsigned char *token_cursor; /* behind the last byte held */
     int read_fd;                 /* our own; the same as write_fd for a fifo; -1 = none */
     int write_fd;
@@ -60,39 +63,30 @@ static struct text next_word(const char **cursor)
     return (struct text){*cursor - length, length};
 }
 
-/* Reads a decimal number, perhaps negative, and what stands behind it. */
+/* Takes a decimal number, perhaps negative, off the front. */
 static bool parse_fd(struct text *text, int *fd)
 {
-    bool negative = text->size > 0 && text->data[0] == '-';
-    size_t i = negative ? 1 : 0, start = i;
-    int value = 0;
+    bool negative = text_skip(text, TEXT("-"));
+    uint64_t value;
 
-    for (; i < text->size && text->data[i] >= '0' && text->data[i] <= '9'; i++) {
-        if (value > (INT_MAX - 9) / 10)
-            return false;
-        value = value * 10 + (text->data[i] - '0');
-    }
-    *fd = negative ? -value : value;
-    *text = (struct text){text->data + i, text->size - i};
-    return i > start;
+    if (!text_scan_number(text, &value) || value > LARGEST_FD)
+        return false;
+    *fd = negative ? -(int)value : (int)value;
+    return true;
 }
 
 static enum jobserver_state parse_value(struct text value, struct jobserver_auth *auth)
 {
-    const struct text fifo = TEXT("fifo:");
-
     *auth = (struct jobserver_auth){.kind = JOBSERVER_NONE, .read_fd = -1, .write_fd = -1};
-    if (text_starts(value, fifo)) {
-        if (value.size == fifo.size)
+    if (text_skip(&value, TEXT("fifo:"))) {
+        if (value.size == 0)
             return JOBSERVER_NOT_OPEN;
         auth->kind = JOBSERVER_FIFO;
-        auth->path = (struct text){value.data + fifo.size, value.size - fifo.size};
+        auth->path = value;
         return JOBSERVER_OK;
     }
-    if (!parse_fd(&value, &auth->read_fd) || value.size == 0 || value.data[0] != ',')
-        return JOBSERVER_NOT_OPEN;
-    value = (struct text){value.data + 1, value.size - 1};
-    if (!parse_fd(&value, &auth->write_fd) || value.size != 0)
+    if (!parse_fd(&value, &auth->read_fd) || !text_skip(&value, TEXT(",")) ||
+        !parse_fd(&value, &auth->write_fd) || value.size != 0)
         return JOBSERVER_NOT_OPEN;
     auth->kind = auth->read_fd < 0 || auth->write_fd < 0 ? JOBSERVER_DISABLED : JOBSERVER_PIPE;
     return JOBSERVER_OK;
@@ -100,7 +94,6 @@ static enum jobserver_state parse_value(struct text value, struct jobserver_auth
 
 enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_auth *auth)
 {
-    const struct text names[] = {TEXT("--jobserver-auth="), TEXT("--jobserver-fds=")};
     enum jobserver_state state = JOBSERVER_NO_AUTH;
     struct text word;
 
@@ -112,12 +105,11 @@ enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_aut
         memchr(word.data, 'n', word.size))
         return JOBSERVER_NO_AUTH;
     while ((word = next_word(&makeflags)).size > 0 && !text_equal(word, TEXT("--"))) {
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-            size_t size = names[i].size;
+        struct text value = word;
 
-            if (text_starts(word, names[i]))
-                state = parse_value((struct text){word.data + size, word.size - size}, auth);
-        }
+        if (text_skip(&value, TEXT("--jobserver-auth=")) ||
+            text_skip(&value, TEXT("--jobserver-fds=")))
+            state = parse_value(value, auth);
         if (state == JOBSERVER_NO_AUTH && text_equal(word, TEXT("-j1")))
             auth->kind = JOBSERVER_SERIAL;
     }
@@ -135,16 +127,10 @@ static bool is_inherited_pipe(const struct jobserver_auth *auth)
     if (read_flags < 0 || write_flags < 0 || read_close < 0 || write_close < 0 ||
         fstat(auth->read_fd, &reader) || fstat(auth->write_fd, &writer))
         return false;
-    if (!S_ISFIFO(reader.st_mode) || reader.st_dev != writer.st_dev ||
-        reader.st_ino != writer.st_ino || ((read_close | write_close) & FD_CLOEXEC)) {
-        errno = EBADF;
-        return false;
-    }
-    if ((read_flags & O_ACCMODE) == O_WRONLY || (write_flags & O_ACCMODE) == O_RDONLY) {
-        errno = EBADF;
-        return false;
-    }
-    return true;
+    errno = EBADF;
+    return S_ISFIFO(reader.st_mode) && reader.st_dev == writer.st_dev &&
+           reader.st_ino == writer.st_ino && !((read_close | write_close) & FD_CLOEXEC) &&
+           (read_flags & O_ACCMODE) != O_WRONLY && (write_flags & O_ACCMODE) != O_RDONLY;
 }
 
 static int reopen(int fd, int flags)
@@ -305,7 +291,6 @@ static bool try_take(struct jobserver *jobserver)
 
     if (got == 1) {
         jobserver->token_cursor++;
-        jobserver->active++;
     } else if (got == 0) {
         fail(jobserver, JOBSERVER_SHORT_IO);
     } else if (errno != EAGAIN && errno != EINTR) {
@@ -315,12 +300,11 @@ static bool try_take(struct jobserver *jobserver)
     return got == 1;
 }
 
-enum jobserver_answer jobserver_acquire(struct jobserver *jobserver, int wake_fd)
+bool jobserver_acquire(struct jobserver *jobserver, int wake_fd)
 {
     if (jobserver->implicit_available) {
         jobserver->implicit_available = false;
-        jobserver->active++;
-        return JOBSERVER_ACQUIRED;
+        return true;
     }
     for (;;) {
         bool may_take =
@@ -332,14 +316,14 @@ enum jobserver_answer jobserver_acquire(struct jobserver *jobserver, int wake_fd
         ready = poll(fds, 2, -1);
         if (ready < 0 && errno != EINTR && errno != EAGAIN) {
             fail(jobserver, JOBSERVER_IO_ERROR);
-            return JOBSERVER_WOKEN; /* the caller's own wait is all that is left */
+            return false; /* the caller's own wait is all that is left */
         }
         if (ready <= 0)
             continue;
         if (fds[0].revents)
-            return JOBSERVER_WOKEN;
+            return false;
         if (fds[1].revents && try_take(jobserver))
-            return JOBSERVER_ACQUIRED;
+            return true;
     }
 }
 
@@ -361,25 +345,22 @@ enum jobserver_state jobserver_release(struct jobserver *jobserver)
     if (!jobserver)
         return JOBSERVER_NO_CLIENT;
     before = block_signals();
-
     if (jobserver->token_cursor > held) {
         /* Forgotten even if it cannot be written: trying again would change nothing. */
-        jobserver->active--;
         if (!put_back(jobserver->write_fd, --jobserver->token_cursor))
             fail(jobserver, JOBSERVER_IO_ERROR);
     } else if (!jobserver->implicit_available) {
-        jobserver->active--;
         jobserver->implicit_available = true;
     } else {
         fail(jobserver, JOBSERVER_BAD_RELEASE);
     }
     restore_signals(before);
-    return (enum jobserver_state)jobserver->state;
+    return jobserver->state;
 }
 
 enum jobserver_state jobserver_state(const struct jobserver *jobserver)
 {
-    return jobserver ? (enum jobserver_state)jobserver->state : JOBSERVER_NO_CLIENT;
+    return jobserver ? jobserver->state : JOBSERVER_NO_CLIENT;
 }
 
 const char *jobserver_state_text(enum jobserver_state state)
@@ -416,7 +397,7 @@ enum jobserver_state jobserver_close(struct jobserver *jobserver)
     while (jobserver->token_cursor > held)
         jobserver_release(jobserver);
     atomic_store(&current, NULL);
-    state = (enum jobserver_state)jobserver->state;
+    state = jobserver->state;
     if (jobserver->read_fd >= 0)
         close(jobserver->read_fd);
     if (jobserver->write_fd >= 0 && jobserver->write_fd != jobserver->read_fd)

@@ -19,6 +19,7 @@
  * would see O_NONBLOCK too. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,11 +61,6 @@ struct jobserver_auth {
     struct text path; /* of a fifo; a view of MAKEFLAGS */
 };
 
-enum jobserver_answer {
-    JOBSERVER_ACQUIRED, /* a token is held more */
-    JOBSERVER_WOKEN,    /* none was taken, but the wake descriptor is readable */
-};
-
 /* Most tokens that a client holds besides the implicit one; then it acts as if make had no more. */
 #define JOBSERVER_MOST 1024
 
@@ -91,8 +87,9 @@ bool jobserver_counts(enum jobserver_use use);
 struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads);
 
 /* Takes a token; waits until there is one or `wake_fd` is readable, which is looked at first when
- * there is something to wait for. After an error it waits for `wake_fd` alone. */
-enum jobserver_answer jobserver_acquire(struct jobserver *jobserver, int wake_fd);
+ * there is something to wait for: none was taken then, and the result is false. After an error it
+ * waits for `wake_fd` alone. */
+bool jobserver_acquire(struct jobserver *jobserver, int wake_fd);
 
 /* Gives a token back, the implicit one last. Returns the state; NULL has nothing to give. */
 enum jobserver_state jobserver_release(struct jobserver *jobserver);

@@ -199,7 +199,7 @@ struct pool *pool_create(size_t threads)
         return NULL;
     }
     pool->thread_array = calloc(threads + 1, sizeof *pool->thread_array);
-    pool->task_queue = pqueue_create(leaves_before, 0);
+    pool->task_queue = pqueue_create(leaves_before);
     started = pool->thread_array && pool->task_queue ? start_workers(pool, threads) : 0;
     if (started == 0) {
         release(pool);

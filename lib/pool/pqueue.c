@@ -4,21 +4,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-struct pqueue *pqueue_create(int (*comparator)(const void *a, const void *b), size_t capacity)
+struct pqueue *pqueue_create(int (*comparator)(const void *a, const void *b))
 {
     struct pqueue *queue = calloc(1, sizeof *queue);
 
-    if (!queue)
-        return NULL;
-    queue->comparator = comparator;
-    if (capacity > 0) {
-        queue->array = calloc(capacity, sizeof *queue->array);
-        if (!queue->array) {
-            free(queue);
-            return NULL;
-        }
-        queue->capacity = capacity;
-    }
+    if (queue)
+        queue->comparator = comparator;
     return queue;
 }
 

@@ -23,8 +23,8 @@ _Static_assert(sizeof(struct pqueue) == 32, "queue");
 _Static_assert(offsetof(struct pqueue, comparator) == 24, "comparator");
 #endif
 
-/* Makes a queue with room for `capacity` elements (0 = none yet). NULL when memory runs out. */
-struct pqueue *pqueue_create(int (*comparator)(const void *a, const void *b), size_t capacity);
+/* Makes an empty queue. NULL when memory runs out. */
+struct pqueue *pqueue_create(int (*comparator)(const void *a, const void *b));
 
 /* Puts an element in, in O(log n). False when memory runs out; the queue is as it was then. */
 bool pqueue_push(struct pqueue *queue, void *element);

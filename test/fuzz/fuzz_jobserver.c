@@ -52,7 +52,7 @@ static void play(struct jobserver *jobserver, struct bytes moves, unsigned token
 
     for (size_t i = 0; i < moves.size; i++) {
         if (moves.data[i] & 1)
-            held += jobserver_acquire(jobserver, wake(jobserver)) == JOBSERVER_ACQUIRED;
+            held += jobserver_acquire(jobserver, wake(jobserver));
         else if (held > 0 && jobserver_release(jobserver) == JOBSERVER_OK)
             held--;
         if (held > tokens + 1)

@@ -142,7 +142,7 @@ TEST(queue_gives_out_in_order_whatever_the_order_of_pushes)
 {
     enum { COUNT = 1000 };
     static int values[COUNT];
-    struct pqueue *queue = pqueue_create(smaller_first, 0);
+    struct pqueue *queue = pqueue_create(smaller_first);
     unsigned seed = 1;
 
     for (int i = 0; i < COUNT; i++) {
@@ -164,7 +164,7 @@ TEST(queue_gives_out_in_order_whatever_the_order_of_pushes)
 TEST(queue_can_be_used_again_after_it_was_empty)
 {
     int values[] = {2, 1};
-    struct pqueue *queue = pqueue_create(smaller_first, 1);
+    struct pqueue *queue = pqueue_create(smaller_first);
 
     ck_assert_ptr_null(pqueue_pop(queue));
     for (int round = 0; round < 3; round++) {
