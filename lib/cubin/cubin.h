@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/text.h"
 #include "cubin/format.h"
 
@@ -114,6 +115,9 @@ struct info_record {
 /* Takes the next record off the front of *rest. False at the end. On a checked cubin, records are
  * whole; on unchecked bytes a torn record ends the walk with rest->size > 0. */
 bool info_next(struct bytes *rest, struct info_record *record);
+
+/* Appends the four bytes that a record begins with; `value` is the payload's size for SVAL. */
+void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t value);
 
 /* An entry of .nv.callgraph: a function's symbol, and by part a symbol or a string's offset. */
 struct callgraph_entry {

@@ -41,19 +41,17 @@ static struct bytes cuinfo(struct arena *arena, struct arch arch)
 /* From sm_100 on nothing is known of how code may be finalized. */
 static struct bytes compat(struct arena *arena, struct arch arch)
 {
-    const uint8_t records[16] = {EIFMT_BVAL,
-                                 COMPAT_SUFFIX_A,
-                                 arch.suffix == 'a',
-                                 0,
-                                 EIFMT_SVAL,
-                                 COMPAT_CAN_FASTPATH_FINALIZE,
-                                 8,
-                                 0};
-    size_t size = arch.sm >= 100 ? sizeof records : 4;
-    uint8_t *copy = arena_alloc(arena, 1, size);
+    struct buffer out = {0};
+    struct bytes records;
 
-    memcpy(copy, records, size);
-    return (struct bytes){copy, size};
+    info_put_head(&out, EIFMT_BVAL, COMPAT_SUFFIX_A, arch.suffix == 'a');
+    if (arch.sm >= 100) {
+        info_put_head(&out, EIFMT_SVAL, COMPAT_CAN_FASTPATH_FINALIZE, 8);
+        buffer_u64(&out, 0);
+    }
+    records = (struct bytes){arena_copy(arena, out.data, out.size, 1), out.size};
+    buffer_free(&out);
+    return records;
 }
 
 static void put(struct cubin *cubin, size_t index, struct text name, uint32_t type, uint64_t flags,

@@ -1,7 +1,10 @@
-/* info.c: the records of .nv.info, .nv.info.F and .nv.compat.
+/* info.c: the records of .nv.info, .nv.info.F and .nv.compat, and the entries of .nv.callgraph.
  *
- * Each is four bytes, u8 format, u8 attribute and u16; for SVAL the u16 counts the payload bytes
- * that follow, for HVAL it is the value, for BVAL its low byte is, and NVAL has none. */
+ * A record is four bytes, u8 format, u8 attribute and u16; for SVAL the u16 counts the payload
+ * bytes that follow, for HVAL it is the value, for BVAL its low byte is, and NVAL has none.
+ *
+ * An entry of the call graph is a pair of 32-bit words. A pair of 0 and a part's number, -1 to -4,
+ * begins the part (format.h has their names). */
 #include "base/little.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
@@ -26,6 +29,11 @@ bool info_next(struct bytes *rest, struct info_record *record)
     rest->data += size;
     rest->size -= size;
     return true;
+}
+
+void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t value)
+{
+    buffer_u32(out, format | (uint32_t)attribute << 8 | (uint32_t)(uint16_t)value << 16);
 }
 
 size_t info_symbol_words(const struct info_record *record)
@@ -55,4 +63,18 @@ size_t info_symbol_words(const struct info_record *record)
 uint32_t info_word(struct bytes payload, size_t index)
 {
     return index < payload.size / 4 ? little_u32(payload.data + index * 4) : 0;
+}
+
+bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry)
+{
+    while (rest->size >= 8) {
+        entry->first = info_word(*rest, 0);
+        entry->second = info_word(*rest, 1);
+        rest->data += 8;
+        rest->size -= 8;
+        if (entry->first != 0 || (int32_t)entry->second >= 0)
+            return true;
+        entry->part = (int32_t)entry->second;
+    }
+    return false;
 }

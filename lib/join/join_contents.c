@@ -18,12 +18,6 @@ static void set_data(struct join *join, uint32_t section)
     buffer->size = 0;
 }
 
-static void add_head(struct buffer *to, const struct info_record *record, size_t value)
-{
-    buffer_u32(to,
-               (uint32_t)record->format | (uint32_t)record->attribute << 8 | (uint32_t)value << 16);
-}
-
 /* Appends a record with its symbols renumbered. EXTERNS loses the functions that another chunk
  * defines, and vanishes when none is left; so does a record for a symbol that was dropped. */
 static void add_record(struct buffer *to, const struct join *join, uint32_t cubin,
@@ -34,7 +28,7 @@ static void add_record(struct buffer *to, const struct join *join, uint32_t cubi
     uint16_t size = 0;
     bool is_lost = false;
 
-    add_head(to, record, record->value);
+    info_put_head(to, record->format, record->attribute, record->value);
     if (record->format != EIFMT_SVAL)
         return;
     for (size_t i = 0; i < words; i++) {
@@ -230,8 +224,8 @@ static void fill_compat(struct join *join)
     for (size_t i = 0; i < count; i++) {
         const struct info_record *record = &best[order[i]];
 
-        add_head(buffer, record,
-                 record->format == EIFMT_SVAL ? record->payload.size : record->value);
+        info_put_head(buffer, record->format, record->attribute,
+                      record->format == EIFMT_SVAL ? record->payload.size : record->value);
         buffer_append(buffer, record->payload.data, record->payload.size);
     }
     set_data(join, join->tables.compat);
