@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "cubin/format.h"
 
 #define CUINFO_TYPE  1000u
@@ -42,16 +43,14 @@ static struct bytes cuinfo(struct arena *arena, struct arch arch)
 static struct bytes compat(struct arena *arena, struct arch arch)
 {
     struct buffer out = {0};
-    struct bytes records;
 
+    CONTEXT_DEFER(buffer_cleanup, &out);
     info_put_head(&out, EIFMT_BVAL, COMPAT_SUFFIX_A, arch.suffix == 'a');
     if (arch.sm >= 100) {
         info_put_head(&out, EIFMT_SVAL, COMPAT_CAN_FASTPATH_FINALIZE, 8);
         buffer_u64(&out, 0);
     }
-    records = (struct bytes){arena_copy(arena, out.data, out.size, 1), out.size};
-    buffer_free(&out);
-    return records;
+    return (struct bytes){arena_copy(arena, out.data, out.size, 1), out.size};
 }
 
 static void put(struct cubin *cubin, size_t index, struct text name, uint32_t type, uint64_t flags,

@@ -2,10 +2,8 @@
 #include "join/join.h"
 
 #include "base/context.h"
-#include "cubin/format.h"
 #include "diag/diag.h"
 #include "join/join_plan.h"
-#include "join/join_steps.h"
 
 /* Chunks come from one assembler run with one target. */
 static bool check_inputs(const struct cubin *const *cubins, size_t count)
@@ -47,8 +45,7 @@ static bool run(struct join *join)
     join_gather_graph(join);
     /* From here on every byte of data has its place. */
     join_make_sections(join);
-    if (!join_make_symbols(join))
-        return false;
+    join_make_symbols(join);
     join_fill_sections(join);
     set_flags(join->out);
     return true;

@@ -3,15 +3,13 @@
  * Data sections are cut into objects (those that overlap stay together), .debug_frame into the pair
  * of entries that describes one function, .debug_line into units where each is of one function, as
  * the built-in assembler makes them. A section that does not look as expected is not cut. */
-#include "join/join_blocks.h"
+#include "join/join_plan.h"
 
 #include <stdlib.h>
 
 #include "base/little.h"
 #include "base/search.h"
-#include "cubin/format.h"
 #include "cubin/frames.h"
-#include "join/join_plan.h"
 
 /* What an object that is in no list may need; more only where its place shows more. */
 #define USUAL_ALIGNMENT 16u
@@ -67,6 +65,18 @@ static uint64_t alignment_of(const struct join *join, const struct join_entity *
     return alignment < USUAL_ALIGNMENT ? USUAL_ALIGNMENT : alignment;
 }
 
+/* Appends a block to those of a section, which has room for it. */
+static struct join_block *add_block(struct join *join, uint32_t cubin, uint32_t section,
+                                    uint64_t offset, uint64_t size)
+{
+    struct join_input_section *s = &join->inputs[cubin].sections[section];
+    struct join_block *block = &s->blocks[s->block_count++];
+
+    *block = (struct join_block){
+        .cubin = cubin, .section = section, .offset = offset, .size = size, .alignment = 1};
+    return block;
+}
+
 static bool sorts_before(uint32_t rank, uint64_t order, const struct join_block *block)
 {
     return rank < block->rank || (rank == block->rank && order < block->order);
@@ -85,8 +95,7 @@ static void add_object(const struct join *join, struct join_block *block,
 
     if (object->offset + object->size > block->offset + block->size)
         block->size = object->offset + object->size - block->offset;
-    if (entity->cubin != block->cubin || entity->symbol != object->symbol ||
-        join_is_dropped(entity))
+    if (!join_is_first(join, block->cubin, object->symbol) || join_is_dropped(entity))
         return;
     if (!block->is_kept || sorts_before(rank, order, block)) {
         block->rank = rank;
@@ -119,7 +128,7 @@ static bool gaps_are_zero(struct bytes data, const struct join_block *blocks, si
 static bool cut_objects(struct join *join, uint32_t cubin, uint32_t section)
 {
     struct join_input_section *s = &join->inputs[cubin].sections[section];
-    const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
+    const struct cubin_section *source = join_source(join, cubin, section);
     size_t count;
     struct object *objects = find_objects(join, &join->inputs[cubin], section, &count);
     struct join_block *block = NULL;
@@ -130,13 +139,8 @@ static bool cut_objects(struct join *join, uint32_t cubin, uint32_t section)
                                   objects[i].offset == block->offset);
 
         if (!overlaps) {
-            block = &s->blocks[s->block_count++];
-            *block = (struct join_block){.cubin = cubin,
-                                         .section = section,
-                                         .offset = objects[i].offset,
-                                         .tie = objects[i].offset,
-                                         .alignment = 1,
-                                         .symbol = objects[i].symbol};
+            block = add_block(join, cubin, section, objects[i].offset, 0);
+            block->symbol = objects[i].symbol;
         }
         add_object(join, block, &objects[i]);
     }
@@ -214,57 +218,41 @@ static bool name_frame(const struct join *join, struct join_block *block, uint64
 static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
 {
     struct join_input_section *s = &join->inputs[cubin].sections[section];
-    struct bytes data = join->inputs[cubin].cubin->sections[section].data;
+    struct bytes data = join_source(join, cubin, section)->data;
     size_t count;
     struct field *fields = find_fields(join, &join->inputs[cubin], section, &count);
     struct frame frame;
-    bool ok = true;
 
     s->blocks = arena_alloc(&join->arena, data.size / FRAMES_LEAST + 1, sizeof *s->blocks);
-    for (size_t at = 0; ok && at < data.size;) {
-        struct join_block *block = &s->blocks[s->block_count++];
+    for (size_t at = 0; at < data.size;) {
+        struct join_block *block;
 
         if (!frames_next(data, &at, &frame))
             return false;
-        *block = (struct join_block){.cubin = cubin,
-                                     .section = section,
-                                     .offset = frame.begin,
-                                     .size = frame.end - frame.begin,
-                                     .tie = frame.begin,
-                                     .alignment = 1};
-        ok = name_frame(join, block, frame.fde, fields, count);
+        block = add_block(join, cubin, section, frame.begin, frame.end - frame.begin);
+        if (!name_frame(join, block, frame.fde, fields, count))
+            return false;
     }
-    return ok;
+    return true;
 }
 
 /* A unit of 32-bit DWARF: its length, then that many bytes, with one address in them. */
 static bool cut_lines(struct join *join, uint32_t cubin, uint32_t section)
 {
     struct join_input_section *s = &join->inputs[cubin].sections[section];
-    struct bytes data = join->inputs[cubin].cubin->sections[section].data;
+    struct bytes data = join_source(join, cubin, section)->data;
     size_t count;
     struct field *fields = find_fields(join, &join->inputs[cubin], section, &count);
     uint64_t offset = 0;
 
     s->blocks = arena_alloc(&join->arena, count, sizeof *s->blocks);
     for (size_t i = 0; i < count; i++) {
-        struct join_block *block = &s->blocks[s->block_count++];
         struct bytes unit;
-        uint32_t length;
 
-        if (!bytes_slice(data, offset, sizeof length, &unit))
-            return false;
-        memcpy(&length, unit.data, sizeof length);
-        if (!bytes_slice(data, offset, sizeof length + (uint64_t)length, &unit))
-            return false;
-        *block = (struct join_block){.cubin = cubin,
-                                     .section = section,
-                                     .offset = offset,
-                                     .size = unit.size,
-                                     .tie = offset,
-                                     .alignment = 1};
-        if (fields[i].offset < offset || fields[i].offset >= offset + unit.size ||
-            !name_block(join, block, &fields[i]))
+        if (!bytes_slice(data, offset, sizeof(uint32_t), &unit) ||
+            !bytes_slice(data, offset, sizeof(uint32_t) + (uint64_t)little_u32(unit.data), &unit) ||
+            fields[i].offset < offset || fields[i].offset >= offset + unit.size ||
+            !name_block(join, add_block(join, cubin, section, offset, unit.size), &fields[i]))
             return false;
         offset += unit.size;
     }
@@ -293,7 +281,7 @@ static bool relocations_are_inside(const struct join *join, uint32_t cubin, uint
 
 bool join_blocks(struct join *join, uint32_t cubin, uint32_t section)
 {
-    const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
+    const struct cubin_section *source = join_source(join, cubin, section);
     bool ok;
 
     if (source->type == SHT_CUDA_GLOBAL || source->type == SHT_CUDA_GLOBAL_INIT ||
@@ -311,16 +299,14 @@ bool join_blocks(struct join *join, uint32_t cubin, uint32_t section)
 void join_blocks_whole(struct join *join, uint32_t cubin, uint32_t section)
 {
     struct join_input_section *s = &join->inputs[cubin].sections[section];
-    const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
+    const struct cubin_section *source = join_source(join, cubin, section);
+    struct join_block *block;
 
     s->blocks = arena_alloc(&join->arena, 1, sizeof *s->blocks);
-    s->block_count = 1;
-    s->blocks[0] = (struct join_block){.cubin = cubin,
-                                       .section = section,
-                                       .size = source->size,
-                                       .alignment = source->alignment,
-                                       .is_kept = true,
-                                       .tie = section};
+    s->block_count = 0;
+    block = add_block(join, cubin, section, 0, source->size);
+    block->alignment = source->alignment;
+    block->is_kept = true;
 }
 
 struct join_block *join_blocks_at(const struct join *join, uint32_t cubin, uint32_t section,
@@ -357,15 +343,11 @@ int64_t join_addend(const struct cubin *cubin, uint32_t section,
 {
     const struct cubin_section *s = &cubin->sections[section];
     const uint8_t *field;
-    uint32_t word;
 
     if (s->type != SHT_REL)
         return relocation->addend;
     field = cubin->sections[s->info].data.data + relocation->offset;
     if (relocation->type == R_CUDA_64)
         return (int64_t)little_u64(field);
-    if (relocation->type != R_CUDA_32)
-        return 0;
-    memcpy(&word, field, sizeof word);
-    return word;
+    return relocation->type == R_CUDA_32 ? little_u32(field) : 0;
 }

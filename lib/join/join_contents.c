@@ -1,11 +1,8 @@
 /* join_contents.c: the joined sections that name symbols: info records, call graph, prototypes. */
-#include "join/join_steps.h"
-
-#include "base/buffer.h"
-#include "base/context.h"
-#include "cubin/format.h"
-#include "cubin/image.h"
 #include "join/join_plan.h"
+
+#include "base/context.h"
+#include "cubin/image.h"
 
 /* Hands the bytes in join->scratch to a joined section. */
 static void set_data(struct join *join, uint32_t section)
@@ -149,9 +146,7 @@ static void fill_info(struct join *join)
 
         for (uint32_t i = input->sections[function->text].first_object; i;
              i = input->next_object[i]) {
-            const struct join_entity *entity = &join->entities[input->entities[i]];
-
-            if (entity->cubin != function->cubin || entity->symbol != i)
+            if (!join_is_first(join, function->cubin, i))
                 continue;
             has_kernel = has_kernel || (input->cubin->symbols[i].other & STO_CUDA_ENTRY);
             for (uint32_t r = input->first_record[i]; r != JOIN_NONE; r = input->records[r].next)
@@ -246,33 +241,16 @@ static void add_pairs(struct buffer *to, const struct join *join, const struct j
     }
 }
 
-static void begin_part(struct buffer *to, int32_t part)
-{
-    buffer_u32(to, 0);
-    buffer_u32(to, (uint32_t)part);
-}
-
 static void fill_callgraph(struct join *join, struct image_strings *strings)
 {
     struct buffer *buffer = &join->scratch;
 
-    begin_part(buffer, CALLGRAPH_DIRECT);
-    add_pairs(buffer, join, &join->calls, strings);
-    begin_part(buffer, CALLGRAPH_ADDRESS);
-    add_pairs(buffer, join, &join->addresses, strings);
-    begin_part(buffer, CALLGRAPH_INDIRECT);
-    add_pairs(buffer, join, &join->indirect, strings);
-    begin_part(buffer, CALLGRAPH_CANDIDATE);
-    add_pairs(buffer, join, &join->takers, strings);
+    for (int32_t part = CALLGRAPH_DIRECT; part >= CALLGRAPH_CANDIDATE; part--) {
+        buffer_u32(buffer, 0);
+        buffer_u32(buffer, (uint32_t)part);
+        add_pairs(buffer, join, &join->graph[JOIN_PART(part)], strings);
+    }
     set_data(join, join->tables.callgraph);
-}
-
-static void fill_prototypes(struct join *join, struct image_strings *strings)
-{
-    struct buffer *buffer = &join->scratch;
-
-    add_pairs(buffer, join, &join->prototypes, strings);
-    set_data(join, join->tables.prototypes);
 }
 
 static void fill_strings(struct join *join, const struct image_strings *strings)
@@ -287,18 +265,8 @@ static void fill_strings(struct join *join, const struct image_strings *strings)
     section->size = size;
 }
 
-/* The twin of code names its function, and begins with the number of the code section. */
-static void name_twin(struct join *join, struct cubin_section *twin, uint32_t function,
-                      uint32_t text)
-{
-    uint8_t *data = arena_copy(&join->out->arena, twin->data.data, twin->size, 1);
-
-    memcpy(data, &text, sizeof text);
-    twin->data.data = data;
-    twin->info = function;
-}
-
-/* Each code section names its function. */
+/* Each code section names its function; the twin of code does, too, and begins with the number of
+ * the code section. */
 static void name_functions(struct join *join)
 {
     for (size_t f = 0; f < join->function_count; f++) {
@@ -309,9 +277,17 @@ static void name_functions(struct join *join)
         uint32_t *info = &join->out->sections[joined].info;
 
         *info = (*info & 0xff000000u) | index;
-        for (uint32_t i = function->text; i; i = input->sections[i].next_owned)
-            if (input->cubin->sections[i].type == SHT_CUDA_CAPMERC)
-                name_twin(join, &join->out->sections[input->sections[i].joined], index, joined);
+        for (uint32_t i = function->text; i; i = input->sections[i].next_owned) {
+            struct cubin_section *twin = &join->out->sections[input->sections[i].joined];
+            uint8_t *data;
+
+            if (input->cubin->sections[i].type != SHT_CUDA_CAPMERC)
+                continue;
+            data = arena_copy(&join->out->arena, twin->data.data, twin->size, 1);
+            memcpy(data, &joined, sizeof joined);
+            twin->data.data = data;
+            twin->info = index;
+        }
     }
 }
 
@@ -329,8 +305,10 @@ void join_fill_sections(struct join *join)
         fill_compat(join);
     if (join->tables.callgraph)
         fill_callgraph(join, &strings);
-    if (join->tables.prototypes)
-        fill_prototypes(join, &strings);
+    if (join->tables.prototypes) {
+        add_pairs(&join->scratch, join, &join->graph[JOIN_PROTOTYPES], &strings);
+        set_data(join, join->tables.prototypes);
+    }
     join_fill_twins(join, &strings);
     fill_strings(join, &strings);
 }

@@ -5,24 +5,21 @@
  * constants, relocations and info records must be the same, symbols by what they stand for.
  * References among such functions are taken as equal at first; where a name turns out to have
  * different copies, every name that refers to it keeps its copies too. */
-#include "join/join_steps.h"
+#include "join/join_plan.h"
 
 #include "base/context.h"
-#include "base/search.h"
-#include "cubin/format.h"
-#include "join/join_plan.h"
 
 struct group {
     struct text name;
     uint32_t first; /* entity */
-    uint32_t count; /* copies */
+    uint32_t users; /* its first edge, or JOIN_NONE */
     bool differs;
 };
 
-/* Copies of `user` refer to copies of `used`. */
+/* Copies of a group refer to copies of another, which has this edge in its list. */
 struct edge {
-    uint32_t used;
     uint32_t user;
+    uint32_t next; /* of the list; JOIN_NONE = none */
 };
 
 struct fold {
@@ -104,6 +101,13 @@ static uint32_t entity_behind(const struct join *join, uint32_t cubin, uint32_t 
     return function ? join->inputs[join->entities[entity].cubin].entities[function] : entity;
 }
 
+static void add_edge(struct fold *fold, struct group *used, uint32_t user)
+{
+    ARENA_PUSH(&fold->join->arena, fold->edges, fold->edge_count, fold->edge_capacity) =
+        (struct edge){user, used->users};
+    used->users = (uint32_t)(fold->edge_count - 1);
+}
+
 /* True when symbol x of one copy stands for the same as symbol y of the other. */
 static bool symbols_equal(struct fold *fold, const struct copy *a, uint32_t x, const struct copy *b,
                           uint32_t y)
@@ -127,8 +131,7 @@ static bool symbols_equal(struct fold *fold, const struct copy *a, uint32_t x, c
     if (join->entities[e].group == JOIN_NONE || join->entities[e].group != join->entities[f].group)
         return objects_equal(fold, a, x, b, y);
     if (join->entities[e].group != a->group)
-        ARENA_PUSH(&fold->join->arena, fold->edges, fold->edge_count, fold->edge_capacity) =
-            (struct edge){join->entities[e].group, a->group};
+        add_edge(fold, &fold->groups[join->entities[e].group], a->group);
     return true;
 }
 
@@ -284,8 +287,7 @@ static void find_groups(struct fold *fold, struct table *names)
         entity->group = table_add(names, entity->name, (uint32_t)fold->group_count);
         if (entity->group == fold->group_count)
             ARENA_PUSH(&join->arena, fold->groups, fold->group_count, fold->group_capacity) =
-                (struct group){entity->name, i, 0, false};
-        fold->groups[entity->group].count++;
+                (struct group){entity->name, i, JOIN_NONE, false};
     }
 }
 
@@ -308,33 +310,19 @@ static void compare_copies(struct fold *fold)
     }
 }
 
-static int by_used(const void *a, const void *b)
-{
-    const struct edge *x = a;
-    const struct edge *y = b;
-
-    return (x->used > y->used) - (x->used < y->used);
-}
-
 /* Carries `differs` from each group to those that refer to it. */
 static void spread_differences(struct fold *fold)
 {
-    uint32_t *first = arena_zalloc(&fold->join->arena, fold->group_count + 2, sizeof *first);
-    uint32_t *todo = arena_alloc(&fold->join->arena, fold->group_count + 1, sizeof *todo);
+    uint32_t *todo = arena_alloc(&fold->join->arena, fold->group_count, sizeof *todo);
     size_t count = 0;
 
-    SORT(fold->edges, fold->edge_count, by_used);
-    for (size_t i = 0; i < fold->edge_count; i++)
-        first[fold->edges[i].used + 1]++;
-    for (size_t i = 0; i < fold->group_count; i++) {
-        first[i + 1] += first[i];
+    for (size_t i = 0; i < fold->group_count; i++)
         if (fold->groups[i].differs)
             todo[count++] = (uint32_t)i;
-    }
     while (count > 0) {
-        uint32_t group = todo[--count];
+        const struct group *group = &fold->groups[todo[--count]];
 
-        for (uint32_t i = first[group]; i < first[group + 1]; i++) {
+        for (uint32_t i = group->users; i != JOIN_NONE; i = fold->edges[i].next) {
             struct group *user = &fold->groups[fold->edges[i].user];
 
             if (user->differs)

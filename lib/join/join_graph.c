@@ -1,13 +1,11 @@
 /* join_graph.c: the call graph and the prototypes of all chunks.
  *
  * A function's calls, and whose address its code takes, are known to the chunk that keeps it. */
-#include "join/join_steps.h"
+#include "join/join_plan.h"
 
 #include <stdlib.h>
 
 #include "base/search.h"
-#include "cubin/format.h"
-#include "join/join_plan.h"
 
 /* Position of the function that a chunk's symbol defines and that is kept; else JOIN_NONE. */
 static uint32_t own_position(const struct join *join, uint32_t cubin, uint32_t symbol)
@@ -37,28 +35,24 @@ static void add(struct join *join, struct join_pairs *pairs, const struct join_p
 /* Takes one entry of a chunk's call graph. */
 static void gather_call(struct join *join, uint32_t cubin, const struct callgraph_entry *entry)
 {
+    bool is_call = entry->part == CALLGRAPH_DIRECT || entry->part == CALLGRAPH_CANDIDATE;
     struct join_pair pair = {.first = join_entity_of(join, cubin, entry->first),
                              .second = JOIN_NONE};
-    int32_t part = entry->part;
 
     if (pair.first == JOIN_NONE)
         return;
-    if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE)
+    if (is_call)
         pair.second = join_entity_of(join, cubin, entry->second);
     else
         pair.prototype = cubin_string(join->inputs[cubin].cubin, entry->second);
-    if (part == CALLGRAPH_ADDRESS) {
+    if (is_call && pair.second == JOIN_NONE)
+        return;
+    if (entry->part == CALLGRAPH_ADDRESS)
         pair.position = position_of(join, pair.first);
-        add(join, &join->addresses, &pair);
-        return;
-    }
-    pair.position = own_position(join, cubin, entry->first);
-    if (pair.position == JOIN_NONE)
-        return;
-    if (part == CALLGRAPH_INDIRECT)
-        add(join, &join->indirect, &pair);
-    else if (pair.second != JOIN_NONE)
-        add(join, part == CALLGRAPH_DIRECT ? &join->calls : &join->takers, &pair);
+    else
+        pair.position = own_position(join, cubin, entry->first);
+    if (entry->part == CALLGRAPH_ADDRESS || pair.position != JOIN_NONE)
+        add(join, &join->graph[JOIN_PART(entry->part)], &pair);
 }
 
 static void gather_callgraph(struct join *join, uint32_t cubin, struct bytes data)
@@ -73,16 +67,16 @@ static void gather_prototypes(struct join *join, uint32_t cubin, struct bytes da
 {
     for (size_t i = 0; i < data.size / 8; i++) {
         uint32_t entity = join_entity_of(join, cubin, info_word(data, i * 2));
-        struct join_pair pair = {
-            .first = entity,
-            .second = JOIN_NONE,
-            .prototype = cubin_string(join->inputs[cubin].cubin, info_word(data, i * 2 + 1)),
-        };
 
         if (entity == JOIN_NONE)
             continue;
-        pair.position = position_of(join, entity);
-        add(join, &join->prototypes, &pair);
+        add(join, &join->graph[JOIN_PROTOTYPES],
+            &(struct join_pair){
+                .first = entity,
+                .second = JOIN_NONE,
+                .prototype = cubin_string(join->inputs[cubin].cubin, info_word(data, i * 2 + 1)),
+                .position = position_of(join, entity),
+            });
     }
 }
 
@@ -107,7 +101,7 @@ static int compare_entities(const struct join *join, uint32_t a, uint32_t b)
     return a == b ? 0 : text_compare(join->entities[a].name, join->entities[b].name);
 }
 
-static int by_caller_and_callee(const void *a, const void *b, void *argument)
+static int by_functions(const void *a, const void *b, void *argument)
 {
     const struct join_pair *x = a;
     const struct join_pair *y = b;
@@ -116,47 +110,28 @@ static int by_caller_and_callee(const void *a, const void *b, void *argument)
     if (x->position != y->position)
         return x->position < y->position ? -1 : 1;
     order = compare_entities(argument, x->first, y->first);
-    return order ? order : compare_entities(argument, x->second, y->second);
-}
-
-/* Brings calls into an order that does not depend on chunks, each once. */
-static void sort_calls(struct join *join, struct join_pairs *pairs)
-{
-    size_t count = 0;
-
-    if (pairs->count)
-        qsort_r(pairs->list, pairs->count, sizeof *pairs->list, by_caller_and_callee, join);
-    for (size_t i = 0; i < pairs->count; i++)
-        if (i == 0 || pairs->list[i].first != pairs->list[count - 1].first ||
-            pairs->list[i].second != pairs->list[count - 1].second)
-            pairs->list[count++] = pairs->list[i];
-    pairs->count = count;
-}
-
-/* Functions in program order, undefined ones behind them by name. */
-static int by_function(const void *a, const void *b, void *argument)
-{
-    const struct join *join = argument;
-    const struct join_pair *x = a;
-    const struct join_pair *y = b;
-    int order;
-
-    if (x->position != y->position)
-        return x->position < y->position ? -1 : 1;
-    order = text_compare(join->entities[x->first].name, join->entities[y->first].name);
+    if (order == 0 && x->second != JOIN_NONE && y->second != JOIN_NONE)
+        order = compare_entities(argument, x->second, y->second);
     return order ? order : text_compare(x->prototype, y->prototype);
 }
 
-static void sort_functions(struct join *join, struct join_pairs *pairs)
+/* Brings pairs into an order that does not depend on chunks, each once. */
+static void sort_pairs(struct join *join, struct join_pairs *pairs)
 {
+    const struct join_pair *last = NULL;
     size_t count = 0;
 
     if (pairs->count)
-        qsort_r(pairs->list, pairs->count, sizeof *pairs->list, by_function, join);
-    for (size_t i = 0; i < pairs->count; i++)
-        if (i == 0 || pairs->list[i].first != pairs->list[count - 1].first ||
-            !text_equal(pairs->list[i].prototype, pairs->list[count - 1].prototype))
-            pairs->list[count++] = pairs->list[i];
+        qsort_r(pairs->list, pairs->count, sizeof *pairs->list, by_functions, join);
+    for (size_t i = 0; i < pairs->count; i++) {
+        const struct join_pair *pair = &pairs->list[i];
+
+        if (last && pair->first == last->first && pair->second == last->second &&
+            text_equal(pair->prototype, last->prototype))
+            continue;
+        pairs->list[count] = *pair;
+        last = &pairs->list[count++];
+    }
     pairs->count = count;
 }
 
@@ -164,12 +139,13 @@ static void sort_functions(struct join *join, struct join_pairs *pairs)
  * call graph has it for their address. */
 static void drop_prototypes(struct join *join)
 {
-    struct join_pairs *pairs = &join->prototypes;
+    const struct join_pairs *addresses = &join->graph[JOIN_PART(CALLGRAPH_ADDRESS)];
+    struct join_pairs *pairs = &join->graph[JOIN_PROTOTYPES];
     uint8_t *has_address = arena_zalloc(&join->arena, join->entity_count + 1, 1);
     size_t count = 0;
 
-    for (size_t i = 0; i < join->addresses.count; i++)
-        has_address[join->addresses.list[i].first] = 1;
+    for (size_t i = 0; i < addresses->count; i++)
+        has_address[addresses->list[i].first] = 1;
     for (size_t i = 0; i < pairs->count; i++)
         if (!has_address[pairs->list[i].first] &&
             join_own_binding(join, pairs->list[i].first) != STB_LOCAL)
@@ -191,39 +167,27 @@ static uint32_t aliased(const struct join *join, uint32_t entity)
     return function ? join_entity_of(join, e->cubin, function) : entity;
 }
 
-static void complete_calls(struct join *join)
+/* Who calls an alias, or takes its address, calls its function, or takes the function's. */
+static void complete(struct join *join, struct join_pairs *pairs)
 {
-    size_t count = join->calls.count;
+    size_t count = pairs->count;
 
     for (size_t i = 0; i < count; i++) {
-        struct join_pair pair = join->calls.list[i];
-        uint32_t function = aliased(join, pair.second);
+        struct join_pair pair = pairs->list[i];
+        uint32_t *named = pair.second == JOIN_NONE ? &pair.first : &pair.second;
+        uint32_t function = aliased(join, *named);
 
         if (function == JOIN_NONE || function == pair.second || function == pair.first)
             continue;
-        pair.second = function;
-        add(join, &join->calls, &pair);
-    }
-}
-
-/* Who takes the address of an alias takes that of its function. */
-static void complete_addresses(struct join *join)
-{
-    size_t count = join->addresses.count;
-
-    for (size_t i = 0; i < count; i++) {
-        struct join_pair pair = join->addresses.list[i];
-        uint32_t function = aliased(join, pair.first);
-
-        if (function == JOIN_NONE || function == pair.first)
-            continue;
-        pair.first = function;
-        add(join, &join->addresses, &pair);
+        *named = function;
+        add(join, pairs, &pair);
     }
 }
 
 void join_gather_graph(struct join *join)
 {
+    struct join_pairs *graph = join->graph;
+
     for (uint32_t c = 0; c < join->count; c++) {
         const struct cubin *cubin = join->inputs[c].cubin;
 
@@ -234,12 +198,12 @@ void join_gather_graph(struct join *join)
                 gather_prototypes(join, c, cubin->sections[i].data);
         }
     }
-    complete_addresses(join);
-    sort_functions(join, &join->addresses);
-    SORT(join->indirect.list, join->indirect.count, by_caller);
-    complete_calls(join);
-    sort_calls(join, &join->calls);
-    sort_calls(join, &join->takers);
-    sort_functions(join, &join->prototypes);
+    complete(join, &graph[JOIN_PART(CALLGRAPH_ADDRESS)]);
+    complete(join, &graph[JOIN_PART(CALLGRAPH_DIRECT)]);
+    for (size_t i = 0; i < JOIN_PARTS; i++)
+        if (i == JOIN_PART(CALLGRAPH_INDIRECT))
+            SORT(graph[i].list, graph[i].count, by_caller);
+        else
+            sort_pairs(join, &graph[i]);
     drop_prototypes(join);
 }

@@ -5,14 +5,11 @@
  * frames are cut as the plain ones are. Measured on ptxas 13.0: in a relocatable cubin every
  * function has a twin, .nv.merc.nv.info is .nv.info to the byte, and what section symbols and
  * addends say counts from the begin of twins. Where that is not so all twins are left out. */
-#include "join/join_steps.h"
+#include "join/join_plan.h"
 
 #include <string.h>
 
-#include "cubin/format.h"
 #include "cubin/image.h"
-#include "join/join_blocks.h"
-#include "join/join_plan.h"
 
 /* The twin of .nv.info says the same. */
 static bool info_is_same(const struct cubin *cubin, const struct cubin_section *twin)

@@ -2,10 +2,9 @@
  *
  * Those that the splitter lists stand in its order; helpers that the assembler made stand behind
  * the first function that refers to them. */
-#include "join/join_steps.h"
+#include "join/join_plan.h"
 
 #include "base/search.h"
-#include "join/join_plan.h"
 
 /* A kept code section on its way into the order. */
 struct candidate {
@@ -14,20 +13,19 @@ struct candidate {
     struct join_function function;
 };
 
+/* A reference to a helper. */
+struct call {
+    uint64_t offset;
+    struct join_function helper;
+};
+
 struct order {
     struct join *join;
     struct candidate *candidates;
     size_t count;
-    struct call *calls; /* scratch */
+    struct call *calls; /* of one function */
+    size_t call_count;
     size_t call_capacity;
-};
-
-/* A reference to a helper. */
-struct call {
-    uint64_t offset;
-    uint32_t cubin;
-    uint32_t text;
-    uint32_t entity;
 };
 
 /* The entity that a kept definition in a code section gives it: its own function's, else an
@@ -45,11 +43,9 @@ static void name_texts(struct join *join, uint32_t cubin, uint32_t *entities)
         if (symbol->type != STT_FUNC || entity == JOIN_NONE ||
             !cubin_has_section(c, symbol->section) || !cubin_is_text(&c->sections[symbol->section]))
             continue;
-        if (join->entities[entity].folded != JOIN_NONE || join->entities[entity].cubin != cubin ||
-            join->entities[entity].symbol != i)
-            continue;
-        if (entities[symbol->section] == JOIN_NONE ||
-            (c->sections[symbol->section].info & 0xffffffu) == i)
+        if (join->entities[entity].folded == JOIN_NONE && join_is_first(join, cubin, i) &&
+            (entities[symbol->section] == JOIN_NONE ||
+             (c->sections[symbol->section].info & 0xffffffu) == i))
             entities[symbol->section] = entity;
     }
 }
@@ -101,7 +97,7 @@ static int by_offset(const void *a, const void *b)
 
     if (x->offset != y->offset)
         return x->offset < y->offset ? -1 : 1;
-    return (x->entity > y->entity) - (x->entity < y->entity);
+    return (x->helper.entity > y->helper.entity) - (x->helper.entity < y->helper.entity);
 }
 
 static void append(struct join *join, const struct join_function *function)
@@ -116,27 +112,26 @@ static void append(struct join *join, const struct join_function *function)
 
 /* Notes who the function at `position` refers to in one relocation section, and gathers its calls
  * of helpers. */
-static size_t scan(struct order *order, uint32_t position, uint32_t section, size_t call_count)
+static void scan(struct order *order, uint32_t position, uint32_t section)
 {
     struct join *join = order->join;
     uint32_t cubin = join->functions[position].cubin;
-    const struct cubin_section *s = &join->inputs[cubin].cubin->sections[section];
+    const struct cubin_section *s = join_source(join, cubin, section);
 
     for (size_t i = 0; i < s->relocation_count; i++) {
         uint32_t entity = join_entity_of(join, cubin, s->relocations[i].symbol);
-        const struct cubin_symbol *symbol;
+        struct join_entity *e;
 
         if (entity == JOIN_NONE)
             continue;
-        if (join->entities[entity].user == JOIN_NONE)
-            join->entities[entity].user = position;
-        symbol = join_definition(join, entity);
-        if (join->entities[entity].group != JOIN_NONE && join->entities[entity].listed == JOIN_NONE)
-            ARENA_PUSH(&join->arena, order->calls, call_count, order->call_capacity) =
-                (struct call){s->relocations[i].offset, join->entities[entity].cubin,
-                              symbol->section, entity};
+        e = &join->entities[entity];
+        if (e->user == JOIN_NONE)
+            e->user = position;
+        if (e->group != JOIN_NONE && e->listed == JOIN_NONE)
+            ARENA_PUSH(&join->arena, order->calls, order->call_count, order->call_capacity) =
+                (struct call){s->relocations[i].offset,
+                              {e->cubin, join_definition(join, entity)->section, entity}};
     }
-    return call_count;
 }
 
 /* Appends what the functions from `position` on bring with them. */
@@ -147,14 +142,13 @@ static void append_helpers(struct order *order, size_t position)
     for (; position < join->function_count; position++) {
         struct join_function function = join->functions[position];
         const struct join_input_section *sections = join->inputs[function.cubin].sections;
-        size_t count = 0;
 
+        order->call_count = 0;
         for (uint32_t i = sections[function.text].next_owned; i; i = sections[i].next_owned)
-            count = scan(order, (uint32_t)position, i, count);
-        SORT(order->calls, count, by_offset);
-        for (size_t i = 0; i < count; i++)
-            append(join, &(struct join_function){order->calls[i].cubin, order->calls[i].text,
-                                                 order->calls[i].entity});
+            scan(order, (uint32_t)position, i);
+        SORT(order->calls, order->call_count, by_offset);
+        for (size_t i = 0; i < order->call_count; i++)
+            append(join, &order->calls[i].helper);
     }
 }
 

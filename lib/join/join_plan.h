@@ -1,4 +1,4 @@
-/* join_plan.h: what the steps of join_cubins() find out, each for those behind it.
+/* join_plan.h: the steps of join_cubins(), and what each finds out for those behind it.
  *
  * Three index spaces meet here: a *symbol* or *section* is an index in one chunk's cubin, always
  * named together with that cubin's index; an *entity* is what a symbol stands for in the whole
@@ -14,8 +14,51 @@
 
 #define JOIN_NONE UINT32_MAX
 
-struct join_block;     /* join_blocks.h */
-struct united_section; /* the same */
+struct image_strings; /* cubin/image.h */
+
+/* A piece of a section that moves as a whole: an object, objects that overlap, a function's frame
+ * description, or all of one chunk's section. */
+struct join_block {
+    uint32_t cubin;
+    uint32_t section;
+    uint64_t offset; /* in that section */
+    uint64_t size;
+    uint64_t alignment;
+    uint32_t symbol; /* one that stands in it; 0 = none */
+    bool is_kept;
+    uint32_t rank; /* sort key, highest part first */
+    uint64_t order;
+    uint64_t placed; /* offset in the joined section */
+};
+
+/* A relocation of a united section. */
+struct join_relocation {
+    struct cubin_relocation moved; /* at its place in the joined section; its symbol the chunk's */
+    uint32_t cubin;
+    bool is_in_place; /* goes into the REL section, not the RELA one */
+};
+
+/* Sections of all chunks that become one. */
+struct united_section {
+    const struct cubin_section *source; /* the first of them, */
+    uint32_t cubin;                     /* and where it stands */
+    uint32_t section;
+    uint64_t alignment;
+    uint64_t size;
+    bool is_shared;    /* objects without a place: only their sizes count */
+    bool is_frames;    /* .debug_frame */
+    bool is_copied;    /* Mercury's twin of data: its blocks are where the data's are */
+    bool is_whole;     /* concatenated section by section, since its objects cannot be told apart */
+    bool has_in_place; /* it has REL relocations, so addends of 0 go there (measured, before sm_90)
+                        */
+    struct join_block **blocks; /* kept ones, in the result's order */
+    size_t block_count, block_capacity;
+    uint8_t *data;                       /* or NULL without contents */
+    uint32_t joined;                     /* section in the result */
+    struct join_relocation *relocations; /* those in place first, each kind by falling offset */
+    size_t relocation_count, relocation_capacity;
+    size_t in_place_count;
+};
 
 struct join_input_section {
     uint32_t text;              /* the code section it belongs to, 0 = none */
@@ -81,6 +124,11 @@ struct join_pair {
     uint32_t sequence; /* in the chunk */
 };
 
+/* Where the pairs of a part of the call graph are, and those of .nv.prototype. */
+#define JOIN_PART(part) (-(part)) /* enum callgraph_part */
+#define JOIN_PROTOTYPES 0
+#define JOIN_PARTS      5
+
 struct join_pairs {
     struct join_pair *list;
     size_t count;
@@ -93,6 +141,7 @@ struct join_origin {
     uint32_t section; /* the chunk's; 0 = made anew */
     uint32_t united;  /* or its relocations are this one's; JOIN_NONE = none */
     bool wants_symbol;
+    uint32_t symbol; /* the joined section's, 0 = none; set by join_make_symbols */
 };
 
 /* A code section that is kept, and the function that it is. */
@@ -116,16 +165,20 @@ struct join {
     size_t function_count;
     struct united_section *united;
     size_t united_count;
-    bool has_twins; /* Mercury's sections take part */
-    /* join_graph.c */
-    struct join_pairs calls, addresses, indirect, takers, prototypes;
-    struct join_origin *origins; /* by joined section */
-    uint32_t *section_symbols;   /* by joined section: its symbol, 0 = none */
+    bool has_twins;                      /* Mercury's sections take part */
+    struct join_pairs graph[JOIN_PARTS]; /* by part, see JOIN_PART */
+    struct join_origin *origins;         /* by joined section */
     struct {
         uint32_t info, compat, callgraph, prototypes;
         uint32_t twin_info, twin_symtab, twin_indices;
     } tables; /* joined sections, 0 = none */
 };
+
+static inline const struct cubin_section *join_source(const struct join *join, uint32_t cubin,
+                                                      uint32_t section)
+{
+    return &join->inputs[cubin].cubin->sections[section];
+}
 
 /* The entity that a chunk's symbol ends up as; JOIN_NONE for section symbols. */
 static inline uint32_t join_entity_of(const struct join *join, uint32_t cubin, uint32_t symbol)
@@ -151,10 +204,13 @@ static inline bool join_is_copied_twin(const struct cubin_section *section)
            section->type != SHT_CUDA_RESERVED_SHARED;
 }
 
-/* The section that symbol `symbol` stands in, as relocation section `section` of the chunk sees it:
- * Mercury's see twins. */
-uint32_t join_seen_section(const struct join *join, uint32_t cubin, uint32_t section,
-                           uint32_t symbol);
+/* True when the chunk's symbol, of an entity, is that entity's definition or mention. */
+static inline bool join_is_first(const struct join *join, uint32_t cubin, uint32_t symbol)
+{
+    const struct join_entity *entity = &join->entities[join->inputs[cubin].entities[symbol]];
+
+    return entity->cubin == cubin && entity->symbol == symbol;
+}
 
 static inline const struct cubin_symbol *join_definition(const struct join *join, uint32_t entity)
 {
@@ -175,3 +231,67 @@ uint8_t join_own_binding(const struct join *join, uint32_t entity);
 
 /* The joined symbol for a chunk's symbol; 0 for one that was dropped. After join_make_symbols. */
 uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol);
+
+/* join_mercury.c: the section that symbol `symbol` stands in, as relocation section `section` of
+ * the chunk sees it: Mercury's see twins. */
+uint32_t join_seen_section(const struct join *join, uint32_t cubin, uint32_t section,
+                           uint32_t symbol);
+
+/* join_blocks.c: cuts section `section` of chunk `cubin` into blocks that can move alone. False
+ * when that cannot be: bytes other than padding, or relocations, lie outside of them. */
+bool join_blocks(struct join *join, uint32_t cubin, uint32_t section);
+
+/* Makes all of the section one block. */
+void join_blocks_whole(struct join *join, uint32_t cubin, uint32_t section);
+
+/* The block around `offset`, or NULL. */
+struct join_block *join_blocks_at(const struct join *join, uint32_t cubin, uint32_t section,
+                                  uint64_t offset);
+
+/* The offset in the joined section of byte `offset` of a chunk's united section. */
+uint64_t join_blocks_translate(const struct join *join, uint32_t cubin, uint32_t section,
+                               uint64_t offset);
+
+/* A relocation's addend, which in a REL section of data stands in the field. */
+int64_t join_addend(const struct cubin *cubin, uint32_t section,
+                    const struct cubin_relocation *relocation);
+
+/* The steps, in their order. */
+
+/* join_mercury.c: whether the second form of the code, from sm_100 on, can be joined too; else it
+ * is left out, with a warning that says why. */
+void join_find_twins(struct join *join);
+
+/* join_resolve.c: what each symbol stands for, which definition is kept, which section belongs to
+ * which function. False, and errors, when two chunks define the same. */
+bool join_resolve(struct join *join);
+
+/* join_fold.c: copies of a local function that came out identical become one. */
+void join_fold(struct join *join);
+
+/* join_order.c: the kept functions in program order, and who refers to what first. */
+void join_order(struct join *join);
+
+/* join_unite.c: the sections that several functions share, and where each piece of them goes. */
+void join_unite_sections(struct join *join);
+
+/* join_relocations.c: the relocations of united sections. */
+void join_gather_relocations(struct join *join);
+
+/* join_graph.c: call graph and prototypes. */
+void join_gather_graph(struct join *join);
+
+/* join_sections.c: makes the joined sections, without what refers to symbols. */
+void join_make_sections(struct join *join);
+
+/* join_mercury.c: the twins of united data, beside those; and Mercury's own symbol table. */
+void join_unite_twins(struct join *join);
+void join_fill_twins(struct join *join, struct image_strings *strings);
+
+/* join_symbols.c: makes the joined symbol table. */
+void join_make_symbols(struct join *join);
+
+/* join_contents.c: fills in what refers to symbols: info records, call graph, prototypes, and by
+ * join_fill_relocations() (join_relocations.c) relocations. */
+void join_fill_sections(struct join *join);
+void join_fill_relocations(struct join *join);

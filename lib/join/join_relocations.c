@@ -2,12 +2,9 @@
  *
  * Those of a function's own sections keep their order; those of united sections are put into the
  * assembler's, by falling offset. */
-#include "join/join_steps.h"
+#include "join/join_plan.h"
 
 #include "base/search.h"
-#include "cubin/format.h"
-#include "join/join_blocks.h"
-#include "join/join_plan.h"
 
 /* The addend as it counts in the joined cubin. */
 static int64_t moved_addend(const struct join *join, uint32_t cubin, uint32_t section,
@@ -65,7 +62,7 @@ static void gather_one(struct join *join, struct united_section *united, uint32_
     }
     ARENA_PUSH(&join->arena, united->relocations, united->relocation_count,
                united->relocation_capacity) = (struct join_relocation){
-        offset, relocation->type, cubin, relocation->symbol, is_in_place, addend};
+        {offset, relocation->type, relocation->symbol, addend}, cubin, is_in_place};
     united->in_place_count += is_in_place;
 }
 
@@ -76,11 +73,11 @@ static int by_kind_and_offset(const void *a, const void *b)
 
     if (x->is_in_place != y->is_in_place)
         return x->is_in_place ? -1 : 1;
-    if (x->offset != y->offset)
-        return x->offset > y->offset ? -1 : 1;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
-    return (x->symbol > y->symbol) - (x->symbol < y->symbol);
+    if (x->moved.offset != y->moved.offset)
+        return x->moved.offset > y->moved.offset ? -1 : 1;
+    if (x->moved.type != y->moved.type)
+        return x->moved.type < y->moved.type ? -1 : 1;
+    return (x->moved.symbol > y->moved.symbol) - (x->moved.symbol < y->moved.symbol);
 }
 
 /* The united section that relocation section `section` is for, or NULL. */
@@ -163,12 +160,13 @@ static void fill_united(struct join *join, struct cubin_section *section,
     size_t count = 0;
 
     for (size_t i = begin; i < end; i++) {
-        const struct join_relocation *r = &united->relocations[i];
-        uint32_t symbol = join_symbol_of(join, r->cubin, r->symbol);
+        struct cubin_relocation r = united->relocations[i].moved;
 
-        if (symbol)
-            to[count++] = (struct cubin_relocation){r->offset, r->type, symbol,
-                                                    section->type == SHT_REL ? 0 : r->addend};
+        r.symbol = join_symbol_of(join, united->relocations[i].cubin, r.symbol);
+        if (section->type == SHT_REL)
+            r.addend = 0;
+        if (r.symbol)
+            to[count++] = r;
     }
     set_relocations(join, section, to, count);
 }

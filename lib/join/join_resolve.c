@@ -3,12 +3,10 @@
  * A global or weak name means the same in every chunk, and so does the name of a variable that the
  * splitter lists. Every other local symbol is an entity of its own at first; copies of local
  * functions are folded later. */
-#include "join/join_steps.h"
+#include "join/join_plan.h"
 
 #include "base/context.h"
-#include "cubin/format.h"
 #include "diag/diag.h"
-#include "join/join_plan.h"
 
 static enum join_state state_of(const struct cubin_symbol *symbol)
 {

@@ -1,35 +1,34 @@
 /* join_sections.c: the joined section table, in the order in which ptxas 13.0 writes its own. */
-#include "join/join_steps.h"
+#include "join/join_plan.h"
 
 #include "base/context.h"
 #include "base/search.h"
-#include "cubin/format.h"
-#include "join/join_blocks.h"
-#include "join/join_plan.h"
 
 #define STRTAB 2u
 #define SYMTAB 3u
 
-static uint32_t add(struct join *join, const struct cubin_section *section,
-                    const struct join_origin *origin)
+/* Adds what section `source` of chunk `cubin` becomes; 0, 0: a section that is made anew. */
+static uint32_t add(struct join *join, const struct cubin_section *section, uint32_t cubin,
+                    uint32_t source)
 {
     struct cubin *out = join->out;
 
     out->sections[out->section_count] = *section;
-    join->origins[out->section_count] = *origin;
+    join->origins[out->section_count] =
+        (struct join_origin){.cubin = cubin, .section = source, .united = JOIN_NONE};
     return (uint32_t)out->section_count++;
 }
 
-static void add_new(struct join *join, struct text name, uint32_t type, uint32_t link,
-                    uint64_t entry_size)
+/* Adds a section of relocations of a united one. */
+static void add_relocations(struct join *join, const struct united_section *united,
+                            const char *prefix, struct text name,
+                            const struct cubin_section *section)
 {
-    add(join,
-        &(struct cubin_section){.name = name,
-                                .type = type,
-                                .link = link,
-                                .alignment = entry_size ? 8 : 1,
-                                .entry_size = entry_size},
-        &(struct join_origin){.united = JOIN_NONE});
+    struct cubin_section made = *section;
+
+    made.name = text_of(arena_printf(&join->out->arena, "%s%.*s", prefix, TEXT_ARG(name)));
+    made.alignment = 8;
+    join->origins[add(join, &made, 0, 0)].united = (uint32_t)(united - join->united);
 }
 
 /* A function's section's name with the function's own one: its chunk name stands at the end. */
@@ -116,9 +115,7 @@ static void add_own(struct join *join, enum place place)
             section.relocation_count = 0;
             if (is_filled_later(place))
                 section.data = (struct bytes){0};
-            input->sections[i].joined = add(join, &section,
-                                            &(struct join_origin){function->cubin, i, JOIN_NONE,
-                                                                  input->sections[i].has_symbol});
+            input->sections[i].joined = add(join, &section, function->cubin, i);
         }
     }
 }
@@ -126,15 +123,14 @@ static void add_own(struct join *join, enum place place)
 /* Adds one united section, unless nothing of it is left. */
 static void add_united(struct join *join, struct united_section *united)
 {
-    struct cubin_section section = join->inputs[united->cubin].cubin->sections[united->section];
+    struct cubin_section section = *united->source;
 
     section.alignment = united->alignment;
     section.size = united->size;
     section.data = (struct bytes){united->data, united->data ? united->size : 0};
     if (!(section.flags & SHF_INFO_LINK))
         section.info = 0;
-    united->joined = add(join, &section,
-                         &(struct join_origin){united->cubin, united->section, JOIN_NONE, false});
+    united->joined = add(join, &section, united->cubin, united->section);
 }
 
 static bool is_data(uint32_t type)
@@ -150,11 +146,10 @@ static void add_united_types(struct join *join, struct united_section *const *or
 {
     for (size_t i = 0; i < join->united_count; i++) {
         struct united_section *united = order[i];
-        const struct cubin_section *source =
-            &join->inputs[united->cubin].cubin->sections[united->section];
-        uint32_t type = source->type;
+        uint32_t type = united->source->type;
 
-        if (!cubin_is_mercury(source) && (last ? type >= first && type <= last : !is_data(type)))
+        if (!cubin_is_mercury(united->source) &&
+            (last ? type >= first && type <= last : !is_data(type)))
             add_united(join, united);
     }
 }
@@ -163,7 +158,7 @@ static int by_name(const void *a, const void *b)
 {
     const struct united_section *x = *(struct united_section *const *)a;
     const struct united_section *y = *(struct united_section *const *)b;
-    int order = text_compare(x->name, y->name);
+    int order = text_compare(x->source->name, y->source->name);
 
     return order ? order : x < y ? -1 : 1;
 }
@@ -180,18 +175,13 @@ static struct united_section **sorted_united(struct join *join)
     return order;
 }
 
-static bool is_twin(const struct join *join, const struct united_section *united)
-{
-    return cubin_is_mercury(&join->inputs[united->cubin].cubin->sections[united->section]);
-}
-
 /* The relocations of the united sections, of which a REL and a RELA section may be needed. */
 static void add_united_relocations(struct join *join, struct united_section *const *order)
 {
     for (size_t i = 0; i < join->united_count; i++) {
         const struct united_section *united = order[i];
 
-        if (is_twin(join, united))
+        if (cubin_is_mercury(united->source))
             continue;
         for (int in_place = 1; in_place >= 0; in_place--) {
             size_t count = in_place ? united->in_place_count
@@ -199,17 +189,12 @@ static void add_united_relocations(struct join *join, struct united_section *con
 
             if (count == 0)
                 continue;
-            add(join,
-                &(struct cubin_section){
-                    .name =
-                        text_of(arena_printf(&join->out->arena, "%s%.*s",
-                                             in_place ? ".rel" : ".rela", TEXT_ARG(united->name))),
-                    .type = in_place ? SHT_REL : SHT_RELA,
-                    .flags = SHF_INFO_LINK,
-                    .link = SYMTAB,
-                    .alignment = 8,
-                    .entry_size = in_place ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela)},
-                &(struct join_origin){0, 0, (uint32_t)(united - join->united), false});
+            add_relocations(join, united, in_place ? ".rel" : ".rela", united->source->name,
+                            &(struct cubin_section){.type = in_place ? SHT_REL : SHT_RELA,
+                                                    .flags = SHF_INFO_LINK,
+                                                    .link = SYMTAB,
+                                                    .entry_size = in_place ? sizeof(Elf64_Rel)
+                                                                           : sizeof(Elf64_Rela)});
         }
     }
 }
@@ -218,9 +203,8 @@ static void add_united_relocations(struct join *join, struct united_section *con
 static void add_united_twins(struct join *join, struct united_section *const *order, bool is_data)
 {
     for (size_t i = 0; i < join->united_count; i++)
-        if (is_twin(join, order[i]) &&
-            is_data == (join->inputs[order[i]->cubin].cubin->sections[order[i]->section].type !=
-                        SHT_PROGBITS))
+        if (cubin_is_mercury(order[i]->source) &&
+            is_data == (order[i]->source->type != SHT_PROGBITS))
             add_united(join, order[i]);
 }
 
@@ -229,23 +213,13 @@ static void add_twin_relocations(struct join *join, struct united_section *const
     for (size_t i = 0; i < join->united_count; i++) {
         const struct united_section *united = order[i];
 
-        if (!is_twin(join, united) || united->relocation_count == 0)
+        if (!cubin_is_mercury(united->source) || united->relocation_count == 0)
             continue;
-        add(join,
-            &(struct cubin_section){
-                .name = text_of(arena_printf(&join->out->arena, ".nv.merc.rela%.*s",
-                                             TEXT_ARG(cubin_twin_plain_name(united->name)))),
-                .type = SHT_CUDA_MERC_RELA,
-                .flags = SHF_INFO_LINK | SHF_CUDA_MERCURY,
-                .alignment = 8,
-                .entry_size = sizeof(Elf64_Rela)},
-            &(struct join_origin){0, 0, (uint32_t)(united - join->united), false});
+        add_relocations(join, united, ".nv.merc.rela", cubin_twin_plain_name(united->source->name),
+                        &(struct cubin_section){.type = SHT_CUDA_MERC_RELA,
+                                                .flags = SHF_INFO_LINK | SHF_CUDA_MERCURY,
+                                                .entry_size = sizeof(Elf64_Rela)});
     }
-}
-
-static uint32_t add_table(struct join *join, const struct cubin_section *section)
-{
-    return add(join, section, &(struct join_origin){.united = JOIN_NONE});
 }
 
 /* Mercury's own symbol table, with section indices of 32 bits where there are so many. */
@@ -253,19 +227,22 @@ static void add_twin_tables(struct join *join)
 {
     if (join->out->section_count + 2 >= SHN_LORESERVE)
         join->tables.twin_indices =
-            add_table(join, &(struct cubin_section){.name = TEXT(".nv.merc.symtab_shndx"),
-                                                    .type = SHT_SYMTAB_SHNDX,
-                                                    .flags = SHF_CUDA_MERCURY,
-                                                    .link = (uint32_t)join->out->section_count + 1,
-                                                    .alignment = 4,
-                                                    .entry_size = sizeof(Elf32_Word)});
-    join->tables.twin_symtab =
-        add_table(join, &(struct cubin_section){.name = TEXT(".nv.merc.symtab"),
-                                                .type = SHT_CUDA_MERC_SYMTAB,
-                                                .flags = SHF_CUDA_MERCURY,
-                                                .link = STRTAB,
-                                                .alignment = 8,
-                                                .entry_size = sizeof(Elf64_Sym)});
+            add(join,
+                &(struct cubin_section){.name = TEXT(".nv.merc.symtab_shndx"),
+                                        .type = SHT_SYMTAB_SHNDX,
+                                        .flags = SHF_CUDA_MERCURY,
+                                        .link = (uint32_t)join->out->section_count + 1,
+                                        .alignment = 4,
+                                        .entry_size = sizeof(Elf32_Word)},
+                0, 0);
+    join->tables.twin_symtab = add(join,
+                                   &(struct cubin_section){.name = TEXT(".nv.merc.symtab"),
+                                                           .type = SHT_CUDA_MERC_SYMTAB,
+                                                           .flags = SHF_CUDA_MERCURY,
+                                                           .link = STRTAB,
+                                                           .alignment = 8,
+                                                           .entry_size = sizeof(Elf64_Sym)},
+                                   0, 0);
     for (size_t c = 0; c < join->count; c++)
         join->inputs[c].sections[join->inputs[c].twins.symtab].joined = join->tables.twin_symtab;
 }
@@ -290,7 +267,7 @@ static uint32_t add_first(struct join *join, uint32_t type)
                 continue;
             known = table_find(&names, section->name);
             if (known == TABLE_NONE) {
-                known = last = add(join, section, &(struct join_origin){c, i, JOIN_NONE, false});
+                known = last = add(join, section, c, i);
                 table_add(&names, section->name, known);
             }
             input->sections[i].joined = known;
@@ -382,6 +359,16 @@ static void link_sections(struct join *join)
 
 void join_make_sections(struct join *join)
 {
+    static const struct cubin_section first[] = {
+        {.alignment = 1},
+        {.name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1},
+        [STRTAB] = {.name = TEXT(".strtab"), .type = SHT_STRTAB, .alignment = 1},
+        [SYMTAB] = {.name = TEXT(".symtab"),
+                    .type = SHT_SYMTAB,
+                    .link = STRTAB,
+                    .alignment = 8,
+                    .entry_size = sizeof(Elf64_Sym)},
+    };
     struct united_section **order = sorted_united(join);
     size_t most = 10 + 2 * join->united_count;
 
@@ -389,17 +376,15 @@ void join_make_sections(struct join *join)
         most += join->inputs[c].cubin->section_count;
     join->out->sections = arena_alloc(&join->out->arena, most, sizeof *join->out->sections);
     join->origins = arena_zalloc(&join->arena, most, sizeof *join->origins);
-    add_new(join, (struct text){0}, SHT_NULL, 0, 0);
-    add_new(join, TEXT(".shstrtab"), SHT_STRTAB, 0, 0);
-    add_new(join, TEXT(".strtab"), SHT_STRTAB, 0, 0);
-    add_new(join, TEXT(".symtab"), SHT_SYMTAB, STRTAB, sizeof(Elf64_Sym));
+    for (size_t i = 0; i <= SYMTAB; i++)
+        add(join, &first[i], 0, 0);
     add_united_types(join, order, 0, 0);
     add_first(join, SHT_NOTE);
     join->tables.info = add_first(join, SHT_CUDA_INFO);
     join->tables.compat = add_first(join, SHT_CUDA_COMPAT);
     add_own(join, PLACE_INFO);
     join->tables.callgraph = add_first(join, SHT_CUDA_CALLGRAPH);
-    if (join->prototypes.count)
+    if (join->graph[JOIN_PROTOTYPES].count)
         join->tables.prototypes = add_first(join, SHT_CUDA_PROTOTYPE);
     add_own(join, PLACE_RELOCATIONS);
     add_united_relocations(join, order);

@@ -3,11 +3,9 @@
  * Local symbols stand first, weak ones behind them, then the global ones; within each, functions
  * with what belongs to them in program order, then data by its place, then what is undefined by
  * name. Promoted symbols have their own names and bindings back. */
-#include "join/join_steps.h"
+#include "join/join_plan.h"
 
 #include "base/search.h"
-#include "cubin/format.h"
-#include "join/join_plan.h"
 
 /* A symbol that belongs to no function, on its way into the order. */
 struct loose {
@@ -71,12 +69,10 @@ static void add_section_symbols(struct join *join)
 {
     struct cubin *out = join->out;
 
-    join->section_symbols =
-        arena_zalloc(&join->arena, out->section_count, sizeof *join->section_symbols);
     for (size_t i = 1; i < out->section_count; i++) {
         if (!join->origins[i].wants_symbol)
             continue;
-        join->section_symbols[i] = (uint32_t)out->symbol_count;
+        join->origins[i].symbol = (uint32_t)out->symbol_count;
         out->symbols[out->symbol_count++] = (struct cubin_symbol){.name = out->sections[i].name,
                                                                   .type = STT_SECTION,
                                                                   .binding = STB_LOCAL,
@@ -188,7 +184,7 @@ static struct loose *find_loose(struct join *join, size_t *count)
     return list;
 }
 
-bool join_make_symbols(struct join *join)
+void join_make_symbols(struct join *join)
 {
     static const uint8_t bindings[] = {STB_LOCAL, STB_WEAK, STB_GLOBAL};
     struct cubin *out = join->out;
@@ -209,7 +205,6 @@ bool join_make_symbols(struct join *join)
             add_entity(join, loose[i].entity, bindings[pass]);
     }
     symtab->size = out->symbol_count * symtab->entry_size;
-    return true;
 }
 
 uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol)
@@ -221,6 +216,6 @@ uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol
     if (entity != JOIN_NONE)
         return join->entities[entity].index;
     return cubin_has_section(input->cubin, section)
-               ? join->section_symbols[input->sections[section].joined]
+               ? join->origins[input->sections[section].joined].symbol
                : 0;
 }

@@ -3,13 +3,10 @@
  * Sections of one name and type become one. Their blocks stand in program order, so that the result
  * does not show which chunk a block came from; sections that could not be cut stand one behind the
  * other in chunk order. */
-#include "join/join_steps.h"
+#include "join/join_plan.h"
 
 #include "base/context.h"
 #include "base/search.h"
-#include "cubin/format.h"
-#include "join/join_blocks.h"
-#include "join/join_plan.h"
 
 /* True for a section type that is neither made anew nor belongs to one function. */
 static bool is_united_type(const struct join *join, const struct cubin_section *section)
@@ -38,7 +35,7 @@ static bool is_united_type(const struct join *join, const struct cubin_section *
 static uint32_t united_for(struct join *join, struct table *names, size_t *capacity, uint32_t cubin,
                            uint32_t section)
 {
-    const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
+    const struct cubin_section *source = join_source(join, cubin, section);
     const char *key = arena_printf(&join->arena, "%x %.*s", source->type, TEXT_ARG(source->name));
     uint32_t index = table_add(names, text_of(key), (uint32_t)join->united_count);
     struct united_section *united;
@@ -46,7 +43,7 @@ static uint32_t united_for(struct join *join, struct table *names, size_t *capac
     if (index == join->united_count)
         ARENA_PUSH(&join->arena, join->united, join->united_count, *capacity) =
             (struct united_section){
-                .name = source->name,
+                .source = source,
                 .cubin = cubin,
                 .section = section,
                 .alignment = 1,
@@ -147,14 +144,14 @@ static int by_order(const void *a, const void *b)
         return x->order < y->order ? -1 : 1;
     if (x->cubin != y->cubin)
         return x->cubin < y->cubin ? -1 : 1;
-    return (x->tie > y->tie) - (x->tie < y->tie);
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return (x->section > y->section) - (x->section < y->section);
 }
 
 /* Places the blocks of one united section and copies their bytes. */
 static void place(struct join *join, struct united_section *united)
 {
-    bool has_no_bytes = join->inputs[united->cubin].cubin->sections[united->section].has_no_bytes;
-
     SORT(united->blocks, united->block_count, by_order);
     for (size_t i = 0; i < united->block_count; i++) {
         struct join_block *block = united->blocks[i];
@@ -165,7 +162,7 @@ static void place(struct join *join, struct united_section *united)
         if (block->alignment > united->alignment)
             united->alignment = block->alignment;
     }
-    if (has_no_bytes)
+    if (united->source->has_no_bytes)
         return;
     united->data = arena_zalloc(&join->out->arena, united->size, 1);
     for (size_t i = 0; i < united->block_count; i++) {
@@ -173,8 +170,7 @@ static void place(struct join *join, struct united_section *united)
 
         if (block->size)
             memcpy(united->data + block->placed,
-                   join->inputs[block->cubin].cubin->sections[block->section].data.data +
-                       block->offset,
+                   join_source(join, block->cubin, block->section)->data.data + block->offset,
                    block->size);
     }
 }
@@ -188,7 +184,7 @@ static void place_objects(struct join *join, uint32_t cubin, uint32_t section)
     for (uint32_t i = input->sections[section].first_object; i; i = input->next_object[i]) {
         struct join_entity *entity = &join->entities[input->entities[i]];
 
-        if (entity->cubin != cubin || entity->symbol != i)
+        if (!join_is_first(join, cubin, i))
             continue;
         if (united->is_shared)
             united->size += entity->size;
