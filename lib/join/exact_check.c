@@ -29,23 +29,19 @@ static bool is_shared_class(unsigned class)
            class == EXACT_MERCURY_DATA;
 }
 
-/* 0 where the chunk has no such section: the null section has no bytes. */
-static uint64_t size_in(const struct exact *join, size_t chunk, uint32_t out)
+static uint64_t bank4_size(const struct exact_input *input)
 {
-    return join->inputs[chunk].cubin.sections[exact_section_of(join, chunk, out)].size;
+    /* The null section, which has no bytes, where there is none. */
+    return input->cubin.sections[exact_section_named(input, TEXT(".nv.constant4"))].size;
 }
 
 /* Of those that are equally long, the base. */
 static void find_longest(struct exact *join)
 {
     join->longest = join->base;
-    for (uint32_t out = 1; out < join->image.section_count; out++) {
-        if (!text_equal(join->image.sections[out].name, TEXT(".nv.constant4")))
-            continue;
-        for (uint32_t c = 0; c < join->count; c++)
-            if (size_in(join, c, out) > size_in(join, join->longest, out))
-                join->longest = c;
-    }
+    for (uint32_t c = 0; c < join->count; c++)
+        if (bank4_size(&join->inputs[c]) > bank4_size(&join->inputs[join->longest]))
+            join->longest = c;
 }
 
 /* The sections of bank 4 are those of the chunk that has all of it. */
@@ -94,6 +90,13 @@ Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry)
     Elf64_Rela record = {0};
 
     memcpy(&record, section->data.data + entry * section->entry_size, section->entry_size);
+    return record;
+}
+
+Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela record)
+{
+    record.r_info = ELF64_R_INFO((uint64_t)input->symbol_out[ELF64_R_SYM(record.r_info)],
+                                 ELF64_R_TYPE(record.r_info));
     return record;
 }
 

@@ -1,7 +1,9 @@
-/* exact_contents.c: what of a chunk's sections is not copied as it is: numbers of symbols and
- * sections, which are others in the result. */
+/* exact_contents.c: what of a chunk's sections is not copied as it is: the records that all kernels
+ * have in one section, and numbers of symbols and sections, which are others in the result. */
 #include <string.h>
 
+#include "base/search.h"
+#include "cubin/format.h"
 #include "join/exact_plan.h"
 
 /* A copy of the section's contents, for changes. */
@@ -12,6 +14,239 @@ static uint8_t *own_data(struct exact *join, uint32_t out)
 
     section->data = copy;
     return copy;
+}
+
+void exact_take_data(struct exact *join, uint32_t out)
+{
+    struct image_section *section = &join->image.sections[out];
+
+    section->size = join->scratch.size;
+    section->data = arena_copy(&join->image.arena, join->scratch.data, join->scratch.size, 1);
+    join->scratch.size = 0;
+}
+
+static void put_items(struct exact *join, const struct exact_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        buffer_append(&join->scratch, list->items[i].data.data, list->items[i].data.size);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct exact_item *x = a, *y = b;
+
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+void exact_sort_by_row(struct exact_list *list)
+{
+    SORT(list->items, list->count, compare_rows);
+}
+
+/* Lists the records that all kernels have in one section of a chunk. */
+static void list_records(struct exact *join, size_t chunk, uint32_t index,
+                         struct exact_list *kernels, struct exact_list *stacks)
+{
+    const struct exact_input *input = &join->inputs[chunk];
+    struct bytes rest = input->cubin.sections[index].data, before = rest;
+    struct info_record record;
+
+    for (; info_next(&rest, &record); before = rest) {
+        uint32_t row = info_symbol_words(&record) == 1 ? info_word(record.payload, 0) : 0;
+        size_t size = before.size - rest.size;
+        uint8_t *data = arena_copy(&join->arena, before.data, size, 1);
+        struct exact_item item = {
+            .owner = input->symbol_owner[row],
+            .chunk = (uint32_t)chunk,
+            .data = {data, size},
+            .row = input->symbol_out[row],
+        };
+
+        if (row > 0)
+            memcpy(data + size - record.payload.size, &item.row, sizeof item.row);
+        if (item.owner == EXACT_COMMON)
+            item.key = text_of(arena_printf(&join->arena, "%u %.*s", record.attribute,
+                                            TEXT_ARG(input->symbol_name[row])));
+        exact_push(join, record.attribute == EIATTR_MIN_STACK_SIZE ? stacks : kernels, &item);
+    }
+}
+
+static void reverse(struct exact_list *list)
+{
+    for (size_t i = 0; i < list->count / 2; i++) {
+        struct exact_item item = list->items[i];
+
+        list->items[i] = list->items[list->count - 1 - i];
+        list->items[list->count - 1 - i] = item;
+    }
+}
+
+/* Measured: records were put in front of each other as kernels were compiled; those of stack sizes
+ * follow in the order of the symbols, of which weak ones are the first. */
+static bool fill_info(struct exact *join, uint32_t out)
+{
+    struct exact_list *kernels = exact_lists(join), *stacks = exact_lists(join);
+    struct exact_list all = {0}, rest = {0};
+
+    for (size_t i = 0; i < join->count; i++) {
+        uint32_t index = exact_section_of(join, i, out);
+
+        if (index)
+            list_records(join, i, index, &kernels[i], &stacks[i]);
+        reverse(&kernels[i]);
+    }
+    if (!exact_merge(join, kernels, &all) || !exact_merge(join, stacks, &rest))
+        return false;
+    reverse(&all);
+    exact_sort_by_row(&rest);
+    put_items(join, &all);
+    put_items(join, &rest);
+    exact_take_data(join, out);
+    return true;
+}
+
+/* An entry of the call graph, or what begins one of its parts. */
+struct pair {
+    int32_t first;
+    int32_t second;
+};
+
+static struct pair pair_at(struct bytes data, size_t index)
+{
+    struct pair pair;
+
+    memcpy(&pair, data.data + index * sizeof pair, sizeof pair);
+    return pair;
+}
+
+/* In two of the parts the second number is a symbol, in the others a string's place. */
+static bool has_strings(int part)
+{
+    return part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
+}
+
+/* A kernel that calls through pointers has to be in one chunk with all functions that they may
+ * name, so that no more than one chunk knows of any. */
+static bool check_indirect(struct exact *join, uint32_t out, struct exact_list *const *lists)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < join->count; i++) {
+        found += lists[1][i].count + lists[2][i].count + lists[3][i].count > 0;
+        if (found > 1)
+            return exact_unsupported(join, i, exact_section_of(join, i, out),
+                                     "has indirect calls, as another chunk has");
+    }
+    return true;
+}
+
+static bool list_pairs(struct exact *join, size_t chunk, uint32_t index, struct exact_list **lists)
+{
+    const struct exact_input *input = &join->inputs[chunk];
+    struct bytes data = input->cubin.sections[index].data;
+    int part = 0;
+
+    for (size_t i = 0; i < data.size / sizeof(struct pair); i++) {
+        struct pair pair = pair_at(data, i), *made;
+        struct exact_item item = {.chunk = (uint32_t)chunk};
+        struct text second;
+
+        if (pair.first == 0 && pair.second == part - 1) { /* -4 at most, as cubin_read() checks */
+            part--;
+            continue;
+        }
+        if (pair.first == 0)
+            return exact_differs(join, chunk, index, "has an edge of no function");
+        made = arena_alloc(&join->arena, 1, sizeof *made);
+        made->first = (int32_t)input->symbol_out[pair.first];
+        if (has_strings(part)) {
+            second = cubin_string(&input->cubin, (uint64_t)pair.second);
+            made->second = (int32_t)exact_string(join, second);
+        } else {
+            second = input->symbol_name[pair.second];
+            made->second = (int32_t)input->symbol_out[pair.second];
+        }
+        item.data = (struct bytes){(const uint8_t *)made, sizeof *made};
+        item.owner = input->symbol_owner[pair.first];
+        if (item.owner == EXACT_COMMON)
+            item.key =
+                text_of(arena_printf(&join->arena, "%.*s %.*s",
+                                     TEXT_ARG(input->symbol_name[pair.first]), TEXT_ARG(second)));
+        exact_push(join, &lists[-part - 1][chunk], &item);
+    }
+    return part == CALLGRAPH_CANDIDATE ||
+           exact_unsupported(join, chunk, index, "has other parts than four");
+}
+
+static bool fill_callgraph(struct exact *join, uint32_t out)
+{
+    struct exact_list *lists[4];
+
+    for (size_t i = 0; i < 4; i++)
+        lists[i] = exact_lists(join);
+    for (size_t i = 0; i < join->count; i++) {
+        uint32_t index = exact_section_of(join, i, out);
+
+        if (index && !list_pairs(join, i, index, lists))
+            return false;
+    }
+    if (!check_indirect(join, out, lists))
+        return false;
+    for (int part = -1; part >= -4; part--) {
+        struct exact_list list = {0};
+
+        if (!exact_merge(join, lists[-part - 1], &list))
+            return false;
+        for (size_t i = 0; i < list.count; i++)
+            if (pair_at(list.items[i].data, 0).second == 0)
+                return exact_differs(join, list.items[i].chunk,
+                                     exact_section_of(join, list.items[i].chunk, out),
+                                     "has an edge to no function");
+        buffer_u32(&join->scratch, 0);
+        buffer_u32(&join->scratch, (uint32_t)part);
+        put_items(join, &list);
+    }
+    exact_take_data(join, out);
+    return true;
+}
+
+/* Measured: bits that all kernels must have stand in eight bytes. */
+static void common_bits(uint8_t *bits, struct bytes other)
+{
+    for (size_t i = 0; i < other.size; i++)
+        bits[i] &= other.data[i];
+}
+
+/* Attributes of the program as such: each the most of what the chunks say. */
+static bool fill_compat(struct exact *join, uint32_t out)
+{
+    const struct exact_item *item = &join->sections.items[out - 1];
+    struct bytes data = join->inputs[item->chunk].cubin.sections[item->index].data;
+    uint8_t *copy = own_data(join, out);
+
+    for (size_t c = 0; c < join->count; c++) {
+        uint32_t index = exact_section_of(join, c, out);
+        struct bytes rest = data, other = {0};
+        struct info_record mine, theirs;
+
+        if (index == 0)
+            return exact_differs(join, c, 0, "has no records of compatibility");
+        other = join->inputs[c].cubin.sections[index].data;
+        while (info_next(&rest, &mine)) {
+            size_t end = data.size - rest.size;
+
+            if (!info_next(&other, &theirs) || theirs.attribute != mine.attribute ||
+                theirs.format != mine.format || theirs.payload.size != mine.payload.size)
+                return exact_unsupported(join, c, index, "has other records in another chunk");
+            if (mine.format == EIFMT_SVAL)
+                common_bits(copy + end - mine.payload.size, theirs.payload);
+            else if (theirs.value > (copy[end - 2] | copy[end - 1] << 8))
+                memcpy(copy + end - 2, &theirs.value, sizeof theirs.value);
+        }
+        if (other.size > 0 || rest.size > 0)
+            return exact_unsupported(join, c, index, "has other records in another chunk");
+    }
+    return true;
 }
 
 static bool map_word(const struct exact_input *input, uint8_t *at)
@@ -155,17 +390,17 @@ static bool fill(struct exact *join, uint32_t out)
 
     switch (join->inputs[item->chunk].section_class[item->index]) {
     case EXACT_INFO:
-        return exact_fill_info(join, out);
+        return fill_info(join, out);
     case EXACT_MERCURY_INFO:
         return is_common && text_equal(name, TEXT(".nv.merc.nv.info"))
-                   ? exact_fill_info(join, out)
+                   ? fill_info(join, out)
                    : fill_kernel_info(join, out);
     case EXACT_KERNEL_INFO:
         return fill_kernel_info(join, out);
     case EXACT_COMPAT:
-        return exact_fill_compat(join, out);
+        return fill_compat(join, out);
     case EXACT_CALLGRAPH:
-        return exact_fill_callgraph(join, out);
+        return fill_callgraph(join, out);
     case EXACT_PROTOTYPE:
         return fill_prototypes(join, out);
     case EXACT_DEBUG:

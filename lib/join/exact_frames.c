@@ -114,52 +114,35 @@ static void list_relocations(struct exact *join, size_t chunk, uint32_t index,
 
 static void put_frames(struct exact *join, uint32_t out, const struct exact_list *list)
 {
-    struct image_section *section = &join->image.sections[out];
-    uint64_t size = 0;
-    uint8_t *data;
-
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
-        struct exact_frame *frame = &join->inputs[item->chunk].frames[item->index];
+        const struct exact_input *input = &join->inputs[item->chunk];
+        struct exact_frame *frame = &input->frames[item->index];
+        uint32_t index = exact_section_of(join, item->chunk, out);
 
-        frame->out = size;
-        size += frame->end - frame->begin;
+        frame->out = join->scratch.size;
+        buffer_append(&join->scratch, input->cubin.sections[index].data.data + frame->begin,
+                      frame->end - frame->begin);
+        memcpy(join->scratch.data + frame->out + (frame->fde - frame->begin) + FRAMES_CIE_POINTER,
+               &frame->out, sizeof frame->out);
     }
-    data = arena_alloc(&join->image.arena, (size_t)size, 1);
-    for (size_t i = 0; i < list->count; i++) {
-        const struct exact_input *input = &join->inputs[list->items[i].chunk];
-        const struct exact_frame *frame = &input->frames[list->items[i].index];
-        uint32_t index = exact_section_of(join, list->items[i].chunk, out);
-
-        memcpy(data + frame->out, input->cubin.sections[index].data.data + frame->begin,
-               (size_t)(frame->end - frame->begin));
-        memcpy(data + frame->out + (frame->fde - frame->begin) + FRAMES_CIE_POINTER, &frame->out,
-               sizeof frame->out);
-    }
-    section->data = data;
-    section->size = size;
+    exact_take_data(join, out);
 }
 
 static void put_relocations(struct exact *join, uint32_t out, const struct exact_list *list)
 {
-    struct image_section *section = &join->image.sections[out];
-    size_t step = (size_t)section->entry_size;
-    uint8_t *data = arena_alloc(&join->image.arena, list->count, step);
-
-    for (size_t i = 0; i < list->count; i++) {
-        const struct exact_item *item = &list->items[list->count - 1 - i];
+    for (size_t i = list->count; i-- > 0;) {
+        const struct exact_item *item = &list->items[i];
         const struct exact_input *input = &join->inputs[item->chunk];
         uint32_t index = exact_section_of(join, item->chunk, out);
-        Elf64_Rela record = exact_relocation(&input->cubin.sections[index], item->index);
+        Elf64_Rela record = exact_map_relocation(
+            input, exact_relocation(&input->cubin.sections[index], item->index));
         const struct exact_frame *frame = find_frame(input, record.r_offset);
 
         record.r_offset = record.r_offset - frame->begin + frame->out;
-        record.r_info = ELF64_R_INFO((uint64_t)input->symbol_out[ELF64_R_SYM(record.r_info)],
-                                     ELF64_R_TYPE(record.r_info));
-        memcpy(data + i * step, &record, step);
+        buffer_append(&join->scratch, &record, join->image.sections[out].entry_size);
     }
-    section->data = data;
-    section->size = list->count * step;
+    exact_take_data(join, out);
 }
 
 bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations)

@@ -51,6 +51,7 @@ static void free_join(void *argument)
     }
     table_free(&join->kernels);
     table_free(&join->seen);
+    buffer_free(&join->scratch);
     image_strings_free(&join->strings);
     image_free(&join->image);
     arena_free(&join->arena);

@@ -61,8 +61,8 @@ uint32_t exact_find_header(const struct exact *join, struct text name)
     for (uint32_t i = 0; i <= join->count; i++) {
         uint32_t chunk = i == 0 ? join->base : i - 1; /* the base is the first of equals */
         const struct exact_input *input = &join->inputs[chunk];
-        uint32_t index = table_find(&input->sections, name);
-        size_t size = index == TABLE_NONE ? 0 : header_size(input->cubin.sections[index].data);
+        uint32_t index = exact_section_named(input, name);
+        size_t size = header_size(input->cubin.sections[index].data); /* the null section's: 0 */
 
         if (size > most) {
             most = size;
@@ -158,7 +158,8 @@ static bool list_sequences(struct exact *join, size_t chunk, uint32_t out, uint3
         exact_push(join, list,
                    &(struct exact_item){.owner = input->symbol_owner[row],
                                         .chunk = (uint32_t)chunk,
-                                        .index = (uint32_t)i});
+                                        .index = (uint32_t)i,
+                                        .row = input->symbol_out[row]});
     }
     return true;
 }
@@ -166,26 +167,12 @@ static bool list_sequences(struct exact *join, size_t chunk, uint32_t out, uint3
 /* Appends the sequence to `data`. Its record, in the result. */
 static Elf64_Rela put_sequence(const struct lines *lines, size_t sequence, struct buffer *data)
 {
-    Elf64_Rela record = record_of(lines, sequence);
+    Elf64_Rela record = exact_map_relocation(lines->input, record_of(lines, sequence));
     size_t begin = sequence_begin(lines, sequence), end = sequence_begin(lines, sequence + 1);
 
     record.r_offset = data->size + ADDRESS_OPCODE;
-    record.r_info = ELF64_R_INFO((uint64_t)lines->input->symbol_out[ELF64_R_SYM(record.r_info)],
-                                 ELF64_R_TYPE(record.r_info));
     buffer_append(data, lines->data.data + begin, end - begin);
     return record;
-}
-
-static void sort_by_row(struct exact *join, uint32_t out, uint32_t relocations,
-                        struct exact_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        struct exact_item *item = &list->items[i];
-        struct lines lines = lines_of(join, item->chunk, out, relocations);
-
-        item->row = lines.input->symbol_out[ELF64_R_SYM(record_of(&lines, item->index).r_info)];
-    }
-    exact_sort_by_row(list);
 }
 
 static void put_table(struct exact *join, uint32_t out, uint32_t relocations,
@@ -194,20 +181,20 @@ static void put_table(struct exact *join, uint32_t out, uint32_t relocations,
     struct image_section *records = &join->image.sections[relocations];
     size_t step = relocations ? (size_t)records->entry_size : 0;
     uint8_t *copy = arena_alloc(&join->image.arena, list->count, step);
-    struct buffer data = {0};
+    struct buffer *data = &join->scratch;
     uint32_t length;
 
-    buffer_append(&data, header.data, header_size(header));
+    buffer_append(data, header.data, header_size(header));
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
         struct lines lines = lines_of(join, item->chunk, out, relocations);
-        Elf64_Rela record = put_sequence(&lines, item->index, &data);
+        Elf64_Rela record = put_sequence(&lines, item->index, data);
 
         memcpy(copy + (lines.is_falling ? list->count - 1 - i : i) * step, &record, step);
     }
-    length = (uint32_t)(data.size - sizeof length);
-    memcpy(data.data, &length, sizeof length);
-    exact_take_data(join, out, &data);
+    length = (uint32_t)(data->size - sizeof length);
+    memcpy(data->data, &length, sizeof length);
+    exact_take_data(join, out);
     if (relocations) {
         records->size = list->count * step;
         records->data = copy;
@@ -228,7 +215,7 @@ bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations)
     if (!exact_merge(join, lists, &list))
         return false;
     if (relocations && is_by_row(join->image.sections[relocations].name))
-        sort_by_row(join, out, relocations, &list);
+        exact_sort_by_row(&list);
     put_table(join, out, relocations, &list, header);
     return true;
 }
@@ -247,7 +234,7 @@ static struct text next_line(struct bytes *rest)
 bool exact_fill_ptx(struct exact *join, uint32_t out)
 {
     struct bytes *rests = arena_alloc(&join->arena, join->count, sizeof *rests);
-    struct buffer data = {0};
+    struct buffer *data = &join->scratch;
     size_t end = 0; /* behind the last line that is not empty */
     bool ok = true;
 
@@ -264,12 +251,12 @@ bool exact_fill_ptx(struct exact *join, uint32_t out)
             else
                 ok = ok && (mine.size == 0 || text_equal(line, mine));
         }
-        buffer_text(&data, line);
-        buffer_char(&data, '\0');
-        end = line.size > 0 ? data.size : end;
+        buffer_text(data, line);
+        buffer_char(data, '\0');
+        end = line.size > 0 ? data->size : end;
     }
-    data.size = end;
-    exact_take_data(join, out, &data);
+    data->size = end;
+    exact_take_data(join, out);
     return ok || exact_differs(join, join->base, exact_section_of(join, join->base, out),
                                "has other lines in another chunk");
 }

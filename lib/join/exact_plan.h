@@ -27,6 +27,7 @@ struct exact_item {
     uint32_t owner;
     uint32_t chunk;
     uint32_t index;    /* of what it stands for in its chunk */
+    struct bytes data; /* records: the bytes in the result */
     uint32_t zeros;    /* names: so many zero bytes stand behind it, besides its own NUL */
     uint32_t row;      /* of its symbol in the result: see exact_sort_by_row */
     bool is_head;      /* of the names and symbols that a kernel begins with */
@@ -112,6 +113,7 @@ struct exact {
     bool is_closed;         /* it has closing kernels */
     struct exact_run *runs; /* by kernel: scratch of exact_merge */
     struct table seen;      /* the same */
+    struct buffer scratch;  /* contents of a section while they are made; see exact_take_data */
     uint32_t erased_chunk;  /* that has the unnamed symbol, see exact_is_erased(); EXACT_NONE */
     uint32_t erased_row;    /* of the symbol */
     uint32_t ends;          /* the chunk whose order goes for what is made at the end */
@@ -165,11 +167,12 @@ struct exact_list *exact_lists(struct exact *join);
 bool exact_join_section_names(struct exact *join);
 bool exact_join_strings(struct exact *join);
 
-/* exact_sections.c: classes the sections of a chunk; orders and numbers those of the result, and
- * makes their headers. */
+/* exact_sections.c: classes the sections of a chunk; orders and numbers those of the result, makes
+ * their headers, and places them as the assembler does. */
 bool exact_classify(struct exact *join, size_t chunk);
 bool exact_join_sections(struct exact *join);
 bool exact_finish_headers(struct exact *join);
+bool exact_layout(struct exact *join);
 
 /* exact_symbols.c: orders, numbers and renames the symbols; writes the symbol tables. */
 bool exact_join_symbols(struct exact *join);
@@ -181,19 +184,16 @@ bool exact_check_shared(struct exact *join);
 /* exact_contents.c: fills the sections with what is not copied. */
 bool exact_fill(struct exact *join);
 
-/* exact_records.c: fills the section `out` with the chunks' records. */
-bool exact_fill_info(struct exact *join, uint32_t out);
-bool exact_fill_callgraph(struct exact *join, uint32_t out);
-bool exact_fill_compat(struct exact *join, uint32_t out);
-
-/* exact_records.c: for items that have their rows. */
+/* exact_contents.c: for items that have their rows. */
 void exact_sort_by_row(struct exact_list *list);
 
-/* exact_records.c: the contents of the section `out` from now on; frees the buffer. */
-void exact_take_data(struct exact *join, uint32_t out, struct buffer *data);
+/* exact_contents.c: what is in join->scratch is the contents of the section `out`. */
+void exact_take_data(struct exact *join, uint32_t out);
 
-/* exact_check.c: an entry of a list of relocations, with or without addends. */
+/* exact_check.c: an entry of a list of relocations, with or without addends; and with the number
+ * that its symbol has in the result. */
 Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry);
+Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela record);
 
 /* exact_frames.c: joins a frame section, which is the common section `frames` of the result, and
  * its relocations (0 = none). */
@@ -212,10 +212,9 @@ uint32_t exact_find_header(const struct exact *join, struct text name);
 bool exact_is_lines(struct text name);
 bool exact_is_frames(struct text name);
 
-/* exact_layout.c: places the sections as the assembler does. */
-bool exact_layout(struct exact *join);
-
-/* Index of a chunk's section that the section `out` of the result stands for; 0 = none. */
+/* Index of a chunk's section by its name, or that the section `out` of the result stands for; 0 =
+ * none. */
+uint32_t exact_section_named(const struct exact_input *input, struct text name);
 uint32_t exact_section_of(const struct exact *join, size_t chunk, uint32_t out);
 
 /* The place of a name in .strtab; 0 = none. */

@@ -275,9 +275,14 @@ bool exact_read(struct exact *join)
     return find_base(join);
 }
 
-uint32_t exact_section_of(const struct exact *join, size_t chunk, uint32_t out)
+uint32_t exact_section_named(const struct exact_input *input, struct text name)
 {
-    uint32_t index = table_find(&join->inputs[chunk].sections, join->image.sections[out].name);
+    uint32_t index = table_find(&input->sections, name);
 
     return index == TABLE_NONE ? 0 : index;
+}
+
+uint32_t exact_section_of(const struct exact *join, size_t chunk, uint32_t out)
+{
+    return exact_section_named(&join->inputs[chunk], join->image.sections[out].name);
 }

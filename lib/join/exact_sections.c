@@ -1,4 +1,6 @@
-/* exact_sections.c: the sections of the program, in the order of the file. */
+/* exact_sections.c: the sections of the program, in the order of the file, and their places. */
+#include <string.h>
+
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 
@@ -114,9 +116,9 @@ static bool find_section(const struct exact *join, struct exact_item *item)
     if (item->owner != EXACT_COMMON)
         return item->index != EXACT_NONE;
     for (uint32_t i = 0; item->index == EXACT_NONE && i < join->count; i++) {
-        uint32_t index = table_find(&join->inputs[i].sections, item->key);
+        uint32_t index = exact_section_named(&join->inputs[i], item->key);
 
-        if (index == TABLE_NONE)
+        if (index == 0)
             continue;
         item->chunk = i;
         item->index = index;
@@ -259,30 +261,137 @@ static bool check_all_placed(struct exact *join)
 bool exact_finish_headers(struct exact *join)
 {
     struct image *image = &join->image;
-    struct buffer names = {0};
-    char *copy;
+    struct buffer *names = &join->scratch;
 
     for (size_t i = 1; i < image->section_count; i++)
         if (!map_header(join, i))
             return false;
     if (!check_all_placed(join))
         return false;
-    buffer_char(&names, '\0');
+    buffer_char(names, '\0');
     for (size_t i = 0; i < join->section_names.count; i++) {
         const struct exact_item *item = &join->section_names.items[i];
 
         if (item->index != EXACT_NONE)
             image->sections[join->inputs[item->chunk].section_out[item->index]].name_offset =
-                (uint32_t)names.size;
-        buffer_text(&names, item->key);
-        buffer_zeros(&names, item->zeros + 1);
+                (uint32_t)names->size;
+        buffer_text(names, item->key);
+        buffer_zeros(names, item->zeros + 1);
     }
-    copy = arena_copy(&image->arena, names.data, names.size, 1);
-    image->sections[EXACT_SECTION_NAMES].data = copy;
-    image->sections[EXACT_SECTION_NAMES].size = names.size;
-    buffer_free(&names);
+    exact_take_data(join, EXACT_SECTION_NAMES);
     for (uint32_t i = 1; i < image->section_count; i++)
         if (text_equal(image->sections[i].name, TEXT(".note.nv.cuinfo")))
             image->flags = (image->flags & CUBIN_FLAGS_MERGEABLE) | CUBIN_FLAGS_NOTE(i);
+    return true;
+}
+
+/* Where sections stand in the file: one behind the other, aligned, as nvlink does, but for two
+ * gaps: from sm_90 on the assembler makes room for names that it then drops or shortens (measured;
+ * what the numbers are made of is not known for all). So the gaps of each chunk are checked, and so
+ * is the place of each section: a chunk that the rules do not give is not joined. */
+
+/* What the two gaps depend on. */
+struct gaps {
+    uint64_t codes; /* what the names of Mercury's code, on sm_90, would take */
+    /* What old names of constants have more than the new, and their relocations'. */
+    uint64_t renamed;
+    bool has_mercury;
+    bool is_builtin; /* the built-in assembler leaves none */
+};
+
+/* What the sections of a bank are called at first: nothing for those that keep their name. */
+static size_t old_bank_name(struct text name)
+{
+    static const char *const old[3] = {".nv.constant.optimizer", ".nv.constant.user",
+                                       ".nv.constant.pic"};
+    struct text prefix = TEXT(".nv.constant");
+    size_t bank;
+
+    if (!text_starts(name, prefix) || name.size <= prefix.size)
+        return 0;
+    bank = (size_t)(name.data[prefix.size] - '2');
+    return bank < 3 ? strlen(old[bank]) : 0;
+}
+
+static void count_section(struct gaps *gaps, struct text name)
+{
+    struct text plain = name;
+    size_t old;
+
+    gaps->has_mercury |= text_equal(name, TEXT(".nv.merc.symtab"));
+    gaps->is_builtin |= text_equal(name, TEXT(".note.minilink"));
+    if (text_starts(name, TEXT(".text.")))
+        gaps->codes += sizeof ".nv.capmerc" + name.size;
+    text_skip(&plain, TEXT(".rela"));
+    old = old_bank_name(plain);
+    if (old && plain.size == name.size)
+        gaps->renamed += old - (sizeof ".nv.constant4" - 1) - 1;
+    else if (old)
+        gaps->renamed += name.size + old - (sizeof ".nv.constant4" - 1);
+}
+
+/* Between .shstrtab and .strtab. */
+static uint64_t first_gap(const struct exact *join, const struct gaps *gaps)
+{
+    if (exact_sm(join) < 90 || gaps->is_builtin)
+        return 0;
+    return gaps->has_mercury ? 36 : 14 + gaps->codes;
+}
+
+/* Between .strtab and .symtab, before alignment. */
+static uint64_t second_gap(const struct gaps *gaps)
+{
+    return gaps->has_mercury ? gaps->renamed : 0;
+}
+
+static uint64_t gap_before(const struct exact *join, const struct gaps *gaps, size_t index)
+{
+    if (index == EXACT_STRINGS)
+        return first_gap(join, gaps);
+    return index == EXACT_SYMBOLS ? second_gap(gaps) : 0;
+}
+
+/* Whether a chunk's sections stand where the rules place them. */
+static bool check_chunk(struct exact *join, size_t chunk)
+{
+    const struct exact_input *input = &join->inputs[chunk];
+    const struct cubin *cubin = &input->cubin;
+    uint64_t position = sizeof(Elf64_Ehdr);
+    struct gaps gaps = {0};
+
+    for (size_t i = 1; i < cubin->section_count; i++)
+        count_section(&gaps, cubin->sections[i].name);
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+        uint64_t place = image_align_up(position + gap_before(join, &gaps, i), section->alignment);
+
+        if (section->has_no_bytes) {
+            position = place;
+            continue;
+        }
+        if (section->size > 0 && section->data.data != input->file.data + place) {
+            /* A twin that stands in the place of what it is the twin of. */
+            if (input->section_class[i] >= EXACT_MERCURY_CODE &&
+                input->section_owner[i] == EXACT_COMMON &&
+                section->data.data < input->file.data + position)
+                continue;
+            return exact_unsupported(join, chunk, i, "stands at another place");
+        }
+        position = place + section->size;
+    }
+    return true;
+}
+
+bool exact_layout(struct exact *join)
+{
+    struct image *image = &join->image;
+    struct gaps gaps = {0};
+
+    for (size_t i = 0; i < join->count; i++)
+        if (!check_chunk(join, i))
+            return false;
+    for (size_t i = 1; i < image->section_count; i++)
+        count_section(&gaps, image->sections[i].name);
+    image_layout_program(image, first_gap(join, &gaps), second_gap(&gaps), exact_sm(join) >= 90);
     return true;
 }

@@ -184,58 +184,48 @@ static void set_sizes(const struct join *join, Elf64_Sym *rows)
     }
 }
 
-static void set_section(const struct join *join, Elf64_Sym *row, Elf32_Word *indices, size_t index,
-                        uint32_t section)
+static void set_data(struct cubin *out, uint32_t section, const void *data, size_t size)
 {
-    bool is_special = section >= join->out->section_count;
-
-    row->st_shndx = is_special                ? (uint16_t)(section & 0xffffu)
-                    : section < SHN_LORESERVE ? (uint16_t)section
-                                              : SHN_XINDEX;
-    if (indices && !is_special)
-        indices[index] = section;
+    out->sections[section].data = (struct bytes){data, size};
+    out->sections[section].size = size;
 }
 
 void join_fill_twins(struct join *join, struct image_strings *strings)
 {
     struct cubin *out = join->out;
-    size_t size = out->symbol_count * sizeof(Elf64_Sym);
-    Elf64_Sym *rows;
-    Elf32_Word *indices = NULL;
+    struct image_symbols rows = {.strings = strings, .count = out->symbol_count};
     uint32_t *twin_of;
 
     if (!join->has_twins)
         return;
-    rows = arena_zalloc(&out->arena, out->symbol_count, sizeof *rows);
+    rows.table = arena_zalloc(&out->arena, rows.count, sizeof *rows.table);
     if (join->tables.twin_indices)
-        indices = arena_zalloc(&out->arena, out->symbol_count, sizeof *indices);
+        rows.indices = arena_zalloc(&out->arena, rows.count, sizeof *rows.indices);
     twin_of = pair_joined(join);
-    for (size_t i = 1; i < out->symbol_count; i++) {
+    for (size_t i = 1; i < rows.count; i++) {
         const struct cubin_symbol *symbol = &out->symbols[i];
 
-        rows[i] = (Elf64_Sym){
-            .st_name = symbol->type == STT_SECTION ? 0 : image_string(strings, symbol->name),
-            .st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type),
-            .st_other = symbol->other,
-            .st_value = symbol->value,
-            .st_size = symbol->size,
-        };
-        set_section(join, &rows[i], indices, i,
-                    symbol->section < out->section_count ? twin_of[symbol->section]
-                                                         : symbol->section);
+        image_put_symbol(&rows, i,
+                         &(struct image_symbol){
+                             .name = symbol->type == STT_SECTION ? (struct text){0} : symbol->name,
+                             .value = symbol->value,
+                             .size = symbol->size,
+                             .type = symbol->type,
+                             .binding = symbol->binding,
+                             .other = symbol->other,
+                             .section = symbol->section < out->section_count
+                                            ? twin_of[symbol->section]
+                                            : symbol->section,
+                         });
     }
-    set_sizes(join, rows);
-    out->sections[join->tables.twin_symtab].data = (struct bytes){(const uint8_t *)rows, size};
-    out->sections[join->tables.twin_symtab].size = size;
+    set_sizes(join, rows.table);
+    set_data(out, join->tables.twin_symtab, rows.table, rows.count * sizeof *rows.table);
     out->sections[join->tables.twin_symtab].info = out->sections[out->symtab].info;
-    if (indices) {
-        size = out->symbol_count * sizeof *indices;
-        out->sections[join->tables.twin_indices].data =
-            (struct bytes){(const uint8_t *)indices, size};
-        out->sections[join->tables.twin_indices].size = size;
-    }
+    if (rows.indices)
+        set_data(out, join->tables.twin_indices, rows.indices, rows.count * sizeof *rows.indices);
     if (join->tables.twin_info) {
-        out->sections[join->tables.twin_info].data = out->sections[join->tables.info].data;
-        out->sections[join->tables.twin_info].size = out->sections[join->tables.info].size;
+        struct bytes info = out->sections[join->tables.info].data;
+
+        set_data(out, join->tables.twin_info, info.data, info.size);
     }
 }

@@ -19,18 +19,6 @@ static uint32_t add(struct join *join, const struct cubin_section *section, uint
     return (uint32_t)out->section_count++;
 }
 
-/* Adds a section of relocations of a united one. */
-static void add_relocations(struct join *join, const struct united_section *united,
-                            const char *prefix, struct text name,
-                            const struct cubin_section *section)
-{
-    struct cubin_section made = *section;
-
-    made.name = text_of(arena_printf(&join->out->arena, "%s%.*s", prefix, TEXT_ARG(name)));
-    made.alignment = 8;
-    join->origins[add(join, &made, 0, 0)].united = (uint32_t)(united - join->united);
-}
-
 /* A function's section's name with the function's own one: its chunk name stands at the end. */
 static struct text own_section_name(struct join *join, struct text name, uint32_t entity)
 {
@@ -175,51 +163,52 @@ static struct united_section **sorted_united(struct join *join)
     return order;
 }
 
-/* The relocations of the united sections, of which a REL and a RELA section may be needed. */
-static void add_united_relocations(struct join *join, struct united_section *const *order)
+/* Adds a section for a united one's relocations, unless there are none of that kind. */
+static void add_relocations(struct join *join, const struct united_section *united, uint32_t type)
+{
+    size_t in_place = united->in_place_count, all = united->relocation_count;
+    bool is_twin = type == SHT_CUDA_MERC_RELA;
+    struct text name = united->source->name;
+    const char *prefix = is_twin ? ".nv.merc.rela" : type == SHT_REL ? ".rel" : ".rela";
+    struct cubin_section section = {
+        .type = type,
+        .flags = is_twin ? SHF_INFO_LINK | SHF_CUDA_MERCURY : SHF_INFO_LINK,
+        .link = is_twin ? 0 : SYMTAB, /* Mercury's symbols come later */
+        .alignment = 8,
+        .entry_size = type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela),
+    };
+
+    if ((is_twin ? all : type == SHT_REL ? in_place : all - in_place) == 0)
+        return;
+    if (is_twin)
+        name = cubin_twin_plain_name(name);
+    section.name = text_of(arena_printf(&join->out->arena, "%s%.*s", prefix, TEXT_ARG(name)));
+    join->origins[add(join, &section, 0, 0)].united = (uint32_t)(united - join->united);
+}
+
+/* The relocations of the united sections, or of their twins. */
+static void add_united_relocations(struct join *join, struct united_section *const *order,
+                                   bool of_twins)
 {
     for (size_t i = 0; i < join->united_count; i++) {
-        const struct united_section *united = order[i];
-
-        if (cubin_is_mercury(united->source))
+        if (cubin_is_mercury(order[i]->source) != of_twins)
             continue;
-        for (int in_place = 1; in_place >= 0; in_place--) {
-            size_t count = in_place ? united->in_place_count
-                                    : united->relocation_count - united->in_place_count;
-
-            if (count == 0)
-                continue;
-            add_relocations(join, united, in_place ? ".rel" : ".rela", united->source->name,
-                            &(struct cubin_section){.type = in_place ? SHT_REL : SHT_RELA,
-                                                    .flags = SHF_INFO_LINK,
-                                                    .link = SYMTAB,
-                                                    .entry_size = in_place ? sizeof(Elf64_Rel)
-                                                                           : sizeof(Elf64_Rela)});
+        if (of_twins) {
+            add_relocations(join, order[i], SHT_CUDA_MERC_RELA);
+        } else {
+            add_relocations(join, order[i], SHT_REL);
+            add_relocations(join, order[i], SHT_RELA);
         }
     }
 }
 
-/* The united twins, and their relocations. */
+/* The united twins of data, or those of debug information. */
 static void add_united_twins(struct join *join, struct united_section *const *order, bool is_data)
 {
     for (size_t i = 0; i < join->united_count; i++)
         if (cubin_is_mercury(order[i]->source) &&
             is_data == (order[i]->source->type != SHT_PROGBITS))
             add_united(join, order[i]);
-}
-
-static void add_twin_relocations(struct join *join, struct united_section *const *order)
-{
-    for (size_t i = 0; i < join->united_count; i++) {
-        const struct united_section *united = order[i];
-
-        if (!cubin_is_mercury(united->source) || united->relocation_count == 0)
-            continue;
-        add_relocations(join, united, ".nv.merc.rela", cubin_twin_plain_name(united->source->name),
-                        &(struct cubin_section){.type = SHT_CUDA_MERC_RELA,
-                                                .flags = SHF_INFO_LINK | SHF_CUDA_MERCURY,
-                                                .entry_size = sizeof(Elf64_Rela)});
-    }
 }
 
 /* Mercury's own symbol table, with section indices of 32 bits where there are so many. */
@@ -286,7 +275,7 @@ static void add_twins(struct join *join, struct united_section *const *order)
     join->tables.twin_info = add_first(join, SHT_CUDA_MERC_INFO);
     add_own(join, PLACE_TWIN_INFO);
     add_own(join, PLACE_TWIN_RELOCATIONS);
-    add_twin_relocations(join, order);
+    add_united_relocations(join, order, true);
     add_own(join, PLACE_TWIN_CONSTANTS);
     add_united_twins(join, order, true);
     add_twin_tables(join);
@@ -387,7 +376,7 @@ void join_make_sections(struct join *join)
     if (join->graph[JOIN_PROTOTYPES].count)
         join->tables.prototypes = add_first(join, SHT_CUDA_PROTOTYPE);
     add_own(join, PLACE_RELOCATIONS);
-    add_united_relocations(join, order);
+    add_united_relocations(join, order, false);
     add_united_types(join, order, SHT_CUDA_CONSTANT0, SHT_CUDA_CONSTANT_LAST);
     add_own(join, PLACE_CONSTANTS);
     add_own(join, PLACE_TEXT);
