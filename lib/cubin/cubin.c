@@ -1,7 +1,15 @@
 /* cubin.c: of which kind a section is, and which function's: type, flags and sh_info say so; only
- * what has no such mark is found by its name. */
+ * what has no such mark is found by its name. And the records of .nv.info, .nv.info.F and
+ * .nv.compat, and the entries of .nv.callgraph.
+ *
+ * A record is four bytes, u8 format, u8 attribute and u16; for SVAL the u16 counts the payload
+ * bytes that follow, for HVAL it is the value, for BVAL its low byte is, and NVAL has none.
+ *
+ * An entry of the call graph is a pair of 32-bit words. A pair of 0 and a part's number, -1 to -4,
+ * begins the part (format.h has their names). */
 #include "cubin/cubin.h"
 
+#include "base/little.h"
 #include "cubin/format.h"
 
 void cubin_free(struct cubin *cubin)
@@ -50,4 +58,74 @@ struct text cubin_string(const struct cubin *cubin, uint64_t offset)
     if (offset >= cubin->strings.size)
         return (struct text){0};
     return text_of((const char *)cubin->strings.data + offset);
+}
+
+bool info_next(struct bytes *rest, struct info_record *record)
+{
+    const uint8_t *at = rest->data;
+    uint16_t value;
+    size_t size = 4;
+
+    if (rest->size < size)
+        return false;
+    value = little_u16(at + 2);
+    *record = (struct info_record){.format = at[0], .attribute = at[1], .value = value};
+    if (at[0] == EIFMT_SVAL) {
+        size += value;
+        if (rest->size < size)
+            return false;
+        record->value = 0;
+        record->payload = (struct bytes){at + 4, value};
+    }
+    rest->data += size;
+    rest->size -= size;
+    return true;
+}
+
+void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t value)
+{
+    buffer_u32(out, format | (uint32_t)attribute << 8 | (uint32_t)(uint16_t)value << 16);
+}
+
+size_t info_symbol_words(const struct info_record *record)
+{
+    if (record->format != EIFMT_SVAL)
+        return 0;
+    switch (record->attribute) {
+    case EIATTR_REGCOUNT:
+    case EIATTR_FRAME_SIZE:
+    case EIATTR_MIN_STACK_SIZE:
+    case EIATTR_MAX_STACK_SIZE:
+    case EIATTR_PARAM_CBANK:
+    case EIATTR_SAMPLER_INIT:
+    case EIATTR_SAMPLER_FORCE_UNNORMALIZED:
+        return record->payload.size < 4 ? 0 : 1;
+    case EIATTR_KPARAM_INFO:
+    case EIATTR_KPARAM_INFO_V2:
+        /* The symbol of a parameter that is a texture, sampler or surface reference; else 0. */
+        return info_word(record->payload, 0) ? 1 : 0;
+    case EIATTR_EXTERNS:
+        return record->payload.size / 4;
+    default:
+        return 0;
+    }
+}
+
+uint32_t info_word(struct bytes payload, size_t index)
+{
+    return index < payload.size / 4 ? little_u32(payload.data + index * 4) : 0;
+}
+
+bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry)
+{
+    while (rest->size >= 8) {
+        entry->first = info_word(*rest, 0);
+        entry->second = info_word(*rest, 1);
+        rest->data += 8;
+        rest->size -= 8;
+        if (entry->first != 0 || (int32_t)entry->second >= 0)
+            return true;
+        entry->part = (int32_t)entry->second;
+    }
+    return false;
 }

@@ -274,12 +274,12 @@ bool format_is_nobits(uint32_t type)
            type == SHT_CUDA_SHARED || type == SHT_CUDA_RESERVED_SHARED;
 }
 
-/* The tables rise by number. */
 bool format_is_constant(uint32_t type)
 {
     return type >= SHT_CUDA_CONSTANT0 && type <= SHT_CUDA_CONSTANT_LAST;
 }
 
+/* The tables rise by number. */
 static const char *name_in(const struct number_name *names, size_t count, uint32_t number)
 {
     size_t found = SEARCH_FIRST_NOT(count, at, names[at].number < number);

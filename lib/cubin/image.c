@@ -370,11 +370,8 @@ void image_layout(struct image *image)
         layout_segments(image, (image->flags & 0xff) == CUBIN_FLAGS_CLASS_SM100);
 }
 
-void image_layout_program(struct image *image, uint64_t names_gap, uint64_t strings_gap,
-                          bool is_apart)
+void image_layout_program(struct image *image, const uint64_t gaps[2], bool is_apart)
 {
-    const uint64_t gaps[2] = {names_gap, strings_gap};
-
     layout_sections(image, gaps);
     layout_segments(image, is_apart);
 }

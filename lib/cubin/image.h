@@ -127,11 +127,10 @@ uint64_t image_align_up(uint64_t value, uint64_t alignment);
  * for ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */
 void image_layout(struct image *image);
 
-/* The same as the assembler does it for a whole program: `names_gap` bytes stay free in front of
- * section 2, `strings_gap` in front of section 3, and with `is_apart` segments are those of sm_100
+/* The same as the assembler does it for a whole program: gaps[0] bytes stay free in front of
+ * section 2, gaps[1] in front of section 3, and with `is_apart` segments are those of sm_100
  * whatever the target. */
-void image_layout_program(struct image *image, uint64_t names_gap, uint64_t strings_gap,
-                          bool is_apart);
+void image_layout_program(struct image *image, const uint64_t gaps[2], bool is_apart);
 
 /* Puts the file's bytes into `out`, which is empty; image_layout comes first. */
 void image_bytes(const struct image *image, struct buffer *out);

@@ -105,20 +105,6 @@ static bool fill_info(struct exact *join, uint32_t out)
     return true;
 }
 
-/* An entry of the call graph, or what begins one of its parts. */
-struct pair {
-    int32_t first;
-    int32_t second;
-};
-
-static struct pair pair_at(struct bytes data, size_t index)
-{
-    struct pair pair;
-
-    memcpy(&pair, data.data + index * sizeof pair, sizeof pair);
-    return pair;
-}
-
 /* In two of the parts the second number is a symbol, in the others a string's place. */
 static bool has_strings(int part)
 {
@@ -146,32 +132,27 @@ static bool list_pairs(struct exact *join, size_t chunk, uint32_t index, struct 
     struct bytes data = input->cubin.sections[index].data;
     int part = 0;
 
-    for (size_t i = 0; i < data.size / sizeof(struct pair); i++) {
-        struct pair pair = pair_at(data, i), *made;
+    for (size_t i = 0; i < data.size / 8; i++) {
+        uint32_t first = info_word(data, 2 * i), second = info_word(data, 2 * i + 1);
         struct exact_item item = {.chunk = (uint32_t)chunk};
-        struct text second;
+        struct text name;
+        uint32_t *made;
 
-        if (pair.first == 0 && pair.second == part - 1) { /* -4 at most, as cubin_read() checks */
+        if (first == 0 && (int32_t)second == part - 1) { /* -4 at most, as cubin_read() checks */
             part--;
             continue;
         }
-        if (pair.first == 0)
+        if (first == 0)
             return exact_differs(join, chunk, index, "has an edge of no function");
-        made = arena_alloc(&join->arena, 1, sizeof *made);
-        made->first = (int32_t)input->symbol_out[pair.first];
-        if (has_strings(part)) {
-            second = cubin_string(&input->cubin, (uint64_t)pair.second);
-            made->second = (int32_t)exact_string(join, second);
-        } else {
-            second = input->symbol_name[pair.second];
-            made->second = (int32_t)input->symbol_out[pair.second];
-        }
-        item.data = (struct bytes){(const uint8_t *)made, sizeof *made};
-        item.owner = input->symbol_owner[pair.first];
+        name = has_strings(part) ? cubin_string(&input->cubin, second) : input->symbol_name[second];
+        made = arena_alloc(&join->arena, 2, sizeof *made);
+        made[0] = input->symbol_out[first];
+        made[1] = has_strings(part) ? exact_string(join, name) : input->symbol_out[second];
+        item.data = (struct bytes){(const uint8_t *)made, 2 * sizeof *made};
+        item.owner = input->symbol_owner[first];
         if (item.owner == EXACT_COMMON)
-            item.key =
-                text_of(arena_printf(&join->arena, "%.*s %.*s",
-                                     TEXT_ARG(input->symbol_name[pair.first]), TEXT_ARG(second)));
+            item.key = text_of(arena_printf(&join->arena, "%.*s %.*s",
+                                            TEXT_ARG(input->symbol_name[first]), TEXT_ARG(name)));
         exact_push(join, &lists[-part - 1][chunk], &item);
     }
     return part == CALLGRAPH_CANDIDATE ||
@@ -198,7 +179,7 @@ static bool fill_callgraph(struct exact *join, uint32_t out)
         if (!exact_merge(join, lists[-part - 1], &list))
             return false;
         for (size_t i = 0; i < list.count; i++)
-            if (pair_at(list.items[i].data, 0).second == 0)
+            if (info_word(list.items[i].data, 1) == 0)
                 return exact_differs(join, list.items[i].chunk,
                                      exact_section_of(join, list.items[i].chunk, out),
                                      "has an edge to no function");

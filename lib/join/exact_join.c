@@ -1,8 +1,14 @@
-/* exact_join.c: the steps of an exact join, in order. */
+/* exact_join.c: the steps of an exact join, in order; the first reads the chunks' cubins and finds
+ * which kernel each section and symbol belongs to.
+ *
+ * In a whole program's cubin everything is either a kernel's, which its section's name says, or the
+ * program's. What cubin_read() has checked is not checked again: sections' indices, records, the
+ * call graph; Mercury's relocations are not among it. */
 #include "join/exact_join.h"
 
 #include "base/context.h"
 #include "cubin/format.h"
+#include "diag/diag.h"
 #include "join/exact_plan.h"
 
 static bool stop(struct exact *join, enum exact_join_outcome outcome, size_t chunk, size_t section,
@@ -32,9 +38,288 @@ unsigned exact_sm(const struct exact *join)
     return CUBIN_FLAGS_SM(join->inputs[0].cubin.flags);
 }
 
+/* Kernels are numbered as they are compiled: the last of the text first. */
+static bool number_kernels(struct exact *join)
+{
+    const struct exact_join_request *request = join->request;
+    uint32_t next;
+
+    join->kernel_count = request->kernel_count;
+    if (join->kernel_count >= EXACT_NONE / 2)
+        return exact_unsupported(join, 0, 0, "has too many kernels");
+    for (size_t i = 0; i < join->kernel_count; i++) {
+        uint32_t place = (uint32_t)(join->kernel_count - 1 - i);
+
+        if (table_add(&join->kernels, request->kernels[i], place) != place)
+            return exact_unsupported(join, 0, 0, "has two kernels of one name");
+    }
+    next = (uint32_t)join->kernel_count;
+    for (size_t i = 0; i < request->count; i++)
+        for (size_t k = 0; k < request->chunks[i].left_out_count; k++) {
+            uint32_t known = table_add(&join->kernels, request->chunks[i].left_out[k], next);
+
+            if (known < join->kernel_count)
+                return exact_unsupported(join, i, 0, "leaves out a kernel of the program");
+            next += known == next;
+        }
+    join->owner_count = next;
+    join->runs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->runs);
+    join->home = arena_alloc(&join->arena, join->owner_count, sizeof *join->home);
+    join->externs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->externs);
+    for (size_t i = 0; i < join->owner_count; i++)
+        join->home[i] = EXACT_NONE;
+    return true;
+}
+
+/* ".constant0" or ".constant.word". */
+static bool take_constant(struct text *name)
+{
+    if (!text_skip(name, TEXT(".constant")))
+        return false;
+    if (!text_skip(name, TEXT(".")))
+        return name->size > 0;
+    while (name->size > 0 && name->data[0] != '.')
+        *name = text_drop(*name, 1);
+    return true;
+}
+
+uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_head)
+{
+    static const char *const prefixes[] = {".text.", ".nv.info.", ".nv.shared.", ".nv.local."};
+    bool is_plain = true;
+    uint32_t owner;
+
+    *is_head = false;
+    if (text_skip(&name, TEXT(".nv.capmerc")) || text_skip(&name, TEXT(".nv.merc")))
+        is_plain = false;
+    if (text_skip(&name, TEXT(".rela")) || text_skip(&name, TEXT(".rel")))
+        is_plain = false;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (text_skip(&name, text_of(prefixes[i]))) {
+            owner = table_find(&join->kernels, name);
+            *is_head = owner != TABLE_NONE && is_plain && i < 3;
+            return owner == TABLE_NONE ? EXACT_COMMON : owner;
+        }
+    if (!text_skip(&name, TEXT(".nv")) || !take_constant(&name))
+        return EXACT_COMMON;
+    while (name.size > 0 && text_is_digit(name.data[0]))
+        name = text_drop(name, 1);
+    if (!text_skip(&name, TEXT(".")))
+        return EXACT_COMMON;
+    owner = table_find(&join->kernels, name);
+    return owner == TABLE_NONE ? EXACT_COMMON : owner;
+}
+
+/* The symbols that a kernel's records call external. */
+static struct bytes find_externs(struct bytes records)
+{
+    struct info_record record;
+
+    while (info_next(&records, &record))
+        if (record.attribute == EIATTR_EXTERNS && record.format == EIFMT_SVAL)
+            return record.payload;
+    return (struct bytes){0};
+}
+
+static bool own_sections(struct exact *join, size_t chunk)
+{
+    struct exact_input *input = &join->inputs[chunk];
+    const struct cubin *cubin = &input->cubin;
+    bool is_head;
+
+    input->section_owner = arena_alloc(&join->arena, cubin->section_count, sizeof(uint32_t));
+    input->section_class = arena_zalloc(&join->arena, cubin->section_count, 1);
+    input->section_out = arena_zalloc(&join->arena, cubin->section_count, sizeof(uint32_t));
+    input->section_owner[0] = EXACT_COMMON;
+    for (uint32_t i = 1; i < cubin->section_count; i++) {
+        struct text name = cubin->sections[i].name;
+        uint32_t owner = exact_name_owner(join, name, &is_head);
+
+        input->section_owner[i] = owner;
+        if (table_add(&input->sections, name, i) != i)
+            return exact_unsupported(join, chunk, i, "is there twice");
+        if (owner != EXACT_COMMON && cubin->sections[i].type == SHT_CUDA_INFO)
+            join->externs[owner] = find_externs(cubin->sections[i].data);
+        if (owner == EXACT_COMMON || !cubin_is_text(&cubin->sections[i]))
+            continue;
+        if (owner < join->kernel_count && join->home[owner] != EXACT_NONE)
+            return exact_differs(join, chunk, i, "is in another chunk as well");
+        join->home[owner] = (uint32_t)chunk;
+    }
+    return true;
+}
+
+/* The row behind the last symbol that is made when all kernels are compiled. */
+static size_t find_last_made(const struct cubin *cubin)
+{
+    for (size_t row = cubin->symbol_count; row-- > 0;)
+        if (text_equal(cubin->symbols[row].name, TEXT(".nv.callgraph")) ||
+            text_equal(cubin->symbols[row].name, TEXT(".nv.rel.action")))
+            return row + 1;
+    return cubin->symbol_count;
+}
+
+/* The row where the globals begin, and the one behind them: all others are local or weak, and those
+ * behind stand for sections. A chunk whose kernels are weak may have no globals. */
+static bool divide_symbols(struct exact *join, size_t chunk)
+{
+    struct exact_input *input = &join->inputs[chunk];
+    const struct cubin *cubin = &input->cubin;
+    size_t row = 0;
+
+    while (row < cubin->symbol_count && cubin->symbols[row].binding != STB_GLOBAL)
+        row++;
+    if (row == cubin->symbol_count)
+        row = find_last_made(cubin);
+    input->locals = row;
+    while (row < cubin->symbol_count && cubin->symbols[row].binding == STB_GLOBAL)
+        row++;
+    input->globals_end = row;
+    for (; row < cubin->symbol_count; row++)
+        if (cubin->symbols[row].binding != STB_LOCAL || cubin->symbols[row].type != STT_SECTION)
+            return exact_unsupported(join, chunk, cubin->symtab, "has symbols in another order");
+    return true;
+}
+
+static bool own_symbols(struct exact *join, size_t chunk)
+{
+    struct exact_input *input = &join->inputs[chunk];
+    const struct cubin *cubin = &input->cubin;
+
+    input->symbol_owner = arena_alloc(&join->arena, cubin->symbol_count, sizeof(uint32_t));
+    input->symbol_out = arena_zalloc(&join->arena, cubin->symbol_count, sizeof(uint32_t));
+    input->symbol_name = arena_alloc(&join->arena, cubin->symbol_count, sizeof(struct text));
+    for (uint32_t i = 0; i < cubin->symbol_count; i++) {
+        const struct cubin_symbol *symbol = &cubin->symbols[i];
+
+        input->symbol_name[i] = symbol->name;
+        input->symbol_owner[i] = symbol->section && symbol->section < cubin->section_count
+                                     ? input->section_owner[symbol->section]
+                                     : EXACT_COMMON;
+        if (symbol->type != STT_SECTION && symbol->name.size > 0 &&
+            table_add(&input->symbols, symbol->name, i) != i)
+            return exact_unsupported(join, chunk, cubin->symtab, "has two symbols of one name");
+    }
+    return divide_symbols(join, chunk);
+}
+
+/* Mercury's table has the same symbols in the same rows, up to the last global. */
+static bool check_twins(struct exact *join, size_t chunk)
+{
+    struct exact_input *input = &join->inputs[chunk];
+    const struct cubin *cubin = &input->cubin;
+    bool is_parallel = true;
+
+    if (!cubin_twins_find(cubin, &input->twins))
+        return true;
+    is_parallel =
+        input->twins.symtab && !input->twins.indices &&
+        cubin->sections[input->twins.symtab].size == input->globals_end * sizeof(Elf64_Sym);
+    for (uint32_t row = 0; is_parallel && row < input->globals_end; row++) {
+        const struct cubin_symbol *symbol = &cubin->symbols[row];
+        Elf64_Sym twin = cubin_twin_symbol(cubin, &input->twins, row);
+
+        is_parallel =
+            (ELF64_ST_TYPE(twin.st_info) == STT_SECTION) == (symbol->type == STT_SECTION) &&
+            (symbol->type == STT_SECTION ||
+             text_equal(cubin_string(cubin, twin.st_name), symbol->name));
+    }
+    return is_parallel || exact_unsupported(join, chunk, input->twins.symtab,
+                                            "has symbols of Mercury's in another order");
+}
+
+struct reading {
+    struct exact_input *input;
+    bool ok;
+};
+
+static enum link_code read_input(void *argument)
+{
+    struct reading *reading = argument;
+
+    reading->ok = cubin_read(&reading->input->cubin, "chunk", reading->input->file);
+    return LINK_OK;
+}
+
+static bool read_chunk(struct exact *join, size_t chunk)
+{
+    struct exact_input *input = &join->inputs[chunk];
+    struct reading reading = {.input = input};
+
+    input->file = join->request->chunks[chunk].cubin;
+    diag_silence(read_input, &reading);
+    join->opened = chunk + 1;
+    if (!reading.ok)
+        return exact_differs(join, chunk, 0, "is damaged");
+    if (input->cubin.type != ET_EXEC)
+        return exact_unsupported(join, chunk, 0, "is no executable");
+    if (input->cubin.toolkit != 0)
+        return exact_unsupported(join, chunk, 0, "has not the form of CUDA 13");
+    if ((input->cubin.flags ^ join->inputs[0].cubin.flags) & CUBIN_FLAGS_MERGEABLE)
+        return exact_differs(join, chunk, 0, "has other ELF flags");
+    if (!input->cubin.symtab)
+        return exact_unsupported(join, chunk, 0, "has no symbols");
+    return own_sections(join, chunk) && own_symbols(join, chunk) && check_twins(join, chunk);
+}
+
+/* The kernels that close the text of the chunk that has the program's last kernel. */
+static bool find_base(struct exact *join)
+{
+    for (size_t i = 0; i < join->kernel_count; i++)
+        if (join->home[i] == EXACT_NONE)
+            return exact_differs(join, 0, 0, "and the others have not all kernels");
+    join->base = join->home[0];
+    join->is_closed = join->request->chunks[join->base].left_out_count > 0;
+    return true;
+}
+
+static void find_erased(struct exact *join)
+{
+    join->erased_chunk = EXACT_NONE;
+    for (uint32_t i = 0; i < join->count; i++) {
+        const struct cubin *cubin = &join->inputs[i].cubin;
+
+        for (uint32_t row = 1; row < cubin->symbol_count; row++)
+            if (cubin->symbols[row].name.size == 0) {
+                join->erased_chunk = i;
+                join->erased_row = row;
+                return;
+            }
+    }
+}
+
+bool exact_is_erased(const struct exact *join, struct text name)
+{
+    return name.size == 0 ||
+           (join->erased_chunk != EXACT_NONE && text_equal(name, TEXT(EXACT_ERASED_NAME)));
+}
+
+static bool read_chunks(struct exact *join)
+{
+    if (!number_kernels(join))
+        return false;
+    for (size_t i = 0; i < join->count; i++)
+        if (!read_chunk(join, i))
+            return false;
+    find_erased(join);
+    return find_base(join);
+}
+
+uint32_t exact_section_named(const struct exact_input *input, struct text name)
+{
+    uint32_t index = table_find(&input->sections, name);
+
+    return index == TABLE_NONE ? 0 : index;
+}
+
+uint32_t exact_section_of(const struct exact *join, size_t chunk, uint32_t out)
+{
+    return exact_section_named(&join->inputs[chunk], join->image.sections[out].name);
+}
+
 static bool run(struct exact *join)
 {
-    return exact_read(join) && exact_join_section_names(join) && exact_join_sections(join) &&
+    return read_chunks(join) && exact_join_section_names(join) && exact_join_sections(join) &&
            exact_join_symbols(join) && exact_check_shared(join) && exact_join_strings(join) &&
            exact_write_symbols(join) && exact_fill(join) && exact_finish_headers(join) &&
            exact_layout(join);

@@ -131,11 +131,6 @@ struct exact {
 bool exact_differs(struct exact *join, size_t chunk, size_t section, const char *what);
 bool exact_unsupported(struct exact *join, size_t chunk, size_t section, const char *what);
 
-/* exact_read.c: reads the chunks; tells whose their sections and symbols are. What cubin_read() has
- * checked is not checked again: sections' indices, records, the call graph; Mercury's relocations
- * are not among it. */
-bool exact_read(struct exact *join);
-
 /* Whether a symbol of that name is without a name in the result. On sm_90 the assembler makes a
  * symbol .nv.reservedSmem.cap where a kernel of the text has shared memory, and writes over it,
  * name and all, where one still has when dead code is gone (measured). So one chunk may have it by
@@ -195,19 +190,17 @@ void exact_take_data(struct exact *join, uint32_t out);
 Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry);
 Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela record);
 
-/* exact_frames.c: joins a frame section, which is the common section `frames` of the result, and
- * its relocations (0 = none). */
-bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations);
-
-/* exact_lines.c: the same of a line table; joins the texts of PTX in the section `out`. */
+/* exact_debug.c: joins a frame section, or a line table, which is the common section `out` of the
+ * result, and its relocations (0 = none); joins the texts of PTX. */
+bool exact_fill_frames(struct exact *join, uint32_t out, uint32_t relocations);
 bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations);
 bool exact_fill_ptx(struct exact *join, uint32_t out);
 
-/* exact_lines.c: the chunk whose header of the line table `name` is the program's; the base where
+/* exact_debug.c: the chunk whose header of the line table `name` is the program's; the base where
  * there is none. */
 uint32_t exact_find_header(const struct exact *join, struct text name);
 
-/* exact_lines.c: whether a section of debug information, or of its relocations, is filled as a line
+/* exact_debug.c: whether a section of debug information, or of its relocations, is filled as a line
  * table or frames are. */
 bool exact_is_lines(struct text name);
 bool exact_is_frames(struct text name);

@@ -330,25 +330,14 @@ static void count_section(struct gaps *gaps, struct text name)
         gaps->renamed += name.size + old - (sizeof ".nv.constant4" - 1);
 }
 
-/* Between .shstrtab and .strtab. */
-static uint64_t first_gap(const struct exact *join, const struct gaps *gaps)
+/* Between .shstrtab and .strtab, and between .strtab and .symtab before alignment. */
+static void find_gaps(const struct exact *join, const struct gaps *gaps, uint64_t sizes[2])
 {
-    if (exact_sm(join) < 90 || gaps->is_builtin)
-        return 0;
-    return gaps->has_mercury ? 36 : 14 + gaps->codes;
-}
-
-/* Between .strtab and .symtab, before alignment. */
-static uint64_t second_gap(const struct gaps *gaps)
-{
-    return gaps->has_mercury ? gaps->renamed : 0;
-}
-
-static uint64_t gap_before(const struct exact *join, const struct gaps *gaps, size_t index)
-{
-    if (index == EXACT_STRINGS)
-        return first_gap(join, gaps);
-    return index == EXACT_SYMBOLS ? second_gap(gaps) : 0;
+    sizes[0] = sizes[1] = 0;
+    if (exact_sm(join) >= 90 && !gaps->is_builtin)
+        sizes[0] = gaps->has_mercury ? 36 : 14 + gaps->codes;
+    if (gaps->has_mercury)
+        sizes[1] = gaps->renamed;
 }
 
 /* Whether a chunk's sections stand where the rules place them. */
@@ -358,12 +347,16 @@ static bool check_chunk(struct exact *join, size_t chunk)
     const struct cubin *cubin = &input->cubin;
     uint64_t position = sizeof(Elf64_Ehdr);
     struct gaps gaps = {0};
+    uint64_t sizes[2];
 
     for (size_t i = 1; i < cubin->section_count; i++)
         count_section(&gaps, cubin->sections[i].name);
+    find_gaps(join, &gaps, sizes);
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
-        uint64_t place = image_align_up(position + gap_before(join, &gaps, i), section->alignment);
+        bool has_gap = i == EXACT_STRINGS || i == EXACT_SYMBOLS;
+        uint64_t place =
+            image_align_up(position + (has_gap ? sizes[i - EXACT_STRINGS] : 0), section->alignment);
 
         if (section->has_no_bytes) {
             position = place;
@@ -386,12 +379,14 @@ bool exact_layout(struct exact *join)
 {
     struct image *image = &join->image;
     struct gaps gaps = {0};
+    uint64_t sizes[2];
 
     for (size_t i = 0; i < join->count; i++)
         if (!check_chunk(join, i))
             return false;
     for (size_t i = 1; i < image->section_count; i++)
         count_section(&gaps, image->sections[i].name);
-    image_layout_program(image, first_gap(join, &gaps), second_gap(&gaps), exact_sm(join) >= 90);
+    find_gaps(join, &gaps, sizes);
+    image_layout_program(image, sizes, exact_sm(join) >= 90);
     return true;
 }

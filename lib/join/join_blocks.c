@@ -205,16 +205,6 @@ static bool name_block(const struct join *join, struct join_block *block, const 
     return true;
 }
 
-/* The function's address stands behind the reference to the CIE. */
-static bool name_frame(const struct join *join, struct join_block *block, uint64_t fde,
-                       const struct field *fields, size_t count)
-{
-    struct field key = {.offset = fde + FRAMES_ADDRESS};
-
-    return name_block(join, block,
-                      count ? bsearch(&key, fields, count, sizeof *fields, by_field) : NULL);
-}
-
 static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
 {
     struct join_input_section *s = &join->inputs[cubin].sections[section];
@@ -226,11 +216,15 @@ static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
     s->blocks = arena_alloc(&join->arena, data.size / FRAMES_LEAST + 1, sizeof *s->blocks);
     for (size_t at = 0; at < data.size;) {
         struct join_block *block;
+        struct field key;
 
         if (!frames_next(data, &at, &frame))
             return false;
         block = add_block(join, cubin, section, frame.begin, frame.end - frame.begin);
-        if (!name_frame(join, block, frame.fde, fields, count))
+        /* The function's address stands behind the reference to the CIE. */
+        key.offset = frame.fde + FRAMES_ADDRESS;
+        if (count == 0 ||
+            !name_block(join, block, bsearch(&key, fields, count, sizeof *fields, by_field)))
             return false;
     }
     return true;

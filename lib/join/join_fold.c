@@ -1,18 +1,19 @@
 /* join_fold.c: copies of a local function become one again.
  *
  * The splitter gives each chunk its own copy of a small internal function, and the assembler adds
- * its own helpers (division) to each. All copies of a name are compared with the first: code,
- * constants, relocations and info records must be the same, symbols by what they stand for.
- * References among such functions are taken as equal at first; where a name turns out to have
- * different copies, every name that refers to it keeps its copies too. */
+ * its own helpers (division) to each. Each copy is described by bytes that hold its code,
+ * constants, relocations and info records, with symbols by what they stand for, and compared with
+ * the first of its name. References among such functions are taken as equal at first; where a name
+ * turns out to have different copies, every name that refers to it keeps its copies too. */
 #include "join/join_plan.h"
 
 #include "base/context.h"
 
 struct group {
     struct text name;
-    uint32_t first; /* entity */
-    uint32_t users; /* its first edge, or JOIN_NONE */
+    uint32_t first;           /* entity */
+    struct bytes description; /* of the first; empty until a second one is seen */
+    uint32_t users;           /* its first edge, or JOIN_NONE */
     bool differs;
 };
 
@@ -32,54 +33,51 @@ struct fold {
     size_t edge_capacity;
 };
 
-/* One function in its chunk. */
+/* One function in its chunk, and its description. */
 struct copy {
+    const struct join_input *input;
     uint32_t cubin;
-    uint32_t symbol;
     uint32_t text;
     uint32_t group;
+    struct buffer *to;
 };
 
-static const struct cubin *cubin_of(const struct fold *fold, const struct copy *copy)
+static void put_bytes(const struct copy *copy, struct bytes bytes)
 {
-    return fold->join->inputs[copy->cubin].cubin;
+    buffer_u64(copy->to, bytes.size);
+    buffer_append(copy->to, bytes.data, bytes.size);
 }
 
-static struct copy copy_of(const struct fold *fold, uint32_t entity)
+/* What a description of a symbol begins with. */
+enum symbol_kind {
+    SYMBOL_OF_PROGRAM,  /* its entity: the same name is the same in all chunks */
+    SYMBOL_OF_GROUP,    /* the group of a local function */
+    SYMBOL_OF_FUNCTION, /* the name of one of the function's own sections */
+    SYMBOL_OBJECT,      /* an object of the chunk's */
+    SYMBOL_UNLIKE_ANY   /* the chunk and the symbol: no other chunk has the like */
+};
+
+/* An object that stands in a section of the function, at its place there, or unrelocated in a
+ * section of the chunk, with its bytes. False for another. */
+static bool describe_object(const struct copy *copy, const struct cubin_symbol *symbol)
 {
-    const struct join_entity *e = &fold->join->entities[entity];
-    const struct cubin_symbol *symbol = join_definition(fold->join, entity);
+    const struct join_input_section *s = &copy->input->sections[symbol->section];
+    const struct cubin_section *section = &copy->input->cubin->sections[symbol->section];
+    struct bytes bytes = {0};
 
-    return (struct copy){e->cubin, e->symbol, symbol->section, e->group};
-}
-
-/* An object that stands in a section of both functions, or unrelocated with the same bytes in a
- * section of both chunks. */
-static bool objects_equal(const struct fold *fold, const struct copy *a, uint32_t x,
-                          const struct copy *b, uint32_t y)
-{
-    const struct cubin_symbol *s = &cubin_of(fold, a)->symbols[x];
-    const struct cubin_symbol *t = &cubin_of(fold, b)->symbols[y];
-    const struct join_input *in_a = &fold->join->inputs[a->cubin];
-    const struct join_input *in_b = &fold->join->inputs[b->cubin];
-    const struct cubin_section *u, *v;
-
-    if (!text_equal(s->name, t->name) || s->size != t->size || s->type != t->type ||
-        s->other != t->other || s->section >= in_a->cubin->section_count ||
-        t->section >= in_b->cubin->section_count)
+    if (s->text ? s->text != copy->text : s->first_relocations != 0)
         return false;
-    u = &in_a->cubin->sections[s->section];
-    v = &in_b->cubin->sections[t->section];
-    if (!text_equal(u->name, v->name) || u->type != v->type)
-        return false;
-    if (in_a->sections[s->section].text)
-        return s->value == t->value && in_a->sections[s->section].text == a->text &&
-               in_b->sections[t->section].text == b->text;
-    if (in_a->sections[s->section].first_relocations ||
-        in_b->sections[t->section].first_relocations)
-        return false;
-    return u->has_no_bytes || s->size == 0 ||
-           memcmp(u->data.data + s->value, v->data.data + t->value, s->size) == 0;
+    if (!s->text && !section->has_no_bytes)
+        bytes = (struct bytes){section->data.data + symbol->value, symbol->size};
+    buffer_u32(copy->to, SYMBOL_OBJECT);
+    put_bytes(copy, text_bytes(symbol->name));
+    buffer_u64(copy->to, symbol->size);
+    buffer_u32(copy->to, symbol->type | (uint32_t)symbol->other << 8);
+    put_bytes(copy, text_bytes(section->name));
+    buffer_u32(copy->to, section->type);
+    buffer_u64(copy->to, s->text ? symbol->value : UINT64_MAX);
+    put_bytes(copy, bytes);
+    return true;
 }
 
 /* What a function's name stands for: of an alias, the function behind it. Code says that name where
@@ -108,167 +106,116 @@ static void add_edge(struct fold *fold, struct group *used, uint32_t user)
     used->users = (uint32_t)(fold->edge_count - 1);
 }
 
-/* True when symbol x of one copy stands for the same as symbol y of the other. */
-static bool symbols_equal(struct fold *fold, const struct copy *a, uint32_t x, const struct copy *b,
-                          uint32_t y)
+/* What a symbol of the chunk stands for. */
+static void describe_symbol(struct fold *fold, const struct copy *copy, uint32_t index)
 {
-    const struct join *join = fold->join;
-    const struct cubin_symbol *s = &cubin_of(fold, a)->symbols[x];
-    const struct cubin_symbol *t = &cubin_of(fold, b)->symbols[y];
-    uint32_t e = entity_behind(join, a->cubin, x);
-    uint32_t f = entity_behind(join, b->cubin, y);
+    const struct cubin *cubin = copy->input->cubin;
+    const struct cubin_symbol *symbol = &cubin->symbols[index];
+    uint32_t entity = entity_behind(fold->join, copy->cubin, index);
+    const struct join_entity *e = entity == JOIN_NONE ? NULL : &fold->join->entities[entity];
 
-    if (e != f && (e == JOIN_NONE || f == JOIN_NONE))
-        return false;
-    if (e == JOIN_NONE) /* section symbols: those of the functions' own sections */
-        return cubin_names_section(cubin_of(fold, a), s) &&
-               cubin_names_section(cubin_of(fold, b), t) &&
-               join->inputs[a->cubin].sections[s->section].text == a->text &&
-               join->inputs[b->cubin].sections[t->section].text == b->text &&
-               text_equal(s->name, t->name);
-    if (e == f)
-        return true;
-    if (join->entities[e].group == JOIN_NONE || join->entities[e].group != join->entities[f].group)
-        return objects_equal(fold, a, x, b, y);
-    if (join->entities[e].group != a->group)
-        add_edge(fold, &fold->groups[join->entities[e].group], a->group);
-    return true;
+    if (e && e->group != JOIN_NONE) {
+        if (e->group != copy->group)
+            add_edge(fold, &fold->groups[e->group], copy->group);
+        buffer_u32(copy->to, SYMBOL_OF_GROUP);
+        buffer_u32(copy->to, e->group);
+    } else if (e && e->is_by_name) {
+        buffer_u32(copy->to, SYMBOL_OF_PROGRAM);
+        buffer_u32(copy->to, entity);
+    } else if (!e && cubin_names_section(cubin, symbol) &&
+               copy->input->sections[symbol->section].text == copy->text) {
+        buffer_u32(copy->to, SYMBOL_OF_FUNCTION);
+        put_bytes(copy, text_bytes(symbol->name));
+    } else if (!e || !cubin_has_section(cubin, symbol->section) || !describe_object(copy, symbol)) {
+        buffer_u32(copy->to, SYMBOL_UNLIKE_ANY);
+        buffer_u32(copy->to, copy->cubin);
+        buffer_u32(copy->to, index);
+    }
 }
 
-/* The records of one copy, without the words of EXTERNS that mean nothing any more: what is defined
- * in the one chunk may be extern in the other. */
-struct record_walk {
-    const struct copy *copy;
-    struct bytes rest;
+/* Records, without the words of EXTERNS that mean nothing any more: what is defined in the one
+ * chunk may be extern in the other. */
+static void describe_records(struct fold *fold, const struct copy *copy, struct bytes records)
+{
     struct info_record record;
-    size_t words; /* that are symbols */
-    size_t word;  /* the next of them */
-};
 
-static bool next_record(const struct fold *fold, struct record_walk *walk)
-{
-    while (info_next(&walk->rest, &walk->record)) {
-        walk->words = info_symbol_words(&walk->record);
-        walk->word = 0;
-        if (walk->record.attribute != EIATTR_EXTERNS)
-            return true;
-        for (size_t i = 0; i < walk->words; i++)
-            if (!join_is_bound(fold->join, walk->copy->cubin, info_word(walk->record.payload, i)))
-                return true;
+    while (info_next(&records, &record)) {
+        bool is_externs = record.attribute == EIATTR_EXTERNS;
+        size_t words = info_symbol_words(&record), begin = copy->to->size, kept = 0;
+
+        info_put_head(copy->to, record.format, record.attribute, record.value);
+        buffer_u32(copy->to, is_externs ? 0 : (uint32_t)words);
+        for (size_t i = 0; i < words; i++) {
+            uint32_t symbol = info_word(record.payload, i);
+
+            if (is_externs && join_is_bound(fold->join, copy->cubin, symbol))
+                continue;
+            describe_symbol(fold, copy, symbol);
+            kept++;
+        }
+        if (is_externs && kept == 0)
+            copy->to->size = begin;
+        else if (!is_externs)
+            put_bytes(copy, (struct bytes){record.payload.data + words * 4,
+                                           record.payload.size - words * 4});
     }
-    return false;
+    buffer_u32(copy->to, 0); /* no record's head */
 }
 
-static bool next_symbol(const struct fold *fold, struct record_walk *walk, uint32_t *symbol)
+static void describe_relocations(struct fold *fold, const struct copy *copy,
+                                 const struct join_input_section *list)
 {
-    while (walk->word < walk->words) {
-        *symbol = info_word(walk->record.payload, walk->word++);
-        if (walk->record.attribute != EIATTR_EXTERNS ||
-            !join_is_bound(fold->join, walk->copy->cubin, *symbol))
-            return true;
+    for (size_t i = 0; i < list->relocation_count; i++) {
+        const struct cubin_relocation *relocation = &list->relocations[i];
+
+        buffer_u64(copy->to, relocation->offset);
+        buffer_u32(copy->to, relocation->type);
+        buffer_u64(copy->to, (uint64_t)relocation->addend);
+        describe_symbol(fold, copy, relocation->symbol);
     }
-    return false;
 }
 
-static bool record_equal(struct fold *fold, struct record_walk *x, struct record_walk *y)
+static void describe_section(struct fold *fold, const struct copy *copy, uint32_t index)
 {
-    const struct info_record *r = &x->record, *s = &y->record;
-    uint32_t symbol, other;
-    size_t start = x->words * 4;
+    const struct cubin_section *section = &copy->input->cubin->sections[index];
+    struct bytes data = section->data;
 
-    if (r->format != s->format || r->attribute != s->attribute)
-        return false;
-    if (r->attribute != EIATTR_EXTERNS &&
-        (r->value != s->value || r->payload.size != s->payload.size || x->words != y->words ||
-         (r->payload.size > start &&
-          memcmp(r->payload.data + start, s->payload.data + start, r->payload.size - start))))
-        return false;
-    while (next_symbol(fold, x, &symbol))
-        if (!next_symbol(fold, y, &other) || !symbols_equal(fold, x->copy, symbol, y->copy, other))
-            return false;
-    return !next_symbol(fold, y, &other);
-}
-
-static bool records_equal(struct fold *fold, const struct copy *a, struct bytes x,
-                          const struct copy *b, struct bytes y)
-{
-    struct record_walk first = {.copy = a, .rest = x}, second = {.copy = b, .rest = y};
-
-    while (next_record(fold, &first))
-        if (!next_record(fold, &second) || !record_equal(fold, &first, &second))
-            return false;
-    return !next_record(fold, &second) && first.rest.size == 0 && second.rest.size == 0;
-}
-
-static bool relocations_equal(struct fold *fold, const struct copy *a,
-                              const struct join_input_section *x, const struct copy *b,
-                              const struct join_input_section *y)
-{
-    for (size_t i = 0; i < x->relocation_count; i++) {
-        const struct cubin_relocation *r = &x->relocations[i];
-        const struct cubin_relocation *s = &y->relocations[i];
-
-        if (r->offset != s->offset || r->type != s->type || r->addend != s->addend ||
-            !symbols_equal(fold, a, r->symbol, b, s->symbol))
-            return false;
+    put_bytes(copy, text_bytes(section->name));
+    buffer_u32(copy->to, section->type);
+    buffer_u64(copy->to, section->flags);
+    buffer_u64(copy->to, section->alignment);
+    if (section->type == SHT_CUDA_INFO || section->type == SHT_CUDA_MERC_INFO) {
+        describe_records(fold, copy, data);
+        return;
     }
-    return true;
+    buffer_u64(copy->to, section->size);
+    if (section->type == SHT_REL || section->type == SHT_RELA ||
+        section->type == SHT_CUDA_MERC_RELA) {
+        describe_relocations(fold, copy, &copy->input->sections[index]);
+        return;
+    }
+    if (section->type == SHT_CUDA_CAPMERC) /* begins with the number of the code section */
+        bytes_slice(data, 4, data.size - 4, &data);
+    buffer_u32(copy->to, cubin_is_text(section) ? section->info >> 24 : 0);
+    put_bytes(copy, data);
 }
 
-static bool sections_equal(struct fold *fold, const struct copy *a, uint32_t x,
-                           const struct copy *b, uint32_t y)
+/* All of a function that must be the same in its copies: also its records in the module's .nv.info
+ * (registers, stack). */
+static void describe(struct fold *fold, uint32_t entity, struct buffer *to)
 {
-    const struct cubin_section *s = &cubin_of(fold, a)->sections[x];
-    const struct cubin_section *t = &cubin_of(fold, b)->sections[y];
+    const struct join_entity *e = &fold->join->entities[entity];
+    const struct cubin_symbol *symbol = join_definition(fold->join, entity);
+    const struct join_input *input = &fold->join->inputs[e->cubin];
+    struct copy copy = {input, e->cubin, symbol->section, e->group, to};
 
-    if (!text_equal(s->name, t->name) || s->type != t->type || s->flags != t->flags ||
-        s->alignment != t->alignment)
-        return false;
-    if (s->type == SHT_CUDA_INFO || s->type == SHT_CUDA_MERC_INFO)
-        return records_equal(fold, a, s->data, b, t->data);
-    if (s->size != t->size)
-        return false;
-    if (s->type == SHT_REL || s->type == SHT_RELA || s->type == SHT_CUDA_MERC_RELA)
-        return relocations_equal(fold, a, &fold->join->inputs[a->cubin].sections[x], b,
-                                 &fold->join->inputs[b->cubin].sections[y]);
-    if (s->type == SHT_CUDA_CAPMERC) /* begins with the number of the code section */
-        return memcmp(s->data.data + 4, t->data.data + 4, s->size - 4) == 0;
-    if (cubin_is_text(s) && s->info >> 24 != t->info >> 24)
-        return false;
-    return s->has_no_bytes || bytes_equal(s->data, t->data);
-}
-
-/* The functions' records in the module's .nv.info: registers, stack. */
-static bool module_records_equal(struct fold *fold, const struct copy *a, const struct copy *b)
-{
-    const struct join_input *x = &fold->join->inputs[a->cubin];
-    const struct join_input *y = &fold->join->inputs[b->cubin];
-    uint32_t i = x->first_record[a->symbol];
-    uint32_t j = y->first_record[b->symbol];
-
-    for (; i != JOIN_NONE && j != JOIN_NONE; i = x->records[i].next, j = y->records[j].next)
-        if (!records_equal(fold, a, x->records[i].raw, b, y->records[j].raw))
-            return false;
-    return i == j;
-}
-
-static bool functions_equal(struct fold *fold, const struct copy *a, const struct copy *b)
-{
-    const struct cubin_symbol *s = &cubin_of(fold, a)->symbols[a->symbol];
-    const struct cubin_symbol *t = &cubin_of(fold, b)->symbols[b->symbol];
-    const struct join_input_section *x = fold->join->inputs[a->cubin].sections;
-    const struct join_input_section *y = fold->join->inputs[b->cubin].sections;
-    uint32_t i = a->text;
-    uint32_t j = b->text;
-
-    if (a->cubin == b->cubin || s->value != t->value || s->size != t->size ||
-        s->other != t->other || !module_records_equal(fold, a, b))
-        return false;
-    /* No section equals the null section. */
-    for (; i || j; i = x[i].next_owned, j = y[j].next_owned)
-        if (!sections_equal(fold, a, i, b, j))
-            return false;
-    return true;
+    buffer_u64(to, symbol->value);
+    buffer_u64(to, symbol->size);
+    buffer_u32(to, symbol->other);
+    for (uint32_t i = input->first_record[e->symbol]; i != JOIN_NONE; i = input->records[i].next)
+        describe_records(fold, &copy, input->records[i].raw);
+    for (uint32_t i = copy.text; i; i = input->sections[i].next_owned)
+        describe_section(fold, &copy, i);
 }
 
 /* Gathers the local functions by name. */
@@ -287,26 +234,34 @@ static void find_groups(struct fold *fold, struct table *names)
         entity->group = table_add(names, entity->name, (uint32_t)fold->group_count);
         if (entity->group == fold->group_count)
             ARENA_PUSH(&join->arena, fold->groups, fold->group_count, fold->group_capacity) =
-                (struct group){entity->name, i, JOIN_NONE, false};
+                (struct group){.name = entity->name, .first = i, .users = JOIN_NONE};
     }
 }
 
 static void compare_copies(struct fold *fold)
 {
-    const struct join *join = fold->join;
+    struct join *join = fold->join;
+    struct buffer *scratch = &join->scratch;
 
     for (uint32_t i = 0; i < join->entity_count; i++) {
+        const struct join_entity *entity = &join->entities[i];
         struct group *group;
-        struct copy first, copy;
 
-        if (join->entities[i].group == JOIN_NONE)
+        if (entity->group == JOIN_NONE)
             continue;
-        group = &fold->groups[join->entities[i].group];
+        group = &fold->groups[entity->group];
         if (group->first == i || group->differs)
             continue;
-        first = copy_of(fold, group->first);
-        copy = copy_of(fold, i);
-        group->differs = !functions_equal(fold, &first, &copy);
+        if (group->description.size == 0) {
+            describe(fold, group->first, scratch);
+            group->description = (struct bytes){
+                arena_copy(&join->arena, scratch->data, scratch->size, 1), scratch->size};
+            scratch->size = 0;
+        }
+        describe(fold, i, scratch);
+        group->differs = join->entities[group->first].cubin == entity->cubin ||
+                         !bytes_equal(group->description, buffer_bytes(scratch));
+        scratch->size = 0;
     }
 }
 

@@ -11,15 +11,6 @@
 
 #include "cubin/image.h"
 
-/* The twin of .nv.info says the same. */
-static bool info_is_same(const struct cubin *cubin, const struct cubin_section *twin)
-{
-    const struct cubin_section *plain =
-        &cubin->sections[cubin_section_find(cubin, TEXT(".nv.info"))];
-
-    return bytes_equal(plain->data, twin->data);
-}
-
 /* Finds what each section is the twin of. */
 static void pair_sections(struct join_input *input)
 {
@@ -45,12 +36,14 @@ static bool is_copy_of(const struct cubin_section *twin, const struct cubin_sect
 /* The twin of the program's records equals them, and that of variables fits them. */
 static const char *check_contents(const struct join_input *input)
 {
+    uint32_t info = cubin_section_find(input->cubin, TEXT(".nv.info"));
+
     for (size_t i = 1; i < input->cubin->section_count; i++) {
         const struct cubin_section *section = &input->cubin->sections[i];
         uint32_t plain = input->sections[i].plain;
 
         if (section->type == SHT_CUDA_MERC_INFO && !(section->flags & SHF_INFO_LINK) &&
-            !info_is_same(input->cubin, section))
+            !bytes_equal(input->cubin->sections[info].data, section->data))
             return "their records are not the code's";
         if (join_is_copied_twin(section) && section->size > 0 &&
             (plain == 0 || !is_copy_of(section, &input->cubin->sections[plain])))

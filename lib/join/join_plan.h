@@ -108,6 +108,7 @@ struct join_entity {
     uint32_t group;  /* local functions: copies have the same one; else JOIN_NONE */
     uint32_t user;   /* position of the first function that refers to it, or JOIN_NONE */
     bool is_local;   /* STB_LOCAL in its chunk */
+    bool is_by_name; /* the same name is the same entity in every chunk */
     bool used_by_data;
     bool used_by_copy; /* a function that was folded away refers to it */
     uint64_t value;    /* in the result */

@@ -123,12 +123,14 @@ static bool resolve_symbols(struct join *join, struct table *names, uint32_t cub
         } else if (!is_known_by_name(join, symbol)) {
             entity = add_entity(join, cubin, i);
         } else {
-            known = table_find(names, symbol->name);
-            entity = known != TABLE_NONE ? known : add_entity(join, cubin, i);
-            if (known != TABLE_NONE)
-                ok = add_mention(join, &join->entities[entity], cubin, i) && ok;
-            else
-                table_add(names, symbol->name, entity);
+            known = table_add(names, symbol->name, (uint32_t)join->entity_count);
+            if (known < join->entity_count) {
+                ok = add_mention(join, &join->entities[known], cubin, i) && ok;
+                entity = known;
+            } else {
+                entity = add_entity(join, cubin, i);
+                join->entities[entity].is_by_name = true;
+            }
         }
         input->entities[i] = entity;
     }

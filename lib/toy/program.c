@@ -446,7 +446,7 @@ static void emit(struct unit *unit)
     emit_contents(&emission, emission.sections.callgraph, &unit->code);
     emit_symbol_table(&emission);
     put_names(&emission);
-    image_layout_program(&unit->image, 0, 0, unit->job->sm >= 90);
+    image_layout_program(&unit->image, (const uint64_t[2]){0}, unit->job->sm >= 90);
     image_bytes(&unit->image, &unit->cubin);
 }
 
