@@ -64,6 +64,7 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
                  const struct chunk_symbol *symbols, size_t symbol_count)
 {
     struct join join = {.out = joined, .count = count, .symbols = symbols};
+    struct join_section *section;
 
     *joined = (struct cubin){.name = "lto.cubin", .type = ET_REL};
     if (count == 0 || !check_inputs(cubins, count))
@@ -72,10 +73,16 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
     joined->flags = cubins[0]->flags;
     CONTEXT_DEFER(free_join, &join);
     join.inputs = arena_zalloc(&join.arena, count, sizeof *join.inputs);
-    for (size_t i = 0; i < count; i++) {
-        join.inputs[i].cubin = cubins[i];
-        join.inputs[i].sections =
-            arena_zalloc(&join.arena, cubins[i]->section_count, sizeof *join.inputs[i].sections);
+    for (size_t i = 0; i < count; i++)
+        join.section_count += cubins[i]->section_count;
+    join.sections = section = arena_alloc(&join.arena, join.section_count, sizeof *join.sections);
+    for (uint32_t i = 0; i < count; i++) {
+        join.inputs[i] = (struct join_input){.cubin = cubins[i], .sections = section};
+        for (size_t k = 0; k < cubins[i]->section_count; k++)
+            *section++ = (struct join_section){.source = &cubins[i]->sections[k],
+                                               .input = &join.inputs[i],
+                                               .cubin = i,
+                                               .function = JOIN_NONE};
     }
     for (size_t i = 0; i < symbol_count; i++)
         table_add(&join.listed, symbols[i].name, (uint32_t)i);

@@ -33,15 +33,15 @@ static int by_offset(const void *a, const void *b)
 }
 
 /* The section's objects by offset. */
-static struct object *find_objects(struct join *join, const struct join_input *input,
-                                   uint32_t section, size_t *count)
+static struct object *find_objects(struct join *join, const struct join_section *section,
+                                   size_t *count)
 {
     struct object *objects = NULL;
     size_t capacity = 0;
 
     *count = 0;
-    for (uint32_t i = input->sections[section].first_object; i; i = input->next_object[i]) {
-        const struct cubin_symbol *symbol = &input->cubin->symbols[i];
+    for (uint32_t i = section->first_object; i; i = section->input->next_object[i]) {
+        const struct cubin_symbol *symbol = &section->input->cubin->symbols[i];
 
         ARENA_PUSH(&join->arena, objects, *count, capacity) =
             (struct object){symbol->value, symbol->size, i};
@@ -66,14 +66,12 @@ static uint64_t alignment_of(const struct join *join, const struct join_entity *
 }
 
 /* Appends a block to those of a section, which has room for it. */
-static struct join_block *add_block(struct join *join, uint32_t cubin, uint32_t section,
-                                    uint64_t offset, uint64_t size)
+static struct join_block *add_block(struct join_section *section, uint64_t offset, uint64_t size)
 {
-    struct join_input_section *s = &join->inputs[cubin].sections[section];
-    struct join_block *block = &s->blocks[s->block_count++];
+    struct join_block *block = &section->blocks[section->block_count++];
 
-    *block = (struct join_block){
-        .cubin = cubin, .section = section, .offset = offset, .size = size, .alignment = 1};
+    *block =
+        (struct join_block){.section = section, .offset = offset, .size = size, .alignment = 1};
     return block;
 }
 
@@ -87,23 +85,22 @@ static bool sorts_before(uint32_t rank, uint64_t order, const struct join_block 
 static void add_object(const struct join *join, struct join_block *block,
                        const struct object *object)
 {
-    const struct join_input *input = &join->inputs[block->cubin];
-    const struct join_entity *entity = &join->entities[input->entities[object->symbol]];
+    const struct join_section *section = block->section;
+    const struct join_entity *entity = &join->entities[section->input->entities[object->symbol]];
     uint32_t rank = entity->listed != JOIN_NONE ? 0 : entity->user != JOIN_NONE ? 1 : 2;
     uint64_t order = rank == 0 ? entity->listed : rank == 1 ? entity->user : 0;
     uint64_t alignment;
 
     if (object->offset + object->size > block->offset + block->size)
         block->size = object->offset + object->size - block->offset;
-    if (!join_is_first(join, block->cubin, object->symbol) || join_is_dropped(entity))
+    if (!join_is_first(join, section->cubin, object->symbol) || join_is_dropped(entity))
         return;
     if (!block->is_kept || sorts_before(rank, order, block)) {
         block->rank = rank;
         block->order = order;
     }
     block->is_kept = true;
-    alignment = alignment_of(join, entity, object->offset,
-                             input->cubin->sections[block->section].alignment);
+    alignment = alignment_of(join, entity, object->offset, section->source->alignment);
     if (alignment > block->alignment)
         block->alignment = alignment;
 }
@@ -125,26 +122,25 @@ static bool gaps_are_zero(struct bytes data, const struct join_block *blocks, si
     return true;
 }
 
-static bool cut_objects(struct join *join, uint32_t cubin, uint32_t section)
+static bool cut_objects(struct join *join, struct join_section *section)
 {
-    struct join_input_section *s = &join->inputs[cubin].sections[section];
-    const struct cubin_section *source = join_source(join, cubin, section);
     size_t count;
-    struct object *objects = find_objects(join, &join->inputs[cubin], section, &count);
+    struct object *objects = find_objects(join, section, &count);
     struct join_block *block = NULL;
 
-    s->blocks = arena_alloc(&join->arena, count, sizeof *s->blocks);
+    section->blocks = arena_alloc(&join->arena, count, sizeof *section->blocks);
     for (size_t i = 0; i < count; i++) {
         bool overlaps = block && (objects[i].offset < block->offset + block->size ||
                                   objects[i].offset == block->offset);
 
         if (!overlaps) {
-            block = add_block(join, cubin, section, objects[i].offset, 0);
+            block = add_block(section, objects[i].offset, 0);
             block->symbol = objects[i].symbol;
         }
         add_object(join, block, &objects[i]);
     }
-    return source->has_no_bytes || gaps_are_zero(source->data, s->blocks, s->block_count);
+    return section->source->has_no_bytes ||
+           gaps_are_zero(section->source->data, section->blocks, section->block_count);
 }
 
 /* The field of a frame description that holds its function, and the symbol there. */
@@ -167,158 +163,142 @@ static bool is_address(uint32_t type)
 }
 
 /* All 64-bit fields of the section that hold a symbol. */
-static struct field *find_fields(struct join *join, const struct join_input *input,
-                                 uint32_t section, size_t *count)
+static struct field *find_fields(struct join *join, const struct join_section *section,
+                                 size_t *count)
 {
     struct field *fields = NULL;
     size_t capacity = 0;
 
     *count = 0;
-    for (uint32_t i = input->sections[section].first_relocations; i;
-         i = input->sections[i].next_relocations) {
-        const struct join_input_section *s = &input->sections[i];
-
+    for (const struct join_section *s = section->first_relocations; s; s = s->next_relocations)
         for (size_t k = 0; k < s->relocation_count; k++)
             if (is_address(s->relocations[k].type))
                 ARENA_PUSH(&join->arena, fields, *count, capacity) =
                     (struct field){s->relocations[k].offset, s->relocations[k].symbol};
-    }
     SORT(fields, *count, by_field);
     return fields;
 }
 
 /* Fills in what a block is for: the function whose address `field` holds. */
-static bool name_block(const struct join *join, struct join_block *block, const struct field *field)
+static bool name_block(struct join_block *block, const struct field *field)
 {
-    const struct join_input *input = &join->inputs[block->cubin];
-    const struct cubin_symbol *symbol;
-    uint32_t position;
+    const struct join_input *input = block->section->input;
+    const struct join_section *text;
 
     if (!field || field->symbol == 0)
         return false;
-    symbol = &input->cubin->symbols[field->symbol];
-    if (symbol->type != STT_FUNC || !cubin_has_section(input->cubin, symbol->section))
+    text = join_section_of(input, field->symbol);
+    if (!text || input->cubin->symbols[field->symbol].type != STT_FUNC)
         return false;
-    position = input->sections[symbol->section].function;
-    block->is_kept = position != JOIN_NONE;
-    block->order = position;
+    block->is_kept = text->function != JOIN_NONE;
+    block->order = text->function;
     return true;
 }
 
-static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
+static bool cut_frames(struct join *join, struct join_section *section)
 {
-    struct join_input_section *s = &join->inputs[cubin].sections[section];
-    struct bytes data = join_source(join, cubin, section)->data;
+    struct bytes data = section->source->data;
     size_t count;
-    struct field *fields = find_fields(join, &join->inputs[cubin], section, &count);
+    struct field *fields = find_fields(join, section, &count);
     struct frame frame;
 
-    s->blocks = arena_alloc(&join->arena, data.size / FRAMES_LEAST + 1, sizeof *s->blocks);
+    section->blocks =
+        arena_alloc(&join->arena, data.size / FRAMES_LEAST + 1, sizeof *section->blocks);
     for (size_t at = 0; at < data.size;) {
         struct join_block *block;
         struct field key;
 
         if (!frames_next(data, &at, &frame))
             return false;
-        block = add_block(join, cubin, section, frame.begin, frame.end - frame.begin);
+        block = add_block(section, frame.begin, frame.end - frame.begin);
         /* The function's address stands behind the reference to the CIE. */
         key.offset = frame.fde + FRAMES_ADDRESS;
         if (count == 0 ||
-            !name_block(join, block, bsearch(&key, fields, count, sizeof *fields, by_field)))
+            !name_block(block, bsearch(&key, fields, count, sizeof *fields, by_field)))
             return false;
     }
     return true;
 }
 
 /* A unit of 32-bit DWARF: its length, then that many bytes, with one address in them. */
-static bool cut_lines(struct join *join, uint32_t cubin, uint32_t section)
+static bool cut_lines(struct join *join, struct join_section *section)
 {
-    struct join_input_section *s = &join->inputs[cubin].sections[section];
-    struct bytes data = join_source(join, cubin, section)->data;
+    struct bytes data = section->source->data;
     size_t count;
-    struct field *fields = find_fields(join, &join->inputs[cubin], section, &count);
+    struct field *fields = find_fields(join, section, &count);
     uint64_t offset = 0;
 
-    s->blocks = arena_alloc(&join->arena, count, sizeof *s->blocks);
+    section->blocks = arena_alloc(&join->arena, count, sizeof *section->blocks);
     for (size_t i = 0; i < count; i++) {
         struct bytes unit;
 
         if (!bytes_slice(data, offset, sizeof(uint32_t), &unit) ||
             !bytes_slice(data, offset, sizeof(uint32_t) + (uint64_t)little_u32(unit.data), &unit) ||
             fields[i].offset < offset || fields[i].offset >= offset + unit.size ||
-            !name_block(join, add_block(join, cubin, section, offset, unit.size), &fields[i]))
+            !name_block(add_block(section, offset, unit.size), &fields[i]))
             return false;
         offset += unit.size;
     }
     return offset == data.size;
 }
 
-static bool relocations_are_inside(const struct join *join, uint32_t cubin, uint32_t section)
+static bool relocations_are_inside(const struct join_section *section)
 {
-    const struct join_input *input = &join->inputs[cubin];
-
-    for (uint32_t i = input->sections[section].first_relocations; i;
-         i = input->sections[i].next_relocations) {
-        const struct join_input_section *s = &input->sections[i];
-
+    for (const struct join_section *s = section->first_relocations; s; s = s->next_relocations)
         for (size_t k = 0; k < s->relocation_count; k++) {
             uint64_t offset = s->relocations[k].offset;
-            const struct join_block *block = join_blocks_at(join, cubin, section, offset);
+            const struct join_block *block = join_blocks_at(section, offset);
 
             if (!block || offset - block->offset + format_relocation_size(s->relocations[k].type) >
                               block->size)
                 return false;
         }
-    }
     return true;
 }
 
-bool join_blocks(struct join *join, uint32_t cubin, uint32_t section)
+bool join_blocks(struct join *join, struct join_section *section)
 {
-    const struct cubin_section *source = join_source(join, cubin, section);
+    const struct cubin_section *source = section->source;
     bool ok;
 
     if (source->type == SHT_CUDA_GLOBAL || source->type == SHT_CUDA_GLOBAL_INIT ||
         format_is_constant(source->type))
-        ok = cut_objects(join, cubin, section);
-    else if (join->united[join->inputs[cubin].sections[section].united].is_frames)
-        ok = cut_frames(join, cubin, section);
+        ok = cut_objects(join, section);
+    else if (section->united->is_frames)
+        ok = cut_frames(join, section);
     else if (text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_line")))
-        ok = cut_lines(join, cubin, section);
+        ok = cut_lines(join, section);
     else
         return false;
-    return ok && relocations_are_inside(join, cubin, section);
+    return ok && relocations_are_inside(section);
 }
 
-void join_blocks_whole(struct join *join, uint32_t cubin, uint32_t section)
+void join_blocks_whole(struct join *join, struct join_section *section)
 {
-    struct join_input_section *s = &join->inputs[cubin].sections[section];
-    const struct cubin_section *source = join_source(join, cubin, section);
     struct join_block *block;
 
-    s->blocks = arena_alloc(&join->arena, 1, sizeof *s->blocks);
-    s->block_count = 0;
-    block = add_block(join, cubin, section, 0, source->size);
-    block->alignment = source->alignment;
+    section->blocks = arena_alloc(&join->arena, 1, sizeof *section->blocks);
+    section->block_count = 0;
+    block = add_block(section, 0, section->source->size);
+    block->alignment = section->source->alignment;
     block->is_kept = true;
 }
 
-struct join_block *join_blocks_at(const struct join *join, uint32_t cubin, uint32_t section,
-                                  uint64_t offset)
+const struct join_block *join_blocks_at(const struct join_section *section, uint64_t offset)
 {
-    const struct join_input_section *s = &join->inputs[cubin].sections[section];
-    size_t low = SEARCH_FIRST_NOT(s->block_count, at, s->blocks[at].offset <= offset);
+    const struct join_block *blocks = section->blocks;
+    size_t low = SEARCH_FIRST_NOT(section->block_count, at, blocks[at].offset <= offset);
 
     /* An object's end belongs to it: code may form the address behind an array. */
-    if (low == 0 || offset - s->blocks[low - 1].offset > s->blocks[low - 1].size)
+    if (low == 0 || offset - blocks[low - 1].offset > blocks[low - 1].size)
         return NULL;
-    return &s->blocks[low - 1];
+    return &blocks[low - 1];
 }
 
-uint64_t join_blocks_translate(const struct join *join, uint32_t cubin, uint32_t section,
+uint64_t join_blocks_translate(const struct join *join, const struct join_section *section,
                                uint64_t offset)
 {
-    const struct join_block *block = join_blocks_at(join, cubin, section, offset);
+    const struct join_block *block = join_blocks_at(section, offset);
     uint32_t entity;
 
     if (!block)
@@ -327,20 +307,18 @@ uint64_t join_blocks_translate(const struct join *join, uint32_t cubin, uint32_t
         return block->placed + (offset - block->offset);
     if (block->symbol == 0)
         return 0;
-    entity = join_entity_of(join, cubin, block->symbol);
+    entity = join_entity_of(join, section->cubin, block->symbol);
     return join->entities[entity].value +
-           (offset - join->inputs[cubin].cubin->symbols[block->symbol].value);
+           (offset - section->input->cubin->symbols[block->symbol].value);
 }
 
-int64_t join_addend(const struct cubin *cubin, uint32_t section,
-                    const struct cubin_relocation *relocation)
+int64_t join_addend(const struct join_section *list, const struct cubin_relocation *relocation)
 {
-    const struct cubin_section *s = &cubin->sections[section];
     const uint8_t *field;
 
-    if (s->type != SHT_REL)
+    if (list->source->type != SHT_REL)
         return relocation->addend;
-    field = cubin->sections[s->info].data.data + relocation->offset;
+    field = list->target->source->data.data + relocation->offset;
     if (relocation->type == R_CUDA_64)
         return (int64_t)little_u64(field);
     return relocation->type == R_CUDA_32 ? little_u32(field) : 0;

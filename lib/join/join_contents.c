@@ -56,14 +56,13 @@ static void add_records(struct buffer *to, const struct join *join, uint32_t cub
 static void fill_own_infos(struct join *join)
 {
     for (uint32_t i = 1; i < join->out->section_count; i++) {
-        const struct join_origin *origin = &join->origins[i];
+        const struct join_section *section = join->origins[i].section;
         uint32_t type = join->out->sections[i].type;
 
         if ((type != SHT_CUDA_INFO && type != SHT_CUDA_MERC_INFO) || i == join->tables.info ||
             i == join->tables.twin_info)
             continue;
-        add_records(&join->scratch, join, origin->cubin,
-                    join->inputs[origin->cubin].cubin->sections[origin->section].data);
+        add_records(&join->scratch, join, section->cubin, section->source->data);
         set_data(join, i);
     }
 }
@@ -141,16 +140,15 @@ static void fill_info(struct join *join)
     bool has_kernel = false;
 
     for (size_t f = join->function_count; f-- > 0;) {
-        const struct join_function *function = &join->functions[f];
-        const struct join_input *input = &join->inputs[function->cubin];
+        const struct join_section *text = join->functions[f].text;
+        const struct join_input *input = text->input;
 
-        for (uint32_t i = input->sections[function->text].first_object; i;
-             i = input->next_object[i]) {
-            if (!join_is_first(join, function->cubin, i))
+        for (uint32_t i = text->first_object; i; i = input->next_object[i]) {
+            if (!join_is_first(join, text->cubin, i))
                 continue;
             has_kernel = has_kernel || (input->cubin->symbols[i].other & STO_CUDA_ENTRY);
             for (uint32_t r = input->first_record[i]; r != JOIN_NONE; r = input->records[r].next)
-                add_records(buffer, join, function->cubin, input->records[r].raw);
+                add_records(buffer, join, text->cubin, input->records[r].raw);
         }
     }
     add_sampler_records(buffer, join);
@@ -195,27 +193,28 @@ static void fill_compat(struct join *join)
     struct info_record best[256];
     uint8_t order[256] = {0};
     size_t count = 0;
-    bool known[256] = {false};
+    bool is_known[256] = {false};
     struct buffer *buffer = &join->scratch;
 
-    for (uint32_t c = 0; c < join->count; c++)
-        for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++) {
-            struct bytes rest = join->inputs[c].cubin->sections[i].data;
-            struct info_record record;
+    for (size_t i = 0; i < join->section_count; i++) {
+        struct bytes rest = join->sections[i].source->data;
+        struct info_record record;
 
-            if (join->inputs[c].cubin->sections[i].type != SHT_CUDA_COMPAT)
-                continue;
-            while (info_next(&rest, &record)) {
-                if (!known[record.attribute])
-                    order[count++] = record.attribute;
-                if (known[record.attribute] && join->has_twins &&
-                    record.attribute == COMPAT_CAN_FASTPATH_FINALIZE)
-                    take_finalizers(join, &best[record.attribute], &record);
-                else if (!known[record.attribute] || is_greater(&record, &best[record.attribute]))
-                    best[record.attribute] = record;
-                known[record.attribute] = true;
-            }
+        if (join->sections[i].source->type != SHT_CUDA_COMPAT)
+            continue;
+        while (info_next(&rest, &record)) {
+            struct info_record *known = &best[record.attribute];
+
+            if (!is_known[record.attribute])
+                order[count++] = record.attribute;
+            if (is_known[record.attribute] && join->has_twins &&
+                record.attribute == COMPAT_CAN_FASTPATH_FINALIZE)
+                take_finalizers(join, known, &record);
+            else if (!is_known[record.attribute] || is_greater(&record, known))
+                *known = record;
+            is_known[record.attribute] = true;
         }
+    }
     for (size_t i = 0; i < count; i++) {
         const struct info_record *record = &best[order[i]];
 
@@ -270,21 +269,19 @@ static void fill_strings(struct join *join, const struct image_strings *strings)
 static void name_functions(struct join *join)
 {
     for (size_t f = 0; f < join->function_count; f++) {
-        const struct join_function *function = &join->functions[f];
-        const struct join_input *input = &join->inputs[function->cubin];
-        uint32_t joined = input->sections[function->text].joined;
-        uint32_t index = join->entities[function->entity].index;
-        uint32_t *info = &join->out->sections[joined].info;
+        const struct join_section *text = join->functions[f].text;
+        uint32_t index = join->entities[join->functions[f].entity].index;
+        uint32_t *info = &join->out->sections[text->joined].info;
 
         *info = (*info & 0xff000000u) | index;
-        for (uint32_t i = function->text; i; i = input->sections[i].next_owned) {
-            struct cubin_section *twin = &join->out->sections[input->sections[i].joined];
+        for (const struct join_section *s = text; s; s = s->next_owned) {
+            struct cubin_section *twin = &join->out->sections[s->joined];
             uint8_t *data;
 
-            if (input->cubin->sections[i].type != SHT_CUDA_CAPMERC)
+            if (s->source->type != SHT_CUDA_CAPMERC)
                 continue;
             data = arena_copy(&join->out->arena, twin->data.data, twin->size, 1);
-            memcpy(data, &joined, sizeof joined);
+            memcpy(data, &text->joined, sizeof text->joined);
             twin->data.data = data;
             twin->info = index;
         }

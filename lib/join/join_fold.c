@@ -35,9 +35,7 @@ struct fold {
 
 /* One function in its chunk, and its description. */
 struct copy {
-    const struct join_input *input;
-    uint32_t cubin;
-    uint32_t text;
+    const struct join_section *text;
     uint32_t group;
     struct buffer *to;
 };
@@ -59,13 +57,13 @@ enum symbol_kind {
 
 /* An object that stands in a section of the function, at its place there, or unrelocated in a
  * section of the chunk, with its bytes. False for another. */
-static bool describe_object(const struct copy *copy, const struct cubin_symbol *symbol)
+static bool describe_object(const struct copy *copy, const struct join_section *s,
+                            const struct cubin_symbol *symbol)
 {
-    const struct join_input_section *s = &copy->input->sections[symbol->section];
-    const struct cubin_section *section = &copy->input->cubin->sections[symbol->section];
+    const struct cubin_section *section = s->source;
     struct bytes bytes = {0};
 
-    if (s->text ? s->text != copy->text : s->first_relocations != 0)
+    if (s->text ? s->text != copy->text : s->first_relocations != NULL)
         return false;
     if (!s->text && !section->has_no_bytes)
         bytes = (struct bytes){section->data.data + symbol->value, symbol->size};
@@ -85,18 +83,17 @@ static bool describe_object(const struct copy *copy, const struct cubin_symbol *
 static uint32_t entity_behind(const struct join *join, uint32_t cubin, uint32_t symbol)
 {
     uint32_t entity = join->inputs[cubin].entities[symbol];
-    const struct cubin *defining;
-    const struct cubin_symbol *definition;
+    const struct join_section *section;
     uint32_t function;
 
     if (entity == JOIN_NONE)
         return JOIN_NONE;
-    defining = join->inputs[join->entities[entity].cubin].cubin;
-    definition = join_definition(join, entity);
-    if (definition->type != STT_FUNC || !cubin_has_section(defining, definition->section))
+    section = join_definition_section(join, entity);
+    if (join_definition(join, entity)->type != STT_FUNC || !section)
         return entity;
-    function = cubin_section_function(defining, definition->section);
-    return function ? join->inputs[join->entities[entity].cubin].entities[function] : entity;
+    function = cubin_section_function(section->input->cubin,
+                                      (uint32_t)(section - section->input->sections));
+    return function ? section->input->entities[function] : entity;
 }
 
 static void add_edge(struct fold *fold, struct group *used, uint32_t user)
@@ -109,9 +106,9 @@ static void add_edge(struct fold *fold, struct group *used, uint32_t user)
 /* What a symbol of the chunk stands for. */
 static void describe_symbol(struct fold *fold, const struct copy *copy, uint32_t index)
 {
-    const struct cubin *cubin = copy->input->cubin;
-    const struct cubin_symbol *symbol = &cubin->symbols[index];
-    uint32_t entity = entity_behind(fold->join, copy->cubin, index);
+    const struct cubin_symbol *symbol = &copy->text->input->cubin->symbols[index];
+    const struct join_section *section = join_section_of(copy->text->input, index);
+    uint32_t entity = entity_behind(fold->join, copy->text->cubin, index);
     const struct join_entity *e = entity == JOIN_NONE ? NULL : &fold->join->entities[entity];
 
     if (e && e->group != JOIN_NONE) {
@@ -122,13 +119,12 @@ static void describe_symbol(struct fold *fold, const struct copy *copy, uint32_t
     } else if (e && e->is_by_name) {
         buffer_u32(copy->to, SYMBOL_OF_PROGRAM);
         buffer_u32(copy->to, entity);
-    } else if (!e && cubin_names_section(cubin, symbol) &&
-               copy->input->sections[symbol->section].text == copy->text) {
+    } else if (!e && section && section->text == copy->text) {
         buffer_u32(copy->to, SYMBOL_OF_FUNCTION);
         put_bytes(copy, text_bytes(symbol->name));
-    } else if (!e || !cubin_has_section(cubin, symbol->section) || !describe_object(copy, symbol)) {
+    } else if (!e || !section || !describe_object(copy, section, symbol)) {
         buffer_u32(copy->to, SYMBOL_UNLIKE_ANY);
-        buffer_u32(copy->to, copy->cubin);
+        buffer_u32(copy->to, copy->text->cubin);
         buffer_u32(copy->to, index);
     }
 }
@@ -148,7 +144,7 @@ static void describe_records(struct fold *fold, const struct copy *copy, struct 
         for (size_t i = 0; i < words; i++) {
             uint32_t symbol = info_word(record.payload, i);
 
-            if (is_externs && join_is_bound(fold->join, copy->cubin, symbol))
+            if (is_externs && join_is_bound(fold->join, copy->text->cubin, symbol))
                 continue;
             describe_symbol(fold, copy, symbol);
             kept++;
@@ -163,7 +159,7 @@ static void describe_records(struct fold *fold, const struct copy *copy, struct 
 }
 
 static void describe_relocations(struct fold *fold, const struct copy *copy,
-                                 const struct join_input_section *list)
+                                 const struct join_section *list)
 {
     for (size_t i = 0; i < list->relocation_count; i++) {
         const struct cubin_relocation *relocation = &list->relocations[i];
@@ -175,9 +171,10 @@ static void describe_relocations(struct fold *fold, const struct copy *copy,
     }
 }
 
-static void describe_section(struct fold *fold, const struct copy *copy, uint32_t index)
+static void describe_section(struct fold *fold, const struct copy *copy,
+                             const struct join_section *s)
 {
-    const struct cubin_section *section = &copy->input->cubin->sections[index];
+    const struct cubin_section *section = s->source;
     struct bytes data = section->data;
 
     put_bytes(copy, text_bytes(section->name));
@@ -191,7 +188,7 @@ static void describe_section(struct fold *fold, const struct copy *copy, uint32_
     buffer_u64(copy->to, section->size);
     if (section->type == SHT_REL || section->type == SHT_RELA ||
         section->type == SHT_CUDA_MERC_RELA) {
-        describe_relocations(fold, copy, &copy->input->sections[index]);
+        describe_relocations(fold, copy, s);
         return;
     }
     if (section->type == SHT_CUDA_CAPMERC) /* begins with the number of the code section */
@@ -207,15 +204,15 @@ static void describe(struct fold *fold, uint32_t entity, struct buffer *to)
     const struct join_entity *e = &fold->join->entities[entity];
     const struct cubin_symbol *symbol = join_definition(fold->join, entity);
     const struct join_input *input = &fold->join->inputs[e->cubin];
-    struct copy copy = {input, e->cubin, symbol->section, e->group, to};
+    struct copy copy = {join_definition_section(fold->join, entity), e->group, to};
 
     buffer_u64(to, symbol->value);
     buffer_u64(to, symbol->size);
     buffer_u32(to, symbol->other);
     for (uint32_t i = input->first_record[e->symbol]; i != JOIN_NONE; i = input->records[i].next)
         describe_records(fold, &copy, input->records[i].raw);
-    for (uint32_t i = copy.text; i; i = input->sections[i].next_owned)
-        describe_section(fold, &copy, i);
+    for (const struct join_section *s = copy.text; s; s = s->next_owned)
+        describe_section(fold, &copy, s);
 }
 
 /* Gathers the local functions by name. */
@@ -225,11 +222,10 @@ static void find_groups(struct fold *fold, struct table *names)
 
     for (uint32_t i = 0; i < join->entity_count; i++) {
         struct join_entity *entity = &join->entities[i];
-        const struct cubin_symbol *symbol = join_definition(join, i);
+        const struct join_section *section = join_definition_section(join, i);
 
-        if (!entity->is_local || symbol->type != STT_FUNC ||
-            !cubin_has_section(join->inputs[entity->cubin].cubin, symbol->section) ||
-            !cubin_is_text(&join->inputs[entity->cubin].cubin->sections[symbol->section]))
+        if (!entity->is_local || join_definition(join, i)->type != STT_FUNC || !section ||
+            !cubin_is_text(section->source))
             continue;
         entity->group = table_add(names, entity->name, (uint32_t)fold->group_count);
         if (entity->group == fold->group_count)

@@ -10,12 +10,9 @@
 /* Position of the function that a chunk's symbol defines and that is kept; else JOIN_NONE. */
 static uint32_t own_position(const struct join *join, uint32_t cubin, uint32_t symbol)
 {
-    const struct join_input *input = &join->inputs[cubin];
-    const struct cubin_symbol *s = &input->cubin->symbols[symbol];
+    const struct join_section *section = join_section_of(&join->inputs[cubin], symbol);
 
-    if (!cubin_has_section(input->cubin, s->section))
-        return JOIN_NONE;
-    return input->sections[s->section].function;
+    return section ? section->function : JOIN_NONE;
 }
 
 /* Position of the function that an entity is. */
@@ -188,15 +185,13 @@ void join_gather_graph(struct join *join)
 {
     struct join_pairs *graph = join->graph;
 
-    for (uint32_t c = 0; c < join->count; c++) {
-        const struct cubin *cubin = join->inputs[c].cubin;
+    for (size_t i = 0; i < join->section_count; i++) {
+        const struct join_section *section = &join->sections[i];
 
-        for (size_t i = 1; i < cubin->section_count; i++) {
-            if (cubin->sections[i].type == SHT_CUDA_CALLGRAPH)
-                gather_callgraph(join, c, cubin->sections[i].data);
-            else if (cubin->sections[i].type == SHT_CUDA_PROTOTYPE)
-                gather_prototypes(join, c, cubin->sections[i].data);
-        }
+        if (section->source->type == SHT_CUDA_CALLGRAPH)
+            gather_callgraph(join, section->cubin, section->source->data);
+        else if (section->source->type == SHT_CUDA_PROTOTYPE)
+            gather_prototypes(join, section->cubin, section->source->data);
     }
     complete(join, &graph[JOIN_PART(CALLGRAPH_ADDRESS)]);
     complete(join, &graph[JOIN_PART(CALLGRAPH_DIRECT)]);

@@ -18,7 +18,7 @@ static void pair_sections(struct join_input *input)
 
     for (uint32_t i = 1; i < input->cubin->symbol_count; i++)
         if (cubin_twins_pair(input->cubin, &input->twins, i, &plain, &twin))
-            input->sections[twin].plain = plain;
+            input->sections[twin].plain = plain ? &input->sections[plain] : NULL;
 }
 
 /* Whether `plain` is the section of variables whose twin the other is, by kind, name and size. So
@@ -40,13 +40,13 @@ static const char *check_contents(const struct join_input *input)
 
     for (size_t i = 1; i < input->cubin->section_count; i++) {
         const struct cubin_section *section = &input->cubin->sections[i];
-        uint32_t plain = input->sections[i].plain;
+        const struct join_section *plain = input->sections[i].plain;
 
         if (section->type == SHT_CUDA_MERC_INFO && !(section->flags & SHF_INFO_LINK) &&
             !bytes_equal(input->cubin->sections[info].data, section->data))
             return "their records are not the code's";
         if (join_is_copied_twin(section) && section->size > 0 &&
-            (plain == 0 || !is_copy_of(section, &input->cubin->sections[plain])))
+            (!plain || !is_copy_of(section, plain->source)))
             return "there is data of other size";
     }
     return NULL;
@@ -97,30 +97,27 @@ void join_find_twins(struct join *join)
     }
 }
 
-uint32_t join_seen_section(const struct join *join, uint32_t cubin, uint32_t section,
-                           uint32_t symbol)
+struct join_section *join_seen_section(const struct join_section *list, uint32_t symbol)
 {
-    const struct join_input *input = &join->inputs[cubin];
+    const struct join_input *input = list->input;
+    uint32_t section = cubin_is_mercury(list->source)
+                           ? cubin_twin_section(input->cubin, &input->twins, symbol)
+                           : input->cubin->symbols[symbol].section;
 
-    return cubin_is_mercury(&input->cubin->sections[section])
-               ? cubin_twin_section(input->cubin, &input->twins, symbol)
-               : input->cubin->symbols[symbol].section;
+    return section < input->cubin->section_count ? &input->sections[section] : NULL;
 }
 
 /* Puts one chunk's twin of variables where they are. */
-static void copy_blocks(struct join *join, uint32_t cubin, uint32_t section)
+static void copy_blocks(struct join *join, struct join_section *twin)
 {
-    struct join_input *input = &join->inputs[cubin];
-    struct join_input_section *twin = &input->sections[section];
-    const struct join_input_section *plain = &input->sections[twin->plain];
-    struct united_section *united = &join->united[twin->united];
-    const uint8_t *bytes = input->cubin->sections[section].data.data;
+    const struct join_section *plain = twin->plain;
+    struct united_section *united = twin->united;
 
-    if (twin->plain == 0 || plain->united == JOIN_NONE)
+    if (!plain || !plain->united)
         return;
     if (!united->data) {
-        united->size = join->united[plain->united].size;
-        united->alignment = join->united[plain->united].alignment;
+        united->size = plain->united->size;
+        united->alignment = plain->united->alignment;
         united->data = arena_zalloc(&join->out->arena, united->size, 1);
     }
     twin->blocks = arena_alloc(&join->arena, plain->block_count, sizeof *twin->blocks);
@@ -129,19 +126,18 @@ static void copy_blocks(struct join *join, uint32_t cubin, uint32_t section)
         struct join_block *block = &twin->blocks[i];
 
         *block = plain->blocks[i];
-        block->section = section;
+        block->section = twin;
         if (block->is_kept && block->size)
-            memcpy(united->data + block->placed, bytes + block->offset, block->size);
+            memcpy(united->data + block->placed, twin->source->data.data + block->offset,
+                   block->size);
     }
 }
 
 void join_unite_twins(struct join *join)
 {
-    for (uint32_t c = 0; join->has_twins && c < join->count; c++)
-        for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
-            if (join->inputs[c].sections[i].united != JOIN_NONE &&
-                join_is_copied_twin(&join->inputs[c].cubin->sections[i]))
-                copy_blocks(join, c, i);
+    for (size_t i = 0; join->has_twins && i < join->section_count; i++)
+        if (join->sections[i].united && join->sections[i].united->is_copied)
+            copy_blocks(join, &join->sections[i]);
 }
 
 /* By joined section: its joined twin, or itself. */
@@ -151,15 +147,11 @@ static uint32_t *pair_joined(struct join *join)
 
     for (uint32_t i = 0; i < join->out->section_count; i++)
         twin_of[i] = i;
-    for (size_t c = 0; c < join->count; c++) {
-        const struct join_input *input = &join->inputs[c];
+    for (size_t i = 0; i < join->section_count; i++) {
+        const struct join_section *twin = &join->sections[i];
 
-        for (size_t i = 1; i < input->cubin->section_count; i++) {
-            const struct join_input_section *twin = &input->sections[i];
-
-            if (twin->plain && twin->joined && input->sections[twin->plain].joined)
-                twin_of[input->sections[twin->plain].joined] = twin->joined;
-        }
+        if (twin->plain && twin->joined && twin->plain->joined)
+            twin_of[twin->plain->joined] = twin->joined;
     }
     return twin_of;
 }

@@ -28,53 +28,44 @@ struct order {
     size_t call_capacity;
 };
 
-/* The entity that a kept definition in a code section gives it: its own function's, else an
- * alias's; JOIN_NONE when the section is not kept. */
-static void name_texts(struct join *join, uint32_t cubin, uint32_t *entities)
+/* The entity that a kept definition in a code section of a chunk gives it: its own function's, else
+ * an alias's. That of one that is not kept is left as it is. */
+static void name_texts(const struct join *join, uint32_t cubin, uint32_t *entities)
 {
-    const struct cubin *c = join->inputs[cubin].cubin;
+    const struct join_input *input = &join->inputs[cubin];
 
-    for (uint32_t i = 0; i < c->section_count; i++)
-        entities[i] = JOIN_NONE;
-    for (uint32_t i = 1; i < c->symbol_count; i++) {
-        const struct cubin_symbol *symbol = &c->symbols[i];
-        uint32_t entity = join->inputs[cubin].entities[i];
+    for (uint32_t i = 1; i < input->cubin->symbol_count; i++) {
+        const struct join_section *text = join_section_of(input, i);
+        uint32_t entity = input->entities[i];
 
-        if (symbol->type != STT_FUNC || entity == JOIN_NONE ||
-            !cubin_has_section(c, symbol->section) || !cubin_is_text(&c->sections[symbol->section]))
+        if (input->cubin->symbols[i].type != STT_FUNC || entity == JOIN_NONE || !text ||
+            !cubin_is_text(text->source))
             continue;
         if (join->entities[entity].folded == JOIN_NONE && join_is_first(join, cubin, i) &&
-            (entities[symbol->section] == JOIN_NONE ||
-             (c->sections[symbol->section].info & 0xffffffu) == i))
-            entities[symbol->section] = entity;
+            (entities[text - join->sections] == JOIN_NONE || (text->source->info & 0xffffffu) == i))
+            entities[text - join->sections] = entity;
     }
 }
 
 static void find_candidates(struct order *order)
 {
     struct join *join = order->join;
-    size_t most = 0;
+    uint32_t *entities = arena_alloc(&join->arena, join->section_count, sizeof *entities);
 
+    order->candidates = arena_alloc(&join->arena, join->section_count, sizeof *order->candidates);
+    join->functions = arena_alloc(&join->arena, join->section_count, sizeof *join->functions);
+    for (size_t i = 0; i < join->section_count; i++)
+        entities[i] = JOIN_NONE;
     for (uint32_t c = 0; c < join->count; c++)
-        most += join->inputs[c].cubin->section_count;
-    order->candidates = arena_alloc(&join->arena, most, sizeof *order->candidates);
-    join->functions = arena_alloc(&join->arena, most, sizeof *join->functions);
-    for (uint32_t c = 0; c < join->count; c++) {
-        size_t count = join->inputs[c].cubin->section_count;
-        uint32_t *entities = arena_alloc(&join->arena, count, sizeof *entities);
-
         name_texts(join, c, entities);
-        for (uint32_t i = 1; i < count; i++) {
-            const struct join_entity *entity;
+    for (size_t i = 0; i < join->section_count; i++) {
+        const struct join_entity *entity = &join->entities[entities[i]];
 
-            if (entities[i] == JOIN_NONE)
-                continue;
-            entity = &join->entities[entities[i]];
+        if (entities[i] != JOIN_NONE)
             order->candidates[order->count++] =
                 (struct candidate){entity->listed,
                                    entity->is_local && entity->listed == JOIN_NONE,
-                                   {c, i, entities[i]}};
-        }
+                                   {&join->sections[i], entities[i]}};
     }
 }
 
@@ -85,8 +76,6 @@ static int by_rank(const void *a, const void *b)
 
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
-    if (x->function.cubin != y->function.cubin)
-        return x->function.cubin < y->function.cubin ? -1 : 1;
     return x->function.text < y->function.text ? -1 : 1;
 }
 
@@ -102,24 +91,21 @@ static int by_offset(const void *a, const void *b)
 
 static void append(struct join *join, const struct join_function *function)
 {
-    struct join_input_section *section = &join->inputs[function->cubin].sections[function->text];
-
-    if (section->function != JOIN_NONE)
+    if (function->text->function != JOIN_NONE)
         return;
-    section->function = (uint32_t)join->function_count;
+    function->text->function = (uint32_t)join->function_count;
     join->functions[join->function_count++] = *function;
 }
 
 /* Notes who the function at `position` refers to in one relocation section, and gathers its calls
  * of helpers. */
-static void scan(struct order *order, uint32_t position, uint32_t section)
+static void scan(struct order *order, uint32_t position, const struct join_section *list)
 {
     struct join *join = order->join;
-    uint32_t cubin = join->functions[position].cubin;
-    const struct cubin_section *s = join_source(join, cubin, section);
+    const struct cubin_section *s = list->source;
 
     for (size_t i = 0; i < s->relocation_count; i++) {
-        uint32_t entity = join_entity_of(join, cubin, s->relocations[i].symbol);
+        uint32_t entity = join_entity_of(join, list->cubin, s->relocations[i].symbol);
         struct join_entity *e;
 
         if (entity == JOIN_NONE)
@@ -130,7 +116,7 @@ static void scan(struct order *order, uint32_t position, uint32_t section)
         if (e->group != JOIN_NONE && e->listed == JOIN_NONE)
             ARENA_PUSH(&join->arena, order->calls, order->call_count, order->call_capacity) =
                 (struct call){s->relocations[i].offset,
-                              {e->cubin, join_definition(join, entity)->section, entity}};
+                              {join_definition_section(join, entity), entity}};
     }
 }
 
@@ -140,12 +126,11 @@ static void append_helpers(struct order *order, size_t position)
     struct join *join = order->join;
 
     for (; position < join->function_count; position++) {
-        struct join_function function = join->functions[position];
-        const struct join_input_section *sections = join->inputs[function.cubin].sections;
+        const struct join_section *s = join->functions[position].text;
 
         order->call_count = 0;
-        for (uint32_t i = sections[function.text].next_owned; i; i = sections[i].next_owned)
-            scan(order, (uint32_t)position, i);
+        while ((s = s->next_owned))
+            scan(order, (uint32_t)position, s);
         SORT(order->calls, order->call_count, by_offset);
         for (size_t i = 0; i < order->call_count; i++)
             append(join, &order->calls[i].helper);
@@ -155,23 +140,19 @@ static void append_helpers(struct order *order, size_t position)
 /* References that do not come from a kept function. */
 static void note_other_users(struct join *join)
 {
-    for (uint32_t c = 0; c < join->count; c++) {
-        const struct join_input *input = &join->inputs[c];
+    for (size_t i = 0; i < join->section_count; i++) {
+        const struct join_section *section = &join->sections[i];
 
-        for (size_t i = 1; i < input->cubin->section_count; i++) {
-            const struct cubin_section *section = &input->cubin->sections[i];
-            uint32_t text = input->sections[i].text;
+        if (section->text && section->text->function != JOIN_NONE)
+            continue;
+        for (size_t k = 0; k < section->source->relocation_count; k++) {
+            uint32_t entity =
+                join_entity_of(join, section->cubin, section->source->relocations[k].symbol);
 
-            if (text && input->sections[text].function != JOIN_NONE)
-                continue;
-            for (size_t k = 0; k < section->relocation_count; k++) {
-                uint32_t entity = join_entity_of(join, c, section->relocations[k].symbol);
-
-                if (entity != JOIN_NONE && text)
-                    join->entities[entity].used_by_copy = true;
-                else if (entity != JOIN_NONE)
-                    join->entities[entity].used_by_data = true;
-            }
+            if (entity != JOIN_NONE && section->text)
+                join->entities[entity].used_by_copy = true;
+            else if (entity != JOIN_NONE)
+                join->entities[entity].used_by_data = true;
         }
     }
 }

@@ -1,8 +1,8 @@
 /* join_plan.h: the steps of join_cubins(), and what each finds out for those behind it.
  *
- * Three index spaces meet here: a *symbol* or *section* is an index in one chunk's cubin, always
- * named together with that cubin's index; an *entity* is what a symbol stands for in the whole
- * program; and *joined* sections and symbols are indices in the result. JOIN_NONE is no entity. */
+ * A *symbol* is an index in one chunk's cubin, always named together with that cubin's index, and a
+ * *section* is one of a chunk's; an *entity* is what a symbol stands for in the whole program; and
+ * *joined* sections and symbols are indices in the result. JOIN_NONE is no entity. */
 #pragma once
 
 #include "base/buffer.h"
@@ -19,8 +19,7 @@ struct image_strings; /* cubin/image.h */
 /* A piece of a section that moves as a whole: an object, objects that overlap, a function's frame
  * description, or all of one chunk's section. */
 struct join_block {
-    uint32_t cubin;
-    uint32_t section;
+    const struct join_section *section;
     uint64_t offset; /* in that section */
     uint64_t size;
     uint64_t alignment;
@@ -40,9 +39,7 @@ struct join_relocation {
 
 /* Sections of all chunks that become one. */
 struct united_section {
-    const struct cubin_section *source; /* the first of them, */
-    uint32_t cubin;                     /* and where it stands */
-    uint32_t section;
+    const struct join_section *first; /* of them */
     uint64_t alignment;
     uint64_t size;
     bool is_shared;    /* objects without a place: only their sizes count */
@@ -60,20 +57,25 @@ struct united_section {
     size_t in_place_count;
 };
 
-struct join_input_section {
-    uint32_t text;              /* the code section it belongs to, 0 = none */
-    uint32_t next_owned;        /* the next section of the same code, 0 = none */
-    uint32_t function;          /* code: position in the functions' order, or JOIN_NONE */
-    uint32_t united;            /* index of the united_section it goes into, or JOIN_NONE */
-    uint32_t joined;            /* in the result, 0 = none */
-    bool has_symbol;            /* a section symbol stands for it */
-    uint32_t first_relocations; /* the first section that relocates it, 0 = none */
-    uint32_t next_relocations;  /* a relocation section's: the next of the same target */
+/* A section of a chunk. All of them are in one array, chunk behind chunk. */
+struct join_section {
+    const struct cubin_section *source;
+    struct join_input *input;        /* the chunk */
+    uint32_t cubin;                  /* its index */
+    uint32_t function;               /* code: position in the functions' order, or JOIN_NONE */
+    uint32_t joined;                 /* in the result, 0 = none */
+    bool has_symbol;                 /* a section symbol stands for it */
+    struct join_section *text;       /* the code that it belongs to, or NULL */
+    struct join_section *next_owned; /* the next of the same code */
+    struct join_section *target;     /* a relocation section's */
+    struct join_section *first_relocations;     /* the first that relocates it, */
+    struct join_section *next_relocations;      /* and of that one the next of the same target */
     const struct cubin_relocation *relocations; /* of Mercury's sections, too */
     size_t relocation_count;
-    uint32_t plain;        /* a twin's: the section that it is the twin of, 0 = not known */
+    struct join_section *plain; /* a twin's: what it is the twin of; NULL = not known */
     uint32_t first_object; /* the first symbol that stands in it, section symbols aside; 0 = none */
-    struct join_block *blocks; /* united: by rising offset */
+    struct united_section *united; /* what it goes into, or NULL; */
+    struct join_block *blocks;     /* and its pieces there, by rising offset */
     size_t block_count;
 };
 
@@ -89,7 +91,7 @@ struct join_input {
     struct cubin_twins twins;
     uint32_t *entities;    /* by symbol; JOIN_NONE for section symbols */
     uint32_t *next_object; /* by symbol: the next in the same section, 0 = none */
-    struct join_input_section *sections;
+    struct join_section *sections;
     struct join_record *records;
     size_t record_count;
     uint32_t *first_record; /* by symbol; JOIN_NONE = none */
@@ -138,17 +140,15 @@ struct join_pairs {
 
 /* Where a joined section comes from. */
 struct join_origin {
-    uint32_t cubin;
-    uint32_t section; /* the chunk's; 0 = made anew */
-    uint32_t united;  /* or its relocations are this one's; JOIN_NONE = none */
+    const struct join_section *section;  /* NULL = made anew */
+    const struct united_section *united; /* whose relocations it has, or NULL */
     bool wants_symbol;
     uint32_t symbol; /* the joined section's, 0 = none; set by join_make_symbols */
 };
 
 /* A code section that is kept, and the function that it is. */
 struct join_function {
-    uint32_t cubin;
-    uint32_t text;
+    struct join_section *text;
     uint32_t entity;
 };
 
@@ -157,6 +157,8 @@ struct join {
     struct cubin *out;
     struct join_input *inputs;
     size_t count;
+    struct join_section *sections; /* of all chunks; each chunk's begin with its null section */
+    size_t section_count;
     const struct chunk_symbol *symbols;
     struct buffer scratch; /* contents of a section while they are made; empty in between */
     struct table listed;   /* name in the chunks -> chunk symbol */
@@ -164,8 +166,8 @@ struct join {
     size_t entity_count;
     struct join_function *functions; /* in program order */
     size_t function_count;
-    struct united_section *united;
-    size_t united_count;
+    struct united_section **united;
+    size_t united_count, united_capacity;
     bool has_twins;                      /* Mercury's sections take part */
     struct join_pairs graph[JOIN_PARTS]; /* by part, see JOIN_PART */
     struct join_origin *origins;         /* by joined section */
@@ -174,12 +176,6 @@ struct join {
         uint32_t twin_info, twin_symtab, twin_indices;
     } tables; /* joined sections, 0 = none */
 };
-
-static inline const struct cubin_section *join_source(const struct join *join, uint32_t cubin,
-                                                      uint32_t section)
-{
-    return &join->inputs[cubin].cubin->sections[section];
-}
 
 /* The entity that a chunk's symbol ends up as; JOIN_NONE for section symbols. */
 static inline uint32_t join_entity_of(const struct join *join, uint32_t cubin, uint32_t symbol)
@@ -220,6 +216,22 @@ static inline const struct cubin_symbol *join_definition(const struct join *join
     return &join->inputs[e->cubin].cubin->symbols[e->symbol];
 }
 
+/* The section that a chunk's symbol stands in; NULL for an undefined, absolute or common one. */
+static inline struct join_section *join_section_of(const struct join_input *input, uint32_t symbol)
+{
+    uint32_t section = input->cubin->symbols[symbol].section;
+
+    return cubin_has_section(input->cubin, section) ? &input->sections[section] : NULL;
+}
+
+/* That of the entity's definition. */
+static inline struct join_section *join_definition_section(const struct join *join, uint32_t entity)
+{
+    const struct join_entity *e = &join->entities[entity];
+
+    return join_section_of(&join->inputs[e->cubin], e->symbol);
+}
+
 /* True when a word of an EXTERNS record names a function that is now defined. Measured: kernels
  * stay in it wherever they are defined. After join_resolve. */
 bool join_is_bound(const struct join *join, uint32_t cubin, uint32_t symbol);
@@ -233,29 +245,27 @@ uint8_t join_own_binding(const struct join *join, uint32_t entity);
 /* The joined symbol for a chunk's symbol; 0 for one that was dropped. After join_make_symbols. */
 uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol);
 
-/* join_mercury.c: the section that symbol `symbol` stands in, as relocation section `section` of
- * the chunk sees it: Mercury's see twins. */
-uint32_t join_seen_section(const struct join *join, uint32_t cubin, uint32_t section,
-                           uint32_t symbol);
+/* join_mercury.c: the section that symbol `symbol` stands in, as the relocation section `list` of
+ * the chunk sees it: Mercury's see twins. The null section for an undefined one, NULL for others.
+ */
+struct join_section *join_seen_section(const struct join_section *list, uint32_t symbol);
 
-/* join_blocks.c: cuts section `section` of chunk `cubin` into blocks that can move alone. False
- * when that cannot be: bytes other than padding, or relocations, lie outside of them. */
-bool join_blocks(struct join *join, uint32_t cubin, uint32_t section);
+/* join_blocks.c: cuts the section into blocks that can move alone. False when that cannot be: bytes
+ * other than padding, or relocations, lie outside of them. */
+bool join_blocks(struct join *join, struct join_section *section);
 
 /* Makes all of the section one block. */
-void join_blocks_whole(struct join *join, uint32_t cubin, uint32_t section);
+void join_blocks_whole(struct join *join, struct join_section *section);
 
 /* The block around `offset`, or NULL. */
-struct join_block *join_blocks_at(const struct join *join, uint32_t cubin, uint32_t section,
-                                  uint64_t offset);
+const struct join_block *join_blocks_at(const struct join_section *section, uint64_t offset);
 
 /* The offset in the joined section of byte `offset` of a chunk's united section. */
-uint64_t join_blocks_translate(const struct join *join, uint32_t cubin, uint32_t section,
+uint64_t join_blocks_translate(const struct join *join, const struct join_section *section,
                                uint64_t offset);
 
-/* A relocation's addend, which in a REL section of data stands in the field. */
-int64_t join_addend(const struct cubin *cubin, uint32_t section,
-                    const struct cubin_relocation *relocation);
+/* The addend of a relocation of `list`; in a REL section of data it stands in the field. */
+int64_t join_addend(const struct join_section *list, const struct cubin_relocation *relocation);
 
 /* The steps, in their order. */
 

@@ -93,12 +93,10 @@ static void list_objects(struct join *join, struct join_input *input)
     input->next_object =
         arena_zalloc(&join->arena, cubin->symbol_count, sizeof *input->next_object);
     for (uint32_t i = (uint32_t)cubin->symbol_count - 1; i > 0; i--) {
-        const struct cubin_symbol *symbol = &cubin->symbols[i];
-        struct join_input_section *section;
+        struct join_section *section = join_section_of(input, i);
 
-        if (input->entities[i] == JOIN_NONE || !cubin_has_section(cubin, symbol->section))
+        if (input->entities[i] == JOIN_NONE || !section)
             continue;
-        section = &input->sections[symbol->section];
         input->next_object[i] = section->first_object;
         section->first_object = i;
     }
@@ -115,11 +113,12 @@ static bool resolve_symbols(struct join *join, struct table *names, uint32_t cub
     for (uint32_t i = 1; i < input->cubin->symbol_count; i++) {
         const struct cubin_symbol *symbol = &input->cubin->symbols[i];
         uint32_t entity = JOIN_NONE;
+        struct join_section *section = join_section_of(input, i);
         uint32_t known;
 
         if (symbol->type == STT_SECTION) {
-            if (cubin_has_section(input->cubin, symbol->section))
-                input->sections[symbol->section].has_symbol = true;
+            if (section)
+                section->has_symbol = true;
         } else if (!is_known_by_name(join, symbol)) {
             entity = add_entity(join, cubin, i);
         } else {
@@ -139,55 +138,49 @@ static bool resolve_symbols(struct join *join, struct table *names, uint32_t cub
 
 /* The code section that a section belongs to: itself, or the target of its sh_info, or for
  * relocations of a function's constants that one's. The twin of code names the function instead. */
-static uint32_t owner_of(const struct join *join, const struct cubin *cubin, uint32_t section)
+static struct join_section *owner_of(const struct join *join, struct join_section *section)
 {
-    for (int steps = 0; steps < 4 && section != 0; steps++) {
-        const struct cubin_section *s = &cubin->sections[section];
+    const struct join_input *input = section->input;
+
+    for (int steps = 0; steps < 4; steps++) {
+        const struct cubin_section *s = section->source;
 
         if (cubin_is_text(s))
             return section;
         if (cubin_is_mercury(s) && !join->has_twins)
-            return 0;
+            return NULL;
         if (s->type == SHT_CUDA_CAPMERC)
-            return cubin->symbols[s->info].section;
+            return join_section_of(input, s->info);
         if (!((s->flags & SHF_INFO_LINK) || s->type == SHT_REL || s->type == SHT_RELA) ||
-            s->info >= cubin->section_count)
-            return 0;
-        section = s->info;
+            s->info >= input->cubin->section_count)
+            return NULL;
+        section = &input->sections[s->info];
     }
-    return 0;
-}
-
-static bool is_relocations(const struct join *join, const struct cubin_section *section)
-{
-    return section->type == SHT_REL || section->type == SHT_RELA ||
-           (section->type == SHT_CUDA_MERC_RELA && join->has_twins);
+    return NULL;
 }
 
 /* Finds the sections of each function; each code section begins the list of its own, which rises.
  */
-static void own_sections(struct join *join, struct join_input *input)
+static void own_sections(struct join *join)
 {
-    const struct cubin *cubin = input->cubin;
+    for (size_t i = join->section_count; i-- > 0;) {
+        struct join_section *s = &join->sections[i];
+        uint32_t type = s->source->type;
 
-    for (uint32_t i = (uint32_t)cubin->section_count - 1; i > 0; i--) {
-        const struct cubin_section *section = &cubin->sections[i];
-        struct join_input_section *s = &input->sections[i];
-
-        s->text = owner_of(join, cubin, i);
-        s->function = JOIN_NONE;
-        s->united = JOIN_NONE;
-        if (!cubin_is_mercury(section)) {
-            s->relocations = section->relocations;
-            s->relocation_count = section->relocation_count;
+        s->text = owner_of(join, s);
+        if (type == SHT_REL || type == SHT_RELA || type == SHT_CUDA_MERC_RELA)
+            s->target = &s->input->sections[s->source->info];
+        if (!cubin_is_mercury(s->source)) {
+            s->relocations = s->source->relocations;
+            s->relocation_count = s->source->relocation_count;
         }
-        if (is_relocations(join, section) && section->size) {
-            s->next_relocations = input->sections[section->info].first_relocations;
-            input->sections[section->info].first_relocations = i;
+        if (s->target && s->source->size && (type != SHT_CUDA_MERC_RELA || join->has_twins)) {
+            s->next_relocations = s->target->first_relocations;
+            s->target->first_relocations = s;
         }
-        if (s->text && s->text != i) {
-            s->next_owned = input->sections[s->text].next_owned;
-            input->sections[s->text].next_owned = i;
+        if (s->text && s->text != s) {
+            s->next_owned = s->text->next_owned;
+            s->text->next_owned = s;
         }
     }
 }
@@ -250,8 +243,8 @@ bool join_resolve(struct join *join)
     for (size_t i = 0; i < join->count; i++)
         most += join->inputs[i].cubin->symbol_count;
     join->entities = arena_alloc(&join->arena, most, sizeof *join->entities);
+    own_sections(join);
     for (size_t i = 0; i < join->count; i++) {
-        own_sections(join, &join->inputs[i]);
         index_records(join, &join->inputs[i]);
         ok = resolve_symbols(join, &names, (uint32_t)i) && ok;
         list_objects(join, &join->inputs[i]);

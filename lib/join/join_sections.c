@@ -7,15 +7,14 @@
 #define STRTAB 2u
 #define SYMTAB 3u
 
-/* Adds what section `source` of chunk `cubin` becomes; 0, 0: a section that is made anew. */
-static uint32_t add(struct join *join, const struct cubin_section *section, uint32_t cubin,
-                    uint32_t source)
+/* Adds what a section of a chunk becomes; NULL: one that is made anew. */
+static uint32_t add(struct join *join, const struct cubin_section *section,
+                    const struct join_section *from)
 {
     struct cubin *out = join->out;
 
     out->sections[out->section_count] = *section;
-    join->origins[out->section_count] =
-        (struct join_origin){.cubin = cubin, .section = source, .united = JOIN_NONE};
+    join->origins[out->section_count] = (struct join_origin){.section = from};
     return (uint32_t)out->section_count++;
 }
 
@@ -90,20 +89,18 @@ static void add_own(struct join *join, enum place place)
 {
     for (size_t f = 0; f < join->function_count; f++) {
         const struct join_function *function = &join->functions[f];
-        struct join_input *input = &join->inputs[function->cubin];
 
-        for (uint32_t i = function->text; i; i = input->sections[i].next_owned) {
-            struct cubin_section section;
+        for (struct join_section *s = function->text; s; s = s->next_owned) {
+            struct cubin_section section = *s->source;
 
-            if (place_of(&input->cubin->sections[i]) != place)
+            if (place_of(s->source) != place)
                 continue;
-            section = input->cubin->sections[i];
             section.name = own_section_name(join, section.name, function->entity);
             section.relocations = NULL;
             section.relocation_count = 0;
             if (is_filled_later(place))
                 section.data = (struct bytes){0};
-            input->sections[i].joined = add(join, &section, function->cubin, i);
+            s->joined = add(join, &section, s);
         }
     }
 }
@@ -111,14 +108,14 @@ static void add_own(struct join *join, enum place place)
 /* Adds one united section, unless nothing of it is left. */
 static void add_united(struct join *join, struct united_section *united)
 {
-    struct cubin_section section = *united->source;
+    struct cubin_section section = *united->first->source;
 
     section.alignment = united->alignment;
     section.size = united->size;
     section.data = (struct bytes){united->data, united->data ? united->size : 0};
     if (!(section.flags & SHF_INFO_LINK))
         section.info = 0;
-    united->joined = add(join, &section, united->cubin, united->section);
+    united->joined = add(join, &section, united->first);
 }
 
 static bool is_data(uint32_t type)
@@ -129,14 +126,13 @@ static bool is_data(uint32_t type)
 
 /* Adds the united sections of types `first` to `last`; 0 to 0: all that are no data. Without those
  * of Mercury's. */
-static void add_united_types(struct join *join, struct united_section *const *order, uint32_t first,
-                             uint32_t last)
+static void add_united_types(struct join *join, uint32_t first, uint32_t last)
 {
     for (size_t i = 0; i < join->united_count; i++) {
-        struct united_section *united = order[i];
-        uint32_t type = united->source->type;
+        struct united_section *united = join->united[i];
+        uint32_t type = united->first->source->type;
 
-        if (!cubin_is_mercury(united->source) &&
+        if (!cubin_is_mercury(united->first->source) &&
             (last ? type >= first && type <= last : !is_data(type)))
             add_united(join, united);
     }
@@ -146,21 +142,9 @@ static int by_name(const void *a, const void *b)
 {
     const struct united_section *x = *(struct united_section *const *)a;
     const struct united_section *y = *(struct united_section *const *)b;
-    int order = text_compare(x->source->name, y->source->name);
+    int order = text_compare(x->first->source->name, y->first->source->name);
 
-    return order ? order : x < y ? -1 : 1;
-}
-
-/* The united sections by name, so that their order does not depend on the chunks. */
-static struct united_section **sorted_united(struct join *join)
-{
-    struct united_section **order =
-        arena_alloc(&join->arena, join->united_count, sizeof(struct united_section *));
-
-    for (size_t i = 0; i < join->united_count; i++)
-        order[i] = &join->united[i];
-    SORT(order, join->united_count, by_name);
-    return order;
+    return order ? order : x->first < y->first ? -1 : 1;
 }
 
 /* Adds a section for a united one's relocations, unless there are none of that kind. */
@@ -168,7 +152,7 @@ static void add_relocations(struct join *join, const struct united_section *unit
 {
     size_t in_place = united->in_place_count, all = united->relocation_count;
     bool is_twin = type == SHT_CUDA_MERC_RELA;
-    struct text name = united->source->name;
+    struct text name = united->first->source->name;
     const char *prefix = is_twin ? ".nv.merc.rela" : type == SHT_REL ? ".rel" : ".rela";
     struct cubin_section section = {
         .type = type,
@@ -183,32 +167,31 @@ static void add_relocations(struct join *join, const struct united_section *unit
     if (is_twin)
         name = cubin_twin_plain_name(name);
     section.name = text_of(arena_printf(&join->out->arena, "%s%.*s", prefix, TEXT_ARG(name)));
-    join->origins[add(join, &section, 0, 0)].united = (uint32_t)(united - join->united);
+    join->origins[add(join, &section, NULL)].united = united;
 }
 
 /* The relocations of the united sections, or of their twins. */
-static void add_united_relocations(struct join *join, struct united_section *const *order,
-                                   bool of_twins)
+static void add_united_relocations(struct join *join, bool of_twins)
 {
     for (size_t i = 0; i < join->united_count; i++) {
-        if (cubin_is_mercury(order[i]->source) != of_twins)
+        if (cubin_is_mercury(join->united[i]->first->source) != of_twins)
             continue;
         if (of_twins) {
-            add_relocations(join, order[i], SHT_CUDA_MERC_RELA);
+            add_relocations(join, join->united[i], SHT_CUDA_MERC_RELA);
         } else {
-            add_relocations(join, order[i], SHT_REL);
-            add_relocations(join, order[i], SHT_RELA);
+            add_relocations(join, join->united[i], SHT_REL);
+            add_relocations(join, join->united[i], SHT_RELA);
         }
     }
 }
 
 /* The united twins of data, or those of debug information. */
-static void add_united_twins(struct join *join, struct united_section *const *order, bool is_data)
+static void add_united_twins(struct join *join, bool is_data)
 {
     for (size_t i = 0; i < join->united_count; i++)
-        if (cubin_is_mercury(order[i]->source) &&
-            is_data == (order[i]->source->type != SHT_PROGBITS))
-            add_united(join, order[i]);
+        if (cubin_is_mercury(join->united[i]->first->source) &&
+            is_data == (join->united[i]->first->source->type != SHT_PROGBITS))
+            add_united(join, join->united[i]);
 }
 
 /* Mercury's own symbol table, with section indices of 32 bits where there are so many. */
@@ -223,7 +206,7 @@ static void add_twin_tables(struct join *join)
                                         .link = (uint32_t)join->out->section_count + 1,
                                         .alignment = 4,
                                         .entry_size = sizeof(Elf32_Word)},
-                0, 0);
+                NULL);
     join->tables.twin_symtab = add(join,
                                    &(struct cubin_section){.name = TEXT(".nv.merc.symtab"),
                                                            .type = SHT_CUDA_MERC_SYMTAB,
@@ -231,7 +214,7 @@ static void add_twin_tables(struct join *join)
                                                            .link = STRTAB,
                                                            .alignment = 8,
                                                            .entry_size = sizeof(Elf64_Sym)},
-                                   0, 0);
+                                   NULL);
     for (size_t c = 0; c < join->count; c++)
         join->inputs[c].sections[join->inputs[c].twins.symtab].joined = join->tables.twin_symtab;
 }
@@ -244,78 +227,64 @@ static uint32_t add_first(struct join *join, uint32_t type)
     uint32_t last = 0;
 
     CONTEXT_DEFER(table_cleanup, &names);
-    for (uint32_t c = 0; c < join->count; c++) {
-        struct join_input *input = &join->inputs[c];
+    for (size_t i = 0; i < join->section_count; i++) {
+        struct join_section *section = &join->sections[i];
+        const struct cubin_section *source = section->source;
 
-        for (uint32_t i = 1; i < input->cubin->section_count; i++) {
-            const struct cubin_section *section = &input->cubin->sections[i];
-            uint32_t known;
-
-            if (section->type != type || input->sections[i].text ||
-                cubin_is_mercury(section) != (type == SHT_CUDA_MERC_INFO))
-                continue;
-            known = table_find(&names, section->name);
-            if (known == TABLE_NONE) {
-                known = last = add(join, section, c, i);
-                table_add(&names, section->name, known);
-            }
-            input->sections[i].joined = known;
+        if (source->type != type || section->text ||
+            cubin_is_mercury(source) != (type == SHT_CUDA_MERC_INFO))
+            continue;
+        section->joined = table_find(&names, source->name);
+        if (section->joined == TABLE_NONE) {
+            section->joined = last = add(join, source, section);
+            table_add(&names, source->name, last);
         }
     }
     return last;
 }
 
 /* The second form of all that, in the order of ptxas. */
-static void add_twins(struct join *join, struct united_section *const *order)
+static void add_twins(struct join *join)
 {
     if (!join->has_twins)
         return;
     add_own(join, PLACE_TWIN_TEXT);
-    add_united_twins(join, order, false);
+    add_united_twins(join, false);
     join->tables.twin_info = add_first(join, SHT_CUDA_MERC_INFO);
     add_own(join, PLACE_TWIN_INFO);
     add_own(join, PLACE_TWIN_RELOCATIONS);
-    add_united_relocations(join, order, true);
+    add_united_relocations(join, true);
     add_own(join, PLACE_TWIN_CONSTANTS);
-    add_united_twins(join, order, true);
+    add_united_twins(join, true);
     add_twin_tables(join);
 }
 
 /* Sections of copies that were dropped stand for those of the copy that was kept. */
-static void map_dropped(struct join *join, uint32_t cubin, uint32_t text)
+static void map_dropped(struct join *join, struct join_section *text)
 {
-    struct join_input *input = &join->inputs[cubin];
-    uint32_t function = input->cubin->sections[text].info & 0xffffffu;
-    const struct join_entity *entity = &join->entities[join_entity_of(join, cubin, function)];
-    const struct join_input *kept = &join->inputs[entity->cubin];
-    uint32_t j = kept->cubin->symbols[entity->symbol].section;
+    uint32_t function = text->source->info & 0xffffffu;
+    const struct join_section *kept =
+        join_definition_section(join, join_entity_of(join, text->cubin, function));
 
-    if (!cubin_has_section(kept->cubin, j))
-        return;
-    for (uint32_t i = text; i && j;
-         i = input->sections[i].next_owned, j = kept->sections[j].next_owned)
-        if (text_equal(input->cubin->sections[i].name, kept->cubin->sections[j].name))
-            input->sections[i].joined = kept->sections[j].joined;
+    for (struct join_section *s = text; s && kept; s = s->next_owned, kept = kept->next_owned)
+        if (text_equal(s->source->name, kept->source->name))
+            s->joined = kept->joined;
 }
 
 /* Says for each chunk's section which joined one it went into, and which of those have symbols. */
 static void map_sections(struct join *join)
 {
-    for (uint32_t c = 0; c < join->count; c++) {
-        struct join_input *input = &join->inputs[c];
+    for (size_t i = 0; i < join->section_count; i++) {
+        struct join_section *section = &join->sections[i];
 
-        for (uint32_t i = 1; i < input->cubin->section_count; i++) {
-            struct join_input_section *section = &input->sections[i];
-
-            if (section->united != JOIN_NONE)
-                section->joined = join->united[section->united].joined;
-            else if (cubin_is_text(&input->cubin->sections[i]) && section->function == JOIN_NONE)
-                map_dropped(join, c, i);
-        }
-        for (uint32_t i = 1; i < input->cubin->section_count; i++)
-            if (input->sections[i].has_symbol)
-                join->origins[input->sections[i].joined].wants_symbol = true;
+        if (section->united)
+            section->joined = section->united->joined;
+        else if (cubin_is_text(section->source) && section->function == JOIN_NONE)
+            map_dropped(join, section);
     }
+    for (size_t i = 0; i < join->section_count; i++)
+        if (join->sections[i].has_symbol)
+            join->origins[join->sections[i].joined].wants_symbol = true;
 }
 
 /* Turns the chunks' section indices into joined ones. */
@@ -324,23 +293,24 @@ static void link_sections(struct join *join)
     for (size_t i = SYMTAB + 1; i < join->out->section_count; i++) {
         struct cubin_section *section = &join->out->sections[i];
         const struct join_origin *origin = &join->origins[i];
-        const struct join_input_section *sections = join->inputs[origin->cubin].sections;
+        const struct join_input *input;
 
-        if (origin->united != JOIN_NONE) {
-            section->info = join->united[origin->united].joined;
+        if (origin->united) {
+            section->info = origin->united->joined;
             if (section->type == SHT_CUDA_MERC_RELA)
                 section->link = join->tables.twin_symtab;
             continue;
         }
-        if (origin->section == 0)
+        if (!origin->section)
             continue;
+        input = origin->section->input;
         if (section->link)
-            section->link = section->link == join->inputs[origin->cubin].cubin->symtab
+            section->link = section->link == input->cubin->symtab
                                 ? SYMTAB
-                                : sections[section->link].joined;
+                                : input->sections[section->link].joined;
         if ((section->flags & SHF_INFO_LINK) || section->type == SHT_REL ||
             section->type == SHT_RELA)
-            section->info = sections[section->info].joined;
+            section->info = input->sections[section->info].joined;
         if (section->info == 0)
             section->flags &= ~(uint64_t)SHF_INFO_LINK;
     }
@@ -358,16 +328,16 @@ void join_make_sections(struct join *join)
                     .alignment = 8,
                     .entry_size = sizeof(Elf64_Sym)},
     };
-    struct united_section **order = sorted_united(join);
-    size_t most = 10 + 2 * join->united_count;
+    /* Each united section may have two of relocations. */
+    size_t most = 10 + 2 * join->united_count + join->section_count;
 
-    for (size_t c = 0; c < join->count; c++)
-        most += join->inputs[c].cubin->section_count;
+    /* By name, so that their order does not depend on the chunks. */
+    SORT(join->united, join->united_count, by_name);
     join->out->sections = arena_alloc(&join->out->arena, most, sizeof *join->out->sections);
     join->origins = arena_zalloc(&join->arena, most, sizeof *join->origins);
     for (size_t i = 0; i <= SYMTAB; i++)
-        add(join, &first[i], 0, 0);
-    add_united_types(join, order, 0, 0);
+        add(join, &first[i], NULL);
+    add_united_types(join, 0, 0);
     add_first(join, SHT_NOTE);
     join->tables.info = add_first(join, SHT_CUDA_INFO);
     join->tables.compat = add_first(join, SHT_CUDA_COMPAT);
@@ -376,17 +346,17 @@ void join_make_sections(struct join *join)
     if (join->graph[JOIN_PROTOTYPES].count)
         join->tables.prototypes = add_first(join, SHT_CUDA_PROTOTYPE);
     add_own(join, PLACE_RELOCATIONS);
-    add_united_relocations(join, order, false);
-    add_united_types(join, order, SHT_CUDA_CONSTANT0, SHT_CUDA_CONSTANT_LAST);
+    add_united_relocations(join, false);
+    add_united_types(join, SHT_CUDA_CONSTANT0, SHT_CUDA_CONSTANT_LAST);
     add_own(join, PLACE_CONSTANTS);
     add_own(join, PLACE_TEXT);
-    add_united_types(join, order, SHT_CUDA_GLOBAL_INIT, SHT_CUDA_GLOBAL_INIT);
+    add_united_types(join, SHT_CUDA_GLOBAL_INIT, SHT_CUDA_GLOBAL_INIT);
     add_own(join, PLACE_SHARED);
-    add_united_types(join, order, SHT_CUDA_SHARED, SHT_CUDA_SHARED);
-    add_united_types(join, order, SHT_CUDA_GLOBAL, SHT_CUDA_GLOBAL);
+    add_united_types(join, SHT_CUDA_SHARED, SHT_CUDA_SHARED);
+    add_united_types(join, SHT_CUDA_GLOBAL, SHT_CUDA_GLOBAL);
     add_own(join, PLACE_PARAMETERS);
     add_own(join, PLACE_OTHER);
-    add_twins(join, order);
+    add_twins(join);
     map_sections(join);
     link_sections(join);
     join->out->symtab = SYMTAB;

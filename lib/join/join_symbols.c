@@ -83,12 +83,9 @@ static void add_section_symbols(struct join *join)
 /* The joined section of an entity's definition. */
 static uint32_t section_of(const struct join *join, uint32_t entity)
 {
-    const struct join_input *input = &join->inputs[join->entities[entity].cubin];
-    uint32_t section = join_definition(join, entity)->section;
+    const struct join_section *section = join_definition_section(join, entity);
 
-    if (!cubin_has_section(input->cubin, section))
-        return section;
-    return input->sections[section].joined;
+    return section ? section->joined : join_definition(join, entity)->section;
 }
 
 static void add_entity(struct join *join, uint32_t entity, uint8_t binding)
@@ -114,15 +111,13 @@ static void add_functions(struct join *join, uint8_t binding)
 {
     for (size_t f = 0; f < join->function_count; f++) {
         const struct join_function *function = &join->functions[f];
-        const struct join_input *input = &join->inputs[function->cubin];
 
         add_entity(join, function->entity, binding);
-        for (uint32_t s = function->text; s; s = input->sections[s].next_owned)
-            for (uint32_t i = input->sections[s].first_object; i; i = input->next_object[i]) {
-                uint32_t entity = join_entity_of(join, function->cubin, i);
+        for (const struct join_section *s = function->text; s; s = s->next_owned)
+            for (uint32_t i = s->first_object; i; i = s->input->next_object[i]) {
+                uint32_t entity = join_entity_of(join, s->cubin, i);
 
-                if (join->entities[entity].cubin == function->cubin &&
-                    join->entities[entity].symbol == i)
+                if (join->entities[entity].cubin == s->cubin && join->entities[entity].symbol == i)
                     add_entity(join, entity, binding);
             }
     }
@@ -132,16 +127,13 @@ static void add_functions(struct join *join, uint8_t binding)
 static bool is_loose(const struct join *join, uint32_t entity)
 {
     const struct join_entity *e = &join->entities[entity];
-    const struct join_input *input = &join->inputs[e->cubin];
-    uint32_t section = join_definition(join, entity)->section;
+    const struct join_section *section = join_definition_section(join, entity);
 
     if (join_is_dropped(e))
         return false;
     if (e->name.size == 0 && e->user == JOIN_NONE && !e->used_by_data)
         return false; /* ptxas leaves nameless ones behind that nothing refers to */
-    if (!cubin_has_section(input->cubin, section))
-        return true;
-    return input->sections[section].text == 0 && input->sections[section].joined != 0;
+    return !section || (!section->text && section->joined != 0);
 }
 
 static int by_place(const void *a, const void *b)
@@ -209,13 +201,10 @@ void join_make_symbols(struct join *join)
 
 uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol)
 {
-    const struct join_input *input = &join->inputs[cubin];
+    const struct join_section *section = join_section_of(&join->inputs[cubin], symbol);
     uint32_t entity = join_entity_of(join, cubin, symbol);
-    uint32_t section = input->cubin->symbols[symbol].section;
 
     if (entity != JOIN_NONE)
         return join->entities[entity].index;
-    return cubin_has_section(input->cubin, section)
-               ? join->origins[input->sections[section].joined].symbol
-               : 0;
+    return section ? join->origins[section->joined].symbol : 0;
 }

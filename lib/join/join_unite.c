@@ -32,105 +32,93 @@ static bool is_united_type(const struct join *join, const struct cubin_section *
     }
 }
 
-static uint32_t united_for(struct join *join, struct table *names, size_t *capacity, uint32_t cubin,
-                           uint32_t section)
+static struct united_section *united_for(struct join *join, struct table *names,
+                                         const struct join_section *section)
 {
-    const struct cubin_section *source = join_source(join, cubin, section);
+    const struct cubin_section *source = section->source;
     const char *key = arena_printf(&join->arena, "%x %.*s", source->type, TEXT_ARG(source->name));
     uint32_t index = table_add(names, text_of(key), (uint32_t)join->united_count);
     struct united_section *united;
 
-    if (index == join->united_count)
-        ARENA_PUSH(&join->arena, join->united, join->united_count, *capacity) =
-            (struct united_section){
-                .source = source,
-                .cubin = cubin,
-                .section = section,
-                .alignment = 1,
-                .is_shared = source->type == SHT_CUDA_SHARED,
-                .is_frames = text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_frame")),
-                .is_copied = join_is_copied_twin(source)};
-    united = &join->united[index];
+    if (index < join->united_count) {
+        united = join->united[index];
+    } else {
+        united = arena_alloc(&join->arena, 1, sizeof *united);
+        *united = (struct united_section){
+            .first = section,
+            .alignment = 1,
+            .is_shared = source->type == SHT_CUDA_SHARED,
+            .is_frames = text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_frame")),
+            .is_copied = join_is_copied_twin(source)};
+        ARENA_PUSH(&join->arena, join->united, join->united_count, join->united_capacity) = united;
+    }
     if (source->alignment > united->alignment)
         united->alignment = source->alignment;
-    return index;
+    return united;
 }
 
-/* Calls function(join, chunk, section) for each section that is united. */
-static void for_each(struct join *join, void (*function)(struct join *, uint32_t, uint32_t))
+/* Calls function(join, section) for each section that is united. */
+static void for_each(struct join *join, void (*function)(struct join *, struct join_section *))
 {
-    for (uint32_t c = 0; c < join->count; c++)
-        for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
-            if (join->inputs[c].sections[i].united != JOIN_NONE)
-                function(join, c, i);
+    for (size_t i = 0; i < join->section_count; i++)
+        if (join->sections[i].united)
+            function(join, &join->sections[i]);
 }
 
-static struct united_section *united_of(const struct join *join, uint32_t cubin, uint32_t section)
+static void cut(struct join *join, struct join_section *section)
 {
-    return &join->united[join->inputs[cubin].sections[section].united];
-}
-
-static void cut(struct join *join, uint32_t cubin, uint32_t section)
-{
-    struct united_section *united = united_of(join, cubin, section);
-    const struct join_input_section *sections = join->inputs[cubin].sections;
+    struct united_section *united = section->united;
 
     if (united->is_copied)
         return;
-    for (uint32_t i = sections[section].first_relocations; i; i = sections[i].next_relocations)
-        if (join->inputs[cubin].cubin->sections[i].type == SHT_REL)
+    for (const struct join_section *s = section->first_relocations; s; s = s->next_relocations)
+        if (s->source->type == SHT_REL)
             united->has_in_place = true;
     if (!united->is_shared && !united->is_whole)
-        united->is_whole = !join_blocks(join, cubin, section);
+        united->is_whole = !join_blocks(join, section);
 }
 
 /* A reference that counts from the begin of a section must hit one of its blocks. */
-static void check_reference(const struct join *join, uint32_t cubin, uint32_t section,
+static void check_reference(const struct join_section *list,
                             const struct cubin_relocation *relocation)
 {
-    const struct join_input *input = &join->inputs[cubin];
-    uint32_t seen = join_seen_section(join, cubin, section, relocation->symbol);
+    const struct join_section *seen = join_seen_section(list, relocation->symbol);
     struct united_section *united;
     int64_t addend;
 
-    if (input->cubin->symbols[relocation->symbol].type != STT_SECTION ||
-        seen >= input->cubin->section_count || input->sections[seen].united == JOIN_NONE)
+    if (list->input->cubin->symbols[relocation->symbol].type != STT_SECTION || !seen ||
+        !seen->united)
         return;
-    if (united_of(join, cubin, seen)->is_copied)
-        seen = input->sections[seen].plain;
-    if (seen == 0 || input->sections[seen].united == JOIN_NONE)
+    if (seen->united->is_copied)
+        seen = seen->plain;
+    if (!seen || !seen->united)
         return;
-    united = united_of(join, cubin, seen);
-    if (united->is_frames && input->cubin->sections[section].info == seen)
+    united = seen->united;
+    if (united->is_frames && list->target == seen)
         return; /* a frame's reference to its CIE is made anew */
-    addend = join_addend(input->cubin, section, relocation);
+    addend = join_addend(list, relocation);
     if (!united->is_shared && !united->is_whole &&
-        (addend < 0 || !join_blocks_at(join, cubin, seen, (uint64_t)addend)))
+        (addend < 0 || !join_blocks_at(seen, (uint64_t)addend)))
         united->is_whole = true;
 }
 
 static void check_references(const struct join *join)
 {
-    for (uint32_t c = 0; c < join->count; c++) {
-        const struct cubin *cubin = join->inputs[c].cubin;
-
-        for (uint32_t i = 1; i < cubin->section_count; i++)
-            for (size_t k = 0; k < join->inputs[c].sections[i].relocation_count; k++)
-                check_reference(join, c, i, &join->inputs[c].sections[i].relocations[k]);
-    }
+    for (size_t i = 0; i < join->section_count; i++)
+        for (size_t k = 0; k < join->sections[i].relocation_count; k++)
+            check_reference(&join->sections[i], &join->sections[i].relocations[k]);
 }
 
-static void gather_blocks(struct join *join, uint32_t cubin, uint32_t section)
+static void gather_blocks(struct join *join, struct join_section *section)
 {
-    struct united_section *united = united_of(join, cubin, section);
-    struct join_input_section *s = &join->inputs[cubin].sections[section];
+    struct united_section *united = section->united;
 
     if (united->is_whole)
-        join_blocks_whole(join, cubin, section);
-    for (size_t i = 0; i < s->block_count; i++)
-        if (s->blocks[i].is_kept)
+        join_blocks_whole(join, section);
+    for (size_t i = 0; i < section->block_count; i++)
+        if (section->blocks[i].is_kept)
             ARENA_PUSH(&join->arena, united->blocks, united->block_count, united->block_capacity) =
-                &s->blocks[i];
+                &section->blocks[i];
 }
 
 static int by_order(const void *a, const void *b)
@@ -142,8 +130,8 @@ static int by_order(const void *a, const void *b)
         return x->rank < y->rank ? -1 : 1;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
-    if (x->cubin != y->cubin)
-        return x->cubin < y->cubin ? -1 : 1;
+    if (x->section->cubin != y->section->cubin)
+        return x->section->cubin < y->section->cubin ? -1 : 1;
     if (x->offset != y->offset)
         return x->offset < y->offset ? -1 : 1;
     return (x->section > y->section) - (x->section < y->section);
@@ -162,56 +150,52 @@ static void place(struct join *join, struct united_section *united)
         if (block->alignment > united->alignment)
             united->alignment = block->alignment;
     }
-    if (united->source->has_no_bytes)
+    if (united->first->source->has_no_bytes)
         return;
     united->data = arena_zalloc(&join->out->arena, united->size, 1);
     for (size_t i = 0; i < united->block_count; i++) {
         const struct join_block *block = united->blocks[i];
 
         if (block->size)
-            memcpy(united->data + block->placed,
-                   join_source(join, block->cubin, block->section)->data.data + block->offset,
+            memcpy(united->data + block->placed, block->section->source->data.data + block->offset,
                    block->size);
     }
 }
 
 /* Gives the objects of a section their new values. */
-static void place_objects(struct join *join, uint32_t cubin, uint32_t section)
+static void place_objects(struct join *join, struct join_section *section)
 {
-    const struct join_input *input = &join->inputs[cubin];
-    struct united_section *united = united_of(join, cubin, section);
+    const struct join_input *input = section->input;
 
-    for (uint32_t i = input->sections[section].first_object; i; i = input->next_object[i]) {
+    for (uint32_t i = section->first_object; i; i = input->next_object[i]) {
         struct join_entity *entity = &join->entities[input->entities[i]];
 
-        if (!join_is_first(join, cubin, i))
+        if (!join_is_first(join, section->cubin, i))
             continue;
-        if (united->is_shared)
-            united->size += entity->size;
+        if (section->united->is_shared)
+            section->united->size += entity->size;
         else
-            entity->value =
-                join_blocks_translate(join, cubin, section, input->cubin->symbols[i].value);
+            entity->value = join_blocks_translate(join, section, input->cubin->symbols[i].value);
     }
 }
 
 void join_unite_sections(struct join *join)
 {
     struct table names = {0};
-    size_t capacity = 0;
 
     CONTEXT_DEFER(table_cleanup, &names);
-    for (uint32_t c = 0; c < join->count; c++)
-        for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
-            if (!join->inputs[c].sections[i].text &&
-                is_united_type(join, &join->inputs[c].cubin->sections[i]))
-                join->inputs[c].sections[i].united = united_for(join, &names, &capacity, c, i);
+    for (size_t i = 0; i < join->section_count; i++) {
+        struct join_section *section = &join->sections[i];
 
+        if (!section->text && is_united_type(join, section->source))
+            section->united = united_for(join, &names, section);
+    }
     for_each(join, cut);
     check_references(join);
     for_each(join, gather_blocks);
     for (size_t i = 0; i < join->united_count; i++)
-        if (!join->united[i].is_shared && !join->united[i].is_copied)
-            place(join, &join->united[i]);
+        if (!join->united[i]->is_shared && !join->united[i]->is_copied)
+            place(join, join->united[i]);
     join_unite_twins(join);
     for_each(join, place_objects);
 }
