@@ -47,7 +47,7 @@ static void find_longest(struct exact *join)
 /* The sections of bank 4 are those of the chunk that has all of it. */
 static void take_longest(struct exact *join)
 {
-    const struct exact_input *input = &join->inputs[join->longest];
+    struct exact_input *input = &join->inputs[join->longest];
 
     for (uint32_t out = 1; out < join->image.section_count; out++) {
         struct image_section *section = &join->image.sections[out];
@@ -55,10 +55,10 @@ static void take_longest(struct exact *join)
 
         if (!is_bank4(section->name) && !is_bank4_relocation(section->name))
             continue;
-        index = exact_section_of(join, join->longest, out);
+        index = exact_section_of(join, input, out);
         if (index == 0)
             continue;
-        join->sections.items[out - 1].chunk = join->longest;
+        join->sections.items[out - 1].input = input;
         join->sections.items[out - 1].index = index;
         section->data = input->cubin.sections[index].data.data;
         section->size = input->cubin.sections[index].size;
@@ -67,21 +67,21 @@ static void take_longest(struct exact *join)
     }
 }
 
-static bool check_bytes(struct exact *join, size_t chunk, uint32_t index, uint32_t out)
+static bool check_bytes(struct exact *join, const struct exact_input *input, uint32_t index,
+                        const struct exact_item *item)
 {
-    const struct exact_item *item = &join->sections.items[out - 1];
-    const struct cubin_section *mine = &join->inputs[chunk].cubin.sections[index];
-    const struct cubin_section *whole = &join->inputs[item->chunk].cubin.sections[item->index];
+    const struct cubin_section *mine = &input->cubin.sections[index];
+    const struct cubin_section *whole = &item->input->cubin.sections[item->index];
 
     if (mine->type != whole->type || mine->flags != whole->flags ||
         mine->alignment != whole->alignment || mine->entry_size != whole->entry_size ||
         mine->has_no_bytes != whole->has_no_bytes)
-        return exact_differs(join, chunk, index, "has another type or alignment in another chunk");
+        return exact_differs(join, input, index, "has another type or alignment in another chunk");
     if (mine->size > whole->size || (mine->size < whole->size && !is_bank4(mine->name)))
-        return exact_differs(join, chunk, index, "has another size in another chunk");
+        return exact_differs(join, input, index, "has another size in another chunk");
     if (!mine->has_no_bytes && mine->size > 0 &&
         memcmp(mine->data.data, whole->data.data, (size_t)mine->size) != 0)
-        return exact_differs(join, chunk, index, "has other contents in another chunk");
+        return exact_differs(join, input, index, "has other contents in another chunk");
     return true;
 }
 
@@ -101,19 +101,19 @@ Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela reco
 }
 
 /* Lists have falling offsets, so that a beginning of a table is the end of its list. */
-static bool check_relocations(struct exact *join, size_t chunk, uint32_t index, uint32_t out)
+static bool check_relocations(struct exact *join, const struct exact_input *input, uint32_t index,
+                              const struct exact_item *item)
 {
-    const struct exact_item *item = &join->sections.items[out - 1];
-    const struct exact_input *input = &join->inputs[chunk], *other = &join->inputs[item->chunk];
+    const struct exact_input *other = item->input;
     const struct cubin_section *mine = &input->cubin.sections[index];
     const struct cubin_section *whole = &other->cubin.sections[item->index];
     size_t count = mine->size / mine->entry_size, all;
 
     if (mine->entry_size != whole->entry_size)
-        return exact_differs(join, chunk, index, "has other records in another chunk");
+        return exact_differs(join, input, index, "has other records in another chunk");
     all = whole->size / whole->entry_size;
     if (count > all || (count < all && !is_bank4_relocation(mine->name)))
-        return exact_differs(join, chunk, index, "has another number of records in another chunk");
+        return exact_differs(join, input, index, "has another number of records in another chunk");
     for (size_t i = 0; i < count; i++) {
         Elf64_Rela a = exact_relocation(mine, i), b = exact_relocation(whole, all - count + i);
         uint64_t row = ELF64_R_SYM(a.r_info), other_row = ELF64_R_SYM(b.r_info);
@@ -122,49 +122,49 @@ static bool check_relocations(struct exact *join, size_t chunk, uint32_t index, 
             a.r_offset != b.r_offset || a.r_addend != b.r_addend ||
             ELF64_R_TYPE(a.r_info) != ELF64_R_TYPE(b.r_info) ||
             input->symbol_out[row] != other->symbol_out[other_row])
-            return exact_differs(join, chunk, index, "has other records in another chunk");
+            return exact_differs(join, input, index, "has other records in another chunk");
     }
     return true;
 }
 
-static bool is_same_kind(const struct exact *join, size_t chunk, uint32_t index,
+static bool is_same_kind(const struct exact_input *input, uint32_t index,
                          const struct exact_item *item)
 {
-    const struct exact_input *mine = &join->inputs[chunk], *whole = &join->inputs[item->chunk];
-    const struct cubin_section *a = &mine->cubin.sections[index];
-    const struct cubin_section *b = &whole->cubin.sections[item->index];
+    const struct cubin_section *a = &input->cubin.sections[index];
+    const struct cubin_section *b = &item->input->cubin.sections[item->index];
 
-    return mine->section_class[index] == whole->section_class[item->index] && a->type == b->type &&
-           a->entry_size == b->entry_size;
+    return input->section_class[index] == item->input->section_class[item->index] &&
+           a->type == b->type && a->entry_size == b->entry_size;
 }
 
 static bool check_section(struct exact *join, uint32_t out)
 {
-    const struct exact_item item = join->sections.items[out - 1];
-    unsigned class = join->inputs[item.chunk].section_class[item.index];
+    const struct exact_item *item = &join->sections.items[out - 1];
+    unsigned class = item->input->section_class[item->index];
     struct text name = join->image.sections[out].name;
     bool is_bank = is_bank4(name) || is_bank4_relocation(name);
     bool is_list = class == EXACT_RELOCATIONS || class == EXACT_MERCURY_RELOCATIONS;
     bool is_bytes = is_shared_class(class) || class == EXACT_EMPTY ||
                     text_equal(cubin_twin_plain_name(name), TEXT(".debug_str"));
 
-    if (item.owner != EXACT_COMMON)
+    if (item->owner != EXACT_COMMON)
         return true;
     is_list = is_list && !exact_is_frames(name) && !exact_is_lines(name);
     for (size_t c = 0; c < join->count; c++) {
-        uint32_t index = exact_section_of(join, c, out);
+        const struct exact_input *input = &join->inputs[c];
+        uint32_t index = exact_section_of(join, input, out);
 
-        if (c == item.chunk)
+        if (input == item->input)
             continue;
         if (index == 0) {
             if ((!is_list && !is_bytes) || is_bank || class == EXACT_CODE || class == EXACT_EMPTY)
                 continue;
-            return exact_differs(join, item.chunk, item.index, "is missing in another chunk");
+            return exact_differs(join, item->input, item->index, "is missing in another chunk");
         }
-        if (!is_same_kind(join, c, index, &item))
-            return exact_differs(join, c, index, "is of another kind in another chunk");
-        if ((is_list || is_bytes) &&
-            !(is_list ? check_relocations(join, c, index, out) : check_bytes(join, c, index, out)))
+        if (!is_same_kind(input, index, item))
+            return exact_differs(join, input, index, "is of another kind in another chunk");
+        if ((is_list && !check_relocations(join, input, index, item)) ||
+            (!is_list && is_bytes && !check_bytes(join, input, index, item)))
             return false;
     }
     return true;
@@ -215,7 +215,7 @@ static bool check_symbols(struct exact *join, const struct exact_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
-        const struct exact_input *input = &join->inputs[item->chunk];
+        const struct exact_input *input = item->input;
         const struct cubin_symbol *symbol = &input->cubin.symbols[item->index];
 
         if (item->owner != EXACT_COMMON || symbol->type == STT_SECTION || symbol->name.size == 0)
@@ -227,9 +227,9 @@ static bool check_symbols(struct exact *join, const struct exact_list *list)
             if (row == TABLE_NONE && !is_variable(input, symbol))
                 continue;
             if (row == TABLE_NONE)
-                return exact_differs(join, c, EXACT_SYMBOLS, "has not all variables");
+                return exact_differs(join, other, EXACT_SYMBOLS, "has not all variables");
             if (!same_symbol(input, item->index, other, row))
-                return exact_differs(join, c, EXACT_SYMBOLS, "has a symbol at another place");
+                return exact_differs(join, other, EXACT_SYMBOLS, "has a symbol at another place");
         }
     }
     return true;

@@ -44,10 +44,9 @@ void exact_sort_by_row(struct exact_list *list)
 }
 
 /* Lists the records that all kernels have in one section of a chunk. */
-static void list_records(struct exact *join, size_t chunk, uint32_t index,
+static void list_records(struct exact *join, struct exact_input *input, uint32_t index,
                          struct exact_list *kernels, struct exact_list *stacks)
 {
-    const struct exact_input *input = &join->inputs[chunk];
     struct bytes rest = input->cubin.sections[index].data, before = rest;
     struct info_record record;
 
@@ -57,7 +56,7 @@ static void list_records(struct exact *join, size_t chunk, uint32_t index,
         uint8_t *data = arena_copy(&join->arena, before.data, size, 1);
         struct exact_item item = {
             .owner = input->symbol_owner[row],
-            .chunk = (uint32_t)chunk,
+            .input = input,
             .data = {data, size},
             .row = input->symbol_out[row],
         };
@@ -89,10 +88,11 @@ static bool fill_info(struct exact *join, uint32_t out)
     struct exact_list all = {0}, rest = {0};
 
     for (size_t i = 0; i < join->count; i++) {
-        uint32_t index = exact_section_of(join, i, out);
+        struct exact_input *input = &join->inputs[i];
+        uint32_t index = exact_section_of(join, input, out);
 
         if (index)
-            list_records(join, i, index, &kernels[i], &stacks[i]);
+            list_records(join, input, index, &kernels[i], &stacks[i]);
         reverse(&kernels[i]);
     }
     if (!exact_merge(join, kernels, &all) || !exact_merge(join, stacks, &rest))
@@ -120,21 +120,22 @@ static bool check_indirect(struct exact *join, uint32_t out, struct exact_list *
     for (size_t i = 0; i < join->count; i++) {
         found += lists[1][i].count + lists[2][i].count + lists[3][i].count > 0;
         if (found > 1)
-            return exact_unsupported(join, i, exact_section_of(join, i, out),
+            return exact_unsupported(join, &join->inputs[i],
+                                     exact_section_of(join, &join->inputs[i], out),
                                      "has indirect calls, as another chunk has");
     }
     return true;
 }
 
-static bool list_pairs(struct exact *join, size_t chunk, uint32_t index, struct exact_list **lists)
+static bool list_pairs(struct exact *join, struct exact_input *input, uint32_t index,
+                       struct exact_list **lists)
 {
-    const struct exact_input *input = &join->inputs[chunk];
     struct bytes data = input->cubin.sections[index].data;
     int part = 0;
 
     for (size_t i = 0; i < data.size / 8; i++) {
         uint32_t first = info_word(data, 2 * i), second = info_word(data, 2 * i + 1);
-        struct exact_item item = {.chunk = (uint32_t)chunk};
+        struct exact_item item = {.input = input};
         struct text name;
         uint32_t *made;
 
@@ -143,7 +144,7 @@ static bool list_pairs(struct exact *join, size_t chunk, uint32_t index, struct 
             continue;
         }
         if (first == 0)
-            return exact_differs(join, chunk, index, "has an edge of no function");
+            return exact_differs(join, input, index, "has an edge of no function");
         name = has_strings(part) ? cubin_string(&input->cubin, second) : input->symbol_name[second];
         made = arena_alloc(&join->arena, 2, sizeof *made);
         made[0] = input->symbol_out[first];
@@ -153,10 +154,10 @@ static bool list_pairs(struct exact *join, size_t chunk, uint32_t index, struct 
         if (item.owner == EXACT_COMMON)
             item.key = text_of(arena_printf(&join->arena, "%.*s %.*s",
                                             TEXT_ARG(input->symbol_name[first]), TEXT_ARG(name)));
-        exact_push(join, &lists[-part - 1][chunk], &item);
+        exact_push(join, &lists[-part - 1][input->chunk], &item);
     }
     return part == CALLGRAPH_CANDIDATE ||
-           exact_unsupported(join, chunk, index, "has other parts than four");
+           exact_unsupported(join, input, index, "has other parts than four");
 }
 
 static bool fill_callgraph(struct exact *join, uint32_t out)
@@ -166,9 +167,9 @@ static bool fill_callgraph(struct exact *join, uint32_t out)
     for (size_t i = 0; i < 4; i++)
         lists[i] = exact_lists(join);
     for (size_t i = 0; i < join->count; i++) {
-        uint32_t index = exact_section_of(join, i, out);
+        uint32_t index = exact_section_of(join, &join->inputs[i], out);
 
-        if (index && !list_pairs(join, i, index, lists))
+        if (index && !list_pairs(join, &join->inputs[i], index, lists))
             return false;
     }
     if (!check_indirect(join, out, lists))
@@ -180,8 +181,8 @@ static bool fill_callgraph(struct exact *join, uint32_t out)
             return false;
         for (size_t i = 0; i < list.count; i++)
             if (info_word(list.items[i].data, 1) == 0)
-                return exact_differs(join, list.items[i].chunk,
-                                     exact_section_of(join, list.items[i].chunk, out),
+                return exact_differs(join, list.items[i].input,
+                                     exact_section_of(join, list.items[i].input, out),
                                      "has an edge to no function");
         buffer_u32(&join->scratch, 0);
         buffer_u32(&join->scratch, (uint32_t)part);
@@ -202,30 +203,31 @@ static void common_bits(uint8_t *bits, struct bytes other)
 static bool fill_compat(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
-    struct bytes data = join->inputs[item->chunk].cubin.sections[item->index].data;
+    struct bytes data = item->input->cubin.sections[item->index].data;
     uint8_t *copy = own_data(join, out);
 
     for (size_t c = 0; c < join->count; c++) {
-        uint32_t index = exact_section_of(join, c, out);
+        const struct exact_input *input = &join->inputs[c];
+        uint32_t index = exact_section_of(join, input, out);
         struct bytes rest = data, other = {0};
         struct info_record mine, theirs;
 
         if (index == 0)
-            return exact_differs(join, c, 0, "has no records of compatibility");
-        other = join->inputs[c].cubin.sections[index].data;
+            return exact_differs(join, input, 0, "has no records of compatibility");
+        other = input->cubin.sections[index].data;
         while (info_next(&rest, &mine)) {
             size_t end = data.size - rest.size;
 
             if (!info_next(&other, &theirs) || theirs.attribute != mine.attribute ||
                 theirs.format != mine.format || theirs.payload.size != mine.payload.size)
-                return exact_unsupported(join, c, index, "has other records in another chunk");
+                return exact_unsupported(join, input, index, "has other records in another chunk");
             if (mine.format == EIFMT_SVAL)
                 common_bits(copy + end - mine.payload.size, theirs.payload);
             else if (theirs.value > (copy[end - 2] | copy[end - 1] << 8))
                 memcpy(copy + end - 2, &theirs.value, sizeof theirs.value);
         }
         if (other.size > 0 || rest.size > 0)
-            return exact_unsupported(join, c, index, "has other records in another chunk");
+            return exact_unsupported(join, input, index, "has other records in another chunk");
     }
     return true;
 }
@@ -245,7 +247,7 @@ static bool map_word(const struct exact_input *input, uint8_t *at)
 static bool fill_kernel_info(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
-    const struct exact_input *input = &join->inputs[item->chunk];
+    const struct exact_input *input = item->input;
     struct bytes whole = input->cubin.sections[item->index].data;
     struct bytes rest = whole;
     uint8_t *copy = own_data(join, out);
@@ -256,7 +258,7 @@ static bool fill_kernel_info(struct exact *join, uint32_t out)
 
         for (size_t i = 0; i < words; i++)
             if (!map_word(input, copy + (record.payload.data - whole.data) + 4 * i))
-                return exact_differs(join, item->chunk, item->index, "has a record of no symbol");
+                return exact_differs(join, input, item->index, "has a record of no symbol");
     }
     return true;
 }
@@ -264,14 +266,14 @@ static bool fill_kernel_info(struct exact *join, uint32_t out)
 static bool fill_relocations(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
-    const struct exact_input *input = &join->inputs[item->chunk];
+    const struct exact_input *input = item->input;
     const struct cubin_section *section = &input->cubin.sections[item->index];
     uint8_t *copy = own_data(join, out);
 
     for (uint64_t at = 0; at + section->entry_size <= section->size; at += section->entry_size)
         /* The symbol is the upper half of r_info. */
         if (!map_word(input, copy + at + offsetof(Elf64_Rel, r_info) + 4))
-            return exact_differs(join, item->chunk, item->index, "has a record of no symbol");
+            return exact_differs(join, input, item->index, "has a record of no symbol");
     return true;
 }
 
@@ -279,15 +281,15 @@ static bool fill_relocations(struct exact *join, uint32_t out)
 static bool fill_mercury_code(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
-    const struct exact_input *input = &join->inputs[item->chunk];
+    const struct exact_input *input = item->input;
     uint8_t *copy = own_data(join, out);
     uint32_t index;
 
     if (join->image.sections[out].size < CUBIN_TWIN_CODE_HEADER)
-        return exact_differs(join, item->chunk, item->index, "has no header");
+        return exact_differs(join, input, item->index, "has no header");
     memcpy(&index, copy, sizeof index);
     if (index >= input->cubin.section_count)
-        return exact_differs(join, item->chunk, item->index, "is the twin of no section");
+        return exact_differs(join, input, item->index, "is the twin of no section");
     memcpy(copy, &input->section_out[index], sizeof index);
     return true;
 }
@@ -296,20 +298,21 @@ static bool fill_mercury_code(struct exact *join, uint32_t out)
 static bool fill_prototypes(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
-    const struct exact_input *input = &join->inputs[item->chunk];
+    const struct exact_input *input = item->input;
     uint8_t *copy = own_data(join, out);
     uint64_t size = join->image.sections[out].size;
 
     for (size_t c = 0; c < join->count; c++)
-        if (c != item->chunk && exact_section_of(join, c, out))
-            return exact_unsupported(join, c, item->index, "is in more than one chunk");
+        if (&join->inputs[c] != input && exact_section_of(join, &join->inputs[c], out))
+            return exact_unsupported(join, &join->inputs[c], item->index,
+                                     "is in more than one chunk");
     for (uint64_t at = 0; at + 8 <= size; at += 8) {
         uint32_t offset;
 
         memcpy(&offset, copy + at + 4, sizeof offset);
         offset = exact_string(join, cubin_string(&input->cubin, offset));
         if (!map_word(input, copy + at) || offset == 0)
-            return exact_differs(join, item->chunk, item->index, "has a record of no symbol");
+            return exact_differs(join, input, item->index, "has a record of no symbol");
         memcpy(copy + at + 4, &offset, sizeof offset);
     }
     return true;
@@ -369,7 +372,7 @@ static bool fill(struct exact *join, uint32_t out)
     bool is_common = item->owner == EXACT_COMMON;
     struct text name = join->image.sections[out].name;
 
-    switch (join->inputs[item->chunk].section_class[item->index]) {
+    switch (item->input->section_class[item->index]) {
     case EXACT_INFO:
         return fill_info(join, out);
     case EXACT_MERCURY_INFO:

@@ -47,9 +47,8 @@ struct exact_frame {
     uint64_t place;
 };
 
-static bool read_frames(struct exact *join, size_t chunk, uint32_t index)
+static bool read_frames(struct exact *join, struct exact_input *input, uint32_t index)
 {
-    struct exact_input *input = &join->inputs[chunk];
     struct bytes data = input->cubin.sections[index].data;
     struct frame frame;
 
@@ -57,7 +56,7 @@ static bool read_frames(struct exact *join, size_t chunk, uint32_t index)
     input->frames = arena_alloc(&join->arena, data.size / FRAMES_LEAST + 1, sizeof *input->frames);
     for (size_t at = 0; at < data.size;) {
         if (!frames_next(data, &at, &frame) || frame.cie != frame.begin)
-            return exact_unsupported(join, chunk, index, "has entries in another order");
+            return exact_unsupported(join, input, index, "has entries in another order");
         input->frames[input->frame_count++] = (struct exact_frame){
             .begin = frame.begin, .fde = frame.fde, .end = frame.end, .owner = EXACT_NONE};
     }
@@ -72,9 +71,8 @@ static struct exact_frame *find_frame(const struct exact_input *input, uint64_t 
 }
 
 /* Whose each entry is: the function's at the place of its code. */
-static bool own_frames(struct exact *join, size_t chunk, uint32_t index)
+static bool own_frames(struct exact *join, struct exact_input *input, uint32_t index)
 {
-    struct exact_input *input = &join->inputs[chunk];
     const struct cubin_section *section = &input->cubin.sections[index];
 
     for (size_t i = 0; index && i < section->size / section->entry_size; i++) {
@@ -83,7 +81,7 @@ static bool own_frames(struct exact *join, size_t chunk, uint32_t index)
         struct exact_frame *frame = find_frame(input, record.r_offset);
 
         if (!frame || row >= input->cubin.symbol_count)
-            return exact_differs(join, chunk, index, "has a record of no symbol");
+            return exact_differs(join, input, index, "has a record of no symbol");
         if (record.r_offset != frame->fde + FRAMES_ADDRESS)
             continue;
         frame->owner = input->symbol_owner[row];
@@ -92,7 +90,7 @@ static bool own_frames(struct exact *join, size_t chunk, uint32_t index)
     }
     for (size_t i = 0; i < input->frame_count; i++)
         if (input->frames[i].owner == EXACT_NONE && input->frames[i].name.size == 0)
-            return exact_unsupported(join, chunk, index, "has no record of an entry");
+            return exact_unsupported(join, input, index, "has no record of an entry");
     return true;
 }
 
@@ -104,16 +102,14 @@ static struct text frame_key(struct exact *join, const struct exact_frame *frame
                                 (unsigned long long)(offset - frame->begin)));
 }
 
-static bool list_frames(struct exact *join, size_t chunk, uint32_t frames, uint32_t relocations,
-                        struct exact_list *list)
+static bool list_frames(struct exact *join, struct exact_input *input, uint32_t frames,
+                        uint32_t relocations, struct exact_list *list)
 {
-    struct exact_input *input = &join->inputs[chunk];
-
-    if (!read_frames(join, chunk, frames) || !own_frames(join, chunk, relocations))
+    if (!read_frames(join, input, frames) || !own_frames(join, input, relocations))
         return false;
     for (uint32_t i = 0; i < input->frame_count; i++) {
         const struct exact_frame *frame = &input->frames[i];
-        struct exact_item item = {.owner = frame->owner, .chunk = (uint32_t)chunk, .index = i};
+        struct exact_item item = {.owner = frame->owner, .input = input, .index = i};
 
         if (item.owner == EXACT_COMMON)
             item.key = frame_key(join, frame, frame->begin);
@@ -123,15 +119,14 @@ static bool list_frames(struct exact *join, size_t chunk, uint32_t frames, uint3
 }
 
 /* Records stand in reverse order. */
-static void list_relocations(struct exact *join, size_t chunk, uint32_t index,
+static void list_relocations(struct exact *join, struct exact_input *input, uint32_t index,
                              struct exact_list *list)
 {
-    struct exact_input *input = &join->inputs[chunk];
     const struct cubin_section *section = &input->cubin.sections[index];
 
     for (size_t i = section->size / section->entry_size; i-- > 0;) {
         Elf64_Rela record = exact_relocation(section, i);
-        struct exact_item item = {.chunk = (uint32_t)chunk, .index = (uint32_t)i};
+        struct exact_item item = {.input = input, .index = (uint32_t)i};
         const struct exact_frame *frame = find_frame(input, record.r_offset);
 
         item.owner = frame->owner;
@@ -145,9 +140,9 @@ static void put_frames(struct exact *join, uint32_t out, const struct exact_list
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
-        const struct exact_input *input = &join->inputs[item->chunk];
+        const struct exact_input *input = item->input;
         struct exact_frame *frame = &input->frames[item->index];
-        uint32_t index = exact_section_of(join, item->chunk, out);
+        uint32_t index = exact_section_of(join, input, out);
 
         frame->out = join->scratch.size;
         buffer_append(&join->scratch, input->cubin.sections[index].data.data + frame->begin,
@@ -162,8 +157,8 @@ static void put_relocations(struct exact *join, uint32_t out, const struct exact
 {
     for (size_t i = list->count; i-- > 0;) {
         const struct exact_item *item = &list->items[i];
-        const struct exact_input *input = &join->inputs[item->chunk];
-        uint32_t index = exact_section_of(join, item->chunk, out);
+        const struct exact_input *input = item->input;
+        uint32_t index = exact_section_of(join, input, out);
         Elf64_Rela record = exact_map_relocation(
             input, exact_relocation(&input->cubin.sections[index], item->index));
         const struct exact_frame *frame = find_frame(input, record.r_offset);
@@ -180,15 +175,16 @@ bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations
     struct exact_list list = {0}, all = {0};
 
     for (size_t i = 0; i < join->count; i++) {
-        uint32_t index = exact_section_of(join, i, frames);
-        uint32_t record = relocations ? exact_section_of(join, i, relocations) : 0;
+        struct exact_input *input = &join->inputs[i];
+        uint32_t index = exact_section_of(join, input, frames);
+        uint32_t record = relocations ? exact_section_of(join, input, relocations) : 0;
 
         if (index == 0)
             continue;
-        if (!list_frames(join, i, index, record, &lists[i]))
+        if (!list_frames(join, input, index, record, &lists[i]))
             return false;
         if (record)
-            list_relocations(join, i, record, &records[i]);
+            list_relocations(join, input, record, &records[i]);
     }
     if (!exact_merge(join, lists, &list) || !exact_merge(join, records, &all))
         return false;
@@ -204,9 +200,9 @@ bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations
 #define ADDRESS_SIZE   8u
 #define INLINED_WORD   4u
 
-static struct bytes data_of(const struct exact *join, size_t chunk, uint32_t out)
+static struct bytes data_of(const struct exact *join, const struct exact_input *input, uint32_t out)
 {
-    return join->inputs[chunk].cubin.sections[exact_section_of(join, chunk, out)].data;
+    return input->cubin.sections[exact_section_of(join, input, out)].data;
 }
 
 /* The bytes of a table's header; 0 where it has none. */
@@ -238,25 +234,26 @@ uint32_t exact_find_header(const struct exact *join, struct text name)
 }
 
 /* Whether the chunk's table is one unit with the program's header. */
-static bool check_header(struct exact *join, size_t chunk, uint32_t out, struct bytes whole)
+static bool check_header(struct exact *join, const struct exact_input *input, uint32_t out,
+                         struct bytes whole)
 {
-    uint32_t index = exact_section_of(join, chunk, out);
-    struct bytes mine = data_of(join, chunk, out);
+    uint32_t index = exact_section_of(join, input, out);
+    struct bytes mine = data_of(join, input, out);
     size_t size = header_size(mine), most = header_size(whole);
 
     if (size == 0 || little_u32(mine.data) != mine.size - sizeof(uint32_t))
-        return exact_unsupported(join, chunk, index, "is not one line table");
+        return exact_unsupported(join, input, index, "is not one line table");
     if ((size != most && size + INLINED_WORD != most) ||
         memcmp(mine.data + sizeof(uint32_t), whole.data + sizeof(uint32_t),
                HEADER_LENGTH - sizeof(uint32_t)) != 0 ||
         memcmp(mine.data + HEADER_LEAST, whole.data + HEADER_LEAST, size - HEADER_LEAST) != 0)
-        return exact_differs(join, chunk, index, "has another header in another chunk");
+        return exact_differs(join, input, index, "has another header in another chunk");
     return true;
 }
 
 /* A chunk's table. */
 struct lines {
-    struct exact_input *input;
+    const struct exact_input *input;
     struct bytes data;
     const struct cubin_section *records; /* of relocations; the null section where it has none */
     size_t count;                        /* of them, and of sequences */
@@ -270,16 +267,15 @@ static bool is_by_row(struct text relocations)
     return text_starts(relocations, TEXT(".rela"));
 }
 
-static struct lines lines_of(const struct exact *join, size_t chunk, uint32_t out,
-                             uint32_t relocations)
+static struct lines lines_of(const struct exact *join, const struct exact_input *input,
+                             uint32_t out, uint32_t relocations)
 {
-    struct exact_input *input = &join->inputs[chunk];
-    uint32_t index = relocations ? exact_section_of(join, chunk, relocations) : 0;
+    uint32_t index = relocations ? exact_section_of(join, input, relocations) : 0;
     const struct cubin_section *records = &input->cubin.sections[index];
 
     return (struct lines){
         .input = input,
-        .data = data_of(join, chunk, out),
+        .data = data_of(join, input, out),
         .records = records,
         .count = index ? records->size / records->entry_size : 0,
         .is_falling = !is_by_row(records->name),
@@ -298,16 +294,15 @@ static size_t sequence_begin(const struct lines *lines, size_t sequence)
                                     : record_of(lines, sequence).r_offset - ADDRESS_OPCODE;
 }
 
-static bool list_sequences(struct exact *join, size_t chunk, uint32_t out, uint32_t relocations,
-                           struct exact_list *list)
+static bool list_sequences(struct exact *join, struct exact_input *input, uint32_t out,
+                           uint32_t relocations, struct exact_list *list)
 {
     static const uint8_t opcode[ADDRESS_OPCODE] = {0, 1 + ADDRESS_SIZE, 2};
-    struct lines lines = lines_of(join, chunk, out, relocations);
-    const struct exact_input *input = lines.input;
+    struct lines lines = lines_of(join, input, out, relocations);
     size_t least = header_size(lines.data);
 
     if (sequence_begin(&lines, 0) != least)
-        return exact_unsupported(join, chunk, exact_section_of(join, chunk, out),
+        return exact_unsupported(join, input, exact_section_of(join, input, out),
                                  "has lines of no kernel");
     for (size_t i = 0; i < lines.count; i++) {
         uint64_t row = ELF64_R_SYM(record_of(&lines, i).r_info);
@@ -317,12 +312,12 @@ static bool list_sequences(struct exact *join, size_t chunk, uint32_t out, uint3
             lines.data.size - begin < ADDRESS_OPCODE + ADDRESS_SIZE ||
             memcmp(lines.data.data + begin, opcode, sizeof opcode) != 0 ||
             row >= input->cubin.symbol_count || input->symbol_owner[row] == EXACT_COMMON)
-            return exact_unsupported(join, chunk, exact_section_of(join, chunk, out),
+            return exact_unsupported(join, input, exact_section_of(join, input, out),
                                      "has something else than kernels' lines");
         least = begin + ADDRESS_OPCODE + ADDRESS_SIZE;
         exact_push(join, list,
                    &(struct exact_item){.owner = input->symbol_owner[row],
-                                        .chunk = (uint32_t)chunk,
+                                        .input = input,
                                         .index = (uint32_t)i,
                                         .row = input->symbol_out[row]});
     }
@@ -352,7 +347,7 @@ static void put_table(struct exact *join, uint32_t out, uint32_t relocations,
     buffer_append(data, header.data, header_size(header));
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
-        struct lines lines = lines_of(join, item->chunk, out, relocations);
+        struct lines lines = lines_of(join, item->input, out, relocations);
         Elf64_Rela record = put_sequence(&lines, item->index, data);
 
         memcpy(copy + (lines.is_falling ? list->count - 1 - i : i) * step, &record, step);
@@ -370,12 +365,12 @@ bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations)
 {
     struct exact_list *lists = exact_lists(join);
     struct text name = join->image.sections[out].name;
-    struct bytes header = data_of(join, exact_find_header(join, name), out);
+    struct bytes header = data_of(join, &join->inputs[exact_find_header(join, name)], out);
     struct exact_list list = {0};
 
     for (size_t i = 0; i < join->count; i++)
-        if (!check_header(join, i, out, header) ||
-            !list_sequences(join, i, out, relocations, &lists[i]))
+        if (!check_header(join, &join->inputs[i], out, header) ||
+            !list_sequences(join, &join->inputs[i], out, relocations, &lists[i]))
             return false;
     if (!exact_merge(join, lists, &list))
         return false;
@@ -398,13 +393,14 @@ static struct text next_line(struct bytes *rest)
 /* A line is that of the chunks that have it. The assembler drops empty ones at the end. */
 bool exact_fill_ptx(struct exact *join, uint32_t out)
 {
+    const struct exact_input *base = &join->inputs[join->base];
     struct bytes *rests = arena_alloc(&join->arena, join->count, sizeof *rests);
     struct buffer *data = &join->scratch;
     size_t end = 0; /* behind the last line that is not empty */
     bool ok = true;
 
     for (size_t i = 0; i < join->count; i++)
-        rests[i] = data_of(join, i, out);
+        rests[i] = data_of(join, &join->inputs[i], out);
     for (size_t n = 0; ok && n < join->request->line_count; n++) {
         struct text line = {0};
 
@@ -422,6 +418,6 @@ bool exact_fill_ptx(struct exact *join, uint32_t out)
     }
     data->size = end;
     exact_take_data(join, out);
-    return ok || exact_differs(join, join->base, exact_section_of(join, join->base, out),
+    return ok || exact_differs(join, base, exact_section_of(join, base, out),
                                "has other lines in another chunk");
 }

@@ -11,26 +11,26 @@
 #include "diag/diag.h"
 #include "join/exact_plan.h"
 
-static bool stop(struct exact *join, enum exact_join_outcome outcome, size_t chunk, size_t section,
-                 const char *what)
+static bool stop(struct exact *join, enum exact_join_outcome outcome,
+                 const struct exact_input *input, size_t section, const char *what)
 {
-    const struct cubin *cubin = chunk < join->opened ? &join->inputs[chunk].cubin : NULL;
-
     join->outcome = outcome;
-    *join->why = (struct exact_join_difference){.chunk = chunk, .what = what};
-    if (section > 0 && cubin && section < cubin->section_count)
-        join->why->section = cubin->sections[section].name;
+    *join->why = (struct exact_join_difference){.chunk = input ? input->chunk : 0, .what = what};
+    if (section > 0 && input && section < input->cubin.section_count)
+        join->why->section = input->cubin.sections[section].name;
     return false;
 }
 
-bool exact_differs(struct exact *join, size_t chunk, size_t section, const char *what)
+bool exact_differs(struct exact *join, const struct exact_input *input, size_t section,
+                   const char *what)
 {
-    return stop(join, EXACT_JOIN_DIFFERS, chunk, section, what);
+    return stop(join, EXACT_JOIN_DIFFERS, input, section, what);
 }
 
-bool exact_unsupported(struct exact *join, size_t chunk, size_t section, const char *what)
+bool exact_unsupported(struct exact *join, const struct exact_input *input, size_t section,
+                       const char *what)
 {
-    return stop(join, EXACT_JOIN_UNSUPPORTED, chunk, section, what);
+    return stop(join, EXACT_JOIN_UNSUPPORTED, input, section, what);
 }
 
 unsigned exact_sm(const struct exact *join)
@@ -46,12 +46,12 @@ static bool number_kernels(struct exact *join)
 
     join->kernel_count = request->kernel_count;
     if (join->kernel_count >= EXACT_NONE / 2)
-        return exact_unsupported(join, 0, 0, "has too many kernels");
+        return exact_unsupported(join, NULL, 0, "has too many kernels");
     for (size_t i = 0; i < join->kernel_count; i++) {
         uint32_t place = (uint32_t)(join->kernel_count - 1 - i);
 
         if (table_add(&join->kernels, request->kernels[i], place) != place)
-            return exact_unsupported(join, 0, 0, "has two kernels of one name");
+            return exact_unsupported(join, NULL, 0, "has two kernels of one name");
     }
     next = (uint32_t)join->kernel_count;
     for (size_t i = 0; i < request->count; i++)
@@ -59,7 +59,8 @@ static bool number_kernels(struct exact *join)
             uint32_t known = table_add(&join->kernels, request->chunks[i].left_out[k], next);
 
             if (known < join->kernel_count)
-                return exact_unsupported(join, i, 0, "leaves out a kernel of the program");
+                return exact_unsupported(join, &join->inputs[i], 0,
+                                         "leaves out a kernel of the program");
             next += known == next;
         }
     join->owner_count = next;
@@ -121,9 +122,8 @@ static struct bytes find_externs(struct bytes records)
     return (struct bytes){0};
 }
 
-static bool own_sections(struct exact *join, size_t chunk)
+static bool own_sections(struct exact *join, struct exact_input *input)
 {
-    struct exact_input *input = &join->inputs[chunk];
     const struct cubin *cubin = &input->cubin;
     bool is_head;
 
@@ -137,14 +137,14 @@ static bool own_sections(struct exact *join, size_t chunk)
 
         input->section_owner[i] = owner;
         if (table_add(&input->sections, name, i) != i)
-            return exact_unsupported(join, chunk, i, "is there twice");
+            return exact_unsupported(join, input, i, "is there twice");
         if (owner != EXACT_COMMON && cubin->sections[i].type == SHT_CUDA_INFO)
             join->externs[owner] = find_externs(cubin->sections[i].data);
         if (owner == EXACT_COMMON || !cubin_is_text(&cubin->sections[i]))
             continue;
         if (owner < join->kernel_count && join->home[owner] != EXACT_NONE)
-            return exact_differs(join, chunk, i, "is in another chunk as well");
-        join->home[owner] = (uint32_t)chunk;
+            return exact_differs(join, input, i, "is in another chunk as well");
+        join->home[owner] = (uint32_t)input->chunk;
     }
     return true;
 }
@@ -161,9 +161,8 @@ static size_t find_last_made(const struct cubin *cubin)
 
 /* The row where the globals begin, and the one behind them: all others are local or weak, and those
  * behind stand for sections. A chunk whose kernels are weak may have no globals. */
-static bool divide_symbols(struct exact *join, size_t chunk)
+static bool divide_symbols(struct exact *join, struct exact_input *input)
 {
-    struct exact_input *input = &join->inputs[chunk];
     const struct cubin *cubin = &input->cubin;
     size_t row = 0;
 
@@ -177,13 +176,12 @@ static bool divide_symbols(struct exact *join, size_t chunk)
     input->globals_end = row;
     for (; row < cubin->symbol_count; row++)
         if (cubin->symbols[row].binding != STB_LOCAL || cubin->symbols[row].type != STT_SECTION)
-            return exact_unsupported(join, chunk, cubin->symtab, "has symbols in another order");
+            return exact_unsupported(join, input, cubin->symtab, "has symbols in another order");
     return true;
 }
 
-static bool own_symbols(struct exact *join, size_t chunk)
+static bool own_symbols(struct exact *join, struct exact_input *input)
 {
-    struct exact_input *input = &join->inputs[chunk];
     const struct cubin *cubin = &input->cubin;
 
     input->symbol_owner = arena_alloc(&join->arena, cubin->symbol_count, sizeof(uint32_t));
@@ -198,15 +196,14 @@ static bool own_symbols(struct exact *join, size_t chunk)
                                      : EXACT_COMMON;
         if (symbol->type != STT_SECTION && symbol->name.size > 0 &&
             table_add(&input->symbols, symbol->name, i) != i)
-            return exact_unsupported(join, chunk, cubin->symtab, "has two symbols of one name");
+            return exact_unsupported(join, input, cubin->symtab, "has two symbols of one name");
     }
-    return divide_symbols(join, chunk);
+    return divide_symbols(join, input);
 }
 
 /* Mercury's table has the same symbols in the same rows, up to the last global. */
-static bool check_twins(struct exact *join, size_t chunk)
+static bool check_twins(struct exact *join, struct exact_input *input)
 {
-    struct exact_input *input = &join->inputs[chunk];
     const struct cubin *cubin = &input->cubin;
     bool is_parallel = true;
 
@@ -224,42 +221,33 @@ static bool check_twins(struct exact *join, size_t chunk)
             (symbol->type == STT_SECTION ||
              text_equal(cubin_string(cubin, twin.st_name), symbol->name));
     }
-    return is_parallel || exact_unsupported(join, chunk, input->twins.symtab,
+    return is_parallel || exact_unsupported(join, input, input->twins.symtab,
                                             "has symbols of Mercury's in another order");
 }
 
-struct reading {
-    struct exact_input *input;
-    bool ok;
-};
-
 static enum link_code read_input(void *argument)
 {
-    struct reading *reading = argument;
+    struct exact_input *input = argument;
 
-    reading->ok = cubin_read(&reading->input->cubin, "chunk", reading->input->file);
+    input->is_read = cubin_read(&input->cubin, "chunk", input->file);
     return LINK_OK;
 }
 
-static bool read_chunk(struct exact *join, size_t chunk)
+static bool read_chunk(struct exact *join, struct exact_input *input)
 {
-    struct exact_input *input = &join->inputs[chunk];
-    struct reading reading = {.input = input};
-
-    input->file = join->request->chunks[chunk].cubin;
-    diag_silence(read_input, &reading);
-    join->opened = chunk + 1;
-    if (!reading.ok)
-        return exact_differs(join, chunk, 0, "is damaged");
+    input->file = join->request->chunks[input->chunk].cubin;
+    diag_silence(read_input, input);
+    if (!input->is_read)
+        return exact_differs(join, input, 0, "is damaged");
     if (input->cubin.type != ET_EXEC)
-        return exact_unsupported(join, chunk, 0, "is no executable");
+        return exact_unsupported(join, input, 0, "is no executable");
     if (input->cubin.toolkit != 0)
-        return exact_unsupported(join, chunk, 0, "has not the form of CUDA 13");
+        return exact_unsupported(join, input, 0, "has not the form of CUDA 13");
     if ((input->cubin.flags ^ join->inputs[0].cubin.flags) & CUBIN_FLAGS_MERGEABLE)
-        return exact_differs(join, chunk, 0, "has other ELF flags");
+        return exact_differs(join, input, 0, "has other ELF flags");
     if (!input->cubin.symtab)
-        return exact_unsupported(join, chunk, 0, "has no symbols");
-    return own_sections(join, chunk) && own_symbols(join, chunk) && check_twins(join, chunk);
+        return exact_unsupported(join, input, 0, "has no symbols");
+    return own_sections(join, input) && own_symbols(join, input) && check_twins(join, input);
 }
 
 /* The kernels that close the text of the chunk that has the program's last kernel. */
@@ -267,7 +255,7 @@ static bool find_base(struct exact *join)
 {
     for (size_t i = 0; i < join->kernel_count; i++)
         if (join->home[i] == EXACT_NONE)
-            return exact_differs(join, 0, 0, "and the others have not all kernels");
+            return exact_differs(join, NULL, 0, "and the others have not all kernels");
     join->base = join->home[0];
     join->is_closed = join->request->chunks[join->base].left_out_count > 0;
     return true;
@@ -299,7 +287,7 @@ static bool read_chunks(struct exact *join)
     if (!number_kernels(join))
         return false;
     for (size_t i = 0; i < join->count; i++)
-        if (!read_chunk(join, i))
+        if (!read_chunk(join, &join->inputs[i]))
             return false;
     find_erased(join);
     return find_base(join);
@@ -312,9 +300,9 @@ uint32_t exact_section_named(const struct exact_input *input, struct text name)
     return index == TABLE_NONE ? 0 : index;
 }
 
-uint32_t exact_section_of(const struct exact *join, size_t chunk, uint32_t out)
+uint32_t exact_section_of(const struct exact *join, const struct exact_input *input, uint32_t out)
 {
-    return exact_section_named(&join->inputs[chunk], join->image.sections[out].name);
+    return exact_section_named(input, join->image.sections[out].name);
 }
 
 static bool run(struct exact *join)
@@ -356,8 +344,10 @@ enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join
     CONTEXT_DEFER(free_join, &join);
     join.inputs = arena_zalloc(&join.arena, request->count, sizeof *join.inputs);
     join.count = request->count;
+    for (size_t i = 0; i < join.count; i++)
+        join.inputs[i].chunk = i;
     if (request->count == 0 || request->kernel_count == 0)
-        stop(&join, EXACT_JOIN_UNSUPPORTED, 0, 0, "there is nothing to join");
+        exact_unsupported(&join, NULL, 0, "there is nothing to join");
     else if (run(&join))
         image_bytes(&join.image, image);
     return join.outcome;

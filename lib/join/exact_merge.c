@@ -223,7 +223,8 @@ static bool emit_ends(struct merge_run *merge)
         size_t place = begin;
 
         if (list->count - merge->last[chunk] > MOST_ENDS)
-            return exact_unsupported(join, chunk, 0, "has too much behind its kernels");
+            return exact_unsupported(join, &join->inputs[chunk], 0,
+                                     "has too much behind its kernels");
         for (size_t k = merge->last[chunk]; k < list->count; k++) {
             const struct exact_item *item = &list->items[k];
             size_t found = exact_find_key(out, begin, item->key);
@@ -250,7 +251,7 @@ bool exact_merge(struct exact *join, const struct exact_list *lists, struct exac
     table_free(&join->seen);
     for (uint32_t i = 0; i < join->count; i++)
         if (!find_runs(&merge, i))
-            return exact_unsupported(join, i, 0,
+            return exact_unsupported(join, &join->inputs[i], 0,
                                      "has a kernel's entries in two places, or behind the last");
     for (uint32_t i = 0; i < join->kernel_count; i++)
         emit_kernel(&merge, i);

@@ -44,18 +44,19 @@ static struct bytes table_names(struct bytes table)
     return names;
 }
 
-static struct exact_item name_item(const struct exact *join, size_t chunk, struct text name)
+static struct exact_item name_item(const struct exact *join, struct exact_input *input,
+                                   struct text name)
 {
-    struct exact_item item = {.key = name, .chunk = (uint32_t)chunk, .index = EXACT_NONE};
+    struct exact_item item = {.key = name, .input = input, .index = EXACT_NONE};
 
     item.owner = exact_name_owner(join, name, &item.is_head);
     return item;
 }
 
 /* The class of a name behind those of the first part, which are made when the sections are. */
-static unsigned late_class(const struct exact_input *input, const struct exact_item *item)
+static unsigned late_class(const struct exact_item *item)
 {
-    return item->index == EXACT_NONE ? 0 : input->section_class[item->index];
+    return item->index == EXACT_NONE ? 0 : item->input->section_class[item->index];
 }
 
 static bool is_closing_name(struct text name)
@@ -65,9 +66,9 @@ static bool is_closing_name(struct text name)
 
 /* Deals one chunk's names of sections out to its list of each class: 0 for those of the first
  * part. */
-static bool divide_section_names(struct exact *join, size_t chunk, struct exact_list **lists)
+static bool divide_section_names(struct exact *join, struct exact_input *input,
+                                 struct exact_list **lists)
 {
-    struct exact_input *input = &join->inputs[chunk];
     struct bytes rest = table_names(input->cubin.sections[EXACT_SECTION_NAMES].data);
     unsigned class = 0;
     bool is_late = false;
@@ -75,21 +76,21 @@ static bool divide_section_names(struct exact *join, size_t chunk, struct exact_
     size_t zeros;
 
     while (next_name(&rest, &name, &zeros)) {
-        struct exact_item item = name_item(join, chunk, name);
+        struct exact_item item = name_item(join, input, name);
         uint32_t index = table_find(&input->sections, name);
 
         item.index = index == TABLE_NONE ? EXACT_NONE : index;
         item.zeros = (uint32_t)zeros;
         if (is_late && !is_closing_name(name)) {
-            unsigned next = late_class(input, &item);
+            unsigned next = late_class(&item);
 
             if (next < class || next == 0)
-                return exact_unsupported(join, chunk, EXACT_SECTION_NAMES,
+                return exact_unsupported(join, input, EXACT_SECTION_NAMES,
                                          "has names in another order");
             class = next;
         }
         is_late = is_late || is_closing_name(name);
-        exact_push(join, &lists[class][chunk], &item);
+        exact_push(join, &lists[class][input->chunk], &item);
     }
     return true;
 }
@@ -125,7 +126,8 @@ bool exact_join_section_names(struct exact *join)
     for (unsigned i = 0; i < EXACT_CLASSES; i++)
         lists[i] = exact_lists(join);
     for (size_t i = 0; i < join->count; i++)
-        if (!exact_classify(join, i) || !divide_section_names(join, i, lists))
+        if (!exact_classify(join, &join->inputs[i]) ||
+            !divide_section_names(join, &join->inputs[i], lists))
             return false;
     for (unsigned i = 0; i < EXACT_CLASSES; i++) {
         size_t begin = join->section_names.count;
@@ -149,10 +151,10 @@ struct string_lists {
 };
 
 /* A name that is a symbol's, with its owner and row; or a section's. */
-static struct exact_item string_item(const struct exact *join, size_t chunk, struct text name)
+static struct exact_item string_item(const struct exact *join, struct exact_input *input,
+                                     struct text name)
 {
-    const struct exact_input *input = &join->inputs[chunk];
-    struct exact_item item = name_item(join, chunk, name);
+    struct exact_item item = name_item(join, input, name);
     uint32_t row = table_find(&input->symbols, name);
 
     if (row != TABLE_NONE) {
@@ -165,12 +167,12 @@ static struct exact_item string_item(const struct exact *join, size_t chunk, str
     return item;
 }
 
-static void push_erased(struct exact *join, struct exact_list *list, size_t chunk)
+static void push_erased(struct exact *join, struct exact_list *list, struct exact_input *input)
 {
     exact_push(join, list,
                &(struct exact_item){.key = ERASED,
                                     .owner = EXACT_COMMON,
-                                    .chunk = (uint32_t)chunk,
+                                    .input = input,
                                     .index = EXACT_NONE,
                                     .zeros = ERASED_SIZE});
 }
@@ -183,14 +185,14 @@ static void push_string(struct exact *join, struct exact_list *list, struct exac
     item->zeros = (uint32_t)(is_erased ? zeros - ERASED_SIZE : zeros);
     exact_push(join, list, item);
     if (is_erased)
-        push_erased(join, list, item->chunk);
+        push_erased(join, list, item->input);
 }
 
 /* Behind the first part stand the names of the global symbols, in their order, and then the last
  * ones. */
-static bool divide_strings(struct exact *join, size_t chunk, const struct string_lists *lists)
+static bool divide_strings(struct exact *join, struct exact_input *input,
+                           const struct string_lists *lists)
 {
-    struct exact_input *input = &join->inputs[chunk];
     struct bytes rest = table_names(input->cubin.strings);
     size_t global = input->locals;
     bool is_late = false;
@@ -198,13 +200,13 @@ static bool divide_strings(struct exact *join, size_t chunk, const struct string
     size_t zeros;
 
     while (next_name(&rest, &name, &zeros)) {
-        struct exact_item item = string_item(join, chunk, name);
+        struct exact_item item = string_item(join, input, name);
         struct exact_list *list = lists->first;
 
         if (is_late && !is_closing_name(name)) {
             if (global < input->globals_end) {
                 if (zeros > 0 || !text_equal(name, input->cubin.symbols[global++].name))
-                    return exact_unsupported(join, chunk, EXACT_STRINGS,
+                    return exact_unsupported(join, input, EXACT_STRINGS,
                                              "has names in another order");
                 continue;
             }
@@ -212,12 +214,12 @@ static bool divide_strings(struct exact *join, size_t chunk, const struct string
         }
         is_late = is_late || is_closing_name(name);
         if (name.size > 0 && exact_is_erased(join, name))
-            push_erased(join, &list[chunk], chunk);
+            push_erased(join, &list[input->chunk], input);
         else
-            push_string(join, &list[chunk], &item, zeros);
+            push_string(join, &list[input->chunk], &item, zeros);
     }
     return global == input->globals_end ||
-           exact_unsupported(join, chunk, EXACT_STRINGS, "has not the names of all symbols");
+           exact_unsupported(join, input, EXACT_STRINGS, "has not the names of all symbols");
 }
 
 static void put_string(struct exact *join, struct text name, size_t zeros)
@@ -234,14 +236,13 @@ static void put_strings(struct exact *join, const struct exact_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
-        const struct exact_input *input = &join->inputs[item->chunk];
 
         if (text_equal(item->key, ERASED))
             put_string(join, (struct text){0}, item->zeros);
         else
-            put_string(join,
-                       item->index == EXACT_NONE ? item->key : input->symbol_name[item->index],
-                       item->zeros + 1);
+            put_string(
+                join, item->index == EXACT_NONE ? item->key : item->input->symbol_name[item->index],
+                item->zeros + 1);
     }
 }
 
@@ -251,7 +252,7 @@ bool exact_join_strings(struct exact *join)
     struct exact_list first = {0}, constants = {0}, parameters = {0};
 
     for (size_t i = 0; i < join->count; i++)
-        if (!divide_strings(join, i, &lists))
+        if (!divide_strings(join, &join->inputs[i], &lists))
             return false;
     if (!exact_merge(join, lists.first, &first) ||
         !exact_merge(join, lists.constants, &constants) ||
@@ -263,12 +264,12 @@ bool exact_join_strings(struct exact *join)
     for (size_t i = 0; i < join->globals.count; i++) {
         const struct exact_item *item = &join->globals.items[i];
 
-        put_string(join, join->inputs[item->chunk].symbol_name[item->index], 1);
+        put_string(join, item->input->symbol_name[item->index], 1);
     }
     put_strings(join, &constants);
     put_strings(join, &parameters);
     if (join->strings.bytes.size > UINT32_MAX)
-        return exact_unsupported(join, 0, 0, "and the others have too many names");
+        return exact_unsupported(join, NULL, 0, "and the others have too many names");
     return true;
 }
 

@@ -25,13 +25,13 @@
 struct exact_item {
     struct text key; /* names a common item in all chunks; not used of owned ones */
     uint32_t owner;
-    uint32_t chunk;
-    uint32_t index;    /* of what it stands for in its chunk */
-    struct bytes data; /* records: the bytes in the result */
-    uint32_t zeros;    /* names: so many zero bytes stand behind it, besides its own NUL */
-    uint32_t row;      /* of its symbol in the result: see exact_sort_by_row */
-    bool is_head;      /* of the names and symbols that a kernel begins with */
-    bool is_undefined; /* a function of the driver */
+    struct exact_input *input; /* its chunk */
+    uint32_t index;            /* of what it stands for in its chunk */
+    struct bytes data;         /* records: the bytes in the result */
+    uint32_t zeros;            /* names: so many zero bytes stand behind it, besides its own NUL */
+    uint32_t row;              /* of its symbol in the result: see exact_sort_by_row */
+    bool is_head;              /* of the names and symbols that a kernel begins with */
+    bool is_undefined;         /* a function of the driver */
 };
 
 struct exact_list {
@@ -72,8 +72,10 @@ enum exact_class {
 
 /* One chunk. */
 struct exact_input {
+    size_t chunk; /* its place in the request */
     struct bytes file;
     struct cubin cubin;
+    bool is_read; /* it is a sound cubin */
     struct cubin_twins twins;
     size_t locals;              /* rows of the symbol table in front of the globals */
     size_t globals_end;         /* row behind the globals; more local ones may follow */
@@ -103,7 +105,6 @@ struct exact {
     enum exact_join_outcome outcome;
     struct exact_input *inputs;
     size_t count;
-    size_t opened;          /* inputs that were read */
     struct table kernels;   /* name -> place in the order of compilation; closing ones behind */
     size_t kernel_count;    /* without closing kernels */
     size_t owner_count;     /* with them */
@@ -127,9 +128,12 @@ struct exact {
     struct image image;
 };
 
-/* The outcome, for good: both return false. `section` is an index, or 0. */
-bool exact_differs(struct exact *join, size_t chunk, size_t section, const char *what);
-bool exact_unsupported(struct exact *join, size_t chunk, size_t section, const char *what);
+/* The outcome, for good: both return false. `input` is NULL where no chunk is to blame, `section`
+ * an index, or 0. */
+bool exact_differs(struct exact *join, const struct exact_input *input, size_t section,
+                   const char *what);
+bool exact_unsupported(struct exact *join, const struct exact_input *input, size_t section,
+                       const char *what);
 
 /* Whether a symbol of that name is without a name in the result. On sm_90 the assembler makes a
  * symbol .nv.reservedSmem.cap where a kernel of the text has shared memory, and writes over it,
@@ -164,7 +168,7 @@ bool exact_join_strings(struct exact *join);
 
 /* exact_sections.c: classes the sections of a chunk; orders and numbers those of the result, makes
  * their headers, and places them as the assembler does. */
-bool exact_classify(struct exact *join, size_t chunk);
+bool exact_classify(struct exact *join, struct exact_input *input);
 bool exact_join_sections(struct exact *join);
 bool exact_finish_headers(struct exact *join);
 bool exact_layout(struct exact *join);
@@ -208,7 +212,7 @@ bool exact_is_frames(struct text name);
 /* Index of a chunk's section by its name, or that the section `out` of the result stands for; 0 =
  * none. */
 uint32_t exact_section_named(const struct exact_input *input, struct text name);
-uint32_t exact_section_of(const struct exact *join, size_t chunk, uint32_t out);
+uint32_t exact_section_of(const struct exact *join, const struct exact_input *input, uint32_t out);
 
 /* The place of a name in .strtab; 0 = none. */
 uint32_t exact_string(const struct exact *join, struct text name);

@@ -87,9 +87,8 @@ static unsigned class_of(const struct exact *join, const struct cubin_section *s
 
 /* The first three stand where the join looks for them (there are three, as there is a symbol
  * table), and the order is that of the classes and, in each, of the names. */
-bool exact_classify(struct exact *join, size_t chunk)
+bool exact_classify(struct exact *join, struct exact_input *input)
 {
-    struct exact_input *input = &join->inputs[chunk];
     const struct cubin *cubin = &input->cubin;
 
     for (size_t i = 1; i < cubin->section_count; i++) {
@@ -97,14 +96,14 @@ bool exact_classify(struct exact *join, size_t chunk)
         unsigned class = class_of(join, section, input->section_owner[i]);
 
         if (class == 0)
-            return exact_unsupported(join, chunk, i, "is one table over all kernels");
+            return exact_unsupported(join, input, i, "is one table over all kernels");
         if ((i <= EXACT_SYMBOLS) != (class <= EXACT_SYMBOLS) ||
             (i <= EXACT_SYMBOLS && class != i) || class < input->section_class[i - 1] ||
             (class == input->section_class[i - 1] && section->name.data <= section[-1].name.data))
-            return exact_unsupported(join, chunk, i, "stands in another order");
+            return exact_unsupported(join, input, i, "stands in another order");
         if (section->alignment > 1 && section->size > 0 && !section->has_no_bytes &&
             section->data.data == NULL)
-            return exact_unsupported(join, chunk, i, "has no contents");
+            return exact_unsupported(join, input, i, "has no contents");
         input->section_class[i] = (uint8_t) class;
     }
     return true;
@@ -120,7 +119,7 @@ static bool find_section(const struct exact *join, struct exact_item *item)
 
         if (index == 0)
             continue;
-        item->chunk = i;
+        item->input = &join->inputs[i];
         item->index = index;
     }
     return item->index != EXACT_NONE;
@@ -130,7 +129,7 @@ static bool find_section(const struct exact *join, struct exact_item *item)
  * of data), or 0. It may have come from another chunk. */
 static uint32_t find_shared(const struct exact *join, const struct exact_item *item)
 {
-    const struct exact_input *input = &join->inputs[item->chunk];
+    const struct exact_input *input = item->input;
     uint32_t index = item->index;
     const struct cubin_section *section = &input->cubin.sections[index];
 
@@ -151,7 +150,7 @@ static uint32_t find_shared(const struct exact *join, const struct exact_item *i
 
 static void add_section(struct exact *join, const struct exact_item *item)
 {
-    struct exact_input *input = &join->inputs[item->chunk];
+    struct exact_input *input = item->input;
     const struct cubin_section *section = &input->cubin.sections[item->index];
     struct image_section out = {
         .name = section->name,
@@ -198,7 +197,7 @@ bool exact_join_sections(struct exact *join)
         struct exact_item *item = &names->items[i];
 
         if (find_section(join, item))
-            exact_push(join, &classes[join->inputs[item->chunk].section_class[item->index]], item);
+            exact_push(join, &classes[item->input->section_class[item->index]], item);
     }
     table_free(&join->seen);
     for (unsigned class = 1; class < EXACT_CLASSES; class ++)
@@ -210,7 +209,7 @@ bool exact_join_sections(struct exact *join)
                 table_add(&join->seen, item->key, (uint32_t)join->sections.count);
         }
     if (join->image.section_count >= SHN_LORESERVE)
-        return exact_unsupported(join, 0, 0, "and the others have too many sections");
+        return exact_unsupported(join, NULL, 0, "and the others have too many sections");
     map_common(join, &join->seen);
     return true;
 }
@@ -219,7 +218,7 @@ bool exact_join_sections(struct exact *join)
 static bool map_header(struct exact *join, size_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
-    const struct exact_input *input = &join->inputs[item->chunk];
+    const struct exact_input *input = item->input;
     struct image_section *section = &join->image.sections[out];
     uint32_t class = input->section_class[item->index];
 
@@ -233,10 +232,10 @@ static bool map_header(struct exact *join, size_t out)
         uint32_t row = section->info & 0xffffff;
 
         if (row >= input->cubin.symbol_count)
-            return exact_differs(join, item->chunk, item->index, "has no symbol");
+            return exact_differs(join, input, item->index, "has no symbol");
         section->info = (section->info & 0xff000000) | input->symbol_out[row];
     } else {
-        return exact_unsupported(join, item->chunk, item->index, "refers to something unknown");
+        return exact_unsupported(join, input, item->index, "refers to something unknown");
     }
     return true;
 }
@@ -251,7 +250,7 @@ static bool check_all_placed(struct exact *join)
             uint32_t owner = input->section_owner[i];
 
             if ((owner == EXACT_COMMON || owner < join->kernel_count) && !input->section_out[i])
-                return exact_unsupported(join, c, i, "has no place in the program");
+                return exact_unsupported(join, input, i, "has no place in the program");
         }
     }
     return true;
@@ -273,7 +272,7 @@ bool exact_finish_headers(struct exact *join)
         const struct exact_item *item = &join->section_names.items[i];
 
         if (item->index != EXACT_NONE)
-            image->sections[join->inputs[item->chunk].section_out[item->index]].name_offset =
+            image->sections[item->input->section_out[item->index]].name_offset =
                 (uint32_t)names->size;
         buffer_text(names, item->key);
         buffer_zeros(names, item->zeros + 1);
@@ -341,9 +340,8 @@ static void find_gaps(const struct exact *join, const struct gaps *gaps, uint64_
 }
 
 /* Whether a chunk's sections stand where the rules place them. */
-static bool check_chunk(struct exact *join, size_t chunk)
+static bool check_chunk(struct exact *join, const struct exact_input *input)
 {
-    const struct exact_input *input = &join->inputs[chunk];
     const struct cubin *cubin = &input->cubin;
     uint64_t position = sizeof(Elf64_Ehdr);
     struct gaps gaps = {0};
@@ -368,7 +366,7 @@ static bool check_chunk(struct exact *join, size_t chunk)
                 input->section_owner[i] == EXACT_COMMON &&
                 section->data.data < input->file.data + position)
                 continue;
-            return exact_unsupported(join, chunk, i, "stands at another place");
+            return exact_unsupported(join, input, i, "stands at another place");
         }
         position = place + section->size;
     }
@@ -382,7 +380,7 @@ bool exact_layout(struct exact *join)
     uint64_t sizes[2];
 
     for (size_t i = 0; i < join->count; i++)
-        if (!check_chunk(join, i))
+        if (!check_chunk(join, &join->inputs[i]))
             return false;
     for (size_t i = 1; i < image->section_count; i++)
         count_section(&gaps, image->sections[i].name);

@@ -17,18 +17,16 @@ static bool is_kernel_symbol(const struct exact *join, const struct cubin_symbol
            table_find(&join->kernels, symbol->name) == owner;
 }
 
-static void list_symbols(struct exact *join, size_t chunk, size_t begin, size_t end,
+static void list_symbols(struct exact *join, struct exact_input *input, size_t begin, size_t end,
                          struct exact_list *list)
 {
-    const struct exact_input *input = &join->inputs[chunk];
-
     for (size_t row = begin; row < end; row++) {
         const struct cubin_symbol *symbol = &input->cubin.symbols[row];
         bool is_erased = exact_is_erased(join, symbol->name);
         struct exact_item item = {
             .key = is_erased ? UNNAMED : symbol->name,
             .owner = input->symbol_owner[row],
-            .chunk = is_erased ? join->erased_chunk : (uint32_t)chunk,
+            .input = is_erased ? &join->inputs[join->erased_chunk] : input,
             .index = is_erased ? join->erased_row : (uint32_t)row,
             .is_undefined = symbol->section == SHN_UNDEF && symbol->type == STT_FUNC,
         };
@@ -46,15 +44,15 @@ static bool merge_part(struct exact *join, unsigned part, struct exact_list *out
     struct exact_list *lists = exact_lists(join);
 
     for (size_t i = 0; i < join->count; i++) {
-        const struct exact_input *input = &join->inputs[i];
+        struct exact_input *input = &join->inputs[i];
         size_t end = input->cubin.symbol_count;
 
         if (part == 0)
-            list_symbols(join, i, 1, input->locals, &lists[i]);
+            list_symbols(join, input, 1, input->locals, &lists[i]);
         else if (part == 1)
-            list_symbols(join, i, input->locals, input->globals_end, &lists[i]);
+            list_symbols(join, input, input->locals, input->globals_end, &lists[i]);
         else
-            list_symbols(join, i, input->globals_end, end, &lists[i]);
+            list_symbols(join, input, input->globals_end, end, &lists[i]);
     }
     return exact_merge(join, lists, out);
 }
@@ -73,7 +71,7 @@ static bool renumber(struct exact *join, size_t *i, uint64_t *next)
 {
     const struct exact_list *list = &join->locals;
     const struct exact_item *head = &list->items[*i];
-    struct exact_input *input = &join->inputs[head->chunk];
+    struct exact_input *input = head->input;
     uint32_t section = input->cubin.symbols[head->index].section;
     uint64_t least = UINT64_MAX, count = 0, most = 0, number;
     size_t end = *i;
@@ -82,7 +80,7 @@ static bool renumber(struct exact *join, size_t *i, uint64_t *next)
     for (; end < list->count; end++) {
         const struct exact_item *item = &list->items[end];
 
-        if (item->chunk != head->chunk || item->owner != head->owner)
+        if (item->input != input || item->owner != head->owner)
             break;
         if (!internal_number(input->cubin.symbols[item->index].name, &number, &rest))
             continue;
@@ -93,7 +91,7 @@ static bool renumber(struct exact *join, size_t *i, uint64_t *next)
         count++;
     }
     if (most - least + 1 != count)
-        return exact_unsupported(join, head->chunk, EXACT_SYMBOLS,
+        return exact_unsupported(join, input, EXACT_SYMBOLS,
                                  "counts the assembler's functions in another order");
     for (; *i < end; ++*i) {
         uint32_t row = list->items[*i].index;
@@ -115,7 +113,7 @@ static bool rename_internals(struct exact *join)
 
     for (size_t i = 0; i < join->locals.count;) {
         const struct exact_item *item = &join->locals.items[i];
-        const struct cubin *cubin = &join->inputs[item->chunk].cubin;
+        const struct cubin *cubin = &item->input->cubin;
 
         if (!internal_number(cubin->symbols[item->index].name, &number, &rest))
             i++;
@@ -132,7 +130,7 @@ static void number_symbols(struct exact *join, const struct exact_list *list, ui
 
         if (item->owner == EXACT_COMMON)
             table_add(&join->seen, item->key, *next);
-        join->inputs[item->chunk].symbol_out[item->index] = (*next)++;
+        item->input->symbol_out[item->index] = (*next)++;
     }
 }
 
@@ -167,7 +165,7 @@ bool exact_join_symbols(struct exact *join)
     number_symbols(join, &join->last_locals, &next);
     map_common(join);
     if (next >= 1u << 24)
-        return exact_unsupported(join, 0, 0, "and the others have too many symbols");
+        return exact_unsupported(join, NULL, 0, "and the others have too many symbols");
     return true;
 }
 
@@ -182,7 +180,7 @@ static void write_rows(struct exact *join, const struct exact_list *list, Elf64_
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
-        struct exact_input *input = &join->inputs[item->chunk];
+        struct exact_input *input = item->input;
         Elf64_Sym *row = &rows[input->symbol_out[item->index]];
         struct text name = input->symbol_name[item->index];
 

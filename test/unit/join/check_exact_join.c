@@ -545,7 +545,7 @@ TEST(a_program_has_as_many_sections_as_elf_can_number)
     for (uint32_t count = SHN_LORESERVE - 1; count <= SHN_LORESERVE; count++) {
         struct exact_join_difference why = {0};
         struct exact_input input = {.cubin.section_count = count};
-        struct exact join = {.inputs = &input, .count = 1, .opened = 1, .why = &why};
+        struct exact join = {.inputs = &input, .count = 1, .why = &why};
 
         input.cubin.sections = arena_zalloc(&join.arena, count, sizeof *input.cubin.sections);
         input.cubin.sections[1].name = TEXT(".shstrtab");
@@ -554,7 +554,8 @@ TEST(a_program_has_as_many_sections_as_elf_can_number)
         input.section_out = arena_zalloc(&join.arena, count, sizeof *input.section_out);
         memset(input.section_class, EXACT_CODE, count);
         for (uint32_t i = 1; i < count; i++)
-            exact_push(&join, &join.section_names, &(struct exact_item){.index = i});
+            exact_push(&join, &join.section_names,
+                       &(struct exact_item){.input = &input, .index = i});
         ck_assert_int_eq(exact_join_sections(&join), count < SHN_LORESERVE);
         ck_assert_int_eq(join.outcome == EXACT_JOIN_UNSUPPORTED, count == SHN_LORESERVE);
         ck_assert_uint_eq(why.chunk, 0);

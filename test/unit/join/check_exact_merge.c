@@ -34,7 +34,9 @@ static struct buffer merge(const char *const chunks[2], const char *homes, uint3
     struct exact_join_difference why = {0};
     uint32_t home[KERNELS];
     struct exact_run runs[KERNELS];
+    struct exact_input inputs[2] = {{.chunk = 0}, {.chunk = 1}};
     struct exact join = {.why = &why,
+                         .inputs = inputs,
                          .count = 2,
                          .kernel_count = strlen(homes),
                          .owner_count = strlen(homes),
