@@ -18,7 +18,7 @@
 #include "link/stages.h"
 #include "lto/bitcode.h"
 #include "lto/lto.h"
-#include "merge/unified.h"
+#include "merge/merge.h"
 #include "ptx/symbol.h"
 
 /* Only -lto asks for optimisation across modules. */
@@ -338,7 +338,7 @@ bool front_open(struct link *link)
     link->inputs.are_read = request->reads_files;
     link->inputs.watch = link->watch;
     watch_add_all(link->watch, request->response_watch);
-    ok = read_entries(link) && unified_check_index(request->index_file) &&
+    ok = read_entries(link) && merge_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          check_paths(link) &&
          (reproduce_write(request, &link->inputs) || diag_blame(LINK_ENVIRONMENT));

@@ -6,15 +6,10 @@
  * as it reads them, which reverses every list. All rules measured on nvlink 13.0. */
 #include "merge/merge_steps.h"
 
-#include "base/buffer.h"
+#include <stdlib.h>
+
 #include "base/context.h"
-#include "base/search.h"
 #include "diag/diag.h"
-#include "merge/layout.h"
-#include "merge/merging_inputs.h"
-#include "merge/ordering.h"
-#include "merge/reach.h"
-#include "merge/symtab.h"
 
 /* A record's payload has a 16-bit size; longer lists of externs are cut into several records. */
 #define EXTERNS_PER_RECORD 16000u
@@ -36,8 +31,8 @@ struct encoder {
     size_t extern_count;
     uint32_t *extern_of; /* by symbol: the last kernel that listed it, plus 1 */
     uint32_t kernel;     /* counts kernels */
-    struct reach_walker walker;
-    struct merged_pairs reached; /* from the kernel at hand: by order, what has externs */
+    uint32_t *reached;   /* from the kernel at hand: functions with externs */
+    size_t reached_count;
 };
 
 /* nvlink: "Internal error: no regcount?"; but not of -r. */
@@ -50,8 +45,7 @@ static void check_is_function(struct merging *m, size_t file, uint32_t symbol)
     m->failed = true;
 }
 
-static void gather_program_records(struct merging *m, struct merged_function *functions,
-                                   size_t file, struct bytes rest)
+static void gather_program_records(struct merging *m, size_t file, struct bytes rest)
 {
     struct info_record record;
 
@@ -67,9 +61,9 @@ static void gather_program_records(struct merging *m, struct merged_function *fu
         if (symbol == MERGE_NONE || m->symbols[symbol].file != file)
             continue;
         if (record.attribute == EIATTR_REGCOUNT)
-            functions[symbol].registers = info_word(record.payload, 1);
+            m->functions[symbol].registers = info_word(record.payload, 1);
         else
-            functions[symbol].frame = info_word(record.payload, 1);
+            m->functions[symbol].frame = info_word(record.payload, 1);
     }
 }
 
@@ -91,7 +85,7 @@ static void gather_function_records(struct merged_function *function, size_t fil
 }
 
 /* What code of CUDA 12 says of its barriers. */
-static void gather_flags(const struct merging *m, struct merged_function *functions, size_t file)
+static void gather_flags(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
 
@@ -99,43 +93,47 @@ static void gather_flags(const struct merging *m, struct merged_function *functi
         uint32_t owner = merging_owner(m, file, i);
 
         if (cubin_is_text(&cubin->sections[i]) && owner != MERGE_NONE && merging_keeps(m, file, i))
-            functions[owner].barriers = (uint32_t)(cubin->sections[i].flags & CUBIN_OLD_BARRIERS) >>
-                                        CUBIN_OLD_BARRIERS_SHIFT;
+            m->functions[owner].barriers =
+                (uint32_t)(cubin->sections[i].flags & CUBIN_OLD_BARRIERS) >>
+                CUBIN_OLD_BARRIERS_SHIFT;
     }
 }
 
-struct merged_function *attributes_gather(struct merging *m)
+void attributes_gather(struct merging *m)
 {
-    struct merged_function *functions = arena_zalloc(&m->arena, m->symbol_count, sizeof *functions);
     uint32_t order = 0;
 
+    m->functions = arena_zalloc(&m->arena, m->symbol_count, sizeof *m->functions);
     for (size_t i = 0; i < m->symbol_count; i++) {
-        functions[i].order = MERGE_NONE;
+        m->functions[i].order = MERGE_NONE;
         if (m->symbols[i].alias != MERGE_NONE)
-            functions[m->symbols[i].alias].is_aliased = true;
+            m->functions[m->symbols[i].alias].is_aliased = true;
     }
     for (size_t file = 0; file < m->count; file++)
-        gather_flags(m, functions, file);
+        gather_flags(m, file);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
 
         if (at.section->type != SHT_CUDA_INFO || !merging_keeps(m, at.file, at.index))
             continue;
         if (owner == MERGE_NONE) {
-            gather_program_records(m, functions, at.file, at.section->data);
+            gather_program_records(m, at.file, at.section->data);
         } else {
-            functions[owner].order = order++;
-            gather_function_records(&functions[owner], at.file, at.section->data);
+            m->functions[owner].order = order++;
+            gather_function_records(&m->functions[owner], at.file, at.section->data);
         }
     }
-    return functions;
+}
+
+/* Whether the link computes a function's records anew, from all that it reaches. */
+static bool is_summed(const struct merging *m, uint32_t function)
+{
+    return merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
 }
 
 uint32_t attributes_barriers(const struct merging *m, uint32_t function)
 {
-    bool is_summed = merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
-
-    return is_summed ? m->reach[function].barriers : m->functions[function].barriers;
+    return is_summed(m, function) ? m->reach[function].barriers : m->functions[function].barriers;
 }
 
 static void add_section(struct merging *m, size_t file, size_t input, uint32_t owner)
@@ -222,11 +220,11 @@ static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
     uint32_t section;
 
     if (symbol != MERGE_NONE)
-        return m->rows->of_symbol[symbol];
+        return m->rows.of_symbol[symbol];
     if (index >= cubin->symbol_count || cubin->symbols[index].section >= cubin->section_count)
         return 0;
-    section = m->layout->places[m->section_base[file] + cubin->symbols[index].section].section;
-    return section == MERGE_NONE ? 0 : m->rows->of_section[section];
+    section = m->layout.places[m->section_base[file] + cubin->symbols[index].section].section;
+    return section == MERGE_NONE ? 0 : m->sections[section].row;
 }
 
 /* Copies a record; its symbols get their rows. */
@@ -279,10 +277,9 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
     if (!merging_defines(m, found->file, info_word(record->payload, 0)) || !m->is_live[symbol])
         return;
     value = info_word(record->payload, 1);
-    if (record->attribute == EIATTR_REGCOUNT && !m->request->relocatable &&
-        merged_is_kernel(&m->symbols[symbol]))
+    if (record->attribute == EIATTR_REGCOUNT && is_summed(m, symbol))
         value = m->reach[symbol].registers;
-    put_symbol_record(encoder, record->attribute, m->rows->of_symbol[symbol], value);
+    put_symbol_record(encoder, record->attribute, m->rows.of_symbol[symbol], value);
 }
 
 /* `type` tells whether of .nv.info or of its Mercury twin. */
@@ -301,10 +298,10 @@ static void encode_program(struct encoder *encoder, uint32_t type)
         for (size_t i = encoder->count; i-- > 0;)
             encode_program_record(encoder, &encoder->records[i]);
     }
-    for (size_t i = 0; i < m->layout->kernel_count && !m->request->relocatable; i++) {
-        uint32_t kernel = m->layout->kernels[i];
+    for (size_t i = 0; i < m->layout.kernel_count && !m->request->relocatable; i++) {
+        uint32_t kernel = m->layout.kernels[i];
 
-        put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->rows->of_symbol[kernel],
+        put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->rows.of_symbol[kernel],
                           reach_is_unbounded(m, kernel) ? UINT32_MAX
                                                         : (uint32_t)m->reach[kernel].stack);
     }
@@ -327,17 +324,17 @@ static void add_externs(struct encoder *encoder, uint32_t function)
         uint32_t symbol = merging_symbol(m, facts->externs_file, info_word(facts->externs, i));
 
         if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) ||
-            m->rows->of_symbol[symbol] == 0 || encoder->extern_of[symbol] == encoder->kernel)
+            m->rows.of_symbol[symbol] == 0 || encoder->extern_of[symbol] == encoder->kernel)
             continue;
         encoder->extern_of[symbol] = encoder->kernel;
         encoder->externs[encoder->extern_count++] = symbol;
     }
 }
 
-static int compare_orders(const void *a, const void *b)
+static int compare_orders(const void *a, const void *b, void *functions)
 {
-    uint32_t x = ((const struct merged_pair *)a)->from;
-    uint32_t y = ((const struct merged_pair *)b)->from;
+    uint32_t x = ((const struct merged_function *)functions)[*(const uint32_t *)a].order;
+    uint32_t y = ((const struct merged_function *)functions)[*(const uint32_t *)b].order;
 
     return (x > y) - (x < y);
 }
@@ -348,21 +345,27 @@ static void start_externs(struct encoder *encoder)
     encoder->kernel++;
 }
 
+/* Adds the externs of the functions that were reached, in the order in which these were read. */
+static void add_reached(struct encoder *encoder)
+{
+    qsort_r(encoder->reached, encoder->reached_count, sizeof *encoder->reached, compare_orders,
+            encoder->m->functions);
+    for (size_t i = 0; i < encoder->reached_count; i++)
+        add_externs(encoder, encoder->reached[i]);
+}
+
 /* Measured: a program's only kernel has the externs of all functions in it, last read first; but
  * its own as they are when the others have nothing to add. */
 static void collect_all_externs(struct encoder *encoder, uint32_t kernel)
 {
     const struct merging *m = encoder->m;
-    struct merged_pairs *functions = &encoder->reached;
     size_t own = encoder->extern_count;
 
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (m->functions[i].externs.size > 0)
-            index_lists_add(functions, m->functions[i].order, i);
-    SORT(functions->items, functions->count, compare_orders);
+            encoder->reached[encoder->reached_count++] = i;
     start_externs(encoder);
-    for (size_t i = 0; i < functions->count; i++)
-        add_externs(encoder, functions->items[i].to);
+    add_reached(encoder);
     if (encoder->extern_count == own) {
         start_externs(encoder);
         add_externs(encoder, kernel);
@@ -376,31 +379,27 @@ static void collect_all_externs(struct encoder *encoder, uint32_t kernel)
     }
 }
 
-/* A kernel's externs: its own, then those of the functions that it reaches, in the order in which
- * these were read. */
+/* A kernel's externs: its own, then those of the functions that it reaches. */
 static void collect_externs(struct encoder *encoder, uint32_t function)
 {
     struct merging *m = encoder->m;
-    struct merged_pairs *reached = &encoder->reached;
     const uint32_t *found;
     size_t count;
 
     start_externs(encoder);
     add_externs(encoder, function);
-    if (m->request->relocatable || !merged_is_kernel(&m->symbols[function]))
+    encoder->reached_count = 0;
+    if (!is_summed(m, function))
         return;
-    reached->count = 0;
-    if (m->layout->kernel_count == 1) {
+    if (m->layout.kernel_count == 1) {
         collect_all_externs(encoder, function);
         return;
     }
-    count = reach_walk(&encoder->walker, m, function, REACHES_EXTERNS, &found);
+    count = reach_walk(m, function, REACHES_EXTERNS, &found);
     for (size_t i = 0; i < count; i++)
         if (found[i] < m->symbol_count && m->functions[found[i]].externs.size > 0)
-            index_lists_add(reached, m->functions[found[i]].order, found[i]);
-    SORT(reached->items, reached->count, compare_orders);
-    for (size_t i = 0; i < reached->count; i++)
-        add_externs(encoder, reached->items[i].to);
+            encoder->reached[encoder->reached_count++] = found[i];
+    add_reached(encoder);
 }
 
 static void put_externs(struct encoder *encoder)
@@ -412,7 +411,7 @@ static void put_externs(struct encoder *encoder)
             count = EXTERNS_PER_RECORD;
         put_head(encoder, EIFMT_SVAL, EIATTR_EXTERNS, count * 4);
         for (size_t i = 0; i < count; i++)
-            buffer_u32(&encoder->out, encoder->m->rows->of_symbol[encoder->externs[done + i]]);
+            buffer_u32(&encoder->out, encoder->m->rows.of_symbol[encoder->externs[done + i]]);
         done += count;
     }
     encoder->extern_count = 0;
@@ -425,19 +424,17 @@ static void encode_function_record(struct encoder *encoder, const struct found_r
     struct merging *m = encoder->m;
     struct found_record changed = *found;
     struct info_record *record = &changed.record;
-    const struct reach *reach = &m->reach[function];
-    bool is_summed = merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
 
     if (record->attribute == EIATTR_EXTERNS) {
         put_externs(encoder);
-    } else if (is_summed && record->attribute == EIATTR_CRS_STACK_SIZE &&
+    } else if (is_summed(m, function) && record->attribute == EIATTR_CRS_STACK_SIZE &&
                reach_is_unbounded(m, function)) {
         put_word_record(encoder, record->attribute, UINT32_MAX);
     } else if (record->attribute != EIATTR_NUM_BARRIERS || m->abi != CUBIN_OLD_ABI_VERSION) {
-        if (is_summed && record->attribute == EIATTR_NUM_BARRIERS)
-            record->value = (uint16_t)reach->barriers;
-        else if (is_summed && record->attribute == EIATTR_SPARSE_MMA_MASK &&
-                 (reach->flags & REACHES_ALIAS))
+        if (is_summed(m, function) && record->attribute == EIATTR_NUM_BARRIERS)
+            record->value = (uint16_t)m->reach[function].barriers;
+        else if (is_summed(m, function) && record->attribute == EIATTR_SPARSE_MMA_MASK &&
+                 (m->reach[function].flags & REACHES_ALIAS))
             record->value |= ALIAS_MASK;
         put_record(encoder, &changed);
     }
@@ -456,8 +453,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
 {
     const struct merging *m = encoder->m;
     uint32_t barriers = attributes_barriers(m, function);
-    bool is_summed = merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
-    bool is_told = is_summed || m->cubins[m->symbols[function].file]->toolkit != 0;
+    bool is_told = is_summed(m, function) || m->cubins[m->symbols[function].file]->toolkit != 0;
 
     if (barriers && is_told && m->abi != CUBIN_OLD_ABI_VERSION &&
         !has_record(encoder, EIATTR_NUM_BARRIERS))
@@ -493,24 +489,22 @@ static void encode_section(struct encoder *encoder, struct merged_section *secti
         encode_program(encoder, section->type);
     else
         encode_function(encoder, section);
-    section->own = arena_copy(&encoder->m->image->arena, encoder->out.data, encoder->out.size, 1);
-    section->data = section->own;
-    section->size = encoder->out.size;
+    layout_set(encoder->m, section, buffer_bytes(&encoder->out));
 }
 
 bool attributes_encode(struct merging *m)
 {
     static const enum merged_class classes[] = {CLASS_INFO, CLASS_FUNCTION_INFO, CLASS_TWIN_INFO,
                                                 CLASS_TWIN_FUNCTION_INFO};
-    struct encoder encoder = {.m = m, .reached = {.arena = &m->arena}};
+    struct encoder encoder = {.m = m};
 
     CONTEXT_DEFER(buffer_cleanup, &encoder.out);
     encoder.externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     encoder.extern_of = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
-    reach_walker_begin(&encoder.walker, m);
+    encoder.reached = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
-        for (uint32_t i = m->classes->first[classes[c]]; i < m->classes->first[classes[c] + 1]; i++)
-            if (m->index_of[m->classes->items[i]])
-                encode_section(&encoder, &m->sections[m->classes->items[i]]);
+        for (uint32_t i = m->classes.first[classes[c]]; i < m->classes.first[classes[c] + 1]; i++)
+            if (m->sections[m->classes.items[i]].index)
+                encode_section(&encoder, &m->sections[m->classes.items[i]]);
     return !m->failed;
 }

@@ -3,21 +3,18 @@
 #include "merge/merge_steps.h"
 
 #include "base/memory.h"
-#include "merge/layout.h"
-#include "merge/ordering.h"
-#include "merge/symtab.h"
 
 static uint32_t find_index(const struct merging *m, struct text name)
 {
     uint32_t section = table_find(&m->section_names, name);
 
-    return section == TABLE_NONE ? 0 : m->index_of[section];
+    return section == TABLE_NONE ? 0 : m->sections[section].index;
 }
 
 static uint32_t link_of(const struct merging *m, const struct merged_section *section)
 {
     if (merged_is_twin(section->class))
-        return mercury_write_link(m, section);
+        return mercury_link(m, section);
     switch (section->class) {
     case CLASS_TEXT:
     case CLASS_RELOCATIONS:
@@ -38,15 +35,15 @@ static uint32_t link_of(const struct merging *m, const struct merged_section *se
 static uint32_t info_of(const struct merging *m, const struct merged_section *section)
 {
     if (merged_is_twin(section->class))
-        return mercury_write_info(m, section);
+        return mercury_info(m, section);
     if (section->class == CLASS_TEXT)
-        return m->rows->of_symbol[section->function] | (uint32_t)section->info_high << 24;
+        return m->rows.of_symbol[section->function] | (uint32_t)section->info_high << 24;
     if (section->class == CLASS_NOTE)
         return section->flags & SHF_INFO_LINK ? find_index(m, TEXT(".nv.compat")) : 0;
     if (section->target != MERGE_NONE)
-        return m->index_of[section->target];
-    if (section->function != MERGE_NONE && m->layout->text_of[section->function] != MERGE_NONE)
-        return m->index_of[m->layout->text_of[section->function]];
+        return m->sections[section->target].index;
+    if (section->function != MERGE_NONE && m->layout.text_of[section->function] != MERGE_NONE)
+        return m->sections[m->layout.text_of[section->function]].index;
     return 0;
 }
 
@@ -82,7 +79,7 @@ static void add_to_image(struct merging *m, const struct merged_section *section
                                     .size = section->size,
                                     .has_no_bytes = has_no_bytes,
                                     .data = has_no_bytes ? NULL : section->data,
-                                    .shares = mercury_write_shared(m, section),
+                                    .shares = mercury_shared(m, section),
                                     .link = link_of(m, section),
                                     .info = info,
                                     .name_offset = section->name_offset,
@@ -106,7 +103,8 @@ void build_tables(struct merging *m)
     ARRAY_RESERVE(m->image->sections, m->image->section_capacity, m->order_count + count + 1);
     for (size_t i = 0; i < count; i++)
         image_add_section(m->image, &tables[i]);
-    symtab_begin(m);
+    image_begin_symbols(m->image, ORDERING_SYMTAB, m->rows.count,
+                        m->image->section_count + m->order_count, &m->strings, &m->table);
 }
 
 static void set_header(struct merging *m)
@@ -163,7 +161,7 @@ void build_image(struct merging *m)
     bytes_slice(strings, m->names_start, m->names_end - m->names_start, &names);
     image_copy_section_names(image, ORDERING_SHSTRTAB, image->section_count - m->order_count, names,
                              m->names_start);
-    mercury_write_encode_symbols(m);
+    mercury_encode_symbols(m);
     image_take_strings(image, ORDERING_STRTAB, &m->strings);
     image_layout(image);
 }

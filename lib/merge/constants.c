@@ -6,14 +6,9 @@
  * kernels has so far, whatever the others have there. A function that no kernel reaches loses its
  * constants. Those of copies that lost (overridden.h) stand behind its own; where the copy that
  * counts has none, they stay in a section of the function's. */
-#include "merge/constants.h"
-
-#include <string.h>
+#include "merge/merge_steps.h"
 
 #include "diag/diag.h"
-#include "merge/layout.h"
-#include "merge/merging_inputs.h"
-#include "merge/reach.h"
 
 #define BANK_BYTES 0x10000u
 
@@ -29,19 +24,14 @@ struct planner {
     struct merged_lists kernels_of; /* by block */
 };
 
-static bool is_block(const struct merged_section *section)
-{
-    return section->class == CLASS_FUNCTION_CONSTANT && section->bank == CONSTANTS_BANK;
-}
-
-void constants_gather(struct merging *m, struct merged_function *functions)
+void constants_gather(struct merging *m)
 {
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_CONSTANT);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
 
         if (owner != MERGE_NONE && merging_keeps(m, at.file, at.index) &&
             at.section->type == SHT_CUDA_CONSTANT0 + CONSTANTS_BANK)
-            functions[owner].has_constants = true;
+            m->functions[owner].has_constants = true;
     }
 }
 
@@ -56,7 +46,7 @@ static void find_blocks(struct planner *planner)
     for (uint32_t i = 0; i < m->section_count; i++) {
         const struct merged_section *section = &m->sections[i];
 
-        if (!is_block(section))
+        if (!merged_is_bank(section, CONSTANTS_BANK))
             continue;
         if (merged_is_kernel(&m->symbols[section->function])) {
             planner->section_of[section->function] = i;
@@ -71,12 +61,10 @@ static void find_users(struct planner *planner)
 {
     struct merging *m = planner->m;
     struct merged_pairs users = {.arena = &m->arena};
-    struct reach_walker walker;
 
-    reach_walker_begin(&walker, m);
-    for (uint32_t k = 0; k < m->layout->kernel_count; k++) {
+    for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
         const uint32_t *found;
-        size_t count = reach_walk(&walker, m, m->layout->kernels[k], REACHES_CONSTANTS, &found);
+        size_t count = reach_walk(m, m->layout.kernels[k], REACHES_CONSTANTS, &found);
 
         for (size_t i = 0; i < count; i++)
             if (found[i] < m->symbol_count && planner->block_of[found[i]] != MERGE_NONE)
@@ -84,7 +72,7 @@ static void find_users(struct planner *planner)
     }
     planner->kernels_of = index_lists_make(&m->arena, &users, planner->block_count);
     index_lists_distinct(&m->arena, &planner->kernels_of, NULL, planner->block_count,
-                         m->layout->kernel_count);
+                         m->layout.kernel_count);
 }
 
 /* Finds the block's offset, one for all its kernels. */
@@ -112,8 +100,8 @@ static void place_blocks(struct planner *planner)
 {
     struct merging *m = planner->m;
 
-    for (size_t k = 0; k < m->layout->kernel_count; k++) {
-        uint32_t section = planner->section_of[m->layout->kernels[k]];
+    for (size_t k = 0; k < m->layout.kernel_count; k++) {
+        uint32_t section = planner->section_of[m->layout.kernels[k]];
 
         planner->end[k] = section == MERGE_NONE ? 0 : m->sections[section].size;
         planner->alignment[k] = section == MERGE_NONE ? 1 : m->sections[section].alignment;
@@ -127,12 +115,12 @@ static bool check_sizes(const struct planner *planner)
     const struct merging *m = planner->m;
     bool ok = true;
 
-    for (size_t k = 0; k < m->layout->kernel_count; k++) {
+    for (size_t k = 0; k < m->layout.kernel_count; k++) {
         if (planner->end[k] <= BANK_BYTES)
             continue;
         diag_error("Entry function '%.*s' uses too much data for compiler-generated constants; "
                    "please recompile with -Xptxas --disable-optimizer-constants",
-                   TEXT_ARG(m->symbols[m->layout->kernels[k]].name));
+                   TEXT_ARG(m->symbols[m->layout.kernels[k]].name));
         ok = false;
     }
     return ok;
@@ -142,7 +130,7 @@ static bool check_sizes(const struct planner *planner)
 static void grow_section(struct planner *planner, size_t k)
 {
     struct merging *m = planner->m;
-    uint32_t kernel = m->layout->kernels[k];
+    uint32_t kernel = m->layout.kernels[k];
     struct merged_section *section;
 
     if (planner->section_of[kernel] == MERGE_NONE) {
@@ -164,17 +152,17 @@ static void note_copies(struct planner *planner)
 {
     struct merging *m = planner->m;
     const struct merged_lists *users = &planner->kernels_of;
-    struct merged_copy *copies;
 
-    copies = arena_alloc(&m->arena, users->first[planner->block_count], sizeof *copies);
-    for (size_t block = 0; block < planner->block_count; block++)
+    m->constants = arena_alloc(&m->arena, users->first[planner->block_count], sizeof *m->constants);
+    for (size_t block = 0; block < planner->block_count; block++) {
+        m->sections[planner->blocks[block]].copies = (uint32_t)m->constant_count;
         for (uint32_t i = users->first[block]; i < users->first[block + 1]; i++)
-            copies[m->constant_count++] = (struct merged_copy){
+            m->constants[m->constant_count++] = (struct merged_copy){
                 .from = planner->blocks[block],
-                .to = planner->section_of[m->layout->kernels[users->items[i]]],
+                .to = planner->section_of[m->layout.kernels[users->items[i]]],
                 .offset = planner->offset[block],
             };
-    m->constants = copies;
+    }
 }
 
 /* The functions' sections are not written; only their contents are still wanted. */
@@ -191,7 +179,7 @@ static void give_up_blocks(struct planner *planner)
     }
     for (struct merging_walk at = {0}; merging_next(m, &at);) {
         const struct cubin_section *input = at.section;
-        const struct merged_place *where = &m->layout->places[m->section_base[at.file] + at.index];
+        const struct merged_place *where = merging_place(m, at.file, at.index);
 
         if (where->section != MERGE_NONE && m->sections[where->section].class == CLASS_COUNT &&
             input->size > 0)
@@ -222,14 +210,14 @@ bool constants_layout(struct merging *m)
     if (planner.block_count == 0)
         return true;
     planner.offset = arena_alloc(&m->arena, planner.block_count, sizeof *planner.offset);
-    planner.end = arena_alloc(&m->arena, m->layout->kernel_count, sizeof *planner.end);
-    planner.alignment = arena_alloc(&m->arena, m->layout->kernel_count, sizeof *planner.alignment);
+    planner.end = arena_alloc(&m->arena, m->layout.kernel_count, sizeof *planner.end);
+    planner.alignment = arena_alloc(&m->arena, m->layout.kernel_count, sizeof *planner.alignment);
     find_users(&planner);
     place_blocks(&planner);
     if (!check_sizes(&planner))
         return false;
-    for (size_t k = 0; k < m->layout->kernel_count; k++) {
-        uint32_t section = planner.section_of[m->layout->kernels[k]];
+    for (size_t k = 0; k < m->layout.kernel_count; k++) {
+        uint32_t section = planner.section_of[m->layout.kernels[k]];
 
         if (planner.end[k] > (section == MERGE_NONE ? 0 : m->sections[section].size))
             grow_section(&planner, k);

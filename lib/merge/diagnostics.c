@@ -1,16 +1,11 @@
 /* diagnostics.c: the same notes as for PTX (ptx/diagnostics.c), as far as cubins tell. */
-#include "merge/diagnostics.h"
-
-#include <string.h>
+#include "merge/merge_steps.h"
 
 #include "diag/diag.h"
 #include "diag/near_names.h"
 #include "diag/referrers.h"
 #include "diag/symbol_names.h"
 #include "input/contents.h"
-#include "merge/merge_steps.h"
-#include "merge/merging_inputs.h"
-#include "merge/reach.h"
 
 /* Most notes of each kind under one message. */
 #define MOST_NOTES 3u

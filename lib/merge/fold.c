@@ -9,17 +9,11 @@
  * Programs may compare addresses, so a function whose address anything takes is left alone. In code
  * that is any relocation but a call's. A function's relocations against itself are where its calls
  * return to; whether it takes its own address is what the call graph says. */
-#include "merge/fold.h"
+#include "merge/merge_steps.h"
 
-#include <string.h>
-
-#include "base/buffer.h"
 #include "base/components.h"
 #include "base/context.h"
 #include "input/used.h"
-#include "merge/graph.h"
-#include "merge/mercury.h"
-#include "merge/merging_inputs.h"
 
 /* What a number in a key means. */
 enum key_part { KEY_SELF, KEY_SYMBOL, KEY_OWN, KEY_LOCAL, KEY_TARGET };
@@ -99,8 +93,8 @@ static void find_prototypes(struct folding *folding)
     struct merging *m = folding->m;
     uint32_t *prototype_of = merging_none(m, m->symbol_count);
 
-    for (size_t i = 0; i < m->graph->declared_count; i++)
-        prototype_of[m->graph->declared[i].from] = m->graph->declared[i].to;
+    for (size_t i = 0; i < m->graph.declared_count; i++)
+        prototype_of[m->graph.declared[i].from] = m->graph.declared[i].to;
     folding->prototype_of = prototype_of;
 }
 
@@ -111,7 +105,7 @@ static bool is_fixed(const struct merging *m, uint32_t index)
     const struct merged_symbol *symbol = &m->symbols[index];
 
     return symbol->type != STT_FUNC || merged_is_kernel(symbol) || symbol->file == MERGE_NONE ||
-           symbol->alias != MERGE_NONE || index_lists_count(&m->graph->taken, index) > 0 ||
+           symbol->alias != MERGE_NONE || index_lists_count(&m->graph.taken, index) > 0 ||
            (m->request->keep_exported && symbol->binding == STB_GLOBAL) ||
            (m->request->used && used_wants(m->request->used, symbol->name));
 }
@@ -158,8 +152,8 @@ static void find_fixed(struct folding *folding)
         if (m->symbols[i].alias != MERGE_NONE)
             folding->is_fixed[m->symbols[i].alias] = true;
     }
-    for (uint32_t i = 0; i < m->graph->references.first[m->symbol_count]; i++)
-        folding->is_fixed[m->graph->references.items[i]] = true;
+    for (uint32_t i = 0; i < m->graph.references.first[m->symbol_count]; i++)
+        folding->is_fixed[m->graph.references.items[i]] = true;
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
         fix_taken(folding, at.file, at.section);
 }
@@ -276,7 +270,7 @@ static void put_function(struct folding *folding, uint32_t function)
 {
     const struct merging *m = folding->m;
     const struct merged_symbol *symbol = &m->symbols[function];
-    const struct merged_lists *called = &m->graph->called, *records = &folding->records;
+    const struct merged_lists *called = &m->graph.called, *records = &folding->records;
     const struct merged_lists *sections = &folding->sections;
 
     folding->key.size = 0;
@@ -284,8 +278,8 @@ static void put_function(struct folding *folding, uint32_t function)
     buffer_u64(&folding->key, symbol->value);
     buffer_u64(&folding->key, symbol->size);
     buffer_u32(&folding->key, folding->prototype_of[function]);
-    put_functions(folding, &m->graph->calls, function);
-    put_functions(folding, &m->graph->references, function);
+    put_functions(folding, &m->graph.calls, function);
+    put_functions(folding, &m->graph.references, function);
     put_pair(folding, KEY_LOCAL, (uint32_t)index_lists_count(called, function));
     buffer_append(&folding->key, called->items + called->first[function],
                   index_lists_count(called, function) * sizeof *called->items);
@@ -299,11 +293,10 @@ static void put_function(struct folding *folding, uint32_t function)
 static uint32_t callee(void *argument, uint32_t function, uint32_t position)
 {
     const struct merging *m = ((const struct folding *)argument)->m;
-    uint32_t at = m->graph->calls.first[function] + position;
+    uint32_t at = m->graph.calls.first[function] + position;
 
-    return at < m->graph->calls.first[function + 1]
-               ? merging_canonical(m, m->graph->calls.items[at])
-               : COMPONENTS_END;
+    return at < m->graph.calls.first[function + 1] ? merging_canonical(m, m->graph.calls.items[at])
+                                                   : COMPONENTS_END;
 }
 
 static void compare(struct folding *folding, uint32_t function)
@@ -349,34 +342,25 @@ static void choose(const struct folding *folding)
         kept_of[i] = first_of[kept_of[i]];
 }
 
-/* The resolution with what was folded, and the symbols, where it is defined no more. */
+/* Makes what was folded mean the function that stays, and count as lost; whether any was. */
 static bool replace(const struct folding *folding)
 {
     struct merging *m = folding->m;
+    struct resolution *resolved = &m->resolved;
     size_t inputs = m->symbol_base[m->count], count = 0;
-    struct resolution *resolved = arena_copy(&m->arena, m->resolved, 1, sizeof *resolved);
-    uint32_t *symbol_of = arena_copy(&m->arena, resolved->symbol_of, inputs, sizeof *symbol_of);
-    bool *has_lost = arena_copy(&m->arena, resolved->has_lost, inputs, sizeof *has_lost);
-    bool *is_folded = arena_zalloc(&m->arena, inputs, sizeof *is_folded);
-    struct merged_symbol *symbols =
-        arena_copy(&m->arena, m->symbols, m->symbol_count, sizeof *symbols);
 
+    resolved->is_folded = arena_zalloc(&m->arena, inputs, sizeof(bool));
     for (size_t i = 0; i < inputs; i++)
-        if (symbol_of[i] != MERGE_NONE)
-            symbol_of[i] = folding->kept_of[symbol_of[i]];
+        if (resolved->symbol_of[i] != MERGE_NONE)
+            resolved->symbol_of[i] = folding->kept_of[resolved->symbol_of[i]];
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (folding->kept_of[i] != i) {
-            size_t input = m->symbol_base[symbols[i].file] + symbols[i].input;
+            size_t input = m->symbol_base[m->symbols[i].file] + m->symbols[i].input;
 
-            has_lost[input] = is_folded[input] = true;
-            symbols[i].file = MERGE_NONE;
+            resolved->has_lost[input] = resolved->is_folded[input] = true;
+            m->symbols[i].file = MERGE_NONE;
             count++;
         }
-    resolved->symbol_of = symbol_of;
-    resolved->has_lost = has_lost;
-    m->resolved = resolved;
-    m->symbols = symbols;
-    m->is_folded = is_folded;
     return count > 0;
 }
 

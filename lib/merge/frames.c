@@ -5,12 +5,8 @@
  * ptxas's addend says. */
 #include "merge/merge_steps.h"
 
-#include <string.h>
-
 #include "base/search.h"
 #include "cubin/frames.h"
-#include "merge/fold.h"
-#include "merge/merging_inputs.h"
 
 /* A CIE, and the FDEs behind it that stay. */
 struct group {

@@ -5,14 +5,13 @@
  * reach every function whose address is taken under the same prototype. What a definition that
  * loses to an earlier one says about its calls is not read; what one says that is replaced later
  * stays, even if the later one says the same (measured). nvlink keeps each list with the entry read
- * last in front. */
-#include "merge/graph.h"
+ * last in front.
+ *
+ * The image gets both sections for the whole program. The parts of .nv.callgraph stand one behind
+ * the other, each with the functions in the order of the symbol table. */
+#include "merge/merge_steps.h"
 
 #include "base/context.h"
-#include "merge/diagnostics.h"
-#include "merge/index_lists.h"
-#include "merge/merging_inputs.h"
-#include "merge/overridden.h"
 
 /* Who leads to whom, and the cubin that says so. */
 struct edges {
@@ -165,9 +164,9 @@ static struct merged_lists sort_edges(struct merging *m, const struct edges *edg
     return lists;
 }
 
-static const struct call_graph *sort_into_lists(struct merging *m, const struct reading *reading)
+static void sort_into_lists(struct merging *m, const struct reading *reading)
 {
-    struct call_graph *graph = arena_zalloc(&m->arena, 1, sizeof *graph);
+    struct call_graph *graph = &m->graph;
 
     graph->prototype_count = reading->prototype_count;
     graph->prototypes = reading->prototypes;
@@ -181,7 +180,6 @@ static const struct call_graph *sort_into_lists(struct merging *m, const struct 
     graph->taken = index_lists_make(&m->arena, &reading->taken, m->symbol_count);
     index_lists_distinct(&m->arena, &graph->taken, NULL, m->symbol_count, graph->prototype_count);
     graph->candidates = make_candidates(m, &graph->taken, graph->prototype_count);
-    return graph;
 }
 
 bool graph_read(struct merging *m)
@@ -204,6 +202,89 @@ bool graph_read(struct merging *m)
             read_prototypes(m, &reading, at.file, at.section->data);
     }
     if (!m->failed)
-        m->graph = sort_into_lists(m, &reading);
+        sort_into_lists(m, &reading);
     return !m->failed;
+}
+
+/* A prototype is written for live functions whose address nobody takes (measured). */
+static bool has_written_prototype(const struct merging *m, uint32_t symbol)
+{
+    return m->is_live[symbol] && index_lists_count(&m->graph.taken, symbol) == 0;
+}
+
+void graph_add_sections(struct merging *m)
+{
+    layout_make(m, CLASS_CALLGRAPH);
+    for (size_t i = 0; i < m->graph.declared_count; i++) {
+        if (!has_written_prototype(m, m->graph.declared[i].from))
+            continue;
+        layout_make(m, CLASS_PROTOTYPE);
+        break;
+    }
+}
+
+static void put_pair(struct buffer *out, uint32_t first, uint32_t second)
+{
+    buffer_u32(out, first);
+    buffer_u32(out, second);
+}
+
+/* One part: every written function's list, in the order of the symbol table. */
+static void encode_part(struct merging *m, struct buffer *out, int part,
+                        const struct merged_lists *lists, bool has_strings)
+{
+    put_pair(out, 0, (uint32_t)part);
+    for (size_t row = 1; row < m->rows.count; row++) {
+        uint32_t symbol = m->rows.symbols[row];
+
+        if (symbol == MERGE_NONE || !m->is_live[symbol])
+            continue;
+        for (uint32_t i = lists->first[symbol]; i < lists->first[symbol + 1]; i++) {
+            uint32_t item = lists->items[i];
+
+            if (!has_strings && !m->is_live[item])
+                continue;
+            put_pair(out, (uint32_t)row,
+                     has_strings ? image_string(&m->strings, m->graph.prototypes[item])
+                                 : m->rows.of_symbol[item]);
+        }
+    }
+}
+
+static void encode_prototypes(struct merging *m, struct buffer *out)
+{
+    bool *is_written = arena_zalloc(&m->arena, m->symbol_count, sizeof *is_written);
+
+    for (size_t i = 0; i < m->graph.declared_count; i++) {
+        uint32_t symbol = m->graph.declared[i].from;
+
+        if (is_written[symbol] || !has_written_prototype(m, symbol))
+            continue;
+        is_written[symbol] = true;
+        put_pair(out, m->rows.of_symbol[symbol],
+                 image_string(&m->strings, m->graph.prototypes[m->graph.declared[i].to]));
+    }
+}
+
+static void set_contents(struct merging *m, enum merged_class class, const struct buffer *contents)
+{
+    for (uint32_t i = m->classes.first[class]; i < m->classes.first[class + 1]; i++)
+        layout_set(m, &m->sections[m->classes.items[i]], buffer_bytes(contents));
+}
+
+void graph_encode(struct merging *m)
+{
+    struct buffer prototypes = {0};
+    struct buffer calls = {0};
+
+    CONTEXT_DEFER(buffer_cleanup, &prototypes);
+    CONTEXT_DEFER(buffer_cleanup, &calls);
+    encode_prototypes(m, &prototypes);
+    encode_part(m, &calls, CALLGRAPH_DIRECT, &m->graph.calls, false);
+    encode_part(m, &calls, CALLGRAPH_ADDRESS, &m->graph.taken, true);
+    encode_part(m, &calls, CALLGRAPH_INDIRECT, &m->graph.called, true);
+    encode_part(m, &calls, CALLGRAPH_CANDIDATE, &m->graph.references, false);
+    set_contents(m, CLASS_CALLGRAPH, &calls);
+    if (prototypes.size > 0)
+        set_contents(m, CLASS_PROTOTYPE, &prototypes);
 }

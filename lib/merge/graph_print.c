@@ -1,13 +1,9 @@
 /* graph_print.c: nodes are functions, edges direct calls and what an indirect call may reach. */
-#include "merge/graph_print.h"
+#include "merge/merge_steps.h"
 
 #include "base/context.h"
 #include "diag/demangle.h"
 #include "diag/escape.h"
-#include "merge/graph.h"
-#include "merge/merging.h"
-#include "merge/reach.h"
-#include "merge/symtab.h"
 
 struct printer {
     const struct merging *m;
@@ -19,7 +15,7 @@ struct printer {
 
 static bool is_shown(const struct merging *m, uint32_t symbol)
 {
-    return m->symbols[symbol].type == STT_FUNC && m->rows->of_symbol[symbol] != 0;
+    return m->symbols[symbol].type == STT_FUNC && m->rows.of_symbol[symbol] != 0;
 }
 
 static struct text name_of(const struct printer *printer, uint32_t symbol)
@@ -69,15 +65,15 @@ static void put_edges(const struct printer *printer, uint32_t symbol)
         put_edge(printer, symbol, m->symbols[symbol].alias);
         return;
     }
-    for (uint32_t i = m->graph->called.first[symbol + 1]; i-- > m->graph->called.first[symbol];) {
-        uint32_t prototype = m->graph->called.items[i];
+    for (uint32_t i = m->graph.called.first[symbol + 1]; i-- > m->graph.called.first[symbol];) {
+        uint32_t prototype = m->graph.called.items[i];
 
-        for (uint32_t k = m->graph->candidates.first[prototype + 1];
-             k-- > m->graph->candidates.first[prototype];)
-            put_edge(printer, symbol, m->graph->candidates.items[k]);
+        for (uint32_t k = m->graph.candidates.first[prototype + 1];
+             k-- > m->graph.candidates.first[prototype];)
+            put_edge(printer, symbol, m->graph.candidates.items[k]);
     }
-    for (uint32_t i = m->graph->calls.first[symbol]; i < m->graph->calls.first[symbol + 1]; i++)
-        put_edge(printer, symbol, m->graph->calls.items[i]);
+    for (uint32_t i = m->graph.calls.first[symbol]; i < m->graph.calls.first[symbol + 1]; i++)
+        put_edge(printer, symbol, m->graph.calls.items[i]);
 }
 
 static uint32_t registers_of(const struct merging *m, uint32_t symbol)
@@ -95,7 +91,7 @@ static void put_line(const struct printer *printer, uint32_t symbol)
 
     buffer_printf(printer->out, "%u: %s%s", printer->number[symbol],
                   merged_is_kernel(function) ? "^" : "",
-                  index_lists_count(&m->graph->taken, symbol) > 0 ? "&" : "");
+                  index_lists_count(&m->graph.taken, symbol) > 0 ? "&" : "");
     put_name(printer, symbol);
     if (registers)
         buffer_printf(printer->out, " [%u]", registers);
@@ -116,7 +112,7 @@ static void put_node(const struct printer *printer, uint32_t symbol)
         buffer_printf(printer->out, "\\n%u registers", registers);
     buffer_printf(printer->out, "\"%s%s];\n",
                   merged_is_kernel(&m->symbols[symbol]) ? ", shape=box" : "",
-                  index_lists_count(&m->graph->taken, symbol) > 0 ? ", style=dashed" : "");
+                  index_lists_count(&m->graph.taken, symbol) > 0 ? ", style=dashed" : "");
     put_edges(printer, symbol);
 }
 
@@ -143,9 +139,9 @@ static void number_functions(struct printer *printer)
     uint32_t count = 0;
 
     printer->number = arena_zalloc(arena, m->symbol_count, sizeof *printer->number);
-    printer->names = arena_alloc(arena, m->rows->count, sizeof *printer->names);
-    for (size_t row = 0; row < m->rows->count; row++) {
-        uint32_t symbol = m->rows->symbols[row];
+    printer->names = arena_alloc(arena, m->rows.count, sizeof *printer->names);
+    for (size_t row = 0; row < m->rows.count; row++) {
+        uint32_t symbol = m->rows.symbols[row];
 
         if (symbol == MERGE_NONE || !is_shown(m, symbol))
             continue;
@@ -171,8 +167,8 @@ void graph_print(const struct merging *m, struct buffer *out)
                       "# &s        // s has address taken\n",
                       m->request->arch.sm);
     number_functions(&printer);
-    for (size_t row = 0; row < m->rows->count; row++) {
-        uint32_t symbol = m->rows->symbols[row];
+    for (size_t row = 0; row < m->rows.count; row++) {
+        uint32_t symbol = m->rows.symbols[row];
 
         if (symbol == MERGE_NONE || printer.number[symbol] == 0)
             continue;
@@ -183,7 +179,7 @@ void graph_print(const struct merging *m, struct buffer *out)
     }
     if (printer.is_dot)
         buffer_string(out, "}\n");
-    for (size_t row = 0; row < m->rows->count && !printer.is_dot; row++)
-        if (m->rows->symbols[row] != MERGE_NONE && printer.number[m->rows->symbols[row]])
-            put_propagated(&printer, m->rows->symbols[row]);
+    for (size_t row = 0; row < m->rows.count && !printer.is_dot; row++)
+        if (m->rows.symbols[row] != MERGE_NONE && printer.number[m->rows.symbols[row]])
+            put_propagated(&printer, m->rows.symbols[row]);
 }

@@ -1,9 +1,11 @@
-/* index_lists.h: pairs of indices, and lists of them by their first index.
+/* index_lists.h: pairs of indices, lists of them by their first index, and nvlink's order of equal
+ * things.
  *
  * Call graphs, users of variables and the like are read as pairs in input order and then sorted,
  * once, into one array of items with the lists' starts beside it. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,3 +51,11 @@ static inline size_t index_lists_count(const struct merged_lists *lists, uint32_
 {
     return lists->first[key + 1] - lists->first[key];
 }
+
+/* True when `a` shall stand before `b`. */
+typedef bool index_before(const void *context, uint32_t a, uint32_t b);
+
+/* Sorts by nvlink's unstable list merge sort, whose ties end up in an order of their own, so that
+ * equal variables get nvlink's addresses. `scratch` has room for `count` items. */
+void index_lists_sort_unstably(uint32_t *items, size_t count, uint32_t *scratch,
+                               index_before *before, const void *context);

@@ -4,31 +4,100 @@
  * not by their name: two cubins may each bring a local function F, and both stay. Everything else
  * meets by name. Data is never removed, not even the losing copy of a weak variable: its symbol
  * just points to the winner (measured on nvlink 13.0). */
-#include "merge/layout.h"
-
-#include <string.h>
+#include "merge/merge_steps.h"
 
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "merge/mercury.h"
-#include "merge/merging_inputs.h"
-#include "merge/overridden.h"
 
 #define LARGEST_SECTION (UINT64_C(1) << 40)
 
-/* A struct layout while it is made. */
-struct builder {
-    struct merging *m;
-    struct merged_place *places;
-    uint32_t *text_of;
-    uint32_t *kernels;
-    size_t kernel_count;
+/* The sections that the link makes itself: what is the same of all of a class. */
+static const struct merged_section made[CLASS_COUNT] = {
+    [CLASS_INFO] = {.name = TEXT(".nv.info"), .type = SHT_CUDA_INFO, .alignment = 4},
+    [CLASS_FUNCTION_INFO] = {.type = SHT_CUDA_INFO, .flags = SHF_INFO_LINK, .alignment = 4},
+    [CLASS_CALLGRAPH] = {.name = TEXT(".nv.callgraph"),
+                         .type = SHT_CUDA_CALLGRAPH,
+                         .alignment = 4,
+                         .entry_size = 8},
+    [CLASS_PROTOTYPE] = {.name = TEXT(".nv.prototype"),
+                         .type = SHT_CUDA_PROTOTYPE,
+                         .alignment = 4,
+                         .entry_size = 8},
+    /* The same in every executable; what the driver does with it is not known. */
+    [CLASS_REL_ACTION] = {.name = TEXT(".nv.rel.action"),
+                          .type = SHT_CUDA_RELOCINFO,
+                          .alignment = 8,
+                          .entry_size = 8,
+                          .size = NV_REL_ACTION_SIZE,
+                          .data = format_rel_action},
+    [CLASS_FUNCTION_CONSTANT] = {.type = SHT_PROGBITS,
+                                 .flags = SHF_ALLOC | SHF_INFO_LINK,
+                                 .alignment = 4},
+    [CLASS_TWIN_INFO] = {.name = TEXT(".nv.merc.nv.info"),
+                         .type = SHT_CUDA_MERC_INFO,
+                         .flags = SHF_CUDA_MERCURY,
+                         .alignment = 4},
+    [CLASS_TWIN_FUNCTION_INFO] = {.type = SHT_CUDA_MERC_INFO,
+                                  .flags = SHF_CUDA_MERCURY | SHF_INFO_LINK,
+                                  .alignment = 4},
+    [CLASS_TWIN_INDICES] = {.name = TEXT(".nv.merc.symtab_shndx"),
+                            .type = SHT_SYMTAB_SHNDX,
+                            .flags = SHF_CUDA_MERCURY,
+                            .alignment = 4,
+                            .entry_size = sizeof(Elf32_Word)},
+    [CLASS_TWIN_SYMTAB] = {.name = TEXT(".nv.merc.symtab"),
+                           .type = SHT_CUDA_MERC_SYMTAB,
+                           .flags = SHF_CUDA_MERCURY,
+                           .alignment = 8,
+                           .entry_size = sizeof(Elf64_Sym)},
+    [CLASS_SHARED] = {.type = SHT_NOBITS, .flags = SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK},
+    [CLASS_DEBUG_SHARED] = {.name = TEXT(".nv_debug.shared"),
+                            .type = SHT_NOBITS,
+                            .flags = SHF_ALLOC | SHF_WRITE,
+                            .alignment = 1},
 };
 
 uint32_t layout_add(struct merging *m, const struct merged_section *section)
 {
-    ARRAY_PUSH(m->sections, m->section_count, m->section_capacity) = *section;
+    struct merged_section *added = &ARRAY_PUSH(m->sections, m->section_count, m->section_capacity);
+
+    *added = *section;
+    added->twin = added->resolved = MERGE_NONE;
     return (uint32_t)(m->section_count - 1);
+}
+
+uint32_t layout_make(struct merging *m, enum merged_class class)
+{
+    return layout_make_of(m, class, made[class].name, MERGE_NONE);
+}
+
+uint32_t layout_make_of(struct merging *m, enum merged_class class, struct text name,
+                        uint32_t function)
+{
+    struct merged_section section = made[class];
+
+    section.class = class;
+    section.name = name;
+    section.function = function;
+    section.target = MERGE_NONE;
+    return layout_add(m, &section);
+}
+
+void layout_set(struct merging *m, struct merged_section *section, struct bytes contents)
+{
+    section->own = arena_copy(&m->image->arena, contents.data, contents.size, 1);
+    section->data = section->own;
+    section->size = contents.size;
+}
+
+uint32_t *layout_find_banks(struct merging *m, uint32_t bank)
+{
+    uint32_t *bank_of = merging_none(m, m->symbol_count);
+
+    for (uint32_t i = 0; i < m->section_count; i++)
+        if (merged_is_bank(&m->sections[i], bank))
+            bank_of[m->sections[i].function] = i;
+    return bank_of;
 }
 
 /* --strip-debug: as of code that was compiled without lines. The frames every cubin has. */
@@ -137,12 +206,11 @@ static void too_large(struct merging *m, struct text name)
     m->failed = true;
 }
 
-static void place(struct builder *builder, size_t file, size_t index, enum merged_class class)
+static void place(struct merging *m, size_t file, size_t index, enum merged_class class)
 {
-    struct merging *m = builder->m;
     const struct cubin_section *input = &m->cubins[file]->sections[index];
     uint32_t owner = merging_owner(m, file, index);
-    struct merged_place *where = &builder->places[m->section_base[file] + index];
+    struct merged_place *where = &m->layout.places[m->section_base[file] + index];
 
     where->section = find_section(m, class, input, owner);
     if (m->sections[where->section].class != class) {
@@ -153,15 +221,15 @@ static void place(struct builder *builder, size_t file, size_t index, enum merge
         return;
     }
     if (class == CLASS_RESERVED || class == CLASS_TWIN_RESERVED)
-        where->offset = 0; /* reserved.h places variables, not sections */
+        where->offset = 0; /* shared.c places variables, not sections */
     else
         where->offset = append(&m->sections[where->section], input->alignment, input->size);
     if (where->offset == UINT64_MAX)
         too_large(m, input->name);
     if (class == CLASS_TEXT) {
-        builder->text_of[owner] = where->section;
+        m->layout.text_of[owner] = where->section;
         if (merged_is_kernel(&m->symbols[owner]))
-            builder->kernels[builder->kernel_count++] = owner;
+            m->layout.kernels[m->layout.kernel_count++] = owner;
     }
 }
 
@@ -174,9 +242,9 @@ static void place_commons(struct merging *m)
         .flags = SHF_ALLOC | SHF_WRITE,
     };
 
-    for (size_t i = m->request->relocatable ? 0 : m->resolved->common_count; i-- > 0;) {
-        const struct merged_symbol *symbol = &m->symbols[m->resolved->commons[i]];
-        struct placed_symbol *placed = &m->placed[m->resolved->commons[i]];
+    for (size_t i = m->request->relocatable ? 0 : m->resolved.common_count; i-- > 0;) {
+        const struct merged_symbol *symbol = &m->symbols[m->resolved.commons[i]];
+        struct placed_symbol *placed = &m->placed[m->resolved.commons[i]];
 
         placed->section = find_section(m, CLASS_GLOBAL, &global, MERGE_NONE);
         if (m->sections[placed->section].class != CLASS_GLOBAL) {
@@ -201,7 +269,7 @@ static void place_symbols(struct merging *m)
         if (symbol->file == MERGE_NONE ||
             !cubin_has_section(m->cubins[symbol->file], symbol->input_section))
             continue;
-        where = &m->layout->places[m->section_base[symbol->file] + symbol->input_section];
+        where = merging_place(m, symbol->file, symbol->input_section);
         if (where->section == MERGE_NONE)
             continue;
         m->placed[i].section = where->section;
@@ -250,7 +318,7 @@ static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
     if (function->binding == STB_WEAK)
         return false;
     input = cubin_section_function(m->cubins[file], index);
-    return file > function->file || m->resolved->gave_way[m->symbol_base[file] + input];
+    return file > function->file || m->resolved.gave_way[m->symbol_base[file] + input];
 }
 
 /* Whether an input section stays. Zeroed variables go only when their whole section lost. */
@@ -280,15 +348,13 @@ static void begin_symbols(struct merging *m)
 bool layout_sections(struct merging *m)
 {
     size_t inputs = m->section_base[m->count];
-    struct layout *layout = arena_alloc(&m->arena, 1, sizeof *layout);
-    struct builder builder = {
-        .m = m,
-        .places = arena_alloc(&m->arena, inputs, sizeof *builder.places),
-        .text_of = merging_none(m, m->symbol_count),
-        .kernels = arena_alloc(&m->arena, inputs, sizeof *builder.kernels),
-    };
 
-    memset(builder.places, 0xff, inputs * sizeof *builder.places); /* MERGE_NONE */
+    m->layout = (struct layout){
+        .places = arena_alloc(&m->arena, inputs, sizeof(struct merged_place)),
+        .text_of = merging_none(m, m->symbol_count),
+        .kernels = arena_alloc(&m->arena, inputs, sizeof(uint32_t)),
+    };
+    memset(m->layout.places, 0xff, inputs * sizeof *m->layout.places); /* MERGE_NONE */
     ARRAY_RESERVE(m->sections, m->section_capacity, inputs);
     for (struct merging_walk at = {0}; merging_next(m, &at);) {
         const struct cubin_section *section = at.section;
@@ -297,11 +363,8 @@ bool layout_sections(struct merging *m)
         if (class == CLASS_COUNT)
             check_unknown(m, at.file, section);
         else if (is_placed(m, at.file, at.index, class))
-            place(&builder, at.file, at.index, class);
+            place(m, at.file, at.index, class);
     }
-    *layout =
-        (struct layout){builder.places, builder.text_of, builder.kernels, builder.kernel_count};
-    m->layout = layout;
     begin_symbols(m);
     place_commons(m);
     place_symbols(m);
@@ -345,7 +408,7 @@ static void fill(struct merging *m, const struct cubin_section *input,
 void layout_fill(struct merging *m)
 {
     for (struct merging_walk at = {0}; merging_next(m, &at);) {
-        const struct merged_place *where = &m->layout->places[m->section_base[at.file] + at.index];
+        const struct merged_place *where = merging_place(m, at.file, at.index);
 
         if (where->section != MERGE_NONE)
             fill(m, at.section, where);

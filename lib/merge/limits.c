@@ -4,10 +4,6 @@
 #include <stdlib.h>
 
 #include "diag/diag.h"
-#include "merge/diagnostics.h"
-#include "merge/layout.h"
-#include "merge/merging_inputs.h"
-#include "merge/reach.h"
 
 /* Of a function: the size of the parameters of the first copy that was weak, once there is one;
  * STRONG_BEFORE: nothing is compared behind a strong definition. */
@@ -45,17 +41,11 @@ bool limits_check_parameters(struct merging *m)
     return !m->failed;
 }
 
-/* For qsort, which has no place for the merge: the functions with what orders them. */
-struct callee {
-    uint32_t symbol;
-    uint32_t file;
-    uint32_t input;
-};
-
-static int compare_callees(const void *a, const void *b)
+/* By the place of their definitions. */
+static int compare_callees(const void *a, const void *b, void *symbols)
 {
-    const struct callee *x = a;
-    const struct callee *y = b;
+    const struct merged_symbol *x = (const struct merged_symbol *)symbols + *(const uint32_t *)a;
+    const struct merged_symbol *y = (const struct merged_symbol *)symbols + *(const uint32_t *)b;
 
     if (x->file != y->file)
         return x->file < y->file ? -1 : 1;
@@ -64,21 +54,20 @@ static int compare_callees(const void *a, const void *b)
 
 /* Reports the functions that a kernel reaches, in the order of their definitions, each that needs
  * more registers than allowed and than all before it. */
-static void report_registers(struct merging *m, struct reach_walker *walker, uint32_t kernel)
+static void report_registers(struct merging *m, uint32_t kernel)
 {
     const uint32_t *found;
-    size_t count = reach_walk(walker, m, kernel, REACHES_ANYTHING, &found);
-    struct callee *callees = arena_alloc(&m->arena, count, sizeof *callees);
+    size_t count = reach_walk(m, kernel, REACHES_ANYTHING, &found);
+    uint32_t *callees = arena_alloc(&m->arena, count, sizeof *callees);
     uint32_t most = m->functions[kernel].most_registers;
     size_t callee_count = 0;
 
     for (size_t i = 0; i < count; i++)
         if (found[i] < m->symbol_count && found[i] != kernel)
-            callees[callee_count++] =
-                (struct callee){found[i], m->symbols[found[i]].file, m->symbols[found[i]].input};
-    qsort(callees, callee_count, sizeof *callees, compare_callees);
+            callees[callee_count++] = found[i];
+    qsort_r(callees, callee_count, sizeof *callees, compare_callees, m->symbols);
     for (size_t i = 0; i < callee_count; i++) {
-        const struct merged_function *function = &m->functions[callees[i].symbol];
+        const struct merged_function *function = &m->functions[callees[i]];
 
         if (function->registers <= most)
             continue;
@@ -86,8 +75,8 @@ static void report_registers(struct merging *m, struct reach_walker *walker, uin
         diag_error("entry function '%.*s' with max regcount of %u calls function '%.*s' with "
                    "regcount of %u",
                    TEXT_ARG(m->symbols[kernel].name), m->functions[kernel].most_registers,
-                   TEXT_ARG(m->symbols[callees[i].symbol].name), function->registers);
-        diagnostics_registers(m, kernel, callees[i].symbol);
+                   TEXT_ARG(m->symbols[callees[i]].name), function->registers);
+        diagnostics_registers(m, kernel, callees[i]);
         m->failed = true;
     }
 }
@@ -115,8 +104,6 @@ static void fit(struct merging *m, uint32_t most)
 
 bool limits_check_registers(struct merging *m)
 {
-    struct reach_walker walker = {0};
-
     for (uint32_t i = 0; i < m->symbol_count; i++)
         check_known(m, i);
     for (uint32_t i = 0; i < m->symbol_count; i++) {
@@ -125,13 +112,10 @@ bool limits_check_registers(struct merging *m)
         if (!merged_is_kernel(&m->symbols[i]) || !m->is_live[i] || most == 0 ||
             m->reach[i].registers <= most || m->reach[i].registers == m->functions[i].registers)
             continue;
-        if (m->request->fit) {
+        if (m->request->fit)
             fit(m, most);
-            continue;
-        }
-        if (!walker.seen)
-            reach_walker_begin(&walker, m);
-        report_registers(m, &walker, i);
+        else
+            report_registers(m, i);
     }
     return !m->failed;
 }
@@ -140,8 +124,8 @@ static size_t count_unbounded(const struct merging *m)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < m->layout->kernel_count; i++)
-        count += reach_is_unbounded(m, m->layout->kernels[i]);
+    for (size_t i = 0; i < m->layout.kernel_count; i++)
+        count += reach_is_unbounded(m, m->layout.kernels[i]);
     return count;
 }
 
@@ -152,8 +136,8 @@ void limits_warn_stack(struct merging *m)
 
     if (m->request->relocatable || m->request->suppress_stack_warning)
         return;
-    for (size_t i = 0; i < m->layout->kernel_count; i++) {
-        uint32_t kernel = m->layout->kernels[i];
+    for (size_t i = 0; i < m->layout.kernel_count; i++) {
+        uint32_t kernel = m->layout.kernels[i];
 
         if (!reach_is_unbounded(m, kernel) || (++count > 1 && folds))
             continue;

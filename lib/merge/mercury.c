@@ -11,29 +11,13 @@
  * value 0 for reserved symbols; only the section symbols of constant bank 0, which end .symtab, are
  * not there. The first word of the twin of code is the number of the code section. The rest of it
  * is never looked into, but for fields that relocations name (mercury_code.h). */
-#include "merge/mercury.h"
-
-#include "cubin/mercury.h"
-#include "merge/layout.h"
-#include "merge/mercury_constants.h"
-#include "merge/merging_inputs.h"
-#include "merge/twins.h"
+#include "merge/merge_steps.h"
 
 void mercury_leave_out(struct merging *m, size_t file, const char *why)
 {
     if (m->has_twins)
         cubin_twins_leave_out(m->cubins[file], why);
     m->has_twins = false;
-}
-
-Elf64_Sym mercury_symbol(const struct merging *m, size_t file, uint32_t index)
-{
-    return cubin_twin_symbol(m->cubins[file], &m->twins->tables[file], index);
-}
-
-uint32_t mercury_symbol_section(const struct merging *m, size_t file, uint32_t index)
-{
-    return cubin_twin_section(m->cubins[file], &m->twins->tables[file], index);
 }
 
 enum merged_class mercury_class(const struct merging *m, const struct cubin_section *section)
@@ -58,18 +42,6 @@ enum merged_class mercury_class(const struct merging *m, const struct cubin_sect
     }
 }
 
-/* Finds the symbol tables; false when no input has any twin. */
-static bool find_tables(struct merging *m, struct twins *twins)
-{
-    struct cubin_twins *tables = arena_zalloc(&m->arena, m->count, sizeof *tables);
-    bool found = false;
-
-    for (size_t file = 0; file < m->count; file++)
-        found |= cubin_twins_find(m->cubins[file], &tables[file]);
-    twins->tables = tables;
-    return found;
-}
-
 uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_section *section)
 {
     uint32_t code = cubin_twin_code(m->cubins[file], section);
@@ -77,60 +49,325 @@ uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_
     return code ? merging_owner(m, file, code) : MERGE_NONE;
 }
 
+/* Finds the symbol tables; false when no input has any twin. */
+static bool find_tables(struct merging *m)
+{
+    bool found = false;
+
+    m->twins = arena_zalloc(&m->arena, m->count, sizeof *m->twins);
+    for (size_t file = 0; file < m->count; file++)
+        found |= cubin_twins_find(m->cubins[file], &m->twins[file]);
+    return found;
+}
+
 /* Finds the functions that the twins of one cubin belong to; NULL, or what is wrong. */
-static const char *own_sections(const struct merging *m, uint32_t *owner_of, size_t file)
+static const char *own_sections(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
-    const char *wrong = cubin_twins_check(cubin, &m->twins->tables[file]);
+    const char *wrong = cubin_twins_check(cubin, &m->twins[file]);
 
-    for (size_t i = 1; !wrong && i < cubin->section_count; i++)
+    for (size_t i = 1; !wrong && i < cubin->section_count; i++) {
+        uint32_t owner = MERGE_NONE;
+
         if (cubin_twin_is_owned(&cubin->sections[i]))
-            owner_of[m->section_base[file] + i] = mercury_owner(m, file, &cubin->sections[i]);
+            owner = mercury_owner(m, file, &cubin->sections[i]);
+        if (owner != MERGE_NONE)
+            m->resolved.owner_of[m->section_base[file] + i] = owner;
+    }
     return wrong;
 }
 
 void mercury_begin(struct merging *m)
 {
-    struct twins *twins = arena_zalloc(&m->arena, 1, sizeof *twins);
-    uint32_t *owner_of;
-
-    if (m->request->sass_only || !merging_is_mercury(m) || !find_tables(m, twins))
+    if (m->request->sass_only || !merging_is_mercury(m) || !find_tables(m))
         return;
-    owner_of = merging_none(m, m->section_base[m->count]);
-    twins->owner_of = owner_of;
-    m->twins = twins;
     m->has_twins = true;
     for (size_t file = 0; m->has_twins && file < m->count; file++) {
-        const char *wrong = own_sections(m, owner_of, file);
+        const char *wrong = own_sections(m, file);
 
         if (wrong)
             mercury_leave_out(m, file, wrong);
     }
 }
 
+/* Twins of the constants that device functions have in the banks of kernels (constants.c). Measured
+ * on nvlink 13.0: .nv.merc.nv.constant.optimizer.K is as long as .nv.constant2.K, and has the
+ * contents and the relocations of each function's constants where .nv.constant2.K has them. */
+
+/* Makes the twin of a kernel's section. */
+static void add_twin(struct merging *m, uint32_t section, uint32_t model)
+{
+    struct merged_section made = m->sections[model];
+    struct text kernel = m->symbols[m->sections[section].function].name;
+    uint32_t twin;
+
+    made.name = text_of(
+        arena_printf(&m->image->arena, ".nv.merc.nv.constant.optimizer.%.*s", TEXT_ARG(kernel)));
+    made.function = m->sections[section].function;
+    made.target = section;
+    made.size = 0;
+    made.data = made.own = NULL;
+    twin = layout_add(m, &made);
+    m->sections[section].twin = twin;
+}
+
+/* Makes the twin as long as the kernel's section. */
+static void grow(struct merging *m, uint32_t section, struct merged_section *twin)
+{
+    uint64_t size = m->sections[section].size;
+    uint8_t *own;
+
+    if (twin->size >= size)
+        return;
+    own = arena_zalloc(&m->image->arena, size, 1);
+    if (twin->size > 0)
+        memcpy(own, twin->data, twin->size);
+    twin->data = twin->own = own;
+    twin->size = size;
+    if (m->sections[section].alignment > twin->alignment)
+        twin->alignment = m->sections[section].alignment;
+}
+
+/* Copies the twin of a function's constants into that of a kernel's. */
+static void copy(struct merging *m, const struct merged_copy *constants)
+{
+    uint32_t from = m->sections[constants->from].twin, to;
+    const struct merged_section *source;
+
+    if (from == MERGE_NONE)
+        return;
+    if (m->sections[constants->to].twin == MERGE_NONE)
+        add_twin(m, constants->to, from);
+    to = m->sections[constants->to].twin;
+    grow(m, constants->to, &m->sections[to]);
+    source = &m->sections[from];
+    if (source->size > 0 && constants->offset + source->size <= m->sections[constants->to].size)
+        memcpy(layout_writable(m, to, &m->image->arena) + constants->offset, source->data,
+               source->size);
+}
+
 void mercury_pair(struct merging *m)
 {
-    struct twin_pairs *pairs = arena_alloc(&m->arena, 1, sizeof *pairs);
-    uint32_t *twin_of;
+    size_t count = m->section_count;
 
     if (!m->has_twins)
         return;
-    twin_of = merging_none(m, m->section_count);
-    *pairs = (struct twin_pairs){.twin_of = twin_of, .count = m->section_count};
     for (size_t file = 0; file < m->count; file++) {
         const struct cubin *cubin = m->cubins[file];
-        const struct merged_place *places = &m->layout->places[m->section_base[file]];
+        const struct merged_place *places = merging_place(m, file, 0);
 
         for (uint32_t i = 1; i < cubin->symbol_count; i++) {
             uint32_t plain, twin;
 
-            if (!cubin_twins_pair(cubin, &m->twins->tables[file], i, &plain, &twin) ||
+            if (!cubin_twins_pair(cubin, &m->twins[file], i, &plain, &twin) ||
                 places[plain].section == MERGE_NONE || places[twin].section == MERGE_NONE)
                 continue;
-            twin_of[places[plain].section] = places[twin].section;
+            m->sections[places[plain].section].twin = places[twin].section;
             m->sections[places[twin].section].target = places[plain].section;
         }
     }
-    pairs->copies = mercury_constants(m, twin_of, pairs->count);
-    m->twin_pairs = pairs;
+    for (size_t i = 0; i < m->constant_count; i++)
+        copy(m, &m->constants[i]);
+    /* What moved is not written itself. */
+    for (size_t i = 0; i < count; i++) {
+        struct merged_section *section = &m->sections[i];
+
+        if (section->class != CLASS_COUNT || section->twin == MERGE_NONE)
+            continue;
+        m->sections[section->twin].class = CLASS_COUNT;
+        section->twin = MERGE_NONE;
+    }
+}
+
+/* The twins of .nv.info.F, in the order of those. */
+static void add_infos(struct merging *m)
+{
+    struct merged_place *found = arena_zalloc(&m->arena, m->symbol_count, sizeof *found);
+    size_t count = m->section_count;
+    bool has_infos = false;
+
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        uint32_t owner = merging_owner(m, at.file, at.index);
+
+        if (at.section->type != SHT_CUDA_MERC_INFO)
+            continue;
+        has_infos = true;
+        if (owner != MERGE_NONE && merging_keeps(m, at.file, at.index))
+            found[owner] = (struct merged_place){.section = (uint32_t)at.file, .offset = at.index};
+    }
+    if (has_infos)
+        layout_make(m, CLASS_TWIN_INFO);
+    for (size_t i = 0; i < count; i++) {
+        const struct merged_place *twin;
+        uint32_t added;
+
+        if (m->sections[i].class != CLASS_FUNCTION_INFO)
+            continue;
+        twin = &found[m->sections[i].function];
+        if (twin->offset == 0)
+            continue;
+        added = layout_make_of(m, CLASS_TWIN_FUNCTION_INFO,
+                               m->cubins[twin->section]->sections[twin->offset].name,
+                               m->sections[i].function);
+        m->sections[added].file = twin->section;
+        m->sections[added].input = (uint32_t)twin->offset;
+    }
+}
+
+void mercury_add_sections(struct merging *m)
+{
+    if (!m->has_twins)
+        return;
+    add_infos(m);
+    /* The table of section indices, when there may be more sections than symbols can name. */
+    m->twin_indices = m->section_count + ORDERING_INDICES + 2 < SHN_LORESERVE
+                          ? MERGE_NONE
+                          : layout_make(m, CLASS_TWIN_INDICES);
+    m->twin_symtab = layout_make(m, CLASS_TWIN_SYMTAB);
+}
+
+void mercury_encode(struct merging *m)
+{
+    for (uint32_t i = 0; m->has_twins && i < m->section_count; i++) {
+        uint32_t text;
+
+        if (m->sections[i].class != CLASS_TWIN_TEXT)
+            continue;
+        text = m->sections[m->layout.text_of[m->sections[i].function]].index;
+        memcpy(layout_writable(m, i, &m->image->arena), &text, sizeof text);
+    }
+}
+
+static Elf64_Sym section_row(struct merging *m, uint32_t section)
+{
+    uint32_t twin = m->sections[section].twin;
+    const struct merged_section *named = &m->sections[twin == MERGE_NONE ? section : twin];
+
+    return (Elf64_Sym){.st_name = image_string(&m->strings, cubin_twin_plain_name(named->name)),
+                       .st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION)};
+}
+
+static Elf64_Sym symbol_row(struct merging *m, uint32_t index, Elf64_Sym row)
+{
+    const struct merged_symbol *symbol = &m->symbols[index];
+
+    if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE)
+        row.st_size =
+            cubin_twin_symbol(m->cubins[symbol->file], &m->twins[symbol->file], symbol->input)
+                .st_size;
+    if (resolve_is_reserved(symbol->name))
+        row.st_value = 0;
+    /* Under -g: without the driver's reserve. */
+    if (merged_is_data(symbol, STO_CUDA_SHARED) && !m->request->relocatable)
+        row.st_value = m->shared.address[index];
+    if (merged_is_data(symbol, STO_CUDA_RESERVED_SHARED))
+        row.st_value = shared_reserved_twin_value(m, index);
+    row.st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type);
+    row.st_other = m->placed[index].other;
+    return row;
+}
+
+/* The section of a row: the twin's, if there is one; 0: that of the plain symbol. */
+static uint32_t section_of_row(const struct merging *m, size_t row)
+{
+    uint32_t symbol = m->rows.symbols[row];
+    uint32_t section = symbol == MERGE_NONE ? m->rows.sections[row] : m->placed[symbol].section;
+
+    if (section == MERGE_NONE)
+        return 0;
+    if (m->sections[section].twin != MERGE_NONE)
+        section = m->sections[section].twin;
+    return m->sections[section].index;
+}
+
+static void set_sections(struct merging *m, Elf64_Sym *rows)
+{
+    Elf32_Word *indices = NULL;
+
+    if (m->twin_indices != MERGE_NONE) {
+        struct image_section *table = &m->image->sections[m->sections[m->twin_indices].index];
+
+        indices = arena_zalloc(&m->image->arena, m->rows.twin_count, sizeof *indices);
+        table->data = indices;
+        table->size = m->rows.twin_count * sizeof *indices;
+    }
+    for (size_t row = 1; row < m->rows.twin_count; row++) {
+        uint32_t section = section_of_row(m, row);
+
+        if (section == 0)
+            continue;
+        rows[row].st_shndx = section < SHN_LORESERVE ? (uint16_t)section : SHN_XINDEX;
+        if (section >= SHN_LORESERVE)
+            indices[row] = section;
+    }
+}
+
+void mercury_encode_symbols(struct merging *m)
+{
+    const struct image_section *symtab = &m->image->sections[ORDERING_SYMTAB];
+    const Elf64_Sym *plain = symtab->data;
+    struct image_section *section;
+    Elf64_Sym *rows;
+
+    if (!m->has_twins)
+        return;
+    rows = arena_zalloc(&m->image->arena, m->rows.twin_count, sizeof *rows);
+    for (size_t row = 1; row < m->rows.twin_count; row++)
+        rows[row] = m->rows.symbols[row] == MERGE_NONE
+                        ? section_row(m, m->rows.sections[row])
+                        : symbol_row(m, m->rows.symbols[row], plain[row]);
+    set_sections(m, rows);
+    section = &m->image->sections[m->sections[m->twin_symtab].index];
+    section->data = rows;
+    section->size = m->rows.twin_count * sizeof *rows;
+}
+
+uint32_t mercury_shared(const struct merging *m, const struct merged_section *section)
+{
+    bool is_data = section->class == CLASS_TWIN_DEBUG || section->class == CLASS_TWIN_CONSTANT ||
+                   section->class == CLASS_TWIN_GLOBAL_INIT;
+    const struct merged_section *plain;
+
+    if (!is_data || section->target == MERGE_NONE)
+        return 0;
+    plain = &m->sections[section->target];
+    if (plain->size != section->size || section->size == 0 || !plain->data || !section->data ||
+        memcmp(plain->data, section->data, section->size) != 0)
+        return 0;
+    return m->sections[section->target].index;
+}
+
+uint32_t mercury_info(const struct merging *m, const struct merged_section *section)
+{
+    uint32_t text =
+        section->function == MERGE_NONE ? MERGE_NONE : m->layout.text_of[section->function];
+
+    switch (section->class) {
+    case CLASS_TWIN_TEXT:
+        return m->rows.of_symbol[section->function];
+    case CLASS_TWIN_SYMTAB:
+        return (uint32_t)m->rows.first_global;
+    case CLASS_TWIN_RELOCATIONS:
+        return m->sections[section->target].index;
+    default:
+        if (text == MERGE_NONE || m->sections[text].twin == MERGE_NONE)
+            return 0;
+        return m->sections[m->sections[text].twin].index;
+    }
+}
+
+uint32_t mercury_link(const struct merging *m, const struct merged_section *section)
+{
+    switch (section->class) {
+    case CLASS_TWIN_TEXT:
+    case CLASS_TWIN_INFO:
+    case CLASS_TWIN_FUNCTION_INFO:
+    case CLASS_TWIN_RELOCATIONS:
+    case CLASS_TWIN_INDICES:
+        return m->sections[m->twin_symtab].index;
+    case CLASS_TWIN_SYMTAB:
+        return ORDERING_STRTAB;
+    default:
+        return 0;
+    }
 }

@@ -8,20 +8,8 @@
 #include "merge/merge_steps.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "cubin/mercury.h"
-#include "merge/fold.h"
-#include "merge/layout.h"
-#include "merge/mercury.h"
 #include "merge/mercury_code.h"
-#include "merge/merging_inputs.h"
-#include "merge/overridden.h"
-#include "merge/preserve.h"
-#include "merge/relocations.h"
-#include "merge/resolve.h"
-#include "merge/shared.h"
-#include "merge/twins.h"
 
 /* An offset in a constant bank that goes into the code. */
 struct mercury_fill {
@@ -93,19 +81,26 @@ static void put(struct mercury_list *list, const struct cubin_relocation *reloca
            &value, size);
 }
 
+/* The section of the row of Mercury's own symbol table that stands for symbol `index`: an index,
+ * SHN_UNDEF, or one of format.h's. */
+static uint32_t section_of(const struct mercury_list *list, uint32_t index)
+{
+    return cubin_twin_section(list->m->cubins[list->file], &list->m->twins[list->file], index);
+}
+
 /* A section symbol means the place where this cubin's part of the twin begins. */
 static void relocate_section(struct mercury_list *list, const struct cubin_relocation *relocation,
                              uint32_t type, uint32_t index)
 {
     struct merging *m = list->m;
-    uint32_t section = mercury_symbol_section(m, list->file, index);
+    uint32_t section = section_of(list, index);
     const struct merged_place *part;
 
     if (section >= m->cubins[list->file]->section_count) {
         give_up(list, "a relocation is against no section");
         return;
     }
-    part = &m->layout->places[m->section_base[list->file] + section];
+    part = merging_place(m, list->file, section);
     if (part->section == MERGE_NONE)
         return;
     if (type == R_MERCURY_64 && section == list->target_index)
@@ -146,7 +141,7 @@ static void relocate_debug(struct mercury_list *list, const struct cubin_relocat
     if (is_dead || is_lost_function(list, index, symbol))
         return;
     if (merged_is_data(merged, STO_CUDA_SHARED))
-        put(list, relocation, 8, m->shared->address[symbol] + (uint64_t)relocation->addend);
+        put(list, relocation, 8, m->shared.address[symbol] + (uint64_t)relocation->addend);
     else
         keep(list, relocation, type, symbol, MERGE_NONE, (uint64_t)relocation->addend);
 }
@@ -228,7 +223,7 @@ static uint32_t kept_type(uint32_t type)
 static void preserve(struct mercury_list *list, const struct cubin_relocation *relocation,
                      uint32_t type, uint32_t symbol)
 {
-    preserve_relocation(
+    relocations_add_resolved(
         list->m, list->place.section,
         &(struct merged_relocation){.offset = list->place.offset + relocation->offset,
                                     .addend = relocation->addend,
@@ -244,8 +239,8 @@ static void keep_one(struct mercury_list *list, const struct cubin_relocation *r
     uint32_t index = relocation->symbol;
     uint32_t type = relocation->type;
     uint32_t symbol = merging_symbol(m, list->file, index);
-    uint32_t section = symbol == MERGE_NONE ? mercury_symbol_section(m, list->file, index) : 0;
-    const struct merged_place *part = &m->layout->places[m->section_base[list->file]];
+    uint32_t section = symbol == MERGE_NONE ? section_of(list, index) : 0;
+    const struct merged_place *part = &m->layout.places[m->section_base[list->file]];
 
     if (symbol != MERGE_NONE && is_lost_function(list, index, symbol))
         return;
@@ -389,6 +384,18 @@ static void relocate_place(struct mercury_list *list, uint32_t *merged_lists,
     merged_lists[place.section] = list->merged;
 }
 
+/* What moved into kernels' banks is relocated in each of them. */
+static void relocate_copies(struct mercury_list *list, uint32_t *merged_lists, uint32_t plain)
+{
+    const struct merging *m = list->m;
+    size_t i = plain == MERGE_NONE ? m->constant_count : m->sections[plain].copies;
+
+    for (; m->has_twins && i < m->constant_count && m->constants[i].from == plain; i++)
+        relocate_place(
+            list, merged_lists,
+            (struct merged_place){m->sections[m->constants[i].to].twin, m->constants[i].offset});
+}
+
 static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
                                 const struct plain_sections *plain, size_t file, size_t index)
 {
@@ -400,7 +407,7 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
     if (input->size == 0 || !merging_keeps(m, file, input->info))
         return;
     list.target = &cubin->sections[input->info];
-    place = m->layout->places[m->section_base[file] + input->info];
+    place = m->layout.places[m->section_base[file] + input->info];
     if (place.section == MERGE_NONE)
         return;
     if (list.target->type == SHT_CUDA_CAPMERC)
@@ -410,13 +417,7 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
     if (m->sections[place.section].class != CLASS_COUNT)
         relocate_place(&list, merged_lists, place);
     else
-        for (size_t i = m->twin_pairs->copies[place.section];
-             m->has_twins && i < m->constant_count &&
-             m->constants[i].from == m->sections[place.section].target;
-             i++)
-            relocate_place(&list, merged_lists,
-                           (struct merged_place){m->twin_pairs->twin_of[m->constants[i].to],
-                                                 m->constants[i].offset});
+        relocate_copies(&list, merged_lists, m->sections[place.section].target);
 }
 
 void mercury_relocate(struct merging *m)
@@ -427,7 +428,6 @@ void mercury_relocate(struct merging *m)
     if (!m->has_twins)
         return;
     merged_lists = merging_none(m, targets);
-    preserve_begin(m);
     for (size_t file = 0; file < m->count; file++) {
         const struct plain_sections plain = find_plain(m, file);
 
@@ -455,10 +455,9 @@ void mercury_add_lists(struct merging *m)
     for (size_t i = 0; i < count; i++)
         if ((m->sections[i].class == CLASS_RELOCATIONS ||
              m->sections[i].class == CLASS_TWIN_RELOCATIONS) &&
-            !preserve_is_list(&m->sections[i]))
+            !relocations_are_resolved(&m->sections[i]))
             has_list[m->sections[i].target] = true;
-    for (uint32_t i = 0; i < m->twin_pairs->count; i++)
-        if (m->twin_pairs->twin_of[i] != MERGE_NONE && has_list[m->twin_pairs->twin_of[i]] &&
-            !has_list[i])
+    for (uint32_t i = 0; i < count; i++)
+        if (m->sections[i].twin != MERGE_NONE && has_list[m->sections[i].twin] && !has_list[i])
             add_list(m, i);
 }

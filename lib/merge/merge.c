@@ -1,29 +1,44 @@
-/* merge.c: relocatable cubins to one image, stage by stage.
+/* merge.c: relocatable cubins to one image, step by step.
  *
- * The stages share struct merging; each reports all that it finds wrong before it fails. Rules as
- * measured on nvlink 13.0, where each stage's file states its own. */
-#include "merge/merge.h"
+ * The steps share struct merging; each reports all that it finds wrong before it fails. Rules as
+ * measured on nvlink 13.0, where each step's file states its own. */
+#include "merge/merge_steps.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
-#include "merge/constants.h"
-#include "merge/fold.h"
-#include "merge/graph.h"
-#include "merge/layout.h"
-#include "merge/mercury.h"
-#include "merge/merge_steps.h"
-#include "merge/merging_inputs.h"
-#include "merge/ordering.h"
-#include "merge/preserve.h"
-#include "merge/reach.h"
-#include "merge/resolve.h"
-#include "merge/shared.h"
-#include "merge/symtab.h"
-#include "merge/texture.h"
-#include "merge/unified.h"
+
+#define FIRST_WARNED 90u /* target for which nvlink 13.0 warns of -preserve-relocs */
+
+bool merge_check_index(const char *path)
+{
+    char start[SELFMAG];
+    ssize_t got;
+    int fd;
+
+    if (!path)
+        return true;
+    /* A pipe that nobody writes to does not hold the link up. */
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        diag_fatal("Could not open input file '%s': %s", path, strerror(errno));
+        return false;
+    }
+    got = TEMP_FAILURE_RETRY(read(fd, start, sizeof start));
+    close(fd);
+    if (got <= 0)
+        diag_fatal("Could not read file '%s'", path);
+    else if (got < SELFMAG || memcmp(start, ELFMAG, SELFMAG) != 0)
+        diag_fatal("'%s' is not uidx input", path);
+    else
+        return true;
+    return false;
+}
 
 /* nvlink's last words when definitions contradict each other, which has been said. */
 static bool give_up(void)
@@ -42,18 +57,71 @@ static bool is_for_target(const struct merging *m, const struct cubin *cubin)
            ((cubin->flags ^ m->cubins[0]->flags) & other) == 0;
 }
 
+static uint8_t kind_of(const struct cubin_section *section)
+{
+    if (section->relocation_count > 0)
+        return INPUT_RELOCATIONS;
+    switch (section->type) {
+    case SHT_CUDA_INFO:
+    case SHT_CUDA_MERC_INFO:
+        return INPUT_INFO;
+    case SHT_CUDA_SHARED:
+        return INPUT_SHARED;
+    case SHT_NOTE:
+        return INPUT_NOTE;
+    case SHT_CUDA_CALLGRAPH:
+    case SHT_CUDA_PROTOTYPE:
+        return INPUT_GRAPH;
+    case SHT_CUDA_UFT_ENTRY:
+    case SHT_CUDA_UDT_ENTRY:
+        return INPUT_UNIFIED;
+    default:
+        return format_is_constant(section->type) ? INPUT_CONSTANT : INPUT_OTHER;
+    }
+}
+
+/* Numbers all symbols and sections, and finds the kinds in one walk, so that steps which want a few
+ * sections need not look at all others' headers again. */
+static void index_inputs(struct merging *m)
+{
+    uint8_t *kind;
+
+    m->symbol_base = arena_zalloc(&m->arena, m->count + 1, sizeof *m->symbol_base);
+    m->section_base = arena_zalloc(&m->arena, m->count + 1, sizeof *m->section_base);
+    for (size_t file = 0; file < m->count; file++) {
+        m->symbol_base[file + 1] = m->symbol_base[file] + m->cubins[file]->symbol_count;
+        m->section_base[file + 1] = m->section_base[file] + m->cubins[file]->section_count;
+    }
+    kind = m->kinds = arena_alloc(&m->arena, m->section_base[m->count], sizeof *m->kinds);
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 0; i < m->cubins[file]->section_count; i++)
+            *kind++ = kind_of(&m->cubins[file]->sections[i]);
+}
+
+/* Where an executable is made no cubin may have unified symbols. */
+static bool check_unified(const struct merging *m)
+{
+    struct merging_walk at = {0};
+
+    if (m->request->relocatable || !merging_next_of(m, &at, INPUT_UNIFIED))
+        return true;
+    if (m->request->has_index)
+        diag_fatal("Unified symbols found in '%s': minilink cannot read index files",
+                   m->cubins[at.file]->name);
+    else
+        diag_fatal("Unified symbols found but index file not specified.");
+    return false;
+}
+
 /* All inputs are relocatable, for the target, and of one kind. */
 static bool check_inputs(struct merging *m)
 {
     char arch[ARCH_NAME_SIZE];
-    size_t symbols = 0;
-    size_t sections = 0;
 
+    index_inputs(m);
     for (size_t file = 0; file < m->count; file++) {
         const struct cubin *cubin = m->cubins[file];
 
-        symbols += cubin->symbol_count;
-        sections += cubin->section_count;
         if (cubin->type != ET_REL) {
             diag_error("Input file '%s' is not a relocatable cubin", cubin->name);
             m->failed = true;
@@ -63,25 +131,25 @@ static bool check_inputs(struct merging *m)
             m->failed = true;
         }
     }
-    if (symbols >= MERGE_NONE / 2 || sections >= MERGE_NONE / 2) {
+    if (m->symbol_base[m->count] >= MERGE_NONE / 2 || m->section_base[m->count] >= MERGE_NONE / 2) {
         diag_error("Too many symbols or sections to merge");
         m->failed = true;
     }
     if (m->failed)
         return false;
-    preserve_warn(m);
-    merging_index(m);
-    return unified_check(m);
+    if (m->request->preserve_relocations && m->request->arch.sm >= FIRST_WARNED)
+        diag_warning("Option '--preserve-relocs' is not fully implemented for gpu archtecture '%s' "
+                     "and may not work as expected",
+                     arch_name(m->request->arch, arch));
+    return check_unified(m);
 }
 
 static bool gather(struct merging *m)
 {
-    struct merged_function *functions = attributes_gather(m);
-
-    shared_gather(m, functions);
-    texture_gather(m, functions);
-    constants_gather(m, functions);
-    m->functions = functions;
+    attributes_gather(m);
+    shared_gather(m);
+    texture_gather(m);
+    constants_gather(m);
     reach_summarize(m);
     return m->request->relocatable || limits_check_registers(m);
 }
@@ -105,8 +173,8 @@ static bool place(struct merging *m)
     m->cubins = frames_prune(m);
     notes_add(m);
     mercury_begin(m);
-    return layout_sections(m) && reserved_layout(m) && texture_layout(m) && constants_layout(m) &&
-           shared_layout(m);
+    return layout_sections(m) && shared_layout_reserved(m) && texture_layout(m) &&
+           constants_layout(m) && shared_layout(m);
 }
 
 static bool relocate(struct merging *m)
@@ -125,12 +193,11 @@ static bool relocate(struct merging *m)
 static bool order(struct merging *m)
 {
     attributes_add_sections(m);
-    graph_write_add_sections(m);
+    graph_add_sections(m);
     if (!m->request->relocatable && !merging_is_mercury(m))
         layout_make(m, CLASS_REL_ACTION);
-    mercury_write_add_sections(m);
+    mercury_add_sections(m);
     ordering_sections(m);
-    preserve_symbols(m);
     symtab_assign(m);
     return true;
 }
@@ -156,8 +223,8 @@ static bool encode(struct merging *m)
     size_t least = m->order_count < MERGING_WORTH_A_THREAD ? ENCODE_COUNT : 1;
 
     build_tables(m);
-    graph_write_encode(m);
-    mercury_write_encode(m);
+    graph_encode(m);
+    mercury_encode(m);
     limits_warn_stack(m);
     spread_run(&m->request->spread, ENCODE_COUNT, least, encode_part, m);
     return !m->failed;

@@ -3,7 +3,7 @@
  *
  * Not supported, and refused by name: loaded sections and relocation types that are not listed in
  * format.h. The second form of code that cubins hold from sm_100 on is merged too, or left out with
- * a warning (mercury.h).
+ * a warning (mercury.c).
  */
 #pragma once
 
@@ -16,8 +16,7 @@
 #include "base/buffer.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
-#include "merge/graph_print.h"
-#include "merge/output_abi.h"
+#include "merge/output_forms.h"
 #include "pool/spread.h"
 
 struct members;    /* input/member.h */
@@ -77,8 +76,7 @@ struct merge_section {
     uint64_t size;
     uint64_t alignment;
     bool has_no_bytes;
-    uint32_t
-        kernel; /* whose it is, by its number in merge_report.kernels; MERGE_NO_FILE = nobody's */
+    uint32_t kernel; /* whose it is, as a number in merge_report.kernels; MERGE_NO_FILE = none's */
 };
 
 /* Where contents of a cubin's section went. */
@@ -171,3 +169,10 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
                   const struct merge_request *request, struct merge_report *report);
 
 void merge_report_free(struct merge_report *report);
+
+/* Whether the file at `path` may be an index of functions and data with `.attribute(.unified(N,
+ * N))` (-uidx), which is an ELF file; NULL is none. What such a file holds is not public, and
+ * nothing in CUDA 13.0 makes one, so that programs with unified symbols cannot be linked; they, and
+ * files that cannot be an index, are told as nvlink does. False, and a fatal diagnostic in nvlink's
+ * words, otherwise. */
+bool merge_check_index(const char *path);

@@ -1,4 +1,4 @@
-/* merging.h: what a merge knows while it runs; shared by the modules behind merge.h.
+/* merging.h: the state of a merge, and what every step asks of it.
  *
  * There are three index spaces besides each cubin's own:
  *   symbol   index in merging.symbols: one per name that is visible between cubins, one per local
@@ -7,9 +7,9 @@
  * Arrays "by input symbol" and "by input section" hold all cubins' symbols and sections one cubin
  * after the other; symbol_base and section_base say where each begins. MERGE_NONE means "none".
  *
- * What a stage finds is a struct that its header describes; the stages behind it see it through a
- * pointer to const. Sections are made by many stages, and their contents change until the image is
- * built; symbols are placed (merged_symbol.h) until they get their rows. */
+ * Each step fills in fields of its own, which those behind it only read. Sections are made by many
+ * steps, and their contents change until the image is built; symbols are placed (struct
+ * placed_symbol) until they get their rows. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,23 +23,275 @@
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
+#include "cubin/mercury.h"
+#include "merge/index_lists.h"
 #include "merge/merge.h"
-#include "merge/merged_section.h"
-#include "merge/merged_symbol.h"
 
-struct losses;
-struct reach;
-struct rows;
-struct shared_names;
-struct shared_memory;
-struct texture_names;
-struct texture_words;
-struct twins;
-struct twin_pairs;
-struct twin_tables;
-struct call_graph;
-struct layout;
-struct section_classes;
+/* A symbol of all cubins, brought together by its name. */
+struct merged_symbol {
+    struct text name;
+    uint64_t value; /* in the cubin that defines it; of a shared variable its alignment */
+    uint64_t size;
+    uint64_t common_alignment; /* of a COMMON symbol's first appearance; 0 = never COMMON */
+    uint32_t first_file;       /* the cubin that mentions it first */
+    uint32_t file;             /* the cubin that defines it; MERGE_NONE: undefined, or COMMON */
+    uint32_t input;            /* its index there */
+    uint32_t alias;            /* the function whose code it names too */
+    uint32_t input_section;
+    uint8_t type;
+    uint8_t binding;
+    uint8_t other;
+};
+
+/* Where a symbol lies in the image. The steps of the layout write it (layout.c, constants.c,
+ * shared.c), and symtab.c before the symbols get their rows. */
+struct placed_symbol {
+    struct text name; /* as written */
+    uint64_t value;
+    uint32_t section; /* merged section, or MERGE_NONE */
+    uint8_t other;    /* st_other as written, but for an executable's data */
+};
+
+/* What is known of a function symbol; own values, and those of all it can reach. */
+struct merged_function {
+    uint32_t registers;
+    uint32_t most_registers; /* that a kernel may be launched with; 0 = not said */
+    uint32_t frame;          /* bytes */
+    uint32_t barriers;
+    uint32_t order;        /* of its info section in reading order; MERGE_NONE = it has none */
+    uint32_t externs_file; /* cubin of `externs` */
+    struct bytes externs;  /* symbols of functions outside its cubin that it needs */
+    bool is_aliased;       /* an alias names its code */
+    bool uses_shared;      /* its code names a shared variable */
+    bool uses_texture;     /* its code names a texture, sampler or surface reference */
+    bool has_constants;    /* it comes with constants of the compiler's, in bank 2 */
+};
+
+/* One step of the order in which local symbols are written. */
+struct merged_local {
+    bool is_section;
+    uint32_t file;
+    uint32_t index; /* merged symbol; of a section symbol, its index in the cubin */
+};
+
+/* What became of the cubins' symbols (resolve.c). */
+struct resolution {
+    uint32_t *symbol_of; /* by input symbol: merged symbol; MERGE_NONE for section symbols */
+    uint32_t *owner_of;  /* by input section: the function it belongs to, or MERGE_NONE */
+    bool *has_lost;      /* by input symbol: an earlier cubin's definition was the better one */
+    bool *gave_way;      /* by input symbol: it counted until a strong definition came */
+    bool *is_folded;     /* by input symbol: another function stands in its place; NULL = none */
+    struct merged_local *locals;
+    size_t local_count;
+    uint32_t *globals; /* order in which global symbols are written */
+    size_t global_count;
+    uint32_t *commons; /* in order of their first appearance */
+    size_t common_count;
+};
+
+/* Whose storage an input section is. */
+enum storage { STORAGE_EMPTY, STORAGE_LOSERS, STORAGE_WINNERS };
+
+/* A stretch of a cubin's section; it ends where it or one in front of it ends last. */
+struct lost_range {
+    uint32_t file;
+    uint32_t section;
+    uint64_t begin;
+    uint64_t end;
+};
+
+/* Weak definitions that lost to an earlier cubin's (overridden.c). */
+struct losses {
+    struct lost_range *ranges; /* storage of variables that lost, sorted */
+    size_t range_count;
+    size_t range_capacity;
+    enum storage *storage; /* by input section */
+    bool *is_pointed_at;   /* by input symbol: data that stays holds its address */
+    bool *is_relocated;    /* by input section: there are relocations in it */
+};
+
+/* Who calls whom, read from the cubins' call graphs (graph.c). Functions are merged symbols; a
+ * prototype is the index of a string. */
+struct call_graph {
+    const struct text *prototypes; /* distinct strings */
+    size_t prototype_count;
+    struct merged_lists calls;          /* by symbol: callees, last read first */
+    struct merged_lists references;     /* by symbol: functions whose address it takes */
+    struct merged_lists called;         /* by symbol: prototypes of its indirect calls */
+    struct merged_lists taken;          /* by symbol: prototypes under which its address is taken */
+    struct merged_lists candidates;     /* by prototype: functions whose address is taken */
+    const struct merged_pair *declared; /* (symbol, prototype), reading order */
+    size_t declared_count;
+};
+
+/* Flags of everything that a node can reach, itself among it. */
+enum reach_flag {
+    REACHES_CYCLE = 1,      /* recursion: no bound for the stack */
+    REACHES_ALIAS = 2,      /* a function with an alias */
+    REACHES_SHARED = 4,     /* code that names a shared variable */
+    REACHES_EXTERNS = 8,    /* a function that needs functions outside the program */
+    REACHES_TEXTURE = 16,   /* code that names a texture, sampler or surface reference */
+    REACHES_CONSTANTS = 32, /* a function with constants of the compiler's */
+    REACHES_ANYTHING = 64,  /* always */
+};
+
+/* Of everything that a node can reach (reach.c). */
+struct reach {
+    uint64_t stack; /* bytes of the deepest path; without meaning under REACHES_CYCLE */
+    uint32_t registers;
+    uint32_t dearest; /* the function that uses them */
+    uint32_t barriers;
+    uint32_t flags;
+};
+
+/* Room for walks over the call graph. */
+struct reach_walker {
+    uint32_t *seen;  /* by node: number of the walk that saw it last */
+    uint32_t *queue; /* nodes */
+    uint32_t walk;
+};
+
+/* What kind of section, in the order in which nvlink writes them. */
+enum merged_class {
+    CLASS_DEBUG,
+    CLASS_NOTE,
+    CLASS_INFO,
+    CLASS_COMPAT,
+    CLASS_FUNCTION_INFO,
+    CLASS_CALLGRAPH,
+    CLASS_PROTOTYPE,
+    CLASS_REL_ACTION,
+    CLASS_RELOCATIONS,
+    CLASS_CONSTANT, /* of the program */
+    CLASS_FUNCTION_CONSTANT,
+    CLASS_TEXT,
+    CLASS_GLOBAL_INIT,
+    CLASS_TWIN_TEXT, /* Mercury's (mercury.c), up to CLASS_TWIN_SYMTAB; behind everything else */
+    CLASS_TWIN_DEBUG,
+    CLASS_TWIN_INFO,
+    CLASS_TWIN_FUNCTION_INFO,
+    CLASS_TWIN_RELOCATIONS,
+    CLASS_TWIN_CONSTANT,
+    CLASS_TWIN_FUNCTION_CONSTANT,
+    CLASS_TWIN_GLOBAL_INIT,
+    CLASS_TWIN_RESERVED,
+    CLASS_TWIN_INDICES,
+    CLASS_TWIN_SYMTAB,
+    CLASS_SHARED, /* this and what follows: no bytes */
+    CLASS_DEBUG_SHARED,
+    CLASS_RESERVED, /* shared memory, but the driver's */
+    CLASS_GLOBAL,
+    CLASS_COUNT, /* also of a section that is not written: its contents went into others */
+};
+
+/* A section that will be written. */
+struct merged_section {
+    struct text name;
+    uint64_t flags;
+    uint64_t alignment;
+    uint64_t size;
+    const uint8_t *data; /* size bytes: a view into a cubin, or `own` */
+    uint8_t *own;        /* a copy in the image's arena that may be changed, or NULL */
+    enum merged_class class;
+    uint32_t type;
+    uint32_t entry_size;
+    uint32_t function; /* the symbol it belongs to, or MERGE_NONE */
+    uint32_t target;   /* relocations: the merged section they apply to; a twin: its plain one */
+    uint32_t twin;     /* Mercury's twin of the section, or MERGE_NONE */
+    uint32_t resolved; /* the list of its resolved relocations, or MERGE_NONE */
+    uint32_t bank;     /* constants: the bank's number */
+    uint32_t file;     /* info sections: the cubin and its section that they come from */
+    uint32_t input;
+    uint32_t copies;      /* constants that moved: their first in merging.constants, where those of
+                           * one section follow each other */
+    uint32_t index;       /* in the image; 0 = not placed yet */
+    uint32_t row;         /* of its symbol; 0 = none */
+    uint32_t name_offset; /* in .strtab */
+    uint8_t info_high;    /* .text: bits 24-31 of sh_info, kept from the input */
+};
+
+/* Where an input section's contents went. */
+struct merged_place {
+    uint32_t section; /* MERGE_NONE: dropped */
+    uint64_t offset;
+};
+
+/* A section's contents that stand in another one's. */
+struct merged_copy {
+    uint32_t from;
+    uint32_t to;
+    uint64_t offset;
+};
+
+/* A relocation that stays. */
+struct merged_relocation {
+    uint64_t offset;
+    int64_t addend;
+    uint32_t type;
+    uint32_t list;   /* the merged section of relocations that it belongs to */
+    uint32_t symbol; /* MERGE_NONE: `section` instead */
+    uint32_t section;
+};
+
+/* All lists' together, in reading order (relocations.c). */
+struct merged_relocations {
+    struct merged_relocation *items;
+    size_t count;
+    size_t capacity;
+};
+
+/* Where contents and code went. */
+struct layout {
+    struct merged_place *places; /* by input section */
+    uint32_t *text_of;           /* by symbol: the merged section of a function's code */
+    uint32_t *kernels;           /* symbols, in order of their code */
+    size_t kernel_count;
+};
+
+/* Shared variables, and where they lie (shared.c). */
+struct shared_memory {
+    struct merged_lists uses; /* by function: shared variables that its code names */
+    bool *is_named;           /* by symbol: a shared variable that code names, also dead code */
+    uint32_t *section_of;     /* by symbol: a kernel's merged section of shared memory */
+    bool *is_given;           /* by symbol: the kernel's cubin has that section too */
+    uint64_t *address;        /* by symbol: a shared variable's, in the window */
+    uint64_t *extern_address; /* by symbol: where a function sees `.extern .shared` variables;
+                               * UINT64_MAX: nowhere */
+    uint32_t debug_section;   /* merged section of what several kernels have, or MERGE_NONE */
+};
+
+/* Texture, sampler and surface references, and their words (texture.c). */
+struct textures {
+    uint32_t *symbols; /* in the order of the symbols, by kind */
+    size_t count;
+    bool is_used;      /* some code names one, also dead code */
+    uint32_t *words;   /* the references in the order of their words */
+    uint64_t *offset;  /* by symbol: of a reference's word in bank 0 */
+    uint32_t *bank_of; /* by symbol: a kernel's merged section of bank 0, or MERGE_NONE */
+    uint64_t base;     /* offset in bank 0 of the first word */
+};
+
+/* The symbol table's rows; row 0 is the null symbol. */
+struct rows {
+    uint32_t *symbols;   /* by row: merged symbol; MERGE_NONE: of a section */
+    uint32_t *sections;  /* by row: the merged section of such a row */
+    uint32_t *of_symbol; /* by merged symbol: its row; 0 = not written */
+    size_t count;
+    size_t first_global;
+    size_t twin_count; /* rows of Mercury's symbol table: the first of these */
+};
+
+/* Sections of cubins that several steps look for. Each is of one kind. */
+enum input_kind {
+    INPUT_OTHER,
+    INPUT_RELOCATIONS, /* REL or RELA, and not empty */
+    INPUT_INFO,        /* .nv.info, .nv.info.F and their Mercury twins */
+    INPUT_SHARED,
+    INPUT_CONSTANT, /* of any bank, of the program or a function */
+    INPUT_NOTE,
+    INPUT_GRAPH,   /* .nv.callgraph, .nv.prototype */
+    INPUT_UNIFIED, /* entries of unified tables */
+};
 
 struct merging {
     const struct merge_request *request;
@@ -53,56 +305,43 @@ struct merging {
     uint32_t toolkit;   /* the newest one of inputs of CUDA 12 */
     struct cubin notes; /* those that cubins of CUDA 12 lack */
 
-    const size_t *symbol_base;
-    const size_t *section_base;
-    const uint8_t *kinds; /* by input section: enum input_kind (merging_inputs.h) */
+    size_t *symbol_base;
+    size_t *section_base;
+    uint8_t *kinds; /* by input section: enum input_kind */
 
-    /* The stages' results, each described in its stage's header. */
-    const struct merged_symbol *symbols; /* resolve.h */
+    struct merged_symbol *symbols;
     size_t symbol_count;
-    const struct resolution *resolved;
-    const struct losses *losses;    /* overridden.h */
-    const struct call_graph *graph; /* graph.h */
-    const bool *is_folded;          /* fold.h: by input symbol; NULL = none */
-    const bool *is_live;            /* reach.h: by symbol: a function that stays */
+    struct resolution resolved;
+    struct losses losses;
+    struct call_graph graph;
+    bool *is_live;                     /* by symbol: a function that stays (reach.c) */
+    struct merged_function *functions; /* by symbol (attributes.c) */
+    struct reach *reach;               /* by node */
+    struct reach_walker walker;
 
-    /* attributes.c, reach.c */
-    const struct merged_function *functions; /* by symbol */
-    const struct reach *reach;               /* by node */
-
-    /* layout.c, constants.c, shared.c */
     struct merged_section *sections;
     size_t section_count;
     size_t section_capacity;
-    struct table section_names;          /* sections that are found by name */
-    struct placed_symbol *placed;        /* by symbol */
-    const struct layout *layout;         /* layout.h */
-    const struct merged_copy *constants; /* what device functions have in kernels' sections */
+    struct table section_names;    /* sections that are found by name */
+    struct placed_symbol *placed;  /* by symbol */
+    struct layout layout;          /* of code and data */
+    struct merged_copy *constants; /* what device functions have in kernels' sections */
     size_t constant_count;
-    const struct shared_names *shared_names; /* shared.h */
-    const struct shared_memory *shared;
+    struct shared_memory shared;
+    struct textures textures;
 
-    const struct texture_names *texture_names; /* texture.h */
-    const struct texture_words *texture_words;
+    bool has_twins;            /* Mercury's sections are merged too; may change to false */
+    struct cubin_twins *twins; /* by file: Mercury's symbol table */
+    uint32_t twin_symtab;      /* merged sections that are Mercury's own tables: symbols, and */
+    uint32_t twin_indices;     /* their section indices, or MERGE_NONE */
 
-    /* twins.h */
-    bool has_twins; /* Mercury's sections are merged too; may change to false */
-    const struct twins *twins;
-    const struct twin_pairs *twin_pairs;
-    const struct twin_tables *twin_tables;
-
-    /* relocate.c */
     struct merged_relocations relocations;
-    uint32_t *resolved_of; /* by merged section: where its resolved ones are listed, MERGE_NONE: not
-                            * yet; NULL unless they are asked for */
-    size_t resolved_of_count;
 
-    /* ordering.c, symtab.c */
-    const struct section_classes *classes; /* ordering.h */
-    uint32_t *index_of; /* by merged section: its index in the image; 0 = not placed yet */
-    uint32_t *order;    /* the merged sections in the order of the image */
+    struct merged_lists classes; /* by enum merged_class, CLASS_COUNT too: its sections in the order
+                                  * of their making */
+    uint32_t *order;             /* the merged sections in the order of the image */
     size_t order_count;
-    const struct rows *rows;      /* symtab.h */
+    struct rows rows;
     struct image_strings strings; /* .strtab */
     size_t names_start;           /* in it: the names of sections follow, up to */
     size_t names_end;
@@ -137,4 +376,125 @@ static inline bool merging_is_mercury(const struct merging *m)
 static inline bool merging_keeps_all(const struct merging *m)
 {
     return m->request->debug || m->request->preserve_relocations;
+}
+
+static inline bool merged_is_kernel(const struct merged_symbol *symbol)
+{
+    return symbol->type == STT_FUNC && (symbol->other & STO_CUDA_ENTRY);
+}
+
+static inline bool merged_is_common(const struct merged_symbol *symbol)
+{
+    return symbol->file == MERGE_NONE && symbol->common_alignment;
+}
+
+/* Whether it is a data object in the given memory space (STO_CUDA_...). */
+static inline bool merged_is_data(const struct merged_symbol *symbol, unsigned space)
+{
+    return symbol->type == STT_CUDA_OBJECT && (symbol->other & STO_CUDA_SPACE) == space;
+}
+
+/* Whether it is what a function has in a constant bank. */
+static inline bool merged_is_bank(const struct merged_section *section, uint32_t bank)
+{
+    return section->class == CLASS_FUNCTION_CONSTANT && section->bank == bank;
+}
+
+static inline bool merged_is_twin(enum merged_class class)
+{
+    return class >= CLASS_TWIN_TEXT && class <= CLASS_TWIN_SYMTAB;
+}
+
+/* offset rounded up to a multiple of alignment, a power of two or 0. */
+static inline uint64_t merged_align(uint64_t offset, uint64_t alignment)
+{
+    return alignment > 1 ? (offset + alignment - 1) & ~(alignment - 1) : offset;
+}
+
+/* A walk over all sections of all cubins, in order. Start with {0}. */
+struct merging_walk {
+    size_t file;
+    uint32_t index; /* of the section in its cubin */
+    const struct cubin_section *section;
+};
+
+/* Goes on to the next section; false behind the last. */
+static inline bool merging_next(const struct merging *m, struct merging_walk *at)
+{
+    for (at->index++; at->file < m->count; at->file++, at->index = 1)
+        if (at->index < m->cubins[at->file]->section_count) {
+            at->section = &m->cubins[at->file]->sections[at->index];
+            return true;
+        }
+    return false;
+}
+
+static inline bool merging_is(const struct merging *m, size_t file, size_t section,
+                              enum input_kind kind)
+{
+    return m->kinds[m->section_base[file] + section] == kind;
+}
+
+/* As merging_next, but only to sections of one kind. */
+static inline bool merging_next_of(const struct merging *m, struct merging_walk *at,
+                                   enum input_kind kind)
+{
+    for (; at->file < m->count; at->file++, at->index = 0) {
+        const uint8_t *kinds = m->kinds + m->section_base[at->file];
+        size_t count = m->section_base[at->file + 1] - m->section_base[at->file];
+
+        while (++at->index < count)
+            if (kinds[at->index] == kind) {
+                at->section = &m->cubins[at->file]->sections[at->index];
+                return true;
+            }
+    }
+    return false;
+}
+
+/* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols and indices out of range.
+ */
+static inline uint32_t merging_symbol(const struct merging *m, size_t file, uint32_t index)
+{
+    if (index >= m->cubins[file]->symbol_count)
+        return MERGE_NONE;
+    return m->resolved.symbol_of[m->symbol_base[file] + index];
+}
+
+/* Whether that symbol's definition is this one. */
+static inline bool merging_defines(const struct merging *m, size_t file, uint32_t index)
+{
+    uint32_t symbol = merging_symbol(m, file, index);
+
+    return symbol != MERGE_NONE && m->symbols[symbol].file == file &&
+           m->symbols[symbol].input == index;
+}
+
+/* The function that an input section belongs to, or MERGE_NONE. */
+static inline uint32_t merging_owner(const struct merging *m, size_t file, size_t section)
+{
+    return m->resolved.owner_of[m->section_base[file] + section];
+}
+
+/* Where an input section's contents went. */
+static inline const struct merged_place *merging_place(const struct merging *m, size_t file,
+                                                       size_t section)
+{
+    return &m->layout.places[m->section_base[file] + section];
+}
+
+/* An alias's function; any other symbol itself. */
+static inline uint32_t merging_canonical(const struct merging *m, uint32_t symbol)
+{
+    uint32_t alias = m->symbols[symbol].alias;
+
+    return alias == MERGE_NONE ? symbol : alias;
+}
+
+/* Whether an input section stays: it belongs to no function, or to a live one defined here. */
+static inline bool merging_keeps(const struct merging *m, size_t file, size_t section)
+{
+    uint32_t owner = merging_owner(m, file, section);
+
+    return owner == MERGE_NONE || (m->is_live[owner] && m->symbols[owner].file == file);
 }

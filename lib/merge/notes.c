@@ -3,13 +3,8 @@
  */
 #include "merge/merge_steps.h"
 
-#include <string.h>
-
-#include "base/buffer.h"
 #include "base/context.h"
 #include "cubin/empty.h"
-#include "merge/layout.h"
-#include "merge/merging_inputs.h"
 
 #define TKINFO_TYPE    2000u
 #define TKINFO_VERSION 2u

@@ -1,45 +1,28 @@
 /* ordering.c: by class, and within a class in the order of their making. Only the sections without
  * bytes are mixed: cubin by cubin, the shared memory of its kernels before its variables (measured
  * on nvlink 13.0). */
-#include "merge/ordering.h"
-
-#include <string.h>
-
-#include "merge/layout.h"
-#include "merge/merging_inputs.h"
-#include "merge/shared.h"
-#include "merge/texture.h"
+#include "merge/merge_steps.h"
 
 static void take(struct merging *m, uint32_t section)
 {
-    if (section == MERGE_NONE || m->index_of[section])
+    if (section == MERGE_NONE || m->sections[section].index)
         return;
-    m->index_of[section] = (uint32_t)(ORDERING_INDICES + m->order_count);
+    m->sections[section].index = (uint32_t)(ORDERING_INDICES + m->order_count);
     m->order[m->order_count++] = section;
 }
 
 static void sort_classes(struct merging *m)
 {
-    struct section_classes *classes = arena_zalloc(&m->arena, 1, sizeof *classes);
-    uint8_t *class_of = arena_alloc(&m->arena, m->section_count, sizeof *class_of);
-    uint32_t next[CLASS_COUNT + 1];
+    struct merged_pairs pairs = {.arena = &m->arena};
 
-    for (size_t i = 0; i < m->section_count; i++) {
-        class_of[i] = (uint8_t)m->sections[i].class;
-        classes->first[class_of[i] + 1]++;
-    }
-    for (size_t class = 0; class <= CLASS_COUNT; class ++)
-        classes->first[class + 1] += classes->first[class];
-    memcpy(next, classes->first, sizeof next);
-    classes->items = arena_alloc(&m->arena, m->section_count, sizeof *classes->items);
     for (uint32_t i = 0; i < m->section_count; i++)
-        classes->items[next[class_of[i]]++] = i;
-    m->classes = classes;
+        index_lists_add(&pairs, m->sections[i].class, i);
+    m->classes = index_lists_make(&m->arena, &pairs, CLASS_COUNT + 1);
 }
 
 static void take_class(struct merging *m, enum merged_class class)
 {
-    const struct section_classes *classes = m->classes;
+    const struct merged_lists *classes = &m->classes;
 
     for (uint32_t i = classes->first[class]; i < classes->first[class + 1]; i++)
         take(m, classes->items[i]);
@@ -64,7 +47,7 @@ static void take_code(struct merging *m)
             uint32_t function = code_of(m, file, i);
 
             if (function != MERGE_NONE)
-                take(m, m->layout->text_of[function]);
+                take(m, m->layout.text_of[function]);
         }
 }
 
@@ -81,11 +64,11 @@ static uint32_t variable_section(const struct merging *m, size_t file, uint32_t 
         return MERGE_NONE;
     if (has_section && (cubin->sections[input->section].type == SHT_CUDA_GLOBAL ||
                         cubin->sections[input->section].type == SHT_CUDA_RESERVED_SHARED))
-        return m->layout->places[m->section_base[file] + input->section].section;
+        return merging_place(m, file, input->section)->section;
     if (!merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) ||
         (has_section && merging_owner(m, file, input->section) != MERGE_NONE))
         return MERGE_NONE;
-    return m->shared->debug_section;
+    return m->shared.debug_section;
 }
 
 /* Shared memory of this cubin's kernels in the order of their code, then what its variables lie in,
@@ -96,29 +79,26 @@ static void take_without_bytes(struct merging *m, size_t file)
         uint32_t function = code_of(m, file, i);
 
         if (function != MERGE_NONE)
-            take(m, m->shared->section_of[function]);
+            take(m, m->shared.section_of[function]);
     }
     for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
         take(m, variable_section(m, file, i));
 }
 
-/* From sm_100 on the parameters of kernels are loaded by a segment of their own, behind everything
- * else, unless the link adds words for texture references to them. */
-static bool stands_behind(const struct merging *m, const struct merged_section *section)
+bool ordering_is_last(const struct merging *m, const struct merged_section *section)
 {
-    return merging_is_mercury(m) && section->class == CLASS_FUNCTION_CONSTANT &&
-           section->bank == 0 && m->texture_names->count == 0;
+    return merging_is_mercury(m) && merged_is_bank(section, 0) && m->textures.count == 0;
 }
 
 static void take_early(struct merging *m)
 {
-    const struct section_classes *classes = m->classes;
+    const struct merged_lists *classes = &m->classes;
 
     for (enum merged_class class = 0; class < CLASS_TWIN_TEXT; class ++) {
         if (class == CLASS_TEXT && !m->request->relocatable)
             take_code(m);
         for (uint32_t i = classes->first[class]; i < classes->first[class + 1]; i++)
-            if (!stands_behind(m, &m->sections[classes->items[i]]))
+            if (!ordering_is_last(m, &m->sections[classes->items[i]]))
                 take(m, classes->items[i]);
     }
 }
@@ -126,7 +106,6 @@ static void take_early(struct merging *m)
 void ordering_sections(struct merging *m)
 {
     m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
-    m->index_of = arena_zalloc(&m->arena, m->section_count, sizeof *m->index_of);
     sort_classes(m);
     take_early(m);
     if (!m->request->relocatable)
@@ -138,7 +117,7 @@ void ordering_sections(struct merging *m)
     for (enum merged_class class = CLASS_TWIN_TEXT; m->has_twins && class < CLASS_SHARED; class ++)
         take_class(m, class);
     for (size_t i = 0; ordering_is_extended(m) && i < m->order_count; i++)
-        m->index_of[m->order[i]]++;
+        m->sections[m->order[i]].index++;
 }
 
 size_t ordering_functions(struct merging *m, uint32_t *functions)
@@ -149,7 +128,7 @@ size_t ordering_functions(struct merging *m, uint32_t *functions)
     for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
             uint32_t function = code_of(m, file, i);
-            uint32_t text = function == MERGE_NONE ? MERGE_NONE : m->layout->text_of[function];
+            uint32_t text = function == MERGE_NONE ? MERGE_NONE : m->layout.text_of[function];
 
             if (text == MERGE_NONE || is_listed[text])
                 continue;

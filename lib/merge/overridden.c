@@ -8,21 +8,9 @@
  * cubin or was replaced by a later one, and in .nv.global.init that of functions that lost and that
  * nothing else keeps. Programs then read 0 where the address of the definition that counts should
  * be. That is not followed here. */
-#include "merge/overridden.h"
+#include "merge/merge_steps.h"
 
 #include "base/search.h"
-#include "merge/merging_inputs.h"
-
-/* The losses while they are found. */
-struct finding {
-    struct merging *m;
-    struct losses *result;
-    struct lost_range *ranges; /* malloc'ed until all are known */
-    size_t capacity;
-    enum storage *storage;
-    bool *is_pointed_at;
-    bool *is_relocated;
-};
 
 static int compare_ranges(const void *a, const void *b)
 {
@@ -36,24 +24,24 @@ static int compare_ranges(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-static void note_storage(struct finding *finding, size_t file, uint32_t index)
+static void note_storage(struct merging *m, size_t file, uint32_t index)
 {
-    const struct merging *m = finding->m;
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_symbol *symbol = &cubin->symbols[index];
+    bool has_lost = overridden_has(m, file, index);
     enum storage *storage;
 
     if (symbol->type == STT_SECTION || symbol->section >= cubin->section_count)
         return;
-    storage = &finding->storage[m->section_base[file] + symbol->section];
-    if (!overridden_has(m, file, index))
+    storage = &m->losses.storage[m->section_base[file] + symbol->section];
+    if (!has_lost)
         *storage = STORAGE_WINNERS;
     else if (*storage == STORAGE_EMPTY)
         *storage = STORAGE_LOSERS;
-    if (overridden_has(m, file, index) && symbol->type == STT_CUDA_OBJECT && symbol->size > 0)
-        ARENA_PUSH(&finding->m->arena, finding->ranges, finding->result->range_count,
-                   finding->capacity) = (struct lost_range){
-            (uint32_t)file, symbol->section, symbol->value, symbol->value + symbol->size};
+    if (has_lost && symbol->type == STT_CUDA_OBJECT && symbol->size > 0)
+        ARENA_PUSH(&m->arena, m->losses.ranges, m->losses.range_count, m->losses.range_capacity) =
+            (struct lost_range){(uint32_t)file, symbol->section, symbol->value,
+                                symbol->value + symbol->size};
 }
 
 static void sort_ranges(struct lost_range *ranges, size_t count)
@@ -70,12 +58,11 @@ static void sort_ranges(struct lost_range *ranges, size_t count)
 }
 
 /* Notes what the addresses in a section point at, if it is data that is never removed. */
-static void note_addresses(struct finding *finding, size_t file, const struct cubin_section *list)
+static void note_addresses(struct merging *m, size_t file, const struct cubin_section *list)
 {
-    const struct merging *m = finding->m;
     const struct cubin *cubin = m->cubins[file];
 
-    finding->is_relocated[m->section_base[file] + list->info] = true;
+    m->losses.is_relocated[m->section_base[file] + list->info] = true;
     if (merging_owner(m, file, list->info) != MERGE_NONE ||
         !(cubin->sections[list->info].flags & SHF_ALLOC))
         return;
@@ -84,32 +71,23 @@ static void note_addresses(struct finding *finding, size_t file, const struct cu
 
         if (relocation->symbol < cubin->symbol_count &&
             !overridden_forget(m, file, list->info, relocation->offset))
-            finding->is_pointed_at[m->symbol_base[file] + relocation->symbol] = true;
+            m->losses.is_pointed_at[m->symbol_base[file] + relocation->symbol] = true;
     }
 }
 
 void overridden_find(struct merging *m)
 {
     size_t sections = m->section_base[m->count];
-    struct finding finding = {
-        .m = m,
-        .result = arena_zalloc(&m->arena, 1, sizeof *finding.result),
-        .storage = arena_zalloc(&m->arena, sections, sizeof *finding.storage),
-        .is_relocated = arena_zalloc(&m->arena, sections, sizeof(bool)),
-        .is_pointed_at = arena_zalloc(&m->arena, m->symbol_base[m->count], sizeof(bool)),
-    };
 
-    finding.result->storage = finding.storage;
-    finding.result->is_relocated = finding.is_relocated;
-    finding.result->is_pointed_at = finding.is_pointed_at;
+    m->losses.storage = arena_zalloc(&m->arena, sections, sizeof *m->losses.storage);
+    m->losses.is_relocated = arena_zalloc(&m->arena, sections, sizeof(bool));
+    m->losses.is_pointed_at = arena_zalloc(&m->arena, m->symbol_base[m->count], sizeof(bool));
     for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
-            note_storage(&finding, file, i);
-    sort_ranges(finding.ranges, finding.result->range_count);
-    finding.result->ranges = finding.ranges;
-    m->losses = finding.result;
+            note_storage(m, file, i);
+    sort_ranges(m->losses.ranges, m->losses.range_count);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
-        note_addresses(&finding, at.file, at.section);
+        note_addresses(m, at.file, at.section);
 }
 
 bool overridden_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset)
@@ -117,14 +95,14 @@ bool overridden_forget(const struct merging *m, size_t file, uint32_t section, u
     size_t low;
     struct lost_range place = {.file = (uint32_t)file, .section = section, .begin = offset};
 
-    if (m->request->relocatable || m->losses->range_count == 0 ||
+    if (m->request->relocatable || m->losses.range_count == 0 ||
         m->cubins[file]->sections[section].type != SHT_CUDA_GLOBAL_INIT)
         return false;
     /* Behind the last range that does not begin behind the place. */
-    low = SEARCH_FIRST_NOT(m->losses->range_count, i,
-                           compare_ranges(&m->losses->ranges[i], &place) <= 0);
-    return low > 0 && m->losses->ranges[low - 1].file == place.file &&
-           m->losses->ranges[low - 1].section == section && m->losses->ranges[low - 1].end > offset;
+    low = SEARCH_FIRST_NOT(m->losses.range_count, i,
+                           compare_ranges(&m->losses.ranges[i], &place) <= 0);
+    return low > 0 && m->losses.ranges[low - 1].file == place.file &&
+           m->losses.ranges[low - 1].section == section && m->losses.ranges[low - 1].end > offset;
 }
 
 bool overridden_replaced(const struct merging *m, size_t file, uint32_t index, uint32_t symbol)
@@ -138,7 +116,7 @@ bool overridden_replaced(const struct merging *m, size_t file, uint32_t index, u
 
 bool overridden_had_relocations(const struct merging *m, size_t file, uint32_t index)
 {
-    return m->losses->is_relocated[m->section_base[file] + m->cubins[file]->symbols[index].section];
+    return m->losses.is_relocated[m->section_base[file] + m->cubins[file]->symbols[index].section];
 }
 
 bool overridden_empty(const struct merging *m, size_t file, uint32_t index, uint32_t symbol)

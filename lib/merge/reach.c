@@ -5,20 +5,16 @@
  * input's entries. An alias stands for its function. Registers, barriers and stack of a kernel
  * depend on all that it can reach; one pass gives every node its summary, because a set of mutually
  * recursive functions is finished only after all that the set can reach (base/components.h). */
-#include "merge/reach.h"
+#include "merge/merge_steps.h"
 
 #include "base/components.h"
 #include "input/used.h"
-#include "merge/graph.h"
-#include "merge/merging_inputs.h"
-#include "merge/overridden.h"
 
 /* Liveness has two degrees: what kernels reach by calls lives with all that it calls in turn. What
  * only has its address taken is kept, too, but nothing for its sake except what the driver brings:
  * no call leads to it. Kernels need none. */
 struct marking {
-    const struct merging *m;
-    bool *is_live;    /* by symbol: the result */
+    struct merging *m;
     bool *is_reached; /* by symbol */
     bool *is_called;  /* by prototype: its functions are reached */
     uint32_t *stack;
@@ -27,17 +23,16 @@ struct marking {
 
 static void keep(struct marking *marking, uint32_t symbol)
 {
-    const struct merging *m = marking->m;
-    bool *is_live = marking->is_live;
+    struct merging *m = marking->m;
 
     if (m->symbols[symbol].type != STT_FUNC)
         return;
-    is_live[symbol] = true;
+    m->is_live[symbol] = true;
     if (m->symbols[symbol].alias != MERGE_NONE)
-        is_live[m->symbols[symbol].alias] = true;
-    for (uint32_t i = m->graph->calls.first[symbol]; i < m->graph->calls.first[symbol + 1]; i++)
-        if (m->symbols[m->graph->calls.items[i]].file == MERGE_NONE)
-            is_live[m->graph->calls.items[i]] = true;
+        m->is_live[m->symbols[symbol].alias] = true;
+    for (uint32_t i = m->graph.calls.first[symbol]; i < m->graph.calls.first[symbol + 1]; i++)
+        if (m->symbols[m->graph.calls.items[i]].file == MERGE_NONE)
+            m->is_live[m->graph.calls.items[i]] = true;
 }
 
 static void reach(struct marking *marking, uint32_t symbol)
@@ -81,7 +76,7 @@ static void mark_root(struct marking *marking, uint32_t symbol)
          function->file != MERGE_NONE) ||
         (function->file != MERGE_NONE && is_used(m->request->used, function)))
         reach(marking, symbol);
-    else if (index_lists_count(&m->graph->taken, symbol) > 0)
+    else if (index_lists_count(&m->graph.taken, symbol) > 0)
         mark_address(marking, symbol);
 }
 
@@ -104,14 +99,14 @@ static void follow(struct marking *marking, uint32_t symbol)
 {
     const struct merging *m = marking->m;
 
-    reach_list(marking, &m->graph->calls, symbol);
+    reach_list(marking, &m->graph.calls, symbol);
     if (m->symbols[symbol].alias != MERGE_NONE)
         reach(marking, m->symbols[symbol].alias);
-    for (uint32_t i = m->graph->called.first[symbol]; i < m->graph->called.first[symbol + 1]; i++) {
-        uint32_t prototype = m->graph->called.items[i];
+    for (uint32_t i = m->graph.called.first[symbol]; i < m->graph.called.first[symbol + 1]; i++) {
+        uint32_t prototype = m->graph.called.items[i];
 
         if (!marking->is_called[prototype])
-            reach_list(marking, &m->graph->candidates, prototype);
+            reach_list(marking, &m->graph.candidates, prototype);
         marking->is_called[prototype] = true;
     }
 }
@@ -120,18 +115,17 @@ void reach_mark_live(struct merging *m)
 {
     struct marking marking = {
         .m = m,
-        .is_live = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool)),
         .is_reached = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool)),
-        .is_called = arena_zalloc(&m->arena, m->graph->prototype_count, sizeof(bool)),
+        .is_called = arena_zalloc(&m->arena, m->graph.prototype_count, sizeof(bool)),
         .stack = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
     };
 
+    m->is_live = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++)
         mark_root(&marking, symbol);
     mark_data(&marking);
     while (marking.depth > 0)
         follow(&marking, marking.stack[--marking.depth]);
-    m->is_live = marking.is_live;
 }
 
 /* The `position`th node that `node` leads to, or MERGE_NONE behind the last. */
@@ -141,20 +135,20 @@ static uint32_t successor(const struct merging *m, uint32_t node, uint32_t posit
 
     if (node >= m->symbol_count) {
         uint32_t prototype = node - (uint32_t)m->symbol_count;
-        uint32_t at = m->graph->candidates.first[prototype] + position;
+        uint32_t at = m->graph.candidates.first[prototype] + position;
 
-        return at < m->graph->candidates.first[prototype + 1]
-                   ? merging_canonical(m, m->graph->candidates.items[at])
+        return at < m->graph.candidates.first[prototype + 1]
+                   ? merging_canonical(m, m->graph.candidates.items[at])
                    : MERGE_NONE;
     }
     if (m->symbols[node].alias != MERGE_NONE)
         return MERGE_NONE;
-    count = m->graph->calls.first[node + 1] - m->graph->calls.first[node];
+    count = m->graph.calls.first[node + 1] - m->graph.calls.first[node];
     if (position < count)
-        return merging_canonical(m, m->graph->calls.items[m->graph->calls.first[node] + position]);
-    position += m->graph->called.first[node] - count;
-    return position < m->graph->called.first[node + 1]
-               ? (uint32_t)m->symbol_count + m->graph->called.items[position]
+        return merging_canonical(m, m->graph.calls.items[m->graph.calls.first[node] + position]);
+    position += m->graph.called.first[node] - count;
+    return position < m->graph.called.first[node + 1]
+               ? (uint32_t)m->symbol_count + m->graph.called.items[position]
                : MERGE_NONE;
 }
 
@@ -193,20 +187,14 @@ static void add_reached(struct reach *sum, const struct reach *reached)
     sum->flags |= reached->flags;
 }
 
-struct summing {
-    const struct merging *m;
-    struct reach *reach; /* the result */
-};
-
 static uint32_t edge(void *argument, uint32_t node, uint32_t position)
 {
-    return successor(((const struct summing *)argument)->m, node, position);
+    return successor(argument, node, position);
 }
 
 static void sum_up(void *argument, const uint32_t *members, size_t count, const bool *is_open)
 {
-    const struct summing *summing = argument;
-    const struct merging *m = summing->m;
+    struct merging *m = argument;
     struct reach sum = {.flags = REACHES_ANYTHING};
 
     if (count > 1)
@@ -220,13 +208,13 @@ static void sum_up(void *argument, const uint32_t *members, size_t count, const 
             if (to == node)
                 sum.flags |= REACHES_CYCLE;
             else if (!is_open[to])
-                add_reached(&sum, &summing->reach[to]);
+                add_reached(&sum, &m->reach[to]);
         }
     }
     if (members[0] < m->symbol_count)
         sum.stack += m->functions[members[0]].frame;
     for (size_t i = 0; i < count; i++)
-        summing->reach[members[i]] = sum;
+        m->reach[members[i]] = sum;
 }
 
 /* The program's only kernel, or MERGE_NONE. */
@@ -248,42 +236,34 @@ static uint32_t only_kernel(const struct merging *m)
 }
 
 /* Measured: a program's only kernel has the barriers and aliases of all functions that stay. */
-static void widen_only(const struct merging *m, struct reach *nodes)
+static void widen_only(struct merging *m)
 {
     uint32_t kernel = only_kernel(m);
 
     for (size_t i = 0; kernel != MERGE_NONE && i < m->symbol_count; i++) {
         if (!m->is_live[i])
             continue;
-        if (m->functions[i].barriers > nodes[kernel].barriers)
-            nodes[kernel].barriers = m->functions[i].barriers;
+        if (m->functions[i].barriers > m->reach[kernel].barriers)
+            m->reach[kernel].barriers = m->functions[i].barriers;
         if (m->functions[i].is_aliased)
-            nodes[kernel].flags |= REACHES_ALIAS;
+            m->reach[kernel].flags |= REACHES_ALIAS;
     }
 }
 
 void reach_summarize(struct merging *m)
 {
-    size_t nodes = m->symbol_count + m->graph->prototype_count;
-    struct summing summing = {m, arena_zalloc(&m->arena, nodes, sizeof *summing.reach)};
+    size_t nodes = m->symbol_count + m->graph.prototype_count;
 
-    components_find(&(struct components_graph){&summing, nodes, edge, sum_up}, &m->arena);
-    widen_only(m, summing.reach);
-    m->reach = summing.reach;
+    m->reach = arena_zalloc(&m->arena, nodes, sizeof *m->reach);
+    m->walker.seen = arena_zalloc(&m->arena, nodes, sizeof *m->walker.seen);
+    m->walker.queue = arena_alloc(&m->arena, nodes, sizeof *m->walker.queue);
+    components_find(&(struct components_graph){m, nodes, edge, sum_up}, &m->arena);
+    widen_only(m);
 }
 
-void reach_walker_begin(struct reach_walker *walker, struct merging *m)
+size_t reach_walk(struct merging *m, uint32_t from, enum reach_flag flag, const uint32_t **found)
 {
-    size_t nodes = m->symbol_count + m->graph->prototype_count;
-
-    walker->seen = arena_zalloc(&m->arena, nodes, sizeof *walker->seen);
-    walker->queue = arena_alloc(&m->arena, nodes, sizeof *walker->queue);
-    walker->walk = 0;
-}
-
-size_t reach_walk(struct reach_walker *walker, const struct merging *m, uint32_t from,
-                  enum reach_flag flag, const uint32_t **found)
-{
+    struct reach_walker *walker = &m->walker;
     size_t count = 0;
 
     walker->walk++;
@@ -324,7 +304,7 @@ static uint32_t next_to_cycle(const struct merging *m, uint32_t node)
 /* Whoever keeps to nodes that reach a cycle gets into one. */
 size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle)
 {
-    size_t nodes = m->symbol_count + m->graph->prototype_count, count = 0;
+    size_t nodes = m->symbol_count + m->graph.prototype_count, count = 0;
     uint32_t *path = arena_alloc(&m->arena, nodes, sizeof *path);
     uint32_t *place = arena_zalloc(&m->arena, nodes, sizeof *place); /* in the path, from 1 */
     uint32_t node = merging_canonical(m, from);

@@ -12,22 +12,11 @@
 #include "merge/merge_steps.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "merge/fold.h"
-#include "merge/layout.h"
-#include "merge/merging_inputs.h"
-#include "merge/overridden.h"
-#include "merge/preserve.h"
 #include "merge/relocation_rule.h"
-#include "merge/relocations.h"
-#include "merge/resolve.h"
-#include "merge/shared.h"
-#include "merge/texture.h"
-#include "pool/spread.h"
 
 /* What became of a relocation that a part has found: its `list` until it is in one. */
 enum { FOUND_KEPT, FOUND_RESOLVED };
@@ -113,7 +102,7 @@ static void preserve(struct list *list, const struct cubin_relocation *relocatio
 {
     struct part *part = list->part;
 
-    if (!list->m->resolved_of)
+    if (!list->m->request->preserve_relocations)
         return;
     keep(list, relocation, relocation->type, symbol, section, addend);
     part->found[part->count - 1].list = FOUND_RESOLVED;
@@ -158,13 +147,13 @@ static bool resolve_shared(struct list *list, const struct cubin_relocation *rel
 {
     const struct merging *m = list->m;
     uint32_t function = merging_owner(m, list->file, list->target_index);
-    uint64_t value = m->shared->address[symbol];
+    uint64_t value = m->shared.address[symbol];
 
     if (!(relocation_rule(relocation->type)->uses & FIELD_OF_SHARED))
         return refuse(list, relocation, "Cannot resolve");
     if (m->symbols[symbol].file == MERGE_NONE) {
         /* Where no kernel reaches the function all bits are set, or none under -g (measured). */
-        value = function == MERGE_NONE ? UINT64_MAX : m->shared->extern_address[function];
+        value = function == MERGE_NONE ? UINT64_MAX : m->shared.extern_address[function];
         if (value == UINT64_MAX && m->request->debug)
             value = 0;
     }
@@ -213,8 +202,7 @@ static bool relocate_section(struct list *list, const struct cubin_relocation *r
     struct merging *m = list->m;
     const struct relocation_rule *rule = relocation_rule(relocation->type);
     const struct cubin_symbol *input = &m->cubins[list->file]->symbols[relocation->symbol];
-    const struct merged_place *part =
-        &m->layout->places[m->section_base[list->file] + input->section];
+    const struct merged_place *part = merging_place(m, list->file, input->section);
     bool is_own = input->section == list->target_index;
     bool is_debug_offset = relocation->type == R_CUDA_32 && list->is_debug;
 
@@ -276,7 +264,7 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
         if (rule->action != RELOCATION_KEPT || !rule->size)
             return refuse(list, relocation, "Cannot resolve");
         preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-        return put_value(list, relocation, m->shared->address[symbol]);
+        return put_value(list, relocation, m->shared.address[symbol]);
     }
     if (rule->action != RELOCATION_CLEARED && rule->action != RELOCATION_KEPT)
         return refuse(list, relocation, "Cannot resolve");
@@ -324,7 +312,7 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
     if ((rule->uses & FIELD_OF_CONSTANT) && merged_is_data(merged, STO_CUDA_CONST))
         return resolve_constant(list, relocation, symbol);
     if ((rule->uses & FIELD_OF_TEXTURE) && format_is_reference(merged->type))
-        return put_field(list, relocation, m->texture_words->offset[symbol], 0);
+        return put_field(list, relocation, m->textures.offset[symbol], 0);
     if (rule->action != RELOCATION_KEPT)
         return refuse(list, relocation, "Cannot resolve");
     return keep(list, relocation, relocation_plain(relocation->type), symbol, MERGE_NONE,
@@ -342,7 +330,7 @@ static void relocate_list(struct merging *m, struct part *part, size_t file, siz
     if (input->relocation_count == 0 || !merging_keeps(m, file, input->info))
         return;
     list.target = &cubin->sections[input->info];
-    list.place = m->layout->places[m->section_base[file] + input->info];
+    list.place = m->layout.places[m->section_base[file] + input->info];
     if (list.place.section == MERGE_NONE)
         return;
     /* Mercury's twins have lists of their own kind. */
@@ -396,14 +384,14 @@ static void join_list(struct joining *joining, const struct part *part,
 {
     struct merging *m = joining->m;
     const struct cubin_section *input = &m->cubins[list->file]->sections[list->index];
-    uint32_t target = m->layout->places[m->section_base[list->file] + input->info].section;
+    uint32_t target = merging_place(m, list->file, input->info)->section;
     uint32_t *merged = &joining->merged_lists[target * 2 + (input->type == SHT_RELA)];
 
     for (size_t i = first; i < list->end; i++) {
         struct merged_relocation *found = &part->found[i];
 
         if (found->list == FOUND_RESOLVED) {
-            preserve_relocation(m, target, found);
+            relocations_add_resolved(m, target, found);
             continue;
         }
         if (*merged == MERGE_NONE)
@@ -445,10 +433,12 @@ bool relocate_sections(struct merging *m)
 {
     struct joining joining = {.m = m, .merged_lists = merging_none(m, m->section_count * 2)};
     struct relocating relocating = {.m = m};
+    size_t count = 0;
 
     CONTEXT_DEFER(free_parts, &relocating);
-    preserve_begin(m);
-    relocations_reserve(m);
+    for (size_t file = 0; file < m->count; file++)
+        count += m->cubins[file]->relocation_count;
+    ARRAY_RESERVE(m->relocations.items, m->relocations.capacity, count);
     spread_run(&m->request->spread, m->count, merging_least_files(m), relocate_files, &relocating);
     for (size_t i = 0; i < SPREAD_MOST; i++)
         join_part(&joining, &relocating.parts[i]);

@@ -1,9 +1,16 @@
 /* relocations.c: one array for all lists, so that what is read in one order is written in another
- * without sorting. */
-#include "merge/relocations.h"
+ * without sorting.
+ *
+ * Resolved relocations are listed for -preserve-relocs as measured on nvlink 13.0: their types are
+ * those of the input, always with addends, which are 0 where the field has it. Against shared
+ * variables, constants and, in debug sections, sections up to sm_90; from sm_100 on against shared
+ * variables in code only, there and in Mercury's twin. Not listed: what is resolved to nothing
+ * (ranges of dead functions), words of texture references, and, but under -g, `.extern .shared`
+ * arrays. */
+#include "merge/merge_steps.h"
 
 #include "base/memory.h"
-#include "merge/layout.h"
+#include "diag/diag.h"
 
 uint32_t relocations_add_list(struct merging *m, struct text name, uint32_t type, uint64_t flags,
                               uint32_t target)
@@ -22,15 +29,6 @@ uint32_t relocations_add_list(struct merging *m, struct text name, uint32_t type
                          });
 }
 
-void relocations_reserve(struct merging *m)
-{
-    size_t count = 0;
-
-    for (size_t file = 0; file < m->count; file++)
-        count += m->cubins[file]->relocation_count;
-    ARRAY_RESERVE(m->relocations.items, m->relocations.capacity, count);
-}
-
 void relocations_add(struct merging *m, const struct merged_relocation *relocation)
 {
     struct merged_relocations *all = &m->relocations;
@@ -38,6 +36,58 @@ void relocations_add(struct merging *m, const struct merged_relocation *relocati
 
     ARRAY_PUSH(all->items, all->count, all->capacity) = *relocation;
     list->size += list->entry_size;
+}
+
+static uint32_t add_resolved_list(struct merging *m, uint32_t target)
+{
+    const struct merged_section *section = &m->sections[target];
+    bool is_twin = merged_is_twin(section->class);
+    struct text plain = is_twin ? cubin_twin_plain_name(section->name) : section->name;
+    char *name = arena_printf(&m->image->arena, "%s.nv.resolvedrela%.*s", is_twin ? ".nv.merc" : "",
+                              TEXT_ARG(plain));
+
+    return relocations_add_list(m, text_of(name),
+                                is_twin ? SHT_CUDA_MERC_RESOLVED_RELA : SHT_CUDA_RESOLVED_RELA,
+                                is_twin ? SHF_INFO_LINK | SHF_CUDA_MERCURY : SHF_INFO_LINK, target);
+}
+
+/* Whether a resolved relocation of this kind is listed. */
+static bool is_listed(const struct merging *m, uint32_t target,
+                      const struct merged_relocation *relocation)
+{
+    const struct merged_symbol *symbol =
+        relocation->symbol == MERGE_NONE ? NULL : &m->symbols[relocation->symbol];
+    enum merged_class class = m->sections[target].class;
+    bool is_shared = symbol && merged_is_data(symbol, STO_CUDA_SHARED);
+
+    if (is_shared && symbol->file == MERGE_NONE && !m->request->debug)
+        return false;
+    if (symbol && m->placed[relocation->symbol].section != MERGE_NONE &&
+        m->sections[m->placed[relocation->symbol].section].class == CLASS_COUNT)
+        return false; /* a constant that went into the banks of kernels */
+    return !merging_is_mercury(m) ||
+           (is_shared && (class == CLASS_TEXT || class == CLASS_TWIN_TEXT));
+}
+
+void relocations_add_resolved(struct merging *m, uint32_t target,
+                              const struct merged_relocation *relocation)
+{
+    struct merged_relocation listed = *relocation;
+
+    if (!m->request->preserve_relocations || !is_listed(m, target, relocation))
+        return;
+    if (m->sections[target].resolved == MERGE_NONE) {
+        uint32_t list = add_resolved_list(m, target); /* moves m->sections */
+
+        m->sections[target].resolved = list;
+    }
+    listed.list = m->sections[target].resolved;
+    relocations_add(m, &listed);
+}
+
+bool relocations_are_resolved(const struct merged_section *section)
+{
+    return section->type == SHT_CUDA_RESOLVED_RELA || section->type == SHT_CUDA_MERC_RESOLVED_RELA;
 }
 
 bool relocations_forget_losers(struct text section)
@@ -55,4 +105,47 @@ bool relocations_forget_losers(struct text section)
 bool relocations_is_unknown_size(const struct cubin_symbol *symbol)
 {
     return symbol->section == SHN_UNDEF && text_equal(symbol->name, TEXT(".nv.ptx.const0.size"));
+}
+
+static void encode_one(struct merging *m, const struct merged_relocation *relocation, uint64_t *at)
+{
+    struct merged_section *list = &m->sections[relocation->list];
+    bool is_section = relocation->symbol == MERGE_NONE;
+    uint64_t row =
+        is_section ? m->sections[relocation->section].row : m->rows.of_symbol[relocation->symbol];
+    uint64_t words[3] = {relocation->offset, row << 32 | relocation->type,
+                         (uint64_t)relocation->addend};
+
+    memcpy(list->own + *at, words, list->entry_size);
+    *at += list->entry_size;
+    if (row == 0) {
+        diag_error("Relocation type %#x in '%.*s' is against '%.*s', which is not in the output",
+                   relocation->type, TEXT_ARG(list->name),
+                   TEXT_ARG(is_section ? m->sections[relocation->section].name
+                                       : m->symbols[relocation->symbol].name));
+        m->failed = true;
+    }
+}
+
+static void make_room(struct merging *m, enum merged_class class)
+{
+    for (uint32_t i = m->classes.first[class]; i < m->classes.first[class + 1]; i++) {
+        struct merged_section *section = &m->sections[m->classes.items[i]];
+
+        section->own = arena_alloc(&m->image->arena, section->size, 1);
+        section->data = section->own;
+    }
+}
+
+bool relocations_write(struct merging *m)
+{
+    const struct merged_relocations *all = &m->relocations;
+    uint64_t *written = arena_zalloc(&m->arena, m->section_count, sizeof *written);
+
+    make_room(m, CLASS_RELOCATIONS);
+    make_room(m, CLASS_TWIN_RELOCATIONS);
+    for (size_t i = all->count; i-- > 0;)
+        if (m->sections[all->items[i].list].index)
+            encode_one(m, &all->items[i], &written[all->items[i].list]);
+    return !m->failed;
 }

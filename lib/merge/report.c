@@ -1,13 +1,6 @@
 /* report.c: what the link made, as -v and the drivers of other programs want to know it. */
 #include "merge/merge_steps.h"
 
-#include "merge/graph_print.h"
-#include "merge/layout.h"
-#include "merge/ordering.h"
-#include "merge/reach.h"
-#include "merge/shared.h"
-#include "merge/texture.h"
-
 static void report_shared(const struct merging *m, struct kernel_report *kernel,
                           const struct merged_section *section)
 {
@@ -52,7 +45,7 @@ static void report_function(const struct merging *m, struct merge_report *report
                  : reach_is_unbounded(m, function) ? UINT32_MAX
                                                    : (uint32_t)reach->stack,
         .frame = m->request->relocatable ? 0 : facts->frame,
-        .code = m->sections[m->layout->text_of[function]].size,
+        .code = m->sections[m->layout.text_of[function]].size,
         .file = symbol->file,
         .input = symbol->input,
     };
@@ -72,6 +65,215 @@ static void report_dead(const struct merging *m, struct merge_report *report)
     }
 }
 
+/* Where everything went, for maps and reports of the link: by the numbers of the image and of the
+ * cubins; kernel_of has by symbol the number in report->kernels of each function with code. */
+struct filling {
+    struct merging *m;
+    struct merge_report *report;
+    const uint32_t *kernel_of;
+};
+
+static bool has_code(const struct merging *m, uint32_t symbol)
+{
+    return m->symbols[symbol].type == STT_FUNC && m->symbols[symbol].alias == MERGE_NONE &&
+           m->layout.text_of[symbol] != MERGE_NONE && m->is_live[symbol];
+}
+
+static void fill_sections(const struct filling *filling)
+{
+    const struct merging *m = filling->m;
+    const struct image *image = m->image;
+    struct merge_places *places = &filling->report->places;
+
+    places->type = image->type;
+    places->file_size = image->file_size;
+    places->section_count = image->section_count;
+    places->sections =
+        arena_alloc(&filling->report->arena, image->section_count, sizeof *places->sections);
+    for (size_t i = 0; i < image->section_count; i++)
+        places->sections[i] = (struct merge_section){
+            .name = image->sections[i].name,
+            .offset = image->sections[i].offset,
+            .size = image->sections[i].size,
+            .alignment = image->sections[i].alignment,
+            .has_no_bytes = image->sections[i].has_no_bytes,
+            .kernel = MERGE_NO_FILE,
+        };
+    for (size_t i = 0; i < m->order_count; i++) {
+        const struct merged_section *section = &m->sections[m->order[i]];
+        uint32_t function = section->function;
+
+        if (function == MERGE_NONE && section->target != MERGE_NONE)
+            function = m->sections[section->target].function; /* relocations of its code */
+        if (function != MERGE_NONE && has_code(m, function))
+            places->sections[m->sections[m->order[i]].index].kernel = filling->kernel_of[function];
+    }
+}
+
+/* Contents that others hold too stand in one place, and are counted there. */
+static void fill_pieces(const struct filling *filling)
+{
+    const struct merging *m = filling->m;
+    struct merge_places *places = &filling->report->places;
+    size_t most = 0;
+
+    for (size_t file = 0; file < m->count; file++)
+        most += m->cubins[file]->section_count;
+    places->pieces = arena_alloc(&filling->report->arena, most, sizeof *places->pieces);
+    for (size_t file = 0; file < m->count; file++) {
+        const struct cubin *cubin = m->cubins[file];
+
+        for (size_t i = 1; i < cubin->section_count; i++) {
+            const struct merged_place *place = merging_place(m, file, i);
+
+            if (place->section == MERGE_NONE || m->sections[place->section].index == 0 ||
+                cubin->sections[i].size == 0)
+                continue;
+            places->pieces[places->piece_count++] =
+                (struct merge_piece){.file = (uint32_t)file,
+                                     .input = (uint32_t)i,
+                                     .section = m->sections[place->section].index,
+                                     .offset = place->offset,
+                                     .size = cubin->sections[i].size};
+        }
+    }
+}
+
+/* Where a symbol lies in the image; 0 = nowhere. */
+static uint32_t section_of(const struct merging *m, uint32_t symbol)
+{
+    uint32_t section = m->placed[symbol].section;
+
+    if (m->symbols[symbol].type == STT_FUNC && !m->is_live[symbol])
+        return 0;
+    return section == MERGE_NONE ? 0 : m->sections[section].index;
+}
+
+/* Those too that the symbol table leaves out: internal variables. */
+static void fill_names(const struct filling *filling)
+{
+    const struct merging *m = filling->m;
+    struct merge_places *places = &filling->report->places;
+
+    places->names = arena_alloc(&filling->report->arena, m->symbol_count, sizeof *places->names);
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        const struct placed_symbol *placed = &m->placed[i];
+        const struct merged_symbol *symbol = &m->symbols[i];
+        uint32_t section = section_of(m, i);
+
+        if (section == 0 && m->rows.of_symbol[i] == 0)
+            continue;
+        places->names[places->name_count++] = (struct merge_name){
+            .name = arena_text(&filling->report->arena,
+                               placed->name.size ? placed->name : symbol->name),
+            .value = placed->value,
+            .size = symbol->size,
+            .section = section,
+            .file = symbol->file,
+            .input = symbol->input,
+            .type = symbol->type,
+            .binding = symbol->binding,
+        };
+    }
+}
+
+static void add_call(const struct filling *filling, uint32_t from, uint32_t to, bool is_indirect,
+                     size_t *capacity)
+{
+    struct merge_places *places = &filling->report->places;
+
+    to = merging_canonical(filling->m, to);
+    if (!has_code(filling->m, to))
+        return;
+    ARENA_PUSH(&filling->report->arena, places->calls, places->call_count, *capacity) =
+        (struct merge_call){filling->kernel_of[from], filling->kernel_of[to], is_indirect};
+}
+
+static void fill_calls(const struct filling *filling)
+{
+    const struct merging *m = filling->m;
+    const struct call_graph *graph = &m->graph;
+    size_t capacity = 0;
+
+    for (size_t i = 0; i < m->order_count; i++) {
+        const struct merged_section *section = &m->sections[m->order[i]];
+        uint32_t from = section->function;
+
+        if (section->class != CLASS_TEXT || from == MERGE_NONE || !has_code(m, from))
+            continue;
+        for (uint32_t k = graph->calls.first[from + 1]; k-- > graph->calls.first[from];)
+            add_call(filling, from, graph->calls.items[k], false, &capacity);
+        for (uint32_t k = graph->called.first[from]; k < graph->called.first[from + 1]; k++) {
+            uint32_t prototype = graph->called.items[k];
+
+            for (uint32_t c = graph->candidates.first[prototype];
+                 c < graph->candidates.first[prototype + 1]; c++)
+                add_call(filling, from, graph->candidates.items[c], true, &capacity);
+        }
+    }
+}
+
+/* Why the function that a cubin's symbol defines is not in the image. False: it is. */
+static bool find_reason(const struct merging *m, uint32_t file, uint32_t input, uint32_t symbol,
+                        enum merge_reason *reason)
+{
+    if (fold_has(m, file, input))
+        *reason = m->is_live[symbol] ? MERGE_FOLDED : MERGE_UNREACHED;
+    else if (overridden_has(m, file, input))
+        *reason = MERGE_CAME_LATER;
+    else if (overridden_replaced(m, file, input, symbol))
+        *reason = MERGE_GAVE_WAY;
+    else if (!m->is_live[symbol] && m->symbols[symbol].alias == MERGE_NONE)
+        *reason = MERGE_UNREACHED;
+    else
+        return false;
+    return true;
+}
+
+static void add_drop(const struct filling *filling, uint32_t file, uint32_t input)
+{
+    const struct merging *m = filling->m;
+    const struct cubin_symbol *symbol = &m->cubins[file]->symbols[input];
+    uint32_t merged = merging_symbol(m, file, input);
+    struct arena *arena = &filling->report->arena;
+    struct merge_places *places = &filling->report->places;
+    enum merge_reason reason;
+
+    if (symbol->type != STT_FUNC || symbol->section == SHN_UNDEF || merged == MERGE_NONE ||
+        !find_reason(m, file, input, merged, &reason))
+        return;
+    places->drops[places->drop_count++] =
+        (struct merge_drop){.name = arena_text(arena, symbol->name),
+                            .file = file,
+                            .input = input,
+                            .is_kernel = (symbol->other & STO_CUDA_ENTRY) != 0,
+                            .reason = reason,
+                            .kept = arena_text(arena, m->symbols[merged].name)};
+}
+
+static void fill_drops(const struct filling *filling)
+{
+    const struct merging *m = filling->m;
+    struct merge_places *places = &filling->report->places;
+
+    places->drops =
+        arena_alloc(&filling->report->arena, m->symbol_base[m->count], sizeof *places->drops);
+    for (uint32_t file = 0; file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
+            add_drop(filling, file, i);
+}
+
+static void fill_places(struct merge_report *report, struct merging *m, const uint32_t *kernel_of)
+{
+    const struct filling filling = {m, report, kernel_of};
+
+    fill_sections(&filling);
+    fill_pieces(&filling);
+    fill_names(&filling);
+    fill_calls(&filling);
+    fill_drops(&filling);
+}
+
 void report_fill(struct merge_report *report, struct merging *m)
 {
     uint32_t *entry_of = arena_zalloc(&m->arena, m->symbol_count, sizeof *entry_of);
@@ -86,7 +288,7 @@ void report_fill(struct merge_report *report, struct merging *m)
     report_data(m, report, entry_of);
     report_dead(m, report);
     if (m->request->wants_places)
-        report_places_fill(report, m, entry_of);
+        fill_places(report, m, entry_of);
     if (m->request->callgraph != CALLGRAPH_NONE)
         graph_print(m, &report->callgraph);
 }

@@ -5,14 +5,11 @@
  * the largest size and the first alignment, until a real definition turns up. Local symbols meet
  * nobody: several cubins may each bring their own `$str` or `__cuda_sm20_div_u64`.
  * All rules were measured on nvlink 13.0. */
-#include "merge/resolve.h"
+#include "merge/merge_steps.h"
 
 #include "base/context.h"
 #include "base/renames.h"
 #include "diag/diag.h"
-#include "merge/diagnostics.h"
-#include "merge/merging_inputs.h"
-#include "merge/overridden.h"
 #include "ptx/driver_functions.h"
 
 /* nvlink writes code and notes first, kernels' parameters that are textures, the driver's names
@@ -48,27 +45,17 @@ static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *s
                                                                              : PASS_OTHER;
 }
 
-/* The symbols while they come together: what struct resolution then shows to others. No array can
- * get longer than there are symbols, or sections, in all cubins. */
+/* What is needed while the symbols come together. */
 struct resolving {
     struct merging *m;
-    struct resolution *result;
     struct table names;
-    struct merged_symbol *symbols;
-    uint32_t *symbol_of;
-    uint32_t *owner_of;
     uint8_t *passes;      /* by symbol of the cubin at hand: enum pass */
     uint32_t **registers; /* by cubin: by symbol of a function, 0 = not known; NULL = not asked */
-    bool *has_lost;
-    bool *gave_way;
-    struct merged_local *locals;
-    uint32_t *globals;
-    uint32_t *commons;
 };
 
-static uint32_t add_symbol(struct resolving *r, size_t file, const struct cubin_symbol *input)
+static uint32_t add_symbol(struct merging *m, size_t file, const struct cubin_symbol *input)
 {
-    r->symbols[r->m->symbol_count++] = (struct merged_symbol){
+    m->symbols[m->symbol_count] = (struct merged_symbol){
         .name = input->name,
         .size = input->size,
         .type = input->type,
@@ -78,12 +65,13 @@ static uint32_t add_symbol(struct resolving *r, size_t file, const struct cubin_
         .file = MERGE_NONE,
         .alias = MERGE_NONE,
     };
-    return (uint32_t)(r->m->symbol_count - 1);
+    return (uint32_t)m->symbol_count++;
 }
 
-static void add_local(struct resolving *r, bool is_section, size_t file, uint32_t index)
+static void add_local(struct merging *m, bool is_section, size_t file, uint32_t index)
 {
-    r->locals[r->result->local_count++] = (struct merged_local){is_section, (uint32_t)file, index};
+    m->resolved.locals[m->resolved.local_count++] =
+        (struct merged_local){is_section, (uint32_t)file, index};
 }
 
 static void define(struct merging *m, struct merged_symbol *symbol, size_t file, size_t index)
@@ -202,15 +190,15 @@ static bool check_reference(struct merging *m, const struct merged_symbol *symbo
     return false;
 }
 
-static void merge_common(struct resolving *r, uint32_t id, const struct cubin_symbol *input)
+static void merge_common(struct merging *m, uint32_t id, const struct cubin_symbol *input)
 {
-    struct merged_symbol *symbol = &r->symbols[id];
+    struct merged_symbol *symbol = &m->symbols[id];
 
     if (symbol->file != MERGE_NONE)
         return;
     if (!symbol->common_alignment) {
         symbol->common_alignment = input->value ? input->value : 1;
-        r->commons[r->result->common_count++] = id;
+        m->resolved.commons[m->resolved.common_count++] = id;
     }
     if (input->size > symbol->size)
         symbol->size = input->size;
@@ -279,13 +267,13 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
 
     if (id < m->symbol_count)
         return id;
-    add_symbol(r, file, input);
+    add_symbol(m, file, input);
     if (resolve_is_reserved(input->name))
-        declare_reserved(m, &r->symbols[id], input);
-    if (r->symbols[id].binding == STB_WEAK)
-        add_local(r, false, file, id);
+        declare_reserved(m, &m->symbols[id], input);
+    if (m->symbols[id].binding == STB_WEAK)
+        add_local(m, false, file, id);
     else
-        r->globals[r->result->global_count++] = id;
+        m->resolved.globals[m->resolved.global_count++] = id;
     return id;
 }
 
@@ -304,9 +292,9 @@ static void merge_global(struct resolving *r, size_t file, size_t index)
     const struct cubin_symbol meant = renamed(m, file, m->cubins[file]->symbols[index]);
     const struct cubin_symbol *input = &meant;
     uint32_t id = find_namesakes(r, file, input);
-    struct merged_symbol *symbol = &r->symbols[id];
+    struct merged_symbol *symbol = &m->symbols[id];
 
-    r->symbol_of[m->symbol_base[file] + index] = id;
+    m->resolved.symbol_of[m->symbol_base[file] + index] = id;
     if (!check_reference(m, symbol, file, input))
         return;
     check_kind(m, symbol, file, input);
@@ -318,21 +306,21 @@ static void merge_global(struct resolving *r, size_t file, size_t index)
         diag_warning(
             "Multiple definition of '%.*s' in '%s', first defined in '%s': the first counts",
             TEXT_ARG(input->name), m->cubins[file]->name, m->cubins[symbol->file]->name);
-        r->has_lost[m->symbol_base[file] + index] = true;
+        m->resolved.has_lost[m->symbol_base[file] + index] = true;
     } else if (is_second(m, symbol, input)) {
         diagnostics_again(m, input->name, m->cubins[file]->name, m->cubins[symbol->file]->name);
         diagnostics_same(m, symbol, file, index);
         m->failed = true;
     } else if (input->section == SECTION_COMMON) {
-        merge_common(r, id, input);
+        merge_common(m, id, input);
     } else if (symbol->file == MERGE_NONE ||
                (symbol->binding == STB_WEAK && input->binding == STB_GLOBAL) ||
                (input->binding == STB_WEAK && is_leaner(r, symbol, file, index))) {
         if (symbol->file != MERGE_NONE && input->binding == STB_GLOBAL)
-            r->gave_way[m->symbol_base[symbol->file] + symbol->input] = true;
+            m->resolved.gave_way[m->symbol_base[symbol->file] + symbol->input] = true;
         define(m, symbol, file, index);
     } else if (input->binding == STB_WEAK) {
-        r->has_lost[m->symbol_base[file] + index] = true;
+        m->resolved.has_lost[m->symbol_base[file] + index] = true;
     }
 }
 
@@ -344,16 +332,16 @@ static void resolve_one(struct resolving *r, size_t file, size_t index)
 
     if (input->type == STT_SECTION) {
         if (cubin_names_section(m->cubins[file], input))
-            add_local(r, true, file, (uint32_t)index);
+            add_local(m, true, file, (uint32_t)index);
     } else if (input->binding != STB_LOCAL) {
         merge_global(r, file, index);
     } else if (input->name.size > 0 || input->type == STT_FUNC) {
         if (input->section == SHN_UNDEF)
             return; /* measured: .nv.ptx.const0.size vanishes */
-        id = add_symbol(r, file, input);
-        define(m, &r->symbols[id], file, index);
-        r->symbol_of[m->symbol_base[file] + index] = id;
-        add_local(r, false, file, id);
+        id = add_symbol(m, file, input);
+        define(m, &m->symbols[id], file, index);
+        m->resolved.symbol_of[m->symbol_base[file] + index] = id;
+        add_local(m, false, file, id);
     }
 }
 
@@ -370,9 +358,8 @@ static void resolve_cubin(struct resolving *r, size_t file)
 }
 
 /* Functions on one section: all but the one that its sh_info names are aliases. */
-static void find_aliases(struct resolving *r, size_t file)
+static void find_aliases(struct merging *m, size_t file)
 {
-    const struct merging *m = r->m;
     const struct cubin *cubin = m->cubins[file];
 
     for (size_t i = 1; i < cubin->symbol_count; i++) {
@@ -385,20 +372,19 @@ static void find_aliases(struct resolving *r, size_t file)
             continue;
         owner = merging_owner(m, file, input->section);
         if (owner != MERGE_NONE && owner != id && m->symbols[id].file == file)
-            r->symbols[id].alias = owner;
+            m->symbols[id].alias = owner;
     }
 }
 
-static void find_owners(struct resolving *r, size_t file)
+static void find_owners(struct merging *m, size_t file)
 {
-    struct merging *m = r->m;
     const struct cubin *cubin = m->cubins[file];
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         uint32_t function = cubin_section_function(cubin, (uint32_t)i);
         uint32_t id = function ? merging_symbol(m, file, function) : MERGE_NONE;
 
-        r->owner_of[m->section_base[file] + i] = id;
+        m->resolved.owner_of[m->section_base[file] + i] = id;
         /* Two weak functions of one name in one cubin would share what belongs to each. */
         if (id != MERGE_NONE && m->symbols[id].file == file && m->symbols[id].input != function) {
             diagnostics_again(m, m->symbols[id].name, cubin->name, cubin->name);
@@ -417,44 +403,36 @@ static size_t most_symbols(const struct merging *m)
     return most;
 }
 
-/* What is known so far can be asked for through the merge at once. */
+/* No array can get longer than there are symbols, or sections, in all cubins. */
 static void begin(struct resolving *r)
 {
     struct merging *m = r->m;
     size_t symbols = m->symbol_base[m->count];
 
-    m->symbols = r->symbols = arena_alloc(&m->arena, symbols, sizeof *r->symbols);
-    r->symbol_of = merging_none(m, symbols);
-    r->owner_of = merging_none(m, m->section_base[m->count]);
     r->passes = arena_alloc(&m->arena, most_symbols(m), sizeof *r->passes);
     r->registers = arena_zalloc(&m->arena, m->count, sizeof *r->registers);
-    r->has_lost = arena_zalloc(&m->arena, symbols, sizeof *r->has_lost);
-    r->gave_way = arena_zalloc(&m->arena, symbols, sizeof *r->gave_way);
-    r->locals = arena_alloc(&m->arena, symbols, sizeof *r->locals);
-    r->globals = arena_alloc(&m->arena, symbols, sizeof *r->globals);
-    r->commons = arena_alloc(&m->arena, symbols, sizeof *r->commons);
-    r->result = arena_alloc(&m->arena, 1, sizeof *r->result);
-    *r->result = (struct resolution){
-        .symbol_of = r->symbol_of,
-        .owner_of = r->owner_of,
-        .has_lost = r->has_lost,
-        .gave_way = r->gave_way,
-        .locals = r->locals,
-        .globals = r->globals,
-        .commons = r->commons,
+    m->symbols = arena_alloc(&m->arena, symbols, sizeof *m->symbols);
+    m->resolved = (struct resolution){
+        .symbol_of = merging_none(m, symbols),
+        .owner_of = merging_none(m, m->section_base[m->count]),
+        .has_lost = arena_zalloc(&m->arena, symbols, sizeof(bool)),
+        .gave_way = arena_zalloc(&m->arena, symbols, sizeof(bool)),
+        .locals = arena_alloc(&m->arena, symbols, sizeof(struct merged_local)),
+        .globals = arena_alloc(&m->arena, symbols, sizeof(uint32_t)),
+        .commons = arena_alloc(&m->arena, symbols, sizeof(uint32_t)),
     };
-    m->resolved = r->result;
 }
 
 /* Commons that got a real definition later are none. */
-static void drop_defined_commons(struct resolving *r)
+static void drop_defined_commons(struct merging *m)
 {
+    struct resolution *resolved = &m->resolved;
     size_t kept = 0;
 
-    for (size_t i = 0; i < r->result->common_count; i++)
-        if (r->symbols[r->commons[i]].file == MERGE_NONE)
-            r->commons[kept++] = r->commons[i];
-    r->result->common_count = kept;
+    for (size_t i = 0; i < resolved->common_count; i++)
+        if (m->symbols[resolved->commons[i]].file == MERGE_NONE)
+            resolved->commons[kept++] = resolved->commons[i];
+    resolved->common_count = kept;
 }
 
 bool resolve_symbols(struct merging *m)
@@ -466,10 +444,10 @@ bool resolve_symbols(struct merging *m)
     for (size_t file = 0; file < m->count; file++)
         resolve_cubin(&r, file);
     for (size_t file = 0; file < m->count; file++)
-        find_owners(&r, file);
+        find_owners(m, file);
     for (size_t file = 0; file < m->count; file++)
-        find_aliases(&r, file);
-    drop_defined_commons(&r);
+        find_aliases(m, file);
+    drop_defined_commons(m);
     overridden_find(m);
     return !m->failed;
 }

@@ -4,28 +4,22 @@
  * window holds the variables of its own function and of every function that it can reach;
  * shared_place.c gives them their places. From sm_90 on the driver keeps the first 0x400 bytes:
  * they count in the section's size, not in addresses. All rules were measured on nvlink 13.0. */
-#include "merge/shared.h"
+#include "merge/merge_steps.h"
 
 #include "diag/diag.h"
-#include "merge/layout.h"
-#include "merge/merging_inputs.h"
-#include "merge/reach.h"
 #include "merge/shared_place.h"
-#include "merge/shared_users.h"
 
 #define SHARED_BYTES 0xc000u /* static shared memory that a kernel may use */
 
-/* Which code names which variables, while it is read. */
-struct gathering {
-    const struct merging *m;
-    struct merged_function *functions;
-    struct merged_pairs uses;
-    bool *is_named;
-};
-
-static void gather_code(struct gathering *gathering, size_t file, const struct cubin_section *list)
+static void use(struct merging *m, struct merged_pairs *uses, uint32_t function, uint32_t variable)
 {
-    const struct merging *m = gathering->m;
+    index_lists_add(uses, function, variable);
+    m->functions[function].uses_shared = true;
+}
+
+static void gather_code(struct merging *m, struct merged_pairs *uses, size_t file,
+                        const struct cubin_section *list)
+{
     const struct cubin *cubin = m->cubins[file];
     uint32_t function;
     bool is_kept;
@@ -41,20 +35,16 @@ static void gather_code(struct gathering *gathering, size_t file, const struct c
 
         if (symbol == MERGE_NONE || !merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED))
             continue;
-        gathering->is_named[symbol] = true;
-        if (!is_kept)
-            continue;
-        index_lists_add(&gathering->uses, function, symbol);
-        gathering->functions[function].uses_shared = true;
+        m->shared.is_named[symbol] = true;
+        if (is_kept)
+            use(m, uses, function, symbol);
     }
 }
 
 /* A kernel's variables take their place even when its code does not name them, also those of copies
  * of it that do not count (measured). */
-static void gather_own(struct gathering *gathering)
+static void gather_own(struct merging *m, struct merged_pairs *uses)
 {
-    const struct merging *m = gathering->m;
-
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         const struct merged_symbol *symbol = &m->symbols[i];
         uint32_t owner;
@@ -63,31 +53,22 @@ static void gather_own(struct gathering *gathering)
             symbol->input_section >= m->cubins[symbol->file]->section_count)
             continue;
         owner = merging_owner(m, symbol->file, symbol->input_section);
-        if (owner == MERGE_NONE ||
-            (m->symbols[owner].file != symbol->file && !merged_is_kernel(&m->symbols[owner])))
-            continue;
-        index_lists_add(&gathering->uses, owner, i);
-        gathering->functions[owner].uses_shared = true;
+        if (owner != MERGE_NONE &&
+            (m->symbols[owner].file == symbol->file || merged_is_kernel(&m->symbols[owner])))
+            use(m, uses, owner, i);
     }
 }
 
-void shared_gather(struct merging *m, struct merged_function *functions)
+void shared_gather(struct merging *m)
 {
-    struct gathering gathering = {
-        .m = m,
-        .functions = functions,
-        .uses = {.arena = &m->arena},
-        .is_named = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool)),
-    };
-    struct shared_names *names = arena_alloc(&m->arena, 1, sizeof *names);
+    struct merged_pairs uses = {.arena = &m->arena};
 
+    m->shared.is_named = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
-        gather_code(&gathering, at.file, at.section);
-    gather_own(&gathering);
-    names->is_named = gathering.is_named;
-    names->uses = index_lists_make(&m->arena, &gathering.uses, m->symbol_count);
-    index_lists_distinct(&m->arena, &names->uses, NULL, m->symbol_count, m->symbol_count);
-    m->shared_names = names;
+        gather_code(m, &uses, at.file, at.section);
+    gather_own(m, &uses);
+    m->shared.uses = index_lists_make(&m->arena, &uses, m->symbol_count);
+    index_lists_distinct(&m->arena, &m->shared.uses, NULL, m->symbol_count, m->symbol_count);
 }
 
 static bool declares_extern(const struct merging *m)
@@ -121,7 +102,7 @@ static void align_common(struct shared_planner *planner)
             strictest = section->alignment;
     }
     needs_memory = strictest >= SHARED_EXTERN_ALIGNMENT && declares_extern(m);
-    for (size_t k = 0; k < m->layout->kernel_count; k++) {
+    for (size_t k = 0; k < m->layout.kernel_count; k++) {
         shared_align(&planner->windows[k], strictest);
         planner->windows[k].has_variables |= needs_memory;
     }
@@ -131,18 +112,16 @@ static void align_common(struct shared_planner *planner)
 static void tell_functions(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
-    struct reach_walker walker;
 
-    reach_walker_begin(&walker, m);
-    for (size_t k = 0; k < m->layout->kernel_count; k++) {
+    for (size_t k = 0; k < m->layout.kernel_count; k++) {
         const uint32_t *found;
         size_t count = planner->windows[k].has_extern
-                           ? reach_walk(&walker, m, m->layout->kernels[k], REACHES_SHARED, &found)
+                           ? reach_walk(m, m->layout.kernels[k], REACHES_SHARED, &found)
                            : 0;
 
         for (size_t i = 0; i < count; i++)
-            if (found[i] < m->symbol_count && planner->extern_address[found[i]] == UINT64_MAX)
-                planner->extern_address[found[i]] = planner->windows[k].extern_address;
+            if (found[i] < m->symbol_count && m->shared.extern_address[found[i]] == UINT64_MAX)
+                m->shared.extern_address[found[i]] = planner->windows[k].extern_address;
     }
 }
 
@@ -152,24 +131,21 @@ uint64_t shared_reserved_bytes(const struct merging *m)
 }
 
 /* Makes room in .nv_debug.shared, the section of what belongs to no single kernel. */
-static void grow_debug_shared(struct shared_planner *planner, uint64_t alignment, uint64_t size)
+static void grow_debug_shared(struct merging *m, uint64_t alignment, uint64_t size)
 {
-    struct merging *m = planner->m;
     struct merged_section *section;
 
-    if (planner->result->debug_section == MERGE_NONE)
-        planner->result->debug_section = layout_make(m, CLASS_DEBUG_SHARED);
-    section = &m->sections[planner->result->debug_section];
+    if (m->shared.debug_section == MERGE_NONE)
+        m->shared.debug_section = layout_make(m, CLASS_DEBUG_SHARED);
+    section = &m->sections[m->shared.debug_section];
     if (alignment > section->alignment)
         section->alignment = alignment;
     if (size > section->size)
         section->size = size;
 }
 
-static void add_section(struct shared_planner *planner, uint32_t kernel,
-                        const struct shared_window *window)
+static void add_section(struct merging *m, uint32_t kernel, const struct shared_window *window)
 {
-    struct merging *m = planner->m;
     struct text name = m->symbols[kernel].name;
     uint32_t added;
 
@@ -179,20 +155,18 @@ static void add_section(struct shared_planner *planner, uint32_t kernel,
         m->failed = true;
     }
     name = arena_join(&m->image->arena, TEXT(".nv.shared."), name);
-    planner->section_of[kernel] = added = layout_make_of(m, CLASS_SHARED, name, kernel);
+    m->shared.section_of[kernel] = added = layout_make_of(m, CLASS_SHARED, name, kernel);
     m->sections[added].alignment = window->alignment;
     m->sections[added].size = shared_reserved_bytes(m) + window->end;
 }
 
 /* Measured: `.extern .shared` arrays have a section for debuggers, also when no code names
  * them. */
-static void describe_extern(struct shared_planner *planner)
+static void describe_extern(struct merging *m)
 {
-    const struct merging *m = planner->m;
-
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (merged_is_data(&m->symbols[i], STO_CUDA_SHARED) && m->symbols[i].file == MERGE_NONE)
-            grow_debug_shared(planner, SHARED_EXTERN_ALIGNMENT,
+            grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,
                               merging_is_mercury(m) ? shared_reserved_bytes(m) : 0);
 }
 
@@ -209,29 +183,29 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
     size_t count;
     const uint32_t *kernels = shared_users(planner, variable, &count);
 
-    placed->value = planner->address[variable];
+    placed->value = m->shared.address[variable];
     if (!m->request->debug)
         placed->other |= STV_INTERNAL; /* measured */
     if (symbol->file == MERGE_NONE && !m->request->debug) {
         /* Measured: without -g they have no address, nor a symbol unless other variables are here.
          */
-        grow_debug_shared(planner, SHARED_EXTERN_ALIGNMENT, reserve);
+        grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT, reserve);
         placed->value = reserve - 1;
         if (!planner->has_common || reserve == 0 || merging_is_mercury(m))
             return;
     } else if (symbol->file == MERGE_NONE) {
-        grow_debug_shared(planner, SHARED_EXTERN_ALIGNMENT,
+        grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,
                           reserve + (symbol->size ? placed->value + symbol->size : 0));
         placed->value += planner->has_common || merging_is_mercury(m) ? reserve : 0;
     } else if (count != 1) {
-        grow_debug_shared(planner, alignment, reserve + placed->value + symbol->size);
+        grow_debug_shared(m, alignment, reserve + placed->value + symbol->size);
         placed->value += reserve;
     } else {
         placed->value += reserve;
-        placed->section = planner->section_of[m->layout->kernels[kernels[0]]];
+        placed->section = m->shared.section_of[m->layout.kernels[kernels[0]]];
         return;
     }
-    placed->section = planner->result->debug_section;
+    placed->section = m->shared.debug_section;
 }
 
 /* `.extern` arrays lie, for debuggers, where the last kernel that sees them has them. */
@@ -249,7 +223,7 @@ static void finish_variables(struct shared_planner *planner)
         if (count == 0 && m->symbols[i].file != MERGE_NONE && !shared_is_common(planner, i))
             continue;
         if (m->symbols[i].file == MERGE_NONE && count > 0)
-            planner->address[i] = planner->windows[kernels[count - 1]].extern_address;
+            m->shared.address[i] = planner->windows[kernels[count - 1]].extern_address;
         if (merging_keeps_all(m))
             name_variable(planner, i);
     }
@@ -261,54 +235,123 @@ static void mark_given_sections(struct shared_planner *planner)
     struct merging *m = planner->m;
     uint32_t *number = arena_alloc(&m->arena, m->symbol_count, sizeof *number);
 
-    for (uint32_t k = 0; k < m->layout->kernel_count; k++)
-        number[m->layout->kernels[k]] = k;
+    for (uint32_t k = 0; k < m->layout.kernel_count; k++)
+        number[m->layout.kernels[k]] = k;
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
 
         if (owner == MERGE_NONE || !merging_keeps(m, at.file, at.index) ||
             !merged_is_kernel(&m->symbols[owner]))
             continue;
-        planner->windows[number[owner]].has_variables = planner->is_given[owner] = true;
+        planner->windows[number[owner]].has_variables = m->shared.is_given[owner] = true;
     }
 }
 
-static void begin(struct shared_planner *planner, struct merging *m)
+static void begin(struct merging *m)
 {
-    planner->section_of = merging_none(m, m->symbol_count);
-    planner->address = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint64_t));
-    planner->extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
+    m->shared.section_of = merging_none(m, m->symbol_count);
+    m->shared.is_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
+    m->shared.address = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint64_t));
+    m->shared.extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
     for (size_t i = 0; i < m->symbol_count; i++)
-        planner->extern_address[i] = UINT64_MAX;
-    planner->is_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
-    planner->windows = arena_zalloc(&m->arena, m->layout->kernel_count, sizeof *planner->windows);
-    planner->result = arena_alloc(&m->arena, 1, sizeof *planner->result);
-    *planner->result = (struct shared_memory){
-        .section_of = planner->section_of,
-        .is_given = planner->is_given,
-        .address = planner->address,
-        .extern_address = planner->extern_address,
-        .debug_section = MERGE_NONE,
-    };
-    m->shared = planner->result;
+        m->shared.extern_address[i] = UINT64_MAX;
+    m->shared.debug_section = MERGE_NONE;
 }
 
 bool shared_layout(struct merging *m)
 {
     struct shared_planner planner = {.m = m};
 
-    begin(&planner, m);
+    begin(m);
     if (m->request->relocatable)
         return true;
+    planner.windows = arena_zalloc(&m->arena, m->layout.kernel_count, sizeof *planner.windows);
     shared_users_find(&planner);
     align_common(&planner);
     shared_place(&planner);
     tell_functions(&planner);
     mark_given_sections(&planner);
-    for (size_t k = 0; k < m->layout->kernel_count; k++)
+    for (size_t k = 0; k < m->layout.kernel_count; k++)
         if (planner.windows[k].has_variables || planner.windows[k].has_extern)
-            add_section(&planner, m->layout->kernels[k], &planner.windows[k]);
-    describe_extern(&planner);
+            add_section(m, m->layout.kernels[k], &planner.windows[k]);
+    describe_extern(m);
     finish_variables(&planner);
     return !m->failed;
+}
+
+/* Variables in the shared memory that the driver reserves. Compilers declare weak ones there: one
+ * of 128 bytes in every cubin for sm_110, one of 32 for code that allocates tensor memory (sm_100a
+ * and later). As with other shared variables the value is the alignment before the link. The link
+ * keeps each name once, whether code names it or not, places the strictest first and the smaller
+ * before the larger, and begins behind 0x40 bytes that are the driver's own; the twin does not
+ * count these, and is zeroes. */
+#define DRIVERS_OWN 0x40u
+
+static bool is_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct merged_symbol *x = (const struct merged_symbol *)context + a;
+    const struct merged_symbol *y = (const struct merged_symbol *)context + b;
+
+    return x->value != y->value ? x->value > y->value : x->size < y->size;
+}
+
+static size_t list_variables(const struct merging *m, uint32_t *variables)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (merged_is_data(&m->symbols[i], STO_CUDA_RESERVED_SHARED) &&
+            m->placed[i].section != MERGE_NONE &&
+            m->sections[m->placed[i].section].class == CLASS_RESERVED)
+            variables[count++] = i;
+    return count;
+}
+
+static void set_sections(struct merging *m, uint64_t alignment, uint64_t size, uint64_t twin_size)
+{
+    for (size_t i = 0; i < m->section_count; i++) {
+        struct merged_section *section = &m->sections[i];
+
+        if (section->class != CLASS_RESERVED && section->class != CLASS_TWIN_RESERVED)
+            continue;
+        section->alignment = alignment;
+        section->size = section->class == CLASS_RESERVED ? size : twin_size;
+        if (section->class == CLASS_TWIN_RESERVED)
+            section->data = arena_zalloc(&m->image->arena, twin_size, 1);
+    }
+}
+
+bool shared_layout_reserved(struct merging *m)
+{
+    uint32_t *variables = arena_alloc(&m->arena, m->symbol_count, sizeof *variables);
+    uint32_t *scratch = arena_alloc(&m->arena, m->symbol_count, sizeof *scratch);
+    uint64_t base = m->request->relocatable ? 0 : DRIVERS_OWN;
+    size_t count = list_variables(m, variables);
+    uint64_t alignment = 1;
+    uint64_t end = base;
+
+    index_lists_sort_unstably(variables, count, scratch, is_before, m->symbols);
+    for (size_t i = 0; i < count; i++) {
+        const struct merged_symbol *symbol = &m->symbols[variables[i]];
+        uint64_t place = merged_align(end, symbol->value);
+
+        if (symbol->value > alignment)
+            alignment = symbol->value;
+        end = place + symbol->size;
+        if (symbol->size > SHARED_RESERVED_SM90 || end > SHARED_RESERVED_SM90) {
+            diag_error("The variables in section '.nv.shared.reserved.0', '%.*s' in '%s' among "
+                       "them, need more than the %#x bytes that the driver reserves",
+                       TEXT_ARG(symbol->name), m->cubins[symbol->file]->name, SHARED_RESERVED_SM90);
+            return false;
+        }
+        if (!m->request->relocatable)
+            m->placed[variables[i]].value = place;
+    }
+    set_sections(m, alignment, end, end - base);
+    return true;
+}
+
+uint64_t shared_reserved_twin_value(const struct merging *m, uint32_t variable)
+{
+    return m->placed[variable].value - (m->request->relocatable ? 0 : DRIVERS_OWN);
 }

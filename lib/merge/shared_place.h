@@ -1,8 +1,7 @@
-/* shared_place.h: the places of shared variables in the kernels' windows; behind shared.h. */
+/* shared_place.h: the places of shared variables in the kernels' windows, for shared.c. */
 #pragma once
 
 #include "merge/merging.h"
-#include "merge/shared.h"
 
 #define SHARED_EXTERN_ALIGNMENT 16u
 
@@ -17,18 +16,12 @@ struct shared_window {
 
 struct shared_planner {
     struct merging *m;
-    struct shared_memory *result; /* what it shows of the arrays below */
-    uint32_t *section_of;
-    uint64_t *address;
-    uint64_t *extern_address;
-    bool *is_given;
     struct shared_window *windows; /* by kernel */
     uint32_t *group_of; /* by symbol: the group of variables that the same functions name,
                          * or MERGE_NONE for what none names */
     uint32_t group_count;
     struct merged_lists kernels_of; /* by group: kernels that reach its variables */
-    struct merged_lists
-        sets_of; /* by group: sets of kernels that reach the same groups, as numbers */
+    struct merged_lists sets_of;    /* by group: sets of kernels that reach the same groups */
     uint32_t set_count;
     bool has_common; /* some variable is (shared_is_common) */
 };
@@ -46,3 +39,13 @@ bool shared_is_common(const struct shared_planner *planner, uint32_t variable);
 
 /* Gives every variable that a kernel reaches its address and the windows their ends. */
 void shared_place(struct shared_planner *planner);
+
+/* shared_users.c: which kernels reach which shared variables. */
+
+/* Fills the planner's groups and their kernels, and tells the kernels' windows what they will have.
+ */
+void shared_users_find(struct shared_planner *planner);
+
+/* The kernels that reach a variable, by rising number; *count of them. */
+const uint32_t *shared_users(const struct shared_planner *planner, uint32_t variable,
+                             size_t *count);

@@ -1,12 +1,10 @@
 /* shared_users.c: variables that the same functions name are reached by the same kernels, so these
  * are found and kept once for all of them: a table of every kernel and every variable would fill
  * any memory. */
-#include "merge/shared_users.h"
+#include "merge/merge_steps.h"
 
 #include "base/context.h"
-#include "base/table.h"
-#include "merge/layout.h"
-#include "merge/reach.h"
+#include "merge/shared_place.h"
 
 /* What a kernel's window takes over from the variables of a group. */
 struct group {
@@ -29,7 +27,7 @@ struct grouping {
 static void find_functions(struct grouping *grouping)
 {
     struct merging *m = grouping->planner->m;
-    const struct merged_lists *uses = &m->shared_names->uses;
+    const struct merged_lists *uses = &m->shared.uses;
 
     for (uint32_t function = 0; function < m->symbol_count; function++)
         for (uint32_t i = uses->first[function]; i < uses->first[function + 1]; i++)
@@ -103,12 +101,10 @@ static void find_kernels(struct grouping *grouping)
     const struct merged_lists *groups_of = &grouping->groups_of;
     uint32_t *last =
         merging_none(m, grouping->count); /* by group: the kernel that was last to reach it */
-    struct reach_walker walker;
 
-    reach_walker_begin(&walker, m);
-    for (uint32_t k = 0; k < m->layout->kernel_count; k++) {
+    for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
         const uint32_t *found;
-        size_t count = reach_walk(&walker, m, m->layout->kernels[k], REACHES_SHARED, &found);
+        size_t count = reach_walk(m, m->layout.kernels[k], REACHES_SHARED, &found);
 
         planner->windows[k].alignment = 1;
         for (size_t i = 0; i < count; i++) {
@@ -140,9 +136,9 @@ static void find_sets(struct grouping *grouping)
     for (uint32_t group = 0; group < grouping->count; group++)
         for (uint32_t i = kernels_of->first[group]; i < kernels_of->first[group + 1]; i++)
             index_lists_add(&grouping->pairs, kernels_of->items[i], group);
-    groups_of = index_lists_make(&m->arena, &grouping->pairs, m->layout->kernel_count);
+    groups_of = index_lists_make(&m->arena, &grouping->pairs, m->layout.kernel_count);
     grouping->pairs.count = 0;
-    for (uint32_t k = 0; k < m->layout->kernel_count; k++) {
+    for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
         const uint32_t *list = groups_of.items + groups_of.first[k];
         size_t count = index_lists_count(&groups_of, k);
 

@@ -14,14 +14,9 @@
  * linked to anything any more; here they stay. And it takes parameters of one name for one
  * reference, in whatever kernels they are, which leaves the word of all but the first kernel
  * without a relocation; here each has its own. */
-#include "merge/texture.h"
+#include "merge/merge_steps.h"
 
 #include "diag/diag.h"
-#include "merge/layout.h"
-#include "merge/merging_inputs.h"
-#include "merge/reach.h"
-#include "merge/relocations.h"
-#include "merge/sort.h"
 
 #define WORD_SIZE 4u
 
@@ -59,46 +54,34 @@ static bool names_reference(const struct merging *m, size_t file, const struct c
     return false;
 }
 
-static void gather_list(const struct merging *m, struct texture_names *names,
-                        struct merged_function *functions, size_t file,
-                        const struct cubin_section *list)
+static void gather_list(struct merging *m, size_t file, const struct cubin_section *list)
 {
-    const struct cubin *cubin = m->cubins[file];
-
-    if (!cubin_is_text(&cubin->sections[list->info]) || !names_reference(m, file, list))
+    if (!cubin_is_text(&m->cubins[file]->sections[list->info]) || !names_reference(m, file, list))
         return;
-    names->is_used = true;
+    m->textures.is_used = true;
     if (merging_keeps(m, file, list->info))
-        functions[merging_owner(m, file, list->info)].uses_texture = true;
+        m->functions[merging_owner(m, file, list->info)].uses_texture = true;
 }
 
-/* The references in the order of the symbols, by kind. */
-static void find_references(struct merging *m, struct texture_names *names)
+void texture_gather(struct merging *m)
 {
-    uint32_t *symbols = arena_alloc(&m->arena, m->symbol_count, sizeof *symbols);
+    struct textures *textures = &m->textures;
 
+    textures->symbols = arena_alloc(&m->arena, m->symbol_count, sizeof *textures->symbols);
     for (size_t kind = 0; kind < KIND_COUNT; kind++)
         for (uint32_t i = 0; i < m->symbol_count; i++)
             if (m->symbols[i].type == kinds[kind].type)
-                symbols[names->count++] = i;
-    names->symbols = symbols;
-}
-
-void texture_gather(struct merging *m, struct merged_function *functions)
-{
-    struct texture_names *names = arena_zalloc(&m->arena, 1, sizeof *names);
-
-    find_references(m, names);
-    for (struct merging_walk at = {0}; names->count && merging_next_of(m, &at, INPUT_RELOCATIONS);)
-        gather_list(m, names, functions, at.file, at.section);
-    m->texture_names = names;
+                textures->symbols[textures->count++] = i;
+    for (struct merging_walk at = {0};
+         textures->count && merging_next_of(m, &at, INPUT_RELOCATIONS);)
+        gather_list(m, at.file, at.section);
 }
 
 /* Of a program with one kernel, also dead code counts. */
 static bool has_words(const struct merging *m, uint32_t kernel)
 {
     return (m->reach[kernel].flags & REACHES_TEXTURE) ||
-           (m->layout->kernel_count == 1 && m->texture_names->is_used);
+           (m->layout.kernel_count == 1 && m->textures.is_used);
 }
 
 static bool is_first(const void *context, uint32_t a, uint32_t b)
@@ -111,20 +94,19 @@ static bool is_first(const void *context, uint32_t a, uint32_t b)
 
 /* Measured: the words have the order in which nvlink's sort leaves items that are all alike
  * (sort.h), when it is given them last one first. */
-static void order_words(struct merging *m, struct texture_words *words)
+static void order_words(struct merging *m)
 {
-    const struct texture_names *names = m->texture_names;
-    uint32_t *symbols = arena_alloc(&m->arena, names->count, sizeof *symbols);
-    uint32_t *scratch = arena_alloc(&m->arena, names->count, sizeof *scratch);
-    uint64_t *offset = arena_alloc(&m->arena, m->symbol_count, sizeof *offset);
+    struct textures *textures = &m->textures;
+    size_t count = textures->count;
+    uint32_t *scratch = arena_alloc(&m->arena, count, sizeof *scratch);
 
-    for (size_t i = 0; i < names->count; i++)
-        symbols[i] = names->symbols[names->count - 1 - i];
-    sort_unstably(symbols, names->count, scratch, is_first, NULL);
-    for (size_t i = 0; i < names->count; i++)
-        offset[symbols[i]] = words->base + WORD_SIZE * i;
-    words->symbols = symbols;
-    words->offset = offset;
+    textures->words = arena_alloc(&m->arena, count, sizeof *textures->words);
+    textures->offset = arena_alloc(&m->arena, m->symbol_count, sizeof *textures->offset);
+    for (size_t i = 0; i < count; i++)
+        textures->words[i] = textures->symbols[count - 1 - i];
+    index_lists_sort_unstably(textures->words, count, scratch, is_first, NULL);
+    for (size_t i = 0; i < count; i++)
+        textures->offset[textures->words[i]] = textures->base + WORD_SIZE * i;
 }
 
 static void check_counts(struct merging *m, const size_t counts[], uint32_t kernel)
@@ -144,13 +126,13 @@ static void check_words(struct merging *m, uint64_t end)
     size_t counts[KIND_COUNT] = {0};
     size_t k = 0;
 
-    while (k < m->layout->kernel_count && !has_words(m, m->layout->kernels[k]))
+    while (k < m->layout.kernel_count && !has_words(m, m->layout.kernels[k]))
         k++;
-    if (k == m->layout->kernel_count)
+    if (k == m->layout.kernel_count)
         return;
-    for (size_t i = 0; i < m->texture_names->count; i++)
-        counts[kind_of(&m->symbols[m->texture_names->symbols[i]]) - kinds]++;
-    check_counts(m, counts, m->layout->kernels[k]);
+    for (size_t i = 0; i < m->textures.count; i++)
+        counts[kind_of(&m->symbols[m->textures.symbols[i]]) - kinds]++;
+    check_counts(m, counts, m->layout.kernels[k]);
     if (end <= CONSTANT_BANK_BYTES)
         return;
     diag_error("File uses too much constant data in bank 0 (%#llx bytes, %#x max)",
@@ -158,65 +140,45 @@ static void check_words(struct merging *m, uint64_t end)
     m->failed = true;
 }
 
-static bool is_bank0(const struct merged_section *section)
-{
-    return section->class == CLASS_FUNCTION_CONSTANT && section->bank == 0;
-}
-
-/* Each kernel's bank 0, and where the largest of them ends. */
-static uint32_t *find_banks(struct merging *m, struct texture_words *words)
-{
-    uint32_t *bank_of = merging_none(m, m->symbol_count);
-
-    for (uint32_t i = 0; i < m->section_count; i++) {
-        const struct merged_section *section = &m->sections[i];
-
-        if (!is_bank0(section))
-            continue;
-        bank_of[section->function] = i;
-        if (section->size > words->base)
-            words->base = section->size;
-    }
-    words->base = merged_align(words->base, WORD_SIZE);
-    return bank_of;
-}
-
 bool texture_layout(struct merging *m)
 {
-    struct texture_words *words = arena_zalloc(&m->arena, 1, sizeof *words);
-    uint32_t *bank_of;
+    struct textures *textures = &m->textures;
     uint64_t end;
 
-    m->texture_words = words;
-    if (m->texture_names->count == 0 || m->request->relocatable)
+    if (textures->count == 0 || m->request->relocatable)
         return true;
-    words->bank_of = bank_of = find_banks(m, words);
-    order_words(m, words);
-    end = words->base + WORD_SIZE * m->texture_names->count;
+    textures->bank_of = layout_find_banks(m, 0);
+    for (uint32_t i = 0; i < m->section_count; i++)
+        if (merged_is_bank(&m->sections[i], 0) && m->sections[i].size > textures->base)
+            textures->base = m->sections[i].size;
+    textures->base = merged_align(textures->base, WORD_SIZE);
+    order_words(m);
+    end = textures->base + WORD_SIZE * textures->count;
     check_words(m, end);
-    for (size_t k = 0; k < m->layout->kernel_count && !m->failed; k++) {
-        uint32_t kernel = m->layout->kernels[k];
+    for (size_t k = 0; k < m->layout.kernel_count && !m->failed; k++) {
+        uint32_t kernel = m->layout.kernels[k];
+        uint32_t *bank = &textures->bank_of[kernel];
 
         if (!has_words(m, kernel))
             continue;
-        if (bank_of[kernel] == MERGE_NONE) /* it has no parameters */
-            bank_of[kernel] = layout_make_of(
+        if (*bank == MERGE_NONE) /* it has no parameters */
+            *bank = layout_make_of(
                 m, CLASS_FUNCTION_CONSTANT,
                 arena_join(&m->image->arena, TEXT(".nv.constant0."), m->symbols[kernel].name),
                 kernel);
-        m->sections[bank_of[kernel]].size = end;
+        m->sections[*bank].size = end;
     }
     return !m->failed;
 }
 
 void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report)
 {
-    const struct texture_names *names = m->texture_names;
+    const struct textures *textures = &m->textures;
 
     if (m->request->relocatable || !merged_is_kernel(&m->symbols[kernel]) || !has_words(m, kernel))
         return;
-    for (size_t i = 0; i < names->count; i++) {
-        uint8_t type = m->symbols[names->symbols[i]].type;
+    for (size_t i = 0; i < textures->count; i++) {
+        uint8_t type = m->symbols[textures->symbols[i]].type;
 
         *(type == STT_CUDA_TEXTURE   ? &report->textures
           : type == STT_CUDA_SURFACE ? &report->surfaces
@@ -236,31 +198,31 @@ static uint32_t owner_of(const struct merging *m, const struct merged_symbol *re
 /* The list of relocations of one kernel's words. */
 static uint32_t add_list(struct merging *m, uint32_t kernel)
 {
-    const struct merged_section *bank = &m->sections[m->texture_words->bank_of[kernel]];
+    const struct merged_section *bank = &m->sections[m->textures.bank_of[kernel]];
     bool is_mercury = merging_is_mercury(m);
     char *name =
         arena_printf(&m->image->arena, is_mercury ? ".rela%.*s" : ".rel%.*s", TEXT_ARG(bank->name));
 
     return relocations_add_list(m, text_of(name), is_mercury ? SHT_RELA : SHT_REL,
-                                is_mercury ? SHF_INFO_LINK : 0, m->texture_words->bank_of[kernel]);
+                                is_mercury ? SHF_INFO_LINK : 0, m->textures.bank_of[kernel]);
 }
 
 static void relocate_kernel(struct merging *m, uint32_t kernel)
 {
     uint32_t list = add_list(m, kernel);
 
-    layout_writable(m, m->texture_words->bank_of[kernel], &m->image->arena);
-    for (size_t i = 0; i < m->texture_names->count; i++) {
-        const struct merged_symbol *reference = &m->symbols[m->texture_words->symbols[i]];
+    layout_writable(m, m->textures.bank_of[kernel], &m->image->arena);
+    for (size_t i = 0; i < m->textures.count; i++) {
+        const struct merged_symbol *reference = &m->symbols[m->textures.words[i]];
         uint32_t owner = owner_of(m, reference);
 
         if (owner != MERGE_NONE && owner != kernel)
             continue;
         relocations_add(m, &(struct merged_relocation){
-                               .offset = m->texture_words->base + WORD_SIZE * i,
+                               .offset = m->textures.base + WORD_SIZE * i,
                                .type = kind_of(reference)->relocation,
                                .list = list,
-                               .symbol = m->texture_words->symbols[i],
+                               .symbol = m->textures.words[i],
                                .section = MERGE_NONE,
                            });
     }
@@ -268,10 +230,10 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
 
 void texture_relocate(struct merging *m, size_t file, size_t *next)
 {
-    if (m->texture_names->count == 0 || m->request->relocatable)
+    if (m->textures.count == 0 || m->request->relocatable)
         return;
-    while (*next < m->layout->kernel_count && m->symbols[m->layout->kernels[*next]].file == file) {
-        uint32_t kernel = m->layout->kernels[(*next)++];
+    while (*next < m->layout.kernel_count && m->symbols[m->layout.kernels[*next]].file == file) {
+        uint32_t kernel = m->layout.kernels[(*next)++];
 
         if (has_words(m, kernel))
             relocate_kernel(m, kernel);

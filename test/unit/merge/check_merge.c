@@ -5,7 +5,7 @@
 #include "files.h"
 #include "input/used.h"
 #include "merge/relocation_rule.h"
-#include "merge/sort.h"
+#include "merge/index_lists.h"
 #include "merge_fixture.h"
 #include "merged_output.h"
 #include "suite.h"
@@ -327,7 +327,7 @@ TEST(sort_orders_ties_as_nvlink)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         for (uint32_t i = 0; i < cases[c].count; i++)
             items[i] = i;
-        sort_unstably(items, cases[c].count, scratch, is_greater, cases[c].keys);
+        index_lists_sort_unstably(items, cases[c].count, scratch, is_greater, cases[c].keys);
         for (size_t i = 0; i < cases[c].count; i++)
             ck_assert_msg(items[i] == cases[c].order[i], "case %zu: %u %u %u %u %u", c, items[0],
                           items[1], items[2], items[3], items[4]);
