@@ -16,15 +16,11 @@
 
 #define ALIAS_MASK 0x8000u /* set in SPARSE_MMA_MASK where an aliased function is reached */
 
-struct found_record {
-    struct info_record record;
-    uint32_t file;
-};
-
 struct encoder {
     struct merging *m;
     struct buffer out;
-    struct found_record *records; /* of the section at hand, in reading order */
+    size_t file;                 /* the cubin at hand */
+    struct info_record *records; /* of its section at hand, in reading order */
     size_t count;
     size_t capacity;
     uint32_t *externs; /* of the kernel at hand */
@@ -114,11 +110,9 @@ void attributes_gather(struct merging *m)
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
 
-        if (at.section->type != SHT_CUDA_INFO || !merging_keeps(m, at.file, at.index))
-            continue;
         if (owner == MERGE_NONE) {
             gather_program_records(m, at.file, at.section->data);
-        } else {
+        } else if (merging_keeps(m, at.file, at.index)) {
             m->functions[owner].order = order++;
             gather_function_records(&m->functions[owner], at.file, at.section->data);
         }
@@ -136,15 +130,6 @@ uint32_t attributes_barriers(const struct merging *m, uint32_t function)
     return is_summed(m, function) ? m->reach[function].barriers : m->functions[function].barriers;
 }
 
-static void add_section(struct merging *m, size_t file, size_t input, uint32_t owner)
-{
-    struct text name = m->cubins[file]->sections[input].name;
-    uint32_t added = layout_make_of(m, CLASS_FUNCTION_INFO, name, owner);
-
-    m->sections[added].file = (uint32_t)file;
-    m->sections[added].input = (uint32_t)input;
-}
-
 /* A record that is not about one function; the compiler writes some into every cubin. */
 static bool is_about_program(const struct info_record *record)
 {
@@ -160,13 +145,10 @@ static bool has_program_records(const struct merging *m)
         if (m->symbols[i].type == STT_FUNC && m->is_live[i])
             return true;
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
-        const struct cubin_section *section = at.section;
-        struct bytes rest = section->data;
+        struct bytes rest = at.section->data;
         struct info_record record;
 
-        if (section->type != SHT_CUDA_INFO || merging_owner(m, at.file, at.index) != MERGE_NONE)
-            continue;
-        while (info_next(&rest, &record))
+        while (merging_owner(m, at.file, at.index) == MERGE_NONE && info_next(&rest, &record))
             if (is_about_program(&record) &&
                 (record.attribute != EIATTR_MAX_STACK_SIZE || m->request->relocatable))
                 return true;
@@ -181,15 +163,12 @@ void attributes_add_sections(struct merging *m)
     for (size_t file = 0; file < m->count; file++)
         for (int is_kernel = 1; is_kernel >= 0; is_kernel--)
             for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
-                uint32_t owner;
+                uint32_t owner = merging_owner(m, file, i);
 
-                if (!merging_is(m, file, i, INPUT_INFO))
-                    continue;
-                owner = merging_owner(m, file, i);
-                if (m->cubins[file]->sections[i].type == SHT_CUDA_INFO && owner != MERGE_NONE &&
+                if (merging_is(m, file, i, INPUT_INFO) && owner != MERGE_NONE &&
                     merging_keeps(m, file, i) &&
                     merged_is_kernel(&m->symbols[owner]) == (is_kernel != 0))
-                    add_section(m, file, i, owner);
+                    layout_make_info(m, CLASS_FUNCTION_INFO, owner, (uint32_t)i);
             }
 }
 
@@ -198,10 +177,10 @@ static void put_head(struct encoder *encoder, uint8_t format, uint8_t attribute,
     buffer_u32(&encoder->out, format | (uint32_t)attribute << 8 | (uint32_t)(value & 0xffff) << 16);
 }
 
-static void put_word_record(struct encoder *encoder, uint8_t attribute, uint32_t word)
+static void put_unbounded_stack(struct encoder *encoder)
 {
-    put_head(encoder, EIFMT_SVAL, attribute, 4);
-    buffer_u32(&encoder->out, word);
+    put_head(encoder, EIFMT_SVAL, EIATTR_CRS_STACK_SIZE, 4);
+    buffer_u32(&encoder->out, UINT32_MAX);
 }
 
 static void put_symbol_record(struct encoder *encoder, uint8_t attribute, uint32_t row,
@@ -228,21 +207,20 @@ static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
 }
 
 /* Copies a record; its symbols get their rows. */
-static void put_record(struct encoder *encoder, const struct found_record *found)
+static void put_record(struct encoder *encoder, const struct info_record *record)
 {
     struct merging *m = encoder->m;
-    const struct info_record *record = &found->record;
     size_t words = info_symbol_words(record);
     bool has_payload = record->format == EIFMT_SVAL;
 
     put_head(encoder, record->format, record->attribute,
              has_payload ? record->payload.size : record->value);
     for (size_t i = 0; i < words; i++) {
-        uint32_t row = row_of(m, found->file, info_word(record->payload, i));
+        uint32_t row = row_of(m, encoder->file, info_word(record->payload, i));
 
         if (row == 0) {
             diag_error("Record %#x in '%s' is for symbol %u, which is not in the output",
-                       record->attribute, m->cubins[found->file]->name,
+                       record->attribute, m->cubins[encoder->file]->name,
                        info_word(record->payload, i));
             m->failed = true;
         }
@@ -253,28 +231,28 @@ static void put_record(struct encoder *encoder, const struct found_record *found
                       record->payload.size - words * 4);
 }
 
-static void read_records(struct encoder *encoder, size_t file, struct bytes rest)
+static void read_records(struct encoder *encoder, struct bytes rest)
 {
-    struct found_record found = {.file = (uint32_t)file};
+    struct info_record record;
 
-    while (info_next(&rest, &found.record))
-        ARENA_PUSH(&encoder->m->arena, encoder->records, encoder->count, encoder->capacity) = found;
+    while (info_next(&rest, &record))
+        ARENA_PUSH(&encoder->m->arena, encoder->records, encoder->count, encoder->capacity) =
+            record;
 }
 
-static void encode_program_record(struct encoder *encoder, const struct found_record *found)
+static void encode_program_record(struct encoder *encoder, const struct info_record *record)
 {
     struct merging *m = encoder->m;
-    const struct info_record *record = &found->record;
     uint32_t symbol, value;
 
     if (record->attribute == EIATTR_MAX_STACK_SIZE && !m->request->relocatable)
         return;
     if (is_about_program(record)) {
-        put_record(encoder, found);
+        put_record(encoder, record);
         return;
     }
-    symbol = merging_symbol(m, found->file, info_word(record->payload, 0));
-    if (!merging_defines(m, found->file, info_word(record->payload, 0)) || !m->is_live[symbol])
+    symbol = merging_symbol(m, encoder->file, info_word(record->payload, 0));
+    if (!merging_defines(m, encoder->file, info_word(record->payload, 0)) || !m->is_live[symbol])
         return;
     value = info_word(record->payload, 1);
     if (record->attribute == EIATTR_REGCOUNT && is_summed(m, symbol))
@@ -282,19 +260,19 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
     put_symbol_record(encoder, record->attribute, m->rows.of_symbol[symbol], value);
 }
 
-/* `type` tells whether of .nv.info or of its Mercury twin. */
-static void encode_program(struct encoder *encoder, uint32_t type)
+/* `kind` tells whether of .nv.info or of its Mercury twin. */
+static void encode_program(struct encoder *encoder, enum input_kind kind)
 {
     struct merging *m = encoder->m;
 
     for (size_t file = m->count; file-- > 0;) {
         const struct cubin *cubin = m->cubins[file];
 
+        encoder->file = file;
         encoder->count = 0;
         for (size_t i = 1; i < cubin->section_count; i++)
-            if (merging_is(m, file, i, INPUT_INFO) && cubin->sections[i].type == type &&
-                merging_owner(m, file, i) == MERGE_NONE)
-                read_records(encoder, file, cubin->sections[i].data);
+            if (merging_is(m, file, i, kind) && merging_owner(m, file, i) == MERGE_NONE)
+                read_records(encoder, cubin->sections[i].data);
         for (size_t i = encoder->count; i-- > 0;)
             encode_program_record(encoder, &encoder->records[i]);
     }
@@ -418,24 +396,23 @@ static void put_externs(struct encoder *encoder)
 }
 
 /* One record of a function; what the link computes anew is replaced. */
-static void encode_function_record(struct encoder *encoder, const struct found_record *found,
+static void encode_function_record(struct encoder *encoder, const struct info_record *record,
                                    uint32_t function)
 {
     struct merging *m = encoder->m;
-    struct found_record changed = *found;
-    struct info_record *record = &changed.record;
+    struct info_record changed = *record;
 
     if (record->attribute == EIATTR_EXTERNS) {
         put_externs(encoder);
     } else if (is_summed(m, function) && record->attribute == EIATTR_CRS_STACK_SIZE &&
                reach_is_unbounded(m, function)) {
-        put_word_record(encoder, record->attribute, UINT32_MAX);
+        put_unbounded_stack(encoder);
     } else if (record->attribute != EIATTR_NUM_BARRIERS || m->abi != CUBIN_OLD_ABI_VERSION) {
         if (is_summed(m, function) && record->attribute == EIATTR_NUM_BARRIERS)
-            record->value = (uint16_t)m->reach[function].barriers;
+            changed.value = (uint16_t)m->reach[function].barriers;
         else if (is_summed(m, function) && record->attribute == EIATTR_SPARSE_MMA_MASK &&
                  (m->reach[function].flags & REACHES_ALIAS))
-            record->value |= ALIAS_MASK;
+            changed.value |= ALIAS_MASK;
         put_record(encoder, &changed);
     }
 }
@@ -443,7 +420,7 @@ static void encode_function_record(struct encoder *encoder, const struct found_r
 static bool has_record(const struct encoder *encoder, uint8_t attribute)
 {
     for (size_t i = 0; i < encoder->count; i++)
-        if (encoder->records[i].record.attribute == attribute)
+        if (encoder->records[i].attribute == attribute)
             return true;
     return false;
 }
@@ -466,15 +443,16 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
         return;
     }
     if (reach_is_unbounded(m, function) && !has_record(encoder, EIATTR_CRS_STACK_SIZE))
-        put_word_record(encoder, EIATTR_CRS_STACK_SIZE, UINT32_MAX);
+        put_unbounded_stack(encoder);
     put_externs(encoder);
 }
 
 static void encode_function(struct encoder *encoder, const struct merged_section *section)
 {
-    const struct cubin *cubin = encoder->m->cubins[section->file];
+    const struct merging *m = encoder->m;
 
-    read_records(encoder, section->file, cubin->sections[section->input].data);
+    encoder->file = m->symbols[section->function].file;
+    read_records(encoder, m->cubins[encoder->file]->sections[section->input].data);
     collect_externs(encoder, section->function);
     for (size_t i = encoder->count; i-- > 0;)
         encode_function_record(encoder, &encoder->records[i], section->function);
@@ -485,8 +463,10 @@ static void encode_section(struct encoder *encoder, struct merged_section *secti
 {
     encoder->count = 0;
     encoder->out.size = 0;
-    if (section->class == CLASS_INFO || section->class == CLASS_TWIN_INFO)
-        encode_program(encoder, section->type);
+    if (section->class == CLASS_INFO)
+        encode_program(encoder, INPUT_INFO);
+    else if (section->class == CLASS_TWIN_INFO)
+        encode_program(encoder, INPUT_TWIN_INFO);
     else
         encode_function(encoder, section);
     layout_set(encoder->m, section, buffer_bytes(&encoder->out));

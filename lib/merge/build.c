@@ -13,8 +13,6 @@ static uint32_t find_index(const struct merging *m, struct text name)
 
 static uint32_t link_of(const struct merging *m, const struct merged_section *section)
 {
-    if (merged_is_twin(section->class))
-        return mercury_link(m, section);
     switch (section->class) {
     case CLASS_TEXT:
     case CLASS_RELOCATIONS:
@@ -23,6 +21,14 @@ static uint32_t link_of(const struct merging *m, const struct merged_section *se
     case CLASS_CALLGRAPH:
     case CLASS_PROTOTYPE:
         return ORDERING_SYMTAB;
+    case CLASS_TWIN_TEXT:
+    case CLASS_TWIN_INFO:
+    case CLASS_TWIN_FUNCTION_INFO:
+    case CLASS_TWIN_RELOCATIONS:
+    case CLASS_TWIN_INDICES:
+        return m->sections[m->twin_symtab].index;
+    case CLASS_TWIN_SYMTAB:
+        return ORDERING_STRTAB;
     case CLASS_NOTE:
         return text_equal(section->name, TEXT(".note.nv.cuinfo"))
                    ? find_index(m, TEXT(".note.nv.tkinfo"))
@@ -34,17 +40,25 @@ static uint32_t link_of(const struct merging *m, const struct merged_section *se
 
 static uint32_t info_of(const struct merging *m, const struct merged_section *section)
 {
-    if (merged_is_twin(section->class))
-        return mercury_info(m, section);
-    if (section->class == CLASS_TEXT)
+    uint32_t text =
+        section->function == MERGE_NONE ? MERGE_NONE : m->layout.text_of[section->function];
+
+    switch (section->class) {
+    case CLASS_TEXT:
+    case CLASS_TWIN_TEXT:
         return m->rows.of_symbol[section->function] | (uint32_t)section->info_high << 24;
-    if (section->class == CLASS_NOTE)
+    case CLASS_NOTE:
         return section->flags & SHF_INFO_LINK ? find_index(m, TEXT(".nv.compat")) : 0;
-    if (section->target != MERGE_NONE)
+    case CLASS_RELOCATIONS:
+    case CLASS_TWIN_RELOCATIONS:
         return m->sections[section->target].index;
-    if (section->function != MERGE_NONE && m->layout.text_of[section->function] != MERGE_NONE)
-        return m->sections[m->layout.text_of[section->function]].index;
-    return 0;
+    case CLASS_TWIN_SYMTAB:
+        return (uint32_t)m->rows.first_global;
+    default:
+        if (text != MERGE_NONE && merged_is_twin(section->class))
+            text = m->sections[text].twin;
+        return text == MERGE_NONE ? 0 : m->sections[text].index;
+    }
 }
 
 /* A section that belonged to one that is gone belongs to none, and only code is executable. */
@@ -65,6 +79,23 @@ static uint64_t flags_of(const struct merging *m, const struct merged_section *s
     return flags;
 }
 
+/* The image's section whose bytes are the twin's too, or 0 (measured: they stand in the file once).
+ */
+static uint32_t shared_with(const struct merging *m, const struct merged_section *section)
+{
+    bool is_data = section->class == CLASS_TWIN_DEBUG || section->class == CLASS_TWIN_CONSTANT ||
+                   section->class == CLASS_TWIN_GLOBAL_INIT;
+    const struct merged_section *plain;
+
+    if (!is_data || section->target == MERGE_NONE)
+        return 0;
+    plain = &m->sections[section->target];
+    if (plain->size != section->size || section->size == 0 || !plain->data || !section->data ||
+        memcmp(plain->data, section->data, section->size) != 0)
+        return 0;
+    return m->sections[section->target].index;
+}
+
 static void add_to_image(struct merging *m, const struct merged_section *section)
 {
     bool has_no_bytes = section->class >= CLASS_SHARED;
@@ -79,7 +110,7 @@ static void add_to_image(struct merging *m, const struct merged_section *section
                                     .size = section->size,
                                     .has_no_bytes = has_no_bytes,
                                     .data = has_no_bytes ? NULL : section->data,
-                                    .shares = mercury_shared(m, section),
+                                    .shares = shared_with(m, section),
                                     .link = link_of(m, section),
                                     .info = info,
                                     .name_offset = section->name_offset,

@@ -4,7 +4,7 @@
  * Its code can name one offset only. Measured on nvlink 13.0: a kernel's own constants stay in
  * front; the functions follow, the one read last first, each behind the longest that any of its
  * kernels has so far, whatever the others have there. A function that no kernel reaches loses its
- * constants. Those of copies that lost (overridden.h) stand behind its own; where the copy that
+ * constants. Those of copies that lost (overridden.c) stand behind its own; where the copy that
  * counts has none, they stay in a section of the function's. */
 #include "merge/merge_steps.h"
 
@@ -14,14 +14,8 @@
 
 struct planner {
     struct merging *m;
-    uint32_t *blocks; /* sections of device functions, reading order */
-    size_t block_count;
-    uint32_t *block_of;             /* by symbol: its block's number, or MERGE_NONE */
-    uint32_t *section_of;           /* by symbol: a kernel's section, or MERGE_NONE */
-    uint64_t *offset;               /* by block */
-    uint64_t *end;                  /* by kernel */
-    uint64_t *alignment;            /* by kernel */
-    struct merged_lists kernels_of; /* by block */
+    uint32_t *bank_of;              /* by symbol: its merged section of the bank, or MERGE_NONE */
+    struct merged_lists kernels_of; /* by section that moves: the kernels that reach its function */
 };
 
 void constants_gather(struct merging *m)
@@ -35,79 +29,79 @@ void constants_gather(struct merging *m)
     }
 }
 
-/* Tells the kernels' sections from those that must move. */
-static void find_blocks(struct planner *planner)
+/* Whether a section is a device function's, which must move. */
+static bool moves(const struct merging *m, uint32_t section)
 {
-    struct merging *m = planner->m;
+    uint32_t function = m->sections[section].function;
 
-    planner->blocks = arena_alloc(&m->arena, m->section_count, sizeof(uint32_t));
-    planner->block_of = merging_none(m, m->symbol_count);
-    planner->section_of = merging_none(m, m->symbol_count);
-    for (uint32_t i = 0; i < m->section_count; i++) {
-        const struct merged_section *section = &m->sections[i];
-
-        if (!merged_is_bank(section, CONSTANTS_BANK))
-            continue;
-        if (merged_is_kernel(&m->symbols[section->function])) {
-            planner->section_of[section->function] = i;
-        } else if (m->functions[section->function].has_constants) {
-            planner->block_of[section->function] = (uint32_t)planner->block_count;
-            planner->blocks[planner->block_count++] = i;
-        }
-    }
+    return merged_is_bank(&m->sections[section], CONSTANTS_BANK) &&
+           !merged_is_kernel(&m->symbols[function]) && m->functions[function].has_constants;
 }
 
-static void find_users(struct planner *planner)
+static void make_section(struct planner *planner, uint32_t kernel, uint32_t model)
+{
+    struct merging *m = planner->m;
+    struct merged_section made = m->sections[model];
+
+    made.name = text_of(arena_printf(&m->image->arena, ".nv.constant%u.%.*s", CONSTANTS_BANK,
+                                     TEXT_ARG(m->symbols[kernel].name)));
+    made.function = kernel;
+    made.size = 0;
+    made.alignment = 1;
+    planner->bank_of[kernel] = layout_add(m, &made);
+}
+
+/* Finds which kernels reach which constants; these kernels have a section, made as `model`. */
+static void find_users(struct planner *planner, uint32_t model)
 {
     struct merging *m = planner->m;
     struct merged_pairs users = {.arena = &m->arena};
 
     for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
+        uint32_t kernel = m->layout.kernels[k];
         const uint32_t *found;
-        size_t count = reach_walk(m, m->layout.kernels[k], REACHES_CONSTANTS, &found);
+        size_t count = reach_walk(m, kernel, REACHES_CONSTANTS, &found);
 
-        for (size_t i = 0; i < count; i++)
-            if (found[i] < m->symbol_count && planner->block_of[found[i]] != MERGE_NONE)
-                index_lists_add(&users, planner->block_of[found[i]], k);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t section = found[i] < m->symbol_count ? planner->bank_of[found[i]] : MERGE_NONE;
+
+            if (section == MERGE_NONE || !moves(m, section))
+                continue;
+            index_lists_add(&users, section, kernel);
+            if (planner->bank_of[kernel] == MERGE_NONE)
+                make_section(planner, kernel, model);
+        }
     }
-    planner->kernels_of = index_lists_make(&m->arena, &users, planner->block_count);
-    index_lists_distinct(&m->arena, &planner->kernels_of, NULL, planner->block_count,
-                         m->layout.kernel_count);
+    planner->kernels_of = index_lists_make(&m->arena, &users, m->section_count);
 }
 
-/* Finds the block's offset, one for all its kernels. */
-static uint64_t place_block(struct planner *planner, size_t block)
+/* Gives constants their offset, one for all their kernels, and makes the sections of these longer.
+ */
+static void place(struct planner *planner, uint32_t from)
 {
-    const struct merged_section *section = &planner->m->sections[planner->blocks[block]];
+    struct merging *m = planner->m;
+    struct merged_section *placed = &m->sections[from];
     const struct merged_lists *users = &planner->kernels_of;
     uint64_t offset = 0;
 
-    for (uint32_t i = users->first[block]; i < users->first[block + 1]; i++)
-        if (planner->end[users->items[i]] > offset)
-            offset = planner->end[users->items[i]];
-    offset = merged_align(offset, section->alignment);
-    for (uint32_t i = users->first[block]; i < users->first[block + 1]; i++) {
-        uint32_t kernel = users->items[i];
+    for (uint32_t i = users->first[from]; i < users->first[from + 1]; i++) {
+        uint64_t end = m->sections[planner->bank_of[users->items[i]]].size;
 
-        planner->end[kernel] = offset + section->size;
-        if (section->alignment > planner->alignment[kernel])
-            planner->alignment[kernel] = section->alignment;
+        if (end > offset)
+            offset = end;
     }
-    return offset;
-}
+    offset = merged_align(offset, placed->alignment);
+    placed->copies = users->first[from];
+    for (uint32_t i = users->first[from]; i < users->first[from + 1]; i++) {
+        uint32_t to = planner->bank_of[users->items[i]];
+        struct merged_section *section = &m->sections[to];
 
-static void place_blocks(struct planner *planner)
-{
-    struct merging *m = planner->m;
-
-    for (size_t k = 0; k < m->layout.kernel_count; k++) {
-        uint32_t section = planner->section_of[m->layout.kernels[k]];
-
-        planner->end[k] = section == MERGE_NONE ? 0 : m->sections[section].size;
-        planner->alignment[k] = section == MERGE_NONE ? 1 : m->sections[section].alignment;
+        section->size = offset + placed->size;
+        if (placed->alignment > section->alignment)
+            section->alignment = placed->alignment;
+        m->constants[i] = (struct merged_copy){from, to, offset};
     }
-    for (size_t block = planner->block_count; block-- > 0;)
-        planner->offset[block] = place_block(planner, block);
+    placed->class = CLASS_COUNT; /* only its contents are still wanted */
 }
 
 static bool check_sizes(const struct planner *planner)
@@ -116,116 +110,51 @@ static bool check_sizes(const struct planner *planner)
     bool ok = true;
 
     for (size_t k = 0; k < m->layout.kernel_count; k++) {
-        if (planner->end[k] <= BANK_BYTES)
+        uint32_t kernel = m->layout.kernels[k];
+        uint32_t section = planner->bank_of[kernel];
+
+        if (section == MERGE_NONE || m->sections[section].size <= BANK_BYTES)
             continue;
         diag_error("Entry function '%.*s' uses too much data for compiler-generated constants; "
                    "please recompile with -Xptxas --disable-optimizer-constants",
-                   TEXT_ARG(m->symbols[m->layout.kernels[k]].name));
+                   TEXT_ARG(m->symbols[kernel].name));
         ok = false;
     }
     return ok;
 }
 
-/* Makes the kernel's section as long as it is to be. */
-static void grow_section(struct planner *planner, size_t k)
+static void move_symbols(struct merging *m)
 {
-    struct merging *m = planner->m;
-    uint32_t kernel = m->layout.kernels[k];
-    struct merged_section *section;
-
-    if (planner->section_of[kernel] == MERGE_NONE) {
-        struct merged_section made = m->sections[planner->blocks[0]];
-
-        made.name = text_of(arena_printf(&m->image->arena, ".nv.constant%u.%.*s", CONSTANTS_BANK,
-                                         TEXT_ARG(m->symbols[kernel].name)));
-        made.function = kernel;
-        planner->section_of[kernel] = layout_add(m, &made);
-    }
-    section = &m->sections[planner->section_of[kernel]];
-    section->size = planner->end[k];
-    section->alignment = planner->alignment[k];
-    section->own = arena_zalloc(&m->image->arena, section->size, 1);
-    section->data = section->own;
-}
-
-static void note_copies(struct planner *planner)
-{
-    struct merging *m = planner->m;
-    const struct merged_lists *users = &planner->kernels_of;
-
-    m->constants = arena_alloc(&m->arena, users->first[planner->block_count], sizeof *m->constants);
-    for (size_t block = 0; block < planner->block_count; block++) {
-        m->sections[planner->blocks[block]].copies = (uint32_t)m->constant_count;
-        for (uint32_t i = users->first[block]; i < users->first[block + 1]; i++)
-            m->constants[m->constant_count++] = (struct merged_copy){
-                .from = planner->blocks[block],
-                .to = planner->section_of[m->layout.kernels[users->items[i]]],
-                .offset = planner->offset[block],
-            };
-    }
-}
-
-/* The functions' sections are not written; only their contents are still wanted. */
-static void give_up_blocks(struct planner *planner)
-{
-    struct merging *m = planner->m;
-
-    for (size_t block = 0; block < planner->block_count; block++) {
-        struct merged_section *section = &m->sections[planner->blocks[block]];
-
-        section->class = CLASS_COUNT;
-        section->own = arena_zalloc(&m->arena, section->size, 1);
-        section->data = section->own;
-    }
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
-        const struct cubin_section *input = at.section;
-        const struct merged_place *where = merging_place(m, at.file, at.index);
-
-        if (where->section != MERGE_NONE && m->sections[where->section].class == CLASS_COUNT &&
-            input->size > 0)
-            memcpy(m->sections[where->section].own + where->offset, input->data.data, input->size);
-    }
-}
-
-static void move_symbols(struct planner *planner)
-{
-    struct merging *m = planner->m;
-
     for (size_t i = 0; i < m->symbol_count; i++) {
         struct placed_symbol *symbol = &m->placed[i];
+        size_t copy;
 
-        if (symbol->section != MERGE_NONE && m->sections[symbol->section].class == CLASS_COUNT)
-            symbol->value +=
-                planner->offset[planner->block_of[m->sections[symbol->section].function]];
+        if (symbol->section == MERGE_NONE || m->sections[symbol->section].class != CLASS_COUNT)
+            continue;
+        copy = m->sections[symbol->section].copies;
+        if (copy < m->constant_count && m->constants[copy].from == symbol->section)
+            symbol->value += m->constants[copy].offset;
     }
 }
 
 bool constants_layout(struct merging *m)
 {
     struct planner planner = {.m = m};
+    uint32_t first = 0;
 
-    if (m->request->relocatable)
+    while (first < m->section_count && !moves(m, first))
+        first++;
+    if (m->request->relocatable || first == m->section_count)
         return true;
-    find_blocks(&planner);
-    if (planner.block_count == 0)
-        return true;
-    planner.offset = arena_alloc(&m->arena, planner.block_count, sizeof *planner.offset);
-    planner.end = arena_alloc(&m->arena, m->layout.kernel_count, sizeof *planner.end);
-    planner.alignment = arena_alloc(&m->arena, m->layout.kernel_count, sizeof *planner.alignment);
-    find_users(&planner);
-    place_blocks(&planner);
-    if (!check_sizes(&planner))
-        return false;
-    for (size_t k = 0; k < m->layout.kernel_count; k++) {
-        uint32_t section = planner.section_of[m->layout.kernels[k]];
-
-        if (planner.end[k] > (section == MERGE_NONE ? 0 : m->sections[section].size))
-            grow_section(&planner, k);
-    }
-    note_copies(&planner);
-    give_up_blocks(&planner);
-    move_symbols(&planner);
-    return true;
+    planner.bank_of = layout_find_banks(m, CONSTANTS_BANK);
+    find_users(&planner, first);
+    m->constant_count = planner.kernels_of.first[m->section_count];
+    m->constants = arena_alloc(&m->arena, m->constant_count, sizeof *m->constants);
+    for (uint32_t section = (uint32_t)m->section_count; section-- > 0;)
+        if (moves(m, section))
+            place(&planner, section);
+    move_symbols(m);
+    return check_sizes(&planner);
 }
 
 void constants_fill(struct merging *m)
@@ -235,6 +164,7 @@ void constants_fill(struct merging *m)
         const struct merged_section *from = &m->sections[copy->from];
 
         if (from->size > 0)
-            memcpy(m->sections[copy->to].own + copy->offset, from->data, from->size);
+            memcpy(layout_writable(m, copy->to, &m->image->arena) + copy->offset, from->data,
+                   from->size);
     }
 }

@@ -70,11 +70,11 @@ static void find_records(struct folding *folding)
     struct merged_pairs pairs = {.arena = &m->arena};
     size_t count = 0, capacity = 0;
 
-    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
         struct bytes rest = at.section->data;
         struct info_record record;
 
-        if (function_of(m, at.file, at.index) != MERGE_NONE)
+        if (!is_info(at.section) || function_of(m, at.file, at.index) != MERGE_NONE)
             continue;
         while (info_next(&rest, &record)) {
             uint32_t index = info_word(record.payload, 0);
@@ -93,8 +93,8 @@ static void find_prototypes(struct folding *folding)
     struct merging *m = folding->m;
     uint32_t *prototype_of = merging_none(m, m->symbol_count);
 
-    for (size_t i = 0; i < m->graph.declared_count; i++)
-        prototype_of[m->graph.declared[i].from] = m->graph.declared[i].to;
+    for (size_t i = 0; i < m->graph.declared.count; i++)
+        prototype_of[m->graph.declared.items[i].from] = m->graph.declared.items[i].to;
     folding->prototype_of = prototype_of;
 }
 

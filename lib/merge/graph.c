@@ -21,17 +21,12 @@ struct edges {
 
 /* What is read before it is sorted into lists. */
 struct reading {
-    struct arena *arena;
     struct edges calls;
     struct edges references;
     struct merged_pairs called;
     struct merged_pairs taken;
-    struct merged_pairs declared;
     uint32_t *prototype_of;   /* by symbol: the first one that was given, or MERGE_NONE */
     uint32_t *prototype_file; /* by symbol: the cubin that gave it */
-    struct text *prototypes;
-    size_t prototype_count;
-    size_t prototype_capacity;
     struct table prototype_names;
 };
 
@@ -41,13 +36,14 @@ static void add_edge(struct edges *edges, uint32_t from, uint32_t to, size_t fil
     index_lists_add(&edges->files, from, (uint32_t)file);
 }
 
-static uint32_t prototype_id(struct reading *reading, struct text text)
+static uint32_t prototype_id(struct merging *m, struct reading *reading, struct text text)
 {
-    uint32_t id = table_add(&reading->prototype_names, text, (uint32_t)reading->prototype_count);
+    struct call_graph *graph = &m->graph;
+    uint32_t id = table_add(&reading->prototype_names, text, (uint32_t)graph->prototype_count);
 
-    if (id == reading->prototype_count)
-        ARENA_PUSH(reading->arena, reading->prototypes, reading->prototype_count,
-                   reading->prototype_capacity) = text;
+    if (id == graph->prototype_count)
+        ARENA_PUSH(&m->arena, graph->prototypes, graph->prototype_count,
+                   graph->prototype_capacity) = text;
     return id;
 }
 
@@ -92,7 +88,7 @@ static void read_entry(struct merging *m, struct reading *reading, size_t file,
             reading->prototype_of[to] != MERGE_NONE)
             index_lists_add(&reading->taken, to, reading->prototype_of[to]);
     } else {
-        uint32_t to = prototype_id(reading, cubin_string(m->cubins[file], entry->second));
+        uint32_t to = prototype_id(m, reading, cubin_string(m->cubins[file], entry->second));
 
         if (part == CALLGRAPH_ADDRESS) {
             if (!overridden_has(m, file, entry->first) ||
@@ -124,7 +120,7 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
 
         if (symbol == MERGE_NONE)
             continue;
-        prototype = prototype_id(reading, text);
+        prototype = prototype_id(m, reading, text);
         known = reading->prototype_of[symbol];
         if (known == MERGE_NONE) {
             give_prototype(reading, symbol, prototype, file);
@@ -134,10 +130,10 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
 
             diagnostics_prototype(m, function->name, m->cubins[file]->name, m->cubins[first]->name,
                                   text, m->cubins[reading->prototype_file[symbol]]->name,
-                                  reading->prototypes[known]);
+                                  m->graph.prototypes[known]);
             m->failed = true;
         }
-        index_lists_add(&reading->declared, symbol, prototype);
+        index_lists_add(&m->graph.declared, symbol, prototype);
     }
 }
 
@@ -168,10 +164,6 @@ static void sort_into_lists(struct merging *m, const struct reading *reading)
 {
     struct call_graph *graph = &m->graph;
 
-    graph->prototype_count = reading->prototype_count;
-    graph->prototypes = reading->prototypes;
-    graph->declared_count = reading->declared.count;
-    graph->declared = reading->declared.items;
     graph->calls = sort_edges(m, &reading->calls);
     graph->references = sort_edges(m, &reading->references);
     /* Measured: two indirect calls of one function with one prototype stay two entries. */
@@ -185,14 +177,11 @@ static void sort_into_lists(struct merging *m, const struct reading *reading)
 bool graph_read(struct merging *m)
 {
     const struct merged_pairs none = {.arena = &m->arena};
-    struct reading reading = {.arena = &m->arena,
-                              .calls = {none, none},
-                              .references = {none, none},
-                              .called = none,
-                              .taken = none,
-                              .declared = none};
+    struct reading reading = {
+        .calls = {none, none}, .references = {none, none}, .called = none, .taken = none};
 
     CONTEXT_DEFER(table_cleanup, &reading.prototype_names);
+    m->graph = (struct call_graph){.declared = none};
     reading.prototype_of = merging_none(m, m->symbol_count);
     reading.prototype_file = merging_none(m, m->symbol_count);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_GRAPH);) {
@@ -215,8 +204,8 @@ static bool has_written_prototype(const struct merging *m, uint32_t symbol)
 void graph_add_sections(struct merging *m)
 {
     layout_make(m, CLASS_CALLGRAPH);
-    for (size_t i = 0; i < m->graph.declared_count; i++) {
-        if (!has_written_prototype(m, m->graph.declared[i].from))
+    for (size_t i = 0; i < m->graph.declared.count; i++) {
+        if (!has_written_prototype(m, m->graph.declared.items[i].from))
             continue;
         layout_make(m, CLASS_PROTOTYPE);
         break;
@@ -255,14 +244,14 @@ static void encode_prototypes(struct merging *m, struct buffer *out)
 {
     bool *is_written = arena_zalloc(&m->arena, m->symbol_count, sizeof *is_written);
 
-    for (size_t i = 0; i < m->graph.declared_count; i++) {
-        uint32_t symbol = m->graph.declared[i].from;
+    for (size_t i = 0; i < m->graph.declared.count; i++) {
+        uint32_t symbol = m->graph.declared.items[i].from;
 
         if (is_written[symbol] || !has_written_prototype(m, symbol))
             continue;
         is_written[symbol] = true;
         put_pair(out, m->rows.of_symbol[symbol],
-                 image_string(&m->strings, m->graph.prototypes[m->graph.declared[i].to]));
+                 image_string(&m->strings, m->graph.prototypes[m->graph.declared.items[i].to]));
     }
 }
 

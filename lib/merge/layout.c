@@ -62,7 +62,8 @@ uint32_t layout_add(struct merging *m, const struct merged_section *section)
     struct merged_section *added = &ARRAY_PUSH(m->sections, m->section_count, m->section_capacity);
 
     *added = *section;
-    added->twin = added->resolved = MERGE_NONE;
+    added->twin = MERGE_NONE;
+    memset(added->lists, 0xff, sizeof added->lists); /* MERGE_NONE */
     return (uint32_t)(m->section_count - 1);
 }
 
@@ -81,6 +82,14 @@ uint32_t layout_make_of(struct merging *m, enum merged_class class, struct text 
     section.function = function;
     section.target = MERGE_NONE;
     return layout_add(m, &section);
+}
+
+void layout_make_info(struct merging *m, enum merged_class class, uint32_t function, uint32_t input)
+{
+    struct text name = m->cubins[m->symbols[function].file]->sections[input].name;
+    uint32_t added = layout_make_of(m, class, name, function);
+
+    m->sections[added].input = input;
 }
 
 void layout_set(struct merging *m, struct merged_section *section, struct bytes contents)
@@ -391,8 +400,9 @@ static void fill(struct merging *m, const struct cubin_section *input,
                  const struct merged_place *where)
 {
     struct merged_section *section = &m->sections[where->section];
+    bool has_no_bytes = section->class >= CLASS_SHARED && section->class != CLASS_COUNT;
 
-    if (section->class >= CLASS_SHARED || section->class == CLASS_TWIN_RESERVED || input->size == 0)
+    if (has_no_bytes || section->class == CLASS_TWIN_RESERVED || input->size == 0)
         return;
     if (section->size == input->size) {
         section->data = input->data.data;

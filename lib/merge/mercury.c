@@ -182,36 +182,23 @@ void mercury_pair(struct merging *m)
 /* The twins of .nv.info.F, in the order of those. */
 static void add_infos(struct merging *m)
 {
-    struct merged_place *found = arena_zalloc(&m->arena, m->symbol_count, sizeof *found);
+    uint32_t *found = arena_zalloc(&m->arena, m->symbol_count, sizeof *found); /* by function */
     size_t count = m->section_count;
     bool has_infos = false;
 
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_TWIN_INFO);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
 
-        if (at.section->type != SHT_CUDA_MERC_INFO)
-            continue;
         has_infos = true;
         if (owner != MERGE_NONE && merging_keeps(m, at.file, at.index))
-            found[owner] = (struct merged_place){.section = (uint32_t)at.file, .offset = at.index};
+            found[owner] = at.index;
     }
     if (has_infos)
         layout_make(m, CLASS_TWIN_INFO);
-    for (size_t i = 0; i < count; i++) {
-        const struct merged_place *twin;
-        uint32_t added;
-
-        if (m->sections[i].class != CLASS_FUNCTION_INFO)
-            continue;
-        twin = &found[m->sections[i].function];
-        if (twin->offset == 0)
-            continue;
-        added = layout_make_of(m, CLASS_TWIN_FUNCTION_INFO,
-                               m->cubins[twin->section]->sections[twin->offset].name,
-                               m->sections[i].function);
-        m->sections[added].file = twin->section;
-        m->sections[added].input = (uint32_t)twin->offset;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (m->sections[i].class == CLASS_FUNCTION_INFO && found[m->sections[i].function])
+            layout_make_info(m, CLASS_TWIN_FUNCTION_INFO, m->sections[i].function,
+                             found[m->sections[i].function]);
 }
 
 void mercury_add_sections(struct merging *m)
@@ -320,54 +307,4 @@ void mercury_encode_symbols(struct merging *m)
     section = &m->image->sections[m->sections[m->twin_symtab].index];
     section->data = rows;
     section->size = m->rows.twin_count * sizeof *rows;
-}
-
-uint32_t mercury_shared(const struct merging *m, const struct merged_section *section)
-{
-    bool is_data = section->class == CLASS_TWIN_DEBUG || section->class == CLASS_TWIN_CONSTANT ||
-                   section->class == CLASS_TWIN_GLOBAL_INIT;
-    const struct merged_section *plain;
-
-    if (!is_data || section->target == MERGE_NONE)
-        return 0;
-    plain = &m->sections[section->target];
-    if (plain->size != section->size || section->size == 0 || !plain->data || !section->data ||
-        memcmp(plain->data, section->data, section->size) != 0)
-        return 0;
-    return m->sections[section->target].index;
-}
-
-uint32_t mercury_info(const struct merging *m, const struct merged_section *section)
-{
-    uint32_t text =
-        section->function == MERGE_NONE ? MERGE_NONE : m->layout.text_of[section->function];
-
-    switch (section->class) {
-    case CLASS_TWIN_TEXT:
-        return m->rows.of_symbol[section->function];
-    case CLASS_TWIN_SYMTAB:
-        return (uint32_t)m->rows.first_global;
-    case CLASS_TWIN_RELOCATIONS:
-        return m->sections[section->target].index;
-    default:
-        if (text == MERGE_NONE || m->sections[text].twin == MERGE_NONE)
-            return 0;
-        return m->sections[m->sections[text].twin].index;
-    }
-}
-
-uint32_t mercury_link(const struct merging *m, const struct merged_section *section)
-{
-    switch (section->class) {
-    case CLASS_TWIN_TEXT:
-    case CLASS_TWIN_INFO:
-    case CLASS_TWIN_FUNCTION_INFO:
-    case CLASS_TWIN_RELOCATIONS:
-    case CLASS_TWIN_INDICES:
-        return m->sections[m->twin_symtab].index;
-    case CLASS_TWIN_SYMTAB:
-        return ORDERING_STRTAB;
-    default:
-        return 0;
-    }
 }

@@ -25,7 +25,6 @@ struct mercury_list {
     const struct cubin_section *target;
     uint32_t target_index;
     struct merged_place place;
-    uint32_t merged;                   /* section of the list, or MERGE_NONE */
     const struct cubin_section *plain; /* relocations of the target's code, or NULL */
     size_t plain_next;
     uint32_t initialized; /* the section whose twin the target is, if that is .nv.global.init */
@@ -46,20 +45,50 @@ static struct text list_name(const struct mercury_list *list)
                                 TEXT_ARG(cubin_twin_plain_name(target->name))));
 }
 
-static void keep(struct mercury_list *list, const struct cubin_relocation *relocation,
-                 uint32_t type, uint32_t symbol, uint32_t section, uint64_t addend)
+static struct merged_relocation placed(const struct mercury_list *list,
+                                       const struct cubin_relocation *relocation, uint32_t type,
+                                       uint32_t symbol)
 {
-    if (list->merged == MERGE_NONE)
-        list->merged = relocations_add_list(list->m, list_name(list), SHT_CUDA_MERC_RELA,
-                                            list->input->flags, list->place.section);
-    relocations_add(list->m, &(struct merged_relocation){
-                                 .offset = list->place.offset + relocation->offset,
-                                 .addend = (int64_t)addend,
-                                 .type = type,
-                                 .list = list->merged,
-                                 .symbol = symbol,
-                                 .section = section,
-                             });
+    return (struct merged_relocation){
+        .offset = list->place.offset + relocation->offset,
+        .addend = relocation->addend,
+        .type = type,
+        .symbol = symbol,
+        .section = MERGE_NONE,
+    };
+}
+
+/* Puts a relocation into the list of the section at hand. */
+static void add(struct mercury_list *list, struct merged_relocation *relocation)
+{
+    struct merging *m = list->m;
+    uint32_t target = list->place.section;
+
+    relocation->list = m->sections[target].lists[LIST_RELA];
+    if (relocation->list == MERGE_NONE) {
+        relocation->list = relocations_add_list(m, list_name(list), SHT_CUDA_MERC_RELA,
+                                                list->input->flags, target);
+        m->sections[target].lists[LIST_RELA] = relocation->list;
+    }
+    relocations_add(m, relocation);
+}
+
+static void keep(struct mercury_list *list, const struct cubin_relocation *relocation,
+                 uint32_t type, uint32_t symbol)
+{
+    struct merged_relocation kept = placed(list, relocation, type, symbol);
+
+    add(list, &kept);
+}
+
+static void keep_section(struct mercury_list *list, const struct cubin_relocation *relocation,
+                         uint32_t type, const struct merged_place *part)
+{
+    struct merged_relocation kept = placed(list, relocation, type, MERGE_NONE);
+
+    kept.section = part->section;
+    kept.addend = (int64_t)(part->offset + (uint64_t)kept.addend);
+    add(list, &kept);
 }
 
 static void give_up(const struct mercury_list *list, const char *why)
@@ -108,8 +137,7 @@ static void relocate_section(struct mercury_list *list, const struct cubin_reloc
     else if (type == R_MERCURY_ABS32 && list->is_debug)
         put(list, relocation, 4, part->offset + (uint64_t)relocation->addend);
     else if (type == R_MERCURY_PROG_REL32)
-        keep(list, relocation, type, MERGE_NONE, part->section,
-             part->offset + (uint64_t)relocation->addend);
+        keep_section(list, relocation, type, part);
     else
         give_up(list, "a relocation against a section is of unknown type");
 }
@@ -143,7 +171,7 @@ static void relocate_debug(struct mercury_list *list, const struct cubin_relocat
     if (merged_is_data(merged, STO_CUDA_SHARED))
         put(list, relocation, 8, m->shared.address[symbol] + (uint64_t)relocation->addend);
     else
-        keep(list, relocation, type, symbol, MERGE_NONE, (uint64_t)relocation->addend);
+        keep(list, relocation, type, symbol);
 }
 
 static bool is_constant(const struct cubin_symbol *symbol)
@@ -220,16 +248,13 @@ static uint32_t kept_type(uint32_t type)
     }
 }
 
+/* Notes a relocation that is resolved, where such are listed. */
 static void preserve(struct mercury_list *list, const struct cubin_relocation *relocation,
                      uint32_t type, uint32_t symbol)
 {
-    relocations_add_resolved(
-        list->m, list->place.section,
-        &(struct merged_relocation){.offset = list->place.offset + relocation->offset,
-                                    .addend = relocation->addend,
-                                    .type = type,
-                                    .symbol = symbol,
-                                    .section = MERGE_NONE});
+    const struct merged_relocation found = placed(list, relocation, type, symbol);
+
+    relocations_add_resolved(list->m, list->place.section, &found);
 }
 
 /* A relocatable cubin leaves all to the last link, as relocate.c does. */
@@ -245,13 +270,11 @@ static void keep_one(struct mercury_list *list, const struct cubin_relocation *r
     if (symbol != MERGE_NONE && is_lost_function(list, index, symbol))
         return;
     if (symbol != MERGE_NONE)
-        keep(list, relocation, type, merging_canonical(m, symbol), MERGE_NONE,
-             (uint64_t)relocation->addend);
+        keep(list, relocation, type, merging_canonical(m, symbol));
     else if (section >= m->cubins[list->file]->section_count)
         give_up(list, "a relocation is against no section");
     else if (part[section].section != MERGE_NONE)
-        keep(list, relocation, type, MERGE_NONE, part[section].section,
-             part[section].offset + (uint64_t)relocation->addend);
+        keep_section(list, relocation, type, &part[section]);
 }
 
 /* A twin of data holds the same bytes: what its section's list forgets is forgotten here, too. */
@@ -282,7 +305,7 @@ static void relocate_one(struct mercury_list *list, const struct cubin_relocatio
     else if (resolve_is_unified_table(merged->name))
         return;
     else if (resolve_is_reserved(merged->name) || merged_is_data(merged, STO_CUDA_RESERVED_SHARED))
-        keep(list, relocation, type, symbol, MERGE_NONE, (uint64_t)relocation->addend);
+        keep(list, relocation, type, symbol);
     else if (merged_is_data(merged, STO_CUDA_SHARED) && type == R_MERCURY_ABS32)
         preserve(list, relocation, type, symbol);
     else if (merged_is_data(merged, STO_CUDA_CONST))
@@ -290,7 +313,7 @@ static void relocate_one(struct mercury_list *list, const struct cubin_relocatio
     else if (format_is_reference(merged->type))
         give_up(list, "a texture or surface reference is used");
     else if (kept_type(type))
-        keep(list, relocation, kept_type(type), symbol, MERGE_NONE, (uint64_t)relocation->addend);
+        keep(list, relocation, kept_type(type), symbol);
     else
         give_up(list, "a relocation is of unknown type");
 }
@@ -325,11 +348,14 @@ static void fill_loads(struct mercury_list *list)
     }
 }
 
-static void relocate_list(struct mercury_list *list)
+/* One list, for one of the places where its target went. */
+static void relocate_list(struct mercury_list *list, struct merged_place place)
 {
     const struct cubin *cubin = list->m->cubins[list->file];
     size_t count = cubin_twin_relocation_count(list->input);
 
+    list->place = place;
+    list->is_debug = list->m->sections[place.section].class == CLASS_TWIN_DEBUG;
     for (size_t i = 0; list->m->has_twins && i < count; i++) {
         const struct cubin_relocation relocation = cubin_twin_relocation(cubin, list->input, i);
 
@@ -373,31 +399,19 @@ static struct plain_sections find_plain(struct merging *m, size_t file)
     return plain;
 }
 
-/* One list, for one of the places where its target went. */
-static void relocate_place(struct mercury_list *list, uint32_t *merged_lists,
-                           struct merged_place place)
-{
-    list->place = place;
-    list->is_debug = list->m->sections[place.section].class == CLASS_TWIN_DEBUG;
-    list->merged = merged_lists[place.section];
-    relocate_list(list);
-    merged_lists[place.section] = list->merged;
-}
-
 /* What moved into kernels' banks is relocated in each of them. */
-static void relocate_copies(struct mercury_list *list, uint32_t *merged_lists, uint32_t plain)
+static void relocate_copies(struct mercury_list *list, uint32_t plain)
 {
     const struct merging *m = list->m;
     size_t i = plain == MERGE_NONE ? m->constant_count : m->sections[plain].copies;
 
     for (; m->has_twins && i < m->constant_count && m->constants[i].from == plain; i++)
-        relocate_place(
-            list, merged_lists,
-            (struct merged_place){m->sections[m->constants[i].to].twin, m->constants[i].offset});
+        relocate_list(list, (struct merged_place){m->sections[m->constants[i].to].twin,
+                                                  m->constants[i].offset});
 }
 
-static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
-                                const struct plain_sections *plain, size_t file, size_t index)
+static void relocate_section_of(struct merging *m, const struct plain_sections *plain, size_t file,
+                                size_t index)
 {
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_section *input = &cubin->sections[index];
@@ -415,49 +429,38 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
     if (m->sections[place.section].class == CLASS_TWIN_GLOBAL_INIT)
         list.initialized = plain->initialized;
     if (m->sections[place.section].class != CLASS_COUNT)
-        relocate_place(&list, merged_lists, place);
+        relocate_list(&list, place);
     else
-        relocate_copies(&list, merged_lists, m->sections[place.section].target);
+        relocate_copies(&list, m->sections[place.section].target);
 }
 
 void mercury_relocate(struct merging *m)
 {
-    uint32_t *merged_lists;
-    size_t targets = m->section_count;
-
-    if (!m->has_twins)
-        return;
-    merged_lists = merging_none(m, targets);
-    for (size_t file = 0; file < m->count; file++) {
+    for (size_t file = 0; m->has_twins && file < m->count; file++) {
         const struct plain_sections plain = find_plain(m, file);
 
         for (size_t i = 1; m->has_twins && i < m->cubins[file]->section_count; i++)
             if (m->cubins[file]->sections[i].type == SHT_CUDA_MERC_RELA)
-                relocate_section_of(m, merged_lists, &plain, file, i);
+                relocate_section_of(m, &plain, file, i);
     }
 }
 
-static void add_list(struct merging *m, uint32_t target)
+static bool has_list(const struct merged_section *section)
 {
-    struct text name = m->sections[target].name;
-
-    relocations_add_list(m, text_of(arena_printf(&m->image->arena, ".rela%.*s", TEXT_ARG(name))),
-                         SHT_RELA, SHF_INFO_LINK, target);
+    return section->lists[LIST_REL] != MERGE_NONE || section->lists[LIST_RELA] != MERGE_NONE;
 }
 
 void mercury_add_lists(struct merging *m)
 {
     size_t count = m->section_count;
-    bool *has_list = arena_zalloc(&m->arena, count, sizeof *has_list);
 
-    if (!m->has_twins)
-        return;
-    for (size_t i = 0; i < count; i++)
-        if ((m->sections[i].class == CLASS_RELOCATIONS ||
-             m->sections[i].class == CLASS_TWIN_RELOCATIONS) &&
-            !relocations_are_resolved(&m->sections[i]))
-            has_list[m->sections[i].target] = true;
-    for (uint32_t i = 0; i < count; i++)
-        if (m->sections[i].twin != MERGE_NONE && has_list[m->sections[i].twin] && !has_list[i])
-            add_list(m, i);
+    for (uint32_t i = 0; m->has_twins && i < count; i++) {
+        const struct merged_section *section = &m->sections[i];
+
+        if (section->twin != MERGE_NONE && has_list(&m->sections[section->twin]) &&
+            !has_list(section))
+            relocations_add_list(
+                m, text_of(arena_printf(&m->image->arena, ".rela%.*s", TEXT_ARG(section->name))),
+                SHT_RELA, SHF_INFO_LINK, i);
+    }
 }

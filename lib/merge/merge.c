@@ -63,8 +63,9 @@ static uint8_t kind_of(const struct cubin_section *section)
         return INPUT_RELOCATIONS;
     switch (section->type) {
     case SHT_CUDA_INFO:
-    case SHT_CUDA_MERC_INFO:
         return INPUT_INFO;
+    case SHT_CUDA_MERC_INFO:
+        return INPUT_TWIN_INFO;
     case SHT_CUDA_SHARED:
         return INPUT_SHARED;
     case SHT_NOTE:
@@ -190,7 +191,7 @@ static bool relocate(struct merging *m)
 }
 
 /* From here on no section is added. */
-static bool order(struct merging *m)
+static void order(struct merging *m)
 {
     attributes_add_sections(m);
     graph_add_sections(m);
@@ -199,7 +200,6 @@ static bool order(struct merging *m)
     mercury_add_sections(m);
     ordering_sections(m);
     symtab_assign(m);
-    return true;
 }
 
 enum { ENCODE_NAMES, ENCODE_CONTENTS, ENCODE_COUNT };
@@ -277,10 +277,13 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
          ((resolve_symbols(&m) && limits_check_parameters(&m) && read_graph(&m)) || give_up()) &&
          find_live(&m);
     /* From here on it is known what stays. */
-    ok = ok && gather(&m) && place(&m) && relocate(&m) && order(&m) && encode(&m);
-    if (ok)
-        build_image(&m);
-    if (ok && report)
+    if (!ok || !gather(&m) || !place(&m) || !relocate(&m))
+        return false;
+    order(&m);
+    if (!encode(&m))
+        return false;
+    build_image(&m);
+    if (report)
         report_fill(report, &m);
-    return ok;
+    return true;
 }

@@ -190,6 +190,10 @@ uint32_t layout_make(struct merging *m, enum merged_class class);
 uint32_t layout_make_of(struct merging *m, enum merged_class class, struct text name,
                         uint32_t function);
 
+/* Adds info of a function: section `input` of the cubin that defines it. */
+void layout_make_info(struct merging *m, enum merged_class class, uint32_t function,
+                      uint32_t input);
+
 /* Makes a copy of `contents` all that a section has. */
 void layout_set(struct merging *m, struct merged_section *section, struct bytes contents);
 
@@ -272,9 +276,6 @@ void relocations_add(struct merging *m, const struct merged_relocation *relocati
 void relocations_add_resolved(struct merging *m, uint32_t target,
                               const struct merged_relocation *relocation);
 
-/* Whether a section is a list of resolved ones. */
-bool relocations_are_resolved(const struct merged_section *section);
-
 /* Whether a section of debug information, also a twin, says nothing of a function's losing copy:
  * lines and frames of such are not told, other sections point to the winner instead (measured). */
 bool relocations_forget_losers(struct text section);
@@ -324,14 +325,6 @@ void mercury_encode(struct merging *m);
 
 /* Writes the symbol table into the image, when all sections and .strtab's other names are there. */
 void mercury_encode_symbols(struct merging *m);
-
-/* The image's section whose bytes are the twin's too, or 0 (measured: they stand in the file once).
- */
-uint32_t mercury_shared(const struct merging *m, const struct merged_section *section);
-
-/* sh_info and sh_link of a twin. */
-uint32_t mercury_info(const struct merging *m, const struct merged_section *section);
-uint32_t mercury_link(const struct merging *m, const struct merged_section *section);
 
 /* mercury_relocate.c: the relocations of Mercury's twins. */
 

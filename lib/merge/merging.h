@@ -17,12 +17,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/table.h"
-#include "base/text.h"
-#include "cubin/cubin.h"
 #include "cubin/format.h"
-#include "cubin/image.h"
 #include "cubin/mercury.h"
 #include "merge/index_lists.h"
 #include "merge/merge.h"
@@ -113,15 +109,15 @@ struct losses {
 /* Who calls whom, read from the cubins' call graphs (graph.c). Functions are merged symbols; a
  * prototype is the index of a string. */
 struct call_graph {
-    const struct text *prototypes; /* distinct strings */
+    struct text *prototypes; /* distinct strings */
     size_t prototype_count;
-    struct merged_lists calls;          /* by symbol: callees, last read first */
-    struct merged_lists references;     /* by symbol: functions whose address it takes */
-    struct merged_lists called;         /* by symbol: prototypes of its indirect calls */
-    struct merged_lists taken;          /* by symbol: prototypes under which its address is taken */
-    struct merged_lists candidates;     /* by prototype: functions whose address is taken */
-    const struct merged_pair *declared; /* (symbol, prototype), reading order */
-    size_t declared_count;
+    size_t prototype_capacity;
+    struct merged_lists calls;      /* by symbol: callees, last read first */
+    struct merged_lists references; /* by symbol: functions whose address it takes */
+    struct merged_lists called;     /* by symbol: prototypes of its indirect calls */
+    struct merged_lists taken;      /* by symbol: prototypes under which its address is taken */
+    struct merged_lists candidates; /* by prototype: functions whose address is taken */
+    struct merged_pairs declared;   /* (symbol, prototype), reading order */
 };
 
 /* Flags of everything that a node can reach, itself among it. */
@@ -142,13 +138,6 @@ struct reach {
     uint32_t dearest; /* the function that uses them */
     uint32_t barriers;
     uint32_t flags;
-};
-
-/* Room for walks over the call graph. */
-struct reach_walker {
-    uint32_t *seen;  /* by node: number of the walk that saw it last */
-    uint32_t *queue; /* nodes */
-    uint32_t walk;
 };
 
 /* What kind of section, in the order in which nvlink writes them. */
@@ -184,6 +173,10 @@ enum merged_class {
     CLASS_COUNT, /* also of a section that is not written: its contents went into others */
 };
 
+/* The lists of relocations that apply to a section: as its inputs had them, without addends and
+ * with them, and what -preserve-relocs lists. */
+enum relocation_list { LIST_REL, LIST_RELA, LIST_RESOLVED, LIST_COUNT };
+
 /* A section that will be written. */
 struct merged_section {
     struct text name;
@@ -198,9 +191,9 @@ struct merged_section {
     uint32_t function; /* the symbol it belongs to, or MERGE_NONE */
     uint32_t target;   /* relocations: the merged section they apply to; a twin: its plain one */
     uint32_t twin;     /* Mercury's twin of the section, or MERGE_NONE */
-    uint32_t resolved; /* the list of its resolved relocations, or MERGE_NONE */
-    uint32_t bank;     /* constants: the bank's number */
-    uint32_t file;     /* info sections: the cubin and its section that they come from */
+    uint32_t lists[LIST_COUNT]; /* of its relocations, or MERGE_NONE */
+    uint32_t bank;              /* constants: the bank's number */
+    uint32_t file;              /* info sections: the cubin and its section that they come from */
     uint32_t input;
     uint32_t copies;      /* constants that moved: their first in merging.constants, where those of
                            * one section follow each other */
@@ -231,13 +224,6 @@ struct merged_relocation {
     uint32_t list;   /* the merged section of relocations that it belongs to */
     uint32_t symbol; /* MERGE_NONE: `section` instead */
     uint32_t section;
-};
-
-/* All lists' together, in reading order (relocations.c). */
-struct merged_relocations {
-    struct merged_relocation *items;
-    size_t count;
-    size_t capacity;
 };
 
 /* Where contents and code went. */
@@ -281,11 +267,12 @@ struct rows {
     size_t twin_count; /* rows of Mercury's symbol table: the first of these */
 };
 
-/* Sections of cubins that several steps look for. Each is of one kind. */
+/* Sections of cubins that several steps look for; each is of one kind. */
 enum input_kind {
     INPUT_OTHER,
     INPUT_RELOCATIONS, /* REL or RELA, and not empty */
-    INPUT_INFO,        /* .nv.info, .nv.info.F and their Mercury twins */
+    INPUT_INFO,        /* .nv.info, .nv.info.F */
+    INPUT_TWIN_INFO,   /* their Mercury twins */
     INPUT_SHARED,
     INPUT_CONSTANT, /* of any bank, of the program or a function */
     INPUT_NOTE,
@@ -317,7 +304,11 @@ struct merging {
     bool *is_live;                     /* by symbol: a function that stays (reach.c) */
     struct merged_function *functions; /* by symbol (attributes.c) */
     struct reach *reach;               /* by node */
-    struct reach_walker walker;
+    struct {
+        uint32_t *seen;  /* by node: number of the walk that saw it last */
+        uint32_t *queue; /* nodes */
+        uint32_t walk;
+    } walker; /* room for walks over the call graph */
 
     struct merged_section *sections;
     size_t section_count;
@@ -335,7 +326,11 @@ struct merging {
     uint32_t twin_symtab;      /* merged sections that are Mercury's own tables: symbols, and */
     uint32_t twin_indices;     /* their section indices, or MERGE_NONE */
 
-    struct merged_relocations relocations;
+    struct {
+        struct merged_relocation *items;
+        size_t count;
+        size_t capacity;
+    } relocations; /* of all lists, in reading order */
 
     struct merged_lists classes; /* by enum merged_class, CLASS_COUNT too: its sections in the order
                                   * of their making */
@@ -350,12 +345,6 @@ struct merging {
 
 /* So many sections are worth a thread: a third of a millisecond. */
 #define MERGING_WORTH_A_THREAD 2000u
-
-/* How many files a part of a loop over all of them should have. */
-static inline size_t merging_least_files(const struct merging *m)
-{
-    return m->count / (m->section_base[m->count] / MERGING_WORTH_A_THREAD + 1) + 1;
-}
 
 /* `count` indices in the merge's arena, all MERGE_NONE. */
 static inline uint32_t *merging_none(struct merging *m, size_t count)
@@ -474,6 +463,15 @@ static inline bool merging_defines(const struct merging *m, size_t file, uint32_
 static inline uint32_t merging_owner(const struct merging *m, size_t file, size_t section)
 {
     return m->resolved.owner_of[m->section_base[file] + section];
+}
+
+/* The function in whose section a symbol is defined, or MERGE_NONE. */
+static inline uint32_t merging_holder(const struct merging *m, const struct merged_symbol *symbol)
+{
+    return symbol->file != MERGE_NONE &&
+                   cubin_has_section(m->cubins[symbol->file], symbol->input_section)
+               ? merging_owner(m, symbol->file, symbol->input_section)
+               : MERGE_NONE;
 }
 
 /* Where an input section's contents went. */

@@ -54,13 +54,11 @@ static void add(struct merging *m, enum merged_class class, const struct cubin_s
         .type = like->type,
         .flags = like->flags,
         .alignment = like->alignment,
-        .size = contents.size,
-        .own = arena_copy(&m->image->arena, contents.data, contents.size, 1),
         .function = MERGE_NONE,
         .target = MERGE_NONE,
     };
 
-    section.data = section.own;
+    layout_set(m, &section, contents);
     table_add(&m->section_names, like->name, (uint32_t)m->section_count);
     layout_add(m, &section);
 }

@@ -263,24 +263,25 @@ void reach_summarize(struct merging *m)
 
 size_t reach_walk(struct merging *m, uint32_t from, enum reach_flag flag, const uint32_t **found)
 {
-    struct reach_walker *walker = &m->walker;
+    uint32_t *seen = m->walker.seen;
+    uint32_t *queue = m->walker.queue;
+    uint32_t walk = ++m->walker.walk;
     size_t count = 0;
 
-    walker->walk++;
-    *found = walker->queue;
+    *found = queue;
     from = merging_canonical(m, from);
     if (!(m->reach[from].flags & flag))
         return 0;
-    walker->seen[from] = walker->walk;
-    walker->queue[count++] = from;
+    seen[from] = walk;
+    queue[count++] = from;
     for (size_t at = 0; at < count; at++) {
         uint32_t to;
 
-        for (uint32_t i = 0; (to = successor(m, walker->queue[at], i)) != MERGE_NONE; i++) {
-            if (walker->seen[to] == walker->walk || !(m->reach[to].flags & flag))
+        for (uint32_t i = 0; (to = successor(m, queue[at], i)) != MERGE_NONE; i++) {
+            if (seen[to] == walk || !(m->reach[to].flags & flag))
                 continue;
-            walker->seen[to] = walker->walk;
-            walker->queue[count++] = to;
+            seen[to] = walk;
+            queue[count++] = to;
         }
     }
     return count;

@@ -2,7 +2,7 @@
  *
  * The link decides where shared variables and constants lie, so their offsets are written into the
  * instructions. Addresses of code and of global data are only known when the driver loads the
- * image: these relocations stay, and their fields are not touched. Texture references (texture.h)
+ * image: these relocations stay, and their fields are not touched. Texture references (texture.c)
  * give way to the offsets of words in constant bank 0. Lists are written with the
  * relocation read last in front. Relocations of debug sections against functions that are gone
  * vanish with them. Fields and rules as measured on nvlink 13.0; any other type is refused.
@@ -367,9 +367,8 @@ static void relocate_files(void *argument, size_t number, size_t first, size_t l
 /* The output's lists while they are made. */
 struct joining {
     struct merging *m;
-    uint32_t *merged_lists; /* by target section: its list without addends, its list with them */
-    size_t file;            /* the words of kernels in files before it have been relocated: */
-    size_t kernel;          /* so many */
+    size_t file;   /* the words of kernels in files before it have been relocated: */
+    size_t kernel; /* so many */
 };
 
 static void join_words(struct joining *joining, size_t end)
@@ -385,7 +384,8 @@ static void join_list(struct joining *joining, const struct part *part,
     struct merging *m = joining->m;
     const struct cubin_section *input = &m->cubins[list->file]->sections[list->index];
     uint32_t target = merging_place(m, list->file, input->info)->section;
-    uint32_t *merged = &joining->merged_lists[target * 2 + (input->type == SHT_RELA)];
+    enum relocation_list kind = input->type == SHT_RELA ? LIST_RELA : LIST_REL;
+    uint32_t merged = m->sections[target].lists[kind];
 
     for (size_t i = first; i < list->end; i++) {
         struct merged_relocation *found = &part->found[i];
@@ -394,9 +394,11 @@ static void join_list(struct joining *joining, const struct part *part,
             relocations_add_resolved(m, target, found);
             continue;
         }
-        if (*merged == MERGE_NONE)
-            *merged = relocations_add_list(m, input->name, input->type, input->flags, target);
-        found->list = *merged;
+        if (merged == MERGE_NONE) {
+            merged = relocations_add_list(m, input->name, input->type, input->flags, target);
+            m->sections[target].lists[kind] = merged;
+        }
+        found->list = merged;
         relocations_add(m, found);
     }
 }
@@ -429,9 +431,15 @@ static void free_parts(void *argument)
     }
 }
 
+/* How many files a part should have. */
+static size_t least_files(const struct merging *m)
+{
+    return m->count / (m->section_base[m->count] / MERGING_WORTH_A_THREAD + 1) + 1;
+}
+
 bool relocate_sections(struct merging *m)
 {
-    struct joining joining = {.m = m, .merged_lists = merging_none(m, m->section_count * 2)};
+    struct joining joining = {.m = m};
     struct relocating relocating = {.m = m};
     size_t count = 0;
 
@@ -439,7 +447,7 @@ bool relocate_sections(struct merging *m)
     for (size_t file = 0; file < m->count; file++)
         count += m->cubins[file]->relocation_count;
     ARRAY_RESERVE(m->relocations.items, m->relocations.capacity, count);
-    spread_run(&m->request->spread, m->count, merging_least_files(m), relocate_files, &relocating);
+    spread_run(&m->request->spread, m->count, least_files(m), relocate_files, &relocating);
     for (size_t i = 0; i < SPREAD_MOST; i++)
         join_part(&joining, &relocating.parts[i]);
     join_words(&joining, m->count);

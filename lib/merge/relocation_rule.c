@@ -14,34 +14,14 @@
         .action = RELOCATION_FIELD, .uses = (holds), .first = (at), .width = (bits),               \
         .shift = (shifted), .bank = (bank_at),                                                     \
     }
-#define IGNORED                                                                                    \
-    {                                                                                              \
-        .action = RELOCATION_IGNORED                                                               \
-    }
-#define CLEARED(bytes)                                                                             \
-    {                                                                                              \
-        .action = RELOCATION_CLEARED, .size = (bytes)                                              \
-    }
-#define KEPT                                                                                       \
-    {                                                                                              \
-        .action = RELOCATION_KEPT                                                                  \
-    }
-#define DATA(bytes)                                                                                \
-    {                                                                                              \
-        .action = RELOCATION_KEPT, .size = (bytes)                                                 \
-    }
-#define UNIFIED(type)                                                                              \
-    {                                                                                              \
-        .action = RELOCATION_KEPT, .plain = (type)                                                 \
-    }
 
 static const struct relocation_rule rules[] = {
-    [R_CUDA_NONE] = IGNORED,
-    [R_CUDA_YIELD_OPCODE9_0] = IGNORED,
-    [R_CUDA_YIELD_CLEAR_PRED4_87] = IGNORED,
+    [R_CUDA_NONE] = {.action = RELOCATION_IGNORED},
+    [R_CUDA_YIELD_OPCODE9_0] = {.action = RELOCATION_IGNORED},
+    [R_CUDA_YIELD_CLEAR_PRED4_87] = {.action = RELOCATION_IGNORED},
 
-    [R_CUDA_UNUSED_CLEAR32] = CLEARED(4),
-    [R_CUDA_UNUSED_CLEAR64] = CLEARED(8),
+    [R_CUDA_UNUSED_CLEAR32] = {.action = RELOCATION_CLEARED, .size = 4},
+    [R_CUDA_UNUSED_CLEAR64] = {.action = RELOCATION_CLEARED, .size = 8},
 
     [R_CUDA_ABS32_32] = FIELD(FIELD_OF_SHARED, 32, 32, 0, 0),
     [R_CUDA_ABS24_40] = FIELD(FIELD_OF_SHARED, 40, 24, 0, 0),
@@ -51,31 +31,31 @@ static const struct relocation_rule rules[] = {
     [R_CUDA_CONST_FIELD22_37] = FIELD(FIELD_OF_CONSTANT | FIELD_OF_TEXTURE, 37, 17, 0, 54),
     [R_CUDA_BINDLESSOFF14_40] = FIELD(FIELD_OF_TEXTURE, 40, 14, 2, 0),
 
-    [R_CUDA_32] = DATA(4),
-    [R_CUDA_64] = DATA(8),
-    [R_CUDA_G32] = DATA(4),
-    [R_CUDA_G64] = DATA(8),
-    [R_CUDA_ABS32_LO_32... R_CUDA_ABS47_34] = KEPT,
-    [R_CUDA_ABS55_16_34] = KEPT,
-    [R_CUDA_8_0... R_CUDA_8_0 + 7] = KEPT,
-    [R_CUDA_G8_0... R_CUDA_G8_0 + 7] = KEPT,
-    [R_CUDA_FUNC_DESC_32] = KEPT,
-    [R_CUDA_FUNC_DESC_64] = KEPT,
-    [R_CUDA_FUNC_DESC32_32... R_CUDA_FUNC_DESC32_HI_32] = KEPT,
-    [R_CUDA_FUNC_DESC_8_0... R_CUDA_FUNC_DESC_8_0 + 7] = KEPT,
+    [R_CUDA_32] = {.action = RELOCATION_KEPT, .size = 4},
+    [R_CUDA_64] = {.action = RELOCATION_KEPT, .size = 8},
+    [R_CUDA_G32] = {.action = RELOCATION_KEPT, .size = 4},
+    [R_CUDA_G64] = {.action = RELOCATION_KEPT, .size = 8},
+    [R_CUDA_ABS32_LO_32... R_CUDA_ABS47_34] = {.action = RELOCATION_KEPT},
+    [R_CUDA_ABS55_16_34] = {.action = RELOCATION_KEPT},
+    [R_CUDA_8_0... R_CUDA_8_0 + 7] = {.action = RELOCATION_KEPT},
+    [R_CUDA_G8_0... R_CUDA_G8_0 + 7] = {.action = RELOCATION_KEPT},
+    [R_CUDA_FUNC_DESC_32] = {.action = RELOCATION_KEPT},
+    [R_CUDA_FUNC_DESC_64] = {.action = RELOCATION_KEPT},
+    [R_CUDA_FUNC_DESC32_32... R_CUDA_FUNC_DESC32_HI_32] = {.action = RELOCATION_KEPT},
+    [R_CUDA_FUNC_DESC_8_0... R_CUDA_FUNC_DESC_8_0 + 7] = {.action = RELOCATION_KEPT},
 
-    [R_CUDA_UNIFIED] = UNIFIED(R_CUDA_64),
-    [R_CUDA_UNIFIED_32] = UNIFIED(R_CUDA_32),
-    [R_CUDA_UNIFIED32_LO_32] = UNIFIED(R_CUDA_ABS32_LO_32),
-    [R_CUDA_UNIFIED32_HI_32] = UNIFIED(R_CUDA_ABS32_HI_32),
-    [R_CUDA_UNIFIED_8_0 + 0] = UNIFIED(R_CUDA_8_0 + 0),
-    [R_CUDA_UNIFIED_8_0 + 1] = UNIFIED(R_CUDA_8_0 + 1),
-    [R_CUDA_UNIFIED_8_0 + 2] = UNIFIED(R_CUDA_8_0 + 2),
-    [R_CUDA_UNIFIED_8_0 + 3] = UNIFIED(R_CUDA_8_0 + 3),
-    [R_CUDA_UNIFIED_8_0 + 4] = UNIFIED(R_CUDA_8_0 + 4),
-    [R_CUDA_UNIFIED_8_0 + 5] = UNIFIED(R_CUDA_8_0 + 5),
-    [R_CUDA_UNIFIED_8_0 + 6] = UNIFIED(R_CUDA_8_0 + 6),
-    [R_CUDA_UNIFIED_8_0 + 7] = UNIFIED(R_CUDA_8_0 + 7),
+    [R_CUDA_UNIFIED] = {.action = RELOCATION_KEPT, .plain = R_CUDA_64},
+    [R_CUDA_UNIFIED_32] = {.action = RELOCATION_KEPT, .plain = R_CUDA_32},
+    [R_CUDA_UNIFIED32_LO_32] = {.action = RELOCATION_KEPT, .plain = R_CUDA_ABS32_LO_32},
+    [R_CUDA_UNIFIED32_HI_32] = {.action = RELOCATION_KEPT, .plain = R_CUDA_ABS32_HI_32},
+    [R_CUDA_UNIFIED_8_0 + 0] = {.action = RELOCATION_KEPT, .plain = R_CUDA_8_0 + 0},
+    [R_CUDA_UNIFIED_8_0 + 1] = {.action = RELOCATION_KEPT, .plain = R_CUDA_8_0 + 1},
+    [R_CUDA_UNIFIED_8_0 + 2] = {.action = RELOCATION_KEPT, .plain = R_CUDA_8_0 + 2},
+    [R_CUDA_UNIFIED_8_0 + 3] = {.action = RELOCATION_KEPT, .plain = R_CUDA_8_0 + 3},
+    [R_CUDA_UNIFIED_8_0 + 4] = {.action = RELOCATION_KEPT, .plain = R_CUDA_8_0 + 4},
+    [R_CUDA_UNIFIED_8_0 + 5] = {.action = RELOCATION_KEPT, .plain = R_CUDA_8_0 + 5},
+    [R_CUDA_UNIFIED_8_0 + 6] = {.action = RELOCATION_KEPT, .plain = R_CUDA_8_0 + 6},
+    [R_CUDA_UNIFIED_8_0 + 7] = {.action = RELOCATION_KEPT, .plain = R_CUDA_8_0 + 7},
 };
 
 const struct relocation_rule *relocation_rule(uint32_t type)

@@ -31,10 +31,9 @@ uint32_t relocations_add_list(struct merging *m, struct text name, uint32_t type
 
 void relocations_add(struct merging *m, const struct merged_relocation *relocation)
 {
-    struct merged_relocations *all = &m->relocations;
     struct merged_section *list = &m->sections[relocation->list];
 
-    ARRAY_PUSH(all->items, all->count, all->capacity) = *relocation;
+    ARRAY_PUSH(m->relocations.items, m->relocations.count, m->relocations.capacity) = *relocation;
     list->size += list->entry_size;
 }
 
@@ -76,18 +75,12 @@ void relocations_add_resolved(struct merging *m, uint32_t target,
 
     if (!m->request->preserve_relocations || !is_listed(m, target, relocation))
         return;
-    if (m->sections[target].resolved == MERGE_NONE) {
-        uint32_t list = add_resolved_list(m, target); /* moves m->sections */
-
-        m->sections[target].resolved = list;
+    listed.list = m->sections[target].lists[LIST_RESOLVED];
+    if (listed.list == MERGE_NONE) {
+        listed.list = add_resolved_list(m, target);
+        m->sections[target].lists[LIST_RESOLVED] = listed.list;
     }
-    listed.list = m->sections[target].resolved;
     relocations_add(m, &listed);
-}
-
-bool relocations_are_resolved(const struct merged_section *section)
-{
-    return section->type == SHT_CUDA_RESOLVED_RELA || section->type == SHT_CUDA_MERC_RESOLVED_RELA;
 }
 
 bool relocations_forget_losers(struct text section)
@@ -139,13 +132,15 @@ static void make_room(struct merging *m, enum merged_class class)
 
 bool relocations_write(struct merging *m)
 {
-    const struct merged_relocations *all = &m->relocations;
     uint64_t *written = arena_zalloc(&m->arena, m->section_count, sizeof *written);
 
     make_room(m, CLASS_RELOCATIONS);
     make_room(m, CLASS_TWIN_RELOCATIONS);
-    for (size_t i = all->count; i-- > 0;)
-        if (m->sections[all->items[i].list].index)
-            encode_one(m, &all->items[i], &written[all->items[i].list]);
+    for (size_t i = m->relocations.count; i-- > 0;) {
+        const struct merged_relocation *relocation = &m->relocations.items[i];
+
+        if (m->sections[relocation->list].index)
+            encode_one(m, relocation, &written[relocation->list]);
+    }
     return !m->failed;
 }

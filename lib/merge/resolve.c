@@ -49,7 +49,7 @@ static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *s
 struct resolving {
     struct merging *m;
     struct table names;
-    uint8_t *passes;      /* by symbol of the cubin at hand: enum pass */
+    uint8_t *passes;      /* by input symbol: enum pass */
     uint32_t **registers; /* by cubin: by symbol of a function, 0 = not known; NULL = not asked */
 };
 
@@ -348,12 +348,13 @@ static void resolve_one(struct resolving *r, size_t file, size_t index)
 static void resolve_cubin(struct resolving *r, size_t file)
 {
     const struct cubin *cubin = r->m->cubins[file];
+    uint8_t *passes = r->passes + r->m->symbol_base[file];
 
     for (size_t i = 1; i < cubin->symbol_count; i++)
-        r->passes[i] = (uint8_t)pass_of(cubin, &cubin->symbols[i]);
+        passes[i] = (uint8_t)pass_of(cubin, &cubin->symbols[i]);
     for (enum pass pass = PASS_CODE; pass < PASS_COUNT; pass++)
         for (size_t i = 1; i < cubin->symbol_count; i++)
-            if (r->passes[i] == pass)
+            if (passes[i] == pass)
                 resolve_one(r, file, i);
 }
 
@@ -393,23 +394,13 @@ static void find_owners(struct merging *m, size_t file)
     }
 }
 
-static size_t most_symbols(const struct merging *m)
-{
-    size_t most = 1;
-
-    for (size_t file = 0; file < m->count; file++)
-        if (m->cubins[file]->symbol_count > most)
-            most = m->cubins[file]->symbol_count;
-    return most;
-}
-
 /* No array can get longer than there are symbols, or sections, in all cubins. */
 static void begin(struct resolving *r)
 {
     struct merging *m = r->m;
     size_t symbols = m->symbol_base[m->count];
 
-    r->passes = arena_alloc(&m->arena, most_symbols(m), sizeof *r->passes);
+    r->passes = arena_alloc(&m->arena, symbols, sizeof *r->passes);
     r->registers = arena_zalloc(&m->arena, m->count, sizeof *r->registers);
     m->symbols = arena_alloc(&m->arena, symbols, sizeof *m->symbols);
     m->resolved = (struct resolution){

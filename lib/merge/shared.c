@@ -47,12 +47,9 @@ static void gather_own(struct merging *m, struct merged_pairs *uses)
 {
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         const struct merged_symbol *symbol = &m->symbols[i];
-        uint32_t owner;
+        uint32_t owner =
+            merged_is_data(symbol, STO_CUDA_SHARED) ? merging_holder(m, symbol) : MERGE_NONE;
 
-        if (!merged_is_data(symbol, STO_CUDA_SHARED) || symbol->file == MERGE_NONE ||
-            symbol->input_section >= m->cubins[symbol->file]->section_count)
-            continue;
-        owner = merging_owner(m, symbol->file, symbol->input_section);
         if (owner != MERGE_NONE &&
             (m->symbols[owner].file == symbol->file || merged_is_kernel(&m->symbols[owner])))
             use(m, uses, owner, i);

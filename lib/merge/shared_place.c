@@ -41,12 +41,8 @@ static bool is_defined(const struct merging *m, uint32_t variable)
 /* Whether a variable belongs to a kernel's own function. */
 static bool belongs_to_kernel(const struct merging *m, uint32_t variable)
 {
-    const struct merged_symbol *symbol = &m->symbols[variable];
-    uint32_t owner;
+    uint32_t owner = merging_holder(m, &m->symbols[variable]);
 
-    if (!is_defined(m, variable) || symbol->input_section >= m->cubins[symbol->file]->section_count)
-        return false;
-    owner = merging_owner(m, symbol->file, symbol->input_section);
     return owner != MERGE_NONE && merged_is_kernel(&m->symbols[owner]);
 }
 

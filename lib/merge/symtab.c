@@ -177,15 +177,10 @@ static void keep_parameters(struct merging *m)
 
     for (size_t i = 0; i < m->symbol_count; i++) {
         const struct merged_symbol *symbol = &m->symbols[i];
-        const struct cubin *cubin = symbol->file == MERGE_NONE ? NULL : m->cubins[symbol->file];
-        uint32_t owner;
+        uint32_t owner = merging_holder(m, symbol);
 
-        if (m->placed[i].section != MERGE_NONE || !cubin ||
-            symbol->input_section >= cubin->section_count ||
-            cubin->sections[symbol->input_section].type != SHT_CUDA_CONSTANT0)
-            continue;
-        owner = merging_owner(m, symbol->file, symbol->input_section);
-        if (owner != MERGE_NONE)
+        if (owner != MERGE_NONE && m->placed[i].section == MERGE_NONE &&
+            m->cubins[symbol->file]->sections[symbol->input_section].type == SHT_CUDA_CONSTANT0)
             m->placed[i].section = bank_of[owner];
     }
 }

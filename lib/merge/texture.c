@@ -93,7 +93,7 @@ static bool is_first(const void *context, uint32_t a, uint32_t b)
 }
 
 /* Measured: the words have the order in which nvlink's sort leaves items that are all alike
- * (sort.h), when it is given them last one first. */
+ * (index_lists.h), when it is given them last one first. */
 static void order_words(struct merging *m)
 {
     struct textures *textures = &m->textures;
@@ -186,15 +186,6 @@ void texture_count(const struct merging *m, uint32_t kernel, struct kernel_repor
     }
 }
 
-/* The kernel whose parameter the reference is, or MERGE_NONE. */
-static uint32_t owner_of(const struct merging *m, const struct merged_symbol *reference)
-{
-    if (reference->file == MERGE_NONE ||
-        !cubin_has_section(m->cubins[reference->file], reference->input_section))
-        return MERGE_NONE;
-    return merging_owner(m, reference->file, reference->input_section);
-}
-
 /* The list of relocations of one kernel's words. */
 static uint32_t add_list(struct merging *m, uint32_t kernel)
 {
@@ -214,10 +205,10 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
     layout_writable(m, m->textures.bank_of[kernel], &m->image->arena);
     for (size_t i = 0; i < m->textures.count; i++) {
         const struct merged_symbol *reference = &m->symbols[m->textures.words[i]];
-        uint32_t owner = owner_of(m, reference);
+        uint32_t owner = merging_holder(m, reference);
 
         if (owner != MERGE_NONE && owner != kernel)
-            continue;
+            continue; /* a parameter of another one */
         relocations_add(m, &(struct merged_relocation){
                                .offset = m->textures.base + WORD_SIZE * i,
                                .type = kind_of(reference)->relocation,
