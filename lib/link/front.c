@@ -186,7 +186,7 @@ static bool compile_lto(struct link *link)
 
 static bool compile_bitcode(struct link *link)
 {
-    const struct lto_request how = lto_request_of(link, &link->llvm, "libLLVM");
+    struct lto_request how = lto_request_of(link, &link->llvm, "libLLVM");
     struct other_names others = {0};
     struct bitcode_request wanted = {
         .link = &how,
@@ -198,6 +198,7 @@ static bool compile_bitcode(struct link *link)
     enum link_code code;
 
     CONTEXT_DEFER(other_names_free, &others);
+    how.distribution = NULL;
     wanted.is_open = wanted.is_linked && (how.relocatable || !other_names_collect(&others, link));
     wanted.named = others.list;
     wanted.named_count = wanted.is_open ? 0 : others.count;

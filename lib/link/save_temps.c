@@ -50,7 +50,7 @@ bool save_temps_program(const char *directory, const struct program *program, st
 bool save_temps_lto(const char *directory, const struct lto_result *lto)
 {
     for (size_t i = 0; i < lto->part_count && lto->part_count > 1; i++)
-        if (!write_one(directory, "lto", i, "ptx", text_bytes(lto->parts[i].ptx)))
+        if (!write_one(directory, "lto", i, "ptx", text_bytes(lto->parts[i])))
             return false;
     return write_one(directory, "lto", SIZE_MAX, "ptx", text_bytes(lto->ptx));
 }

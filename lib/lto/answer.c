@@ -1,7 +1,6 @@
 /* answer.c: the file's bytes, out and in. */
 #include "lto/answer.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -9,26 +8,20 @@
 
 int answer_write(int fd, struct answer_draft *answer)
 {
-    const struct answer_head *head = &answer->head;
-    bool ok = descriptor_write(fd, head, sizeof *head) &&
-              descriptor_write(fd, answer->errors, head->error_size) &&
-              descriptor_write(fd, answer->infos, head->info_size) &&
-              descriptor_write(fd, answer->ptx, head->ptx_size);
+    struct answer_head *head = &answer->head;
+    bool ok;
 
-    free(answer->errors);
-    free(answer->infos);
-    free(answer->ptx);
-    if (answer->is_out_of_memory)
-        return LTO_NO_MEMORY;
+    head->error_size = answer->errors.size;
+    head->info_size = answer->infos.size;
+    head->ptx_size = answer->ptx.size;
+    ok = descriptor_write(fd, head, sizeof *head) &&
+         descriptor_write(fd, answer->errors.data, head->error_size) &&
+         descriptor_write(fd, answer->infos.data, head->info_size) &&
+         descriptor_write(fd, answer->ptx.data, head->ptx_size);
+    buffer_free(&answer->errors);
+    buffer_free(&answer->infos);
+    buffer_free(&answer->ptx);
     return !ok;
-}
-
-void answer_set_error(struct answer_draft *answer, const char *text)
-{
-    free(answer->errors);
-    answer->errors = strdup(text ? text : "no reason given");
-    answer->is_out_of_memory |= !answer->errors;
-    answer->head.error_size = answer->errors ? strlen(answer->errors) : 0;
 }
 
 static bool read_text(int fd, struct arena *arena, uint64_t *at, uint64_t size, struct text *text)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/text.h"
 
 /* How far the library got. */
@@ -30,8 +31,6 @@ struct lto_answer {
     struct text ptx;       /* without final NUL */
 };
 
-#define LTO_NO_MEMORY 2
-
 /* The head of the answer's file. */
 struct answer_head {
     uint32_t magic;
@@ -45,13 +44,10 @@ struct answer_head {
     uint64_t ptx_size;
 };
 
-/* What a run gathers: texts are malloc'ed. Start with ANSWER_DRAFT. */
+/* What a run gathers. Start with ANSWER_DRAFT. */
 struct answer_draft {
-    struct answer_head head;
-    char *errors;
-    char *infos;
-    char *ptx;
-    bool is_out_of_memory;
+    struct answer_head head; /* its sizes are set by answer_write() */
+    struct buffer errors, infos, ptx;
 };
 
 #define ANSWER_MAGIC 0x6b6e6c4au
@@ -60,12 +56,8 @@ struct answer_draft {
         .head = {.magic = ANSWER_MAGIC, .step = LTO_STEP_LOAD }                                    \
     }
 
-/* Writes it, and frees the texts. The process's exit status: 0; 1 when it could not be written;
- * LTO_NO_MEMORY when memory had run out. */
+/* Writes it, and frees the texts. The process's exit status: 0; 1 when it could not be written. */
 int answer_write(int fd, struct answer_draft *draft);
-
-/* The error log is a copy of `text`, or says that there is no reason. */
-void answer_set_error(struct answer_draft *draft, const char *text);
 
 /* Whether an answer of `size` bytes may begin so: its head says how long each text is. */
 bool answer_begins(struct bytes head, uint64_t size);

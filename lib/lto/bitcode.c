@@ -6,13 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/context.h"
 #include "base/text_scan.h"
 #include "diag/diag.h"
 #include "lto/bitcode_steps.h"
-#include "lto/job.h"
 #include "lto/llvm.h"
+#include "lto/lto_cache.h"
 #include "lto/lto_steps.h"
 #include "lto/partition.h"
 #include "os/descriptor.h"
@@ -28,18 +27,6 @@
 #define MEMORY_TO_START (UINT64_C(96) << 20)
 #define MEMORY_OF_BYTE  200u
 
-static void free_compilation(void *argument)
-{
-    struct bitcode_compilation *compilation = argument;
-
-    parts_free(&compilation->run);
-    if (compilation->inputs_fd >= 0)
-        close(compilation->inputs_fd);
-    table_free(&compilation->said);
-    buffer_free(&compilation->words);
-    arena_free(&compilation->arena);
-}
-
 /* Debug information tells of files by numbers, which each part would give anew. */
 static bool wants_parts(const struct bitcode_request *request)
 {
@@ -48,124 +35,75 @@ static bool wants_parts(const struct bitcode_request *request)
     return request->is_linked && !agreement->debug && !agreement->line_info;
 }
 
-static const char **make_options(struct bitcode_compilation *compilation, size_t *count)
+/* There is room for one more. */
+static const char **make_options(struct bitcode_compilation *compilation)
 {
     const struct bitcode_request *request = compilation->request;
     const struct agreement *agreement = request->link->agreement;
-    struct arena *arena = &compilation->arena;
-    const char **options;
+    struct arena *arena = &compilation->run.arena;
+    size_t words = string_list_count(request->words), count = 0;
+    const char **options = arena_zalloc(arena, words + request->named_count + 9, sizeof *options);
     char arch[ARCH_NAME_SIZE];
-    size_t words = 0;
 
-    while (request->words && request->words[words])
-        words++;
-    options = arena_zalloc(arena, words + request->named_count + 7, sizeof *options);
-    *count = 0;
-    options[(*count)++] =
+    options[count++] =
         arena_printf(arena, "arch=%s", arch_name(request->link->members->arch, arch));
-    options[(*count)++] = arena_printf(arena, "level=%" PRIu32, request->level);
+    options[count++] = arena_printf(arena, "level=%" PRIu32, request->level);
     if (request->is_linked)
-        options[(*count)++] = "link";
+        options[count++] = "link";
     if (request->is_open)
-        options[(*count)++] = "open";
+        options[count++] = "open";
     if (agreement->debug || agreement->line_info)
-        options[(*count)++] = agreement->debug ? "debug" : "lines";
+        options[count++] = agreement->debug ? "debug" : "lines";
     if (wants_parts(request))
-        options[(*count)++] = arena_printf(arena, "parts=%" PRIu32, request->link->jobs);
+        options[count++] = arena_printf(arena, "parts=%" PRIu32, request->link->jobs);
     if (request->passes)
-        options[(*count)++] = arena_printf(arena, "passes=%s", request->passes);
+        options[count++] = arena_printf(arena, "passes=%s", request->passes);
     for (size_t i = 0; i < words; i++)
-        options[(*count)++] = arena_printf(arena, "llvm=%s", request->words[i]);
+        options[count++] = arena_printf(arena, "llvm=%s", request->words[i]);
     for (size_t i = 0; i < request->named_count && request->is_linked; i++)
-        options[(*count)++] = arena_printf(arena, "keep=%.*s", TEXT_ARG(request->named[i]));
+        options[count++] = arena_printf(arena, "keep=%.*s", TEXT_ARG(request->named[i]));
     return options;
 }
 
-/* Which inputs each child gets. */
+/* Makes the parts, and decides which inputs each gets. */
 static void make_batches(struct bitcode_compilation *compilation)
 {
-    size_t inputs = compilation->inputs.count;
+    struct parts_run *run = &compilation->run;
+    size_t inputs = run->inputs.count;
     size_t count = compilation->request->is_linked ? 1 : inputs;
 
     if (count > MOST_BATCHES)
         count = MOST_BATCHES;
-    compilation->count = count;
-    compilation->firsts = arena_zalloc(&compilation->arena, count + 1, sizeof(size_t));
+    parts_make(run, count);
+    compilation->firsts = arena_zalloc(&run->arena, count + 1, sizeof(size_t));
     for (size_t i = 0; i <= count; i++)
         compilation->firsts[i] = inputs * i / count;
 }
 
-/* What the part makes follows from the library, the options and the bytes of its inputs. */
-static struct cache_key make_key(const struct bitcode_compilation *compilation, size_t part,
-                                 const char *const *options, size_t count)
-{
-    struct key key;
-
-    key_begin(&key, "LLVM bitcode");
-    key_key(&key, compilation->request->link->library_key);
-    key_number(&key, count);
-    for (size_t i = 0; i < count; i++)
-        key_string(&key, options[i]);
-    for (size_t i = compilation->firsts[part]; i < compilation->firsts[part + 1]; i++)
-        key_bytes(&key, compilation->members[i]->entry.payload);
-    return key_end(&key);
-}
-
 static void make_jobs(struct bitcode_compilation *compilation)
 {
-    const struct lto_request *link = compilation->request->link;
-    size_t option_count;
-    const char **options = make_options(compilation, &option_count);
-    struct part *parts = arena_zalloc(&compilation->arena, compilation->count, sizeof *parts);
+    struct parts_run *run = &compilation->run;
+    const char **options = make_options(compilation);
 
-    for (size_t i = 0; i < option_count; i++)
+    for (size_t i = 0; options[i]; i++)
         if (strncmp(options[i], "keep=", 5) != 0)
             diag_verbose("libLLVM is given %s", options[i]);
-    for (size_t i = 0; i < compilation->count; i++) {
+    for (size_t i = 0; i < run->count; i++) {
         size_t first = compilation->firsts[i];
-        const struct job_inputs own = {compilation->inputs.list + first,
-                                       compilation->firsts[i + 1] - first, true};
+        const struct job_inputs own = {run->inputs.list + first, compilation->firsts[i + 1] - first,
+                                       true};
+        const struct cache_key common = lto_cache_common(run->link, &own);
 
-        compilation->words.size = 0;
-        job_write(&compilation->words, link->library, options, option_count, &own);
-        parts[i].answer = -1;
-        parts[i].job = arena_text(&compilation->arena, buffer_view(&compilation->words));
         for (size_t k = 0; k < own.count; k++)
-            parts[i].cost += own.list[k].size;
-        if (link->cache)
-            parts[i].key = make_key(compilation, i, options, option_count);
-    }
-    compilation->run.list = parts;
-    compilation->run.count = compilation->count;
-}
-
-static uint32_t count_threads(struct bitcode_compilation *compilation)
-{
-    uint64_t *needs = arena_alloc(&compilation->arena, compilation->count, sizeof *needs);
-
-    for (size_t i = 0; i < compilation->count; i++)
-        needs[i] = MEMORY_TO_START + MEMORY_OF_BYTE * compilation->run.list[i].cost;
-    return parts_threads(compilation->request->link, needs, compilation->count);
-}
-
-/* Reads the answers; what those hold that have failed tells how far they came. */
-static void read_answers(struct bitcode_compilation *compilation)
-{
-    compilation->answers =
-        arena_zalloc(&compilation->arena, compilation->count, sizeof *compilation->answers);
-    for (size_t i = 0; i < compilation->count; i++) {
-        struct part *part = &compilation->run.list[i];
-        bool is_read = part->answer >= 0 &&
-                       answer_read(part->answer, compilation->texts, &compilation->answers[i]);
-
-        part->succeeded &= is_read;
+            run->list[i].cost += own.list[k].size;
+        parts_set_job(run, &run->list[i], options, &own, &common);
     }
 }
 
 /* One module for each input, each with a NUL behind it. False when there are others. */
 static bool take_modules(struct bitcode_compilation *compilation, size_t part)
 {
-    struct text rest = compilation->answers[part].ptx;
+    struct text rest = compilation->run.list[part].answer.ptx;
     struct bitcode_module *module = compilation->result->modules + compilation->firsts[part];
     size_t count = compilation->firsts[part + 1] - compilation->firsts[part];
 
@@ -190,17 +128,17 @@ static bool take_results(struct bitcode_compilation *compilation)
     const struct member *list = compilation->request->link->members->list;
     bool is_linked = compilation->request->is_linked, ok = true;
 
-    result->count = is_linked ? 1 : compilation->inputs.count;
+    result->count = is_linked ? 1 : compilation->run.inputs.count;
     result->modules = arena_zalloc(compilation->texts, result->count, sizeof *result->modules);
     for (size_t i = 0; i < result->count; i++) {
         result->modules[i].first_member = (size_t)(compilation->members[i] - list);
         result->modules[i].name = compilation->members[i]->name;
     }
     if (is_linked) {
-        result->modules->ptx = compilation->answers->ptx;
+        result->modules->ptx = compilation->run.list->answer.ptx;
         result->modules->name = bitcode_name_part(compilation, 0, compilation->names);
     }
-    for (size_t i = 0; i < compilation->count && !is_linked; i++)
+    for (size_t i = 0; i < compilation->run.count && !is_linked; i++)
         ok &= take_modules(compilation, i);
     return ok;
 }
@@ -210,8 +148,8 @@ static void list_members(struct bitcode_compilation *compilation)
     const struct members *members = compilation->request->link->members;
     size_t count = 0;
 
-    compilation->members =
-        arena_zalloc(&compilation->arena, members->bitcode_count, sizeof(const struct member *));
+    compilation->members = arena_zalloc(&compilation->run.arena, members->bitcode_count,
+                                        sizeof(const struct member *));
     for (size_t i = 0; i < members->count; i++)
         if (members->list[i].role == MEMBER_BITCODE)
             compilation->members[count++] = &members->list[i];
@@ -223,12 +161,10 @@ static bool run_children(struct bitcode_compilation *compilation)
     struct parts_run *run = &compilation->run;
     size_t failed;
 
-    run->threads = count_threads(compilation);
-    run->is_repeated =
-        compilation->is_parted || run->count > run->threads || run->list->cost >= SIZE_OF_PARTS;
-    parts_run(run);
-    read_answers(compilation);
-    failed = parts_first_failed(run);
+    for (size_t i = 0; i < run->count; i++)
+        run->list[i].memory = MEMORY_TO_START + MEMORY_OF_BYTE * run->list[i].cost;
+    run->is_repeated |= run->list->cost >= SIZE_OF_PARTS;
+    failed = parts_run(run, compilation->texts);
     if (failed < run->count)
         bitcode_report_failed(compilation, failed);
     return failed == run->count;
@@ -266,13 +202,13 @@ static bool read_program(struct program *program, struct text answer)
     return true;
 }
 
-/* Keeps those that code is made by, or that say which passes are left. There is room for one more.
- * Returns their number. */
-static size_t leave_code_options(const char **options, size_t count)
+/* Drops all but those that code is made by, or that say which passes are left. Returns how many are
+ * kept. */
+static size_t leave_code_options(const char **options)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; options[i]; i++)
         if (strncmp(options[i], "arch=", 5) == 0 || strncmp(options[i], "level=", 6) == 0 ||
             strncmp(options[i], "llvm=", 5) == 0 || strncmp(options[i], "passes=", 7) == 0)
             options[kept++] = options[i];
@@ -282,41 +218,30 @@ static size_t leave_code_options(const char **options, size_t count)
 /* The parts' jobs: each has the whole program, and says which part of it is wanted. */
 static void make_part_jobs(struct bitcode_compilation *compilation, const struct program *program)
 {
-    const struct lto_request *link = compilation->request->link;
-    struct job_input *input = arena_zalloc(&compilation->arena, 1, sizeof *input);
-    struct part *parts = arena_zalloc(&compilation->arena, program->parts, sizeof *parts);
-    size_t option_count, all;
-    const char **options = make_options(compilation, &option_count);
-    struct key key;
+    struct parts_run *run = &compilation->run;
+    struct job_input *input = arena_zalloc(&run->arena, 1, sizeof *input);
+    const char **options = make_options(compilation);
+    size_t last = leave_code_options(options);
+    struct cache_key common;
 
-    *input = (struct job_input){.name = compilation->members[0]->name, .size = program->code.size};
-    compilation->inputs = (struct job_inputs){input, 1, true};
-    all = leave_code_options(options, option_count);
+    *input = (struct job_input){
+        .name = compilation->members[0]->name, .data = program->code, .size = program->code.size};
+    run->inputs = (struct job_inputs){input, 1, true};
+    common = lto_cache_common(run->link, &run->inputs);
+    parts_make(run, program->parts);
+    options[last + 1] = NULL;
     for (unsigned i = 0; i < program->parts; i++) {
-        options[all] = arena_printf(&compilation->arena, "part=%u/%u", i, program->parts);
-        compilation->words.size = 0;
-        job_write(&compilation->words, link->library, options, all + 1, &compilation->inputs);
-        parts[i].answer = -1;
-        parts[i].job = arena_text(&compilation->arena, buffer_view(&compilation->words));
-        parts[i].cost = program->code.size / program->parts;
-        if (!link->cache)
-            continue;
-        key_begin(&key, "LLVM part");
-        key_key(&key, link->library_key);
-        for (size_t k = 0; k <= all; k++)
-            key_string(&key, options[k]);
-        key_bytes(&key, program->code);
-        parts[i].key = key_end(&key);
+        options[last] = arena_printf(&run->arena, "part=%u/%u", i, program->parts);
+        run->list[i].cost = program->code.size / program->parts;
+        parts_set_job(run, &run->list[i], options, &run->inputs, &common);
     }
-    compilation->firsts = arena_zalloc(&compilation->arena, program->parts + 1, sizeof(size_t));
-    compilation->run.list = parts;
-    compilation->run.count = compilation->count = program->parts;
-    compilation->is_parted = true;
+    compilation->firsts = arena_zalloc(&run->arena, program->parts + 1, sizeof(size_t));
+    compilation->is_parted = run->is_repeated = true;
 }
 
 static void report_parts(struct bitcode_compilation *compilation)
 {
-    for (size_t i = 0; i < compilation->count; i++)
+    for (size_t i = 0; i < compilation->run.count; i++)
         bitcode_report_part(compilation, i);
 }
 
@@ -324,14 +249,15 @@ static void report_parts(struct bitcode_compilation *compilation)
  */
 static bool compile_parts(struct bitcode_compilation *compilation, const struct program *program)
 {
+    struct parts_run *run = &compilation->run;
+
     diag_verbose("LLVM bitcode of %zu modules, optimised to one of %zu bytes, is compiled in %u "
                  "parts",
-                 compilation->inputs.count, program->code.size, program->parts);
-    parts_free(&compilation->run);
-    close(compilation->inputs_fd);
-    compilation->inputs_fd = -1;
-    compilation->inputs_fd = compilation->run.inputs = lto_inputs_open();
-    if (!descriptor_write(compilation->inputs_fd, program->code.data, program->code.size))
+                 run->inputs.count, program->code.size, program->parts);
+    close(run->inputs_fd);
+    run->inputs_fd = -1;
+    run->inputs_fd = lto_inputs_open();
+    if (!descriptor_write(run->inputs_fd, program->code.data, program->code.size))
         context_raise(LINK_NO_MEMORY);
     make_part_jobs(compilation, program);
     if (!run_children(compilation))
@@ -342,14 +268,14 @@ static bool compile_parts(struct bitcode_compilation *compilation, const struct 
 
 static bool compile_program(struct bitcode_compilation *compilation, const struct program *program)
 {
-    struct text *texts = arena_zalloc(&compilation->arena, program->parts, sizeof *texts);
+    struct text *texts = arena_zalloc(&compilation->run.arena, program->parts, sizeof *texts);
 
     if (program->parts == 1)
         *texts = (struct text){(const char *)program->code.data, program->code.size};
     else if (!compile_parts(compilation, program))
         return false;
     for (size_t i = 0; i < program->parts && program->parts > 1; i++)
-        texts[i] = compilation->answers[i].ptx;
+        texts[i] = compilation->run.list[i].answer.ptx;
     return bitcode_join(&compilation->result->modules->ptx, compilation->texts, texts,
                         program->parts, &program->internal);
 }
@@ -366,7 +292,7 @@ static bool compile(struct bitcode_compilation *compilation)
     if (!wants_parts(compilation->request))
         return true;
     CONTEXT_DEFER(free_program, &program);
-    return !read_program(&program, compilation->answers->ptx) ||
+    return !read_program(&program, compilation->run.list->answer.ptx) ||
            compile_program(compilation, &program);
 }
 
@@ -379,20 +305,13 @@ enum link_code bitcode_compile(struct bitcode_result *result, struct arena *aren
         .result = result,
         .texts = arena,
         .names = names,
-        .inputs_fd = -1,
-        .run = {.library = link->library,
-                .jobserver = link->jobserver,
-                .stop = link->stop,
-                .timeout = link->timeout,
-                .title = "compiling LLVM bitcode",
-                .cache = link->cache},
+        .run = {.link = link, .inputs_fd = -1},
     };
     bool is_current, ok;
 
-    CONTEXT_DEFER(free_compilation, &compilation);
+    CONTEXT_DEFER(parts_end, &compilation.run);
     list_members(&compilation);
-    compilation.inputs_fd = compilation.run.inputs =
-        lto_inputs_write(&compilation.inputs, &compilation.arena, link->members, MEMBER_BITCODE);
+    lto_inputs_write(&compilation.run, MEMBER_BITCODE);
     is_current = watch_check(link->watch);
     ok = is_current && compile(&compilation);
     return ok ? LINK_OK : is_current ? LINK_NVVM_ERROR : LINK_ENVIRONMENT;

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "base/name_list.h"
 #include "diag/diag.h"
-#include "diag/events.h"
 #include "input/bitcode.h"
 #include "lto/bitcode_steps.h"
 #include "lto/report.h"
@@ -35,25 +33,25 @@ const char *bitcode_name_part(const struct bitcode_compilation *compilation, siz
 /* Which modules the child was working on when it failed. */
 static const char *describe_work(struct bitcode_compilation *compilation, size_t part)
 {
-    const struct lto_answer *answer = &compilation->answers[part];
+    const struct lto_answer *answer = &compilation->run.list[part].answer;
     const struct member *member = member_of(compilation, part, answer->failed_input);
     bool is_program = compilation->request->is_linked && answer->step != LTO_STEP_ADD;
 
     if (answer->step == LTO_STEP_LOAD || answer->step == LTO_STEP_CREATE)
         return "before it read any module";
     if (answer->step == LTO_STEP_ADD)
-        return arena_printf(&compilation->arena, "at '%s'", member->name);
-    if (is_program && compilation->inputs.count > 1)
-        return arena_printf(&compilation->arena,
+        return arena_printf(&compilation->run.arena, "at '%s'", member->name);
+    if (is_program && compilation->run.inputs.count > 1)
+        return arena_printf(&compilation->run.arena,
                             "while it compiled '%s' and %zu more modules as one",
-                            compilation->members[0]->name, compilation->inputs.count - 1);
-    return arena_printf(&compilation->arena, "while it compiled '%s'", member->name);
+                            compilation->members[0]->name, compilation->run.inputs.count - 1);
+    return arena_printf(&compilation->run.arena, "while it compiled '%s'", member->name);
 }
 
 /* LLVM reads what older versions wrote. True when that is why it failed. */
 static bool report_newer(struct bitcode_compilation *compilation, size_t part)
 {
-    const struct lto_answer *answer = &compilation->answers[part];
+    const struct lto_answer *answer = &compilation->run.list[part].answer;
     const struct member *member = member_of(compilation, part, answer->failed_input);
     struct bitcode bitcode;
     unsigned producer;
@@ -72,64 +70,33 @@ static bool report_newer(struct bitcode_compilation *compilation, size_t part)
     return true;
 }
 
-static struct lto_reporter reporter_of(struct bitcode_compilation *compilation)
-{
-    return (struct lto_reporter){.name = "libLLVM",
-                                 .library = compilation->request->link->library,
-                                 .inputs = &compilation->inputs,
-                                 .said = &compilation->said};
-}
-
 void bitcode_report_failed(struct bitcode_compilation *compilation, size_t index)
 {
     const struct part *part = &compilation->run.list[index];
-    const struct lto_answer *answer = &compilation->answers[index];
-    const struct lto_reporter reporter = reporter_of(compilation);
     const char *work = describe_work(compilation, index);
 
-    if (part->result.end == EXEC_EXITED && part->result.code == LTO_NO_MEMORY)
-        context_raise(LINK_NO_MEMORY);
-    if (part->result.end == EXEC_CANCELLED)
-        return;
-    if (part->result.end != EXEC_EXITED || part->result.code != 0) {
-        lto_report_death(&reporter, part, work);
-        return;
-    }
-    lto_report_output(&reporter, part);
-    if (answer->step == LTO_STEP_LOAD) {
-        diag_fatal("Could not load libLLVM '%s': %.*s", reporter.library, TEXT_ARG(answer->errors));
-        context_raise(LINK_ENVIRONMENT);
-    }
-    lto_report_log(&reporter, answer->errors, true);
-    if (!report_newer(compilation, index))
-        diag_fatal("libLLVM %u.%u '%s' failed %s", answer->major, answer->minor, reporter.library,
-                   work);
+    if (part->result.end != EXEC_CANCELLED && lto_report_end(&compilation->run, part, work) &&
+        !report_newer(compilation, index))
+        diag_fatal("libLLVM %u.%u '%s' failed %s", part->answer.major, part->answer.minor,
+                   compilation->run.link->library, work);
 }
 
 /* Parts of a program are all made of all its members. */
 static const char *name_event(struct bitcode_compilation *compilation, size_t index)
 {
-    return compilation->is_parted ? arena_printf(&compilation->arena, "bitcode-%zu.ptx", index)
-                                  : bitcode_name_part(compilation, index, &compilation->arena);
+    return compilation->is_parted ? arena_printf(&compilation->run.arena, "bitcode-%zu.ptx", index)
+                                  : bitcode_name_part(compilation, index, &compilation->run.arena);
 }
 
 void bitcode_report_part(struct bitcode_compilation *compilation, size_t index)
 {
-    const struct lto_reporter reporter = reporter_of(compilation);
     const struct part *part = &compilation->run.list[index];
-    const struct lto_answer *answer = &compilation->answers[index];
+    const struct lto_answer *answer = &part->answer;
     const char *name = name_event(compilation, index);
 
-    if (part->result.output)
-        lto_report_log(&reporter, (struct text){part->result.output, part->result.output_size},
-                       false);
-    lto_report_log(&reporter, answer->infos, false);
+    lto_report_logs(&compilation->run, part);
     diag_verbose("libLLVM %u.%u '%s' makes %zu bytes of %s, peak %" PRIu64 " MiB", answer->major,
-                 answer->minor, reporter.library, answer->ptx.size, name, part->result.peak >> 20);
-    events_record(&(struct event){.kind = EVENT_PART,
-                                  .name = text_of(name),
-                                  .start = part->started,
-                                  .end = part->started + part->nanoseconds,
-                                  .peak = part->result.peak,
-                                  .is_apart = true});
+                 answer->minor, compilation->run.link->library, answer->ptx.size, name,
+                 part->result.peak >> 20);
+    lto_report_event(part, name);
 }

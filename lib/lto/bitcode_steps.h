@@ -1,11 +1,8 @@
 /* bitcode_steps.h: what bitcode.c shares with the files of its steps. Private to them. */
 #pragma once
 
-#include "base/buffer.h"
 #include "base/table.h"
-#include "lto/answer.h"
 #include "lto/bitcode.h"
-#include "lto/job.h"
 #include "lto/part.h"
 
 /* bitcode_join.c: joins the PTX of a program's parts, each of which defines some of it, into one
@@ -20,17 +17,10 @@ struct bitcode_compilation {
     struct bitcode_result *result;
     struct arena *texts; /* for what is made */
     struct arena *names;
-    struct arena arena;
-    struct buffer words;
-    struct job_inputs inputs;
     const struct member **members; /* as the inputs */
-    int inputs_fd;
-    size_t *firsts; /* input of each part; one more stands behind the last */
-    size_t count;
-    bool is_parted; /* what runs are parts of the program, all made of all members */
+    size_t *firsts;                /* input of each part; one more stands behind the last */
+    bool is_parted;                /* what runs are parts of the program, all made of all members */
     struct parts_run run;
-    struct lto_answer *answers;
-    struct table said;
 };
 
 /* The part's only member; with several "bitcode.ptx(a.bc+b.bc)", in `arena`. */

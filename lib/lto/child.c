@@ -24,6 +24,7 @@ enum { WORD = 1, JOB, INPUTS, ANSWER, REPORT };
 
 struct child {
     char *const *argv;
+    struct bytes job; /* mapped */
     int status;
 };
 
@@ -52,23 +53,6 @@ static bool map(struct bytes *bytes, const char *path)
     return true;
 }
 
-/* Says what the answer must be, for those who get it by a machine that may die. */
-static bool write_report(char *const *argv, struct bytes job, int status)
-{
-    struct job_report report = {.code = status == LTO_CHILD_ANSWERED    ? LINK_OK
-                                        : status == LTO_CHILD_NO_MEMORY ? LINK_NO_MEMORY
-                                                                        : LINK_ENVIRONMENT};
-    struct buffer text = {0};
-    struct bytes answer;
-
-    if (!map(&answer, argv[ANSWER]))
-        return false;
-    job_report_hash(job, report.input);
-    job_report_hash(answer, report.output);
-    job_report_write(&text, &report);
-    return output_write_file(argv[REPORT], buffer_bytes(&text));
-}
-
 /* libnvvm's threads are then as many as the link has tokens for it (measured on 13.0; what it makes
  * stays the same). It is no part of the job, which is the same without make. */
 static void add_tokens(struct lto_job *job, struct arena *arena)
@@ -85,12 +69,11 @@ static enum link_code run(void *argument)
     struct child *child = argument;
     char *const *argv = child->argv;
     struct arena arena = {0}; /* the process's end frees it */
-    struct bytes words, inputs;
+    struct bytes inputs;
     struct lto_job job;
 
-    child->status = LTO_CHILD_NO_JOB;
-    if (!map(&words, argv[JOB]) || !map(&inputs, argv[INPUTS]) ||
-        !job_read(&job, &arena, argv[JOB], words, inputs))
+    if (!map(&child->job, argv[JOB]) || !map(&inputs, argv[INPUTS]) ||
+        !job_read(&job, &arena, argv[JOB], child->job, inputs))
         return LINK_FAILED;
     if (child_tokens_are_here() && !job.is_llvm)
         add_tokens(&job, &arena);
@@ -100,14 +83,31 @@ static enum link_code run(void *argument)
         return LINK_FAILED;
     }
     child->status = job.is_llvm ? llvm_run(&job) : nvjitlink_run(&job);
-    if (argv[REPORT] && !write_report(argv, words, child->status))
-        child->status = LTO_CHILD_NO_JOB;
     return LINK_OK;
+}
+
+/* Says what the answer must be, for those who get it by a machine that may die. */
+static enum link_code write_report(void *argument)
+{
+    const struct child *child = argument;
+    struct job_report report = {.code = child->status == LTO_CHILD_ANSWERED    ? LINK_OK
+                                        : child->status == LTO_CHILD_NO_MEMORY ? LINK_NO_MEMORY
+                                                                               : LINK_ENVIRONMENT};
+    struct buffer text = {0};
+    struct bytes answer;
+
+    if (!map(&answer, child->argv[ANSWER]))
+        return LINK_FAILED;
+    job_report_hash(child->job, report.input);
+    job_report_hash(answer, report.output);
+    job_report_write(&text, &report);
+    return output_write_file(child->argv[REPORT], buffer_bytes(&text)) ? LINK_OK : LINK_FAILED;
 }
 
 int lto_child_run(char *const *argv)
 {
-    struct child child = {argv, LTO_CHILD_NO_JOB};
+    struct child child = {.argv = argv, .status = LTO_CHILD_NO_JOB};
+    enum link_code code;
 
     /* In a link of this machine the parent has seen to that. */
     if (argv[REPORT])
@@ -116,5 +116,10 @@ int lto_child_run(char *const *argv)
     if (argv[WORD][strlen(LTO_CHILD_WORD)] == '=')
         dlopen(argv[WORD] + strlen(LTO_CHILD_WORD "="), RTLD_NOW | RTLD_LOCAL);
     fork_serve_if_wanted();
-    return context_run(run, &child) == LINK_NO_MEMORY ? LTO_CHILD_NO_MEMORY : child.status;
+    code = context_run(run, &child);
+    if (code == LINK_NO_MEMORY)
+        child.status = LTO_CHILD_NO_MEMORY;
+    if (argv[REPORT] && code != LINK_FAILED && context_run(write_report, &child) != LINK_OK)
+        child.status = LTO_CHILD_NO_JOB;
+    return child.status;
 }

@@ -11,8 +11,6 @@
 
 #include <stdbool.h>
 
-#include "lto/answer.h"
-
 /* The first word of the command line. */
 #define LTO_CHILD_WORD "--lto-part"
 
@@ -22,7 +20,7 @@ bool lto_child_is_wanted(int argc, char *const *argv);
 /* How it ends. 1 is an answer that could not be written. */
 enum lto_child_status {
     LTO_CHILD_ANSWERED = 0, /* be the answer that the library failed */
-    LTO_CHILD_NO_MEMORY = LTO_NO_MEMORY,
+    LTO_CHILD_NO_MEMORY = 2,
     LTO_CHILD_NO_JOB = 3, /* the files cannot be read, or hold no job: reported */
 };
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/context.h"
 #include "diag/diag.h"
@@ -81,18 +80,15 @@ struct writer {
 
 static void write_bytes(struct writer *writer, const void *data, size_t size)
 {
-    if (!descriptor_write(writer->fd, data, size)) {
-        close(writer->fd);
+    if (!descriptor_write(writer->fd, data, size))
         context_raise(LINK_NO_MEMORY);
-    }
     writer->size += size;
 }
 
-/* The header of a fatbin with nothing in it but that entry. */
-static void write_header(struct writer *writer, const struct fatbin_entry *entry)
+/* The header of a fatbin with nothing in it but one entry of `size` bytes. */
+static void write_header(struct writer *writer, uint64_t size)
 {
     uint8_t head[FATBIN_HEADER_SIZE] = {0x50, 0xED, 0x55, 0xBA, 1, 0, FATBIN_HEADER_SIZE, 0};
-    uint64_t size = entry->whole.size;
 
     for (size_t i = 0; i < 8; i++)
         head[8 + i] = (uint8_t)(size >> (8 * i));
@@ -103,15 +99,16 @@ static void write_member(struct writer *writer, struct job_input *input,
                          const struct member *member)
 {
     static const char zeros[ALIGNMENT];
+    const struct fatbin_entry *entry = &member->entry;
+    bool is_fatbin = entry->whole.size > 0;
 
-    *input = (struct job_input){
-        .name = member->name, .offset = writer->size, .is_fatbin = member->entry.whole.size > 0};
-    if (input->is_fatbin) {
-        write_header(writer, &member->entry);
-        write_bytes(writer, member->entry.whole.data, member->entry.whole.size);
-    } else {
-        write_bytes(writer, member->entry.payload.data, member->entry.payload.size);
-    }
+    *input = (struct job_input){.name = member->name,
+                                .data = is_fatbin ? entry->whole : entry->payload,
+                                .offset = writer->size,
+                                .is_fatbin = is_fatbin};
+    if (is_fatbin)
+        write_header(writer, input->data.size);
+    write_bytes(writer, input->data.data, input->data.size);
     input->size = writer->size - input->offset;
     write_bytes(writer, zeros, (size_t)(-writer->size % ALIGNMENT));
 }
@@ -128,17 +125,16 @@ int lto_inputs_open(void)
     context_raise(LINK_ENVIRONMENT);
 }
 
-int lto_inputs_write(struct job_inputs *inputs, struct arena *arena, const struct members *members,
-                     enum member_role role)
+void lto_inputs_write(struct parts_run *run, enum member_role role)
 {
+    const struct members *members = run->link->members;
     size_t most = role == MEMBER_LTO ? members->lto_count : members->bitcode_count;
-    struct job_input *list = arena_alloc(arena, most, sizeof *list);
-    struct writer writer = {.fd = lto_inputs_open()};
+    struct job_input *list = arena_alloc(&run->arena, most, sizeof *list);
+    struct writer writer = {.fd = run->inputs_fd = lto_inputs_open()};
     size_t count = 0;
 
     for (size_t i = 0; i < members->count; i++)
         if (members->list[i].role == role)
             write_member(&writer, &list[count++], &members->list[i]);
-    *inputs = (struct job_inputs){list, count, role == MEMBER_BITCODE};
-    return writer.fd;
+    run->inputs = (struct job_inputs){list, count, role == MEMBER_BITCODE};
 }

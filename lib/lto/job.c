@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
+#include "base/context.h"
 #include "diag/diag.h"
 
 #define FORMAT "1"
@@ -19,23 +21,29 @@ static void add_word(struct buffer *words, const char *key, const char *value)
     buffer_char(words, '\0');
 }
 
-void job_write(struct buffer *words, const char *library, const char *const *options,
-               size_t option_count, const struct job_inputs *inputs)
+struct text job_write(struct arena *arena, const char *library, const char *const *options,
+                      const struct job_inputs *inputs)
 {
-    add_word(words, "format", FORMAT);
-    add_word(words, inputs->is_bitcode ? "llvm" : "library", library);
-    for (size_t i = 0; i < option_count; i++)
-        add_word(words, "option", options[i]);
+    struct buffer words = {0};
+    struct text job;
+
+    CONTEXT_DEFER(buffer_cleanup, &words);
+    add_word(&words, "format", FORMAT);
+    add_word(&words, inputs->is_bitcode ? "llvm" : "library", library);
+    for (size_t i = 0; options && options[i]; i++)
+        add_word(&words, "option", options[i]);
     for (size_t i = 0; i < inputs->count; i++) {
         const struct job_input *input = &inputs->list[i];
 
-        buffer_printf(words, "input=%s %" PRIu64 " %" PRIu64,
+        buffer_printf(&words, "input=%s %" PRIu64 " %" PRIu64,
                       inputs->is_bitcode ? "bitcode"
                       : input->is_fatbin ? "fatbin"
                                          : "ltoir",
                       input->offset, input->size);
-        buffer_char(words, '\0');
+        buffer_char(&words, '\0');
     }
+    job = arena_text(arena, buffer_view(&words));
+    return job;
 }
 
 /* Takes a decimal number, and the blank behind it, off *text. */

@@ -16,12 +16,12 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/buffer.h"
 #include "base/text.h"
 
 /* Where one input stands in the file of all. */
 struct job_input {
-    const char *name; /* for messages; the job does not have it */
+    const char *name;  /* for messages; the job does not have it */
+    struct bytes data; /* what is compiled; a fatbin's header stands in front of it in the file */
     uint64_t offset;
     uint64_t size;
     bool is_fatbin; /* one LTO-IR entry in a container; else raw LTO-IR, or bitcode */
@@ -50,9 +50,10 @@ struct job_inputs {
     bool is_bitcode; /* for libLLVM; else LTO-IR for libnvJitLink */
 };
 
-/* Appends the job's words. No input: the library is only to be loaded. */
-void job_write(struct buffer *words, const char *library, const char *const *options,
-               size_t option_count, const struct job_inputs *inputs);
+/* The job's words, in `arena`. `options` ends with NULL, and may be NULL. No input: the library is
+ * only to be loaded. */
+struct text job_write(struct arena *arena, const char *library, const char *const *options,
+                      const struct job_inputs *inputs);
 
 /* The value of a word "key=value" with that key, or NULL. */
 const char *job_value(const char *word, const char *key);

@@ -51,7 +51,6 @@ struct run {
     llvm_target target;
     llvm_machine machine;
     llvm_layout layout;
-    struct buffer errors, infos, ptx;
 };
 
 /* Tells those who would find this process dead where it was. */
@@ -66,7 +65,7 @@ static void begin_step(struct run *run, enum lto_step step, size_t input)
 
 static bool fail(struct run *run, const char *message)
 {
-    buffer_printf(&run->errors, "%s\n", message ? message : "no reason given");
+    buffer_printf(&run->answer.errors, "%s\n", message ? message : "no reason given");
     return false;
 }
 
@@ -77,9 +76,9 @@ static void take_diagnostic(llvm_diagnostic diagnostic, void *argument)
     char *text = run->api.get_description(diagnostic);
 
     if (severity == LLVM_SEVERITY_ERROR)
-        buffer_printf(&run->errors, "%s\n", text);
+        buffer_printf(&run->answer.errors, "%s\n", text);
     else if (severity == LLVM_SEVERITY_WARNING)
-        buffer_printf(&run->infos, "WARNING: %s\n", text);
+        buffer_printf(&run->answer.infos, "WARNING: %s\n", text);
     run->api.dispose_message(text);
 }
 
@@ -121,7 +120,8 @@ static bool parse_words(struct run *run)
     int known = llvm_api_unknown(run->job->library, run->words + 1, count);
 
     if (known < count) {
-        buffer_printf(&run->errors, "it has no option '%s' (-Xllvm)\n", run->words[known + 1]);
+        buffer_printf(&run->answer.errors, "it has no option '%s' (-Xllvm)\n",
+                      run->words[known + 1]);
         return false;
     }
     run->api.parse_options(run->word_count, run->words, NULL);
@@ -136,7 +136,7 @@ static bool take_options(struct run *run)
     run->words[run->word_count++] = "minilink";
     for (size_t i = 0; i < job->option_count; i++)
         if (!take_option(run, job->options[i])) {
-            buffer_printf(&run->errors, "option '%s' is not understood\n", job->options[i]);
+            buffer_printf(&run->answer.errors, "option '%s' is not understood\n", job->options[i]);
             return false;
         }
     if (run->word_count > 1 && !parse_words(run))
@@ -198,7 +198,7 @@ static bool choose_cpu(struct run *run)
         dup2(before, STDERR_FILENO);
     close(before);
     close(said);
-    return ok || (run->errors.size == 0 && fail(run, strerror(errno)));
+    return ok || (run->answer.errors.size == 0 && fail(run, strerror(errno)));
 }
 
 static bool open_target(struct run *run)
@@ -216,7 +216,8 @@ static bool open_target(struct run *run)
     if (!choose_cpu(run))
         return false;
     if (strcmp(arch_name(run->arch, asked), run->cpu) != 0)
-        buffer_printf(&run->infos, "it does not know %s: code is made for %s\n", asked, run->cpu);
+        buffer_printf(&run->answer.infos, "it does not know %s: code is made for %s\n", asked,
+                      run->cpu);
     return true;
 }
 
@@ -247,7 +248,7 @@ static bool read_module(struct run *run, llvm_context context, size_t index, llv
     begin_step(run, LTO_STEP_ADD, index);
     buffer = run->api.make_buffer((const char *)data.data, data.size, "bitcode", 0);
     return !run->api.parse_bitcode(context, buffer, module) ||
-           (run->errors.size == 0 && fail(run, "it cannot be read"));
+           (run->answer.errors.size == 0 && fail(run, "it cannot be read"));
 }
 
 static bool run_passes(struct run *run, llvm_module module, const char *passes)
@@ -287,8 +288,8 @@ static bool emit(struct run *run, llvm_module module)
 
     if (run->api.emit(run->machine, module, LLVM_ASSEMBLY_FILE, &message, &buffer))
         return fail(run, message);
-    buffer_append(&run->ptx, run->api.buffer_start(buffer), run->api.buffer_size(buffer));
-    return run->errors.size == 0;
+    buffer_append(&run->answer.ptx, run->api.buffer_start(buffer), run->api.buffer_size(buffer));
+    return run->answer.errors.size == 0;
 }
 
 /* What only a compiler must keep, a linker may drop: clang lists there kernels of other files,
@@ -312,7 +313,7 @@ static bool compile_modules(struct run *run)
         if (!open_machine(run, llvm_module_ptx(&run->api, module, 0)) || !optimize(run, module) ||
             !drop_unused(run, module) || !emit(run, module))
             return false;
-        buffer_char(&run->ptx, '\0');
+        buffer_char(&run->answer.ptx, '\0');
         run->api.dispose_machine(run->machine);
         run->api.dispose_context(context);
     }
@@ -347,7 +348,7 @@ static llvm_module link_modules(struct run *run, llvm_context context)
         run->api.set_target(modules[i], TRIPLE);
         run->api.set_layout(modules[i], run->layout);
         if (run->api.link_modules(program, modules[i])) {
-            if (run->errors.size == 0)
+            if (run->answer.errors.size == 0)
                 fail(run, "it cannot be linked to the others");
             return NULL;
         }
@@ -381,7 +382,7 @@ static bool emit_part(struct run *run, llvm_buffer bitcode)
     llvm_module program;
 
     if (run->api.open_bitcode(make_context(run), bitcode, &program))
-        return run->errors.size == 0 && fail(run, "it cannot be read");
+        return run->answer.errors.size == 0 && fail(run, "it cannot be read");
     if (!run->machine && !open_machine(run, llvm_module_ptx(&run->api, program, 0)))
         return false;
     choose_rows(run);
@@ -405,12 +406,12 @@ static bool write_parts(struct run *run, llvm_module program)
     llvm_parts_deal(&run->api, program, run->parts);
     llvm_parts_promote(&run->api, program, &names);
     bitcode = run->api.write_bitcode(program);
-    buffer_printf(&run->ptx, LLVM_PARTS_HEAD "%u %zu\n", run->parts, names.size);
-    buffer_text(&run->ptx, buffer_view(&names));
+    buffer_printf(&run->answer.ptx, LLVM_PARTS_HEAD "%u %zu\n", run->parts, names.size);
+    buffer_text(&run->answer.ptx, buffer_view(&names));
     buffer_free(&names);
     if (run->parts == 1)
         return emit_part(run, bitcode);
-    buffer_append(&run->ptx, run->api.buffer_start(bitcode), run->api.buffer_size(bitcode));
+    buffer_append(&run->answer.ptx, run->api.buffer_start(bitcode), run->api.buffer_size(bitcode));
     return true;
 }
 
@@ -452,29 +453,16 @@ static bool compile(struct run *run)
     return run->is_linked ? compile_program(run) : compile_modules(run);
 }
 
-static char *take(struct buffer *buffer, uint64_t *size)
-{
-    *size = buffer->size;
-    return buffer->data;
-}
-
 int llvm_run(const struct lto_job *job)
 {
     struct run run = {.job = job, .answer = ANSWER_DRAFT, .level = LLVM_LEVEL_AGGRESSIVE};
     struct answer_head *head = &run.answer.head;
     unsigned patch;
-    char error[256];
 
-    if (!llvm_api_load(&run.api, job->library, error, sizeof error)) {
-        answer_set_error(&run.answer, error);
-        return answer_write(job->answer, &run.answer);
+    if (llvm_api_load(&run.api, job->library, &run.answer.errors)) {
+        run.api.get_version(&head->major, &head->minor, &patch);
+        if (compile(&run))
+            head->step = LTO_STEP_DONE;
     }
-    run.api.get_version(&head->major, &head->minor, &patch);
-    if (compile(&run))
-        head->step = LTO_STEP_DONE;
-    run.answer.errors = take(&run.errors, &head->error_size);
-    run.answer.infos = take(&run.infos, &head->info_size);
-    run.answer.ptx = take(&run.ptx, &head->ptx_size);
-    lseek(job->answer, 0, SEEK_SET);
     return answer_write(job->answer, &run.answer);
 }

@@ -23,6 +23,6 @@
 
 #define LLVM_PARTS_HEAD "parts "
 
-/* Does the job. The result is that of answer_write(). While it works its answer holds the step that
- * it is at, for those who find it dead. */
+/* Does the job. The result is that of answer_write(). Raises LINK_NO_MEMORY. While it works its
+ * answer holds the step that it is at, for those who find it dead. */
 int llvm_run(const struct lto_job *job);

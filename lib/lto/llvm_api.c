@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,22 +17,22 @@ static const struct {
 #undef LLVM_ROW
 };
 
-bool llvm_api_load(struct llvm_api *api, const char *path, char *error, size_t size)
+bool llvm_api_load(struct llvm_api *api, const char *path, struct buffer *error)
 {
     void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 
     if (!library) {
-        snprintf(error, size, "%s", dlerror());
+        buffer_string(error, dlerror());
         return false;
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *address = dlsym(library, functions[i].name);
 
         if (!address) {
-            snprintf(error, size,
-                     "it has no function '%s': it must be libLLVM 16 or newer, with the "
-                     "target NVPTX",
-                     functions[i].name);
+            buffer_printf(error,
+                          "it has no function '%s': it must be libLLVM 16 or newer, with the "
+                          "target NVPTX",
+                          functions[i].name);
             return false;
         }
         memcpy((char *)api + functions[i].offset, &address, sizeof address);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "base/text.h"
 
 typedef struct llvm_context *llvm_context;
@@ -166,7 +167,7 @@ static inline struct text llvm_name(const struct llvm_api *api, llvm_value value
 
 /* Loads the library. False, with the reason in `error`, when it cannot be loaded or lacks a
  * function: LLVM's before 16 do. */
-bool llvm_api_load(struct llvm_api *api, const char *path, char *error, size_t size);
+bool llvm_api_load(struct llvm_api *api, const char *path, struct buffer *error);
 
 /* Index of the first of `count` words that is no option of the library at `path`; `count` when all
  * are. A library that cannot be read has none. */

@@ -1,6 +1,5 @@
 /* locate_library.c: whether LTO-IR is linked, and with which library. */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
@@ -15,37 +14,18 @@
 static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
                                            "libnvJitLink.so"};
 
-struct attempt {
-    struct buffer words;
-    struct part part;
-    struct parts_run run;
-};
-
-static void free_attempt(void *argument)
-{
-    struct attempt *attempt = argument;
-
-    parts_free(&attempt->run);
-    buffer_free(&attempt->words);
-    close(attempt->run.inputs);
-}
-
 /* Whether the loader finds a library of that name, asked of a child. */
 static bool can_load(const char *name)
 {
-    const struct job_inputs none = {0};
-    struct attempt attempt = {
-        .part = {.answer = -1},
-        .run = {.inputs = lto_inputs_open(), .threads = 1},
-    };
+    const struct lto_request link = {0};
+    struct parts_run run = {.link = &link, .inputs_fd = lto_inputs_open()};
+    bool ok;
 
-    CONTEXT_DEFER(free_attempt, &attempt);
-    job_write(&attempt.words, name, NULL, 0, &none);
-    attempt.part.job = buffer_view(&attempt.words);
-    attempt.run.list = &attempt.part;
-    attempt.run.count = 1;
-    parts_run(&attempt.run);
-    return attempt.part.succeeded;
+    CONTEXT_DEFER(parts_end, &run);
+    parts_make(&run, 1);
+    run.list->job = job_write(&run.arena, name, NULL, &run.inputs);
+    ok = parts_run(&run, &run.arena) == 1;
+    return ok;
 }
 
 static char *find_library(const struct toolkit_request *toolkit, struct buffer *tried)

@@ -67,20 +67,10 @@ struct lto_request {
                             copied and found unchanged */
 };
 
-/* One compilation that was made. */
-struct lto_part {
-    struct text ptx;          /* NUL-terminated */
-    size_t kernel_count;      /* names or patterns that it was given; 0 = it was given all */
-    const char *first_kernel; /* of these, or NULL */
-    uint64_t started;         /* of clock_now() */
-    uint64_t nanoseconds;
-    uint64_t peak; /* bytes of memory that it had at a time; 0 = not known */
-};
-
 /* What becomes of the LTO-IR. Start with {0}. */
 struct lto_result {
-    struct text ptx; /* one module */
-    struct lto_part *parts;
+    struct text ptx;          /* one module */
+    const struct text *parts; /* of which it was made */
     size_t part_count;
 };
 

@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/context.h"
 #include "cache/file_hash.h"
+#include "distribute/distribute.h"
+#include "lto/lto.h"
 #include "os/descriptor.h"
 #include "os/exec.h"
 
@@ -43,38 +45,31 @@ bool lto_cache_identify(struct cache_key *library, const char *name, const char 
     return ok;
 }
 
-struct cache_key lto_cache_common(const struct cache_key *library, const struct members *members,
-                                  const struct distribution *distribution)
+struct cache_key lto_cache_common(const struct lto_request *link, const struct job_inputs *inputs)
 {
     struct key key;
 
+    if (!link->cache)
+        return (struct cache_key){0};
     key_begin(&key, "LTO");
-    key_key(&key, library);
+    key_key(&key, link->library_key);
     /* A report says what minilink has written there, not which libnvJitLink it has found. */
-    if (distribution)
-        distribute_add_to_key(&key, distribution);
-    for (size_t i = 0; i < members->count; i++) {
-        const struct fatbin_entry *entry = &members->list[i].entry;
-        bool is_fatbin = entry->whole.size > 0;
-
-        if (members->list[i].role != MEMBER_LTO)
-            continue;
-        key_number(&key, is_fatbin);
-        key_bytes(&key, is_fatbin ? entry->whole : entry->payload);
+    if (link->distribution)
+        distribute_add_to_key(&key, link->distribution);
+    for (size_t i = 0; i < inputs->count; i++) {
+        key_number(&key, inputs->list[i].is_fatbin);
+        key_bytes(&key, inputs->list[i].data);
     }
     return key_end(&key);
 }
 
-struct cache_key lto_cache_key(const struct cache_key *common, const char *const *options,
-                               size_t count)
+struct cache_key lto_cache_key(const struct cache_key *common, const char *const *options)
 {
     struct key key;
 
     key_begin(&key, "LTO part");
     key_key(&key, common);
-    key_number(&key, count);
-    for (size_t i = 0; i < count; i++)
-        key_string(&key, options[i]);
+    key_strings(&key, options);
     return key_end(&key);
 }
 
@@ -103,7 +98,7 @@ static bool take(struct part *part, const struct cache_value *value)
         descriptor_write(answer, value->parts[PART_ANSWER].data, value->parts[PART_ANSWER].size) &&
         take_output(&part->result, value->parts[PART_OUTPUT])) {
         memcpy(&part->result.peak, peak->data, peak->size);
-        part->answer = answer;
+        part->answer_fd = answer;
         return true;
     }
     if (answer >= 0)
@@ -155,7 +150,7 @@ void lto_cache_keep(struct cache *cache, const struct part *part)
 
     if (!cache)
         return;
-    answer = read_answer(part->answer, &size);
+    answer = read_answer(part->answer_fd, &size);
     if (!answer)
         return;
     value.parts[PART_ANSWER] = (struct bytes){answer, size};

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 
 #include "cache/cache.h"
-#include "input/member.h"
 #include "lto/part.h"
 
 /* Which library of that name it is, by what its output depends on: its contents, the variables that
@@ -18,13 +17,11 @@
 bool lto_cache_identify(struct cache_key *library, const char *name, const char *path,
                         struct cache *cache);
 
-/* What the keys of all parts have in common: the library, and the LTO-IR that is compiled. */
-struct cache_key lto_cache_common(const struct cache_key *library, const struct members *members,
-                                  const struct distribution *distribution);
+/* What the keys of all parts that are made of these inputs have in common; zero without a cache. */
+struct cache_key lto_cache_common(const struct lto_request *link, const struct job_inputs *inputs);
 
-/* The key of the part that is given these options. */
-struct cache_key lto_cache_key(const struct cache_key *common, const char *const *options,
-                               size_t count);
+/* The key of the part that is given these options, which end with NULL. */
+struct cache_key lto_cache_key(const struct cache_key *common, const char *const *options);
 
 /* Fills the part when it is in the cache: as if a child had ended well. */
 bool lto_cache_find(struct cache *cache, struct part *part);

@@ -9,9 +9,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "lto/answer.h"
 
 /* The types of inputs (nvJitLinkInputType). */
@@ -46,10 +46,7 @@ static bool find(void *library, struct answer_draft *answer, const char *name, v
     if (!address)
         address = dlsym(library, name);
     if (!address) {
-        char text[128];
-
-        snprintf(text, sizeof text, "it has neither '%s' nor '%s'", versioned, name);
-        answer_set_error(answer, text);
+        buffer_printf(&answer->errors, "it has neither '%s' nor '%s'", versioned, name);
         return false;
     }
     memcpy(function, &address, sizeof address); /* POSIX: a function's address fits */
@@ -62,9 +59,10 @@ static bool load(const char *path, struct functions *functions, struct answer_dr
 
     errno = 0;
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library && errno == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
     if (!library) {
-        answer->is_out_of_memory = errno == ENOMEM;
-        answer_set_error(answer, dlerror());
+        buffer_string(&answer->errors, dlerror());
         return false;
     }
     if (!find(library, answer, "nvJitLinkVersion", &functions->version))
@@ -81,26 +79,21 @@ static bool load(const char *path, struct functions *functions, struct answer_dr
            find(library, answer, "nvJitLinkGetInfoLog", &functions->info_log);
 }
 
-/* Copies one of the library's texts, without its final NULs. The result is *code. */
-static char *take_text(struct answer_draft *answer, nvjitlink_handle handle,
-                       int (*get_size)(nvjitlink_handle, size_t *),
-                       int (*get)(nvjitlink_handle, char *), uint64_t *size, int32_t *code)
+/* Copies one of the library's texts, without its final NULs. Returns the library's result. */
+static int take_text(struct buffer *text, nvjitlink_handle handle,
+                     int (*get_size)(nvjitlink_handle, size_t *),
+                     int (*get)(nvjitlink_handle, char *))
 {
-    size_t length = 0;
-    char *text;
+    size_t size = 0;
+    int code = get_size(handle, &size);
 
-    *size = 0;
-    *code = get_size(handle, &length);
-    if (*code || length == 0)
-        return NULL;
-    text = calloc(length + 1, 1);
-    if (!text) {
-        answer->is_out_of_memory = true;
-        return NULL;
-    }
-    *code = get(handle, text);
-    *size = strlen(text);
-    return text;
+    if (code || size == 0)
+        return code;
+    buffer_zeros(text, size);
+    buffer_char(text, '\0');
+    code = get(handle, text->data);
+    text->size = strlen(text->data);
+    return code;
 }
 
 static void run_steps(const struct lto_job *job, const struct functions *functions,
@@ -125,9 +118,8 @@ static void run_steps(const struct lto_job *job, const struct functions *functio
     if (head->code)
         return;
     head->step = LTO_STEP_PTX;
-    answer->ptx = take_text(answer, handle, functions->ptx_size, functions->ptx, &head->ptx_size,
-                            &head->code);
-    if (head->code == 0 && answer->ptx)
+    head->code = take_text(&answer->ptx, handle, functions->ptx_size, functions->ptx);
+    if (head->code == 0 && answer->ptx.data)
         head->step = LTO_STEP_DONE;
 }
 
@@ -136,7 +128,6 @@ int nvjitlink_run(const struct lto_job *job)
     struct answer_draft answer = ANSWER_DRAFT;
     struct functions functions;
     nvjitlink_handle handle = NULL;
-    int32_t ignored;
 
     if (!load(job->library, &functions, &answer))
         return answer_write(job->answer, &answer);
@@ -149,10 +140,8 @@ int nvjitlink_run(const struct lto_job *job)
     if (answer.head.code == 0)
         run_steps(job, &functions, handle, &answer);
     if (handle) {
-        answer.errors = take_text(&answer, handle, functions.error_log_size, functions.error_log,
-                                  &answer.head.error_size, &ignored);
-        answer.infos = take_text(&answer, handle, functions.info_log_size, functions.info_log,
-                                 &answer.head.info_size, &ignored);
+        take_text(&answer.errors, handle, functions.error_log_size, functions.error_log);
+        take_text(&answer.infos, handle, functions.info_log_size, functions.info_log);
     }
     /* The handle is not destroyed: the process ends, and that is where libraries like to crash. */
     return answer_write(job->answer, &answer);

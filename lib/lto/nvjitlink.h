@@ -14,7 +14,7 @@
 #define NVJITLINK_INPUT_NAME      "input-%08zu"
 #define NVJITLINK_INPUT_NAME_SIZE 15 /* with the NUL, for the first hundred million */
 
-/* Does the job. 0; 1 when no answer could be written; LTO_NO_MEMORY when memory ran out on
+/* Does the job. The result is that of answer_write(). Raises LINK_NO_MEMORY when memory runs out on
  * our side of the library, or in loading it. */
 int nvjitlink_run(const struct lto_job *job);
 

@@ -118,8 +118,8 @@ bool lto_options_name_kernels(const struct lto_request *request)
  * several parts, there is no -split-compile: threads inside of libnvvm cost more than they give,
  * and with any value but 1 some instructions have their operands in another order (measured), which
  * would make one part's code another than that of several. */
-size_t lto_options(const char *const **words, struct arena *arena,
-                   const struct lto_request *request, bool is_open, const struct lto_share *share)
+const char *const *lto_options(struct arena *arena, const struct lto_request *request, bool is_open,
+                               const struct lto_share *share)
 {
     const struct agreement *agreement = request->agreement;
     const char *const *nvvm = request->nvvm_options;
@@ -149,6 +149,5 @@ size_t lto_options(const char *const **words, struct arena *arena,
         add_share(&options, request->used, share);
     for (int list = 0; list < USED_LISTS && has_host_info && !share; list++)
         add_names(&options, request->used, (enum used_list)list);
-    *words = options.words;
-    return options.count;
+    return options.words;
 }

@@ -41,7 +41,7 @@ static bool run_copy(struct part *part, const struct exec_request *run, const in
         .is_repeated = part->run->is_repeated,
     };
 
-    return part->run->library && (job.is_repeated || !self_exec_is_program()) &&
+    return part->run->link->library && (job.is_repeated || !self_exec_is_program()) &&
            fork_server_run(&job, &part->result);
 }
 
@@ -51,8 +51,9 @@ static bool run_copy(struct part *part, const struct exec_request *run, const in
 static void run_child(struct part *part, int job)
 {
     const struct parts_run *run = part->run;
+    const char *library = run->link->library;
     const struct child_tokens *tokens = child_tokens_get();
-    const int pass[] = {job, run->inputs, part->answer, tokens ? tokens->fds[0] : -1,
+    const int pass[] = {job, run->inputs_fd, part->answer_fd, tokens ? tokens->fds[0] : -1,
                         tokens ? tokens->fds[1] : -1};
     char paths[3][FD_PATH_SIZE], own[PATH_MAX], word[PATH_MAX + sizeof LTO_CHILD_WORD];
     const char *program = run->program ? run->program : self_exec_file(own);
@@ -65,7 +66,7 @@ static void run_child(struct part *part, int job)
         .variables = {tokens ? tokens->flags : NULL},
         .fixed_addresses = true,
         .output_limit = OUTPUT_LIMIT,
-        .timeout = run->timeout,
+        .timeout = run->link->timeout,
         .cancelled = &part->cancelled,
     };
 
@@ -73,8 +74,8 @@ static void run_child(struct part *part, int job)
         part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = tokens->error};
         return;
     }
-    snprintf(word, sizeof word, "%s%s%s", LTO_CHILD_WORD, run->library ? "=" : "",
-             run->library ? run->library : "");
+    snprintf(word, sizeof word, "%s%s%s", LTO_CHILD_WORD, library ? "=" : "",
+             library ? library : "");
     if (tokens || !run_copy(part, &request, pass)) {
         for (int i = 0; i < 3; i++) {
             snprintf(paths[i], sizeof paths[i], "/dev/fd/%d", pass[i]);
@@ -83,7 +84,7 @@ static void run_child(struct part *part, int job)
         exec_run(&request, &part->result);
     }
     part->succeeded = part->result.end == EXEC_EXITED && part->result.code == LTO_CHILD_ANSWERED &&
-                      answer_succeeded(part->answer);
+                      answer_succeeded(part->answer_fd);
 }
 
 static void give_up_behind(struct part *part)
@@ -110,8 +111,8 @@ static void run_part(void *argument)
     if (is_cancelled(part))
         return;
     part->started = clock_now();
-    part->answer = descriptor_memory_file("minilink-lto");
-    job = part->answer < 0 ? -1 : descriptor_memory_file("minilink-lto-job");
+    part->answer_fd = descriptor_memory_file("minilink-lto");
+    job = part->answer_fd < 0 ? -1 : descriptor_memory_file("minilink-lto-job");
     if (job >= 0 && descriptor_write(job, part->job.data, part->job.size))
         run_child(part, job);
     else
@@ -121,7 +122,7 @@ static void run_part(void *argument)
     part->nanoseconds = clock_now() - part->started;
     progress_done(part->cost);
     if (part->succeeded)
-        lto_cache_keep(part->run->cache, part);
+        lto_cache_keep(part->run->link->cache, part);
     else
         give_up_behind(part);
 }
@@ -141,7 +142,7 @@ static size_t make_tasks(struct pool_task *tasks, struct parts_run *run, uint64_
         struct part *part = &run->list[i];
 
         part->run = run;
-        if (lto_cache_find(run->cache, part))
+        if (lto_cache_find(run->link->cache, part))
             continue;
         *cost += part->cost;
         tasks[count++] = (struct pool_task){run_part, part, priority_of(part->cost)};
@@ -159,70 +160,116 @@ static void give_up(void *argument)
 }
 
 /* Those that are left to run. Returns how many ran at one time. */
-static uint32_t run_tasks(struct parts_run *run, const struct dispatch_request *wanted)
+static uint32_t run_tasks(struct parts_run *run, struct pool_task *tasks, size_t count)
 {
-    uint32_t threads = run->threads;
-
-    cancellation_watch(run->stop, give_up, run);
-    if (run->distribution)
-        remote_parts_compile(run);
-    else
-        threads = dispatch_run(wanted);
-    cancellation_unwatch(run->stop);
-    return threads;
-}
-
-uint32_t parts_run(struct parts_run *run)
-{
-    struct pool_task *tasks = memory_zalloc(run->count, sizeof *tasks);
-    struct dispatch_request wanted = {
+    const struct dispatch_request wanted = {
         .tasks = tasks,
+        .count = count,
         .threads = run->threads,
-        .jobserver = run->jobserver,
+        .jobserver = run->link->jobserver,
         .child_threads = run->child_threads,
         .is_cancelled = is_cancelled,
     };
-    uint64_t cost = 0;
     uint32_t threads = run->threads;
 
-    CONTEXT_DEFER(memory_cleanup, &tasks);
-    wanted.count = make_tasks(tasks, run, &cost);
-    if (wanted.count) {
-        progress_stage(run->title ? run->title : "compiling LTO-IR", wanted.count, cost);
-        threads = run_tasks(run, &wanted);
-    }
-    if (wanted.count < run->count)
-        threads = run->threads;
+    cancellation_watch(run->link->stop, give_up, run);
+    if (run->link->distribution)
+        remote_parts_compile(run);
+    else
+        threads = dispatch_run(&wanted);
+    cancellation_unwatch(run->link->stop);
     return threads;
 }
 
-uint32_t parts_threads(const struct lto_request *link, uint64_t *needs, size_t count)
+/* How many parts the link lets run at one time. */
+static uint32_t count_threads(const struct parts_run *run)
 {
+    const struct lto_request *link = run->link;
     uint32_t threads = link->threads ? link->threads : (uint32_t)pool_cpu_count();
     uint32_t limit = pool_sequential_reason() ? 1 : link->thread_limit;
+    uint64_t *needs = memory_zalloc(run->count, sizeof *needs);
 
+    CONTEXT_DEFER(memory_cleanup, &needs);
+    for (size_t i = 0; i < run->count; i++)
+        needs[i] = run->list[i].memory;
     if (limit && threads > limit)
         threads = limit;
-    if (threads > count)
-        threads = (uint32_t)count;
-    return fit_threads(threads, link->memory_limit, needs, count);
+    if (threads > run->count)
+        threads = (uint32_t)run->count;
+    threads = fit_threads(threads, link->memory_limit, needs, run->count);
+    return threads;
 }
 
-size_t parts_first_failed(const struct parts_run *run)
+static void run_all(struct parts_run *run)
 {
-    size_t i = 0;
+    struct pool_task *tasks = memory_zalloc(run->count, sizeof *tasks);
+    uint64_t cost = 0;
+    size_t count;
+    uint32_t threads;
 
-    while (i < run->count && run->list[i].succeeded)
-        i++;
-    return i;
+    CONTEXT_DEFER(memory_cleanup, &tasks);
+    run->threads = count_threads(run);
+    run->is_repeated |= run->count > run->threads;
+    count = make_tasks(tasks, run, &cost);
+    if (count == 0)
+        return;
+    progress_stage(run->inputs.is_bitcode ? "compiling LLVM bitcode" : "compiling LTO-IR", count,
+                   cost);
+    threads = run_tasks(run, tasks, count);
+    if (count == run->count)
+        run->threads = threads;
 }
 
-void parts_free(struct parts_run *run)
+size_t parts_run(struct parts_run *run, struct arena *texts)
+{
+    size_t first_failed = 0;
+
+    run_all(run);
+    for (size_t i = 0; i < run->count; i++) {
+        struct part *part = &run->list[i];
+
+        part->succeeded &=
+            part->answer_fd >= 0 && answer_read(part->answer_fd, texts, &part->answer);
+    }
+    while (first_failed < run->count && run->list[first_failed].succeeded)
+        first_failed++;
+    return first_failed;
+}
+
+static void free_parts(struct parts_run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
-        if (run->list[i].answer >= 0)
-            close(run->list[i].answer);
+        if (run->list[i].answer_fd >= 0)
+            close(run->list[i].answer_fd);
         free(run->list[i].result.output);
     }
     run->count = 0;
+}
+
+void parts_make(struct parts_run *run, size_t count)
+{
+    free_parts(run);
+    run->list = arena_zalloc(&run->arena, count, sizeof *run->list);
+    for (size_t i = 0; i < count; i++)
+        run->list[i].answer_fd = -1;
+    run->count = count;
+}
+
+void parts_set_job(struct parts_run *run, struct part *part, const char *const *options,
+                   const struct job_inputs *inputs, const struct cache_key *common)
+{
+    part->job = job_write(&run->arena, run->link->library, options, inputs);
+    if (run->link->cache)
+        part->key = lto_cache_key(common, options);
+}
+
+void parts_end(void *argument)
+{
+    struct parts_run *run = argument;
+
+    free_parts(run);
+    if (run->inputs_fd >= 0)
+        close(run->inputs_fd);
+    table_free(&run->said);
+    arena_free(&run->arena);
 }

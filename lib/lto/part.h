@@ -1,4 +1,4 @@
-/* part.h: runs of libnvJitLink in children, several at a time.
+/* part.h: runs of libnvJitLink or libLLVM in children, several at a time.
  *
  * minilink-internals(7), LTO in parts. A part is given its job, and leaves an answer. Parts run as
  * chunks do: on the pool, within the jobserver's tokens, the costliest first. When one fails, those
@@ -10,24 +10,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "cache/cache.h"
-#include "distribute/distribute.h"
+#include "lto/answer.h"
+#include "lto/job.h"
 #include "os/exec.h"
-#include "pool/jobserver.h"
 
 struct parts_run;
-struct cancellation; /* os/cancellation.h */
-struct lto_request;  /* lto/lto.h */
+struct lto_request; /* lto/lto.h */
 
-/* Start with {.answer = -1} and what stands first. */
 struct part {
     struct text job;      /* from job_write */
     uint64_t cost;        /* beside that of other parts */
+    uint64_t memory;      /* that it is thought to take, in bytes */
     struct cache_key key; /* when the run has a cache */
 
-    struct exec_result result; /* how the child ended; the owner frees its output */
-    int answer;                /* file in memory, for answer_read; -1 = none */
+    struct exec_result result; /* how the child ended, and what it printed */
+    int answer_fd;             /* file in memory; -1 = none */
+    struct lto_answer answer;  /* what is in it; zero when there is no whole one */
     bool succeeded;            /* the library did all that it was asked for */
     bool is_found;             /* in the cache: an earlier link had it compiled */
     uint64_t started;          /* of clock_now() */
@@ -36,39 +38,38 @@ struct part {
     struct parts_run *run;
 };
 
+/* Compilations by one library. Start with {.link, .inputs_fd}; parts_end() ends it. */
 struct parts_run {
-    const char *program; /* minilink; NULL = self_exec_file() */
-    const char *library; /* that the jobs name; NULL = none is loaded before a job is known */
-    bool is_repeated;    /* more children with the library follow in this link */
-    int inputs;          /* file with all inputs */
+    const struct lto_request *link; /* how parts run; without a library none is loaded before a job
+                                       is known */
+    const char *program;            /* minilink; NULL = self_exec_file() */
+    struct arena arena;             /* for what is needed until the end */
+    struct job_inputs inputs;
+    int inputs_fd; /* file with all inputs; -1 = none */
     struct part *list;
     size_t count;
-    uint32_t threads;
+    bool is_repeated;       /* more children with the library follow in this link */
     uint32_t child_threads; /* that libnvvm is told to use in one part, at most */
-    enum jobserver_use jobserver;
-    const char *title;                       /* for progress; NULL = LTO-IR */
-    unsigned timeout;                        /* seconds for each part; 0 = no limit */
-    const struct distribution *distribution; /* who else runs the parts, or NULL */
-    struct cancellation *stop;               /* set when no part is wanted any more; or NULL */
-    struct cache *cache; /* asked before a part is run, and given what it makes; or NULL */
+    uint32_t threads;       /* how many parts ran at one time at most, or would have */
+    struct table said;      /* lines of the library that have been reported */
 };
 
-/* Runs all parts, but those that the cache has. Returns how many ran at one time at most, or would
- * have. */
-uint32_t parts_run(struct parts_run *run);
+/* Makes `count` parts without jobs, and frees those that there were. */
+void parts_make(struct parts_run *run, size_t count);
 
-/* How many of `count` parts, which need so many bytes of memory each, the link lets run at one
- * time.
- */
-uint32_t parts_threads(const struct lto_request *link, uint64_t *needs, size_t count);
+/* Gives a part of the run its job, with the key that it has beside `common`, from
+ * lto_cache_common(). `options` ends with NULL. */
+void parts_set_job(struct parts_run *run, struct part *part, const char *const *options,
+                   const struct job_inputs *inputs, const struct cache_key *common);
+
+/* Runs all parts, but those that the cache has, and reads their answers, whose texts live in
+ * `texts`. Returns the index of the first part that failed; count = none. */
+size_t parts_run(struct parts_run *run, struct arena *texts);
 
 /* remote_parts.c: has the distributor run those parts that are not in the cache. Each is left as
  * its child would have left it; one that there is no answer of, as one whose child has found no
  * job. */
 void remote_parts_compile(struct parts_run *run);
 
-/* Index of the first part that failed; count = none. */
-size_t parts_first_failed(const struct parts_run *run);
-
-/* Closes files and frees output. */
-void parts_free(struct parts_run *run);
+/* Frees all of a struct parts_run, and closes its files. */
+void parts_end(void *run);

@@ -8,8 +8,8 @@
 #include "diag/diag.h"
 #include "distribute/job_messages.h"
 #include "distribute/minilink_path.h"
-#include "lto/answer.h"
 #include "lto/child.h"
+#include "lto/lto.h"
 #include "lto/lto_cache.h"
 #include "os/descriptor.h"
 
@@ -36,12 +36,12 @@ static void choose_tool(struct sending *sending)
     struct distribute_batch *batch = &sending->batch;
     const char **words = arena_alloc(&batch->arena, 3, sizeof *words);
 
-    words[0] = minilink_path_there(&batch->arena, sending->run->distribution);
-    words[1] = sending->run->library
-                   ? arena_printf(&batch->arena, "%s=%s", LTO_CHILD_WORD, sending->run->library)
-                   : LTO_CHILD_WORD;
+    words[0] = minilink_path_there(&batch->arena, sending->run->link->distribution);
+    words[1] = sending->run->link->library ? arena_printf(&batch->arena, "%s=%s", LTO_CHILD_WORD,
+                                                          sending->run->link->library)
+                                           : LTO_CHILD_WORD;
     words[2] = NULL;
-    if (!descriptor_map(sending->run->inputs, &sending->inputs))
+    if (!descriptor_map(sending->run->inputs_fd, &sending->inputs))
         context_raise(LINK_NO_MEMORY);
     batch->tool = (struct distribute_tool){
         .words = words,
@@ -50,7 +50,7 @@ static void choose_tool(struct sending *sending)
         .shared = {(const char *)sending->inputs.data, sending->inputs.size},
         .is_positional = true,
         .reports = true,
-        .time_limit = sending->run->timeout,
+        .time_limit = sending->run->link->timeout,
     };
 }
 
@@ -87,15 +87,15 @@ static const char *believe(void *argument, struct arena *arena, const struct dis
 
 static void take_answer(struct part *part, const struct distribute_job *job)
 {
-    part->answer = descriptor_memory_file("minilink-lto");
-    if (part->answer < 0 || !descriptor_write(part->answer, job->data, job->size)) {
+    part->answer_fd = descriptor_memory_file("minilink-lto");
+    if (part->answer_fd < 0 || !descriptor_write(part->answer_fd, job->data, job->size)) {
         part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = errno};
         return;
     }
     part->result = (struct exec_result){.end = EXEC_EXITED, .code = LTO_CHILD_ANSWERED};
-    part->succeeded = answer_succeeded(part->answer);
+    part->succeeded = answer_succeeded(part->answer_fd);
     if (part->succeeded)
-        lto_cache_keep(part->run->cache, part);
+        lto_cache_keep(part->run->link->cache, part);
 }
 
 static void take_parts(struct sending *sending)
@@ -139,9 +139,10 @@ static void run_jobs(struct sending *sending)
 
 void remote_parts_compile(struct parts_run *run)
 {
-    struct sending sending = {
-        .run = run,
-        .batch = {.distribution = run->distribution, .check = believe, .begins = answer_begins}};
+    struct sending sending = {.run = run,
+                              .batch = {.distribution = run->link->distribution,
+                                        .check = believe,
+                                        .begins = answer_begins}};
 
     CONTEXT_DEFER(let_go, &sending);
     make_jobs(&sending);

@@ -1,6 +1,7 @@
 /* report.c: the library's own words lose their heads, which become severities. */
 #include "lto/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,9 @@
 #include "base/context.h"
 #include "base/text_scan.h"
 #include "diag/diag.h"
+#include "diag/events.h"
+#include "lto/child.h"
+#include "lto/lto.h"
 #include "lto/nvjitlink.h"
 
 static bool starts_with(struct text line, const char *word)
@@ -76,46 +80,56 @@ static void report_line(const char *name, struct text line, bool is_error)
         diag_info("%s: %.*s", name, TEXT_ARG(line));
 }
 
-static void report_named(const struct lto_reporter *reporter, struct text line, bool is_error)
+static const char *library_name(const struct parts_run *run)
+{
+    return run->inputs.is_bitcode ? "libLLVM" : "libnvJitLink";
+}
+
+static void report_named(const struct parts_run *run, struct text line, bool is_error)
 {
     struct buffer named = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &named);
-    restore_names(&named, line, reporter->inputs);
-    report_line(reporter->name, buffer_view(&named), is_error);
+    restore_names(&named, line, &run->inputs);
+    report_line(library_name(run), buffer_view(&named), is_error);
 }
 
-void lto_report_log(const struct lto_reporter *reporter, struct text log, bool is_error)
+/* Reports the lines of one of the library's texts, each that no part has said before. */
+static void report_log(struct parts_run *run, struct text log, bool is_error)
 {
     struct text line;
 
     while (text_scan_line(&log, &line)) {
         if (line.size > 0 && line.data[line.size - 1] == '\r')
             line.size--;
-        if (!is_blank(line) && table_find(reporter->said, line) == TABLE_NONE) {
-            table_set(reporter->said, line, 0);
-            report_named(reporter, line, is_error);
+        if (!is_blank(line) && table_find(&run->said, line) == TABLE_NONE) {
+            table_set(&run->said, arena_text(&run->arena, line), 0);
+            report_named(run, line, is_error);
         }
     }
 }
 
-void lto_report_output(const struct lto_reporter *reporter, const struct part *part)
+/* What the library wrote to the standard descriptors, which it should not. */
+static struct text output_of(const struct part *part)
 {
-    const struct text output = {part->result.output, part->result.output_size};
-
-    if (output.data)
-        lto_report_log(reporter, output, true);
+    return (struct text){part->result.output, part->result.output_size};
 }
 
-void lto_report_death(const struct lto_reporter *reporter, const struct part *part,
-                      const char *when)
+void lto_report_logs(struct parts_run *run, const struct part *part)
 {
-    const struct exec_result *result = &part->result;
-    const char *name = reporter->name, *library = reporter->library;
+    report_log(run, output_of(part), false);
+    report_log(run, part->answer.errors, false);
+    report_log(run, part->answer.infos, false);
+}
+
+/* The library crashed, ended the process, or was killed. */
+static void report_death(const struct parts_run *run, const struct exec_result *result,
+                         const char *when)
+{
+    const char *name = library_name(run), *library = run->link->library;
     const char *space = when ? " " : "";
 
     when = when ? when : "";
-    lto_report_output(reporter, part);
     if (result->end == EXEC_SIGNALED)
         diag_fatal("%s '%s' was killed by signal %d (%s)%s%s", name, library, result->code,
                    strsignal(result->code), space, when);
@@ -132,31 +146,48 @@ void lto_report_death(const struct lto_reporter *reporter, const struct part *pa
         diag_note("It had %" PRIu64 " MiB; where memory ran out, --memory-limit= lets fewer run at "
                   "a time",
                   result->peak >> 20);
-    if (!reporter->inputs->is_bitcode)
+    if (!run->inputs.is_bitcode)
         diag_note("--lto-source=ptx links the PTX beside the LTO-IR instead");
     if (result->end == EXEC_NOT_STARTED ||
         (result->end == EXEC_SIGNALED && result->code == SIGXFSZ))
         context_raise(LINK_ENVIRONMENT);
 }
 
-void lto_report_failure(const struct lto_reporter *reporter, const struct part *part,
-                        const struct lto_answer *answer)
+static bool is_out_of_memory(const struct exec_result *result)
 {
-    const struct job_inputs *inputs = reporter->inputs;
+    return (result->end == EXEC_NOT_STARTED && result->code == ENOMEM) ||
+           (result->end == EXEC_EXITED && result->code == LTO_CHILD_NO_MEMORY);
+}
 
-    lto_report_output(reporter, part);
+bool lto_report_end(struct parts_run *run, const struct part *part, const char *when)
+{
+    const struct lto_answer *answer = &part->answer;
+    bool has_ended_well =
+        part->result.end == EXEC_EXITED && part->result.code == LTO_CHILD_ANSWERED;
+
+    if (is_out_of_memory(&part->result))
+        context_raise(LINK_NO_MEMORY);
+    report_log(run, output_of(part), true);
+    /* One that is whole now could not be read when its child ended. */
+    if (!has_ended_well || !answer->errors.data || answer->step == LTO_STEP_DONE) {
+        report_death(run, &part->result, when);
+        return false;
+    }
     if (answer->step == LTO_STEP_LOAD) {
-        diag_fatal("Could not load libnvJitLink '%s': %.*s", reporter->library,
+        diag_fatal("Could not load %s '%s': %.*s", library_name(run), run->link->library,
                    TEXT_ARG(answer->errors));
         context_raise(LINK_ENVIRONMENT);
     }
-    lto_report_log(reporter, answer->errors, true);
-    if (answer->step == LTO_STEP_ADD && answer->failed_input < inputs->count)
-        diag_fatal("libnvJitLink does not take '%s': %s", inputs->list[answer->failed_input].name,
-                   nvjitlink_code_text(answer->code));
-    else if (answer->step == LTO_STEP_CREATE)
-        diag_fatal("libnvJitLink does not take the options: %s", nvjitlink_code_text(answer->code));
-    else
-        diag_fatal("elfLink JIT compile failed: %s",
-                   answer->code ? nvjitlink_code_text(answer->code) : "libnvJitLink made no PTX");
+    report_log(run, answer->errors, true);
+    return true;
+}
+
+void lto_report_event(const struct part *part, const char *name)
+{
+    events_record(&(struct event){.kind = EVENT_PART,
+                                  .name = text_of(name),
+                                  .start = part->started,
+                                  .end = part->started + part->nanoseconds,
+                                  .peak = part->result.peak,
+                                  .is_apart = true});
 }

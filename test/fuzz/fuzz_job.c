@@ -15,7 +15,7 @@ static bool is_inside(struct bytes part, struct bytes whole)
 static void check_job(const struct lto_job *job, struct bytes inputs)
 {
     struct arena arena = {0};
-    struct buffer words = {0};
+    struct text words;
     struct lto_job again;
     struct job_input *list = arena_zalloc(&arena, job->input_count, sizeof *list);
 
@@ -29,16 +29,15 @@ static void check_job(const struct lto_job *job, struct bytes inputs)
             .is_fatbin = job->inputs[i].is_fatbin,
         };
     }
-    job_write(&words, job->library, job->options, job->option_count,
-              &(struct job_inputs){list, job->input_count, job->is_llvm});
-    if (!job_read(&again, &arena, "again", buffer_bytes(&words), inputs) ||
+    words = job_write(&arena, job->library, job->options,
+                      &(struct job_inputs){list, job->input_count, job->is_llvm});
+    if (!job_read(&again, &arena, "again", text_bytes(words), inputs) ||
         again.option_count != job->option_count || again.input_count != job->input_count ||
         strcmp(again.library, job->library) != 0 || again.is_llvm != job->is_llvm)
         abort();
     for (size_t i = 0; i < job->option_count; i++)
         if (strcmp(again.options[i], job->options[i]) != 0)
             abort();
-    buffer_free(&words);
     arena_free(&arena);
 }
 

@@ -8,12 +8,13 @@
 #include "diag/diag.h"
 #include "lto/answer.h"
 #include "lto/job.h"
+#include "lto/lto.h"
 #include "lto/part.h"
 #include "os/descriptor.h"
 #include "suite.h"
 
 static struct arena arena;
-static struct buffer words;
+static struct text words;
 static struct diag_sink said;
 
 static const struct job_input list[] = {
@@ -32,16 +33,15 @@ void tear_down(void)
 {
     diag_state_get()->sink = NULL;
     diag_sink_free(&said);
-    buffer_free(&words);
     arena_free(&arena);
     arena = (struct arena){0};
 }
 
 static void write_job(void)
 {
-    const char *const options[] = {"-lto", "", "-Xnvvm=-host-ref-ek=a,b"};
+    const char *const options[] = {"-lto", "", "-Xnvvm=-host-ref-ek=a,b", NULL};
 
-    job_write(&words, "/lib/x.so", options, 3, &inputs);
+    words = job_write(&arena, "/lib/x.so", options, &inputs);
 }
 
 static bool read_job(struct lto_job *job, size_t size)
@@ -72,11 +72,11 @@ TEST(a_job_is_read_back)
 
 TEST(a_job_for_llvm_is_read_back)
 {
-    const char *const options[] = {"arch=sm_90", "link"};
+    const char *const options[] = {"arch=sm_90", "link", NULL};
     const struct job_inputs bitcode = {list, 1, true};
     struct lto_job job;
 
-    job_write(&words, "/lib/libLLVM.so.19.1", options, 2, &bitcode);
+    words = job_write(&arena, "/lib/libLLVM.so.19.1", options, &bitcode);
     ck_assert(read_job(&job, words.size));
     ck_assert(job.is_llvm);
     ck_assert_str_eq(job.library, "/lib/libLLVM.so.19.1");
@@ -122,7 +122,7 @@ TEST_LOOP(damaged_words_are_refused, 12)
     struct lto_job job;
 
     write_job();
-    buffer_append(&words, damaged[_i], strlen(damaged[_i]) + 1);
+    words = arena_join(&arena, words, (struct text){damaged[_i], strlen(damaged[_i]) + 1});
     ck_assert(!read_job(&job, words.size));
     buffer_char(&said.text, '\0');
     ck_assert_ptr_nonnull(strstr(said.text.data, "a.job"));
@@ -130,74 +130,63 @@ TEST_LOOP(damaged_words_are_refused, 12)
 
 static char program[4096], library[4096];
 
-/* Runs two parts in children, in which the library behaves that way. */
-static void run_two(struct parts_run *run, struct part *parts, const char *way)
+/* Runs two parts in children, in which the library behaves that way. Returns the first that fails.
+ */
+static size_t run_two(struct parts_run *run, const char *way)
 {
-    static const char *const options[] = {"-lto", "-ptx"};
+    static const char *const options[] = {"-lto", "-ptx", NULL};
+    static const struct lto_request link = {.jobserver = JOBSERVER_OFF, .threads = 2};
     const char *build = getenv("BUILD");
-    static struct buffer job;
 
     snprintf(program, sizeof program, "%s/minilink", build ? build : "build");
     snprintf(library, sizeof library, "%s/fake-nvjitlink.so", build ? build : "build");
     setenv("FAKE_PTX", "fixtures/fatbin/a.ptx", 1);
     setenv("FAKE_WAY", way, 1);
-    job.size = 0;
-    job_write(&job, library, options, 2, &inputs);
     *run = (struct parts_run){
-        .program = program,
-        .inputs = descriptor_memory_file("inputs"),
-        .list = parts,
-        .count = 2,
-        .threads = 2,
-        .jobserver = JOBSERVER_OFF,
-    };
-    ck_assert_int_eq(write(run->inputs, contents, sizeof contents), sizeof contents);
-    for (size_t i = 0; i < 2; i++)
-        parts[i] = (struct part){.answer = -1, .job = buffer_view(&job), .cost = i};
-    parts_run(run);
-    buffer_free(&job);
+        .link = &link, .program = program, .inputs_fd = descriptor_memory_file("inputs")};
+    ck_assert_int_eq(write(run->inputs_fd, contents, sizeof contents), sizeof contents);
+    parts_make(run, 2);
+    for (size_t i = 0; i < 2; i++) {
+        run->list[i].job = job_write(&run->arena, library, options, &inputs);
+        run->list[i].cost = i;
+    }
+    return parts_run(run, &arena);
 }
 
 TEST(children_leave_answers)
 {
-    struct part parts[2];
     struct parts_run run;
 
-    run_two(&run, parts, "");
-    ck_assert_uint_eq(parts_first_failed(&run), 2);
+    ck_assert_uint_eq(run_two(&run, ""), 2);
     for (size_t i = 0; i < 2; i++) {
-        struct lto_answer answer;
+        const struct part *part = &run.list[i];
 
-        ck_assert(answer_read(parts[i].answer, &arena, &answer));
-        ck_assert_ptr_nonnull(strstr(answer.ptx.data, "// input input-00000000: type 4, 5 bytes"));
-        ck_assert_uint_gt(parts[i].result.peak, 0);
-        ck_assert_uint_gt(parts[i].nanoseconds, 0);
+        ck_assert_ptr_nonnull(
+            strstr(part->answer.ptx.data, "// input input-00000000: type 4, 5 bytes"));
+        ck_assert_uint_gt(part->result.peak, 0);
+        ck_assert_uint_gt(part->nanoseconds, 0);
     }
-    parts_free(&run);
-    close(run.inputs);
+    parts_end(&run);
 }
 
 TEST_LOOP(the_first_part_that_fails_is_told, 4)
 {
     static const char *const ways[] = {"crash", "fail", "exit", "refuse"};
-    struct part parts[2];
     struct parts_run run;
 
-    run_two(&run, parts, ways[_i]);
-    ck_assert_uint_eq(parts_first_failed(&run), 0);
-    ck_assert(!parts[1].succeeded);
-    parts_free(&run);
-    close(run.inputs);
+    ck_assert_uint_eq(run_two(&run, ways[_i]), 0);
+    ck_assert(!run.list[1].succeeded);
+    parts_end(&run);
 }
 
 TEST(a_program_that_is_not_there_is_told)
 {
-    struct part part = {.answer = -1, .job = TEXT("x")};
-    struct parts_run run = {
-        .program = "/none/minilink", .inputs = 0, .list = &part, .count = 1, .threads = 1};
+    const struct lto_request link = {0};
+    struct parts_run run = {.link = &link, .program = "/none/minilink", .inputs_fd = -1};
 
-    parts_run(&run);
-    ck_assert_uint_eq(parts_first_failed(&run), 0);
-    ck_assert_int_eq(part.result.end, EXEC_NOT_STARTED);
-    parts_free(&run);
+    parts_make(&run, 1);
+    run.list->job = TEXT("x");
+    ck_assert_uint_eq(parts_run(&run, &arena), 0);
+    ck_assert_int_eq(run.list->result.end, EXEC_NOT_STARTED);
+    parts_end(&run);
 }

@@ -113,25 +113,25 @@ TEST(inputs_are_aligned)
     static const uint8_t code[] = "LTO-IR of some size";
     struct member list[4];
     struct members members = {.list = list, .count = 4, .lto_count = 4};
-    struct job_inputs inputs;
-    int fd;
+    const struct lto_request link = {.members = &members};
+    struct parts_run run = {.link = &link};
 
     for (size_t i = 0; i < 4; i++)
         list[i] = (struct member){
             .name = "a", .role = MEMBER_LTO, .entry = {.payload = {code, 5 + 3 * i}}};
-    fd = lto_inputs_write(&inputs, &arena, &members, MEMBER_LTO);
-    ck_assert_uint_eq(inputs.count, 4);
+    lto_inputs_write(&run, MEMBER_LTO);
+    ck_assert_uint_eq(run.inputs.count, 4);
     for (size_t i = 0; i < 4; i++) {
+        const struct job_input *input = &run.inputs.list[i];
         char bytes[sizeof code];
 
-        ck_assert_uint_eq(inputs.list[i].offset % 8, 0);
-        ck_assert_uint_eq(inputs.list[i].size, 5 + 3 * i);
-        ck_assert_int_eq(pread(fd, bytes, sizeof bytes, (off_t)inputs.list[i].offset) >=
-                             (ssize_t)inputs.list[i].size,
-                         1);
-        ck_assert_int_eq(memcmp(bytes, code, inputs.list[i].size), 0);
+        ck_assert_uint_eq(input->offset % 8, 0);
+        ck_assert_uint_eq(input->size, 5 + 3 * i);
+        ck_assert_int_ge(pread(run.inputs_fd, bytes, sizeof bytes, (off_t)input->offset),
+                         (ssize_t)input->size);
+        ck_assert_int_eq(memcmp(bytes, code, input->size), 0);
     }
-    close(fd);
+    parts_end(&run);
 }
 
 TEST(every_code_has_a_text)
