@@ -3,17 +3,22 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/name_list.h"
 #include "base/text_scan.h"
 #include "diag/diag.h"
-#include "lto/bitcode_steps.h"
+#include "input/bitcode.h"
+#include "lto/bitcode_join.h"
 #include "lto/llvm.h"
 #include "lto/lto_cache.h"
 #include "lto/lto_steps.h"
+#include "lto/part.h"
 #include "lto/partition.h"
+#include "lto/report.h"
 #include "os/descriptor.h"
 
 /* Modules that are compiled by themselves come in so many batches at most: a child takes as long to
@@ -27,6 +32,112 @@
 #define MEMORY_TO_START (UINT64_C(96) << 20)
 #define MEMORY_OF_BYTE  200u
 
+/* One call of bitcode_compile. */
+struct compilation {
+    const struct bitcode_request *request;
+    struct bitcode_result *result;
+    struct arena *texts; /* for what is made */
+    struct arena *names;
+    const struct member **members; /* as the inputs */
+    size_t *firsts;                /* input of each part; one more stands behind the last */
+    bool is_parted;                /* what runs are parts of the program, all made of all members */
+    struct parts_run run;
+};
+
+static const struct member *member_of(const struct compilation *compilation, size_t part,
+                                      uint32_t input)
+{
+    size_t first = compilation->firsts[part], end = compilation->firsts[part + 1];
+
+    return compilation->members[first + input < end ? first + input : first];
+}
+
+/* The part's only member; with several "bitcode.ptx(a.bc+b.bc)", in `arena`. */
+static const char *name_part(const struct compilation *compilation, size_t part,
+                             struct arena *arena)
+{
+    size_t first = compilation->firsts[part], end = compilation->firsts[part + 1];
+    struct name_list names = {0};
+
+    for (size_t i = first; i < end; i++)
+        name_list_add(&names, compilation->members[i]->name);
+    return names.count == 1 ? compilation->members[first]->name
+                            : name_list_text("bitcode.ptx", &names, arena);
+}
+
+/* Which modules the child was working on when it failed. */
+static const char *describe_work(struct compilation *compilation, size_t part)
+{
+    const struct lto_answer *answer = &compilation->run.list[part].answer;
+    const struct member *member = member_of(compilation, part, answer->failed_input);
+    bool is_program = compilation->request->is_linked && answer->step != LTO_STEP_ADD;
+
+    if (answer->step == LTO_STEP_LOAD || answer->step == LTO_STEP_CREATE)
+        return "before it read any module";
+    if (answer->step == LTO_STEP_ADD)
+        return arena_printf(&compilation->run.arena, "at '%s'", member->name);
+    if (is_program && compilation->run.inputs.count > 1)
+        return arena_printf(&compilation->run.arena,
+                            "while it compiled '%s' and %zu more modules as one",
+                            compilation->members[0]->name, compilation->run.inputs.count - 1);
+    return arena_printf(&compilation->run.arena, "while it compiled '%s'", member->name);
+}
+
+/* LLVM reads what older versions wrote. True when that is why it failed. */
+static bool report_newer(struct compilation *compilation, size_t part)
+{
+    const struct lto_answer *answer = &compilation->run.list[part].answer;
+    const struct member *member = member_of(compilation, part, answer->failed_input);
+    struct bitcode bitcode;
+    unsigned producer;
+
+    if (answer->step != LTO_STEP_ADD ||
+        !bitcode_read(&bitcode, member->name, member->entry.payload))
+        return false;
+    producer =
+        (unsigned)strtoul(bitcode.producer + strcspn(bitcode.producer, "0123456789"), NULL, 10);
+    if (producer <= answer->major)
+        return false;
+    diag_fatal("'%s' was written by %s, which libLLVM %u.%u '%s' cannot read", member->name,
+               bitcode.producer, answer->major, answer->minor, compilation->request->link->library);
+    diag_note("Install libLLVM %u (Debian: apt-get install libllvm%u), or name it with --llvm=",
+              producer, producer);
+    return true;
+}
+
+/* Reports the child that failed, and the modules that it was working on. */
+static void report_failed(struct compilation *compilation, size_t index)
+{
+    const struct part *part = &compilation->run.list[index];
+    const char *work = describe_work(compilation, index);
+
+    if (part->result.end != EXEC_CANCELLED && lto_report_end(&compilation->run, part, work) &&
+        !report_newer(compilation, index))
+        diag_fatal("libLLVM %u.%u '%s' failed %s", part->answer.major, part->answer.minor,
+                   compilation->run.link->library, work);
+}
+
+/* Parts of a program are all made of all its members. */
+static const char *name_event(struct compilation *compilation, size_t index)
+{
+    return compilation->is_parted ? arena_printf(&compilation->run.arena, "bitcode-%zu.ptx", index)
+                                  : name_part(compilation, index, &compilation->run.arena);
+}
+
+/* What the library said to a child, and what came of it. */
+static void report_part(struct compilation *compilation, size_t index)
+{
+    const struct part *part = &compilation->run.list[index];
+    const struct lto_answer *answer = &part->answer;
+    const char *name = name_event(compilation, index);
+
+    lto_report_logs(&compilation->run, part);
+    diag_verbose("libLLVM %u.%u '%s' makes %zu bytes of %s, peak %" PRIu64 " MiB", answer->major,
+                 answer->minor, compilation->run.link->library, answer->ptx.size, name,
+                 part->result.peak >> 20);
+    lto_report_event(part, name);
+}
+
 /* Debug information tells of files by numbers, which each part would give anew. */
 static bool wants_parts(const struct bitcode_request *request)
 {
@@ -36,7 +147,7 @@ static bool wants_parts(const struct bitcode_request *request)
 }
 
 /* There is room for one more. */
-static const char **make_options(struct bitcode_compilation *compilation)
+static const char **make_options(struct compilation *compilation)
 {
     const struct bitcode_request *request = compilation->request;
     const struct agreement *agreement = request->link->agreement;
@@ -66,7 +177,7 @@ static const char **make_options(struct bitcode_compilation *compilation)
 }
 
 /* Makes the parts, and decides which inputs each gets. */
-static void make_batches(struct bitcode_compilation *compilation)
+static void make_batches(struct compilation *compilation)
 {
     struct parts_run *run = &compilation->run;
     size_t inputs = run->inputs.count;
@@ -80,7 +191,7 @@ static void make_batches(struct bitcode_compilation *compilation)
         compilation->firsts[i] = inputs * i / count;
 }
 
-static void make_jobs(struct bitcode_compilation *compilation)
+static void make_jobs(struct compilation *compilation)
 {
     struct parts_run *run = &compilation->run;
     const char **options = make_options(compilation);
@@ -101,7 +212,7 @@ static void make_jobs(struct bitcode_compilation *compilation)
 }
 
 /* One module for each input, each with a NUL behind it. False when there are others. */
-static bool take_modules(struct bitcode_compilation *compilation, size_t part)
+static bool take_modules(struct compilation *compilation, size_t part)
 {
     struct text rest = compilation->run.list[part].answer.ptx;
     struct bitcode_module *module = compilation->result->modules + compilation->firsts[part];
@@ -122,7 +233,7 @@ static bool take_modules(struct bitcode_compilation *compilation, size_t part)
 }
 
 /* All that is asked for as one text, or one for each member. */
-static bool take_results(struct bitcode_compilation *compilation)
+static bool take_results(struct compilation *compilation)
 {
     struct bitcode_result *result = compilation->result;
     const struct member *list = compilation->request->link->members->list;
@@ -136,14 +247,14 @@ static bool take_results(struct bitcode_compilation *compilation)
     }
     if (is_linked) {
         result->modules->ptx = compilation->run.list->answer.ptx;
-        result->modules->name = bitcode_name_part(compilation, 0, compilation->names);
+        result->modules->name = name_part(compilation, 0, compilation->names);
     }
     for (size_t i = 0; i < compilation->run.count && !is_linked; i++)
         ok &= take_modules(compilation, i);
     return ok;
 }
 
-static void list_members(struct bitcode_compilation *compilation)
+static void list_members(struct compilation *compilation)
 {
     const struct members *members = compilation->request->link->members;
     size_t count = 0;
@@ -156,7 +267,7 @@ static void list_members(struct bitcode_compilation *compilation)
 }
 
 /* Runs what is in compilation->run. */
-static bool run_children(struct bitcode_compilation *compilation)
+static bool run_children(struct compilation *compilation)
 {
     struct parts_run *run = &compilation->run;
     size_t failed;
@@ -166,7 +277,7 @@ static bool run_children(struct bitcode_compilation *compilation)
     run->is_repeated |= run->list->cost >= SIZE_OF_PARTS;
     failed = parts_run(run, compilation->texts);
     if (failed < run->count)
-        bitcode_report_failed(compilation, failed);
+        report_failed(compilation, failed);
     return failed == run->count;
 }
 
@@ -216,7 +327,7 @@ static size_t leave_code_options(const char **options)
 }
 
 /* The parts' jobs: each has the whole program, and says which part of it is wanted. */
-static void make_part_jobs(struct bitcode_compilation *compilation, const struct program *program)
+static void make_part_jobs(struct compilation *compilation, const struct program *program)
 {
     struct parts_run *run = &compilation->run;
     struct job_input *input = arena_zalloc(&run->arena, 1, sizeof *input);
@@ -239,15 +350,15 @@ static void make_part_jobs(struct bitcode_compilation *compilation, const struct
     compilation->is_parted = run->is_repeated = true;
 }
 
-static void report_parts(struct bitcode_compilation *compilation)
+static void report_parts(struct compilation *compilation)
 {
     for (size_t i = 0; i < compilation->run.count; i++)
-        bitcode_report_part(compilation, i);
+        report_part(compilation, i);
 }
 
 /* The second phase: each child reads the optimised program anew, and makes the code of its share.
  */
-static bool compile_parts(struct bitcode_compilation *compilation, const struct program *program)
+static bool compile_parts(struct compilation *compilation, const struct program *program)
 {
     struct parts_run *run = &compilation->run;
 
@@ -266,7 +377,7 @@ static bool compile_parts(struct bitcode_compilation *compilation, const struct 
     return true;
 }
 
-static bool compile_program(struct bitcode_compilation *compilation, const struct program *program)
+static bool compile_program(struct compilation *compilation, const struct program *program)
 {
     struct text *texts = arena_zalloc(&compilation->run.arena, program->parts, sizeof *texts);
 
@@ -280,7 +391,7 @@ static bool compile_program(struct bitcode_compilation *compilation, const struc
                         program->parts, &program->internal);
 }
 
-static bool compile(struct bitcode_compilation *compilation)
+static bool compile(struct compilation *compilation)
 {
     struct program program = {0};
 
@@ -300,7 +411,7 @@ enum link_code bitcode_compile(struct bitcode_result *result, struct arena *aren
                                struct arena *names, const struct bitcode_request *request)
 {
     const struct lto_request *link = request->link;
-    struct bitcode_compilation compilation = {
+    struct compilation compilation = {
         .request = request,
         .result = result,
         .texts = arena,

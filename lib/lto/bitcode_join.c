@@ -1,7 +1,7 @@
 /* bitcode_join.c: all functions are declared, then come variables, then functions, in the order of
  * the parts, which is that of the program. Parts know of each other's what they declare. What
  * follows from the number of parts is evened out. */
-#include "lto/bitcode_steps.h"
+#include "lto/bitcode_join.h"
 
 #include <ctype.h>
 #include <stdlib.h>

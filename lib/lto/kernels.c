@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "base/table.h"
 #include "diag/diag.h"
@@ -17,39 +16,29 @@
 
 struct collector {
     const struct lto_request *request;
-    struct arena *arena;     /* for names */
-    struct lto_kernel *list; /* malloc'ed */
-    size_t count;
-    size_t capacity;
-    struct table seen;
+    struct lto_kernels *kernels;
+    size_t capacity;     /* of its list */
+    struct arena *arena; /* for the list, and names */
     struct inflation inflation;
     uint32_t module;             /* at hand */
-    struct lto_kernels *kernels; /* where one text has all of them, and */
-    struct text whole;           /* this text */
-    /* the member at hand, PTX */
-    const struct member *member;
-    struct arena text;
+    struct text whole;           /* where one text has all of them */
+    const struct member *member; /* at hand, PTX */
+    struct arena text;           /* of it */
     bool is_read;
 };
 
-static void free_collector(void *argument)
+/* Adds a kernel, unless it is known. */
+static void add(struct collector *collector, struct lto_kernel kernel, size_t place)
 {
-    struct collector *collector = argument;
+    struct lto_kernels *kernels = collector->kernels;
 
-    free(collector->list);
-    table_free(&collector->seen);
-    arena_free(&collector->text);
-}
-
-static void add(struct collector *collector, struct lto_kernel kernel)
-{
-    if (table_find(&collector->seen, kernel.name) != TABLE_NONE)
+    if (table_find(&kernels->places, kernel.name) != TABLE_NONE)
         return;
     kernel.name = arena_text(collector->arena, kernel.name);
     kernel.cost += kernel.cost == 0;
     kernel.module = collector->module;
-    table_set(&collector->seen, kernel.name, (uint32_t)collector->count);
-    ARRAY_PUSH(collector->list, collector->count, collector->capacity) = kernel;
+    table_set(&kernels->places, kernel.name, (uint32_t)place);
+    ARENA_PUSH(collector->arena, kernels->list, kernels->count, collector->capacity) = kernel;
 }
 
 static uint64_t bytes_of(const struct member *member)
@@ -83,17 +72,16 @@ static const struct member *find_ptx(const struct members *members, size_t at)
     return NULL;
 }
 
-static void add_items(struct collector *collector, const struct ptx_module *module)
+/* Adds an item that is a kernel which the link keeps. */
+static void add_item(struct collector *collector, const struct ptx_item *item, size_t place)
 {
-    for (size_t i = 0; i < module->item_count; i++) {
-        const struct ptx_item *item = &module->items[i];
-
-        if (item->kind == PTX_FUNCTION && item->is_definition && item->function.is_entry &&
-            used_names_kernel(collector->request->used, item->name))
-            add(collector, (struct lto_kernel){.name = item->name,
-                                               .cost = item->text.size,
-                                               .is_internal = item->linkage == PTX_INTERNAL});
-    }
+    if (item->kind == PTX_FUNCTION && item->is_definition && item->function.is_entry &&
+        used_names_kernel(collector->request->used, item->name))
+        add(collector,
+            (struct lto_kernel){.name = item->name,
+                                .cost = item->text.size,
+                                .is_internal = item->linkage == PTX_INTERNAL},
+            place);
 }
 
 static enum link_code read_member(void *argument)
@@ -112,7 +100,8 @@ static enum link_code read_member(void *argument)
 
         if (!module_parse_next(&module, &collector->text, collector->member->name, text, &cursor))
             return LINK_OK;
-        add_items(collector, &module);
+        for (size_t i = 0; i < module.item_count; i++)
+            add_item(collector, &module.items[i], collector->kernels->count);
     }
     collector->is_read = true;
     return LINK_OK;
@@ -200,7 +189,8 @@ static void add_from_lists(struct collector *collector, const struct used_set *s
             add(collector,
                 (struct lto_kernel){.name = set->patterns[k].text,
                                     .cost = bytes / (end - i),
-                                    .is_internal = set->patterns[k].list == USED_INTERNAL_KERNELS});
+                                    .is_internal = set->patterns[k].list == USED_INTERNAL_KERNELS},
+                collector->kernels->count);
     }
 }
 
@@ -211,8 +201,8 @@ static bool collect(struct collector *collector)
 
     if (add_from_ptx(collector))
         return true;
-    collector->count = 0;
-    table_free(&collector->seen);
+    lto_kernels_free(collector->kernels);
+    collector->capacity = 0;
     if (!request->used->has_lists || request->used->has_parts || request->used->wanted_count ||
         !request->is_split)
         return false;
@@ -220,47 +210,37 @@ static bool collect(struct collector *collector)
     return true;
 }
 
-static void take_list(struct lto_kernels *kernels, const struct collector *collector)
-{
-    kernels->count = collector->count;
-    if (collector->count)
-        kernels->list =
-            arena_copy(collector->arena, collector->list, collector->count, sizeof *kernels->list);
-}
-
 bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
                       const struct lto_request *request)
 {
-    struct collector collector = {
-        .request = request, .arena = arena, .inflation = {.limit = request->inflation_limit}};
+    struct collector collector = {.request = request,
+                                  .kernels = kernels,
+                                  .arena = arena,
+                                  .inflation = {.limit = request->inflation_limit}};
     bool ok;
 
-    CONTEXT_DEFER(free_collector, &collector);
+    CONTEXT_DEFER(arena_cleanup, &collector.text);
     ok = collect(&collector);
-    if (ok)
-        take_list(kernels, &collector);
-    for (size_t i = 0; i < kernels->count; i++)
-        table_add(&kernels->places, kernels->list[i].name, (uint32_t)i);
     return ok;
 }
 
 static enum link_code read_text(void *argument)
 {
     struct collector *collector = argument;
+    struct lto_kernels *kernels = collector->kernels;
     struct ptx_module *module = arena_zalloc(collector->arena, 1, sizeof *module);
-    struct text text = collector->whole;
     size_t offset = 0;
 
-    if (!module_parse(module, collector->arena, "lto.ptx", text, &offset))
+    if (!module_parse(module, collector->arena, "lto.ptx", collector->whole, &offset))
         return LINK_OK;
-    add_items(collector, module);
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
         bool is_function = item->kind == PTX_FUNCTION;
 
+        add_item(collector, item, i);
         if (is_function || item->kind == PTX_VARIABLE)
-            table_add(is_function && !item->is_definition ? &collector->kernels->declarations
-                                                          : &collector->kernels->places,
+            table_add(is_function && !item->is_definition ? &kernels->declarations
+                                                          : &kernels->places,
                       item->name, (uint32_t)i);
     }
     collector->is_read = true;
@@ -271,12 +251,9 @@ bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
                       const struct lto_request *request, struct text ptx)
 {
     struct collector collector = {
-        .request = request, .arena = arena, .kernels = kernels, .whole = ptx};
+        .request = request, .kernels = kernels, .arena = arena, .whole = ptx};
 
-    CONTEXT_DEFER(free_collector, &collector);
     diag_silence(read_text, &collector);
-    if (collector.is_read)
-        take_list(kernels, &collector);
     kernels->is_one_text = true;
     return collector.is_read;
 }

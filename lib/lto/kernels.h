@@ -2,7 +2,7 @@
  *
  * LTO-IR is opaque. Its kernels are known from PTX that was compiled beside it for the same target,
  * or, where the lists in host objects count, from these (input/used.h); else from a compilation of
- * the whole program (name_pass.h). */
+ * the whole program that does not optimise. */
 #pragma once
 
 #include <stdbool.h>

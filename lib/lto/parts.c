@@ -1,8 +1,10 @@
-/* parts.c: the steps of joining, each on all parts before the next begins. */
+/* parts.c: the steps of joining, each on all parts before the next begins; the last writes the
+ * joined program as one module. */
 #include "lto/parts.h"
 
 #include "base/context.h"
 #include "lto/parts_steps.h"
+#include "ptx/types.h"
 
 static void free_joining(void *argument)
 {
@@ -22,6 +24,114 @@ bool parts_differ(struct joining *joining, const char *what, struct text name)
     return false;
 }
 
+static void write_header(struct buffer *text, const struct ptx_module *module)
+{
+    char arch[ARCH_NAME_SIZE];
+
+    buffer_printf(text, ".version %u.%u\n.target %s", module->version_major, module->version_minor,
+                  arch_name(module->target, arch));
+    buffer_text(text, module->target_options);
+    buffer_printf(text, "\n.address_size %u\n\n", module->address_size);
+}
+
+static void write_linkage(struct buffer *text, enum ptx_linkage linkage)
+{
+    if (linkage != PTX_INTERNAL)
+        buffer_printf(text, "%s ", ptx_linkage_name(linkage));
+}
+
+static void write_declaration(const struct joining *joining, struct buffer *text,
+                              const struct symbol_version *version)
+{
+    const struct ptx_item *item = joining->entries[version->entry].item;
+
+    buffer_append(text, version->text.data, version->head_size);
+    buffer_string(text, item->function.performance.is_noreturn ? "\n.noreturn;\n" : ";\n");
+}
+
+static void write_items(const struct joining *joining, struct buffer *text)
+{
+    for (size_t i = 0; i < joining->sequence_count; i++) {
+        struct joined_place place = joining->sequence[i];
+        const struct symbol_version *version = &joining->versions[place.version];
+        const struct joined_symbol *symbol = &joining->symbols[version->symbol];
+
+        if (symbol->is_function && symbol->is_defined && !place.is_declaration)
+            buffer_char(text, '\n');
+        if (!symbol->is_defined || !parts_is_hidden(joining, symbol))
+            write_linkage(text, (enum ptx_linkage)symbol->linkage);
+        if (place.is_declaration) {
+            write_declaration(joining, text, version);
+        } else {
+            buffer_text(text, version->text);
+            buffer_char(text, '\n');
+        }
+    }
+}
+
+/* Each pragma of the modules once. */
+static void write_pragmas(const struct joining *joining, struct buffer *text)
+{
+    struct table known = {0};
+
+    CONTEXT_DEFER(table_cleanup, &known);
+    for (size_t i = 0; i < joining->part_count; i++) {
+        const struct ptx_module *module = joining->parts[i].module;
+
+        for (size_t j = 0; j < module->item_count; j++) {
+            uint32_t number = (uint32_t)known.count;
+
+            if (module->items[j].kind != PTX_PRAGMA ||
+                table_add(&known, module->items[j].target, number) != number)
+                continue;
+            buffer_text(text, module->items[j].text);
+            buffer_char(text, '\n');
+        }
+    }
+}
+
+static void write_tables(const struct joining *joining, struct buffer *text)
+{
+    for (size_t i = 0; i < joining->file_count; i++) {
+        buffer_printf(text, "\n\t.file\t%zu ", i + 1);
+        buffer_text(text, joining->files[i]); /* which may have a NUL, as a printf may not */
+    }
+    if (joining->string_count) {
+        buffer_string(text, "\n\t.section .debug_str\n\t{\n");
+        for (size_t i = 0; i < joining->string_count; i++) {
+            const struct joined_string *string = &joining->strings[i];
+
+            if (i > 0 && text_equal(string[-1].name, string->name))
+                continue;
+            buffer_text(text, string->name);
+            buffer_char(text, ':');
+            buffer_text(text, string->content);
+            buffer_char(text, '\n');
+        }
+        buffer_string(text, "\t}");
+    }
+    buffer_char(text, '\n');
+}
+
+/* The joined program as one module. */
+static struct text write_program(struct joining *joining)
+{
+    struct buffer buffer = {0};
+    struct text text;
+    size_t size = 0;
+
+    CONTEXT_DEFER(buffer_cleanup, &buffer);
+    for (size_t i = 0; i < joining->version_count; i++)
+        size += joining->versions[i].is_reached ? joining->versions[i].text.size + 16 : 0;
+    buffer_reserve(&buffer, size);
+    write_header(&buffer, joining->parts[0].module);
+    write_pragmas(joining, &buffer);
+    write_items(joining, &buffer);
+    write_tables(joining, &buffer);
+    text = arena_text(joining->result_arena, buffer_view(&buffer));
+    return text;
+}
+
 static enum parts_answer run_steps(struct joining *joining, struct text *ptx)
 {
     enum parts_answer answer = parts_read(joining);
@@ -32,7 +142,7 @@ static enum parts_answer run_steps(struct joining *joining, struct text *ptx)
         return PARTS_DISAGREE;
     parts_arrange(joining);
     parts_name_versions(joining);
-    *ptx = parts_write(joining);
+    *ptx = write_program(joining);
     return PARTS_JOINED;
 }
 

@@ -145,7 +145,7 @@ static void order_by_program(struct joining *joining)
             uint32_t version = joining->reached[i];
             const struct joined_symbol *symbol =
                 &joining->symbols[joining->versions[version].symbol];
-            int own = !symbol->is_defined    ? STAGE_DECLARED_ONLY
+            int own = !symbol->is_defined   ? STAGE_DECLARED_ONLY
                       : symbol->is_function ? STAGE_FUNCTIONS
                                             : STAGE_VARIABLES;
 

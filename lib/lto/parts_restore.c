@@ -37,8 +37,8 @@ struct node {
     struct key key;
     struct neighbour before, behind; /* the nearest in the rows that have a rank */
     bool is_there;                   /* it is in the text */
-    uint32_t waits_for;   /* so many that stand in front of it in rows have no place yet */
-    uint32_t first_edge;  /* to those that stand behind it, or NO_INDEX */
+    uint32_t waits_for;  /* so many that stand in front of it in rows have no place yet */
+    uint32_t first_edge; /* to those that stand behind it, or NO_INDEX */
 };
 
 /* That a node stands directly behind another one in a row. */
@@ -49,9 +49,9 @@ struct edge {
 
 struct restoring {
     struct joining *joining;
-    struct node *nodes;  /* two for each version: its definition and its declaration */
-    uint32_t *row;       /* nodes of all parts, those of one behind each other */
-    size_t *row_ends;    /* by part */
+    struct node *nodes; /* two for each version: its definition and its declaration */
+    uint32_t *row;      /* nodes of all parts, those of one behind each other */
+    size_t *row_ends;   /* by part */
     struct edge *edges;
     size_t edge_count;
     struct pqueue *ready;

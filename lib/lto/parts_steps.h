@@ -160,12 +160,8 @@ void parts_render(struct rendering *rendering, const struct part_entry *entry,
                   const struct ptx_item *item);
 void parts_rendering_free(void *rendering);
 
-/* parts_agree.c: compares what the parts say of each symbol. */
+/* parts_versions.c: compares what the parts say of each symbol. */
 bool parts_agree(struct joining *joining);
-
-/* parts_versions.c: tells versions apart whose texts are the same but for the versions that they
- * call. */
-void parts_refine(struct joining *joining);
 
 /* parts_versions.c: the version that a reference of a version means. */
 uint32_t parts_meant(const struct joining *joining, const struct symbol_version *version,
@@ -186,6 +182,3 @@ bool parts_is_hidden(const struct joining *joining, const struct joined_symbol *
 /* parts_versions.c: gives all versions but one of each symbol a name of their own, and renders anew
  * what names them. */
 void parts_name_versions(struct joining *joining);
-
-/* parts_write.c: the joined text. */
-struct text parts_write(struct joining *joining);

@@ -1,7 +1,7 @@
 /* check_bitcode_join.c: parts of a program, each of which defines some of it, as one module. */
 #include "diag/diag.h"
 #include "diag/diag_state.h"
-#include "lto/bitcode_steps.h"
+#include "lto/bitcode_join.h"
 #include "suite.h"
 
 #define HEAD ".version 7.8\n.target sm_75\n.address_size 64\n"
