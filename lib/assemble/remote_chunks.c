@@ -17,7 +17,6 @@
 struct sending {
     const struct remote_chunks *elsewhere;
     struct distribute_batch batch;
-    struct buffer loose; /* what the distributor printed about no job */
 };
 
 /* The names behind `.entry`, in the batch's arena. */
@@ -136,14 +135,11 @@ static enum link_code take_results(struct sending *sending)
 static enum link_code report_end(struct sending *sending)
 {
     const struct distribute_batch *batch = &sending->batch;
-    const char *program = batch->distribution->program;
     bool has_failure = false;
 
     for (size_t i = 0; i < batch->count; i++)
         has_failure |= is_known_failure(&batch->jobs[i]);
-    if (batch->how)
-        diag_fatal("The distributor '%s' %s", program, batch->how);
-    job_messages_report(&sending->loose, program, batch->how && !has_failure);
+    job_messages_report(batch, batch->how && !has_failure);
     return batch->how ? LINK_FAILED : LINK_OK;
 }
 
@@ -164,7 +160,6 @@ static enum link_code run_jobs(struct sending *sending)
                             .is_apart = true});
     if (code != LINK_OK)
         return code;
-    job_messages_attribute(batch, &sending->loose);
     code = report_end(sending);
     taken = take_results(sending);
     return code != LINK_OK ? code : taken;
@@ -172,10 +167,7 @@ static enum link_code run_jobs(struct sending *sending)
 
 static void let_go(void *argument)
 {
-    struct sending *sending = argument;
-
-    buffer_free(&sending->loose);
-    distribute_free(&sending->batch);
+    distribute_free(&((struct sending *)argument)->batch);
 }
 
 enum link_code remote_chunks_run(const struct remote_chunks *elsewhere)

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "diag/diag_state.h"
-#include "distribute/minilink_path.h"
 #include "os/exec.h"
 
 /* What a job needs of memory. Measured on sm_90, kernels of 6 KB of PTX: ptxas 13.0 takes 26 MiB
@@ -58,7 +57,7 @@ static void use_minilink(struct distribute_batch *batch, const struct remote_chu
     struct words words = {arena_alloc(arena, given + 13, sizeof *words.list), 0};
     static const char plugin[] = "plugin:";
 
-    add(&words, tool ? tool : minilink_path_here(arena));
+    add(&words, tool ? tool : distribute_own_path(arena));
     add(&words, job->mode == MINILINK_MODE_WHOLE ? "--assemble-chunk=whole"
                                                  : "--assemble-chunk=relocatable");
     add(&words, arena_printf(arena, "--assembler=%s", name));
@@ -90,7 +89,7 @@ static void use_minilink(struct distribute_batch *batch, const struct remote_chu
 
 bool remote_command_reports(const struct distribution *distribution, bool is_ptxas)
 {
-    return !is_ptxas || minilink_path_is(distribution->tool);
+    return !is_ptxas || distribute_is_minilink(distribution->tool);
 }
 
 void remote_command_choose(struct distribute_batch *batch, const struct remote_chunks *elsewhere)
@@ -113,7 +112,7 @@ void remote_command_choose_none(struct distribute_batch *batch)
 {
     struct words words = {arena_alloc(&batch->arena, 2, sizeof *words.list), 0};
 
-    add(&words, minilink_path_here(&batch->arena));
+    add(&words, distribute_own_path(&batch->arena));
     batch->tool.words = words.list;
     batch->tool.input_suffix = batch->tool.output_suffix = "";
 }

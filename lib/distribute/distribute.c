@@ -1,24 +1,34 @@
-/* distribute.c: writes the files of a batch into a private folder and runs the distributor. */
+/* distribute.c: writes the files of a batch: into a private folder, and runs the distributor; or to
+ * stay, for a build system to run the jobs, and takes the results when the link is run again. */
 #include "distribute/distribute.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/memory.h"
+#include "base/table.h"
 #include "diag/diag.h"
-#include "distribute/batch.h"
 #include "distribute/files.h"
+#include "distribute/job_messages.h"
 #include "distribute/jobfile.h"
-#include "distribute/result.h"
 #include "os/exec.h"
 #include "os/folder.h"
 #include "os/program_path.h"
+#include "os/self_exec.h"
+#include "output/output.h"
 
 /* Most bytes that are kept of what a distributor prints. */
 #define OUTPUT_LIMIT (4u << 20)
+
+/* Largest plan that is read; one of 10,000 jobs has 6 MB. */
+#define PLAN_LIMIT ((size_t)1 << 30)
 
 /* Jobs without a result that are named, when there are many. */
 #define MOST_NAMED 8
@@ -44,6 +54,18 @@ void distribute_add_to_key(struct key *key, const struct distribution *distribut
     key_string(key, distribution->program);
     key_strings(key, distribution->arguments);
     key_string(key, distribution->tool);
+}
+
+bool distribute_is_minilink(const char *tool)
+{
+    return tool && strcmp(basename(tool), "minilink") == 0;
+}
+
+const char *distribute_own_path(struct arena *arena)
+{
+    char path[PATH_MAX];
+
+    return arena_string(arena, text_of(self_exec_path(path)));
 }
 
 void distribute_name_files(struct distribute_batch *batch, const char *folder)
@@ -85,7 +107,8 @@ static enum link_code write_text(const char *path, char *text)
     return code;
 }
 
-enum link_code batch_write_inputs(const struct distribute_batch *batch)
+/* Writes the inputs and the facts of all jobs. */
+static enum link_code write_inputs(const struct distribute_batch *batch)
 {
     const struct distribute_tool *tool = &batch->tool;
 
@@ -160,6 +183,13 @@ static unsigned time_limit(const struct distribute_batch *batch)
     return limit > INT32_MAX ? INT32_MAX : (unsigned)limit;
 }
 
+static void take_results(struct distribute_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        result_take(batch, &batch->jobs[i]);
+    job_messages_attribute(batch);
+}
+
 static enum link_code call(struct run *run, const char *jobs)
 {
     struct distribute_batch *batch = run->batch;
@@ -177,8 +207,7 @@ static enum link_code call(struct run *run, const char *jobs)
     if (ended.end == EXEC_CANCELLED)
         return LINK_CANCELLED;
     batch->how = describe_end(&batch->arena, &ended);
-    for (size_t i = 0; i < batch->count; i++)
-        result_take(batch, &batch->jobs[i]);
+    take_results(batch);
     return LINK_OK;
 }
 
@@ -200,7 +229,7 @@ static enum link_code run_in_folder(struct run *run)
     }
     distribute_name_files(batch, run->folder.path);
     jobs = arena_printf(&batch->arena, "%s/jobs.json", run->folder.path);
-    code = batch_write_inputs(batch);
+    code = write_inputs(batch);
     if (code == LINK_OK)
         code = write_text(jobs, jobfile_make(batch));
     return code == LINK_OK ? call(run, jobs) : code;
@@ -212,6 +241,110 @@ enum link_code distribute_run(struct distribute_batch *batch)
 
     CONTEXT_DEFER(let_go, &run);
     return run_in_folder(&run);
+}
+
+static const char *folder_of(struct distribute_batch *batch, const char *plan)
+{
+    /* What begins with a dash would be an option to whoever is told of it. */
+    return arena_printf(&batch->arena, "%s%s.d", *plan == '-' ? "./" : "", plan);
+}
+
+/* The digits that a job's files begin with, or the empty text for a name that is not theirs. */
+static struct text stem_of(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == JOBFILE_STEM && name[JOBFILE_STEM] == '.'
+               ? (struct text){name, JOBFILE_STEM}
+               : (struct text){0};
+}
+
+/* A folder that is looked through. */
+struct sweep {
+    DIR *directory;
+    struct table stems;
+};
+
+static void end_sweep(void *argument)
+{
+    struct sweep *sweep = argument;
+
+    if (sweep->directory)
+        closedir(sweep->directory);
+    table_free(&sweep->stems);
+}
+
+/* Removes the files of jobs that the plan no longer has. What cannot be removed does no harm. */
+static void remove_others(const struct distribute_batch *batch, const char *folder)
+{
+    struct sweep sweep = {.directory = opendir(folder)};
+    const struct dirent *entry;
+
+    CONTEXT_DEFER(end_sweep, &sweep);
+    for (size_t i = 0; i < batch->count; i++)
+        table_add(&sweep.stems, stem_of(basename(batch->jobs[i].input_path)), 1);
+    while (sweep.directory && (entry = readdir(sweep.directory)) != NULL) {
+        struct text stem = stem_of(entry->d_name);
+
+        if (stem.size && table_find(&sweep.stems, stem) == TABLE_NONE)
+            unlinkat(dirfd(sweep.directory), entry->d_name, 0);
+    }
+}
+
+/* Whole or not at all, and only when there is something new. */
+static enum link_code write_plan(const char *path, const char *text)
+{
+    const struct bytes bytes = {(const uint8_t *)text, strlen(text)};
+
+    return files_hold(path, bytes) || output_write_file(path, bytes) ? LINK_OK : LINK_ENVIRONMENT;
+}
+
+enum link_code distribute_emit_plan(struct distribute_batch *batch)
+{
+    const char *plan = batch->distribution->emit_plan, *folder = folder_of(batch, plan);
+    enum link_code code;
+    char *text = NULL;
+
+    if (mkdir(folder, 0777) && errno != EEXIST) {
+        diag_fatal("Could not make folder '%s': %s", folder, strerror(errno));
+        return LINK_ENVIRONMENT;
+    }
+    distribute_name_files(batch, folder);
+    code = write_inputs(batch);
+    if (code != LINK_OK)
+        return code;
+    CONTEXT_DEFER(memory_cleanup, &text);
+    text = jobfile_make(batch);
+    code = text ? write_plan(plan, text) : LINK_FAILED;
+    if (code == LINK_OK)
+        remove_others(batch, folder);
+    return code;
+}
+
+static enum link_code check_plan(struct distribute_batch *batch)
+{
+    const char *plan = batch->distribution->resume_plan, *why = NULL;
+    struct file_contents contents = {0};
+    bool is_read;
+
+    CONTEXT_DEFER(files_cleanup, &contents);
+    is_read = files_read(&contents, plan, PLAN_LIMIT);
+    if (!is_read)
+        diag_fatal("Could not read plan '%s': %s", plan, files_why());
+    else if (!jobfile_is_of((struct text){contents.data, contents.size}, batch, &why))
+        diag_fatal("Plan '%s' is not that of this link: %s", plan, why);
+    if (why)
+        diag_note("Write it again (--emit-plan=) and run its jobs");
+    return !is_read ? LINK_ENVIRONMENT : why ? LINK_FAILED : LINK_OK;
+}
+
+enum link_code distribute_resume_plan(struct distribute_batch *batch)
+{
+    enum link_code code;
+
+    distribute_name_files(batch, folder_of(batch, batch->distribution->resume_plan));
+    code = check_plan(batch);
+    if (code == LINK_OK)
+        take_results(batch);
+    return code;
 }
 
 static const char *kernels_of(struct arena *arena, const struct distribute_job *job)
@@ -255,5 +388,6 @@ void distribute_free(struct distribute_batch *batch)
     }
     free(batch->said);
     batch->said = NULL;
+    buffer_free(&batch->loose);
     arena_free(&batch->arena);
 }

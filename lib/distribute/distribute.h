@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/context.h"
 #include "base/text.h"
 #include "cache/key.h"
@@ -85,7 +86,7 @@ struct distribute_batch {
     struct distribute_job *jobs;
     size_t count;
     /* Looks at a result. Returns NULL when it may be believed, else what is wrong with it, in
-     * `arena`. */
+     * `arena`. May be NULL where the report alone counts. */
     const char *(*check)(void *argument, struct arena *arena, const struct distribute_job *job,
                          struct bytes data);
     void *check_argument;
@@ -95,13 +96,22 @@ struct distribute_batch {
     struct watch
         *watch; /* told of results that were read where somebody may write to them; or NULL */
     struct arena arena;
-    char *said;      /* what the distributor has printed, malloc'ed, NUL-terminated; or NULL */
-    const char *how; /* how it ended when it has failed ("ended with status 1"); else NULL */
+    char *said;          /* what the distributor has printed, malloc'ed, NUL-terminated; or NULL */
+    const char *how;     /* how it ended when it has failed ("ended with status 1"); else NULL */
+    struct buffer loose; /* what it has printed about no job */
 };
 
 /* Adds who runs the jobs to a key: for results that nobody vouches for, which another machine's
  * tool may have made, so that they never come back as those of the tool here. */
 void distribute_add_to_key(struct key *key, const struct distribution *distribution);
+
+/* Whether the path `tool` (may be NULL) names a minilink, by its name alone: its file may be on
+ * another machine only. Users who want ptxas's messages kept apart, and its cubins vouched for,
+ * name minilink as the tool, which then runs ptxas. */
+bool distribute_is_minilink(const char *tool);
+
+/* The path of the running minilink, in `arena`. */
+const char *distribute_own_path(struct arena *arena);
 
 /* Names the files of all jobs in `folder`. */
 void distribute_name_files(struct distribute_batch *batch, const char *folder);
@@ -118,6 +128,10 @@ enum link_code distribute_emit_plan(struct distribute_batch *batch);
 /* Takes the results of a plan's jobs, once it is sure that it is the plan which would be written
  * now. LINK_FAILED, reported, when it is another. */
 enum link_code distribute_resume_plan(struct distribute_batch *batch);
+
+/* result.c: reads the outputs of one of these jobs, and sets its end with all that belongs to it.
+ */
+void result_take(struct distribute_batch *batch, struct distribute_job *job);
 
 /* Says which jobs have no result, with their kernels. */
 void distribute_report_missing(struct distribute_batch *batch);

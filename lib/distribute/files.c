@@ -119,7 +119,7 @@ void files_cleanup(void *contents)
     free(((struct file_contents *)contents)->data);
 }
 
-static bool is_there(const char *path, struct bytes bytes)
+bool files_hold(const char *path, struct bytes bytes)
 {
     struct file_contents there;
     bool same = files_read(&there, path, bytes.size) && there.size == bytes.size &&
@@ -133,7 +133,7 @@ bool files_write(const char *path, struct bytes bytes)
 {
     int fd, error = 0;
 
-    if (is_there(path, bytes))
+    if (files_hold(path, bytes))
         return true;
     unlink(path); /* who reads the old one, or a link to it, is left alone */
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

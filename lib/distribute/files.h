@@ -42,6 +42,9 @@ void files_watch(const struct file_contents *contents, struct watch *watch, cons
 /* Frees struct file_contents, for CONTEXT_DEFER. */
 void files_cleanup(void *contents);
 
+/* Whether the file is there, with these contents. */
+bool files_hold(const char *path, struct bytes bytes);
+
 /* Makes the file, or replaces it. One with the same contents stays as it is. False, with errno set,
  * when that cannot be done; then there is no such file. */
 bool files_write(const char *path, struct bytes bytes);

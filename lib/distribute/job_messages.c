@@ -54,13 +54,13 @@ static bool is_error(struct text line)
     return log_line_parse(line, &message) && message.severity >= DIAG_ERROR;
 }
 
-static void sort_lines(struct sorting *sorting, struct buffer *loose)
+static void sort_lines(struct sorting *sorting)
 {
     struct text rest = text_of(sorting->batch->said), line;
 
     while (text_scan_line(&rest, &line)) {
         uint32_t found = find_job(sorting, line);
-        struct buffer *to = found == TABLE_NONE ? loose : &sorting->logs[found];
+        struct buffer *to = found == TABLE_NONE ? &sorting->batch->loose : &sorting->logs[found];
         struct distribute_job *job = found == TABLE_NONE ? NULL : &sorting->batch->jobs[found];
 
         buffer_text(to, line);
@@ -73,7 +73,7 @@ static void sort_lines(struct sorting *sorting, struct buffer *loose)
 }
 
 /* A log is all that was said of the job only when nobody knows of whom else the rest is. */
-static void hand_over(struct sorting *sorting, const struct buffer *loose)
+static void hand_over(struct sorting *sorting)
 {
     for (size_t i = 0; i < sorting->batch->count; i++) {
         struct distribute_job *job = &sorting->batch->jobs[i];
@@ -82,11 +82,11 @@ static void hand_over(struct sorting *sorting, const struct buffer *loose)
             continue;
         if (sorting->logs[i].size)
             job->log = buffer_take(&sorting->logs[i], NULL);
-        job->is_log_known = loose->size == 0;
+        job->is_log_known = sorting->batch->loose.size == 0;
     }
 }
 
-void job_messages_attribute(struct distribute_batch *batch, struct buffer *loose)
+void job_messages_attribute(struct distribute_batch *batch)
 {
     struct sorting sorting = {.batch = batch};
 
@@ -99,8 +99,8 @@ void job_messages_attribute(struct distribute_batch *batch, struct buffer *loose
         if (!batch->jobs[i].is_log_known)
             table_add(&sorting.jobs, name, (uint32_t)i);
     }
-    sort_lines(&sorting, loose);
-    hand_over(&sorting, loose);
+    sort_lines(&sorting);
+    hand_over(&sorting);
 }
 
 /* What is behind the last of the lines that are not shown. */
@@ -114,16 +114,19 @@ static struct text last_lines(struct text text, size_t most)
     return text;
 }
 
-void job_messages_report(const struct buffer *loose, const char *program, bool has_failed)
+void job_messages_report(const struct distribute_batch *batch, bool explains)
 {
-    struct text rest = buffer_view(loose), line;
+    const char *program = batch->distribution->program;
+    struct text rest = buffer_view(&batch->loose), line;
     const struct diag_place nowhere = {0};
     struct log_line message;
 
-    if (has_failed)
+    if (batch->how)
+        diag_fatal("The distributor '%s' %s", program, batch->how);
+    if (explains)
         rest = last_lines(rest, MOST_NOTES);
     while (text_scan_line(&rest, &line)) {
-        if (has_failed)
+        if (explains)
             diag_note("%s: %.*s", program, TEXT_ARG(line));
         else if (log_line_parse(line, &message))
             diag_at(message.severity, &nowhere, "%.*s", TEXT_ARG(message.text));

@@ -1,6 +1,6 @@
 /* result.c: the report, if the tool writes one, says what the cubin must be; else it is looked at
  * alone, and the log is what a distributor has kept of the job's messages. */
-#include "distribute/result.h"
+#include "distribute/distribute.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -78,8 +78,9 @@ static const char *unreadable(struct distribute_batch *batch, const char *path)
 static void take_output(struct distribute_batch *batch, struct distribute_job *job,
                         struct looking *looking)
 {
-    const char *why =
-        batch->check(batch->check_argument, &batch->arena, job, bytes_of(&looking->output));
+    const char *why = batch->check ? batch->check(batch->check_argument, &batch->arena, job,
+                                                  bytes_of(&looking->output))
+                                   : NULL;
 
     if (why) {
         set_wrong(job, why);

@@ -7,7 +7,6 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "distribute/job_messages.h"
-#include "distribute/minilink_path.h"
 #include "lto/child.h"
 #include "lto/lto.h"
 #include "lto/lto_cache.h"
@@ -18,7 +17,6 @@ struct sending {
     struct parts_run *run;
     struct part **parts; /* of the jobs */
     struct distribute_batch batch;
-    struct buffer loose;
     struct bytes inputs; /* mapped */
 };
 
@@ -27,7 +25,6 @@ static void let_go(void *argument)
     struct sending *sending = argument;
 
     descriptor_unmap(&sending->inputs);
-    buffer_free(&sending->loose);
     distribute_free(&sending->batch);
 }
 
@@ -35,8 +32,9 @@ static void choose_tool(struct sending *sending)
 {
     struct distribute_batch *batch = &sending->batch;
     const char **words = arena_alloc(&batch->arena, 3, sizeof *words);
+    const char *tool = batch->distribution->tool;
 
-    words[0] = minilink_path_there(&batch->arena, sending->run->link->distribution);
+    words[0] = distribute_is_minilink(tool) ? tool : distribute_own_path(&batch->arena);
     words[1] = sending->run->link->library ? arena_printf(&batch->arena, "%s=%s", LTO_CHILD_WORD,
                                                           sending->run->link->library)
                                            : LTO_CHILD_WORD;
@@ -72,17 +70,6 @@ static void make_jobs(struct sending *sending)
                                     .input = part->job,
                                     .cost = part->cost};
     }
-}
-
-/* The report has vouched for the bytes; what they say is read as every child's answer. */
-static const char *believe(void *argument, struct arena *arena, const struct distribute_job *job,
-                           struct bytes data)
-{
-    (void)argument;
-    (void)arena;
-    (void)job;
-    (void)data;
-    return NULL;
 }
 
 static void take_answer(struct part *part, const struct distribute_job *job)
@@ -123,26 +110,21 @@ static void cancel(struct sending *sending)
 static void run_jobs(struct sending *sending)
 {
     struct distribute_batch *batch = &sending->batch;
-    const char *program = batch->distribution->program;
 
     if (distribute_run(batch) != LINK_OK) {
         cancel(sending); /* reported, or a signal */
         return;
     }
-    job_messages_attribute(batch, &sending->loose);
-    if (batch->how)
-        diag_fatal("The distributor '%s' %s", program, batch->how);
-    job_messages_report(&sending->loose, program, batch->how != NULL);
+    job_messages_report(batch, batch->how != NULL);
     distribute_report_missing(batch);
     take_parts(sending);
 }
 
 void remote_parts_compile(struct parts_run *run)
 {
-    struct sending sending = {.run = run,
-                              .batch = {.distribution = run->link->distribution,
-                                        .check = believe,
-                                        .begins = answer_begins}};
+    /* The report vouches for the bytes; what they say is read as every child's answer. */
+    struct sending sending = {
+        .run = run, .batch = {.distribution = run->link->distribution, .begins = answer_begins}};
 
     CONTEXT_DEFER(let_go, &sending);
     make_jobs(&sending);

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cubin/cubin.h"
+#include "distribute/distribute.h"
 #include "distribute/job_report.h"
-#include "distribute/result.h"
 #include "distribute/verify_cubin.h"
 #include "minilink/assembler.h"
 #include "fuzz.h"
