@@ -187,7 +187,7 @@ check_arguments_PARTS = $(call parts_of,minilink)
 check_option_table_PARTS = $(call parts_of,minilink)
 check_join_PARTS = test/unit/cubin/cubin_image.c
 check_contents_PARTS = lib/library/nvjitlink/contents.c
-check_words_PARTS = lib/library/nvjitlink/options.c lib/library/nvjitlink/words.c
+check_words_PARTS = lib/library/nvjitlink/options.c
 
 define unit_test
 $(BUILD)/$(1): $(BUILD)/$(basename $(wildcard test/unit/*/$(1).c)).o $(BUILD)/test/unit/main.o \

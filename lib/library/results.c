@@ -1,7 +1,6 @@
 /* results.c: the results of a link, in memory that stays the link's. */
 #include <string.h>
 
-#include "library/assembled.h"
 #include "library/handle.h"
 #include "link/link.h"
 
@@ -22,17 +21,6 @@ const void *minilink_cubin(const struct minilink *link, size_t *size)
 const char *minilink_ptx(const struct minilink *link, size_t *size)
 {
     return bytes_of(link, true, size);
-}
-
-void assembled_want(struct minilink *link)
-{
-    link->product.wants_chunk = true;
-}
-
-const void *assembled_cubin(const struct minilink *link, size_t *size)
-{
-    *size = link->product.chunk.size;
-    return link->product.chunk.data;
 }
 
 static const char *text_in(const struct buffer *log, size_t *size)

@@ -1,12 +1,18 @@
-/* inputs.c: what is added, looked at and handed on.
+/* inputs.c: what is added, looked at, assembled and handed on.
  *
  * What NVIDIA's library says when an input is added was measured on 13.0: a type that is not the
  * input's, code for other targets only, LTO-IR without -lto. What cannot be linked and does no harm
- * (host objects without device code, cubins that are linked already) is left out without a word. */
+ * (host objects without device code, cubins that are linked already) is left out without a word.
+ *
+ * PTX becomes machine code when it is added, as in NVIDIA's library, so that what is wrong with it
+ * is told there, and that what is in one input changes no other's code. A link of minilink's with
+ * -r and the one input assembles it. Its result is not what is wanted, as merging may leave things
+ * out (Mercury sections, beside texture references); the assembler's own cubin is. */
 
 #include "base/context.h"
 #include "base/text.h"
 #include "distribute/files.h"
+#include "library/handle.h"
 #include "library/nvjitlink/contents.h"
 #include "library/nvjitlink/link.h"
 
@@ -33,31 +39,30 @@ static nvJitLinkResult needs_lto(struct nvJitLink *link, const char *name)
     return NVJITLINK_ERROR_LTO_NOT_ENABLED;
 }
 
-nvJitLinkResult input_hand_on(struct nvJitLink *link, enum minilink_input input, const void *data,
-                              size_t size, const char *name)
+/* Adds the input to minilink's links. */
+static nvJitLinkResult hand_on(struct nvJitLink *link, const struct input *input)
 {
-    int code = minilink_add_data(link->link, input, data, size, name);
+    int code = minilink_add_data(link->link, input->type, input->data, input->size, input->name);
 
     link->has_input = true;
     if (code != MINILINK_OK)
         link_take_errors(link, link->link);
     if (code == MINILINK_OK && link->open)
-        code = minilink_add_data(link->open, input, data, size, name);
+        code = minilink_add_data(link->open, input->type, input->data, input->size, input->name);
     if (code == MINILINK_OK)
         return NVJITLINK_SUCCESS;
     return code == MINILINK_WRONG_INPUT ? NVJITLINK_ERROR_INVALID_INPUT : NVJITLINK_ERROR_INTERNAL;
 }
 
 /* Measured: what comes of LTO-IR stands behind the code of all other inputs. */
-static nvJitLinkResult let_wait(struct nvJitLink *link, enum minilink_input input, const void *data,
-                                size_t size, const char *name)
+static nvJitLinkResult let_wait(struct nvJitLink *link, const struct input *input)
 {
     struct arena *arena = &link->waiting_arena;
 
     link->has_input = true;
     ARENA_PUSH(arena, link->waiting, link->waiting_count, link->waiting_capacity) =
-        (struct waiting){input, arena_copy(arena, data, size, 1), size,
-                         arena_string(arena, text_of(name))};
+        (struct input){input->type, arena_copy(arena, input->data, input->size, 1), input->size,
+                       arena_string(arena, text_of(input->name))};
     return NVJITLINK_SUCCESS;
 }
 
@@ -65,20 +70,100 @@ nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link)
 {
     nvJitLinkResult result = NVJITLINK_SUCCESS;
 
-    for (size_t i = 0; i < link->waiting_count && result == NVJITLINK_SUCCESS; i++) {
-        const struct waiting *waiting = &link->waiting[i];
-
-        result = input_hand_on(link, waiting->input, waiting->data, waiting->size, waiting->name);
-    }
+    for (size_t i = 0; i < link->waiting_count && result == NVJITLINK_SUCCESS; i++)
+        result = hand_on(link, &link->waiting[i]);
     arena_free(&link->waiting_arena);
     link->waiting_count = 0;
     return result;
 }
 
+static nvJitLinkResult assembly_result(struct nvJitLink *link, int code, const char *name)
+{
+    switch (code) {
+    case MINILINK_OK:
+        return NVJITLINK_SUCCESS;
+    case MINILINK_WRONG_INPUT:
+    case MINILINK_FAILED:
+    case MINILINK_USAGE: /* options that the assembler does not take */
+    case MINILINK_NOT_RELOCATABLE:
+        buffer_printf(&link->errors, "'%s': the PTX cannot be assembled\n", name);
+        return NVJITLINK_ERROR_PTX_COMPILE;
+    default:
+        return NVJITLINK_ERROR_INTERNAL;
+    }
+}
+
+/* The real library hands each -arch on, and ptxas takes the last one. */
+static void warn_of_targets(struct nvJitLink *link, unsigned changes)
+{
+    while (changes-- > 0)
+        buffer_printf(&link->infos,
+                      "warning : incompatible redefinition for option 'gpu-name', the "
+                      "last value of this option was used\n");
+}
+
+/* Adds the assembler's cubin to the link. What needs no assembler is added as it is. */
+static nvJitLinkResult take_cubin(struct nvJitLink *link, const struct minilink *made,
+                                  const struct input *input)
+{
+    const struct buffer *cubin = &made->product.chunk;
+
+    if (cubin->data)
+        return hand_on(
+            link, &(struct input){MINILINK_INPUT_CUBIN, cubin->data, cubin->size, input->name});
+    return input->type == MINILINK_INPUT_PTX ? NVJITLINK_ERROR_INTERNAL : hand_on(link, input);
+}
+
+static void tell(struct nvJitLink *link, const struct minilink *made,
+                 const struct settings *settings)
+{
+    warn_of_targets(link, settings->target_changes);
+    link_take_errors(link, made);
+    link_take_infos(link, made, "Mercury sections of "); /* of merging, not of the assembler */
+}
+
+/* Assembles PTX, or that of a container with one fatbin, to a relocatable cubin, and adds that. A
+ * container of which no PTX takes part is added as it is. */
+static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *settings,
+                                const struct input *input)
+{
+    struct words words = {.arena = &link->arena};
+    struct minilink *made;
+    nvJitLinkResult result;
+    int code;
+
+    settings_input_words(settings, link->ptxas, &words);
+    code = link_begin(link, &link->trial, &words);
+    made = link->trial;
+    if (code == MINILINK_OK) {
+        made->product.wants_chunk = true;
+        code = minilink_add_data(made, input->type, input->data, input->size, input->name);
+    }
+    if (code == MINILINK_OK)
+        code = minilink_complete(made);
+    if (code != MINILINK_OK || input->type == MINILINK_INPUT_PTX || made->product.chunk.data)
+        tell(link, made, settings);
+    result = assembly_result(link, code, input->name);
+    if (result == NVJITLINK_SUCCESS)
+        result = take_cubin(link, made, input);
+    minilink_destroy(&link->trial);
+    return result;
+}
+
+/* With no option but the target: the others may be wrong, which nobody sees without an input. */
+nvJitLinkResult input_add_nothing(struct nvJitLink *link)
+{
+    static const char empty[] = ".version 6.3\n.target sm_75\n.address_size 64\n";
+    const struct settings settings = {
+        .sm = link->settings.sm, .suffix = link->settings.suffix, .level = -1};
+
+    return assemble(link, &settings,
+                    &(struct input){MINILINK_INPUT_PTX, empty, sizeof empty - 1, "empty"});
+}
+
 /* A cubin that cannot be linked for the target is told now, by a link that ends before it does
  * anything. */
-static nvJitLinkResult check_cubin(struct nvJitLink *link, const void *data, size_t size,
-                                   const char *name)
+static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *input)
 {
     struct words words = {.arena = &link->arena};
     int code;
@@ -86,7 +171,8 @@ static nvJitLinkResult check_cubin(struct nvJitLink *link, const void *data, siz
     settings_check_words(&link->settings, &words);
     code = link_begin(link, &link->trial, &words);
     if (code == MINILINK_OK)
-        code = minilink_add_data(link->trial, MINILINK_INPUT_CUBIN, data, size, name);
+        code = minilink_add_data(link->trial, MINILINK_INPUT_CUBIN, input->data, input->size,
+                                 input->name);
     if (code == MINILINK_OK)
         code = minilink_complete(link->trial);
     link_take_errors(link, link->trial);
@@ -97,69 +183,71 @@ static nvJitLinkResult check_cubin(struct nvJitLink *link, const void *data, siz
                                                                    : NVJITLINK_ERROR_INTERNAL;
 }
 
-static nvJitLinkResult add_cubin(struct nvJitLink *link, const void *data, size_t size,
-                                 const char *name)
+static nvJitLinkResult add_cubin(struct nvJitLink *link, const struct input *input)
 {
-    nvJitLinkResult result = check_cubin(link, data, size, name);
+    nvJitLinkResult result = check_cubin(link, input);
 
     link->has_other_code = true;
-    return result == NVJITLINK_SUCCESS ? input_hand_on(link, MINILINK_INPUT_CUBIN, data, size, name)
-                                       : result;
+    return result == NVJITLINK_SUCCESS ? hand_on(link, input) : result;
 }
 
 /* Fatbins, and what has them in it. */
-static nvJitLinkResult add_container(struct nvJitLink *link, nvJitLinkInputType type,
-                                     const void *data, size_t size, const char *name)
+static nvJitLinkResult add_container(struct nvJitLink *link, const struct input *input)
 {
-    static const enum minilink_input inputs[] = {
-        [NVJITLINK_INPUT_FATBIN] = MINILINK_INPUT_FATBIN,
-        [NVJITLINK_INPUT_OBJECT] = MINILINK_INPUT_OBJECT,
-        [NVJITLINK_INPUT_LIBRARY] = MINILINK_INPUT_ARCHIVE,
-    };
-    const struct contents contents = contents_look(data, size, link->settings.sm);
+    const struct contents contents = contents_look(input->data, input->size, link->settings.sm);
     bool has_code = contents.has_ptx || contents.has_cubin;
-    bool is_library = type == NVJITLINK_INPUT_LIBRARY;
+    bool is_library = input->type == MINILINK_INPUT_ARCHIVE;
 
-    if (type == NVJITLINK_INPUT_FATBIN && contents.is_cut) {
-        buffer_printf(&link->errors, "'%s' is a damaged fatbin\n", name);
+    if (input->type == MINILINK_INPUT_FATBIN && contents.is_cut) {
+        buffer_printf(&link->errors, "'%s' is a damaged fatbin\n", input->name);
         return NVJITLINK_ERROR_INVALID_INPUT;
     }
     if (contents.has_ltoir && !has_code && !link->settings.is_lto)
-        return needs_lto(link, name);
+        return needs_lto(link, input->name);
     if (contents.fatbin_count && !contents.has_ltoir && !has_code && !is_library) {
-        buffer_printf(&link->errors, "'%s' has no code for sm_%u\n", name, link->settings.sm);
+        buffer_printf(&link->errors, "'%s' has no code for sm_%u\n", input->name,
+                      link->settings.sm);
         return NVJITLINK_ERROR_INVALID_INPUT;
     }
-    if (type == NVJITLINK_INPUT_OBJECT && !contents.fatbin_count)
+    if (input->type == MINILINK_INPUT_OBJECT && !contents.fatbin_count)
         return NVJITLINK_SUCCESS;
     link->has_ltoir |= contents.has_ltoir;
     link->has_other_code |= !contents.has_ltoir;
     if (contents.has_ltoir && link->settings.is_lto)
-        return let_wait(link, inputs[type], data, size, name);
+        return let_wait(link, input);
     if (contents.fatbin_count == 1 && contents.has_ptx && !contents.has_cubin && !is_library)
-        return input_assemble(link, inputs[type], data, size, name);
-    return input_hand_on(link, inputs[type], data, size, name);
+        return assemble(link, &link->settings, input);
+    return hand_on(link, input);
 }
 
-static nvJitLinkResult add_ltoir(struct nvJitLink *link, const void *data, size_t size,
-                                 const char *name)
+static nvJitLinkResult add_ltoir(struct nvJitLink *link, const struct input *input)
 {
-    unsigned made = contents_ltoir_target(data, size);
+    unsigned made = contents_ltoir_target(input->data, input->size);
 
     if (!link->settings.is_lto)
-        return needs_lto(link, name);
+        return needs_lto(link, input->name);
     if (made > link->settings.sm) {
-        buffer_printf(&link->errors, "'%s': %u in LTOIR arch newer than target arch\n", name, made);
+        buffer_printf(&link->errors, "'%s': %u in LTOIR arch newer than target arch\n", input->name,
+                      made);
         return NVJITLINK_ERROR_ARCH_MISMATCH;
     }
     link->has_ltoir = true;
-    return let_wait(link, MINILINK_INPUT_LTOIR, data, size, name);
+    return let_wait(link, input);
 }
 
 static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
                            size_t size, const char *name)
 {
+    static const enum minilink_input types[] = {
+        [NVJITLINK_INPUT_CUBIN] = MINILINK_INPUT_CUBIN,
+        [NVJITLINK_INPUT_PTX] = MINILINK_INPUT_PTX,
+        [NVJITLINK_INPUT_LTOIR] = MINILINK_INPUT_LTOIR,
+        [NVJITLINK_INPUT_FATBIN] = MINILINK_INPUT_FATBIN,
+        [NVJITLINK_INPUT_OBJECT] = MINILINK_INPUT_OBJECT,
+        [NVJITLINK_INPUT_LIBRARY] = MINILINK_INPUT_ARCHIVE,
+    };
     nvJitLinkInputType found = contents_type(data, size);
+    const struct input input = {types[found], data, size, name};
     bool fits = type == found || (type == NVJITLINK_INPUT_ANY && found != NVJITLINK_INPUT_NONE) ||
                 (type == NVJITLINK_INPUT_OBJECT && found == NVJITLINK_INPUT_CUBIN);
 
@@ -169,14 +257,14 @@ static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, cons
         return NVJITLINK_ERROR_INTERNAL;
     switch (found) {
     case NVJITLINK_INPUT_CUBIN:
-        return add_cubin(link, data, size, name);
+        return add_cubin(link, &input);
     case NVJITLINK_INPUT_PTX:
         link->has_other_code = true;
-        return input_assemble(link, MINILINK_INPUT_PTX, data, size, name);
+        return assemble(link, &link->settings, &input);
     case NVJITLINK_INPUT_LTOIR:
-        return add_ltoir(link, data, size, name);
+        return add_ltoir(link, &input);
     default:
-        return add_container(link, found, data, size, name);
+        return add_container(link, &input);
     }
 }
 

@@ -7,9 +7,8 @@
 #include "library/nvjitlink/options.h"
 #include "minilink/minilink.h"
 
-/* An input that waits for nvJitLinkComplete(). */
-struct waiting {
-    enum minilink_input input;
+struct input {
+    enum minilink_input type;
     const void *data;
     size_t size;
     const char *name;
@@ -27,7 +26,7 @@ struct nvJitLink {
     char *ptxas;             /* see toolkit_ptxas() */
     size_t input_count;      /* for names */
     bool has_input;          /* there is something to link */
-    struct waiting *waiting; /* LTO-IR, in: */
+    struct input *waiting;   /* LTO-IR, for nvJitLinkComplete(), in: */
     size_t waiting_count, waiting_capacity;
     struct arena waiting_arena;
     bool has_ltoir;      /* some input has */
@@ -60,17 +59,8 @@ nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const
 /* Adds a file. */
 nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path);
 
-/* Assembles PTX, or that of a container with one fatbin, to a relocatable cubin, and adds that. A
- * container of which no PTX takes part is added as it is. */
-nvJitLinkResult input_assemble(struct nvJitLink *link, enum minilink_input type, const void *data,
-                               size_t size, const char *name);
-
 /* Adds a cubin without any code, where there is no input. */
 nvJitLinkResult input_add_nothing(struct nvJitLink *link);
-
-/* Adds the input to minilink's links. */
-nvJitLinkResult input_hand_on(struct nvJitLink *link, enum minilink_input input, const void *data,
-                              size_t size, const char *name);
 
 /* Hands on what waits. */
 nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link);

@@ -110,12 +110,15 @@ static enum link_code run_call(void *argument)
     return LINK_OK;
 }
 
-/* Makes the call under a recovery point; without memory for it the result is an internal error. */
+/* Makes the call under a recovery point; without memory for it the result is an internal error. A
+ * link that could not be begun has one result for all. */
 static nvJitLinkResult run(struct call call)
 {
     struct caller_state saved;
     enum link_code code;
 
+    if (call.link->created != NVJITLINK_SUCCESS)
+        return call.link->created;
     if (!caller_state_save(&saved))
         return NVJITLINK_ERROR_INTERNAL;
     code = context_run(run_call, &call);
@@ -186,6 +189,8 @@ static nvJitLinkResult add_data(const struct call *call)
     struct nvJitLink *link = call->link;
     char number[32];
 
+    if (call->size == 0)
+        return NVJITLINK_ERROR_INVALID_INPUT;
     snprintf(number, sizeof number, "input %zu", link->input_count + 1);
     return input_add(link, call->type, call->data, call->size, call->name ? call->name : number);
 }
@@ -195,10 +200,6 @@ nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, c
 {
     if (!handle || (!data && size))
         return NVJITLINK_ERROR_NULL_INPUT;
-    if (handle->created != NVJITLINK_SUCCESS)
-        return handle->created;
-    if (size == 0)
-        return NVJITLINK_ERROR_INVALID_INPUT;
     return run(
         (struct call){handle, add_data, .type = type, .data = data, .size = size, .name = name});
 }
@@ -212,8 +213,6 @@ nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, c
 {
     if (!handle || !path)
         return NVJITLINK_ERROR_NULL_INPUT;
-    if (handle->created != NVJITLINK_SUCCESS)
-        return handle->created;
     return run((struct call){.link = handle, .function = add_file, .type = type, .name = path});
 }
 
@@ -307,8 +306,6 @@ nvJitLinkResult link_complete(nvJitLinkHandle handle)
 {
     if (!handle)
         return NVJITLINK_ERROR_NULL_INPUT;
-    if (handle->created != NVJITLINK_SUCCESS)
-        return handle->created;
     return run((struct call){.link = handle, .function = complete});
 }
 
