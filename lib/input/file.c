@@ -375,11 +375,11 @@ static bool add_file(struct inputs *inputs, const char *path, const char *librar
 }
 
 static bool add_library(struct inputs *inputs, const char *name,
-                        const struct library_search *search, struct library_folders *folders)
+                        const struct library_search *search)
 {
     const char *path;
 
-    return library_find(&inputs->arena, name, search, folders, &path) &&
+    return library_find(&inputs->arena, name, search, &path) &&
            (!path || add_file(inputs, path, name));
 }
 
@@ -387,14 +387,12 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
                  const struct library_search *search)
 {
     static const struct library_search nowhere = {0};
-    struct library_folders folders = {0};
     bool ok = true;
 
     search = search ? search : &nowhere;
     inputs->from_compiler = search->from_compiler;
-    CONTEXT_DEFER(library_folders_cleanup, &folders);
     for (size_t i = 0; i < count; i++)
-        ok &= operands[i].is_library  ? add_library(inputs, operands[i].name, search, &folders)
+        ok &= operands[i].is_library  ? add_library(inputs, operands[i].name, search)
               : operands[i].is_memory ? add_memory(inputs, &operands[i])
                                       : add_file(inputs, operands[i].name, NULL);
     return ok;

@@ -3,18 +3,29 @@
 #include "input/library.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/buffer.h"
+#include "base/context.h"
 #include "diag/diag.h"
 
-/* The first <path>/<prefix><name><suffix> that is there, or NULL. A directory of that name is none.
- */
+/* The first <folder>/<prefix><name><suffix> that is there and no folder, in `arena`; or NULL. */
 static const char *find(struct arena *arena, const struct library_search *search,
-                        struct library_folders *folders, const char *prefix, const char *name,
-                        const char *suffix)
+                        const char *prefix, const char *name, const char *suffix)
 {
-    const char *file = arena_printf(arena, "%s%s%s", prefix, name, suffix);
+    struct buffer path = {0};
+    struct stat status;
+    const char *found = NULL;
 
-    return library_folders_find(folders, arena, search->paths, search->count, file);
+    CONTEXT_DEFER(buffer_cleanup, &path);
+    for (size_t i = 0; !found && i < search->count; i++) {
+        path.size = 0;
+        buffer_printf(&path, "%s/%s%s%s", search->paths[i], prefix, name, suffix);
+        buffer_char(&path, '\0');
+        if (stat(path.data, &status) == 0 && !S_ISDIR(status.st_mode))
+            found = arena_string(arena, text_of(path.data));
+    }
+    return found;
 }
 
 /* Libraries of the host's C and C++ run time, which people name, too; none has device code. */
@@ -59,21 +70,21 @@ static bool is_missing(const char *name, const struct library_search *search)
 }
 
 bool library_find(struct arena *arena, const char *name, const struct library_search *search,
-                  struct library_folders *folders, const char **path)
+                  const char **path)
 {
     const char *shared;
 
     if (*name == ':') {
-        *path = find(arena, search, folders, "", name + 1, "");
+        *path = find(arena, search, "", name + 1, "");
         return *path || !is_missing(name, search);
     }
     *path = NULL;
-    shared = find(arena, search, folders, "lib", name, ".so");
+    shared = find(arena, search, "lib", name, ".so");
     if (shared) {
         diag_verbose("Library '%s' is ignored: '%s' is a shared object, which has no code to link",
                      name, shared);
         return true;
     }
-    *path = find(arena, search, folders, "lib", name, ".a");
+    *path = find(arena, search, "lib", name, ".a");
     return *path || !is_missing(name, search);
 }

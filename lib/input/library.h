@@ -12,7 +12,6 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "input/library_folders.h"
 
 struct library_search {
     const char *const *paths; /* folders: -L, then LIBRARY_PATH */
@@ -20,8 +19,8 @@ struct library_search {
     bool from_compiler; /* nvcc made the command line: libraries of the host are among it */
 };
 
-/* Looks for what stands behind -l; `folders` is for all libraries of one search. *path is the file,
- * in `arena`, or NULL for a library that is passed over, which an info says under -vv. False, and
- * an error with the paths tried, when it must be there and is not. */
+/* Looks for what stands behind -l. *path is the file, in `arena`, or NULL for a library that is
+ * passed over, which an info says under -vv. False, and an error with the paths tried, when it must
+ * be there and is not. */
 bool library_find(struct arena *arena, const char *name, const struct library_search *search,
-                  struct library_folders *folders, const char **path);
+                  const char **path);
