@@ -13,7 +13,6 @@
 #include "diag/diag.h"
 #include "input/hostobj.h"
 #include "input/select.h"
-#include "input/target.h"
 
 #define SM_LIMIT 1000u
 #define SUFFIXES 3u
@@ -42,13 +41,12 @@ struct tally {
 static uint32_t count_groups(const struct members *members, struct tally *tally)
 {
     uint32_t groups = 0;
-    struct select_group group;
 
-    for (size_t at = 0; at < members->count; at = group.end) {
+    for (size_t at = 0, end; at < members->count; at = end) {
         bool has_code = false;
 
-        group = select_group_at(members, at);
-        for (size_t i = group.begin; i < group.end; i++) {
+        end = select_group_end(members, at);
+        for (size_t i = at; i < end; i++) {
             const struct member *member = &members->list[i];
             struct tally *cell = &tally[cell_of(member->entry.arch)];
 
@@ -86,28 +84,33 @@ static void describe_entry(struct buffer *line, const struct member *member)
         buffer_string(line, kind);
 }
 
+static bool is_same_code(const struct member *a, const struct member *b)
+{
+    return a->entry.kind == b->entry.kind && arch_equal(a->entry.arch, b->entry.arch);
+}
+
 /* Notes what members [begin, end) hold, each kind and architecture once. */
 static void note_contents(const struct members *members, size_t begin, size_t end, const char *name)
 {
-    struct arena arena = {0}; /* of the next, which is large and needed once in a while */
-    bool *seen;
+    const struct member *shown[SHOWN_ENTRIES];
     struct buffer line = {0};
-    unsigned shown = 0;
+    size_t count = 0;
 
-    CONTEXT_DEFER(arena_cleanup, &arena);
     CONTEXT_DEFER(buffer_cleanup, &line);
-    seen = arena_zalloc(&arena, SM_LIMIT * SUFFIXES * 16, sizeof *seen);
-    for (size_t i = begin; i < end && shown <= SHOWN_ENTRIES; i++) {
+    for (size_t i = begin; i < end; i++) {
         const struct member *member = &members->list[i];
-        size_t cell = cell_of(member->entry.arch) * 16 + (member->entry.kind & 15u);
+        size_t known = 0;
 
-        if (!select_is_known_kind(member) || seen[cell])
+        while (known < count && !is_same_code(shown[known], member))
+            known++;
+        if (known < count || !select_is_known_kind(member))
             continue;
-        seen[cell] = true;
-        if (++shown <= SHOWN_ENTRIES)
-            describe_entry(&line, member);
-        else
+        if (count == SHOWN_ENTRIES) {
             buffer_string(&line, ", ...");
+            break;
+        }
+        describe_entry(&line, member);
+        shown[count++] = member;
     }
     diag_note("'%s' has %.*s", name, TEXT_ARG(buffer_view(&line)));
 }
@@ -191,11 +194,11 @@ struct outcome {
     bool has_linked;  /* some group has nothing for the target but SASS that is linked already */
 };
 
-static bool has_linked_code(const struct members *members, struct select_group group)
+static bool has_linked_code(const struct members *members, size_t begin, size_t end)
 {
-    for (size_t i = group.begin; i < group.end; i++)
+    for (size_t i = begin; i < end; i++)
         if (members->list[i].entry.kind == FATBIN_ELF &&
-            target_takes_sass(members->arch, members->list[i].entry.arch) &&
+            select_takes_sass(members->arch, members->list[i].entry.arch) &&
             select_is_linked(&members->list[i]))
             return true;
     return false;
@@ -204,19 +207,18 @@ static bool has_linked_code(const struct members *members, struct select_group g
 static struct outcome judge(const struct members *members, size_t begin, size_t end)
 {
     struct outcome outcome = {0};
-    struct select_group group;
 
-    for (size_t at = begin; at < end; at = group.end) {
+    for (size_t at = begin, next; at < end; at = next) {
         bool taken = false, code = false;
 
-        group = select_group_at(members, at);
-        for (size_t i = group.begin; i < group.end; i++) {
+        next = select_group_end(members, at);
+        for (size_t i = at; i < next; i++) {
             code = code || (select_is_known_kind(&members->list[i]) && !members->list[i].is_whole);
             taken = taken || members->list[i].role != MEMBER_UNUSED;
         }
         if (taken)
             outcome.has_taken = true;
-        else if (code && has_linked_code(members, group))
+        else if (code && has_linked_code(members, at, next))
             outcome.has_linked = true;
         else if (code)
             outcome.has_missing = true;

@@ -6,14 +6,8 @@
 
 #include "input/member.h"
 
-/* Members [begin, end) of one group. */
-struct select_group {
-    size_t begin;
-    size_t end;
-};
-
-/* The group that begins at member `begin`; empty at the end of the list. */
-struct select_group select_group_at(const struct members *members, size_t begin);
+/* The end of the group that begins at member `begin`: the members of a group stand together. */
+size_t select_group_end(const struct members *members, size_t begin);
 
 /* True for PTX, SASS, LTO-IR and LLVM bitcode. */
 bool select_is_known_kind(const struct member *member);
@@ -24,6 +18,9 @@ bool select_is_usable(const struct member *member);
 
 /* True for SASS that is linked already (ET_EXEC). */
 bool select_is_linked(const struct member *member);
+
+/* True when SASS for `code` may be linked for `target`. */
+bool select_takes_sass(struct arch target, struct arch code);
 
 /* Gives every member of every group its role and reason for members->arch, and sets the counts.
  * False when code that is needed cannot be used; reported. */

@@ -7,6 +7,7 @@
 
 #include "diag/diag.h"
 #include "diag/diag_state.h"
+#include "input/select.h"
 #include "options/embedded.h"
 
 /* What the checks share. */
@@ -72,20 +73,6 @@ static void add_group(struct reach *reach, size_t from, size_t to)
             consensus_add(&reach->agreement->embedded[option], found, value);
             if (reach->request->lto && !has_ptx)
                 consensus_add(&reach->linked[option], found, value);
-        }
-    }
-}
-
-/* The members of a group stand together. */
-static void add_members(struct reach *reach)
-{
-    const struct members *members = reach->members;
-    size_t from = 0;
-
-    for (size_t i = 1; i <= members->count; i++) {
-        if (i == members->count || members->list[i].group != members->list[from].group) {
-            add_group(reach, from, i);
-            from = i;
         }
     }
 }
@@ -261,7 +248,10 @@ bool consensus_reach(struct agreement *agreement, const struct members *members,
     struct reach reach = {.agreement = agreement, .members = members, .request = request};
     bool agreed = true;
 
-    add_members(&reach);
+    for (size_t at = 0, end; at < members->count; at = end) {
+        end = select_group_end(members, at);
+        add_group(&reach, at, end);
+    }
     agreement->debug = request->debug;
     check_line_info(&reach);
     agreed &= check_maxreg(&reach);
