@@ -5,8 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "command/option_handlers.h"
 #include "command/suggestions.h"
+
+bool apply_option_undefined(const struct option_row *row, const char *value)
+{
+    return USAGE("Value '%s' is not defined for option '%s'", value, row->name);
+}
 
 /* The bytes of `options` from `offset` on. */
 static void *field_at(struct options *options, size_t offset)
@@ -58,12 +62,10 @@ static bool take_number(struct options *options, const struct option_row *row, c
 
 static bool take_choice(struct options *options, const struct option_row *row, const char *value)
 {
-    const struct option_choice *choice = row->effect.choices;
+    const struct option_choice *choice = option_table_choice(row, value);
 
-    while (choice->word && strcmp(choice->word, value) != 0)
-        choice++;
-    if (!choice->word)
-        return option_handlers_undefined(row, value);
+    if (!choice)
+        return apply_option_undefined(row, value);
     store(options, &row->effect, (size_t)choice->number);
     return true;
 }
@@ -125,7 +127,7 @@ static bool take_level(uint8_t *field, const struct option_row *row, const char 
     size_t level = row->effect.number;
 
     if (value && (value[0] < '0' || value[0] > '0' + row->effect.most || value[1] != '\0'))
-        return option_handlers_undefined(row, value);
+        return apply_option_undefined(row, value);
     if (value)
         level = (size_t)(value[0] - '0');
     if (level > *field)

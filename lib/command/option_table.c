@@ -1,13 +1,100 @@
-/* option_table.c: the rows, and the words that some of them choose from.
+/* option_table.c: the rows, the words that some of them choose from, and what is done with a value
+ * that is more than a field.
  *
  * The macros fill in a row's effect, and check that the field has the type that its kind writes. */
 #include "command/option_table.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
-#include "command/option_handlers.h"
+#include "command/apply_option.h"
 #include "command/options.h"
+#include "pool/fit.h"
+
+/* The options whose value is more than a field. Each notes the value and returns true, or reports,
+ * in nvlink's words, that it is no such value. */
+
+/* A real target; compute_NN, for which nothing is made; never lto_NN. */
+static bool take_arch(struct options *options, const struct option_row *row, const char *value)
+{
+    struct arch arch;
+
+    options->arch_text = value;
+    if (arch_parse(text_of(value), "lto_", &arch))
+        return USAGE(VIRTUAL_TARGET, value);
+    options->link.is_virtual = arch_parse(text_of(value), "compute_", &arch);
+    if (!(options->link.is_virtual || arch_parse(text_of(value), "sm_", &arch)) ||
+        !arch_is_known(arch))
+        return apply_option_undefined(row, value);
+    options->link.arch = arch;
+    return true;
+}
+
+/* Goes on to other programs as the word that it is. */
+static bool take_ofast_compile(struct options *options, const struct option_row *row,
+                               const char *value)
+{
+    static const char *const words[] = {"0", "min", "mid", "max"};
+
+    options->link.options.ofast_compile = value;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], value) == 0)
+            return true;
+    return USAGE("Invalid argument for option '--%s'", row->name);
+}
+
+/* There is one. */
+static bool take_machine(struct options *options, const struct option_row *row, const char *value)
+{
+    (void)options;
+    return strcmp(value, "64") == 0 || apply_option_undefined(row, value);
+}
+
+/* Bytes, or a number with k, m, g or t behind it; 0 = none. */
+static bool take_memory_limit(struct options *options, const struct option_row *row,
+                              const char *value)
+{
+    static const char units[] = "kmgt";
+    char *end;
+    const char *unit;
+    uintmax_t number;
+    int shift = 0;
+
+    errno = 0;
+    number = strtoumax(value, &end, 10);
+    unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+    if (unit) {
+        shift = 10 * ((int)(unit - units) + 1);
+        end++;
+    }
+    if (!isdigit((unsigned char)*value) || *end || errno || number > UINT64_MAX >> shift)
+        return USAGE(
+            "Value '%s' is not defined for option '%s': expected a number, with k, m, g or "
+            "t behind it or without",
+            value, row->name);
+    options->link.memory_limit = number ? number << shift : FIT_UNLIMITED;
+    return true;
+}
+
+/* A name, or plugin: and a path. */
+static bool take_assembler(struct options *options, const struct option_row *row, const char *value)
+{
+    options->link.assembler.name = value;
+    return strcmp(value, "builtin") == 0 || strcmp(value, "ptxas") == 0 ||
+           strncmp(value, "plugin:", 7) == 0 || apply_option_undefined(row, value);
+}
+
+/* How large the cache may become. */
+static bool take_cache_policy(struct options *options, const struct option_row *row,
+                              const char *value)
+{
+    char error[CACHE_POLICY_ERROR_SIZE];
+
+    return cache_policy_read(&options->link.cache.policy, value, error) ||
+           USAGE("Invalid argument for option '--%s': %s", row->name, error);
+}
 
 /* clang-format off */
 #define TYPE_OF(name) __typeof__(((struct options *)0)->name)
@@ -319,4 +406,13 @@ const struct option_row *option_table_find(const char *word, const char **value)
 bool option_takes_argument(const struct option_row *row)
 {
     return row->argument && *row->argument != '[';
+}
+
+const struct option_choice *option_table_choice(const struct option_row *row, const char *value)
+{
+    const struct option_choice *choice = row->effect.choices;
+
+    while (choice->word && strcmp(choice->word, value) != 0)
+        choice++;
+    return choice->word ? choice : NULL;
 }

@@ -105,3 +105,6 @@ const struct option_row *option_table_find(const char *word, const char **value)
 
 /* True when the option cannot be without its argument. */
 bool option_takes_argument(const struct option_row *row);
+
+/* The choice of the row whose word is `value`, or NULL. */
+const struct option_choice *option_table_choice(const struct option_row *row, const char *value);

@@ -31,11 +31,9 @@ static void set_form(enum diag_format format, enum color_use color)
 /* The number of a choice of the row; 0, which is the default, for a word that is none. */
 static int choose(const struct option_row *row, const char *value)
 {
-    const struct option_choice *choice = row->effect.choices;
+    const struct option_choice *choice = option_table_choice(row, value);
 
-    while (choice->word && strcmp(choice->word, value) != 0)
-        choice++;
-    return choice->number;
+    return choice ? choice->number : 0;
 }
 
 void reporting_begin(const char *const *words, size_t count, enum color_use color)
