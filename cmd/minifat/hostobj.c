@@ -15,18 +15,24 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/arena.h"
 #include "base/context.h"
 #include "diag/diag.h"
 #include "os/descriptor.h"
 
 #define WRAPPER_MAGIC   0x466243B1u
 #define WRAPPER_VERSION 1u
-#define WRAPPER_SIZE    24u
-#define WRAPPER_DATA    8u /* offset of the pointer to the fatbin */
+
+struct wrapper {
+    uint32_t magic, version;
+    uint64_t fatbin; /* a pointer, by a relocation */
+    uint64_t unused;
+};
 
 /* What nvcc writes when nothing needs to be told apart. */
 #define WHOLE_PROGRAM_ID "__NV_MODULE_ID"
 
+/* Indices of an object with a fatbin. */
 enum {
     SECTION_MODULE_ID = 1,
     SECTION_FATBIN,
@@ -35,12 +41,9 @@ enum {
     SECTION_NOTE_STACK,
     SECTION_SYMBOLS,
     SECTION_STRINGS,
-    SECTION_NAMES,
 };
 
-/* Of objects with offload binaries. */
-#define SECTION_OFFLOAD_NAMES 3
-#define SHT_LLVM_OFFLOADING   0x6fff4c0b
+#define SHT_LLVM_OFFLOADING 0x6fff4c0b
 
 /* The ELF machine, and its relocation of a pointer. */
 static const struct {
@@ -51,22 +54,39 @@ static const struct {
     [HOSTOBJ_AARCH64] = {EM_AARCH64, R_AARCH64_ABS64},
 };
 
-/* All contents of the object, which libelf only borrows until it has written them. */
+/* A section as libelf is told of it; it only borrows the contents until it has written them. */
+struct section {
+    const char *name;
+    Elf_Type type; /* of the contents */
+    Elf64_Shdr header;
+    struct bytes data;
+};
+
+/* What the object is made of. */
 struct contents {
-    enum hostobj_machine machine;
+    struct arena arena;
+    const char *module_id;
     bool is_relocatable;
-    struct buffer module_id; /* with its NUL */
-    struct buffer wrapper;
     struct buffer strings; /* .strtab */
     struct buffer names;   /* .shstrtab */
-    struct buffer name;    /* of the symbol at hand */
-    Elf *elf;
-    int fd; /* of the memory file, or -1 */
-    Elf64_Rela relocation;
     Elf64_Sym symbols[10];
     size_t symbol_count;
     size_t local_count;
+    Elf *elf;
+    int fd; /* of the memory file, or -1 */
 };
+
+static void free_contents(void *argument)
+{
+    struct contents *contents = argument;
+
+    elf_end(contents->elf);
+    if (contents->fd >= 0)
+        close(contents->fd);
+    buffer_free(&contents->strings);
+    buffer_free(&contents->names);
+    arena_free(&contents->arena);
+}
 
 /* Adds a NUL-terminated string to a string table; its offset. */
 static Elf64_Word put_string(struct buffer *table, const char *string)
@@ -81,174 +101,56 @@ static Elf64_Word put_string(struct buffer *table, const char *string)
 }
 
 /* "_<hash>_<length>_<file>_<hash>", as nvcc's, with the file's base name made an identifier. */
-static void make_module_id(struct contents *contents, struct bytes fatbin, const char *source)
+static const char *make_module_id(struct arena *arena, struct bytes fatbin, const char *source)
 {
     uint64_t hash = XXH3_64bits(fatbin.data, fatbin.size);
-    const char *base = basename(source);
+    char *name = arena_string(arena, text_of(basename(source)));
 
-    if (!contents->is_relocatable) {
-        buffer_string(&contents->module_id, WHOLE_PROGRAM_ID);
-    } else {
-        buffer_printf(&contents->module_id, "_%08x_%zu_", (unsigned)(hash >> 32), strlen(base));
-        for (; *base; base++)
-            buffer_char(&contents->module_id, isalnum((unsigned char)*base) ? *base : '_');
-        buffer_printf(&contents->module_id, "_%08x", (unsigned)(hash & 0xffffffff));
-    }
-    buffer_char(&contents->module_id, '\0');
+    for (char *at = name; *at; at++)
+        if (!isalnum((unsigned char)*at))
+            *at = '_';
+    return arena_printf(arena, "_%08x_%zu_%s_%08x", (unsigned)(hash >> 32), strlen(name), name,
+                        (unsigned)(hash & 0xffffffff));
 }
 
-static size_t put_symbol(struct contents *contents, const char *name, unsigned info,
-                         Elf64_Section section, size_t size)
+static size_t put_symbol(struct contents *contents, const char *name, unsigned binding,
+                         unsigned type, Elf64_Section section, size_t size)
 {
     Elf64_Sym *symbol = &contents->symbols[contents->symbol_count];
 
-    *symbol = (Elf64_Sym){.st_info = (unsigned char)info, .st_shndx = section, .st_size = size};
+    *symbol = (Elf64_Sym){.st_info = (unsigned char)ELF64_ST_INFO(binding, type),
+                          .st_shndx = section,
+                          .st_size = size};
     if (name)
         symbol->st_name = put_string(&contents->strings, name);
     return contents->symbol_count++;
 }
 
-/* Locals first, as ELF wants it. */
-static void make_symbols(struct contents *contents)
+/* Locals first, as ELF wants it. Returns the symbol of the fatbin's section. */
+static size_t make_symbols(struct contents *contents)
 {
-    const unsigned section = ELF64_ST_INFO(STB_LOCAL, STT_SECTION);
-    const unsigned object = ELF64_ST_INFO(STB_LOCAL, STT_OBJECT);
-    struct buffer *name = &contents->name;
+    struct arena *arena = &contents->arena;
     size_t fatbin;
 
-    put_symbol(contents, NULL, 0, SHN_UNDEF, 0);
-    put_symbol(contents, NULL, section, SECTION_MODULE_ID, 0);
-    put_symbol(contents, "_ZL15__module_id_str", object, SECTION_MODULE_ID,
-               contents->module_id.size);
-    fatbin = put_symbol(contents, NULL, section, SECTION_FATBIN, 0);
-    put_symbol(contents, "fatbinData", ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE), SECTION_FATBIN, 0);
-    put_symbol(contents, NULL, section, SECTION_WRAPPER, 0);
+    put_symbol(contents, NULL, STB_LOCAL, STT_NOTYPE, SHN_UNDEF, 0);
+    put_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_MODULE_ID, 0);
+    put_symbol(contents, "_ZL15__module_id_str", STB_LOCAL, STT_OBJECT, SECTION_MODULE_ID,
+               strlen(contents->module_id) + 1);
+    fatbin = put_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_FATBIN, 0);
+    put_symbol(contents, "fatbinData", STB_LOCAL, STT_NOTYPE, SECTION_FATBIN, 0);
+    put_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_WRAPPER, 0);
     if (!contents->is_relocatable)
-        put_symbol(contents, "_ZL15__fatDeviceText", object, SECTION_WRAPPER, WRAPPER_SIZE);
+        put_symbol(contents, "_ZL15__fatDeviceText", STB_LOCAL, STT_OBJECT, SECTION_WRAPPER,
+                   sizeof(struct wrapper));
     contents->local_count = contents->symbol_count;
     if (contents->is_relocatable) {
-        buffer_printf(name, "__fatbinwrap%s%c", contents->module_id.data, '\0');
-        put_symbol(contents, name->data, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), SECTION_WRAPPER,
-                   WRAPPER_SIZE);
-        name->size = 0;
-        buffer_printf(name, "__cudaRegisterLinkedBinary%s%c", contents->module_id.data, '\0');
-        put_symbol(contents, name->data, ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE), SHN_UNDEF, 0);
+        put_symbol(contents, arena_printf(arena, "__fatbinwrap%s", contents->module_id), STB_GLOBAL,
+                   STT_OBJECT, SECTION_WRAPPER, sizeof(struct wrapper));
+        put_symbol(contents,
+                   arena_printf(arena, "__cudaRegisterLinkedBinary%s", contents->module_id),
+                   STB_GLOBAL, STT_NOTYPE, SHN_UNDEF, 0);
     }
-    contents->relocation = (Elf64_Rela){
-        .r_offset = WRAPPER_DATA,
-        .r_info = ELF64_R_INFO((Elf64_Xword)fatbin, machines[contents->machine].pointer)};
-}
-
-static void make_contents(struct contents *contents, struct bytes fatbin, const char *source)
-{
-    make_module_id(contents, fatbin, source);
-    buffer_u32(&contents->wrapper, WRAPPER_MAGIC);
-    buffer_u32(&contents->wrapper, WRAPPER_VERSION);
-    buffer_zeros(&contents->wrapper, WRAPPER_SIZE - contents->wrapper.size);
-    make_symbols(contents);
-}
-
-static void free_contents(void *argument)
-{
-    struct contents *contents = argument;
-
-    elf_end(contents->elf);
-    if (contents->fd >= 0)
-        close(contents->fd);
-    buffer_free(&contents->name);
-    buffer_free(&contents->module_id);
-    buffer_free(&contents->wrapper);
-    buffer_free(&contents->strings);
-    buffer_free(&contents->names);
-}
-
-/* Adds a section whose header is `wanted`, but for the name unless that is set; `data` is borrowed.
- */
-static bool add_section(Elf *elf, struct contents *contents, const char *name, Elf_Type data_type,
-                        Elf64_Shdr wanted, struct bytes data)
-{
-    Elf_Scn *section;
-    Elf64_Shdr *header;
-    Elf_Data *contained;
-
-    /* Without memory for the header, elf_newscn (elfutils 0.188) returns a section all the same, on
-     * which elf64_getshdr crashes. */
-    elf_errno();
-    section = elf_newscn(elf);
-    header = section && elf_errno() == 0 ? elf64_getshdr(section) : NULL;
-    contained = header ? elf_newdata(section) : NULL;
-    if (!contained)
-        return false;
-    if (wanted.sh_name == 0)
-        wanted.sh_name = put_string(&contents->names, name);
-    *header = wanted;
-    contained->d_type = data_type;
-    contained->d_version = EV_CURRENT;
-    contained->d_align = wanted.sh_addralign;
-    contained->d_size = data.size;
-    contained->d_buf = (void *)(uintptr_t)data.data; /* libelf only reads it */
-    return true;
-}
-
-static bool add_data_sections(Elf *elf, struct contents *contents, struct bytes fatbin,
-                              const char *section)
-{
-    const Elf64_Shdr constant = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addralign = 8};
-    const Elf64_Shdr writable = {
-        .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_WRITE, .sh_addralign = 8};
-    const Elf64_Shdr relocations = {.sh_type = SHT_RELA,
-                                    .sh_flags = SHF_INFO_LINK,
-                                    .sh_link = SECTION_SYMBOLS,
-                                    .sh_info = SECTION_WRAPPER,
-                                    .sh_entsize = sizeof(Elf64_Rela),
-                                    .sh_addralign = 8};
-    const Elf64_Shdr note = {.sh_type = SHT_PROGBITS, .sh_addralign = 1};
-
-    return add_section(elf, contents, "__nv_module_id", ELF_T_BYTE, constant,
-                       buffer_bytes(&contents->module_id)) &&
-           add_section(elf, contents, section, ELF_T_BYTE, constant, fatbin) &&
-           add_section(elf, contents, ".nvFatBinSegment", ELF_T_BYTE, writable,
-                       buffer_bytes(&contents->wrapper)) &&
-           add_section(elf, contents, ".rela.nvFatBinSegment", ELF_T_RELA, relocations,
-                       (struct bytes){(const uint8_t *)&contents->relocation,
-                                      sizeof contents->relocation}) &&
-           add_section(elf, contents, ".note.GNU-stack", ELF_T_BYTE, note, (struct bytes){NULL, 0});
-}
-
-/* As clang's: of a type of its own, and left out by linkers. */
-static bool add_offload_sections(Elf *elf, struct contents *contents, struct bytes binaries)
-{
-    const Elf64_Shdr offload = {
-        .sh_type = SHT_LLVM_OFFLOADING, .sh_flags = SHF_EXCLUDE, .sh_addralign = 8};
-    const Elf64_Shdr note = {.sh_type = SHT_PROGBITS, .sh_addralign = 1};
-
-    return add_section(elf, contents, HOSTOBJ_OFFLOAD, ELF_T_BYTE, offload, binaries) &&
-           add_section(elf, contents, ".note.GNU-stack", ELF_T_BYTE, note, (struct bytes){NULL, 0});
-}
-
-static bool add_tables(Elf *elf, struct contents *contents)
-{
-    const Elf64_Shdr symbols = {.sh_type = SHT_SYMTAB,
-                                .sh_link = SECTION_STRINGS,
-                                .sh_info = (Elf64_Word)contents->local_count,
-                                .sh_entsize = sizeof(Elf64_Sym),
-                                .sh_addralign = 8};
-    const Elf64_Shdr strings = {.sh_type = SHT_STRTAB, .sh_addralign = 1};
-
-    return add_section(elf, contents, ".symtab", ELF_T_SYM, symbols,
-                       (struct bytes){(const uint8_t *)contents->symbols,
-                                      contents->symbol_count * sizeof *contents->symbols}) &&
-           add_section(elf, contents, ".strtab", ELF_T_BYTE, strings,
-                       buffer_bytes(&contents->strings));
-}
-
-static bool add_names(Elf *elf, struct contents *contents)
-{
-    Elf64_Shdr names = {.sh_type = SHT_STRTAB, .sh_addralign = 1};
-
-    /* This table's own name must be in it before it is handed over. */
-    names.sh_name = put_string(&contents->names, ".shstrtab");
-    return add_section(elf, contents, NULL, ELF_T_BYTE, names, buffer_bytes(&contents->names));
+    return fatbin;
 }
 
 /* A memory file that cannot grow is memory that has run out. libelf's number for that is not
@@ -265,60 +167,139 @@ static bool libelf_failed(void)
     return false;
 }
 
-static bool write_elf(struct contents *contents, struct bytes fatbin, const char *section)
+static bool add_section(Elf *elf, const struct section *section)
 {
-    bool is_offload = strcmp(section, HOSTOBJ_OFFLOAD) == 0, ok = false;
-    Elf64_Ehdr *header = NULL;
+    Elf_Scn *place;
+    Elf64_Shdr *header;
+    Elf_Data *data;
 
-    errno = 0;
-    if (elf_version(EV_CURRENT) != EV_NONE)
-        contents->elf = elf_begin(contents->fd, ELF_C_WRITE, NULL);
-    if (contents->elf)
-        header = elf64_newehdr(contents->elf);
-    if (header) {
-        header->e_ident[EI_DATA] = ELFDATA2LSB;
-        header->e_type = ET_REL;
-        header->e_machine = machines[contents->machine].number;
-        header->e_version = EV_CURRENT;
-        header->e_shstrndx = is_offload ? SECTION_OFFLOAD_NAMES : SECTION_NAMES;
-        ok = is_offload ? add_offload_sections(contents->elf, contents, fatbin)
-                        : add_data_sections(contents->elf, contents, fatbin, section) &&
-                              add_tables(contents->elf, contents);
-        ok =
-            ok && add_names(contents->elf, contents) && elf_update(contents->elf, ELF_C_WRITE) >= 0;
-    }
-    return ok || libelf_failed();
+    /* Without memory for the header, elf_newscn (elfutils 0.188) returns a section all the same, on
+     * which elf64_getshdr crashes. */
+    elf_errno();
+    place = elf_newscn(elf);
+    header = place && elf_errno() == 0 ? elf64_getshdr(place) : NULL;
+    data = header ? elf_newdata(place) : NULL;
+    if (!data)
+        return false;
+    *header = section->header;
+    data->d_type = section->type;
+    data->d_version = EV_CURRENT;
+    data->d_align = section->header.sh_addralign;
+    data->d_size = section->data.size;
+    data->d_buf = (void *)(uintptr_t)section->data.data; /* libelf only reads it */
+    return true;
 }
 
-static bool read_back(int fd, struct buffer *object)
+/* Writes the sections, of which the last is that of their names, to the memory file. Returns the
+ * file's size, or -1. */
+static int64_t write_sections(struct contents *contents, enum hostobj_machine machine,
+                              struct section *sections, size_t count)
 {
-    struct bytes bytes;
+    Elf64_Ehdr *header;
 
-    if (!descriptor_map(fd, &bytes))
-        return false;
-    CONTEXT_DEFER(descriptor_unmap, &bytes);
-    buffer_append(object, bytes.data, bytes.size);
-    return true;
+    elf_version(EV_CURRENT);
+    contents->elf = elf_begin(contents->fd, ELF_C_WRITE, NULL);
+    header = contents->elf ? elf64_newehdr(contents->elf) : NULL;
+    if (!header)
+        return -1;
+    header->e_ident[EI_DATA] = ELFDATA2LSB;
+    header->e_type = ET_REL;
+    header->e_machine = machines[machine].number;
+    header->e_version = EV_CURRENT;
+    header->e_shstrndx = (Elf64_Half)count;
+    for (size_t i = 0; i < count; i++)
+        sections[i].header.sh_name = put_string(&contents->names, sections[i].name);
+    sections[count - 1].data = buffer_bytes(&contents->names);
+    for (size_t i = 0; i < count; i++)
+        if (!add_section(contents->elf, &sections[i]))
+            return -1;
+    return elf_update(contents->elf, ELF_C_WRITE);
+}
+
+#define HEADER(type, ...)                                                                          \
+    {                                                                                              \
+        .sh_type = type, __VA_ARGS__                                                               \
+    }
+#define BYTES(object)                                                                              \
+    {                                                                                              \
+        (const uint8_t *)&(object), sizeof(object)                                                 \
+    }
+
+/* As nvcc's. */
+static int64_t write_fatbin(struct contents *contents, enum hostobj_machine machine,
+                            struct bytes fatbin, const char *name)
+{
+    const struct wrapper wrapper = {.magic = WRAPPER_MAGIC, .version = WRAPPER_VERSION};
+    const Elf64_Rela relocation = {
+        .r_offset = offsetof(struct wrapper, fatbin),
+        .r_info = ELF64_R_INFO((Elf64_Xword)make_symbols(contents), machines[machine].pointer)};
+    const struct bytes id = {(const uint8_t *)contents->module_id, strlen(contents->module_id) + 1};
+    const struct bytes symbols = {(const uint8_t *)contents->symbols,
+                                  contents->symbol_count * sizeof *contents->symbols};
+    struct section sections[] = {
+        {"__nv_module_id", ELF_T_BYTE,
+         HEADER(SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addralign = 8), id},
+        {name, ELF_T_BYTE, HEADER(SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addralign = 8), fatbin},
+        {".nvFatBinSegment", ELF_T_BYTE,
+         HEADER(SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_WRITE, .sh_addralign = 8),
+         BYTES(wrapper)},
+        {".rela.nvFatBinSegment", ELF_T_RELA,
+         HEADER(SHT_RELA, .sh_flags = SHF_INFO_LINK, .sh_link = SECTION_SYMBOLS,
+                .sh_info = SECTION_WRAPPER, .sh_entsize = sizeof relocation, .sh_addralign = 8),
+         BYTES(relocation)},
+        {".note.GNU-stack", ELF_T_BYTE, HEADER(SHT_PROGBITS, .sh_addralign = 1), {0}},
+        {".symtab", ELF_T_SYM,
+         HEADER(SHT_SYMTAB, .sh_link = SECTION_STRINGS,
+                .sh_info = (Elf64_Word)contents->local_count, .sh_entsize = sizeof(Elf64_Sym),
+                .sh_addralign = 8),
+         symbols},
+        {".strtab", ELF_T_BYTE, HEADER(SHT_STRTAB, .sh_addralign = 1),
+         buffer_bytes(&contents->strings)},
+        {".shstrtab", ELF_T_BYTE, HEADER(SHT_STRTAB, .sh_addralign = 1), {0}},
+    };
+
+    return write_sections(contents, machine, sections, sizeof sections / sizeof *sections);
+}
+
+/* As clang's: of a type of its own, and left out by linkers. */
+static int64_t write_offload(struct contents *contents, enum hostobj_machine machine,
+                             struct bytes binaries)
+{
+    struct section sections[] = {
+        {HOSTOBJ_OFFLOAD, ELF_T_BYTE,
+         HEADER(SHT_LLVM_OFFLOADING, .sh_flags = SHF_EXCLUDE, .sh_addralign = 8), binaries},
+        {".note.GNU-stack", ELF_T_BYTE, HEADER(SHT_PROGBITS, .sh_addralign = 1), {0}},
+        {".shstrtab", ELF_T_BYTE, HEADER(SHT_STRTAB, .sh_addralign = 1), {0}},
+    };
+
+    return write_sections(contents, machine, sections, sizeof sections / sizeof *sections);
 }
 
 bool hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_machine machine,
                    const char *section, const char *source)
 {
-    struct contents contents = {.machine = machine,
-                                .is_relocatable = strcmp(section, HOSTOBJ_RELOCATABLE) == 0,
+    struct contents contents = {.is_relocatable = strcmp(section, HOSTOBJ_RELOCATABLE) == 0,
                                 .fd = memfd_create("host object", MFD_CLOEXEC)};
-    bool ok;
+    int64_t size;
 
     if (contents.fd < 0) {
         diag_fatal("cannot make a file in memory: %s", strerror(errno));
         return false;
     }
     CONTEXT_DEFER(free_contents, &contents);
-    make_contents(&contents, fatbin, source);
-    ok = write_elf(&contents, fatbin, section);
-    if (ok && !read_back(contents.fd, object)) {
+    contents.module_id = contents.is_relocatable ? make_module_id(&contents.arena, fatbin, source)
+                                                 : WHOLE_PROGRAM_ID;
+    errno = 0;
+    size = strcmp(section, HOSTOBJ_OFFLOAD) == 0
+               ? write_offload(&contents, machine, fatbin)
+               : write_fatbin(&contents, machine, fatbin, section);
+    if (size < 0)
+        return libelf_failed();
+    buffer_reserve(object, (size_t)size);
+    if (!descriptor_read(contents.fd, object->data + object->size, (size_t)size, 0)) {
         diag_fatal("cannot read the host object back: %s", strerror(errno));
-        ok = false;
+        return false;
     }
-    return ok;
+    object->size += (size_t)size;
+    return true;
 }

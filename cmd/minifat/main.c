@@ -12,7 +12,6 @@
 #include "output/std_streams.h"
 #include "hostobj.h"
 #include "options.h"
-#include "pack_offload.h"
 
 struct command {
     int argc;
@@ -56,8 +55,8 @@ static bool pack_inputs(struct command *command)
 
         CONTEXT_DEFER(free_image, &image);
         ok &= inspect_file(&command->inputs.files[i], &input->request, &image) &&
-              (options->is_offload ? pack_offload_append(&command->container, &image,
-                                                         command->inputs.files[i].data, input->path)
+              (options->is_offload ? pack_offload(&command->container, &image,
+                                                  command->inputs.files[i].data, input->path)
                                    : pack_entry(&command->container, &image, input->options,
                                                 &options->pack, input->path));
     }

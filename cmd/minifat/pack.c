@@ -1,7 +1,9 @@
-/* pack.c: entries as fatbinary 13.0 lays them out.
+/* pack.c: entries as fatbinary 13.0 lays them out, and offload binaries as clang-offload-packager
+ * does, one for each image.
  *
  *     64-byte header | identity, NUL, padding | option descriptor, string, padding | payload,
  * padding
+ *     header | entry | offsets of the texts | texts, padding | image, padding
  *
  * Every part is a multiple of 8 bytes long. The descriptor is {u32 offset of the string in the
  * entry, u32 its length}. PTX and LTO-IR always have one; cubins only from sm_100 on, where the
@@ -20,6 +22,19 @@
 #define ENTRY_VERSION     0x0101
 #define ENTRY_HEADER_SIZE 64
 #define DESCRIPTOR_SIZE   8
+
+/* Offload binaries. */
+#define OFFLOAD_MAGIC       0xad10ff10u
+#define OFFLOAD_HEADER_SIZE 32u
+#define OFFLOAD_ENTRY_SIZE  40u
+#define OFFLOAD_PAIRS       2u
+#define OFFLOAD_TEXTS       (OFFLOAD_HEADER_SIZE + OFFLOAD_ENTRY_SIZE + OFFLOAD_PAIRS * 16u)
+#define OFFLOAD_CUDA        0x00020000u /* the producer, in the upper half */
+#define OFFLOAD_BITCODE     2u
+#define OFFLOAD_CUBIN       3u
+#define OFFLOAD_PTX         5u
+#define OFFLOAD_TRIPLE      "nvptx64-nvidia-cuda"
+
 /* The level at which fatbinary's frames come out, byte for byte, with libzstd 1.5. */
 #define ZSTD_LEVEL 5
 
@@ -149,17 +164,19 @@ static void put_strings(struct buffer *container, const struct image *image,
 {
     if (layout->identity_size > 0) {
         buffer_text(container, identity);
-        buffer_zeros(container, layout->identity_size - identity.size);
+        buffer_char(container, '\0');
+        buffer_align(container, 8);
     }
     if (layout->descriptor_offset == 0)
         return;
     buffer_u32(container, (uint32_t)(layout->descriptor_offset + DESCRIPTOR_SIZE));
     buffer_u32(container, (uint32_t)layout->string.size);
     if (image->compat.size > 0)
-        buffer_zeros(container, 1);
+        buffer_char(container, '\0');
     buffer_text(container, layout->string);
-    buffer_zeros(container,
-                 layout->string_size - layout->string.size - (image->compat.size > 0 ? 1 : 0));
+    if (image->compat.size == 0)
+        buffer_char(container, '\0');
+    buffer_align(container, 8);
 }
 
 bool pack_entry(struct buffer *container, const struct image *image, struct text options,
@@ -188,6 +205,53 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
                compressed ? payload.size : 0);
     put_strings(container, image, &layout, request->identity);
     buffer_append(container, payload.data, payload.size);
-    buffer_zeros(container, align8(payload.size) - payload.size);
+    buffer_align(container, 8);
+    return true;
+}
+
+static void put_offload_head(struct buffer *binaries, const struct image *image,
+                             size_t image_offset, size_t image_size)
+{
+    unsigned kind = image->kind == FATBIN_BITCODE ? OFFLOAD_BITCODE
+                    : image->kind == FATBIN_ELF   ? OFFLOAD_CUBIN
+                                                  : OFFLOAD_PTX;
+
+    buffer_u32(binaries, OFFLOAD_MAGIC);
+    buffer_u32(binaries, 1);
+    buffer_u64(binaries, align8(image_offset + image_size));
+    buffer_u64(binaries, OFFLOAD_HEADER_SIZE);
+    buffer_u64(binaries, OFFLOAD_ENTRY_SIZE);
+    buffer_u32(binaries, OFFLOAD_CUDA | kind);
+    buffer_u32(binaries, 0);
+    buffer_u64(binaries, OFFLOAD_HEADER_SIZE + OFFLOAD_ENTRY_SIZE);
+    buffer_u64(binaries, OFFLOAD_PAIRS);
+    buffer_u64(binaries, image_offset);
+    buffer_u64(binaries, image_size);
+}
+
+bool pack_offload(struct buffer *binaries, const struct image *image, struct bytes contents,
+                  const char *name)
+{
+    /* The first text is empty, as in an ELF string table. */
+    static const char keys[] = "\0arch\0triple\0" OFFLOAD_TRIPLE;
+    const size_t arch = 1, triple = 6, triple_value = 13, arch_value = sizeof keys;
+    char sm[ARCH_NAME_SIZE];
+    size_t arch_size = strlen(arch_name(image->arch, sm)) + 1;
+    size_t image_offset = align8(OFFLOAD_TEXTS + arch_value + arch_size);
+
+    if (image->kind == FATBIN_NVVM) {
+        diag_error("'%s' is LTO-IR, which no offload binary has", name);
+        return false;
+    }
+    put_offload_head(binaries, image, image_offset, contents.size);
+    buffer_u64(binaries, OFFLOAD_TEXTS + arch);
+    buffer_u64(binaries, OFFLOAD_TEXTS + arch_value);
+    buffer_u64(binaries, OFFLOAD_TEXTS + triple);
+    buffer_u64(binaries, OFFLOAD_TEXTS + triple_value);
+    buffer_append(binaries, keys, sizeof keys);
+    buffer_append(binaries, sm, arch_size);
+    buffer_align(binaries, 8);
+    buffer_append(binaries, contents.data, contents.size);
+    buffer_align(binaries, 8);
     return true;
 }

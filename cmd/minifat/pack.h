@@ -1,4 +1,4 @@
-/* pack.h: writing the fatbin container, the counterpart of input/fatbin.h. */
+/* pack.h: writing fatbins and offload binaries, the counterpart of input/fatbin.h and offload.h. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,3 +31,9 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
                 const struct pack_request *request, const char *name);
 
 void pack_end(struct buffer *container);
+
+/* Appends an offload binary of version 1, which all of LLVM's read, with `contents`, that is the
+ * input as it is, as its image, for CUDA. False, and an error that names `name`, when it is LTO-IR.
+ */
+bool pack_offload(struct buffer *binaries, const struct image *image, struct bytes contents,
+                  const char *name);

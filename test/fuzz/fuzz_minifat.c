@@ -1,10 +1,9 @@
 /* fuzz_minifat.c: any bytes as PTX, cubin, LTO-IR and bitcode; what is accepted is packed. Link it
- * with cmd/minifat's inspect.c, pack.c, pack_offload.c and reduce.c. */
+ * with cmd/minifat's inspect.c and pack.c. */
 #include <stdlib.h>
 
 #include "../../cmd/minifat/inspect.h"
 #include "../../cmd/minifat/pack.h"
-#include "../../cmd/minifat/pack_offload.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
 #include "input/offload.h"
@@ -20,11 +19,11 @@ static bool is_whole(void *argument, const struct offload_image *image)
 }
 
 /* What is packed can be read. */
-static void pack_offload(const struct image *image, struct bytes data)
+static void try_offload(const struct image *image, struct bytes data)
 {
     struct buffer binaries = {0};
 
-    if (pack_offload_append(&binaries, image, data, "input") &&
+    if (pack_offload(&binaries, image, data, "input") &&
         (binaries.size % 8 || !offload_walk("packed", buffer_bytes(&binaries), is_whole, &data)))
         abort();
     buffer_free(&binaries);
@@ -46,7 +45,7 @@ static void pack_as(enum fatbin_kind kind, struct bytes data)
                 (kind != FATBIN_BITCODE) ||
             container.size % 8)
             abort();
-        pack_offload(&image, data);
+        try_offload(&image, data);
         pack_end(&container);
     }
     buffer_free(&container);
