@@ -87,6 +87,12 @@ static inline bool text_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* isspace() in no locale. */
+static inline bool text_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* `t` without its first `count` bytes, of which it has that many. */
 static inline struct text text_drop(struct text t, size_t count)
 {

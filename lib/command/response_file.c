@@ -80,11 +80,6 @@ static bool read_within_limits(struct response_file_total *total, struct arena *
     return false;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
-}
-
 /* Where words are taken from. */
 struct word_source {
     struct text text;
@@ -101,12 +96,12 @@ static bool next_word(struct word_source *source, struct buffer *word)
     char quote = 0;
 
     word->size = 0;
-    while (at < text.size && is_blank(text.data[at]))
+    while (at < text.size && text_is_space(text.data[at]))
         at++;
     source->started = at;
     if (at == text.size)
         return false;
-    for (; at < text.size && (quote || !is_blank(text.data[at])); at++) {
+    for (; at < text.size && (quote || !text_is_space(text.data[at])); at++) {
         char c = text.data[at];
 
         if (c == '\\' && quote != '\'' && at + 1 < text.size)

@@ -23,6 +23,7 @@
 #include "input/fatbin.h"
 #include "input/hostobj.h"
 #include "input/offload.h"
+#include "input/rawcode.h"
 #include "input/thin.h"
 #include "os/descriptor.h"
 
@@ -41,13 +42,6 @@
 /* How much of a file is looked at to tell text from binary data. */
 #define TEXT_SAMPLE 4096
 
-static bool has_prefix(struct bytes data, const char *prefix)
-{
-    size_t size = strlen(prefix);
-
-    return data.size >= size && memcmp(data.data, prefix, size) == 0;
-}
-
 static enum file_kind classify_elf(struct bytes data)
 {
     if (data.size < ELF_MINIMUM || data.data[EI_DATA] != ELFDATA2LSB)
@@ -57,60 +51,30 @@ static enum file_kind classify_elf(struct bytes data)
     return hostobj_is_shared(data) ? FILE_SHARED_OBJECT : FILE_HOST_OBJECT;
 }
 
-static bool is_blank(uint8_t c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* Where the first character behind blanks and comments is. */
-static struct bytes skip_comments(struct bytes data)
-{
-    const uint8_t *at = data.data, *end = data.data + data.size;
-
-    while (at < end) {
-        const uint8_t *close;
-
-        if (is_blank(*at)) {
-            at++;
-        } else if (end - at >= 2 && at[0] == '/' && at[1] == '/') {
-            close = memchr(at, '\n', (size_t)(end - at));
-            at = close ? close : end;
-        } else if (end - at >= 4 && at[0] == '/' && at[1] == '*') {
-            close = memmem(at + 2, (size_t)(end - at) - 2, "*/", 2);
-            if (!close)
-                break;
-            at = close + 2;
-        } else {
-            break;
-        }
-    }
-    return (struct bytes){at, (size_t)(end - at)};
-}
-
 /* GNU ld scripts stand where a library is expected: GROUP ( /lib/libm.so.6 ). */
-static bool is_linker_script(struct bytes code)
+static bool is_linker_script(struct text code)
 {
-    return has_prefix(code, "OUTPUT_FORMAT") || has_prefix(code, "GROUP") ||
-           has_prefix(code, "INPUT");
+    return text_starts(code, TEXT("OUTPUT_FORMAT")) || text_starts(code, TEXT("GROUP")) ||
+           text_starts(code, TEXT("INPUT"));
 }
 
 static bool is_text(struct bytes data)
 {
     for (size_t i = 0; i < data.size && i < TEXT_SAMPLE; i++)
-        if ((data.data[i] < ' ' && !is_blank(data.data[i])) || data.data[i] == 127)
+        if ((data.data[i] < ' ' && !text_is_space((char)data.data[i])) || data.data[i] == 127)
             return false;
     return true;
 }
 
 enum file_kind file_classify(struct bytes data)
 {
-    struct bytes code;
+    struct text text = {(const char *)data.data, data.size}, code;
 
     if (data.size == 0)
         return FILE_EMPTY;
-    if (has_prefix(data, ELFMAG))
+    if (text_starts(text, TEXT(ELFMAG)))
         return classify_elf(data);
-    if (has_prefix(data, "!<arch>\n") || has_prefix(data, "!<thin>\n"))
+    if (text_starts(text, TEXT("!<arch>\n")) || thin_is(data))
         return FILE_ARCHIVE;
     if (data.size >= 4 && little_u32(data.data) == FATBIN_MAGIC)
         return FILE_FATBIN;
@@ -120,8 +84,8 @@ enum file_kind file_classify(struct bytes data)
         return FILE_BITCODE;
     if (offload_is(data))
         return FILE_OFFLOAD;
-    code = skip_comments(data);
-    if (has_prefix(code, ".version") && code.size > 8 && is_blank(code.data[8]))
+    code = rawcode_skip_comments(text);
+    if (text_starts(code, TEXT(".version")) && code.size > 8 && text_is_space(code.data[8]))
         return FILE_PTX;
     if (!is_text(data))
         return FILE_UNKNOWN;
@@ -237,11 +201,12 @@ static bool read_stream(struct inputs *inputs, struct input_file *file, struct o
     return true;
 }
 
-static bool has_size(int fd, size_t size)
+/* The size of an open file, or -1. */
+static off_t current_size(int fd)
 {
     struct stat status;
 
-    return fstat(fd, &status) == 0 && (uint64_t)status.st_size == size;
+    return fstat(fd, &status) == 0 ? status.st_size : -1;
 }
 
 /* Reads a regular file. What ends before its size, and keeps that size, is a file of /sys: those
@@ -258,19 +223,10 @@ static bool read_whole(struct inputs *inputs, struct input_file *file, struct op
     }
     if (errno)
         return open_failed(file->path, errno);
-    if (has_size(opening->fd, size))
+    if (current_size(opening->fd) == (off_t)size)
         return read_stream(inputs, file, opening);
     diag_fatal("Could not open input file '%s': it became shorter while it was read", file->path);
     return false;
-}
-
-/* Files of /proc say that they are empty, whatever they hold; others are when they are about to be
- * written. */
-static bool has_grown(int fd)
-{
-    struct stat status;
-
-    return fstat(fd, &status) == 0 && status.st_size > 0;
 }
 
 /* Files of /sys cannot be mapped. */
@@ -295,7 +251,9 @@ static bool load_regular(struct inputs *inputs, struct input_file *file, struct 
     } else {
         if (!read_stream(inputs, file, opening))
             return false;
-        is_watched = file->data.size == 0 || has_grown(opening->fd);
+        /* Files of /proc say that they are empty, whatever they hold; others are when they are
+         * about to be written. */
+        is_watched = file->data.size == 0 || current_size(opening->fd) > 0;
     }
     if (is_watched)
         watch_add(inputs->watch, file->path, version, is_settled ? NULL : &file->data);
@@ -320,22 +278,14 @@ static bool load(struct inputs *inputs, struct input_file *file, struct opening 
     return load_regular(inputs, file, opening, &version);
 }
 
-/* Whether an archive was opened before, by whatever path; then it is known from now on. nvcc and
- * CMake both name libcudadevrt.a, for example. */
-static bool is_repeated(struct inputs *inputs, const struct input_file *file)
+/* Whether an archive was opened before, by whatever path. nvcc and CMake both name libcudadevrt.a,
+ * for example. */
+static bool is_repeated(const struct inputs *inputs, const struct input_file *file)
 {
-    const uint64_t numbers[] = {file->place.device, file->place.inode};
-    char *copy;
-    struct text key;
-
-    if (file->kind != FILE_ARCHIVE || !file->place.is_known)
-        return false;
-    copy = arena_alloc(&inputs->arena, sizeof numbers, 1);
-    memcpy(copy, numbers, sizeof numbers);
-    key = (struct text){copy, sizeof numbers};
-    if (table_find(&inputs->archives, key) != TABLE_NONE)
-        return true;
-    table_add(&inputs->archives, key, 0);
+    for (size_t i = 0; file->kind == FILE_ARCHIVE && i < inputs->count; i++)
+        if (inputs->files[i].kind == FILE_ARCHIVE &&
+            file_identity_equal(inputs->files[i].place, file->place))
+            return true;
     return false;
 }
 
@@ -443,7 +393,6 @@ void inputs_close(struct inputs *inputs)
     unmap_all(inputs);
     free(inputs->files);
     free(inputs->thin_files.list);
-    table_free(&inputs->archives);
     arena_free(&inputs->arena);
     *inputs = (struct inputs){0};
 }

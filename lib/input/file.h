@@ -10,7 +10,6 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "base/table.h"
 #include "base/text.h"
 #include "input/library.h"
 #include "input/thin.h"
@@ -58,7 +57,6 @@ struct inputs {
     size_t count;
     size_t capacity;
     size_t mapping_count;
-    struct table archives; /* by place: those among the files */
     struct thin_files thin_files;
     bool from_compiler;  /* see struct library_search */
     bool are_read;       /* none is mapped; set by the caller */

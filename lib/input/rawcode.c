@@ -116,6 +116,17 @@ static size_t comment_size(struct text text)
     return 0;
 }
 
+struct text rawcode_skip_comments(struct text text)
+{
+    size_t size = 1;
+
+    while (text.size > 0 && size > 0) {
+        size = text_is_space(text.data[0]) ? 1 : comment_size(text);
+        text = text_drop(text, size);
+    }
+    return text;
+}
+
 bool rawcode_ptx_arch(struct text ptx, struct arch *arch)
 {
     bool is_target = false;

@@ -21,5 +21,8 @@ bool rawcode_cubin_compat(struct bytes cubin, struct bytes *compat);
 /* True when the cubin that begins with `head` is of type ET_EXEC. */
 bool rawcode_is_linked(struct bytes head);
 
+/* A PTX text from the first character behind blanks and comments on. */
+struct text rawcode_skip_comments(struct text text);
+
 /* The architecture in the first .target directive of a PTX text; false when there is none. */
 bool rawcode_ptx_arch(struct text ptx, struct arch *arch);

@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#define XXH_STATIC_LINKING_ONLY /* for the size of the state */
 #include <xxhash.h>
 
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "os/descriptor.h"
 
-/* What a file is read in: on the stack, since a lack of memory must not look like a change. */
+/* What a file is read in. Like the hash's state it is on the stack, since a lack of memory must not
+ * look like a change. */
 #define PIECE ((size_t)8 << 10)
 
 struct watched {
@@ -24,39 +26,21 @@ struct watched {
     XXH128_hash_t hash;
 };
 
-/* The hash of what `hash` is of, and one more piece. */
-static XXH128_hash_t hash_piece(XXH128_hash_t hash, const void *piece, size_t size)
-{
-    return XXH3_128bits_withSeed(piece, size, hash.low64 ^ hash.high64);
-}
-
-static size_t piece_size(uint64_t size, uint64_t at)
-{
-    return size - at < PIECE ? (size_t)(size - at) : PIECE;
-}
-
-static XXH128_hash_t hash_bytes(const struct bytes *contents)
-{
-    XXH128_hash_t hash = {0};
-
-    for (size_t at = 0; at < contents->size; at += PIECE)
-        hash = hash_piece(hash, contents->data + at, piece_size(contents->size, at));
-    return hash;
-}
-
 /* The hash of a file's first `size` bytes. False when it has not so many, or cannot be read. */
 static bool hash_open(int fd, uint64_t size, XXH128_hash_t *hash)
 {
     uint8_t piece[PIECE];
+    XXH3_state_t state;
+    size_t part;
 
-    *hash = (XXH128_hash_t){0};
-    for (uint64_t at = 0; at < size; at += PIECE) {
-        size_t part = piece_size(size, at);
-
+    XXH3_128bits_reset(&state);
+    for (uint64_t at = 0; at < size; at += part) {
+        part = size - at < PIECE ? (size_t)(size - at) : PIECE;
         if (!descriptor_read(fd, piece, part, at))
             return false;
-        *hash = hash_piece(*hash, piece, part);
+        XXH3_128bits_update(&state, piece, part);
     }
+    *hash = XXH3_128bits_digest(&state);
     return true;
 }
 
@@ -84,7 +68,7 @@ void watch_add(struct watch *watch, const char *path, const struct file_version 
     if (!watch)
         return;
     if (contents)
-        watched.hash = hash_bytes(contents);
+        watched.hash = XXH3_128bits(contents->data, contents->size);
     watched.path = arena_string(&watch->arena, text_of(path));
     ARRAY_PUSH(watch->list, watch->count, watch->capacity) = watched;
 }

@@ -23,11 +23,6 @@ static const struct spelling spellings[EMBEDDED_COUNT] = {
     [EMBEDDED_SPLIT_COMPILE] = {"-split-compile", "-split-compile ", true},
 };
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* (int)strtol(): the value sticks at the ends of 64 bits before it is cut to 32. */
 static int32_t read_number(struct text text)
 {
@@ -35,11 +30,11 @@ static int32_t read_number(struct text text)
     bool negative = false;
     int64_t value = 0;
 
-    while (at < text.size && is_space(text.data[at]))
+    while (at < text.size && text_is_space(text.data[at]))
         at++;
     if (at < text.size && (text.data[at] == '-' || text.data[at] == '+'))
         negative = text.data[at++] == '-';
-    for (; at < text.size && text.data[at] >= '0' && text.data[at] <= '9'; at++) {
+    for (; at < text.size && text_is_digit(text.data[at]); at++) {
         int digit = text.data[at] - '0';
 
         if (__builtin_mul_overflow(value, 10, &value) ||
