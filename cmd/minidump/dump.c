@@ -7,7 +7,6 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "diag/escape.h"
 #include "input/archive.h"
 #include "input/bitcode.h"
@@ -283,51 +282,50 @@ static void print_member(const struct dump *dump, const struct member *member, b
     dump_print(dump, "\n");
 }
 
-struct listing {
+/* Members, and what is to be selected of them. */
+struct selection {
     struct members members;
-    struct diag_sink sink;   /* what was said in selecting them */
-    struct diag_sink *outer; /* where messages went before */
+    struct member_request request;
+    bool is_selected;
 };
 
-static void free_listing(void *argument)
+static void free_selection(void *argument)
 {
-    struct listing *listing = argument;
+    struct selection *selection = argument;
 
-    diag_state_get()->sink = listing->outer;
-    diag_sink_free(&listing->sink);
-    members_free(&listing->members);
+    members_free(&selection->members);
+}
+
+static enum link_code select_members(void *argument)
+{
+    struct selection *selection = argument;
+
+    selection->is_selected = members_select(&selection->members, &selection->request);
+    return LINK_OK;
 }
 
 /* Roles can be told only for one target. Where none was asked for, the file may leave a choice: no
  * fault of its own, so the members are listed without roles then. */
 static bool dump_members(const struct dump *dump, const struct inputs *inputs)
 {
-    struct diag_state *state = diag_state_get();
-    struct listing listing = {.outer = state->sink};
-    struct members *members = &listing.members;
-    struct member_request request = {.arch = dump->arch, .suppress_arch_warning = true};
-    uint64_t errors = state->error_count;
+    struct selection selection = {.request = {.arch = dump->arch, .suppress_arch_warning = true}};
+    const struct members *members = &selection.members;
     char arch[ARCH_NAME_SIZE];
-    bool is_selected = false;
     bool ok;
 
-    CONTEXT_DEFER(free_listing, &listing);
-    ok = members_collect(members, inputs);
-    if (ok) {
-        state->sink = &listing.sink;
-        is_selected = members_select(members, &request);
-        state->sink = listing.outer;
-        state->error_count = errors;
-    }
-    if (dump->arch.sm)
-        diag_replay(&listing.sink);
-    if (is_selected && members->arch.sm)
+    CONTEXT_DEFER(free_selection, &selection);
+    ok = members_collect(&selection.members, inputs);
+    if (ok && dump->arch.sm)
+        select_members(&selection);
+    else if (ok)
+        diag_silence(select_members, &selection);
+    if (selection.is_selected && members->arch.sm)
         dump_print(dump, "members for %s:\n", arch_name(members->arch, arch));
     else if (members->count)
         dump_print(dump, "members:\n");
     for (size_t i = 0; ok && i < members->count; i++)
-        print_member(dump, &members->list[i], is_selected);
-    return ok && (is_selected || dump->arch.sm == 0);
+        print_member(dump, &members->list[i], selection.is_selected);
+    return ok && (selection.is_selected || dump->arch.sm == 0);
 }
 
 static struct inflation file_inflation(const struct dump *dump, size_t size)

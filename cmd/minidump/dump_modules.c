@@ -15,7 +15,8 @@
 #include "input/archive.h"
 #include "input/hostobj.h"
 
-#define PREFIX TEXT("__cudaRegisterLinkedBinary")
+#define PREFIX  TEXT("__cudaRegisterLinkedBinary")
+#define SYMBOLS ".symtab"
 
 struct module {
     struct text id;
@@ -31,42 +32,38 @@ struct collection {
     struct bytes symbols; /* of the object at hand */
 };
 
-static bool take_symbols(void *argument, const char *section, struct bytes data)
-{
-    (void)section;
-    ((struct collection *)argument)->symbols = data;
-    return true;
-}
-
-static bool take_names(void *argument, const char *section, struct bytes names)
+/* The symbols come first, then their names. */
+static bool take_section(void *argument, const char *section, struct bytes data)
 {
     struct collection *all = argument;
     Elf64_Sym symbol;
 
-    (void)section;
+    if (strcmp(section, SYMBOLS) == 0) {
+        all->symbols = data;
+        return true;
+    }
     for (size_t at = 0; all->symbols.size - at >= sizeof symbol; at += sizeof symbol) {
         struct text name;
 
         memcpy(&symbol, all->symbols.data + at, sizeof symbol);
-        if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || symbol.st_name >= names.size)
+        if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || symbol.st_name >= data.size)
             continue;
-        name.data = (const char *)names.data + symbol.st_name;
-        name.size = strnlen(name.data, names.size - symbol.st_name);
-        if (!text_starts(name, PREFIX) || name.size == PREFIX.size)
+        name.data = (const char *)data.data + symbol.st_name;
+        name.size = strnlen(name.data, data.size - symbol.st_name);
+        if (!text_skip(&name, PREFIX) || name.size == 0)
             continue;
         ARRAY_PUSH(all->list, all->count, all->capacity) =
-            (struct module){{name.data + PREFIX.size, name.size - PREFIX.size},
-                            all->object,
-                            symbol.st_shndx != SHN_UNDEF};
+            (struct module){name, all->object, symbol.st_shndx != SHN_UNDEF};
     }
     return true;
 }
 
 static bool collect_object(struct collection *all, struct bytes data)
 {
+    static const char *const sections[] = {SYMBOLS, ".strtab"};
+
     all->symbols = (struct bytes){0};
-    return hostobj_walk_named(all->object, data, ".symtab", take_symbols, all) &&
-           hostobj_walk_named(all->object, data, ".strtab", take_names, all);
+    return hostobj_walk_names(all->object, data, sections, 2, take_section, all);
 }
 
 static bool collect_member(void *argument, struct text name, struct bytes data)

@@ -312,9 +312,7 @@ static bool add_file(struct inputs *inputs, const char *path, const char *librar
     bool ok;
 
     CONTEXT_DEFER(close_opening, &opening);
-    ok = load(inputs, &file, &opening) &&
-         (!thin_is(file.data) || thin_gather(&file.data, &inputs->arena, &inputs->thin_files, path,
-                                             file.data, inputs->watch));
+    ok = load(inputs, &file, &opening) && (!thin_is(file.data) || thin_gather(inputs, &file));
     if (ok)
         file.kind = file_classify(file.data);
     if (ok && !is_repeated(inputs, &file)) {
@@ -392,7 +390,6 @@ void inputs_close(struct inputs *inputs)
 {
     unmap_all(inputs);
     free(inputs->files);
-    free(inputs->thin_files.list);
     arena_free(&inputs->arena);
     *inputs = (struct inputs){0};
 }

@@ -12,7 +12,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "input/library.h"
-#include "input/thin.h"
 #include "input/watch.h"
 #include "os/file_identity.h"
 #include "os/mapping.h"
@@ -48,6 +47,12 @@ struct input_operand {
     bool is_memory;  /* `data` is what would be in a file of that name; it stays the caller's, and
                         lives as long as the inputs */
     struct bytes data;
+};
+
+/* Paths of the files that thin archives name, and that were read. */
+struct thin_files {
+    const char **list;
+    size_t count, capacity;
 };
 
 /* Opened files, in command-line order. Start with {0}. */

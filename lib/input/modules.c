@@ -82,12 +82,15 @@ static void add_string(struct modules *modules, struct text string)
     }
 }
 
-/* NUL-terminated strings; `ld -r` may have put padding between those of two objects. */
+/* Ids are NUL-terminated strings; `ld -r` may have put padding between those of two objects. */
 static bool add_section(void *argument, const char *section, struct bytes data)
 {
     struct modules *modules = argument;
 
-    (void)section;
+    if (strcmp(section, CODE_SECTION) == 0) {
+        modules->has_code |= data.size > 0;
+        return true;
+    }
     for (size_t at = 0, size; at < data.size; at += size + 1) {
         const char *string = (const char *)data.data + at;
 
@@ -98,20 +101,12 @@ static bool add_section(void *argument, const char *section, struct bytes data)
     return true;
 }
 
-static bool note_code(void *argument, const char *section, struct bytes data)
-{
-    struct modules *modules = argument;
-
-    (void)section;
-    modules->has_code |= data.size > 0;
-    return true;
-}
-
 static void add_object(struct modules *modules, struct bytes data)
 {
+    static const char *const sections[] = {CODE_SECTION, SECTION};
+
     modules->has_code = modules->has_id = false;
-    if (!hostobj_walk_named(modules->object, data, CODE_SECTION, note_code, modules) ||
-        !hostobj_walk_named(modules->object, data, SECTION, add_section, modules))
+    if (!hostobj_walk_names(modules->object, data, sections, 2, add_section, modules))
         modules->ok = false;
 }
 

@@ -5,16 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/text_scan.h"
 #include "diag/diag.h"
+#include "input/file.h"
 #include "os/descriptor.h"
 
 /* What a header's ten digits can say. */
@@ -29,16 +28,14 @@ struct thin_member {
 };
 
 struct thin {
-    const char *path; /* the archive's */
-    struct bytes data;
-    struct arena *arena;
+    struct inputs *inputs;
+    const struct input_file *file;
     struct text names;   /* the table of long names */
     struct buffer table; /* the new one, of names without folders */
     struct thin_member *members;
     size_t count, capacity;
     size_t size; /* of the new archive */
-    struct watch *watch;
-    int fd; /* of the member at hand */
+    int fd;      /* of the member at hand */
 };
 
 bool thin_is(struct bytes data)
@@ -53,12 +50,11 @@ static void free_thin(void *argument)
     if (thin->fd >= 0)
         close(thin->fd);
     buffer_free(&thin->table);
-    free(thin->members);
 }
 
 static bool damaged(const struct thin *thin, size_t offset, const char *what)
 {
-    diag_error("Damaged archive '%s': the member header at offset %zu %s", thin->path, offset,
+    diag_error("Damaged archive '%s': the member header at offset %zu %s", thin->file->path, offset,
                what);
     return false;
 }
@@ -66,7 +62,7 @@ static bool damaged(const struct thin *thin, size_t offset, const char *what)
 static bool member_failed(const struct thin *thin, const char *path, const char *why)
 {
     diag_fatal("Could not open input file '%s', a member of thin archive '%s': %s", path,
-               thin->path, why);
+               thin->file->path, why);
     return false;
 }
 
@@ -109,10 +105,10 @@ static bool find_name(const struct thin *thin, size_t offset, struct text field,
 
 static const char *place_name(const struct thin *thin, struct text name)
 {
-    const char *slash = name.data[0] == '/' ? NULL : strrchr(thin->path, '/');
-    int folder = slash ? (int)(slash - thin->path) + 1 : 0;
+    const char *slash = name.data[0] == '/' ? NULL : strrchr(thin->file->path, '/');
+    int folder = slash ? (int)(slash - thin->file->path) + 1 : 0;
 
-    return arena_printf(thin->arena, "%.*s%.*s", folder, thin->path, TEXT_ARG(name));
+    return arena_printf(&thin->inputs->arena, "%.*s%.*s", folder, thin->file->path, TEXT_ARG(name));
 }
 
 static bool add_member(struct thin *thin, struct text name)
@@ -126,7 +122,7 @@ static bool add_member(struct thin *thin, struct text name)
         return member_failed(thin, path, "it is no regular file");
     if (status.st_size > LARGEST_MEMBER)
         return member_failed(thin, path, "it is too large for an archive");
-    ARRAY_PUSH(thin->members, thin->count, thin->capacity) =
+    ARENA_PUSH(&thin->inputs->arena, thin->members, thin->count, thin->capacity) =
         (struct thin_member){path, (size_t)status.st_size, thin->table.size};
     buffer_printf(&thin->table, "%s/\n", basename(path));
     thin->size += sizeof(struct ar_hdr) + (size_t)status.st_size + 1;
@@ -137,13 +133,13 @@ static bool find_members(struct thin *thin)
 {
     struct bytes part;
 
-    for (size_t at = SARMAG; at < thin->data.size; at += at % 2) {
+    for (size_t at = SARMAG; at < thin->file->data.size; at += at % 2) {
         size_t offset = at;
         uint64_t size;
         struct ar_hdr header;
-        struct text field, name;
+        struct text field, name = {0};
 
-        if (!bytes_slice(thin->data, at, sizeof header, &part))
+        if (!bytes_slice(thin->file->data, at, sizeof header, &part))
             return damaged(thin, offset, "is cut off");
         memcpy(&header, part.data, sizeof header);
         at += sizeof header;
@@ -157,7 +153,7 @@ static bool find_members(struct thin *thin)
             continue;
         }
         if (!read_number((struct text){header.ar_size, sizeof header.ar_size}, &size) ||
-            !bytes_slice(thin->data, at, size, &part))
+            !bytes_slice(thin->file->data, at, size, &part))
             return damaged(thin, offset, "has a size that is not there");
         at += size;
         if (text_equal(field, TEXT("//")))
@@ -169,11 +165,11 @@ static bool find_members(struct thin *thin)
 /* Writes a header as ar does. */
 static uint8_t *put_header(uint8_t *to, const char *name, size_t size)
 {
-    struct buffer line = {0};
+    char line[128];
 
-    buffer_printf(&line, "%-16.16s%-12u%-6u%-6u%-8o%-10zu" ARFMAG, name, 0u, 0u, 0u, 0644u, size);
-    memcpy(to, line.data, sizeof(struct ar_hdr));
-    buffer_free(&line);
+    snprintf(line, sizeof line, "%-16.16s%-12u%-6u%-6u%-8o%-10zu" ARFMAG, name, 0u, 0u, 0u, 0644u,
+             size);
+    memcpy(to, line, sizeof(struct ar_hdr));
     return to + sizeof(struct ar_hdr);
 }
 
@@ -193,7 +189,7 @@ static bool read_member(struct thin *thin, const struct thin_member *member, uin
         return member_failed(thin, member->path,
                              errno ? strerror(errno) : "it became shorter while it was read");
     version = file_version_of(&status);
-    watch_add(thin->watch, member->path, &version,
+    watch_add(thin->inputs->watch, member->path, &version,
               file_version_is_settled(&version) ? NULL : &contents);
     close(thin->fd);
     thin->fd = -1;
@@ -205,7 +201,7 @@ static bool copy_members(struct thin *thin, struct bytes *archive)
     uint8_t *start, *to;
 
     thin->size += SARMAG + sizeof(struct ar_hdr) + thin->table.size + 1;
-    start = to = arena_alloc(thin->arena, thin->size, 1);
+    start = to = arena_alloc(&thin->inputs->arena, thin->size, 1);
     memcpy(to, ARMAG, SARMAG);
     to = put_header(to + SARMAG, "//", thin->table.size);
     if (thin->table.size)
@@ -227,15 +223,15 @@ static bool copy_members(struct thin *thin, struct bytes *archive)
     return true;
 }
 
-bool thin_gather(struct bytes *archive, struct arena *arena, struct thin_files *files,
-                 const char *path, struct bytes data, struct watch *watch)
+bool thin_gather(struct inputs *inputs, struct input_file *file)
 {
-    struct thin thin = {.path = path, .data = data, .arena = arena, .watch = watch, .fd = -1};
+    struct thin thin = {.inputs = inputs, .file = file, .fd = -1};
     bool ok;
 
     CONTEXT_DEFER(free_thin, &thin);
-    ok = find_members(&thin) && copy_members(&thin, archive);
+    ok = find_members(&thin) && copy_members(&thin, &file->data);
     for (size_t i = 0; ok && i < thin.count; i++)
-        ARRAY_PUSH(files->list, files->count, files->capacity) = thin.members[i].path;
+        ARENA_PUSH(&inputs->arena, inputs->thin_files.list, inputs->thin_files.count,
+                   inputs->thin_files.capacity) = thin.members[i].path;
     return ok;
 }

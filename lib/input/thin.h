@@ -8,21 +8,14 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
 #include "base/text.h"
-#include "input/watch.h"
 
-/* Paths of members' files that were read. Start with {0}; `list` is malloc'ed, the paths live in
- * the arena. */
-struct thin_files {
-    const char **list;
-    size_t count, capacity;
-};
+struct inputs;
+struct input_file;
 
 bool thin_is(struct bytes data);
 
-/* Makes an ordinary archive, in `arena`, of the thin archive `data` in the file `path` and its
- * members' files, which are added to `files` and to `watch` (or NULL). False, reported, when it is
- * damaged or a member cannot be read. */
-bool thin_gather(struct bytes *archive, struct arena *arena, struct thin_files *files,
-                 const char *path, struct bytes data, struct watch *watch);
+/* Makes file->data, which is a thin archive, an ordinary one, with what its members' files hold.
+ * These are added to inputs->thin_files and inputs->watch. False, reported, when it is damaged or a
+ * member cannot be read. */
+bool thin_gather(struct inputs *inputs, struct input_file *file);

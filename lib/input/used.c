@@ -1,7 +1,7 @@
 /* used.c: collecting names of kernels and variables, and finding one among them.
  *
  * A name is looked up once for each length that the fixed beginnings of the patterns have, so that
- * the cost does not grow with names times patterns; the parts of -kernels-used likewise. */
+ * the cost does not grow with names times patterns. */
 #include "input/used.h"
 
 #include <stdlib.h>
@@ -38,11 +38,6 @@ static struct text beginning(struct text pattern)
     return (struct text){pattern.data, star ? (size_t)(star - pattern.data) : pattern.size};
 }
 
-static bool is_kernels(enum used_list list)
-{
-    return list == USED_EXTERNAL_KERNELS || list == USED_INTERNAL_KERNELS;
-}
-
 static enum used_list find_list(const char *section)
 {
     size_t list = 0;
@@ -65,7 +60,7 @@ static bool add_names(void *argument, const char *section, struct bytes data)
 {
     struct collector *collector = argument;
     enum used_list list = find_list(section);
-    bool lists_kernels = is_kernels(list);
+    bool lists_kernels = list <= USED_INTERNAL_KERNELS;
 
     collector->has_lists = true;
     /* `ld -r` puts padding between the lists of two objects. */
@@ -129,41 +124,26 @@ static int by_size(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Sorts the lengths and leaves each once; returns how many there are. */
-static size_t make_distinct(size_t *lengths, size_t count)
-{
-    size_t kept = 0;
-
-    SORT(lengths, count, by_size);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || lengths[i] != lengths[kept - 1])
-            lengths[kept++] = lengths[i];
-    return kept;
-}
-
+/* Of the patterns' beginnings, each once. */
 static void list_lengths(struct used_set *set, struct arena *arena)
 {
-    set->lengths = arena_alloc(arena, set->count, sizeof *set->lengths);
+    size_t *lengths = set->lengths = arena_alloc(arena, set->count, sizeof *lengths);
+
     for (size_t i = 0; i < set->count; i++)
-        set->lengths[i] = beginning(set->patterns[i].text).size;
-    set->length_count = make_distinct(set->lengths, set->count);
+        lengths[i] = beginning(set->patterns[i].text).size;
+    SORT(lengths, set->count, by_size);
+    for (size_t i = 0; i < set->count; i++)
+        if (i == 0 || lengths[i] != lengths[set->length_count - 1])
+            lengths[set->length_count++] = lengths[i];
 }
 
 static void take_parts(struct used_set *set, struct arena *arena, const char *list)
 {
     struct text rest = text_of(list), part;
-    size_t most = 1;
+    size_t capacity = 0;
 
-    for (const char *c = list ? list : ""; *c; c++)
-        most += *c == ',';
-    set->parts = arena_alloc(arena, most, sizeof *set->parts);
-    set->lengths = arena_alloc(arena, most, sizeof *set->lengths);
-    while (text_take_part(&rest, &part)) {
-        set->lengths[set->part_count] = part.size;
-        set->parts[set->part_count++] = part;
-        table_set(&set->part_names, part, 0);
-    }
-    set->length_count = make_distinct(set->lengths, set->part_count);
+    while (text_take_part(&rest, &part))
+        ARENA_PUSH(arena, set->parts, set->part_count, capacity) = part;
 }
 
 static void take_wanted(struct used_names *used, const char *const *names)
@@ -249,23 +229,9 @@ static bool is_listed(const struct used_set *set, struct text name)
     return false;
 }
 
-/* One look for every piece of the name that is as long as a part. */
-static bool has_piece(const struct used_set *set, struct text name)
-{
-    for (size_t i = 0; i < set->length_count && set->lengths[i] <= name.size; i++)
-        for (size_t start = 0; start + set->lengths[i] <= name.size; start++)
-            if (table_find(&set->part_names, (struct text){name.data + start, set->lengths[i]}) !=
-                TABLE_NONE)
-                return true;
-    return false;
-}
-
-/* The name contains a part: asked of each part, or of each piece of the name, whichever is less
- * work. */
+/* Whether the name contains a part. */
 static bool has_part(const struct used_set *set, struct text name)
 {
-    if (set->part_count > set->length_count * name.size)
-        return has_piece(set, name);
     for (size_t i = 0; i < set->part_count; i++)
         if (memmem(name.data, name.size, set->parts[i].data, set->parts[i].size))
             return true;
@@ -320,7 +286,6 @@ bool used_names_variable(const struct used_names *used, struct text variable)
 static void free_set(struct used_set *set)
 {
     table_free(&set->starts);
-    table_free(&set->part_names);
     free(set->patterns);
 }
 
