@@ -10,6 +10,7 @@
 #include <libelf.h>
 
 #include "base/context.h"
+#include "base/text_scan.h"
 #include "diag/diag.h"
 #include "os/elf_library.h"
 
@@ -39,17 +40,11 @@ static bool damaged(const struct walk *walk, const char *what)
 }
 
 /* A decimal number, left-aligned and padded with blanks. */
-static bool read_number(const char *digits, size_t width, uint64_t *number)
+static bool read_number(struct text field, uint64_t *number)
 {
-    size_t at = 0;
-
-    for (*number = 0; at < width && digits[at] >= '0' && digits[at] <= '9'; at++)
-        *number = *number * 10 + (uint64_t)(digits[at] - '0');
-    if (at == 0)
-        return false;
-    while (at < width && digits[at] == ' ')
-        at++;
-    return at == width;
+    while (field.size > 0 && field.data[field.size - 1] == ' ')
+        field.size--;
+    return text_scan_number(&field, number) && field.size == 0;
 }
 
 /* Reads the header at walk->offset by ourselves: sets *name to its name field and *member to the
@@ -69,7 +64,7 @@ static bool read_header(const struct walk *walk, struct text *name, struct bytes
     memcpy(&header, part.data, sizeof header);
     if (memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
         return damaged(walk, "does not end with its mark");
-    if (!read_number(header.ar_size, sizeof header.ar_size, &size))
+    if (!read_number((struct text){header.ar_size, sizeof header.ar_size}, &size))
         return damaged(walk, "has a size that is no number");
     *name = (struct text){(const char *)part.data, sizeof header.ar_name};
     if (!bytes_slice(walk->data, walk->offset + sizeof header, size, member)) {
@@ -96,7 +91,7 @@ static bool take_bsd_name(struct text field, struct text *name, struct bytes *da
     uint64_t size;
     struct bytes part;
 
-    if (!read_number(field.data + 3, field.size - 3, &size) || !bytes_slice(*data, 0, size, &part))
+    if (!read_number(text_drop(field, 3), &size) || !bytes_slice(*data, 0, size, &part))
         return false;
     *name = (struct text){(const char *)part.data, strnlen((const char *)part.data, part.size)};
     *data = (struct bytes){data->data + size, data->size - (size_t)size};

@@ -194,57 +194,58 @@ static bool is_sass_nearer(const struct nearest *nearest)
                                                   nearness(nearest->ptx->entry.arch, false));
 }
 
+static void give(struct member *member, enum member_role role, const char *reason)
+{
+    if (!member)
+        return;
+    member->role = role;
+    member->reason = reason;
+}
+
 static void take_ptx(struct members *members, const struct nearest *nearest)
 {
-    struct member *member = nearest->ptx;
+    bool is_of_target = nearest->ptx->entry.arch.sm == members->arch.sm;
 
-    member->role = MEMBER_PTX;
-    members->ptx_count++;
-    if (nearest->lto)
-        member->reason = "PTX beside LTO-IR";
-    else if (member->entry.arch.sm == members->arch.sm)
-        member->reason = "PTX for the target";
-    else
-        member->reason = "nearest older PTX";
-    if (nearest->sass)
-        nearest->sass->reason =
-            is_sass_nearer(nearest) ? "SASS, PTX is preferred" : "SASS, PTX is nearer";
+    give(nearest->ptx, MEMBER_PTX,
+         nearest->lto   ? "PTX beside LTO-IR"
+         : is_of_target ? "PTX for the target"
+                        : "nearest older PTX");
+    give(nearest->sass, MEMBER_UNUSED,
+         is_sass_nearer(nearest) ? "SASS, PTX is preferred" : "SASS, PTX is nearer");
 }
 
 static void take_sass(struct members *members, const struct nearest *nearest)
 {
-    struct member *member = nearest->sass;
+    bool is_of_target = nearest->sass->entry.arch.sm == members->arch.sm;
 
-    member->role = MEMBER_CUBIN;
-    members->cubin_count++;
-    member->reason = member->entry.arch.sm == members->arch.sm ? "SASS for the target"
-                                                               : "SASS that runs on the target";
-    if (nearest->ptx)
-        nearest->ptx->reason = "PTX beside SASS";
+    give(nearest->sass, MEMBER_CUBIN,
+         is_of_target ? "SASS for the target" : "SASS that runs on the target");
+    give(nearest->ptx, MEMBER_UNUSED, "PTX beside SASS");
 }
 
 static void take_lto(struct members *members, const struct nearest *nearest)
 {
-    nearest->lto->role = MEMBER_LTO;
-    nearest->lto->reason = "LTO-IR for the link";
     members->has_lto = true;
-    members->lto_count++;
-    if (nearest->ptx)
-        nearest->ptx->reason = "PTX beside LTO-IR, which is preferred";
-    if (nearest->sass)
-        nearest->sass->reason = "SASS beside LTO-IR, which is preferred";
+    give(nearest->lto, MEMBER_LTO, "LTO-IR for the link");
+    give(nearest->ptx, MEMBER_UNUSED, "PTX beside LTO-IR, which is preferred");
+    give(nearest->sass, MEMBER_UNUSED, "SASS beside LTO-IR, which is preferred");
 }
 
 static void take_options(struct members *members, const struct nearest *nearest)
 {
-    nearest->lto->role = MEMBER_OPTIONS;
+    bool is_alone = !nearest->ptx && !nearest->sass;
+
     members->has_lto = true;
-    if (nearest->ptx || nearest->sass) {
-        nearest->lto->reason = "options only";
-    } else {
-        nearest->lto->reason = "options only, no PTX beside it";
-        members->has_lto_only = true;
-    }
+    members->has_lto_only |= is_alone;
+    give(nearest->lto, MEMBER_OPTIONS,
+         is_alone ? "options only, no PTX beside it" : "options only");
+}
+
+static void take_bitcode(const struct nearest *nearest)
+{
+    give(nearest->bitcode, MEMBER_BITCODE, "LLVM bitcode for the link");
+    give(nearest->ptx, MEMBER_UNUSED, "PTX beside LLVM bitcode, which is preferred");
+    give(nearest->sass, MEMBER_UNUSED, "SASS beside LLVM bitcode, which is preferred");
 }
 
 /* An entry of another version is laid out in a way that is not known: an error where its code would
@@ -291,18 +292,6 @@ static bool check_raw(const struct member *member, struct arch target)
     return false;
 }
 
-static void take_bitcode(struct members *members, const struct nearest *nearest)
-{
-    nearest->bitcode->role = MEMBER_BITCODE;
-    nearest->bitcode->reason = "LLVM bitcode for the link";
-    members->ptx_count++;
-    members->bitcode_count++;
-    if (nearest->ptx)
-        nearest->ptx->reason = "PTX beside LLVM bitcode, which is preferred";
-    if (nearest->sass)
-        nearest->sass->reason = "SASS beside LLVM bitcode, which is preferred";
-}
-
 /* The roles of one group. A library of the toolkit has nothing to optimise. */
 static void take(struct members *members, const struct nearest *nearest,
                  const struct member_request *request, bool is_system)
@@ -312,11 +301,10 @@ static void take(struct members *members, const struct nearest *nearest,
         return;
     }
     if (nearest->bitcode && (request->link_bitcode || (!nearest->ptx && !nearest->sass))) {
-        take_bitcode(members, nearest);
+        take_bitcode(nearest);
         return;
     }
-    if (nearest->bitcode)
-        nearest->bitcode->reason = "LLVM bitcode beside other code";
+    give(nearest->bitcode, MEMBER_UNUSED, "LLVM bitcode beside other code");
     if (is_sass_nearer(nearest) && !(request->prefer_ptx && !is_system && nearest->ptx))
         take_sass(members, nearest);
     else if (nearest->ptx)
@@ -325,11 +313,23 @@ static void take(struct members *members, const struct nearest *nearest,
         take_options(members, nearest);
 }
 
+/* Counts the members of each role, as all of them have one. */
+static void count_roles(struct members *members)
+{
+    size_t counts[MEMBER_BITCODE + 1] = {0};
+
+    for (size_t i = 0; i < members->count; i++)
+        counts[members->list[i].role]++;
+    members->cubin_count = counts[MEMBER_CUBIN];
+    members->ptx_count = counts[MEMBER_PTX] + counts[MEMBER_BITCODE];
+    members->lto_count = counts[MEMBER_LTO];
+    members->bitcode_count = counts[MEMBER_BITCODE];
+}
+
 bool select_roles(struct members *members, const struct member_request *request)
 {
     bool ok = true;
 
-    members->cubin_count = members->ptx_count = members->lto_count = members->bitcode_count = 0;
     members->has_lto = members->has_lto_only = false;
     for (size_t at = 0, end; at < members->count; at = end) {
         struct nearest nearest;
@@ -340,6 +340,7 @@ bool select_roles(struct members *members, const struct member_request *request)
         ok = check_versions(members, at, end) && ok;
         ok = check_raw(&members->list[at], members->arch) && ok;
     }
+    count_roles(members);
     return ok;
 }
 
@@ -351,8 +352,7 @@ void select_virtual(struct members *members)
         if (member->entry.kind != FATBIN_PTX || member->is_whole ||
             !takes_ptx(members->arch, member->entry.arch))
             continue;
-        member->role = MEMBER_PTX;
-        member->reason = "PTX for the virtual target";
-        members->ptx_count++;
+        give(member, MEMBER_PTX, "PTX for the virtual target");
     }
+    count_roles(members);
 }

@@ -1,11 +1,14 @@
-/* embedded.c: the table of embedded options, and a number reader that is atoi on a view.
+/* embedded.c: the table of embedded options.
  *
  * The strings come from nvcc's command line for cicc ("-split-compile 2 -ftz=0 -prec_div=1 ") and
  * are not split into words by nvlink: whatever follows the option's spelling is its number, and
  * what precedes it does not matter, so "x-split-compile 2" counts too. */
 #include "options/embedded.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 struct spelling {
     const char *name;     /* as messages have it: nvcc's spelling */
@@ -23,30 +26,14 @@ static const struct spelling spellings[EMBEDDED_COUNT] = {
     [EMBEDDED_SPLIT_COMPILE] = {"-split-compile", "-split-compile ", true},
 };
 
-/* (int)strtol(): the value sticks at the ends of 64 bits before it is cut to 32. */
+/* As atoi() does, on a copy that ends. */
 static int32_t read_number(struct text text)
 {
-    size_t at = 0;
-    bool negative = false;
-    int64_t value = 0;
+    char *copy = memory_copy_string(text.data, text.size);
+    long value = strtol(copy, NULL, 10);
 
-    while (at < text.size && text_is_space(text.data[at]))
-        at++;
-    if (at < text.size && (text.data[at] == '-' || text.data[at] == '+'))
-        negative = text.data[at++] == '-';
-    for (; at < text.size && text_is_digit(text.data[at]); at++) {
-        int digit = text.data[at] - '0';
-
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_sub_overflow(value, digit, &value)) {
-            value =
-                INT64_MIN; /* digits are gathered below zero, where there is room for both ends */
-            break;
-        }
-    }
-    if (!negative)
-        value = value == INT64_MIN ? INT64_MAX : -value;
-    return (int32_t)(uint32_t)(uint64_t)value;
+    free(copy);
+    return (int32_t)value;
 }
 
 bool embedded_find(struct text options, enum embedded_option option, int32_t *value)
