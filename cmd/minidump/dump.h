@@ -9,7 +9,6 @@
 
 #include "base/arch.h"
 #include "base/text.h"
-#include "cubin/cubin.h"
 #include "input/file.h"
 
 enum dump_part {
@@ -50,6 +49,3 @@ bool dump_modules(const struct dump *dump, const struct inputs *inputs);
 
 /* Prints the cubin in `data`, which is called `name` in messages. */
 bool dump_cubin(const struct dump *dump, const char *name, struct bytes data);
-
-/* Prints the code of every function, when it is built-in code. */
-void dump_code(const struct dump *dump, const struct cubin *cubin);

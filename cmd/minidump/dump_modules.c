@@ -4,12 +4,10 @@
  * that nvcc makes of a device link defines that for each object that was linked (measured on nvcc
  * 13.0). One that no device link knows leaves the symbol undefined. */
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/table.h"
 #include "dump.h"
 #include "input/archive.h"
@@ -52,7 +50,7 @@ static bool take_section(void *argument, const char *section, struct bytes data)
         name.size = strnlen(name.data, data.size - symbol.st_name);
         if (!text_skip(&name, PREFIX) || name.size == 0)
             continue;
-        ARRAY_PUSH(all->list, all->count, all->capacity) =
+        ARENA_PUSH(&all->arena, all->list, all->count, all->capacity) =
             (struct module){name, all->object, symbol.st_shndx != SHN_UNDEF};
     }
     return true;
@@ -90,14 +88,6 @@ static bool collect(struct collection *all, const struct inputs *inputs)
     return ok;
 }
 
-static void free_collection(void *argument)
-{
-    struct collection *all = argument;
-
-    free(all->list);
-    arena_free(&all->arena);
-}
-
 static void print_modules(const struct dump *dump, const struct collection *all,
                           struct table *registered)
 {
@@ -126,7 +116,7 @@ bool dump_modules(const struct dump *dump, const struct inputs *inputs)
     struct table registered = {0};
     bool ok;
 
-    CONTEXT_DEFER(free_collection, &all);
+    CONTEXT_DEFER(arena_cleanup, &all.arena);
     CONTEXT_DEFER(table_cleanup, &registered);
     ok = collect(&all, inputs);
     print_modules(dump, &all, &registered);

@@ -211,32 +211,6 @@ static bool inspect_bitcode(const struct input_file *file, const struct inspect_
     return request->arch.sm != 0 || bitcode.arch.sm != 0;
 }
 
-static bool find_kind(const struct input_file *file, const struct inspect_request *request,
-                      struct image *image)
-{
-    image->kind = request->kind;
-    if (image->kind)
-        return true;
-    switch (file->kind) {
-    case FILE_PTX:
-        image->kind = FATBIN_PTX;
-        return true;
-    case FILE_CUBIN:
-        image->kind = FATBIN_ELF;
-        return true;
-    case FILE_LTOIR:
-        image->kind = FATBIN_NVVM;
-        return true;
-    case FILE_BITCODE:
-        image->kind = FATBIN_BITCODE;
-        return true;
-    default:
-        diag_error("'%s' is neither PTX, a cubin, LTO-IR nor LLVM bitcode: %s; use option --kind",
-                   file->path, file_kind_name(file->kind));
-        return false;
-    }
-}
-
 bool inspect_file(const struct input_file *file, const struct inspect_request *request,
                   struct image *image)
 {
@@ -246,8 +220,12 @@ bool inspect_file(const struct input_file *file, const struct inspect_request *r
         diag_error("empty input '%s'", file->path);
         return false;
     }
-    if (!find_kind(file, request, image))
+    image->kind = request->kind ? request->kind : (enum fatbin_kind)file_code_kind(file->kind);
+    if (!image->kind) {
+        diag_error("'%s' is neither PTX, a cubin, LTO-IR nor LLVM bitcode: %s; use option --kind",
+                   file->path, file_kind_name(file->kind));
         return false;
+    }
     if (image->kind == FATBIN_PTX)
         ok = inspect_ptx(file, request, image);
     else if (image->kind == FATBIN_ELF)

@@ -121,7 +121,7 @@ static bool take_joined(struct buffer *list, const char *value)
     return true;
 }
 
-/* What asks for little takes nothing from what asks for more. */
+/* The highest level that was asked for counts. */
 static bool take_level(uint8_t *field, const struct option_row *row, const char *value)
 {
     size_t level = row->effect.number;

@@ -37,7 +37,8 @@ static void note_redefinition(struct options *options, const struct option_row *
     *last = value;
 }
 
-/* What an argument that may be missing is then: the first of its words, or empty. */
+/* The value of an option whose argument may be missing, and is: the first of its words, or empty.
+ */
 static const char *missing_value(struct options *options, const struct option_row *row)
 {
     const char *first = row->argument + 1;
@@ -167,7 +168,8 @@ static enum options_action finish_chunk(struct options *options)
     return OPTIONS_CHUNK;
 }
 
-/* The marks are for whoever reads the link's messages, in which the assembler's are. */
+/* Whether the assembler marks its messages (-annotate), which come with the link's: these are
+ * marked then, too. */
 static bool wants_annotations(const struct word_list *words)
 {
     static const char *const names[] = {"compiler-annotations", "annotate"};

@@ -136,11 +136,10 @@ static bool report_stop(const struct walk *walk)
 
 static bool visit_members(struct walk *walk)
 {
+    /* With which libelf takes members from the archive's memory, as there is no descriptor. */
     Elf_Cmd command = ELF_C_READ_MMAP;
 
     while (walk->offset < walk->data.size) {
-        /* In this mode libelf takes members from the archive's memory, there being no descriptor.
-         */
         bool ok;
 
         walk->member = command == ELF_C_NULL ? NULL : elf_begin(-1, command, walk->archive);

@@ -92,6 +92,22 @@ enum file_kind file_classify(struct bytes data)
     return is_linker_script(code) ? FILE_SHARED_OBJECT : FILE_TEXT;
 }
 
+uint32_t file_code_kind(enum file_kind kind)
+{
+    switch (kind) {
+    case FILE_CUBIN:
+        return FATBIN_ELF;
+    case FILE_PTX:
+        return FATBIN_PTX;
+    case FILE_LTOIR:
+        return FATBIN_NVVM;
+    case FILE_BITCODE:
+        return FATBIN_BITCODE;
+    default:
+        return 0;
+    }
+}
+
 const char *file_kind_name(enum file_kind kind)
 {
     static const char *const names[] = {
@@ -153,7 +169,7 @@ static void unmap_file(struct input_file *file)
     file->mapping = NULL;
 }
 
-/* What must not be left behind when memory runs out. */
+/* What add_file() holds, and lets go of when memory runs out, too. */
 struct opening {
     int fd;
     struct buffer stream;

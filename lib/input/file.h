@@ -1,13 +1,14 @@
 /* file.h: opening operands and telling by their content what they are.
  *
- * Regular files are mapped read-only and stay mapped until inputs_close(); everything later on is a
- * view into the mapping. What is not a regular file (a pipe), what was written to a moment ago, so
- * that its times would not tell of another write, and of very many files the rest, is read into
- * memory. */
+ * Regular files are mapped read-only until inputs_close(), and all later stages use views into the
+ * mapping. Read into memory instead are pipes; files written to within the last two seconds, since
+ * another write might not change their times; and files beyond the number of mappings that a
+ * process may have. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -35,7 +36,7 @@ struct input_file {
     const char *path;           /* as the user gave it, or as -l found it */
     const char *library;        /* "cudart" for -lcudart, else NULL */
     struct bytes data;          /* whole contents */
-    struct mapping *mapping;    /* what to unmap, or NULL */
+    struct mapping *mapping;    /* of `data`; NULL = it was read */
     struct file_identity place; /* which file it is */
     enum file_kind kind;
 };
@@ -64,8 +65,8 @@ struct inputs {
     size_t mapping_count;
     struct thin_files thin_files;
     bool from_compiler;  /* see struct library_search */
-    bool are_read;       /* none is mapped; set by the caller */
-    struct watch *watch; /* told of each file; set by the caller; or NULL */
+    bool are_read;       /* set by the caller: read all files, map none */
+    struct watch *watch; /* set by the caller: each file is added to it; or NULL */
 };
 
 /* Opens every operand; libraries are looked for as `search` says (NULL = nowhere). All that cannot
@@ -84,6 +85,10 @@ void inputs_close(struct inputs *inputs);
 
 /* What `data` is. Looks at the content only; never beyond data.size. */
 enum file_kind file_classify(struct bytes data);
+
+/* The kind of a fatbin's entry with the code of such a file (enum fatbin_kind); 0 for files that
+ * are no code by themselves. */
+uint32_t file_code_kind(enum file_kind kind);
 
 /* "archive", "PTX text", ...: for messages. */
 const char *file_kind_name(enum file_kind kind);

@@ -59,22 +59,25 @@ static bool check_size(const struct fatbin_entry *entry, const char *name)
     return true;
 }
 
+static bool check_result(const struct fatbin_entry *entry, const char *name, const char *what,
+                         size_t size)
+{
+    if (size != entry->uncompressed_size)
+        diag_error("Uncompress failed for '%s': the %s gives %zu bytes, expected %llu", name, what,
+                   size, (unsigned long long)entry->uncompressed_size);
+    return size == entry->uncompressed_size;
+}
+
 static bool inflate_lz4(const struct fatbin_entry *entry, const char *name, uint8_t *target)
 {
     int size = LZ4_decompress_safe((const char *)entry->payload.data, (char *)target,
                                    (int)entry->payload.size, (int)entry->uncompressed_size);
 
-    if (size < 0) {
-        diag_error("Uncompress failed for '%s': the LZ4 block is damaged near byte %d of %zu", name,
-                   -size, entry->payload.size);
-        return false;
-    }
-    if ((uint64_t)size != entry->uncompressed_size) {
-        diag_error("Uncompress failed for '%s': the LZ4 block gives %d bytes, expected %llu", name,
-                   size, (unsigned long long)entry->uncompressed_size);
-        return false;
-    }
-    return true;
+    if (size >= 0)
+        return check_result(entry, name, "LZ4 block", (size_t)size);
+    diag_error("Uncompress failed for '%s': the LZ4 block is damaged near byte %d of %zu", name,
+               -size, entry->payload.size);
+    return false;
 }
 
 static bool inflate_zstd(const struct fatbin_entry *entry, const char *name, uint8_t *target)
@@ -82,19 +85,13 @@ static bool inflate_zstd(const struct fatbin_entry *entry, const char *name, uin
     size_t size = ZSTD_decompress(target, (size_t)entry->uncompressed_size, entry->payload.data,
                                   entry->payload.size);
 
+    if (!ZSTD_isError(size))
+        return check_result(entry, name, "zstd frame", size);
     if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation)
         context_raise(LINK_NO_MEMORY);
-    if (ZSTD_isError(size)) {
-        diag_error("Uncompress failed for '%s': the zstd frame is damaged: %s", name,
-                   ZSTD_getErrorName(size));
-        return false;
-    }
-    if (size != entry->uncompressed_size) {
-        diag_error("Uncompress failed for '%s': the zstd frame gives %zu bytes, expected %llu",
-                   name, size, (unsigned long long)entry->uncompressed_size);
-        return false;
-    }
-    return true;
+    diag_error("Uncompress failed for '%s': the zstd frame is damaged: %s", name,
+               ZSTD_getErrorName(size));
+    return false;
 }
 
 /* Before memory is taken: what is decompressed later on counts as well. */

@@ -10,11 +10,11 @@
 /* No real payload comes near: guards against decompression bombs. */
 #define INFLATE_MAXIMUM (UINT64_C(1) << 30)
 
-/* What several entries together may give: each bounded, thousands of them still fill any memory. */
+/* A limit for several entries together: thousands that are small enough alone still fill memory. */
 struct inflation {
     uint64_t limit;     /* bytes; 0 = none */
-    uint64_t used;      /* bytes that the entries so far have given */
-    const char *option; /* what moves the limit, for the message */
+    uint64_t used;      /* bytes that the entries so far have decompressed to */
+    const char *option; /* that sets the limit, for messages */
 };
 
 /* Sets *code to the entry's payload as it was before compression: a view of the container when it

@@ -32,15 +32,7 @@
 #define CUBIN_INFLATION (UINT64_C(256) << 20)
 #define INFLATION_RATIO 64u
 
-/* What an entry of a fatbin with the code of such a file would be. */
-static const uint32_t code_kinds[] = {
-    [FILE_CUBIN] = FATBIN_ELF,
-    [FILE_PTX] = FATBIN_PTX,
-    [FILE_LTOIR] = FATBIN_NVVM,
-    [FILE_BITCODE] = FATBIN_BITCODE,
-};
-
-/* Where the collection stands. */
+/* The state of the collection. */
 struct collector {
     struct members *members;
     const char *file;   /* operand; one pointer per operand */
@@ -50,14 +42,8 @@ struct collector {
     bool is_system;     /* the operand is a library of the toolkit */
     bool is_whole;      /* the section at hand holds whole programs */
     bool has_sections;  /* the host object at hand has sections with device code */
-    bool is_passed;     /* the operand is a library that nvcc hands on: it may be of no use */
+    bool is_passed;     /* the operand is one of all the program's libraries, which nvcc names */
     bool ok;
-    /* what the group of images at hand has */
-    struct target_image {
-        uint32_t kind;
-        struct arch arch;
-    } images[MOST_TARGETS];
-    size_t image_count;
 };
 
 static struct member *add_member(struct collector *collector, const char *name,
@@ -143,32 +129,38 @@ static void pass_over_bitcode(const struct collector *collector, const char *nam
         diag_warning("Input file '%s' is ignored: LLVM bitcode for '%s'", name, bitcode->triple);
 }
 
-/* What the code in `data` says about itself. False when that is wrong. */
+/* Takes the wrapper off, and the architecture from inside. False for what is damaged, and for code
+ * that is not for NVIDIA's GPUs. */
+static bool describe_bitcode(struct collector *collector, struct fatbin_entry *entry,
+                             const char *name)
+{
+    struct bitcode bitcode;
+
+    if (!bitcode_read(&bitcode, name, entry->payload)) {
+        collector->ok = false;
+        return false;
+    }
+    entry->payload = bitcode.code;
+    entry->arch = bitcode.arch;
+    if (!bitcode_is_device(&bitcode))
+        pass_over_bitcode(collector, name, &bitcode);
+    return bitcode_is_device(&bitcode);
+}
+
+/* What the code says about itself. False when that is wrong. */
 static bool describe_code(struct collector *collector, struct fatbin_entry *entry, const char *name)
 {
     struct text text = {(const char *)entry->payload.data, entry->payload.size};
-    struct bitcode bitcode;
 
-    if (entry->kind == FATBIN_ELF && !rawcode_cubin_arch(entry->payload, &entry->arch)) {
+    if (entry->kind == FATBIN_BITCODE)
+        return describe_bitcode(collector, entry, name);
+    if (entry->kind == FATBIN_ELF && !rawcode_cubin_arch(entry->payload, &entry->arch))
         diag_error("Damaged cubin '%s': its ELF header names no architecture", name);
-        collector->ok = false;
-    } else if (entry->kind == FATBIN_PTX && !rawcode_ptx_arch(text, &entry->arch)) {
+    else if (entry->kind == FATBIN_PTX && !rawcode_ptx_arch(text, &entry->arch))
         diag_error("PTX text '%s' has no valid .target directive", name);
-        collector->ok = false;
-    } else if (entry->kind == FATBIN_BITCODE) {
-        if (!bitcode_read(&bitcode, name, entry->payload)) {
-            collector->ok = false;
-            return false;
-        }
-        entry->payload = bitcode.code;
-        entry->arch = bitcode.arch;
-        if (bitcode_is_device(&bitcode))
-            return true;
-        pass_over_bitcode(collector, name, &bitcode);
-        return false;
-    } else {
+    else
         return true;
-    }
+    collector->ok = false;
     return false;
 }
 
@@ -200,20 +192,25 @@ static void collect_raw(struct collector *collector, uint32_t kind, struct bytes
     collector->group++;
 }
 
-/* Whether the image is another compilation's: the group has one like it. */
+/* Whether the image is another compilation's: the group at hand has one like it. */
 static bool begins_group(const struct collector *collector, const struct fatbin_entry *entry)
 {
-    for (size_t i = 0; i < collector->image_count; i++)
-        if (collector->images[i].kind == entry->kind &&
-            arch_equal(collector->images[i].arch, entry->arch))
+    const struct members *members = collector->members;
+    size_t count = 0;
+
+    for (size_t i = members->count; i-- > 0 && members->list[i].group == collector->group; count++)
+        if (members->list[i].entry.kind == entry->kind &&
+            arch_equal(members->list[i].entry.arch, entry->arch))
             return true;
-    return collector->image_count == MOST_TARGETS;
+    return count == MOST_TARGETS;
 }
 
 static void end_group(struct collector *collector)
 {
-    collector->group += collector->image_count > 0;
-    collector->image_count = 0;
+    const struct members *members = collector->members;
+
+    if (members->count > 0 && members->list[members->count - 1].group == collector->group)
+        collector->group++;
 }
 
 static void add_image(struct collector *collector, const char *name, uint32_t kind,
@@ -230,7 +227,6 @@ static void add_image(struct collector *collector, const char *name, uint32_t ki
     add_suffix_flag(&entry);
     if (begins_group(collector, &entry))
         end_group(collector);
-    collector->images[collector->image_count++] = (struct target_image){entry.kind, entry.arch};
     add_member(collector, name, &entry);
 }
 
@@ -254,7 +250,7 @@ static bool collect_image(void *argument, const struct offload_image *image)
     case FILE_CUBIN:
     case FILE_PTX:
     case FILE_BITCODE:
-        add_image(collector, name, code_kinds[kind], image);
+        add_image(collector, name, file_code_kind(kind), image);
         break;
     default:
         diag_info("Image '%s' is skipped: by its content it is no device code, whatever its kind "
@@ -347,7 +343,7 @@ static void collect_contents(struct collector *collector, enum file_kind kind, s
     case FILE_PTX:
     case FILE_LTOIR:
     case FILE_BITCODE:
-        collect_raw(collector, code_kinds[kind], data);
+        collect_raw(collector, file_code_kind(kind), data);
         break;
     case FILE_OFFLOAD:
         collect_offload(collector, collector->object, data);

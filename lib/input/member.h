@@ -88,9 +88,9 @@ bool members_have(const struct members *members, uint32_t kind);
  * it. (nvlink goes by folders' names too, and loses what stands in them.) */
 bool members_is_system(const char *path);
 
-/* How many bytes all members of one role may give where the user does not say: 64 MiB of PTX, of
- * which items and symbols are made, and 256 MiB of cubins, or 64 times what they are compressed
- * where that is more. Measured on nvcc 13.0: PTX shrinks to a tenth, machine code to a third, and
+/* The default limit on what all members of one role decompress to, in bytes: 64 MiB of PTX, of
+ * which items and symbols are made, and 256 MiB of cubins, or 64 times their compressed size where
+ * that is more. Measured on nvcc 13.0: PTX shrinks to a tenth, machine code to a third, and
  * only arrays of zeros to less than a hundredth. */
 uint64_t members_inflation_limit(const struct members *members, enum member_role role);
 

@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -59,7 +58,7 @@ static void add_id(struct modules *modules, struct text id)
     struct id_list *list = modules->has_id ? &modules->others : &modules->firsts;
 
     modules->has_id = true;
-    ARRAY_PUSH(list->items, list->count, list->capacity) = id;
+    ARENA_PUSH(&modules->arena, list->items, list->count, list->capacity) = id;
 }
 
 static void add_string(struct modules *modules, struct text string)
@@ -196,8 +195,6 @@ static void free_modules(void *argument)
 {
     struct modules *modules = argument;
 
-    free(modules->firsts.items);
-    free(modules->others.items);
     table_free(&modules->registered);
     arena_free(&modules->arena);
 }

@@ -1,4 +1,4 @@
-/* select.h: a fatbin has the same code for several targets, of which one is linked: which. */
+/* select.h: which of the entries of a fatbin, all of the same code, is linked for the target. */
 #pragma once
 
 #include <stdbool.h>

@@ -4,10 +4,8 @@
  * the cost does not grow with names times patterns. */
 #include "input/used.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
@@ -24,8 +22,8 @@ struct collector {
     struct used_names *used;
     const char *name;    /* of the operand at hand, for messages */
     struct bytes object; /* at hand */
-    bool has_lists;      /* the object at hand has */
-    bool all_have;       /* every host object so far has */
+    bool has_lists;      /* the object at hand has some */
+    bool all_have;       /* every host object so far has some */
     bool has_other_code; /* device code that is in no host object */
     bool lists_kernels;  /* some object of the program itself lists a kernel */
     bool ok;
@@ -47,12 +45,13 @@ static enum used_list find_list(const char *section)
     return (enum used_list)list;
 }
 
-static void add_pattern(struct used_set *set, struct text text, enum used_list list,
-                        struct bytes object)
+static void add_pattern(struct collector *collector, struct text text, enum used_list list)
 {
-    struct used_pattern *pattern = &ARRAY_PUSH(set->patterns, set->count, set->capacity);
+    struct used_names *used = collector->used;
+    struct used_set *set = list <= USED_INTERNAL_KERNELS ? &used->kernels : &used->variables;
 
-    *pattern = (struct used_pattern){text, table_find(&set->starts, beginning(text)), list, object};
+    ARENA_PUSH(&used->arena, set->patterns, set->count, set->capacity) = (struct used_pattern){
+        text, table_find(&set->starts, beginning(text)), list, collector->object};
     table_set(&set->starts, beginning(text), (uint32_t)set->count - 1);
 }
 
@@ -60,7 +59,6 @@ static bool add_names(void *argument, const char *section, struct bytes data)
 {
     struct collector *collector = argument;
     enum used_list list = find_list(section);
-    bool lists_kernels = list <= USED_INTERNAL_KERNELS;
 
     collector->has_lists = true;
     /* `ld -r` puts padding between the lists of two objects. */
@@ -70,11 +68,11 @@ static bool add_names(void *argument, const char *section, struct bytes data)
         size = strnlen(string, data.size - at);
         if (size == 0)
             continue;
-        add_pattern(lists_kernels ? &collector->used->kernels : &collector->used->variables,
-                    (struct text){string, size}, list, collector->object);
+        add_pattern(collector, (struct text){string, size}, list);
         /* libcudadevrt lists kernels of its own in every link. Measured: where the program's lists
          * count they do, but they make no lists count. */
-        collector->lists_kernels |= lists_kernels && !members_is_system(collector->name);
+        collector->lists_kernels |=
+            list <= USED_INTERNAL_KERNELS && !members_is_system(collector->name);
     }
     return true;
 }
@@ -90,8 +88,7 @@ static void add_object(struct collector *collector, struct bytes data)
 
 static bool is_device_code(enum file_kind kind)
 {
-    return kind == FILE_CUBIN || kind == FILE_FATBIN || kind == FILE_PTX || kind == FILE_LTOIR ||
-           kind == FILE_BITCODE || kind == FILE_OFFLOAD;
+    return file_code_kind(kind) != 0 || kind == FILE_FATBIN || kind == FILE_OFFLOAD;
 }
 
 static void add_contents(struct collector *collector, enum file_kind kind, struct bytes data)
@@ -283,18 +280,12 @@ bool used_names_variable(const struct used_names *used, struct text variable)
     return !used->has_lists || is_listed(&used->variables, variable);
 }
 
-static void free_set(struct used_set *set)
-{
-    table_free(&set->starts);
-    free(set->patterns);
-}
-
 void used_free(struct used_names *used)
 {
     table_free(&used->selected);
     table_free(&used->wanted_names);
-    free_set(&used->kernels);
-    free_set(&used->variables);
+    table_free(&used->kernels.starts);
+    table_free(&used->variables.starts);
     arena_free(&used->arena);
     *used = (struct used_names){0};
 }

@@ -40,7 +40,7 @@ struct used_pattern {
 struct used_set {
     struct text *parts; /* of -kernels-used or -variables-used */
     size_t part_count;
-    struct used_pattern *patterns; /* malloc'ed; those of the lists, in the order of the inputs */
+    struct used_pattern *patterns; /* of the lists, in the order of the inputs */
     size_t count;
     size_t capacity;
     struct table

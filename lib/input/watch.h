@@ -20,7 +20,7 @@ struct watch {
     struct arena arena;
     struct watched *list;
     size_t count, capacity;
-    bool has_told; /* of what has changed */
+    bool has_told; /* the changes have been reported */
 };
 
 /* Adds an input file, whose version was taken before it was read. `contents` is what was read, for
@@ -33,16 +33,16 @@ void watch_add(struct watch *watch, const char *path, const struct file_version 
 /* Adds the files of another list. `from` may be NULL. */
 void watch_add_all(struct watch *watch, const struct watch *from);
 
-/* Adds the file of what links, an assembler or a library, which is only named so far. What is no
- * regular file, or not there, is left to whoever wants to run it. */
+/* Adds a tool, an assembler or a library that compiles, as it is now. One that is not there or no
+ * regular file is passed over: whoever runs it reports that. */
 void watch_add_tool(struct watch *watch, const char *path);
 
 /* True when nothing has changed. Each file that has is reported as a fatal error, the first time.
  * Only for the link thread. Accepts NULL. */
 bool watch_check(struct watch *watch);
 
-/* The same without a word, by any thread: of all files, or of the tools alone, as what is made of
- * bytes in memory depends on no input any more. */
+/* The same for any thread, without messages. With `tools_alone` inputs are not looked at: what is
+ * made of bytes in memory depends on tools only. */
 bool watch_holds(const struct watch *watch, bool tools_alone);
 
 void watch_free(struct watch *watch);

@@ -1,4 +1,4 @@
-/* entries.c: one pass over the assembler's options: -e goes, with its names; -c is noted. */
+/* entries.c: one pass over the assembler's options, which takes out those that select kernels. */
 #include "options/entries.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* forward.h: what other programs are told of the options agreed on: the one place that spells it.
+/* forward.h: the options agreed on as words for libnvJitLink and ptxas.
  *
  * minilink-internals(7), Option forwarding. The spellings are those of libnvJitLink, which hands
  * them to libnvvm, and of ptxas; members carry cicc's (options/embedded.h). */

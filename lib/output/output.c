@@ -114,7 +114,8 @@ bool output_open(struct output *output, const char *path)
     return open_temporary(output) || open_failed(output);
 }
 
-/* umask() can only be asked by changing it, which other threads would notice. Linux 4.7 tells. */
+/* umask(2) can only be read by setting it, which other threads would notice; /proc has it since
+ * Linux 4.7. */
 static mode_t current_mask(void)
 {
     FILE *status = fopen("/proc/self/status", "re");
@@ -154,14 +155,14 @@ static bool replace(const struct output *output)
         return rename(temporary, output->target) == 0;
     if (unlink(temporary) == 0)
         return true;
-    /* It has become something else meanwhile, which is put back. */
+    /* The target has become what cannot be unlinked, a folder, meanwhile: it is put back. */
     error = errno;
     renameat2(AT_FDCWD, temporary, AT_FDCWD, output->target, RENAME_EXCHANGE);
     errno = error;
     return false;
 }
 
-/* What a link makes can be made again: nothing waits for the disk. */
+/* There is no fsync: what a link makes can be made again. */
 bool output_finish(struct output *output)
 {
     int failed = 0;

@@ -25,7 +25,8 @@ struct output {
 /* Opens the output for `path`. False, and a fatal diagnostic, when that cannot be. */
 bool output_open(struct output *output, const char *path);
 
-/* Begins an output that goes to `memory`, which it follows; all later steps succeed. */
+/* Begins an output that is appended to `memory` instead of a file. Returns true, as all later steps
+ * do. */
 bool output_open_memory(struct output *output, struct buffer *memory);
 
 /* Writes `bytes` behind what was written before. False, and a fatal diagnostic, on any error; the

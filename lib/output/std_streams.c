@@ -1,4 +1,5 @@
-/* std_streams.c: /dev/null in place of what is closed, and the end of what was printed. */
+/* std_streams.c: opening the standard descriptors that are closed, and printing without losing
+ * errors. */
 #include "output/std_streams.h"
 
 #include <errno.h>
