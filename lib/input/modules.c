@@ -21,16 +21,15 @@
 #define CODE_SECTION "__nv_relfatbin"
 #define DEFINED      TEXT("def ")
 
-struct id_list {
-    struct text *items;
-    size_t count;
-    size_t capacity;
+struct module_id {
+    struct text text;
+    bool is_first; /* of its input */
 };
 
 struct modules {
     struct arena arena;
-    struct id_list firsts;
-    struct id_list others;
+    struct module_id *ids; /* as the inputs have them */
+    size_t count, capacity;
     struct table registered;      /* ids that a linked object registers */
     const struct table *compiled; /* files that have no id, see modules_list(); or NULL */
     const char *file;             /* operand at hand */
@@ -55,10 +54,9 @@ static bool is_identifier(struct text id)
 
 static void add_id(struct modules *modules, struct text id)
 {
-    struct id_list *list = modules->has_id ? &modules->others : &modules->firsts;
-
+    ARENA_PUSH(&modules->arena, modules->ids, modules->count, modules->capacity) =
+        (struct module_id){id, !modules->has_id};
     modules->has_id = true;
-    ARENA_PUSH(&modules->arena, list->items, list->count, list->capacity) = id;
 }
 
 static void add_string(struct modules *modules, struct text string)
@@ -163,32 +161,32 @@ static void add_file(struct modules *modules, const struct input_file *file)
     }
 }
 
-/* Keeps the ids that nothing registers yet. */
-static size_t leave_out_registered(const struct modules *modules, struct id_list *list)
+/* Whether a linked object registers it. */
+static bool is_left_out(const struct modules *modules, size_t index)
 {
-    size_t kept = 0;
-
-    for (size_t i = 0; i < list->count; i++)
-        if (table_find(&modules->registered, list->items[i]) == TABLE_NONE)
-            list->items[kept++] = list->items[i];
-    return list->count = kept;
+    return table_find(&modules->registered, modules->ids[index].text) != TABLE_NONE;
 }
 
-static void print_ids(struct buffer *list, const struct id_list *ids, bool last_first)
+static void print_ids(const struct modules *modules, struct buffer *list, bool firsts,
+                      bool last_first)
 {
-    for (size_t i = 0; i < ids->count; i++)
-        buffer_printf(list, "DEFINE_REGISTER_FUNC(%.*s)\n",
-                      TEXT_ARG(ids->items[last_first ? ids->count - 1 - i : i]));
+    for (size_t i = 0; i < modules->count; i++) {
+        size_t index = last_first ? modules->count - 1 - i : i;
+
+        if (modules->ids[index].is_first == firsts && !is_left_out(modules, index))
+            buffer_printf(list, "DEFINE_REGISTER_FUNC(%.*s)\n", TEXT_ARG(modules->ids[index].text));
+    }
 }
 
-static void print(struct modules *modules, struct buffer *list, bool last_first)
+static void print(const struct modules *modules, struct buffer *list, bool last_first)
 {
-    size_t count = leave_out_registered(modules, &modules->firsts);
+    size_t count = 0;
 
-    count += leave_out_registered(modules, &modules->others);
+    for (size_t i = 0; i < modules->count; i++)
+        count += !is_left_out(modules, i);
     buffer_printf(list, "#define NUM_PRELINKED_OBJECTS %zu\n", count);
-    print_ids(list, &modules->firsts, last_first);
-    print_ids(list, &modules->others, true);
+    print_ids(modules, list, true, last_first);
+    print_ids(modules, list, false, true);
 }
 
 static void free_modules(void *argument)
