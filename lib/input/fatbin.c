@@ -240,7 +240,6 @@ enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry
         .major = little_u16(view.header + FIELD_MAJOR),
         .minor = little_u16(view.header + FIELD_MINOR),
         .flags = little_u64(view.header + FIELD_FLAGS),
-        .offset = fatbin->next,
         .number = fatbin->number,
         .payload = {view.header + view.header_size, view.payload_size},
         .whole = {view.header, view.header_size + view.payload_size},

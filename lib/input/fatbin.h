@@ -46,7 +46,6 @@ struct fatbin_entry {
     uint16_t minor;
     struct arch arch;           /* with the suffix from the flags */
     uint64_t flags;             /* enum fatbin_flag */
-    size_t offset;              /* of the entry in the container's bytes */
     unsigned number;            /* of the entry in the container, from 1 */
     struct bytes payload;       /* as stored; compressed ones without their padding */
     struct bytes whole;         /* header and payload with their padding, as they stand there */
