@@ -7,9 +7,7 @@
 #include <stdlib.h>
 
 #include "assemble/chunk_cache.h"
-#include "assemble/exact_log.h"
 #include "assemble/log_replay.h"
-#include "assemble/registry.h"
 #include "assemble/remote_chunks.h"
 #include "assemble/workitem.h"
 #include "base/arena.h"
@@ -81,9 +79,9 @@ static void count_threads(struct assembly *assembly)
     if (limit && threads > limit)
         threads = limit;
     assembly->threads = threads;
-    assembly->options.threads =
+    assembly->options.job.threads =
         threads > 1 ? 1 : automatic(request->inner_threads, most_functions(assembly->chunks));
-    assembly->options.thread_limit = limit / threads;
+    assembly->options.job.thread_limit = limit / threads;
 }
 
 /* The assembler works in chunks side by side as far as memory goes; inside of each nothing changes.
@@ -111,18 +109,19 @@ static void prepare(struct assembly *assembly)
     assembly->items = (struct work_item *)(assembly->outputs + count);
     assembly->tasks = (struct pool_task *)(assembly->items + count);
     assembly->options = (struct assemble_options){
-        .assembler = request->assembler,
-        .arch = arch_name(request->arch, assembly->arch),
-        .line_info = request->line_info,
-        .maxrregcount = request->maxrregcount,
-        .options = request->options,
+        .assembler = &request->assembler->table,
+        .job = {.size = sizeof(struct minilink_job),
+                .arch = arch_name(request->arch, assembly->arch),
+                .line_info = request->line_info,
+                .maxrregcount = request->maxrregcount,
+                .options = request->options,
+                .jobserver = request->jobserver},
         .parent = diag_state_get(),
         .outputs = assembly->outputs,
         .count = count,
         .first_failed = count,
         .keep_going = request->keep_going,
         .cache = request->cache,
-        .jobserver = request->jobserver,
     };
     count_threads(assembly);
     fit_into_memory(assembly);
@@ -184,9 +183,7 @@ static void make_tasks(struct assembly *assembly)
     for (size_t i = 0; i < assembly->chunks->count; i++) {
         const struct chunk *chunk = &assembly->chunks->list[i];
 
-        if (find(assembly, &common, i))
-            assembly->cubins->found++;
-        else
+        if (!find(assembly, &common, i))
             assembly->tasks[assembly->task_count++] =
                 (struct pool_task){workitem_run, &assembly->items[i], priority_of(chunk->priority)};
     }
@@ -195,12 +192,11 @@ static void make_tasks(struct assembly *assembly)
 /* All that ptxas is given, but for its files, is the same for all chunks, wherever it runs. */
 static void tell_options(const struct assembly *assembly)
 {
-    const struct assembler *opened = assembly->request->opened;
     struct arena arena = {0};
     struct minilink_job job;
     const char **options;
 
-    if (assembly->chunks->count == 0 || !opened || !opened->ptxas.path)
+    if (assembly->chunks->count == 0 || !assembly->request->assembler->ptxas.path)
         return;
     CONTEXT_DEFER(arena_cleanup, &arena);
     job = workitem_job(assembly->items);
@@ -217,9 +213,7 @@ static bool is_cancelled(void *item)
 /* Of ptxas; other assemblers are no programs, and know of make by themselves. */
 static uint32_t count_child_threads(const struct assemble_request *request)
 {
-    const struct assembler *opened = request->opened;
-
-    return opened && opened->ptxas.path ? child_tokens_threads(request->options) : 1;
+    return request->assembler->ptxas.path ? child_tokens_threads(request->options) : 1;
 }
 
 /* minilink-internals(7), Dispatch paths. One chunk in whole-program mode is path 1, one chunk in
@@ -246,41 +240,6 @@ static uint32_t run(const struct assembly *assembly)
     if (assembly->task_count)
         dispatch_run(&wanted);
     return assembly->threads;
-}
-
-/* Other machines take the place of threads. */
-static enum link_code run_elsewhere(const struct assembly *assembly)
-{
-    const struct assemble_request *request = assembly->request;
-    size_t count = assembly->task_count;
-    struct arena arena = {0};
-    struct work_item **items;
-    enum link_code code;
-    const char *version;
-
-    if (count == 0 && !request->distribution->emit_plan)
-        return LINK_OK;
-    version = assembler_version(request->opened);
-    if (!version)
-        return LINK_ENVIRONMENT;
-    progress_stage("assembling on other machines", 0, 0);
-    CONTEXT_DEFER(arena_cleanup, &arena);
-    items = arena_alloc(&arena, count, sizeof *items);
-    for (size_t i = 0; i < count; i++)
-        items[i] = assembly->tasks[i].argument;
-    code = remote_chunks_run(&(struct remote_chunks){
-        .distribution = request->distribution,
-        .watch = request->watch,
-        .chunks = assembly->chunks,
-        .items = items,
-        .count = count,
-        .arch = request->arch,
-        .ptxas = request->opened->ptxas.path ? &request->opened->ptxas : NULL,
-        .assembler_name = request->wanted->name ? request->wanted->name : assembler_names()[0],
-        .assembler_version = version,
-        .time_limit = request->wanted->timeout,
-    });
-    return code;
 }
 
 /* What failed has been said where the assembler has reported an error (`is_said`). */
@@ -312,7 +271,7 @@ static void report_program(const struct assembly *assembly)
     logs = arena_alloc(&arena, assembly->chunks->count, sizeof *logs);
     for (size_t i = 0; i < assembly->chunks->count; i++)
         logs[i] = assembly->outputs[i].log;
-    exact_log_replay(assembly->chunks, logs);
+    log_replay_exact(assembly->chunks, logs);
 }
 
 /* Prints, in chunk order, what was said about every chunk up to the first that failed; which of
@@ -354,8 +313,8 @@ static void finish(struct assembly *assembly, bool keep)
         struct chunk_output *output = &assembly->outputs[i];
 
         if (keep)
-            cubins->list[i] = (struct chunk_cubin){output->cubin, output->cubin_size,
-                                                   output->nanoseconds, output->is_found};
+            cubins->list[i] =
+                (struct chunk_cubin){output->cubin, output->cubin_size, output->nanoseconds};
         else
             free(output->cubin);
         free(output->log);
@@ -389,7 +348,8 @@ static enum link_code assemble(void *argument)
     cancellation_watch(assembly->request->stop, give_up, &assembly->options);
     make_tasks(assembly);
     if (assembly->request->distribution)
-        code = run_elsewhere(assembly);
+        code = remote_chunks_run(assembly->request, assembly->chunks, assembly->tasks,
+                                 assembly->task_count);
     else
         cubins->threads = run(assembly);
     /* One thread again, and every token is back. */

@@ -20,7 +20,8 @@
 struct cancellation; /* os/cancellation.h */
 
 struct assemble_request {
-    const struct minilink_assembler *assembler;
+    struct assembler *assembler;
+    const struct assembler_request *wanted; /* that it was opened for; wanted with a distribution */
     struct arch arch;
     uint32_t threads; /* 0 = number of online CPUs; never more than chunks are started, nor more
                          than JOBSERVER_MOST */
@@ -37,9 +38,7 @@ struct assemble_request {
     struct cache *cache;        /* asked before the assembler, and given what it makes; or NULL */
     struct cache_key identity;  /* of the assembler, when there is a cache */
     const struct distribution *distribution; /* who else assembles the chunks, or NULL */
-    struct watch *watch;      /* told of results that a plan's jobs have left; or NULL */
-    struct assembler *opened; /* `assembler` and what it was made of, with that */
-    const struct assembler_request *wanted;
+    struct watch *watch;   /* told of results that a plan's jobs have left; or NULL */
     uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
     uint64_t memory_limit; /* bytes: only so many chunks at a time as may fit (pool/fit.h) */
 };
@@ -48,7 +47,6 @@ struct chunk_cubin {
     void *data; /* malloc'ed by the assembler */
     size_t size;
     uint64_t nanoseconds; /* time the assembler took, or to find it in the cache */
-    bool is_found;        /* an earlier link had it assembled */
 };
 
 /* Start with {0}. */
@@ -57,7 +55,6 @@ struct cubins {
     size_t count;
     uint32_t threads; /* that were really used, or would have been for all chunks; 0 = the chunks
                          were assembled elsewhere */
-    size_t found;     /* chunks that the cache had */
 };
 
 /* Assembles every chunk; or, where a plan is to be written, does only that, and there are no

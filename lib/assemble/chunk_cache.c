@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble/remote_command.h"
+#include "assemble/remote_chunks.h"
 #include "base/clock.h"
 
 enum { PART_CUBIN, PART_LOG };
@@ -22,8 +22,7 @@ struct cache_key chunk_cache_request(const struct assemble_request *request)
     key_number(&key, request->line_info);
     key_number(&key, request->maxrregcount);
     key_strings(&key, request->options);
-    if (request->distribution &&
-        !remote_command_reports(request->distribution, request->opened->ptxas.path != NULL))
+    if (request->distribution && !remote_chunks_report(request))
         distribute_add_to_key(&key, request->distribution);
     return key_end(&key);
 }
@@ -40,7 +39,7 @@ static void *copy_part(struct bytes part)
     return copy;
 }
 
-/* Each buffer is freed alone, by whoever has the output. */
+/* Each buffer is freed alone, by whoever has the output. False without memory. */
 static bool take(struct chunk_output *output, const struct cache_value *value)
 {
     const struct bytes *log = &value->parts[PART_LOG];
@@ -48,8 +47,7 @@ static bool take(struct chunk_output *output, const struct cache_value *value)
     output->cubin_size = value->parts[PART_CUBIN].size;
     output->cubin = copy_part(value->parts[PART_CUBIN]);
     output->log = log->size ? copy_part(*log) : NULL;
-    output->is_found = output->cubin && output->cubin_size && (output->log || !log->size);
-    if (output->is_found)
+    if (output->cubin && output->cubin_size && (output->log || !log->size))
         return true;
     free(output->cubin);
     free(output->log);
@@ -63,6 +61,7 @@ bool chunk_cache_find(struct cache *cache, const struct cache_key *request, cons
     uint64_t start = clock_now();
     struct cache_value value;
     struct key key;
+    bool is_found;
 
     if (!cache)
         return false;
@@ -72,10 +71,10 @@ bool chunk_cache_find(struct cache *cache, const struct cache_key *request, cons
     output->key = key_end(&key);
     if (!cache_lookup(cache, CACHE_CHUNK, &output->key, &value))
         return false;
-    take(output, &value);
+    is_found = take(output, &value);
     cache_value_free(&value);
     output->nanoseconds = clock_now() - start;
-    return output->is_found;
+    return is_found;
 }
 
 /* A log without the chunk's name in front of its lines, which is another in another link;

@@ -15,8 +15,8 @@
  * nor threads are in it. */
 struct cache_key chunk_cache_request(const struct assemble_request *request);
 
-/* Sets the output's key, and fills the output when it is in the cache: its cubin, its log,
- * is_found. False when it has to be assembled. */
+/* Sets the output's key, and fills in its cubin and its log when they are in the cache. False when
+ * it has to be assembled. */
 bool chunk_cache_find(struct cache *cache, const struct cache_key *request, const char *ptx,
                       struct chunk_output *output);
 

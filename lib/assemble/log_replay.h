@@ -17,5 +17,10 @@
 void log_replay(const struct chunks *chunks, const struct chunk *chunk, const char *log,
                 bool failed);
 
-/* "builtin: note: text" without the name in front; any other line as it is. */
-struct text log_replay_drop_program(struct text line);
+/* Prints the logs of an exact split's chunks that were all assembled, logs[0 .. chunks->count)
+ * (NULL = empty), as log_replay() does, but in the order in which the assembler speaks of the
+ * program. ptxas speaks of one kernel after the other, from the last of the text to the first
+ * (measured on 13.0, -Xptxas=-v): so do these lines, whichever chunk a kernel is in. Nothing is
+ * said about closing kernels, and once what each chunk says of the program as such. Raises
+ * LINK_NO_MEMORY. */
+void log_replay_exact(const struct chunks *chunks, const char *const *logs);

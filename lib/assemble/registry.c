@@ -1,29 +1,17 @@
-/* registry.c: a row for each assembler: the beginning of its name, and how it is opened with what
- * stands behind that; and the words for result codes. */
+/* registry.c: how each assembler is opened: the built-in one, ptxas, a plug-in; and the words for
+ * result codes. */
 #include "assemble/registry.h"
 
-#include <stdlib.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
 
-#include "assemble/plugin.h"
 #include "base/context.h"
-#include "base/text.h"
 #include "diag/diag.h"
 #include "toy/builtin.h"
 
-static bool open_builtin(struct assembler *assembler, const struct assembler_request *request,
-                         const char *argument)
+static bool open_ptxas(struct assembler *assembler, const struct assembler_request *request)
 {
-    (void)request;
-    (void)argument;
-    assembler->table = builtin_assembler;
-    return true;
-}
-
-static bool open_ptxas(struct assembler *assembler, const struct assembler_request *request,
-                       const char *argument)
-{
-    (void)argument;
     if (!ptxas_open(&assembler->ptxas, request))
         return false;
     assembler->table = (struct minilink_assembler){
@@ -35,49 +23,85 @@ static bool open_ptxas(struct assembler *assembler, const struct assembler_reque
     return true;
 }
 
-static bool open_plugin(struct assembler *assembler, const struct assembler_request *request,
-                        const char *argument)
+static bool check_plugin(const char *path, const struct minilink_assembler *exported)
 {
-    (void)request;
-    return plugin_open(argument, &assembler->library, &assembler->table);
+    if (!exported) {
+        diag_fatal("'%s' is no assembler plug-in: it exports no 'minilink_assembler'", path);
+        return false;
+    }
+    /* The number comes first in every version, so it can be read whatever follows it. */
+    if (exported->abi != MINILINK_ASSEMBLER_ABI) {
+        diag_fatal("Assembler plug-in '%s' has ABI %u, this program has ABI %u", path,
+                   exported->abi, MINILINK_ASSEMBLER_ABI);
+        return false;
+    }
+    if (!exported->name || !exported->version || !exported->assemble) {
+        diag_fatal("Assembler plug-in '%s' lacks a name, a version or a function", path);
+        return false;
+    }
+    return true;
 }
 
-/* A name that ends with a colon takes what stands behind it as its argument. The order is that of
- * `names`; the first is the default. */
-static const struct {
-    struct text name;
-    bool (*open)(struct assembler *assembler, const struct assembler_request *request,
-                 const char *argument);
-} known[] = {
-    {TEXT("builtin"), open_builtin},
-    {TEXT("ptxas"), open_ptxas},
-    {TEXT("plugin:"), open_plugin},
-};
+/* With no slash in `path`, the loader's search path counts. Symbols are bound at once, so that a
+ * plug-in which lacks something is refused here and does not end the program in the middle of a
+ * link. */
+static bool open_plugin(struct assembler *assembler, const char *path)
+{
+    const struct minilink_assembler *exported;
+
+    errno = 0;
+    assembler->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!assembler->library && errno == ENOMEM) /* which the loader's text does not always say */
+        context_raise(LINK_NO_MEMORY);
+    if (!assembler->library) {
+        diag_fatal("Could not load assembler plug-in '%s': %s", path, dlerror());
+        return false;
+    }
+    exported = dlsym(assembler->library, "minilink_assembler");
+    if (!check_plugin(path, exported))
+        return false;
+    assembler->table = *exported;
+    return true;
+}
 
 static const char *const names[] = {"builtin", "ptxas", "plugin:PATH", NULL};
 
+const char *assembler_plugin_path(const char *name)
+{
+    static const char plugin[] = "plugin:";
+    size_t size = sizeof plugin - 1;
+
+    return name && strncmp(name, plugin, size) == 0 && name[size] ? name + size : NULL;
+}
+
+static bool open_named(struct assembler *assembler, const struct assembler_request *request)
+{
+    const char *name = request->name ? request->name : names[0];
+    const char *plugin = assembler_plugin_path(name);
+
+    if (plugin)
+        return open_plugin(assembler, plugin);
+    if (strcmp(name, "ptxas") == 0)
+        return open_ptxas(assembler, request);
+    if (strcmp(name, "builtin") == 0) {
+        assembler->table = builtin_assembler;
+        return true;
+    }
+    diag_fatal("Unknown assembler '%s'; known are %s, %s and %s", name, names[0], names[1],
+               names[2]);
+    return false;
+}
+
 bool assembler_open(struct assembler *assembler, const struct assembler_request *request)
 {
-    struct text name = text_of(request->name ? request->name : names[0]);
-
     if (request->own) {
         assembler->table = *request->own;
         assembler->is_own = true;
         return true;
     }
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        bool has_argument = known[i].name.data[known[i].name.size - 1] == ':';
-
-        if (!(has_argument ? text_starts(name, known[i].name) && name.size > known[i].name.size
-                           : text_equal(name, known[i].name)))
-            continue;
-        if (known[i].open(assembler, request, name.data + known[i].name.size))
-            return true;
-        assembler_close(assembler);
-        return false;
-    }
-    diag_fatal("Unknown assembler '%s'; known are %s, %s and %s", name.data, names[0], names[1],
-               names[2]);
+    if (open_named(assembler, request))
+        return true;
+    assembler_close(assembler);
     return false;
 }
 
@@ -106,13 +130,7 @@ bool assembler_try(struct assembler *assembler, const struct assembler_request *
 const char *assembler_file(const struct assembler *assembler,
                            const struct assembler_request *request)
 {
-    static const char plugin[] = "plugin:";
-
-    if (assembler->ptxas.path)
-        return assembler->ptxas.path;
-    return request->name && text_starts(text_of(request->name), TEXT(plugin))
-               ? request->name + strlen(plugin)
-               : NULL;
+    return assembler->ptxas.path ? assembler->ptxas.path : assembler_plugin_path(request->name);
 }
 
 const char *assembler_version(struct assembler *assembler)
@@ -144,7 +162,8 @@ const char *assembler_try_version(struct assembler *assembler)
 
 void assembler_close(struct assembler *assembler)
 {
-    plugin_close(assembler->library);
+    if (assembler->library)
+        dlclose(assembler->library);
     ptxas_close(&assembler->ptxas);
     *assembler = (struct assembler){0};
 }
@@ -154,7 +173,6 @@ const char *const *assembler_names(void)
     return names;
 }
 
-/* nvlink's words where it has them. */
 /* The words of nvlink 13.0, which has them in this order. */
 static const char *const elflink_texts[] = {
     "no error",

@@ -32,6 +32,9 @@ bool assembler_open(struct assembler *assembler, const struct assembler_request 
 /* The same without a word: for who only wants to know which it is, before it is used. */
 bool assembler_try(struct assembler *assembler, const struct assembler_request *request);
 
+/* PATH of "plugin:PATH"; NULL for any other name, and for NULL. */
+const char *assembler_plugin_path(const char *name);
+
 /* The file that holds the assembler's code: ptxas's, a plug-in's; NULL for the built-in one, which
  * is minilink's own, and for a caller's. */
 const char *assembler_file(const struct assembler *assembler,

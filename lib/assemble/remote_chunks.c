@@ -1,23 +1,138 @@
-/* remote_chunks.c: items to jobs, and what became of the jobs to items. */
+/* remote_chunks.c: items to jobs, the command that does a job, and what became of the jobs to
+ * items. */
 #include "assemble/remote_chunks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "assemble/chunk_cache.h"
-#include "assemble/remote_command.h"
+#include "assemble/workitem.h"
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/events.h"
+#include "diag/progress.h"
 #include "distribute/job_messages.h"
 #include "distribute/verify_cubin.h"
 #include "ptx/lexer.h"
 
 /* One call of remote_chunks_run. */
 struct sending {
-    const struct remote_chunks *elsewhere;
+    const struct assemble_request *request;
+    const struct chunks *chunks;
+    const struct pool_task *tasks; /* of work items, beside the batch's jobs */
     struct distribute_batch batch;
 };
+
+static struct work_item *item_of(const struct sending *sending, size_t index)
+{
+    return sending->tasks[index].argument;
+}
+
+/* What a job needs of memory. Measured on sm_90, kernels of 6 KB of PTX: ptxas 13.0 takes 26 MiB
+ * for one, 83 MiB for 1.8 MB of them and 320 MiB for 9 MB, the built-in assembler 13, 20 and 48
+ * MiB; one large kernel takes more than many small ones. */
+#define PTXAS_MEMORY          ((uint64_t)64 << 20)
+#define PTXAS_MEMORY_PER_BYTE 64u
+#define OWN_MEMORY            ((uint64_t)32 << 20)
+#define OWN_MEMORY_PER_BYTE   8u
+
+/* Words in an arena, and room for a NULL behind them. */
+struct words {
+    const char **list;
+    size_t count, capacity;
+};
+
+static void add(struct arena *arena, struct words *words, const char *word)
+{
+    ARENA_PUSH(arena, words->list, words->count, words->capacity) = word;
+}
+
+static const char *const *end_words(struct arena *arena, struct words *words)
+{
+    add(arena, words, NULL);
+    return words->list;
+}
+
+/* ptxas is run as it is, since sccache, and whoever looks at a list of processes, knows it; its
+ * messages a distributor may or may not keep apart. */
+static void use_ptxas(struct sending *sending, const struct minilink_job *job)
+{
+    const struct assemble_request *request = sending->request;
+    struct arena *arena = &sending->batch.arena;
+    const char *tool = request->distribution->tool;
+    const char **options = ptxas_options(arena, job);
+    struct words words = {0};
+
+    add(arena, &words, tool ? tool : request->assembler->ptxas.path);
+    for (size_t i = 0; options[i]; i++)
+        add(arena, &words, options[i]);
+    sending->batch.tool.words = end_words(arena, &words);
+}
+
+/* The options of assemble/single_chunk.h. Any other assembler is minilink's, or is called through
+ * it. */
+static void use_minilink(struct sending *sending, const struct minilink_job *job,
+                         const char *version)
+{
+    const struct assemble_request *request = sending->request;
+    const struct diag_state *state = diag_state_get();
+    struct arena *arena = &sending->batch.arena;
+    const char *tool = request->distribution->tool;
+    const char *name = request->wanted->name ? request->wanted->name : assembler_names()[0];
+    const char *plugin = assembler_plugin_path(name);
+    struct words words = {0}, inputs = {0};
+
+    add(arena, &words, tool ? tool : distribute_own_path(arena));
+    add(arena, &words,
+        job->mode == MINILINK_MODE_WHOLE ? "--assemble-chunk=whole"
+                                         : "--assemble-chunk=relocatable");
+    add(arena, &words, arena_printf(arena, "--assembler=%s", name));
+    add(arena, &words, arena_printf(arena, "--assembler-version=%s", version));
+    add(arena, &words, arena_printf(arena, "-arch=%s", job->arch));
+    if (request->assembler->ptxas.path)
+        add(arena, &words, arena_printf(arena, "--ptxas=%s", request->assembler->ptxas.path));
+    if (job->debug)
+        add(arena, &words, "-g");
+    if (job->line_info)
+        add(arena, &words, "-lineinfo");
+    if (job->maxrregcount)
+        add(arena, &words, arena_printf(arena, "-maxrregcount=%u", job->maxrregcount));
+    if (state->suppress_warnings)
+        add(arena, &words, "-w");
+    if (state->warnings_are_errors)
+        add(arena, &words, "-Werror");
+    for (size_t i = 0; job->options && job->options[i]; i++)
+        add(arena, &words, arena_printf(arena, "-Xptxas=%s", job->options[i]));
+    sending->batch.tool.words = end_words(arena, &words);
+    sending->batch.tool.reports = true;
+    if (plugin) {
+        add(arena, &inputs, plugin);
+        sending->batch.tool.inputs = end_words(arena, &inputs);
+    }
+}
+
+bool remote_chunks_report(const struct assemble_request *request)
+{
+    return !request->assembler->ptxas.path || distribute_is_minilink(request->distribution->tool);
+}
+
+static void choose_tool(struct sending *sending, const char *version)
+{
+    const struct assemble_request *request = sending->request;
+    const struct minilink_job job = workitem_job(item_of(sending, 0));
+    struct distribute_tool *tool = &sending->batch.tool;
+    bool is_ptxas = request->assembler->ptxas.path != NULL;
+
+    tool->input_suffix = ".ptx";
+    tool->output_suffix = ".cubin";
+    tool->time_limit = request->wanted->timeout;
+    tool->memory = is_ptxas ? PTXAS_MEMORY : OWN_MEMORY;
+    tool->memory_per_byte = is_ptxas ? PTXAS_MEMORY_PER_BYTE : OWN_MEMORY_PER_BYTE;
+    if (remote_chunks_report(request))
+        use_minilink(sending, &job, version);
+    else
+        use_ptxas(sending, &job);
+}
 
 /* The names behind `.entry`, in the batch's arena. */
 static void find_kernels(struct arena *arena, struct distribute_job *job)
@@ -40,21 +155,19 @@ static void find_kernels(struct arena *arena, struct distribute_job *job)
 
 static void make_jobs(struct sending *sending)
 {
-    const struct remote_chunks *elsewhere = sending->elsewhere;
     struct distribute_batch *batch = &sending->batch;
 
-    batch->jobs = arena_zalloc(&batch->arena, elsewhere->count, sizeof *batch->jobs);
-    batch->count = elsewhere->count;
+    batch->jobs = arena_zalloc(&batch->arena, batch->count, sizeof *batch->jobs);
     for (size_t i = 0; i < batch->count; i++) {
-        const struct work_item *item = elsewhere->items[i];
+        const struct work_item *item = item_of(sending, i);
         size_t index = item->output_ptr->index;
         char name[WORKITEM_NAME_SIZE];
 
         batch->jobs[i] = (struct distribute_job){
             .name = arena_string(&batch->arena, text_of(workitem_name(index, name))),
             .input = {item->ptx, item->output_ptr->ptx_size},
-            .cost = elsewhere->chunks->list[index].weight,
-            .function = elsewhere->chunks->list[index].first_function,
+            .cost = sending->chunks->list[index].weight,
+            .function = sending->chunks->list[index].first_function,
         };
         find_kernels(&batch->arena, &batch->jobs[i]);
     }
@@ -117,7 +230,7 @@ static enum link_code take_results(struct sending *sending)
         has_missing |= batch->jobs[i].end == DISTRIBUTE_MISSING;
     }
     for (size_t i = batch->count; i-- > 0;) {
-        struct work_item *item = sending->elsewhere->items[i];
+        struct work_item *item = item_of(sending, i);
 
         options = item->options;
         if (is_known_failure(&batch->jobs[i]))
@@ -170,31 +283,46 @@ static void let_go(void *argument)
     distribute_free(&((struct sending *)argument)->batch);
 }
 
-enum link_code remote_chunks_run(const struct remote_chunks *elsewhere)
+enum link_code remote_chunks_run(const struct assemble_request *request,
+                                 const struct chunks *chunks, const struct pool_task *tasks,
+                                 size_t count)
 {
-    struct verify_cubin_expectation expectation = {.arch = elsewhere->arch,
-                                                   .mode = elsewhere->items[0]->mode};
-    struct sending sending = {
-        .elsewhere = elsewhere,
-        .batch = {.distribution = elsewhere->distribution,
-                  .watch = elsewhere->distribution->resume_plan ? elsewhere->watch : NULL,
-                  .check = verify_cubin,
-                  .check_argument = &expectation,
-                  .begins = verify_cubin_begins}};
+    const struct distribution *distribution = request->distribution;
+    struct verify_cubin_expectation expectation = {.arch = request->arch, .mode = request->mode};
+    struct sending sending = {.request = request,
+                              .chunks = chunks,
+                              .tasks = tasks,
+                              .batch = {.distribution = distribution,
+                                        .count = count,
+                                        .watch = distribution->resume_plan ? request->watch : NULL,
+                                        .check = verify_cubin,
+                                        .check_argument = &expectation,
+                                        .begins = verify_cubin_begins}};
+    const char *version;
 
+    if (count == 0 && !distribution->emit_plan)
+        return LINK_OK;
+    version = assembler_version(request->assembler);
+    if (!version)
+        return LINK_ENVIRONMENT;
+    progress_stage("assembling on other machines", 0, 0);
     CONTEXT_DEFER(let_go, &sending);
     make_jobs(&sending);
-    remote_command_choose(&sending.batch, elsewhere);
+    choose_tool(&sending, version);
     expectation.is_vouched_for = sending.batch.tool.reports;
-    return elsewhere->distribution->emit_plan ? distribute_emit_plan(&sending.batch)
-                                              : run_jobs(&sending);
+    return distribution->emit_plan ? distribute_emit_plan(&sending.batch) : run_jobs(&sending);
 }
 
 enum link_code remote_chunks_plan_nothing(const struct distribution *distribution)
 {
     struct sending sending = {.batch = {.distribution = distribution}};
+    struct arena *arena = &sending.batch.arena;
+    struct distribute_tool *tool = &sending.batch.tool;
+    struct words words = {0};
 
     CONTEXT_DEFER(let_go, &sending);
-    remote_command_choose_none(&sending.batch);
+    add(arena, &words, distribute_own_path(arena));
+    tool->words = end_words(arena, &words);
+    tool->input_suffix = tool->output_suffix = "";
     return distribute_emit_plan(&sending.batch);
 }

@@ -95,43 +95,29 @@ static enum link_code take_result(struct chunk_output *output, struct minilink_r
     return LINK_OK;
 }
 
-/* The one place that says what of an item the assembler is told. */
-static struct minilink_job make_job(const struct chunk_output *output, const char *ptx,
-                                    uint32_t sm_version, bool debug,
-                                    const struct assemble_options *options, uint32_t mode)
-{
-    return (struct minilink_job){.size = sizeof(struct minilink_job),
-                                 .ptx = ptx,
-                                 .ptx_size = output->ptx_size,
-                                 .arch = options->arch,
-                                 .sm = sm_version,
-                                 .debug = debug,
-                                 .line_info = options->line_info,
-                                 .mode = mode,
-                                 .maxrregcount = options->maxrregcount,
-                                 .options = options->options,
-                                 .cancelled = &output->cancelled,
-                                 .threads = options->threads,
-                                 .thread_limit = options->thread_limit,
-                                 .jobserver = options->jobserver};
-}
-
 struct minilink_job workitem_job(const struct work_item *item)
 {
-    return make_job(item->output_ptr, item->ptx, item->sm_version, item->debug, item->options,
-                    item->mode);
+    struct minilink_job job = item->options->job;
+
+    job.ptx = item->ptx;
+    job.ptx_size = item->output_ptr->ptx_size;
+    job.sm = item->sm_version;
+    job.debug = item->debug != 0;
+    job.mode = item->mode;
+    job.cancelled = &item->output_ptr->cancelled;
+    return job;
 }
 
-/* The counterpart of the description's ptxas_compile_split; of its eight arguments two say what is
- * always so: 64-bit addresses, and -m64. */
-static enum link_code compile_chunk(struct chunk_output *output, const char *ptx,
-                                    uint32_t sm_version, bool debug,
-                                    struct assemble_options *options, uint32_t mode)
+/* The counterpart of the description's ptxas_compile_split; of what that is given two arguments say
+ * what is always so: 64-bit addresses, and -m64. */
+static enum link_code compile_chunk(const struct work_item *item)
 {
+    struct chunk_output *output = item->output_ptr;
+    const struct assemble_options *options = item->options;
     char name[WORKITEM_NAME_SIZE];
     struct call call = {
         .assembler = options->assembler,
-        .job = make_job(output, ptx, sm_version, debug, options, mode),
+        .job = workitem_job(item),
         .result = {.size = sizeof(struct minilink_result)},
         .parent = options->parent,
         .sink = &output->sink,
@@ -173,8 +159,7 @@ void workitem_run(void *argument)
         item->result = LINK_CANCELLED;
         return;
     }
-    item->result = (int32_t)compile_chunk(item->output_ptr, item->ptx, item->sm_version,
-                                          item->debug, item->options, item->mode);
+    item->result = (int32_t)compile_chunk(item);
     if (item->result == LINK_OK)
         chunk_cache_keep(item->options->cache, item->output_ptr);
     else

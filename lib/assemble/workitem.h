@@ -28,17 +28,13 @@ struct chunk_output {
     uint64_t nanoseconds;  /* time the assembler took */
     struct diag_sink sink; /* what the worker itself reported */
     struct cache_key key;  /* under which it is kept; set when there is a cache */
-    bool is_found;         /* it was kept by an earlier link */
     int cancelled;         /* job->cancelled points here; written with an atomic store */
 };
 
 /* Shared by all items; the workers only read it, but for first_failed. */
 struct assemble_options {
     const struct minilink_assembler *assembler;
-    const char *arch; /* "sm_90a" */
-    bool line_info;
-    uint32_t maxrregcount;
-    const char *const *options;      /* ends with NULL */
+    struct minilink_job job;         /* what it is told of all chunks alike */
     const struct diag_state *parent; /* the link thread's, for its reporting flags */
     struct chunk_output *outputs;    /* of all chunks, by index */
     size_t count;
@@ -48,10 +44,6 @@ struct assemble_options {
     _Atomic size_t first_failed;
     bool keep_going;     /* nothing is given up */
     struct cache *cache; /* keeps what is made; or NULL */
-    /* See struct minilink_job. */
-    uint32_t threads;
-    uint32_t thread_limit;
-    uint32_t jobserver;
 };
 
 struct work_item {

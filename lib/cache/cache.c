@@ -21,6 +21,7 @@
 #include "cache/prune.h"
 #include "cache/temporary.h"
 #include "diag/diag.h"
+#include "input/watch.h"
 #include "os/descriptor.h"
 
 /* An entry that this link has written; in a list that any thread adds to. */
@@ -35,10 +36,9 @@ struct cache {
     struct cache_policy policy;
     int folder;
     struct cache_statistics statistics; /* counted by all threads: count() */
-    atomic_int write_error; /* errno of the first failure to write, after which none is tried */
-    bool has_given_up;      /* and has said why */
-    bool (*holds)(const void *argument, enum cache_kind kind); /* or NULL */
-    const void *holds_argument;
+    atomic_int write_error;    /* errno of the first failure to write, after which none is tried */
+    bool has_given_up;         /* and has said why */
+    const struct watch *watch; /* or NULL */
     struct kept *_Atomic kept; /* the last entry that was written */
 };
 
@@ -47,7 +47,7 @@ static void count(uint64_t *counter, uint64_t number)
     __atomic_fetch_add(counter, number, __ATOMIC_RELAXED);
 }
 
-struct cache *cache_open(const struct cache_request *request)
+struct cache *cache_open(const struct cache_request *request, const struct watch *watch)
 {
     char reason[FOLDER_REASON_SIZE];
     struct cache *cache;
@@ -57,6 +57,7 @@ struct cache *cache_open(const struct cache_request *request)
     cache = memory_zalloc(1, sizeof *cache);
     cache->path = request->folder;
     cache->policy = request->policy;
+    cache->watch = watch;
     cache->folder = folder_open(request->folder, reason);
     if (cache->folder >= 0)
         return cache;
@@ -197,15 +198,6 @@ static void note(struct cache *cache, struct kept *kept)
         continue;
 }
 
-void cache_guard(struct cache *cache, bool (*holds)(const void *argument, enum cache_kind kind),
-                 const void *argument)
-{
-    if (!cache)
-        return;
-    cache->holds = holds;
-    cache->holds_argument = argument;
-}
-
 static void forget(struct cache *cache)
 {
     struct kept *kept = atomic_exchange(&cache->kept, NULL);
@@ -250,7 +242,7 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
 
     if (!cache || atomic_load(&cache->write_error) || !entry_header(header, key, value))
         return;
-    if (cache->holds && !cache->holds(cache->holds_argument, kind))
+    if (cache->watch && !watch_holds(cache->watch, kind != CACHE_LINK))
         return;
     kept = malloc(sizeof *kept); /* what could not be taken back is not kept */
     if (!kept)

@@ -48,10 +48,13 @@ struct cache_statistics {
 };
 
 struct cache;
+struct watch; /* input/watch.h */
 
 /* Opens the request's folder, and makes it if need be. NULL when there is none, or when it cannot
- * be used, which is a warning. */
-struct cache *cache_open(const struct cache_request *request);
+ * be used, which is a warning. Once a file in `watch` (which may be NULL) has changed nothing is
+ * kept: no result of a whole link, which depends on all of them, and no LTO part or chunk, whose
+ * inputs are in memory, where a tool has changed. */
+struct cache *cache_open(const struct cache_request *request, const struct watch *watch);
 
 /* True, and the value, when something is kept under the key; cache_value_free() frees it. An entry
  * that is damaged is removed. One that is found counts as used now. */
@@ -63,11 +66,6 @@ void cache_value_free(struct cache_value *value);
 /* Keeps a value. Only for what succeeded. */
 void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
                  const struct cache_value *value);
-
-/* Asks `holds` before anything is kept, and keeps nothing when it is false: for what a key stands
- * for and may have changed since it was made. Called by any thread. */
-void cache_guard(struct cache *cache, bool (*holds)(const void *argument, enum cache_kind kind),
-                 const void *argument);
 
 /* Removes all that was kept since cache_open(). */
 void cache_take_back(struct cache *cache);

@@ -9,7 +9,6 @@
 #include "command/options.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
-#include "link/link_result.h"
 #include "minilink/minilink.h"
 #include "os/cancellation.h"
 

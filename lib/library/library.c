@@ -253,7 +253,7 @@ int minilink_complete(struct minilink *link)
         handle_call(link, tell, link) == MINILINK_NO_MEMORY)
         code = MINILINK_NO_MEMORY;
     if (code != MINILINK_OK && !was_complete)
-        link_result_free(&link->product);
+        link_product_free(&link->product);
     return code;
 }
 
@@ -272,7 +272,7 @@ void minilink_destroy(struct minilink **handle)
     *handle = NULL;
     diag_tally_free(&link->options.tally);
     options_free(&link->options);
-    link_result_free(&link->product);
+    link_product_free(&link->product);
     buffer_free(&link->errors);
     buffer_free(&link->infos);
     arena_free(&link->arena);

@@ -3,6 +3,7 @@
 
 #include "library/handle.h"
 #include "link/link.h"
+#include "merge/merge.h"
 
 static const char *bytes_of(const struct minilink *link, bool is_ptx, size_t *size)
 {
@@ -48,22 +49,22 @@ size_t minilink_kernel_count(const struct minilink *link)
 int minilink_kernel(const struct minilink *link, size_t index, struct minilink_kernel *kernel,
                     size_t size)
 {
-    const struct link_result_kernel *known;
+    const struct kernel_report *known;
     struct minilink_kernel filled;
 
     if (!kernel || index >= minilink_kernel_count(link))
         return MINILINK_USAGE;
     known = &link->product.kernels[index];
     filled = (struct minilink_kernel){
-        .name = known->name,
-        .is_kernel = known->report.is_kernel,
-        .registers = known->report.registers,
-        .barriers = known->report.barriers,
-        .parameters = known->report.constant0,
-        .constants = known->report.constant2,
-        .shared = known->report.shared,
-        .stack = known->report.stack == UINT32_MAX ? UINT64_MAX : known->report.stack,
-        .code = known->report.code,
+        .name = known->name.data,
+        .is_kernel = known->is_kernel,
+        .registers = known->registers,
+        .barriers = known->barriers,
+        .parameters = known->constant0,
+        .constants = known->constant2,
+        .shared = known->shared,
+        .stack = known->stack == UINT32_MAX ? UINT64_MAX : known->stack,
+        .code = known->code,
     };
     memset(kernel, 0, size);
     memcpy(kernel, &filled, size < sizeof filled ? size : sizeof filled);

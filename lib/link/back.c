@@ -9,10 +9,8 @@
 #include "diag/diag_state.h"
 #include "input/modules.h"
 #include "join/join.h"
-#include "link/changes.h"
-#include "link/cudadevrt.h"
 #include "link/dependencies.h"
-#include "link/link_result.h"
+#include "link/member_cubins.h"
 #include "link/overwrite_check.h"
 #include "link/verbose.h"
 #include "link/stages.h"
@@ -169,7 +167,7 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
         return false;
     warn_of_mixture(link, joined);
     cubins = arena_alloc(&merged->arena, link->member_cubin_count + 1, sizeof *cubins);
-    count = cudadevrt_order_cubins(cubins, &link->members, link->member_cubins, joined);
+    count = member_cubins_order(cubins, link, joined);
     if (count == 0) {
         empty_cubin(&merged->joined, link->members.arch);
         cubins[count++] = &merged->joined;
@@ -250,6 +248,19 @@ static bool list_modules(const struct link *link, const struct chunks *chunks, s
                         state_lists_last_first(link, chunks));
 }
 
+static void fill_product(struct link_product *product, const struct merge_report *report)
+{
+    struct arena *arena = &product->arena;
+
+    product->size = product->bytes.size;
+    buffer_char(&product->bytes, '\0');
+    product->kernel_count = report->kernel_count;
+    product->kernels =
+        arena_copy(arena, report->kernels, report->kernel_count, sizeof *product->kernels);
+    for (size_t i = 0; i < product->kernel_count; i++)
+        product->kernels[i].name.data = arena_string(arena, report->kernels[i].name);
+}
+
 /* Appends the link's result to its file. */
 typedef bool append_result(const struct link *link, const struct results *results,
                            struct output *output);
@@ -262,10 +273,10 @@ static bool put_result(const struct link *link, const struct results *results,
                       : output_open(output, link->request->output);
 
     /* What is written directly has no name to wait for. */
-    ok = ok && (product || output->temporary || changes_check(link)) &&
+    ok = ok && (product || output->temporary || state_check_changes(link)) &&
          append(link, results, output) && output_finish(output);
     if (product)
-        link_result_fill(product, &results->merged.report);
+        fill_product(product, &results->merged.report);
 
     observe_stage(link->observation, "write",
                   (struct observe_work){.bytes = image_bytes_of(link, &results->merged)});
@@ -306,7 +317,7 @@ static bool write_files(const struct link *link, const struct results *results,
          (!append || put_result(link, results, append, &lists.result)) &&
          observe_fill(link->observation);
     /* The inputs have been looked at for the last time. */
-    ok = ok && changes_check(link);
+    ok = ok && state_check_changes(link);
     ok = ok && observe_commit(link->observation) && (!append || output_commit(&lists.result)) &&
          list_end(&lists.modules) && list_end(&lists.dependencies);
     return ok || (is_listed && diag_blame(LINK_ENVIRONMENT));
@@ -354,7 +365,7 @@ bool back_end_early(const struct link *link, const struct results *results)
 
     if (!request->dry_run && !request->distribution.emit_plan)
         return emit_ptx(link, results);
-    if (request->dry_run && !changes_check(link))
+    if (request->dry_run && !state_check_changes(link))
         return false;
     return (observe_prepare(link->observation) && observe_fill(link->observation) &&
             observe_commit(link->observation)) ||

@@ -1,13 +1,185 @@
-/* dependencies.c: the files that a link read, in the order in which it came to them. */
+/* dependencies.c: the files that a link read, in the order in which it came to them.
+ *
+ * Names are quoted for make and ninja. Measured with GNU make 4.3 and ninja 1.11: both read a
+ * blank,
+ * `#` and `:` behind a backslash, behind 2n + 1 of them where n are the name's own, and two dollar
+ * signs as one. make alone reads tabs, `|`, quotes, `<`, `&` and control characters, and a bracket
+ * that would match another file behind a backslash. make does not read line ends and semicolons,
+ * behind which it would run the rest as a command, wildcards, `~` at the beginning, and blanks and
+ * backslashes at the end; nor a target with `=` or `%`. */
 #include "link/dependencies.h"
 
-#include <stdlib.h>
+#include <glob.h>
 #include <string.h>
 
 #include "assemble/ptxas.h"
 #include "base/context.h"
-#include "base/memory.h"
-#include "link/make_rule.h"
+#include "diag/diag.h"
+
+/* What ninja's reader of depfiles takes for a part of a name, beside letters, digits and bytes
+ * beyond ASCII; the last three only as they are written here. */
+static const char ninja_marks[] = "+,/_:.~()}{%=@[]!-\\ #$";
+
+/* What stands behind a backslash is read in one way by make and in another by ninja. */
+static const char told_apart[] = "#:%|[=~$";
+
+static bool is_plain(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (unsigned char)c >= 0x80;
+}
+
+static bool is_for_ninja(const char *name)
+{
+    for (const char *at = name; *at; at++) {
+        if (!is_plain(*at) && !strchr(ninja_marks, *at))
+            return false;
+        if (*at == '\\' && at[1] && strchr(told_apart, at[1]))
+            return false;
+        if (*at == ':' && !at[1])
+            return false;
+    }
+    return true;
+}
+
+/* "lib(member)" is a member of an archive. */
+static bool is_archive_member(const char *name, size_t size)
+{
+    return size > 0 && name[size - 1] == ')' && strchr(name, '(');
+}
+
+/* Whether make takes another file for it: "a[b].ptx" is "ab.ptx", too, where there is one. */
+static bool matches_another(const char *name)
+{
+    glob_t found = {0};
+    bool is_other = false;
+
+    if (!strchr(name, '['))
+        return false;
+    if (glob(name, GLOB_NOSORT, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            is_other |= strcmp(found.gl_pathv[i], name) != 0;
+    globfree(&found);
+    return is_other;
+}
+
+/* Why make cannot read it, or NULL. */
+static const char *fault_for_make(const char *name)
+{
+    size_t size = strlen(name);
+
+    if (strchr(name, '\n') || strchr(name, '\r'))
+        return "a line's end";
+    if (strchr(name, ';'))
+        return "a semicolon";
+    if (strpbrk(name, "*?"))
+        return "a wildcard";
+    if (*name == '~')
+        return "a tilde at its beginning";
+    if (strstr(name, "\\="))
+        return "a backslash before an equals sign";
+    if (size > 0 && name[size - 1] == '\\')
+        return "a backslash at its end";
+    if (size > 0 && strchr(" \t\v\f", name[size - 1]))
+        return "a blank at its end";
+    if (strchr(name, '\\') && matches_another(name))
+        return "brackets and backslashes that match another file";
+    return is_archive_member(name, size) ? "a part in parentheses at its end" : NULL;
+}
+
+/* A pattern, a variable and a group of targets begin as rules do. */
+static const char *fault_as_target(const char *name)
+{
+    size_t size = strlen(name);
+
+    if (strchr(name, '='))
+        return "an equals sign";
+    if (strchr(name, '%'))
+        return "a percent sign";
+    return size > 0 && name[size - 1] == '&' ? "an ampersand at its end" : NULL;
+}
+
+static bool check_name(const char *name, const char *fault)
+{
+    if (fault)
+        diag_fatal("'%s' cannot be named in a dependency file: make reads no name with %s", name,
+                   fault);
+    else if (!is_for_ninja(name) || matches_another(name))
+        diag_warning("'%s' is named in a dependency file, where make reads it, but ninja does not",
+                     name);
+    return !fault;
+}
+
+/* The target of a rule may not be taken for a variable, nor its first file. */
+static bool check_names(const char *target, const char *const *files, size_t count)
+{
+    const char *fault = fault_for_make(target);
+    size_t variables = 0;
+    bool ok;
+
+    if (!fault)
+        fault = fault_as_target(target);
+    if (!fault && matches_another(target))
+        fault = "brackets that match another file";
+    ok = check_name(target, fault);
+
+    for (size_t i = 0; i < count; i++) {
+        ok &= check_name(files[i], fault_for_make(files[i]));
+        variables += strchr(files[i], '=') != NULL;
+    }
+    return ok && (variables == 0 || variables < count || check_name(files[0], "an equals sign"));
+}
+
+static void put_name(struct buffer *out, const char *name)
+{
+    const char *protected = matches_another(name) ? " \t#:|[" : " \t#:|";
+    size_t backslashes = 0;
+
+    if (strchr("=+!:", *name)) /* "word =" would be an assignment to the word before it */
+        buffer_string(out, "./");
+    for (; *name; name++) {
+        if (strchr(protected, *name))
+            for (size_t i = 0; i <= backslashes; i++)
+                buffer_char(out, '\\');
+        if (*name == '$')
+            buffer_char(out, '$');
+        buffer_char(out, *name);
+        backslashes = *name == '\\' ? backslashes + 1 : 0;
+    }
+}
+
+static void put_files(struct buffer *out, const char *const *files, size_t count, bool with_equals)
+{
+    for (size_t i = 0; i < count; i++) {
+        if ((strchr(files[i], '=') != NULL) != with_equals)
+            continue;
+        buffer_string(out, " \\\n ");
+        put_name(out, files[i]);
+    }
+}
+
+/* Appends "TARGET: FILES", and a rule for each file, so that one that is gone is no error. False,
+ * and a fatal diagnostic, when a name is nothing that make reads; one that make alone reads is a
+ * warning. */
+static bool write_rule(struct buffer *out, const char *target, const char *const *files,
+                       size_t count)
+{
+    if (!check_names(target, files, count))
+        return false;
+    put_name(out, target);
+    buffer_char(out, ':');
+    put_files(out, files, count, false);
+    put_files(out, files, count, true); /* "target: name=value" is a variable of the target */
+    buffer_char(out, '\n');
+    for (size_t i = 0; i < count; i++) {
+        if (fault_as_target(files[i]))
+            continue;
+        buffer_char(out, '\n');
+        put_name(out, files[i]);
+        buffer_string(out, ":\n");
+    }
+    return true;
+}
 
 /* The files so far, to name each once. */
 struct dependencies {
@@ -21,7 +193,6 @@ static void free_dependencies(void *argument)
 {
     struct dependencies *files = argument;
 
-    free(files->list);
     table_free(&files->seen);
     arena_free(&files->arena);
 }
@@ -43,7 +214,7 @@ static void add(struct dependencies *files, const char *path)
     if (table_find(&files->seen, key) != TABLE_NONE)
         return;
     table_add(&files->seen, key, 0);
-    ARRAY_PUSH(files->list, files->count, files->capacity) = path;
+    ARENA_PUSH(&files->arena, files->list, files->count, files->capacity) = path;
 }
 
 static void collect(struct dependencies *files, const struct link *link,
@@ -93,5 +264,5 @@ bool dependencies_rule(const struct link *link, const struct assembler *assemble
 
     CONTEXT_DEFER(free_dependencies, &files);
     collect(&files, link, assembler);
-    return make_rule_write(rule, target ? target : link->request->output, files.list, files.count);
+    return write_rule(rule, target ? target : link->request->output, files.list, files.count);
 }

@@ -1,7 +1,7 @@
 /* dependencies.h: what the output was made from, in a rule for make (also for ninja's depfile).
  *
  * The form is that of GCC's -MD -MP, which make and ninja read: "output: \" and one file a line;
- * then a rule without a recipe for each file, so that one that is gone is no error (make_rule.h).
+ * then a rule without a recipe for each file, so that one that is gone is no error.
  */
 #pragma once
 

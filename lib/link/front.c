@@ -1,66 +1,17 @@
-/* front.c: the stages up to the program.
+/* front.c: the stages up to the program, but for compile.c.
  *
  * Members are chosen, LTO-IR becomes PTX, machine code is read, PTX is linked. Whether
  * libcudadevrt takes part is decided last: only then is it known whether anything calls it. */
-#include <stdlib.h>
-
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
-#include "link/changes.h"
-#include "link/cudadevrt.h"
-#include "link/other_names.h"
+#include "link/member_cubins.h"
 #include "link/overwrite_check.h"
-#include "link/read_cubins.h"
 #include "link/verbose.h"
 #include "link/reproduce.h"
-#include "link/save_temps.h"
 #include "link/stages.h"
-#include "lto/bitcode.h"
 #include "lto/lto.h"
 #include "merge/merge.h"
 #include "ptx/symbol.h"
-
-/* Only -lto asks for optimisation across modules. */
-static bool find_lto(struct link *link)
-{
-    const struct link_request *request = link->request;
-    const struct toolkit_request toolkit = {
-        .file = request->nvjitlink,
-        .cuda_path = request->assembler.cuda_path,
-        .nvvm_path = request->assembler.nvvm_path,
-    };
-
-    if (!request->options.lto || !members_have(&link->members, FATBIN_NVVM))
-        return true;
-    if (!lto_find(&link->nvjitlink.path, request->lto_source, &toolkit))
-        return diag_blame(LINK_ENVIRONMENT);
-    changes_watch_library(link);
-    return true;
-}
-
-/* Whether it is needed is known once members have been selected. */
-static void find_llvm(struct link *link)
-{
-    if (members_have(&link->members, FATBIN_BITCODE))
-        bitcode_find_library(&link->llvm.path, link->request->llvm);
-}
-
-/* Bitcode that takes part needs its library; else the link does not depend on it. */
-static bool check_llvm(struct link *link)
-{
-    if (link->members.bitcode_count == 0) {
-        free(link->llvm.path);
-        link->llvm.path = NULL;
-        return true;
-    }
-    if (!link->llvm.path) {
-        bitcode_report_missing(&link->members, link->request->llvm);
-        return diag_blame(LINK_ENVIRONMENT);
-    }
-    changes_watch_library(link);
-    return true;
-}
 
 static bool selects_entries(const struct link *link)
 {
@@ -82,17 +33,6 @@ static struct inflation inflation_of(const struct link *link, enum member_role r
                               .option = "--decompression-limit"};
 }
 
-/* libnvvm and LLVM have resolved the names of what they link before it is PTX. */
-static bool check_renames(const struct link *link)
-{
-    if (!link->request->renames || (link->members.lto_count == 0 &&
-                                    !(link->request->options.lto && link->members.bitcode_count)))
-        return true;
-    diag_fatal("--wrap and --defsym cannot be kept to where -lto compiles LTO-IR or LLVM bitcode, "
-               "which has its calls resolved by then; --lto-source=ptx links the PTX beside it");
-    return diag_blame(LINK_USAGE);
-}
-
 static bool select_members(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -109,13 +49,12 @@ static bool select_members(struct link *link)
         .suppress_arch_warning = request->suppress_arch_warning,
     };
 
-    if (!members_collect(&link->members, &link->inputs) || !find_lto(link))
+    if (!members_collect(&link->members, &link->inputs) || !compile_find_libraries(link))
         return false;
-    find_llvm(link);
     wanted.link_lto = link->nvjitlink.path != NULL;
     wanted.link_bitcode = options->lto && link->llvm.path;
     wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
-    if (!members_select(&link->members, &wanted) || !check_llvm(link) || !check_renames(link))
+    if (!members_select(&link->members, &wanted) || !compile_check(link))
         return false;
     if (request->is_virtual)
         return true;
@@ -131,81 +70,6 @@ static bool select_members(struct link *link)
     link->ptx_inflation = inflation_of(link, MEMBER_PTX);
     link->cubin_inflation = inflation_of(link, MEMBER_CUBIN);
     return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
-}
-
-/* How compilations run, by the library that has this name in messages. */
-static struct lto_request lto_request_of(const struct link *link, struct compiler *compiler,
-                                         const char *name)
-{
-    const struct link_request *request = link->request;
-    bool is_identified = state_identify(link, compiler, name);
-
-    return (struct lto_request){
-        .library = compiler->path,
-        .library_key = &compiler->key,
-        .cache = is_identified ? link->cache : NULL,
-        .members = &link->members,
-        .agreement = &link->agreement,
-        .options = &request->options,
-        .nvvm_options = request->nvvm_options,
-        .used = &link->used,
-        .jobs = request->lto_jobs,
-        .is_split = state_is_split(link),
-        .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 0,
-        .thread_limit = request->thread_limit,
-        .stop = request->stop,
-        .jobserver = request->jobserver,
-        .timeout = request->assembler.timeout,
-        .memory_limit = request->memory_limit,
-        .inflation_limit = link->ptx_inflation.limit,
-        .relocatable = request->relocatable,
-        .distribution = request->distribution.program ? &request->distribution : NULL,
-        .watch = link->watch,
-    };
-}
-
-/* What the failed stage leaves. */
-static bool lto_ended(enum link_code code, const char *what)
-{
-    if (code == LINK_NVVM_ERROR)
-        diag_blame(code);
-    if (code != LINK_OK && code != LINK_ENVIRONMENT && diag_state_get()->verbose)
-        diag_error("%s: the %s could not be compiled (code %d)", assembler_code_text((int)code),
-                   what, (int)code);
-    return code == LINK_OK;
-}
-
-static bool compile_lto(struct link *link)
-{
-    const struct lto_request wanted = lto_request_of(link, &link->nvjitlink, "libnvJitLink");
-    enum link_code code = lto_compile(&link->lto, &link->sources_arena, &wanted);
-
-    return lto_ended(code, "LTO-IR") &&
-           (save_temps_lto(link->request->keep, &link->lto) || diag_blame(LINK_ENVIRONMENT));
-}
-
-static bool compile_bitcode(struct link *link)
-{
-    struct lto_request how = lto_request_of(link, &link->llvm, "libLLVM");
-    struct other_names others = {0};
-    struct bitcode_request wanted = {
-        .link = &how,
-        .words = link->request->llvm_options,
-        .passes = link->request->llvm_passes,
-        .level = link->request->llvm_level,
-        .is_linked = link->request->options.lto,
-    };
-    enum link_code code;
-
-    CONTEXT_DEFER(other_names_free, &others);
-    how.distribution = NULL;
-    wanted.is_open = wanted.is_linked && (how.relocatable || !other_names_collect(&others, link));
-    wanted.named = others.list;
-    wanted.named_count = wanted.is_open ? 0 : others.count;
-    code = bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted);
-    return lto_ended(code, "LLVM bitcode") &&
-           (save_temps_bitcode(link->request->keep, &link->bitcode) ||
-            diag_blame(LINK_ENVIRONMENT));
 }
 
 /* Measured: nvlink assembles all that libnvvm left, and drops the dead when it merges that with
@@ -259,37 +123,6 @@ static bool link_program(struct link *link)
                                                    .text = {(const char *)code.data, code.size}};
     }
     return program_link(&link->program, sources, count, &wanted);
-}
-
-/* Drops libcudadevrt when nothing calls it. */
-static void drop_system(struct link *link)
-{
-    size_t kept = 0, at = 0;
-
-    if (!link->has_system || cudadevrt_is_called_by_program(&link->system_names, &link->program))
-        return;
-    for (size_t i = 0; i < link->member_cubin_count; i++)
-        if (cudadevrt_is_called_by_cubin(&link->system_names, &link->member_cubins[i]))
-            return;
-    for (size_t i = 0; i < link->members.count; i++) {
-        struct member *member = &link->members.list[i];
-        struct cubin *cubin = &link->member_cubins[at];
-
-        if (member->role != MEMBER_CUBIN)
-            continue;
-        at++;
-        if (member->is_system) {
-            diag_verbose("member %s is left out: nothing calls it", member->name);
-            cubin_free(cubin);
-            member->role = MEMBER_UNUSED;
-            member->reason = "nothing calls it";
-            link->members.cubin_count--;
-        } else {
-            link->member_cubins[kept++] = *cubin;
-        }
-    }
-    link->member_cubin_count = kept;
-    link->is_system_unused = true;
 }
 
 /* Before anything is written. */
@@ -373,17 +206,6 @@ bool front_agree(struct link *link)
     return ok;
 }
 
-bool front_compile_lto(struct link *link)
-{
-    size_t count = link->members.lto_count + link->members.bitcode_count;
-    bool ok = (link->members.lto_count == 0 || compile_lto(link)) &&
-              (link->members.bitcode_count == 0 || (read_cubins(link) && compile_bitcode(link)));
-
-    if (count)
-        observe_stage(link->observation, "lto", (struct observe_work){count, "members", 0});
-    return ok;
-}
-
 /* Sets the numbers of those of `names` that something defines to `found`. */
 static void mark_defined(struct table *names, const struct link *link, uint32_t found)
 {
@@ -423,10 +245,10 @@ static void warn_of_unknown(const struct link *link)
 bool front_link(struct link *link)
 {
     bool is_read = link->members.bitcode_count > 0;
-    bool ok = (is_read || read_cubins(link)) && (!state_has_ptx(link) || link_program(link));
+    bool ok = (is_read || member_cubins_read(link)) && (!state_has_ptx(link) || link_program(link));
 
     if (ok)
-        drop_system(link);
+        member_cubins_drop_unused(link);
     if (ok)
         warn_of_unknown(link);
     if (ok)

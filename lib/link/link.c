@@ -12,7 +12,6 @@
 #include "diag/diag.h"
 #include "diag/diag_state.h"
 #include "diag/progress.h"
-#include "link/changes.h"
 #include "link/link_cache.h"
 #include "link/stages.h"
 #include "link/verbose.h"
@@ -72,9 +71,9 @@ static bool run_stages(struct link *link, struct results *results)
     if (link_cache_find(link, &assembled->assembler))
         return back_write(link, results);
     middle_start_ahead(link, assembled);
-    if (!front_compile_lto(link))
+    if (!compile_to_ptx(link))
         return false;
-    /* LTO-IR has become PTX. */
+    /* LTO-IR and bitcode have become PTX. */
 
     enter(PHASE_PROGRAM);
     if (!begin(link, "linking") || !front_link(link))
@@ -126,12 +125,11 @@ static enum link_code run(void *argument)
     bool ok;
 
     link->observation = observe_open(&link->request->observe, &observed);
-    link->cache = cache_open(&link->request->cache);
-    changes_guard_cache(link);
+    link->cache = cache_open(&link->request->cache, link->watch);
     ok = run_stages(link, &running->results);
     /* What is wrong may be so for that reason alone. */
     if (!ok && !cancellation_is_set(link->request->stop))
-        changes_check(link);
+        state_check_changes(link);
     cache_finish(link->cache);
     if (link->request->cache.statistics && !verbose_cache(link->cache))
         ok = diag_blame(LINK_ENVIRONMENT);
@@ -160,6 +158,14 @@ enum link_code link_run(const struct link_request *request)
     state_free_results(&running.results);
     state_free(&running.link);
     return code;
+}
+
+void link_product_free(struct link_product *product)
+{
+    buffer_free(&product->bytes);
+    buffer_free(&product->chunk);
+    arena_free(&product->arena);
+    *product = (struct link_product){0};
 }
 
 enum exit_status link_exit_status(enum link_code code)

@@ -7,6 +7,8 @@
 
 #include "assemble/registry.h"
 #include "base/arch.h"
+#include "base/arena.h"
+#include "base/buffer.h"
 #include "cache/cache.h"
 #include "diag/progress.h"
 #include "distribute/distribute.h"
@@ -28,9 +30,21 @@ struct reproduce_word {
     const char *path;
 };
 
-struct renames;      /* base/renames.h */
-struct link_product; /* link/link_result.h */
-struct cancellation; /* os/cancellation.h */
+struct renames;       /* base/renames.h */
+struct kernel_report; /* merge/merge.h */
+struct cancellation;  /* os/cancellation.h */
+
+/* A link's result in memory, and what is known of it. Start with {0}. */
+struct link_product {
+    struct buffer bytes;           /* of the cubin, or the PTX, and a NUL */
+    size_t size;                   /* without the NUL */
+    struct kernel_report *kernels; /* in the order of the symbols; device functions among them;
+                                      their names end with a NUL */
+    size_t kernel_count;
+    struct arena arena; /* for these */
+    bool wants_chunk;   /* the assembler's cubin is wanted, too, where there is one chunk: */
+    struct buffer chunk;
+};
 
 struct link_request {
     const struct input_operand *operands;
@@ -116,6 +130,8 @@ enum exit_status {
  * behind then. LINK_OK when there is a result, LINK_USAGE, _ENVIRONMENT, _NO_MEMORY, _CANCELLED and
  * _NVVM_ERROR for what their names say, LINK_FAILED for any other failure. */
 enum link_code link_run(const struct link_request *request);
+
+void link_product_free(struct link_product *product);
 
 /* The programs' exit status for a link's result. */
 enum exit_status link_exit_status(enum link_code code);

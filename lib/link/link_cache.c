@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "cache/file_hash.h"
 #include "diag/diag.h"
-#include "link/changes.h"
 
 /* Larger outputs would be copied for longer than it takes to make them of their chunks. */
 #define MOST_OUTPUT ((uint64_t)512 << 20)
@@ -92,7 +91,7 @@ static bool add_assembler(struct key *key, struct link *link, struct assembler *
     /* It is wanted later, too. What is wrong with it is said then. */
     if (!assembler_try(assembler, &link->request->assembler))
         return false;
-    changes_watch_assembler(link, assembler);
+    watch_add_tool(link->watch, assembler_file(assembler, &link->request->assembler));
     cached->has_identity = assembler_identity_find(&cached->identity, assembler,
                                                    link->request->assembler_options, link->cache);
     key_key(key, &cached->identity);

@@ -10,9 +10,7 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
-#include "link/changes.h"
 #include "link/exact.h"
-#include "link/link_result.h"
 #include "link/verbose.h"
 #include "link/save_temps.h"
 #include "link/stages.h"
@@ -143,7 +141,7 @@ static bool open_assembler(const struct link *link, struct assembler *assembler)
         return true;
     if (!assembler_open(assembler, &request->assembler))
         return diag_blame(LINK_ENVIRONMENT);
-    changes_watch_assembler(link, assembler);
+    watch_add_tool(link->watch, assembler_file(assembler, &request->assembler));
     return true;
 }
 
@@ -265,7 +263,8 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
 {
     const struct link_request *request = link->request;
     struct assemble_request wanted = {
-        .assembler = &assembled->assembler.table,
+        .assembler = &assembled->assembler,
+        .wanted = &request->assembler,
         .arch = link->members.arch,
         .threads = chunk_threads(link, &cut->chunks),
         .inner_threads = (uint32_t)link->agreement.split_compile,
@@ -285,8 +284,6 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
         .options = assembler_options(link, &cut->chunks, assembled),
         .distribution = is_beyond_plan(link, cut, assembled) ? NULL : distribution_of(link),
         .watch = link->watch,
-        .opened = &assembled->assembler,
-        .wanted = &request->assembler,
         .jobserver = request->jobserver,
     };
     enum link_code code;
@@ -296,7 +293,7 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
         find_identity(link, &assembled->assembler, wanted.options, &wanted.identity))
         wanted.cache = link->cache;
     /* A plan's chunks are in memory, and depend on no input any more. */
-    if (request->distribution.emit_plan && !changes_check(link))
+    if (request->distribution.emit_plan && !state_check_changes(link))
         return LINK_FAILED;
     code = (enum link_code)assemble_chunks(cubins, &cut->chunks, &wanted);
     if (code == LINK_NO_MEMORY)
@@ -346,7 +343,7 @@ static bool plan_nothing(const struct link *link)
     const struct distribution *wanted = &link->request->distribution;
 
     return !wanted->emit_plan ||
-           (changes_check(link) &&
+           (state_check_changes(link) &&
             (remote_chunks_plan_nothing(wanted) == LINK_OK || diag_blame(LINK_ENVIRONMENT)));
 }
 

@@ -5,12 +5,10 @@
 #include "link/overwrite_check.h"
 
 #include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/search.h"
 #include "diag/diag.h"
 #include "link/save_temps.h"
 
@@ -33,7 +31,7 @@ struct paths {
     struct arena arena;
     struct output_path outputs[MOST_OUTPUTS];
     size_t output_count;
-    struct input_path *inputs; /* by place */
+    struct input_path *inputs;
     size_t input_count;
     struct file_identity keep; /* --keep's folder, when it is there */
     DIR *folder;
@@ -73,16 +71,6 @@ static void add_output(struct paths *paths, const char *option, const char *path
     };
 }
 
-static int by_place(const void *left, const void *right)
-{
-    const struct file_identity *a = &((const struct input_path *)left)->place;
-    const struct file_identity *b = &((const struct input_path *)right)->place;
-
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    return (a->inode > b->inode) - (a->inode < b->inode);
-}
-
 static void add_input(struct paths *paths, const char *path, struct file_identity place)
 {
     if (place.is_known)
@@ -94,12 +82,10 @@ static void add_inputs(struct paths *paths, const struct link_request *request,
                        const struct inputs *inputs)
 {
     const struct assembler_request *assembler = &request->assembler;
-    const char *plugin =
-        assembler->name && strncmp(assembler->name, "plugin:", 7) == 0 ? assembler->name + 7 : NULL;
     static const char own[] = "/proc/self/exe";
     const char *const others[] = {request->index_file,
                                   assembler->ptxas_path,
-                                  plugin,
+                                  assembler_plugin_path(assembler->name),
                                   request->nvjitlink,
                                   request->llvm,
                                   request->distribution.resume_plan,
@@ -118,17 +104,15 @@ static void add_inputs(struct paths *paths, const struct link_request *request,
     for (size_t i = 0; i < count; i++)
         if (others[i])
             add_input(paths, others[i] == own ? "minilink itself" : others[i], place_at(others[i]));
-    SORT(paths->inputs, paths->input_count, by_place);
 }
 
 /* The input's path, or NULL. */
 static const char *find_input(const struct paths *paths, struct file_identity place)
 {
-    const struct input_path wanted = {NULL, place}, *found = NULL;
-
-    if (place.is_known && paths->input_count)
-        found = bsearch(&wanted, paths->inputs, paths->input_count, sizeof wanted, by_place);
-    return found ? found->path : NULL;
+    for (size_t i = 0; i < paths->input_count; i++)
+        if (file_identity_equal(paths->inputs[i].place, place))
+            return paths->inputs[i].path;
+    return NULL;
 }
 
 static bool check_output(const struct paths *paths, size_t at)

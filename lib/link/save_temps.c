@@ -2,6 +2,7 @@
 #include "link/save_temps.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -81,21 +82,13 @@ bool save_temps_cubins(const char *directory, const struct cubins *cubins)
     return true;
 }
 
-/* True for "<stem>-<number><suffix>". */
-static bool is_numbered(const char *name, const char *stem, const char *suffix)
-{
-    size_t size = strlen(stem), digits;
-
-    if (strncmp(name, stem, size) != 0 || name[size] != '-')
-        return false;
-    digits = strspn(name + size + 1, "0123456789");
-    return digits > 0 && strcmp(name + size + 1 + digits, suffix) == 0;
-}
-
 bool save_temps_is_name(const char *name)
 {
-    return strcmp(name, "linked.ptx") == 0 || strcmp(name, "lto.ptx") == 0 ||
-           strcmp(name, "bitcode.ptx") == 0 || is_numbered(name, "bitcode", ".ptx") ||
-           is_numbered(name, "lto", ".ptx") || is_numbered(name, "chunk", ".ptx") ||
-           is_numbered(name, "chunk", ".cubin");
+    static const char *const patterns[] = {
+        "@(linked|lto|bitcode).ptx", "@(lto|bitcode|chunk)-+([0-9]).ptx", "chunk-+([0-9]).cubin"};
+
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (fnmatch(patterns[i], name, FNM_EXTMATCH) == 0)
+            return true;
+    return false;
 }

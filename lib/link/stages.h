@@ -1,8 +1,8 @@
 /* stages.h: the stages, in the order in which link.c runs them.
  *
- * Each reads what those before it made (const, behind front.c), makes its own result, tells of it
- * under -vv and to link->observation. False when something was wrong, all of which it has
- * reported.
+ * Each reads what those before it made (const, behind front.c and compile.c), makes its own result,
+ * tells of it under -vv and to link->observation. False when something was wrong, all of which it
+ * has reported.
  */
 #pragma once
 
@@ -19,15 +19,23 @@ bool front_select(struct link *link);
 /* Brings the members' options and the command line's to one set. */
 bool front_agree(struct link *link);
 
-/* Turns the members with LTO-IR into PTX. */
-bool front_compile_lto(struct link *link);
-
 /* Reads the members that are cubins already, links the PTX of all others, and drops libcudadevrt
  * when nothing calls it. */
 bool front_link(struct link *link);
 
 /* Frees the program and its PTX, and lets go of the inputs: the chunks are made. */
 void front_release(struct link *link);
+
+/* compile.c: LTO-IR and LLVM bitcode become PTX */
+
+/* Finds the libraries that compile what the inputs have, before members are selected. */
+bool compile_find_libraries(struct link *link);
+
+/* Whether what was selected can be compiled. */
+bool compile_check(struct link *link);
+
+/* Compiles the members with LTO-IR or bitcode. */
+bool compile_to_ptx(struct link *link);
 
 /* middle.c: from the program to its cubins */
 

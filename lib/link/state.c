@@ -106,6 +106,14 @@ bool state_identify(const struct link *link, struct compiler *compiler, const ch
     return compiler->has_key;
 }
 
+bool state_check_changes(const struct link *link)
+{
+    if (watch_check(link->watch))
+        return true;
+    cache_take_back(link->cache);
+    return diag_blame(LINK_ENVIRONMENT);
+}
+
 bool state_is_void(const struct link *link, const struct chunks *chunks)
 {
     if (link->lto.ptx.size == 0 || !link->members.has_host_code || link->used.has_lists ||

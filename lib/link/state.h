@@ -79,7 +79,7 @@ struct compiler {
  * members as they go; what they leave is const for the stages behind. */
 struct link {
     const struct link_request *request;
-    struct watch *watch; /* what the result depends on, see changes.h */
+    struct watch *watch; /* files that the result depends on; see state_check_changes() */
     struct cache *cache; /* what earlier links have made, or NULL */
     struct inputs inputs;
     struct members members;
@@ -156,6 +156,14 @@ bool state_has_merge(const struct link *link, const struct chunks *chunks);
 
 /* Whether the list of modules has the last input first, as nvlink's where it does not merge. */
 bool state_lists_last_first(const struct link *link, const struct chunks *chunks);
+
+/* True when no input and no tool has changed since it was opened or found. Else that is reported,
+ * the link has failed for its environment, and what it has kept is gone. Inputs are watched as they
+ * are opened (input/watch.h), tools as they are found, before they are hashed for a key or run.
+ * They are looked at again when all that is made of them has been written and nothing has its name
+ * yet; a chunk or a part, made of bytes in memory, is kept at once, when the tool that made it has
+ * not changed, and goes again here. */
+bool state_check_changes(const struct link *link);
 
 /* What messages call a text or a cubin that the link has made: "lto.ptx(a.o(2)+b.o(2))", with the
  * members that it was made of, those with LTO-IR or (`of_ptx`) PTX too; in `arena`. */

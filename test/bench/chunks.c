@@ -104,8 +104,8 @@ static bool serve_tokens(void)
 static void measure_overhead(struct chunks *chunks, struct assemble_request request)
 {
     static const size_t counts[] = {10, 1000, 100000};
-    static const struct minilink_assembler quick = {MINILINK_ASSEMBLER_ABI, "quick", "1",
-                                                    do_nothing, NULL};
+    static struct assembler quick = {
+        .table = {MINILINK_ASSEMBLER_ABI, "quick", "1", do_nothing, NULL}};
 
     request.assembler = &quick;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -125,7 +125,7 @@ static void measure_overhead(struct chunks *chunks, struct assemble_request requ
 static void measure_efficiency(struct chunks *chunks, struct assemble_request request)
 {
     static const uint32_t threads[] = {1, 2, 4};
-    static const struct minilink_assembler busy = {MINILINK_ASSEMBLER_ABI, "busy", "1", burn, NULL};
+    static struct assembler busy = {.table = {MINILINK_ASSEMBLER_ABI, "busy", "1", burn, NULL}};
     const double burnt = BURN_CHUNKS * BURN_MILLISECONDS / 1e3;
     double alone = 0;
 

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "assemble/assemble.h"
-#include "assemble/exact_log.h"
 #include "assemble/log_replay.h"
 #include "base/context.h"
 #include "base/memory.h"
@@ -121,8 +120,8 @@ static int fake_assemble(void *state, const struct minilink_job *job,
     return code;
 }
 
-static const struct minilink_assembler fake = {MINILINK_ASSEMBLER_ABI, "fake", "1", fake_assemble,
-                                               &running};
+static struct assembler fake = {
+    .table = {MINILINK_ASSEMBLER_ABI, "fake", "1", fake_assemble, &running}};
 
 /* What every request has; fake_assemble() sees that the job says so. */
 #define REQUEST                                                                                    \
@@ -468,8 +467,8 @@ TEST(exact_logs_are_the_program_s)
     chunks.closing = closing;
     chunks.closing_count = 1;
     begin_to_listen();
-    exact_log_replay(&chunks, exact_logs);
-    exact_log_replay(&chunks, (const char *const[]){NULL, ""});
+    log_replay_exact(&chunks, exact_logs);
+    log_replay_exact(&chunks, (const char *const[]){NULL, ""});
     take_what_was_said();
     ck_assert_str_eq(said, "minilink info    : 4 bytes gmem\n"
                            "minilink warning : lib.a(b.o):3: of the first\n"

@@ -37,7 +37,7 @@ void set_up(void)
     memset(&sink, 0, sizeof sink);
     diag_state_get()->sink = &sink;
     request = (struct cache_request){.folder = folder, .policy = cache_policy_default};
-    cache = cache_open(&request);
+    cache = cache_open(&request, NULL);
     ck_assert_ptr_nonnull(cache);
 }
 
@@ -53,7 +53,7 @@ void tear_down(void)
 static void reopen(void)
 {
     cache_close(cache);
-    cache = cache_open(&request);
+    cache = cache_open(&request, NULL);
 }
 
 static const char *in_folder(const char *name)
@@ -418,7 +418,7 @@ TEST(no_cache_has_nothing_and_keeps_nothing)
     struct buffer text = {0};
 
     cache_close(cache);
-    cache = cache_open(&none);
+    cache = cache_open(&none, NULL);
     ck_assert_ptr_null(cache);
     store_number(1);
     ck_assert(!find_number(1));

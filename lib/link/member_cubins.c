@@ -1,6 +1,6 @@
-/* read_cubins.c: cubins are taken from their containers one by one, and then read, which is two
+/* member_cubins.c: cubins are taken from their containers one by one, and then read, which is two
  * thirds of the work, at the same time. */
-#include "link/read_cubins.h"
+#include "link/member_cubins.h"
 
 #include <elf.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #include "base/context.h"
 #include "base/little.h"
 #include "diag/diag.h"
-#include "link/cudadevrt.h"
 #include "os/heap.h"
+#include "ptx/symbol.h"
 
 /* So many bytes are worth a thread: a third of a millisecond. */
 #define WORTH_A_PART (1u << 20)
@@ -105,6 +105,18 @@ static bool collect(struct readings *readings)
     return ok;
 }
 
+static bool is_shared_function(const struct cubin_symbol *symbol)
+{
+    return symbol->type == STT_FUNC && symbol->binding != STB_LOCAL;
+}
+
+static void add_system_names(struct table *names, const struct cubin *library)
+{
+    for (size_t i = 1; i < library->symbol_count; i++)
+        if (is_shared_function(&library->symbols[i]) && library->symbols[i].section != SHN_UNDEF)
+            table_add(names, library->symbols[i].name, 0);
+}
+
 /* Those of libcudadevrt that could not be read are forgotten. False when one of another's could
  * not. */
 static bool keep_read(struct readings *readings)
@@ -126,7 +138,7 @@ static bool keep_read(struct readings *readings)
         ok &= reading->ok;
         if (reading->is_optional) {
             link->has_system = true;
-            cudadevrt_add_names(&link->system_names, reading->cubin);
+            add_system_names(&link->system_names, reading->cubin);
         }
         link->member_cubins[kept++] = *reading->cubin;
     }
@@ -134,7 +146,7 @@ static bool keep_read(struct readings *readings)
     return ok;
 }
 
-bool read_cubins(struct link *link)
+bool member_cubins_read(struct link *link)
 {
     size_t count = link->members.cubin_count;
     struct readings readings = {.link = link};
@@ -151,4 +163,83 @@ bool read_cubins(struct link *link)
     readings.memory = heap_expect(readings.sections * MEMORY_OF_A_SECTION);
     spread_run(&spread, readings.count, least, read_part, &readings);
     return keep_read(&readings) && ok;
+}
+
+static bool is_called_by_cubin(const struct table *names, const struct cubin *cubin)
+{
+    for (size_t i = 1; i < cubin->symbol_count; i++)
+        if (is_shared_function(&cubin->symbols[i]) && cubin->symbols[i].section == SHN_UNDEF &&
+            table_find(names, cubin->symbols[i].name) != TABLE_NONE)
+            return true;
+    return false;
+}
+
+static bool is_called_by_program(const struct table *names, const struct program *program)
+{
+    for (size_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *symbol = &program->symbols[i];
+
+        if (symbol->is_live && !symbol->is_defined &&
+            table_find(names, symbol->own_name) != TABLE_NONE)
+            return true;
+    }
+    return false;
+}
+
+void member_cubins_drop_unused(struct link *link)
+{
+    size_t kept = 0, at = 0;
+
+    if (!link->has_system || is_called_by_program(&link->system_names, &link->program))
+        return;
+    for (size_t i = 0; i < link->member_cubin_count; i++)
+        if (is_called_by_cubin(&link->system_names, &link->member_cubins[i]))
+            return;
+    for (size_t i = 0; i < link->members.count; i++) {
+        struct member *member = &link->members.list[i];
+        struct cubin *cubin = &link->member_cubins[at];
+
+        if (member->role != MEMBER_CUBIN)
+            continue;
+        at++;
+        if (member->is_system) {
+            diag_verbose("member %s is left out: nothing calls it", member->name);
+            cubin_free(cubin);
+            member->role = MEMBER_UNUSED;
+            member->reason = "nothing calls it";
+            link->members.cubin_count--;
+        } else {
+            link->member_cubins[kept++] = *cubin;
+        }
+    }
+    link->member_cubin_count = kept;
+    link->is_system_unused = true;
+}
+
+size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
+                           const struct cubin *program)
+{
+    const struct members *members = &link->members;
+    size_t count = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        size_t at = 0;
+
+        for (size_t i = 0; i < members->count; i++) {
+            const struct member *member = &members->list[i];
+
+            if (member->role == MEMBER_LTO && program) {
+                cubins[count++] = program;
+                program = NULL;
+            }
+            if (member->role != MEMBER_CUBIN)
+                continue;
+            if (pass == member->is_system)
+                cubins[count++] = &link->member_cubins[at];
+            at++;
+        }
+    }
+    if (program)
+        cubins[count++] = program;
+    return count;
 }

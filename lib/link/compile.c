@@ -1,0 +1,248 @@
+/* compile.c: LTO-IR, by libnvJitLink, and LLVM bitcode, by libLLVM, become PTX. */
+#include <elf.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "diag/diag.h"
+#include "diag/diag_state.h"
+#include "link/member_cubins.h"
+#include "link/save_temps.h"
+#include "link/stages.h"
+#include "lto/bitcode.h"
+#include "lto/lto.h"
+#include "os/self_exec.h"
+#include "ptx/module.h"
+#include "ptx/types.h"
+
+/* And the program that runs it in a child: a program finds itself even when its file has been
+ * replaced; a library runs what it finds. */
+static void watch_library(const struct link *link, const char *library)
+{
+    char path[PATH_MAX];
+
+    watch_add_tool(link->watch, library);
+    if (!self_exec_is_program())
+        watch_add_tool(link->watch, self_exec_path(path));
+}
+
+/* Only -lto asks for optimisation across modules. */
+static bool find_nvjitlink(struct link *link)
+{
+    const struct link_request *request = link->request;
+    const struct toolkit_request toolkit = {
+        .file = request->nvjitlink,
+        .cuda_path = request->assembler.cuda_path,
+        .nvvm_path = request->assembler.nvvm_path,
+    };
+
+    if (!request->options.lto || !members_have(&link->members, FATBIN_NVVM))
+        return true;
+    if (!lto_find(&link->nvjitlink.path, request->lto_source, &toolkit))
+        return diag_blame(LINK_ENVIRONMENT);
+    watch_library(link, link->nvjitlink.path);
+    return true;
+}
+
+bool compile_find_libraries(struct link *link)
+{
+    /* Whether it is needed is known once members have been selected. */
+    if (members_have(&link->members, FATBIN_BITCODE))
+        bitcode_find_library(&link->llvm.path, link->request->llvm);
+    return find_nvjitlink(link);
+}
+
+/* Bitcode that takes part needs its library; else the link does not depend on it. */
+static bool check_llvm(struct link *link)
+{
+    if (link->members.bitcode_count == 0) {
+        free(link->llvm.path);
+        link->llvm.path = NULL;
+        return true;
+    }
+    if (!link->llvm.path) {
+        bitcode_report_missing(&link->members, link->request->llvm);
+        return diag_blame(LINK_ENVIRONMENT);
+    }
+    watch_library(link, link->llvm.path);
+    return true;
+}
+
+/* libnvvm and LLVM have resolved the names of what they link before it is PTX. */
+static bool check_renames(const struct link *link)
+{
+    if (!link->request->renames || (link->members.lto_count == 0 &&
+                                    !(link->request->options.lto && link->members.bitcode_count)))
+        return true;
+    diag_fatal("--wrap and --defsym cannot be kept to where -lto compiles LTO-IR or LLVM bitcode, "
+               "which has its calls resolved by then; --lto-source=ptx links the PTX beside it");
+    return diag_blame(LINK_USAGE);
+}
+
+bool compile_check(struct link *link)
+{
+    return check_llvm(link) && check_renames(link);
+}
+
+/* Names that code other than LLVM bitcode defines for others or refers to, each once, in the order
+ * of the link: for the passes that make all else internal. */
+struct other_names {
+    const struct link *link;
+    struct arena arena;
+    struct table known;
+    struct text *list;
+    size_t count, capacity;
+    bool is_complete;
+};
+
+static void add_name(struct other_names *names, struct text name)
+{
+    size_t count = names->count;
+
+    if (table_add(&names->known, name, (uint32_t)count) == count)
+        ARENA_PUSH(&names->arena, names->list, names->count, names->capacity) = name;
+}
+
+static bool add_ptx(struct other_names *names, const char *file, struct text text)
+{
+    struct module_cursor cursor = {0};
+    struct ptx_module module;
+
+    while (cursor.offset < text.size) {
+        if (!module_parse_next(&module, &names->arena, file, text, &cursor))
+            return false;
+        for (size_t i = 0; i < module.item_count; i++)
+            if ((module.items[i].kind == PTX_FUNCTION || module.items[i].kind == PTX_VARIABLE) &&
+                module.items[i].linkage != PTX_INTERNAL)
+                add_name(names, module.items[i].name);
+    }
+    return true;
+}
+
+static void add_cubin(struct other_names *names, const struct cubin *cubin)
+{
+    for (size_t i = 1; i < cubin->symbol_count; i++)
+        if (cubin->symbols[i].binding != STB_LOCAL)
+            add_name(names, cubin->symbols[i].name);
+}
+
+/* Of PTX, cubins (which have been read) and the PTX of LTO-IR. Stops at PTX that cannot be read,
+ * which linking it will report. */
+static enum link_code collect_names(void *argument)
+{
+    struct other_names *names = argument;
+    const struct link *link = names->link;
+    struct inflation inflation = link->ptx_inflation;
+
+    for (size_t i = 0; i < link->members.count; i++) {
+        const struct member *member = &link->members.list[i];
+        struct bytes code;
+
+        if (member->role == MEMBER_PTX &&
+            !(member_code(member, &inflation, &names->arena, &code) &&
+              add_ptx(names, member->name, (struct text){(const char *)code.data, code.size})))
+            return LINK_OK;
+    }
+    for (size_t i = 0; i < link->member_cubin_count; i++)
+        add_cubin(names, &link->member_cubins[i]);
+    names->is_complete = link->lto.ptx.size == 0 || add_ptx(names, "lto.ptx", link->lto.ptx);
+    return LINK_OK;
+}
+
+static void free_names(void *argument)
+{
+    struct other_names *names = argument;
+
+    table_free(&names->known);
+    arena_free(&names->arena);
+}
+
+/* How compilations run, by the library that has this name in messages. */
+static struct lto_request lto_request_of(const struct link *link, struct compiler *compiler,
+                                         const char *name)
+{
+    const struct link_request *request = link->request;
+    bool is_identified = state_identify(link, compiler, name);
+
+    return (struct lto_request){
+        .library = compiler->path,
+        .library_key = &compiler->key,
+        .cache = is_identified ? link->cache : NULL,
+        .members = &link->members,
+        .agreement = &link->agreement,
+        .options = &request->options,
+        .nvvm_options = request->nvvm_options,
+        .used = &link->used,
+        .jobs = request->lto_jobs,
+        .is_split = state_is_split(link),
+        .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 0,
+        .thread_limit = request->thread_limit,
+        .stop = request->stop,
+        .jobserver = request->jobserver,
+        .timeout = request->assembler.timeout,
+        .memory_limit = request->memory_limit,
+        .inflation_limit = link->ptx_inflation.limit,
+        .relocatable = request->relocatable,
+        .distribution = request->distribution.program ? &request->distribution : NULL,
+        .watch = link->watch,
+    };
+}
+
+/* What the failed stage leaves. */
+static bool lto_ended(enum link_code code, const char *what)
+{
+    if (code == LINK_NVVM_ERROR)
+        diag_blame(code);
+    if (code != LINK_OK && code != LINK_ENVIRONMENT && diag_state_get()->verbose)
+        diag_error("%s: the %s could not be compiled (code %d)", assembler_code_text((int)code),
+                   what, (int)code);
+    return code == LINK_OK;
+}
+
+static bool compile_lto(struct link *link)
+{
+    const struct lto_request wanted = lto_request_of(link, &link->nvjitlink, "libnvJitLink");
+    enum link_code code = lto_compile(&link->lto, &link->sources_arena, &wanted);
+
+    return lto_ended(code, "LTO-IR") &&
+           (save_temps_lto(link->request->keep, &link->lto) || diag_blame(LINK_ENVIRONMENT));
+}
+
+static bool compile_bitcode(struct link *link)
+{
+    struct lto_request how = lto_request_of(link, &link->llvm, "libLLVM");
+    struct other_names others = {.link = link};
+    struct bitcode_request wanted = {
+        .link = &how,
+        .words = link->request->llvm_options,
+        .passes = link->request->llvm_passes,
+        .level = link->request->llvm_level,
+        .is_linked = link->request->options.lto,
+    };
+    enum link_code code;
+
+    CONTEXT_DEFER(free_names, &others);
+    how.distribution = NULL;
+    if (wanted.is_linked && !how.relocatable)
+        diag_silence(collect_names, &others);
+    wanted.is_open = wanted.is_linked && !others.is_complete;
+    wanted.named = others.list;
+    wanted.named_count = wanted.is_open ? 0 : others.count;
+    code = bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted);
+    return lto_ended(code, "LLVM bitcode") &&
+           (save_temps_bitcode(link->request->keep, &link->bitcode) ||
+            diag_blame(LINK_ENVIRONMENT));
+}
+
+bool compile_to_ptx(struct link *link)
+{
+    size_t count = link->members.lto_count + link->members.bitcode_count;
+    bool ok =
+        (link->members.lto_count == 0 || compile_lto(link)) &&
+        (link->members.bitcode_count == 0 || (member_cubins_read(link) && compile_bitcode(link)));
+
+    if (count)
+        observe_stage(link->observation, "lto", (struct observe_work){count, "members", 0});
+    return ok;
+}
