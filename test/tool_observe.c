@@ -52,18 +52,16 @@ static const struct agreement agreed = {
     .line_info = true,
 };
 
-static uint32_t first_kernels[] = {0, 2}, second_kernels[] = {3};
-
 static struct fact_chunk chunks[] = {
-    {3, 1, 1000, 5000, 3000, 20 * MS, 25 * MS + 1, first_kernels, 2},
-    {1, 0, 500, 2500, 1500, 15 * MS + 499, 12 * MS, second_kernels, 1},
+    {3, 1, 1000, 5000, 3000, 20 * MS, 25 * MS + 1, 0},
+    {1, 0, 500, 2500, 1500, 15 * MS + 499, 12 * MS, 3},
 };
 
 static struct fact_symbol symbols[] = {
-    {TEXT("_Z1kv"), TEXT("_Z1kv"), 0, 0, FACT_NONE, true, 0},
-    {TEXT("f$p"), TEXT("f"), 0, 0, FACT_NONE, false, 3 * MS},
-    {TEXT("k2"), TEXT("k2"), 0, 4, FACT_NONE, true, 4 * MS + 1},
-    {TEXT("k3"), TEXT("k 3"), 1, 4, FACT_NONE, true, 0},
+    {TEXT("_Z1kv"), TEXT("_Z1kv"), 0, 0, FACT_NONE, true, 2, 0},
+    {TEXT("f$p"), TEXT("f"), 0, 0, FACT_NONE, false, FACT_NONE, 3 * MS},
+    {TEXT("k2"), TEXT("k2"), 0, 4, FACT_NONE, true, FACT_NONE, 4 * MS + 1},
+    {TEXT("k3"), TEXT("k 3"), 1, 4, FACT_NONE, true, FACT_NONE, 0},
 };
 
 static struct fact_drop drops[] = {
@@ -72,13 +70,13 @@ static struct fact_drop drops[] = {
     {"function", TEXT("twin"), "b c,d.o", "it is f", true},
 };
 
-static struct fact_section sections[] = {
-    {{0}, 0, 0, 0, false, FACT_TABLES},
-    {TEXT(".text.k2"), 0x200, 0x180, 128, false, FACT_CODE},
-    {TEXT(".nv.global"), 0x380, 0x40, 16, true, FACT_DATA},
-    {TEXT(".nv.constant3"), 0x380, 0x30, 8, false, FACT_CONSTANTS},
-    {TEXT(".debug_line"), 0x3b0, 9, 1, false, FACT_DEBUG},
-    {TEXT(".nv.info"), 0x3bc, 0, 4, false, FACT_RECORDS},
+static struct merge_section sections[] = {
+    {{0}, 0, 0, 0, false, MERGE_NO_FILE},
+    {TEXT(".text.k2"), 0x200, 0x180, 128, false, MERGE_NO_FILE},
+    {TEXT(".nv.global"), 0x380, 0x40, 16, true, MERGE_NO_FILE},
+    {TEXT(".nv.constant3"), 0x380, 0x30, 8, false, MERGE_NO_FILE},
+    {TEXT(".debug_line"), 0x3b0, 9, 1, false, MERGE_NO_FILE},
+    {TEXT(".nv.info"), 0x3bc, 0, 4, false, MERGE_NO_FILE},
 };
 
 static struct fact_piece pieces[] = {
@@ -143,15 +141,18 @@ static struct logged_event events[] = {
 
 static void fill(struct observation *observation)
 {
-    static const char *inputs[] = {"a.o", "b c,d.o", "lib\xc3\xa9.a"};
+    static struct input_file files[] = {
+        {.path = "a.o"}, {.path = "b c,d.o"}, {.path = "lib\xc3\xa9.a"}};
+    static const struct inputs inputs = {.files = files, .count = COUNT(files)};
+    static const struct merge_places places = {
+        .type = ET_REL, .file_size = 4711, .sections = sections, .section_count = COUNT(sections)};
 
     *observation = (struct observation){
         .link = {.output = "out put.cubin", .version = "1.2.3"},
         .arch = {90, 'a'},
         .start = START,
         .events = {events, COUNT(events), rows, COUNT(rows), START, 0},
-        .inputs = inputs,
-        .input_count = COUNT(inputs),
+        .inputs = &inputs,
         .members = members,
         .member_count = COUNT(members),
         .agreement = &agreed,
@@ -165,11 +166,7 @@ static void fill(struct observation *observation)
         .threads = 1,
         .drops = drops,
         .drop_count = COUNT(drops),
-        .has_image = true,
-        .is_relocatable = true,
-        .file_size = 4711,
-        .sections = sections,
-        .section_count = COUNT(sections),
+        .places = &places,
         .pieces = pieces,
         .piece_count = COUNT(pieces),
         .names = names,

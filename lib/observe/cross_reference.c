@@ -1,6 +1,5 @@
 /* cross_reference.c: a graph of who refers to whom; --why-live is a breadth-first search from all
  * kernels. */
-#include "observe/cross_reference.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/search.h"
 #include "cubin/format.h"
 #include "diag/symbol_names.h"
+#include "observe/facts.h"
 #include "ptx/module.h"
 #include "ptx/symbol.h"
 #include "ptx/types.h"

@@ -1,7 +1,7 @@
 /* facts.h: what has been observed of a link, for those who write it. Private to observe/.
  *
  * Members, chunks, functions and sections are known by their numbers in the arrays here;
- * FACT_NONE is none. Texts are copies in the arena, or literals. */
+ * FACT_NONE is none. Texts are what the link keeps to its end, copies in the arena, or literals. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,11 +13,9 @@
 #include "base/table.h"
 #include "diag/events.h"
 #include "observe/observe.h"
-#include "observe/timing.h"
 #include "output/output.h"
 
-struct cross_reference; /* observe/cross_reference.h */
-struct json_t;          /* jansson's */
+struct cross_reference; /* cross_reference.c */
 
 #define FACT_NONE UINT32_MAX
 
@@ -55,8 +53,7 @@ struct fact_chunk {
     uint64_t cubin_bytes;
     uint64_t nanoseconds;
     uint64_t estimate; /* its weight's share of the time of all chunks; nanoseconds */
-    uint32_t *kernels; /* numbers of symbols of the program */
-    uint32_t kernel_count;
+    uint32_t first_kernel;
 };
 
 /* A function or variable of the program. */
@@ -67,6 +64,7 @@ struct fact_symbol {
     uint32_t member;
     uint32_t next; /* the next one of that own name */
     bool is_kernel;
+    uint32_t next_kernel; /* of its chunk */
     uint64_t nanoseconds; /* to compile it, where the assembler told */
 };
 
@@ -76,15 +74,6 @@ struct fact_drop {
     const char *member; /* or NULL */
     const char *why;
     bool is_folded; /* it is there under another name */
-};
-
-struct fact_section {
-    struct text name;
-    uint64_t offset;
-    uint64_t size;
-    uint64_t alignment;
-    bool has_no_bytes;
-    enum fact_class class;
 };
 
 /* Bytes of a section that come from one member. */
@@ -113,6 +102,23 @@ struct fact_function {
     uint32_t symbol; /* of the program, with the time to compile it; FACT_NONE = it is a member's */
 };
 
+struct timing_row {
+    const char *stage;
+    uint64_t start; /* of clock_now() */
+    uint64_t nanoseconds;
+    struct observe_work work;
+    uint64_t peak_memory; /* of the process, up to its end; bytes */
+};
+
+#define TIMING_STAGES 16
+
+/* The clock runs on from stage to stage, so that the rows add up to the whole link. */
+struct timing {
+    uint64_t started;                      /* the stage at hand */
+    struct timing_row rows[TIMING_STAGES]; /* stages beyond these have none */
+    size_t count;
+};
+
 struct observation {
     struct arena arena;
     struct observe_request request;
@@ -124,13 +130,12 @@ struct observation {
     struct events events; /* once they are read */
     bool is_read;
 
-    const char **inputs; /* files */
-    size_t input_count;
+    const struct inputs *inputs;
     struct fact_member *members;
     size_t member_count;
     size_t member_capacity;
     struct table member_names;         /* name -> number of the first that has it */
-    const struct agreement *agreement; /* a copy; NULL = none was reached */
+    const struct agreement *agreement; /* NULL = none was reached */
     struct fact_chunk *chunks;
     size_t chunk_count;
     const char *single_reason;
@@ -145,12 +150,8 @@ struct observation {
     size_t drop_count;
     size_t drop_capacity;
 
-    bool has_image;
-    bool is_relocatable;
-    uint64_t file_size;
-    struct fact_section *sections; /* [0] is the null section */
-    size_t section_count;
-    struct fact_piece *pieces; /* by section and place */
+    const struct merge_places *places; /* of the image; NULL = there is none */
+    struct fact_piece *pieces;         /* by section and place */
     size_t piece_count;
     size_t piece_capacity;
     struct fact_name *names; /* by section and place */
@@ -173,8 +174,12 @@ void facts_drop(struct observation *observation, const struct fact_drop *drop);
 /* observe.c: what the user calls a function that chunks know as `name`. */
 struct text facts_name(const struct observation *observation, struct text name);
 
-/* facts_image.c */
+/* facts_image.c: what the bytes of a section are for, and the words for that. */
+enum fact_class facts_class(struct text section);
 extern const char *const facts_class_names[FACT_CLASSES];
+
+/* "relocatable" or "executable", of an observation with an image. */
+const char *facts_output_kind(const struct observation *observation);
 
 /* observe.c: reads the recorded events, once, and puts times to functions. */
 const struct events *facts_events(struct observation *observation);
@@ -186,8 +191,23 @@ void stats_print(struct observation *observation, struct buffer *out);
 void map_print(struct observation *observation, struct buffer *out);
 /* What was left out, and why, a line for each; whole members, too, with `has_members`. */
 void map_print_drop(const struct fact_drop *drop, struct buffer *out);
-/* report_data.c: adds all facts to an object. */
-void report_data_put(struct observation *observation, struct json_t *root);
-
 void report_print_data(struct observation *observation, struct buffer *out);
 void report_print_page(struct observation *observation, struct buffer *out);
+
+/* cross_reference.c: who names what: --trace-symbol, --cref and --why-live.
+ *
+ * Symbols that are visible between members are one node by their name; others are nodes of their
+ * own. What PTX names is known from the linked program, what machine code does from its
+ * relocations. */
+
+/* True when somebody asks for it. */
+bool cross_reference_is_wanted(const struct observe_request *request);
+
+/* Notes what the program's modules, and the cubins of members, define and name. */
+void cross_reference_add_program(struct observation *observation, const struct program *program);
+void cross_reference_add_cubin(struct observation *observation, const struct cubin *cubin);
+
+/* Appends what was asked for. */
+void cross_reference_print(struct observation *observation, struct buffer *out);
+
+void cross_reference_free(struct cross_reference *cross);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "observe/cross_reference.h"
 #include "observe/facts.h"
 
 const char *const facts_class_names[FACT_CLASSES] = {
@@ -16,7 +15,7 @@ const char *const facts_class_names[FACT_CLASSES] = {
     [FACT_RECORDS] = "records", [FACT_DEBUG] = "debug",         [FACT_TABLES] = "tables",
 };
 
-static enum fact_class class_of(struct text section)
+enum fact_class facts_class(struct text section)
 {
     static const struct {
         const char *start;
@@ -41,6 +40,11 @@ static enum fact_class class_of(struct text section)
         if (text_starts(section, text_of(starts[i].start)))
             return starts[i].class;
     return FACT_RECORDS;
+}
+
+const char *facts_output_kind(const struct observation *observation)
+{
+    return observation->places->type == ET_REL ? "relocatable" : "executable";
 }
 
 /* What is known while the image is taken in. */
@@ -131,31 +135,6 @@ static uint32_t member_of(const struct taking *taking, uint32_t file, uint32_t s
     return file < taking->count ? taking->members[file] : FACT_NONE;
 }
 
-static void take_sections(struct taking *taking)
-{
-    struct observation *observation = taking->observation;
-    const struct merge_places *places = &taking->report->places;
-
-    observation->has_image = true;
-    observation->is_relocatable = places->type == ET_REL;
-    observation->file_size = places->file_size;
-    observation->sections =
-        arena_zalloc(&observation->arena, places->section_count, sizeof *observation->sections);
-    observation->section_count = places->section_count;
-    for (size_t i = 0; i < places->section_count; i++) {
-        const struct merge_section *section = &places->sections[i];
-
-        observation->sections[i] = (struct fact_section){
-            .name = arena_text(&observation->arena, section->name),
-            .offset = section->offset,
-            .size = section->size,
-            .alignment = section->alignment,
-            .has_no_bytes = section->has_no_bytes,
-            .class = class_of(section->name),
-        };
-    }
-}
-
 static int by_section(const void *left, const void *right)
 {
     const struct fact_piece *a = left, *b = right;
@@ -189,7 +168,7 @@ static void take_names(struct taking *taking)
         const struct merge_name *name = &places->names[i];
 
         observation->names[observation->name_count++] = (struct fact_name){
-            .name = arena_text(&observation->arena, name->name),
+            .name = name->name,
             .value = name->value,
             .size = name->size,
             .section = name->section ? name->section : FACT_NONE,
@@ -251,8 +230,7 @@ static void add_input(struct taking *taking, const struct merge_piece *from)
         .member = member_of(taking, from->file, owner),
         .offset = from->offset,
         .size = from->size,
-        .name = is_known ? arena_text(&observation->arena, cubin->sections[from->input].name)
-                         : TEXT(""),
+        .name = is_known ? cubin->sections[from->input].name : TEXT(""),
     };
 
     if (piece.member != FACT_NONE || !add_variables(observation, &piece))
@@ -264,8 +242,7 @@ static void add_made(struct taking *taking, uint32_t section)
 {
     struct observation *observation = taking->observation;
     const struct merge_section *from = &taking->report->places.sections[section];
-    struct fact_piece piece = {
-        .section = section, .size = from->size, .name = observation->sections[section].name};
+    struct fact_piece piece = {.section = section, .size = from->size, .name = from->name};
 
     if (from->kernel >= observation->function_count) {
         add_variables(observation, &piece);
@@ -307,8 +284,7 @@ static void take_functions(struct taking *taking)
             symbol == FACT_NONE ? NULL : &observation->symbols[symbol];
 
         observation->functions[i] = (struct fact_function){
-            .name = arena_text(&observation->arena,
-                               known && taking->count == 0 ? known->own_name : kernel->name),
+            .name = known && taking->count == 0 ? known->own_name : kernel->name,
             .report = *kernel,
             .member = member_of(taking, kernel->file, symbol),
             .chunk = known ? known->chunk : FACT_NONE,
@@ -389,10 +365,10 @@ static void add_sizes(struct observation *observation)
 {
     for (size_t i = 0; i < observation->piece_count; i++) {
         const struct fact_piece *piece = &observation->pieces[i];
-        const struct fact_section *section = &observation->sections[piece->section];
+        const struct merge_section *section = &observation->places->sections[piece->section];
 
         if (piece->member != FACT_NONE && !section->has_no_bytes)
-            observation->members[piece->member].sizes[section->class] += piece->size;
+            observation->members[piece->member].sizes[facts_class(section->name)] += piece->size;
     }
 }
 
@@ -414,7 +390,7 @@ void observe_image(struct observation *observation, const struct merge_report *r
     find_members(&taking);
     if (joined < count)
         pair_symbols(&taking);
-    take_sections(&taking);
+    observation->places = &report->places;
     take_functions(&taking);
     take_names(&taking);
     take_pieces(&taking);

@@ -10,7 +10,6 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/escape.h"
-#include "observe/cross_reference.h"
 #include "observe/facts.h"
 #include "os/descriptor.h"
 #include "os/output_target.h"

@@ -6,7 +6,8 @@
  *         840         180               a.o(1):(.text.kernel)
  *         840         180                      kernel
  *
- * Offsets are places in the file, hexadecimal as sizes are; what has no bytes there (shared memory,
+ * Names come from inputs: escape_text() sees to it that nothing in one ends a line. Offsets are
+ * places in the file, hexadecimal as sizes are; what has no bytes there (shared memory,
  * zeroed variables) stands at its address in its section. */
 #include <elf.h>
 #include <inttypes.h>
@@ -19,12 +20,6 @@
 static const char *member_name(const struct observation *observation, uint32_t member)
 {
     return member == FACT_NONE ? "(minilink)" : observation->members[member].name;
-}
-
-/* Names come from inputs: nothing in one ends a line. */
-static void put_text(struct buffer *out, struct text text)
-{
-    escape_text(text, out);
 }
 
 static void put_members(const struct observation *observation, struct buffer *out)
@@ -40,7 +35,7 @@ static void put_members(const struct observation *observation, struct buffer *ou
         else
             buffer_printf(out, "%12" PRIu64, member->bytes);
         buffer_printf(out, "  %-8s  %-8s  ", member->use, member->is_made ? "-" : member->arch);
-        put_text(out, text_of(member->name));
+        escape_text(text_of(member->name), out);
         buffer_char(out, '\n');
     }
 }
@@ -54,7 +49,7 @@ static void put_symbol(const struct fact_name *name, uint64_t base, struct buffe
 {
     put_place(out, base + name->value, name->size);
     buffer_printf(out, "%22s", "");
-    put_text(out, name->name);
+    escape_text(name->name, out);
     buffer_char(out, '\n');
 }
 
@@ -62,7 +57,7 @@ static void put_symbol(const struct fact_name *name, uint64_t base, struct buffe
 static void put_symbols(const struct observation *observation, uint32_t section, uint64_t end,
                         size_t *at, struct buffer *out)
 {
-    const struct fact_section *in = &observation->sections[section];
+    const struct merge_section *in = &observation->places->sections[section];
 
     for (; *at < observation->name_count; (*at)++) {
         const struct fact_name *name = &observation->names[*at];
@@ -76,12 +71,12 @@ static void put_symbols(const struct observation *observation, uint32_t section,
 static void put_section(const struct observation *observation, uint32_t number, size_t *piece,
                         size_t *name, struct buffer *out)
 {
-    const struct fact_section *section = &observation->sections[number];
+    const struct merge_section *section = &observation->places->sections[number];
     uint64_t base = section->has_no_bytes ? 0 : section->offset;
 
     put_place(out, base, section->size);
     buffer_printf(out, "%6" PRIu64 "  ", section->alignment);
-    put_text(out, section->name);
+    escape_text(section->name, out);
     buffer_char(out, '\n');
     for (; *piece < observation->piece_count && observation->pieces[*piece].section == number;
          (*piece)++) {
@@ -90,9 +85,9 @@ static void put_section(const struct observation *observation, uint32_t number, 
         put_symbols(observation, number, from->offset, name, out);
         put_place(out, base + from->offset, from->size);
         buffer_printf(out, "%15s", "");
-        put_text(out, text_of(member_name(observation, from->member)));
+        escape_text(text_of(member_name(observation, from->member)), out);
         buffer_string(out, ":(");
-        put_text(out, from->name);
+        escape_text(from->name, out);
         buffer_string(out, ")\n");
     }
     put_symbols(observation, number, UINT64_MAX, name, out);
@@ -104,7 +99,7 @@ static void put_sections(const struct observation *observation, struct buffer *o
 
     buffer_string(out, "\nSections\n\n"
                        "      offset        size align  section, member:(its section), symbol\n");
-    for (uint32_t i = 1; i < observation->section_count; i++)
+    for (uint32_t i = 1; i < observation->places->section_count; i++)
         put_section(observation, i, &piece, &name, out);
 }
 
@@ -121,7 +116,7 @@ static void put_undefined(const struct observation *observation, struct buffer *
             buffer_string(out, "\nUndefined\n\n");
         has_heading = true;
         buffer_printf(out, "%32s", "");
-        put_text(out, name->name);
+        escape_text(name->name, out);
         buffer_char(out, '\n');
     }
 }
@@ -129,13 +124,13 @@ static void put_undefined(const struct observation *observation, struct buffer *
 void map_print_drop(const struct fact_drop *drop, struct buffer *out)
 {
     buffer_printf(out, "%-8s  ", drop->what);
-    put_text(out, drop->name);
+    escape_text(drop->name, out);
     if (drop->member) {
         buffer_string(out, " of ");
-        put_text(out, text_of(drop->member));
+        escape_text(text_of(drop->member), out);
     }
     buffer_string(out, ": ");
-    put_text(out, text_of(drop->why));
+    escape_text(text_of(drop->why), out);
     buffer_char(out, '\n');
 }
 
@@ -144,14 +139,14 @@ void map_print(struct observation *observation, struct buffer *out)
     char arch[ARCH_NAME_SIZE];
 
     buffer_printf(out, "minilink %s, map of '", observation->link.version);
-    put_text(out, text_of(observation->link.output ? observation->link.output : ""));
+    escape_text(text_of(observation->link.output ? observation->link.output : ""), out);
     buffer_printf(out, "' for %s", arch_name(observation->arch, arch));
-    if (observation->has_image)
-        buffer_printf(out, ": %" PRIu64 " bytes, %s", observation->file_size,
-                      observation->is_relocatable ? "relocatable" : "executable");
+    if (observation->places)
+        buffer_printf(out, ": %" PRIu64 " bytes, %s", observation->places->file_size,
+                      facts_output_kind(observation));
     buffer_char(out, '\n');
     put_members(observation, out);
-    if (observation->has_image) {
+    if (observation->places) {
         put_sections(observation, out);
         put_undefined(observation, out);
     }

@@ -3,12 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/escape.h"
-#include "observe/cross_reference.h"
 #include "observe/facts.h"
 #include "options/embedded.h"
 #include "output/std_streams.h"
@@ -49,17 +50,45 @@ struct observation *observe_open(const struct observe_request *request,
     observation->times_fd = -1;
     for (size_t i = 0; i < sizeof observation->outputs / sizeof *observation->outputs; i++)
         observation->outputs[i] = (struct output){.fd = -1, .slot = -1};
-    timing_start(&observation->timing);
-    observation->start = observation->timing.started;
+    observation->start = observation->timing.started = clock_now();
     if (wants_events(request))
         observation->log = events_open();
     return observation;
 }
 
+/* Of this process, or of the largest child that has ended; Linux counts KiB. */
+static uint64_t peak_memory(void)
+{
+    struct rusage own, children;
+
+    if (getrusage(RUSAGE_SELF, &own) || getrusage(RUSAGE_CHILDREN, &children))
+        return 0;
+    return (uint64_t)(own.ru_maxrss > children.ru_maxrss ? own.ru_maxrss : children.ru_maxrss) *
+           1024;
+}
+
 void observe_stage(struct observation *observation, const char *stage, struct observe_work work)
 {
-    if (observation)
-        timing_end(&observation->timing, stage, work);
+    struct timing *timing;
+    uint64_t ended;
+
+    if (!observation)
+        return;
+    timing = &observation->timing;
+    ended = clock_now();
+    if (timing->count < TIMING_STAGES)
+        timing->rows[timing->count++] = (struct timing_row){.stage = stage,
+                                                            .start = timing->started,
+                                                            .nanoseconds = ended - timing->started,
+                                                            .work = work,
+                                                            .peak_memory = peak_memory()};
+    events_record(&(struct event){.kind = EVENT_STAGE,
+                                  .name = text_of(stage),
+                                  .start = timing->started,
+                                  .end = ended,
+                                  .bytes = work.bytes});
+    events_count_memory();
+    timing->started = ended;
 }
 
 void facts_drop(struct observation *observation, const struct fact_drop *drop)
@@ -72,13 +101,8 @@ void facts_drop(struct observation *observation, const struct fact_drop *drop)
 
 void observe_inputs(struct observation *observation, const struct inputs *inputs)
 {
-    if (!observation)
-        return;
-    observation->inputs =
-        arena_alloc(&observation->arena, inputs->count, sizeof *observation->inputs);
-    for (size_t i = 0; i < inputs->count; i++)
-        observation->inputs[observation->input_count++] =
-            arena_string(&observation->arena, text_of(inputs->files[i].path));
+    if (observation)
+        observation->inputs = inputs;
 }
 
 static const char *kind_name(uint32_t kind)
@@ -130,7 +154,7 @@ void observe_members(struct observation *observation, const struct members *memb
         char arch[ARCH_NAME_SIZE];
 
         *fact = (struct fact_member){
-            .name = arena_string(&observation->arena, text_of(member->name)),
+            .name = member->name,
             .kind = kind_name(member->entry.kind),
             .arch = arena_string(&observation->arena, text_of(arch_name(member->entry.arch, arch))),
             .use = member_role_name(member->role),
@@ -184,7 +208,7 @@ void observe_agreement(struct observation *observation, const struct agreement *
 {
     if (!observation)
         return;
-    observation->agreement = arena_copy(&observation->arena, agreement, 1, sizeof *agreement);
+    observation->agreement = agreement;
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
         struct fact_member *fact = &observation->members[i];
@@ -205,8 +229,7 @@ static void settle_members(struct observation *observation, const struct members
 
         fact->use = member_role_name(member->role);
         fact->is_used = member->role != MEMBER_UNUSED;
-        fact->reason =
-            member->reason ? arena_string(&observation->arena, text_of(member->reason)) : NULL;
+        fact->reason = member->reason;
         if (!fact->is_used)
             facts_drop(observation, &(struct fact_drop){.what = "member",
                                                         .name = text_of(fact->name),
@@ -282,33 +305,6 @@ void observe_program(struct observation *observation, const struct program *prog
         drop_losers(observation, program, i);
 }
 
-/* Which kernels each chunk has. */
-static void list_kernels(struct observation *observation)
-{
-    for (size_t i = 0; i < observation->symbol_count; i++) {
-        const struct fact_symbol *symbol = &observation->symbols[i];
-
-        if (symbol->is_kernel && symbol->chunk < observation->chunk_count)
-            observation->chunks[symbol->chunk].kernel_count++;
-    }
-    for (size_t c = 0; c < observation->chunk_count; c++) {
-        struct fact_chunk *chunk = &observation->chunks[c];
-
-        chunk->kernels =
-            arena_alloc(&observation->arena, chunk->kernel_count, sizeof *chunk->kernels);
-        chunk->kernel_count = 0;
-    }
-    for (uint32_t i = 0; i < observation->symbol_count; i++) {
-        const struct fact_symbol *symbol = &observation->symbols[i];
-        struct fact_chunk *chunk;
-
-        if (!symbol->is_kernel || symbol->chunk >= observation->chunk_count)
-            continue;
-        chunk = &observation->chunks[symbol->chunk];
-        chunk->kernels[chunk->kernel_count++] = i;
-    }
-}
-
 static void take_symbols(struct observation *observation, const struct chunks *chunks)
 {
     size_t count = chunks->symbol_count;
@@ -317,22 +313,25 @@ static void take_symbols(struct observation *observation, const struct chunks *c
     observation->symbol_count = count;
     table_reserve(&observation->symbol_names, count);
     table_reserve(&observation->own_names, count);
-    /* From the last to the first: lists by own name begin with the first. */
+    /* From the last to the first: lists begin with the first. */
     for (size_t i = count; i-- > 0;) {
         const struct chunk_symbol *symbol = &chunks->symbols[i];
         const struct chunk_source *source = &chunks->sources[i];
         struct fact_symbol *fact = &observation->symbols[i];
-        struct text own_name = arena_text(&observation->arena, symbol->own_name);
-        uint32_t next = table_find(&observation->own_names, own_name);
+        uint32_t next = table_find(&observation->own_names, symbol->own_name);
 
         *fact = (struct fact_symbol){
-            .name = arena_text(&observation->arena, symbol->name),
-            .own_name = own_name,
+            .name = symbol->name,
+            .own_name = symbol->own_name,
             .chunk = source->chunk,
             .member = add_member(observation, source->member),
             .next = next == TABLE_NONE ? FACT_NONE : next,
             .is_kernel = source->is_kernel,
         };
+        if (fact->is_kernel && fact->chunk < observation->chunk_count) {
+            fact->next_kernel = observation->chunks[fact->chunk].first_kernel;
+            observation->chunks[fact->chunk].first_kernel = (uint32_t)i;
+        }
         table_set(&observation->own_names, fact->own_name, (uint32_t)i);
         table_add(&observation->symbol_names, fact->name, (uint32_t)i);
     }
@@ -345,18 +344,16 @@ void observe_chunks(struct observation *observation, const struct chunks *chunks
     observation->chunks =
         arena_zalloc(&observation->arena, chunks->count, sizeof *observation->chunks);
     observation->chunk_count = chunks->count;
-    if (chunks->single_reason)
-        observation->single_reason =
-            arena_string(&observation->arena, text_of(chunks->single_reason));
+    observation->single_reason = chunks->single_reason;
     for (size_t i = 0; i < chunks->count; i++)
         observation->chunks[i] = (struct fact_chunk){
             .function_count = chunks->list[i].function_count,
             .replica_count = chunks->list[i].replica_count,
             .weight = chunks->list[i].weight,
             .ptx_bytes = chunks->list[i].text.size,
+            .first_kernel = FACT_NONE,
         };
     take_symbols(observation, chunks);
-    list_kernels(observation);
 }
 
 /* What the splitter expected of each chunk, in the time that all of them took. */
@@ -380,9 +377,8 @@ void observe_cubins(struct observation *observation, const struct cubins *cubins
 {
     if (!observation || cubins->count == 0)
         return;
-    observation->assembler = arena_string(&observation->arena, text_of(assembler));
-    if (version)
-        observation->assembler_version = arena_string(&observation->arena, text_of(version));
+    observation->assembler = assembler;
+    observation->assembler_version = version;
     observation->threads = cubins->threads;
     for (size_t i = 0; i < cubins->count && i < observation->chunk_count; i++) {
         observation->chunks[i].cubin_bytes = cubins->list[i].size;

@@ -1,9 +1,9 @@
 /* observe.h: what a link tells of itself to those who asked: --time-trace, --report, --map, --stats
  * and -time.
  *
- * Stages hand over facts as they come by them; what is needed of them is copied. At the end they
- * are written. Nothing here changes the link or its output. Where nobody asked, the observation is
- * NULL, and every function that takes one returns at once. */
+ * Stages hand over facts as they come by them; what the link frees before its end is copied. At the
+ * end they are written. Nothing here changes the link or its output. Where nobody asked, the
+ * observation is NULL, and every function that takes one returns at once. */
 #pragma once
 
 #include <stdbool.h>

@@ -94,8 +94,8 @@ static void put_inputs(struct row *row, const char *stage)
     const struct observation *observation = row->observation;
 
     if (strcmp(stage, "open") == 0)
-        for (size_t i = 0; i < observation->input_count; i++)
-            put_item(row, text_of(observation->inputs[i]));
+        for (size_t i = 0; i < observation->inputs->count; i++)
+            put_item(row, text_of(observation->inputs->files[i].path));
     else if (strcmp(stage, "select") == 0)
         put_members(row, NULL);
     else if (strcmp(stage, "lto") == 0)
@@ -165,8 +165,9 @@ static void put_chunk_row(struct row *row, size_t index)
 
     snprintf(name, sizeof name, "chunk-%zu.ptx", index);
     begin_row(row, name, "assemble");
-    for (uint32_t i = 0; i < chunk->kernel_count; i++)
-        put_item(row, row->observation->symbols[chunk->kernels[i]].own_name);
+    for (uint32_t i = chunk->first_kernel; i != FACT_NONE;
+         i = row->observation->symbols[i].next_kernel)
+        put_item(row, row->observation->symbols[i].own_name);
     snprintf(name, sizeof name, "chunk-%zu.cubin", index);
     end_row(row, name, chunk->nanoseconds);
 }

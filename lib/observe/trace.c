@@ -55,8 +55,8 @@ static void put_chunk(struct tracing *tracing, struct json_t *arguments, uint32_
     const struct fact_chunk *chunk = &observation->chunks[index];
     struct json_t *kernels = json_tree_add_array(arguments, "kernels");
 
-    for (uint32_t i = 0; i < chunk->kernel_count; i++)
-        json_tree_push_text(kernels, observation->symbols[chunk->kernels[i]].own_name);
+    for (uint32_t i = chunk->first_kernel; i != FACT_NONE; i = observation->symbols[i].next_kernel)
+        json_tree_push_text(kernels, observation->symbols[i].own_name);
     json_tree_set_number(arguments, "functions", chunk->function_count);
     json_tree_set_number(arguments, "cubin bytes", chunk->cubin_bytes);
     json_tree_set_number(arguments, "weight", chunk->weight);

@@ -1,13 +1,15 @@
-/* report_data.c: --report=FILE.json, and what the page shows: all facts as one JSON object.
+/* report.c: --report=FILE.json: all facts as one JSON object; and --report=FILE.html: the page in
+ * page/, with its style, its script and that object in it.
  *
- * minilink-report(5) describes it. Members, chunks, functions and rows are named by their numbers
- * in the arrays here; what is not known is not there. */
+ * minilink-report(5) describes the object. Members, chunks, functions and rows are named by their
+ * numbers in the arrays here; what is not known is not there. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "diag/demangle.h"
 #include "diag/json_tree.h"
 #include "observe/facts.h"
+#include "observe/page.h"
 #include "options/embedded.h"
 
 /* Raised when readers must know: something is gone, or means something else. */
@@ -26,10 +28,9 @@ static void put_link(const struct observation *observation, struct json_t *root)
 
     json_tree_set_string(output, "path", observation->link.output);
     json_tree_set_string(output, "target", arch_name(observation->arch, arch));
-    if (observation->has_image) {
-        json_tree_set_string(output, "kind",
-                             observation->is_relocatable ? "relocatable" : "executable");
-        json_tree_set_number(output, "bytes", observation->file_size);
+    if (observation->places) {
+        json_tree_set_string(output, "kind", facts_output_kind(observation));
+        json_tree_set_number(output, "bytes", observation->places->file_size);
     }
     if (observation->assembler) {
         struct json_t *assembler = json_tree_add_object(root, "assembler");
@@ -77,7 +78,7 @@ static void put_members(const struct observation *observation, struct json_t *ro
         json_tree_set_string(member, "reason", fact->reason);
         if (!fact->is_made)
             json_tree_set_number(member, "bytes", fact->bytes);
-        if (observation->has_image && fact->is_used) {
+        if (observation->places && fact->is_used) {
             struct json_t *sizes = json_tree_add_object(member, "output_bytes");
 
             for (size_t class = 0; class < FACT_CLASSES; class ++)
@@ -162,9 +163,10 @@ static void put_chunks(struct observation *observation, struct json_t *root)
             json_tree_set_milliseconds(chunk, "ms", fact->nanoseconds);
         }
         kernels = json_tree_add_array(chunk, "kernels");
-        for (uint32_t k = 0; k < fact->kernel_count; k++)
-            if (functions[fact->kernels[k]] != FACT_NONE)
-                json_tree_push_number(kernels, functions[fact->kernels[k]]);
+        for (uint32_t k = fact->first_kernel; k != FACT_NONE;
+             k = observation->symbols[k].next_kernel)
+            if (functions[k] != FACT_NONE)
+                json_tree_push_number(kernels, functions[k]);
     }
 }
 
@@ -233,13 +235,13 @@ static void put_sections(const struct observation *observation, struct json_t *r
     struct json_t *list = json_tree_add_array(root, "sections");
     size_t piece = 0;
 
-    for (uint32_t i = 1; i < observation->section_count; i++) {
-        const struct fact_section *fact = &observation->sections[i];
+    for (uint32_t i = 1; observation->places && i < observation->places->section_count; i++) {
+        const struct merge_section *fact = &observation->places->sections[i];
         struct json_t *section = json_tree_push_object(list);
         struct json_t *pieces = NULL;
 
         json_tree_set_text(section, "name", fact->name);
-        json_tree_set_string(section, "for", facts_class_names[fact->class]);
+        json_tree_set_string(section, "for", facts_class_names[facts_class(fact->name)]);
         if (!fact->has_no_bytes)
             json_tree_set_number(section, "offset", fact->offset);
         json_tree_set_number(section, "bytes", fact->size);
@@ -318,7 +320,7 @@ static void put_time_line(struct observation *observation, struct json_t *root)
     }
 }
 
-void report_data_put(struct observation *observation, struct json_t *root)
+static void put_all(struct observation *observation, struct json_t *root)
 {
     facts_events(observation);
     json_tree_set_number(root, "format", REPORT_FORMAT);
@@ -339,6 +341,36 @@ void report_print_data(struct observation *observation, struct buffer *out)
     struct json_t *root = json_tree_begin();
 
     CONTEXT_DEFER(json_tree_end, root);
-    report_data_put(observation, root);
+    put_all(observation, root);
     json_tree_print(root, JSON_TREE_LINES, out);
+}
+
+/* Appends the page up to the marker; returns what is behind it. */
+static const char *put_until(const char *page, const char *marker, struct buffer *out)
+{
+    const char *found = strstr(page, marker);
+
+    if (!found)
+        return page;
+    buffer_append(out, page, (size_t)(found - page));
+    return found + strlen(marker);
+}
+
+/* A marker in the page stands where each part goes. The data is JSON in a script that no browser
+ * runs; no "<" stands in it, so that no name can end the script. The page's script puts names into
+ * the page as text, never as HTML. */
+void report_print_page(struct observation *observation, struct buffer *out)
+{
+    const char *rest = page_html;
+    struct json_t *data = json_tree_begin();
+
+    CONTEXT_DEFER(json_tree_end, data);
+    put_all(observation, data);
+    rest = put_until(rest, "@STYLE@", out);
+    buffer_string(out, page_css);
+    rest = put_until(rest, "@DATA@", out);
+    json_tree_print(data, JSON_TREE_IN_PAGE, out);
+    rest = put_until(rest, "@SCRIPT@", out);
+    buffer_string(out, page_js);
+    buffer_string(out, rest);
 }
