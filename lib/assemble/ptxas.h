@@ -41,13 +41,11 @@ void ptxas_close(struct ptxas *ptxas);
  * is nvlink's. In `arena`; ends with NULL. */
 const char **ptxas_options(struct arena *arena, const struct minilink_job *job);
 
-/* The words to run ptxas for the job, without its files, for which there
- * is room behind the *count words. In `arena`; ends with NULL. */
-const char **ptxas_command(struct arena *arena, const struct ptxas *ptxas,
-                           const struct minilink_job *job, size_t *count);
-
-/* Puts the names of the files behind these words. */
-void ptxas_name_files(const char **argv, size_t count, const char *input, const char *output);
+/* The words to run ptxas for the job, with one more option (NULL = none) and its files. In `arena`;
+ * ends with NULL. */
+const char *const *ptxas_command(struct arena *arena, const struct ptxas *ptxas,
+                                 const struct minilink_job *job, const char *option,
+                                 const char *input, const char *output);
 
 /* How a run of it ended, in words that follow a name, written to `text`, or NULL when it ended
  * well. */

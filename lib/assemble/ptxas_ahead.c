@@ -21,7 +21,7 @@
 
 struct ptxas_ahead {
     struct exec_child *child;
-    char *told;    /* its words but for the files, each with a newline */
+    char *told;    /* words_of() the job that it was started for */
     int gate;      /* what it opens: the pipe's end for reading, then the file with the text */
     int read_end;  /* that end again, so that writing never finds the pipe without a reader */
     int write_end; /* closed when the text is in the pipe */
@@ -46,21 +46,15 @@ static void free_ahead(struct ptxas_ahead *ahead)
     free(ahead);
 }
 
-/* What the job's ptxas is told beside its files; malloc'ed, or NULL. */
-static char *words_of(const char *const *words)
+/* What ptxas is told of the job. */
+static const char *words_of(struct arena *arena, const struct minilink_job *job)
 {
-    size_t size = 1;
-    char *text, *end;
+    const char **options = ptxas_options(arena, job);
+    const char *words = "";
 
-    for (size_t i = 0; words[i]; i++)
-        size += strlen(words[i]) + 1;
-    end = text = malloc(size);
-    if (!text)
-        return NULL;
-    *text = '\0';
-    for (size_t i = 0; words[i]; i++)
-        end = stpcpy(stpcpy(end, words[i]), "\n");
-    return text;
+    for (size_t i = 0; options[i]; i++)
+        words = arena_printf(arena, "%s%s\n", words, options[i]);
+    return words;
 }
 
 /* False when there are no descriptors, or the pipe cannot hold what may come. */
@@ -81,7 +75,7 @@ static bool open_files(struct ptxas_ahead *ahead)
            fcntl(ahead->write_end, F_SETPIPE_SZ, (int)MOST_TEXT) >= (int)MOST_TEXT;
 }
 
-static void start(struct ptxas_ahead *ahead, struct ptxas *ptxas, const char **argv, size_t count)
+static void start(struct ptxas_ahead *ahead, const char *const *argv)
 {
     const int pass[] = {ahead->output};
     const struct exec_request request = {.argv = argv,
@@ -90,46 +84,32 @@ static void start(struct ptxas_ahead *ahead, struct ptxas *ptxas, const char **a
                                          .pass_count = 1,
                                          .output_limit = MOST_OUTPUT};
 
-    ahead->told = words_of(argv);
-    ptxas_name_files(argv, count, ahead->input_path, ahead->output_path);
-    if (ahead->told)
-        ahead->child = exec_start(&request);
-    if (ahead->child)
-        ptxas->ahead = ahead;
-    else
-        free_ahead(ahead);
-}
-
-/* Not by the first link of a process. */
-static bool is_quicker_served(const char **argv, size_t count)
-{
-    bool pays;
-
-    ptxas_name_files(argv, count, fork_server_files[0], fork_server_files[1]);
-    pays = fork_server_pays(argv);
-    argv[count] = NULL;
-    return pays;
+    ahead->child = exec_start(&request);
 }
 
 void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job)
 {
     struct ptxas_ahead *ahead;
     struct arena arena = {0};
-    const char **argv;
-    size_t count;
 
     if (ptxas->ahead)
         return;
     CONTEXT_DEFER(arena_cleanup, &arena);
-    argv = ptxas_command(&arena, ptxas, job, &count);
-    ahead = is_quicker_served(argv, count) ? NULL : malloc(sizeof *ahead);
-    if (ahead) {
-        *ahead = (struct ptxas_ahead){.gate = -1, .read_end = -1, .write_end = -1, .output = -1};
-        if (open_files(ahead))
-            start(ahead, ptxas, argv, count);
-        else
-            free_ahead(ahead);
-    }
+    /* Not by the first link of a process. */
+    if (fork_server_pays(
+            ptxas_command(&arena, ptxas, job, NULL, fork_server_files[0], fork_server_files[1])))
+        return;
+    ahead = malloc(sizeof *ahead);
+    if (!ahead)
+        return;
+    *ahead = (struct ptxas_ahead){.gate = -1, .read_end = -1, .write_end = -1, .output = -1};
+    ptxas->ahead = ahead; /* so that it goes whatever happens */
+    ahead->told = strdup(words_of(&arena, job));
+    if (ahead->told && open_files(ahead))
+        start(ahead,
+              ptxas_command(&arena, ptxas, job, NULL, ahead->input_path, ahead->output_path));
+    if (!ahead->child)
+        ptxas_ahead_drop(ptxas);
 }
 
 /* Takes it away from other threads. */
@@ -144,8 +124,10 @@ static void drop(struct ptxas_ahead *ahead)
     const struct exec_request request = {.cancelled = &cancelled};
     struct exec_result ended;
 
-    exec_finish(ahead->child, &request, &ended);
-    free(ended.output);
+    if (ahead->child) {
+        exec_finish(ahead->child, &request, &ended);
+        free(ended.output);
+    }
     free_ahead(ahead);
 }
 
@@ -157,18 +139,13 @@ void ptxas_ahead_drop(struct ptxas *ptxas)
         drop(ahead);
 }
 
-static bool is_for(const struct ptxas_ahead *ahead, const struct ptxas *ptxas,
-                   const struct minilink_job *job)
+static bool is_for(const struct ptxas_ahead *ahead, const struct minilink_job *job)
 {
     struct arena arena = {0};
-    size_t count;
-    char *words;
     bool is_same;
 
     CONTEXT_DEFER(arena_cleanup, &arena);
-    words = words_of(ptxas_command(&arena, ptxas, job, &count));
-    is_same = words && strcmp(words, ahead->told) == 0;
-    free(words);
+    is_same = strcmp(words_of(&arena, job), ahead->told) == 0;
     return is_same && job->ptx_size <= MOST_TEXT;
 }
 
@@ -197,7 +174,7 @@ bool ptxas_ahead_take(struct ptxas *ptxas, const struct minilink_job *job, int i
 
     if (!ahead)
         return false;
-    if (!is_for(ahead, ptxas, job) || !hand_over(ahead, job, input)) {
+    if (!is_for(ahead, job) || !hand_over(ahead, job, input)) {
         drop(ahead);
         return false;
     }

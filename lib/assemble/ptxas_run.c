@@ -63,8 +63,9 @@ const char **ptxas_options(struct arena *arena, const struct minilink_job *job)
     return words;
 }
 
-const char **ptxas_command(struct arena *arena, const struct ptxas *ptxas,
-                           const struct minilink_job *job, size_t *count)
+const char *const *ptxas_command(struct arena *arena, const struct ptxas *ptxas,
+                                 const struct minilink_job *job, const char *option,
+                                 const char *input, const char *output)
 {
     const char **options = ptxas_options(arena, job);
     const char **argv = arena_alloc(arena, string_list_count(options) + 6, sizeof *argv);
@@ -73,27 +74,12 @@ const char **ptxas_command(struct arena *arena, const struct ptxas *ptxas,
     argv[n++] = ptxas->path;
     for (size_t i = 0; options[i]; i++)
         argv[n++] = options[i];
+    if (option)
+        argv[n++] = option;
+    argv[n++] = input;
+    argv[n++] = "-o";
+    argv[n++] = output;
     argv[n] = NULL;
-    *count = n;
-    return argv;
-}
-
-void ptxas_name_files(const char **argv, size_t count, const char *input, const char *output)
-{
-    argv[count++] = input;
-    argv[count++] = "-o";
-    argv[count++] = output;
-    argv[count] = NULL;
-}
-
-static const char *const *make_command(struct run *run, const char *input, const char *output)
-{
-    size_t n;
-    const char **argv = ptxas_command(&run->arena, run->ptxas, run->job, &n);
-
-    if (run->tokens)
-        argv[n++] = "--jobserver";
-    ptxas_name_files(argv, n, input, output);
     return argv;
 }
 
@@ -188,8 +174,9 @@ static void run_plainly(struct run *run, struct exec_request *request, struct ex
     const int pass[] = {run->input, run->output, tokens ? tokens->fds[0] : -1,
                         tokens ? tokens->fds[1] : -1};
 
-    request->argv = make_command(run, arena_printf(&run->arena, "/dev/fd/%d", run->input),
-                                 arena_printf(&run->arena, "/dev/fd/%d", run->output));
+    request->argv = ptxas_command(&run->arena, run->ptxas, run->job, tokens ? "--jobserver" : NULL,
+                                  arena_printf(&run->arena, "/dev/fd/%d", run->input),
+                                  arena_printf(&run->arena, "/dev/fd/%d", run->output));
     request->pass = pass;
     request->pass_count = tokens ? 4 : 2;
     request->variables[0] = tokens ? tokens->flags : NULL;
@@ -207,7 +194,8 @@ static bool run_quickly(struct run *run, struct exec_request *request, struct ex
     if (ptxas_ahead_take(run->ptxas, run->job, run->input, &run->output, request, ended))
         return true;
     job.run = *request;
-    job.run.argv = make_command(run, fork_server_files[0], fork_server_files[1]);
+    job.run.argv = ptxas_command(&run->arena, run->ptxas, run->job, NULL, fork_server_files[0],
+                                 fork_server_files[1]);
     return fork_server_run(&job, ended);
 }
 

@@ -12,10 +12,14 @@ enum { PART_SIZE = 24, HASH_SIZE = 16 };
 
 static const uint8_t magic[8] = "minilnkC";
 
-static void put(uint8_t *at, uint64_t number, unsigned size)
+static void put_u32(uint8_t *at, uint32_t number)
 {
-    for (unsigned i = 0; i < size; i++)
-        at[i] = (uint8_t)(number >> (8 * i));
+    memcpy(at, &number, sizeof number);
+}
+
+static void put_u64(uint8_t *at, uint64_t number)
+{
+    memcpy(at, &number, sizeof number);
 }
 
 static void put_hash(uint8_t *at, struct bytes bytes)
@@ -47,16 +51,16 @@ bool entry_header(uint8_t header[ENTRY_HEADER_SIZE], const struct cache_key *key
                   const struct cache_value *value)
 {
     memcpy(header, magic, sizeof magic);
-    put(header + AT_FORMAT, FORMAT, 4);
-    put(header + AT_COUNT, ENTRY_PARTS, 4);
+    put_u32(header + AT_FORMAT, FORMAT);
+    put_u32(header + AT_COUNT, ENTRY_PARTS);
     memcpy(header + AT_KEY, key->bytes, CACHE_KEY_SIZE);
-    put(header + AT_TIME, value->nanoseconds, 8);
+    put_u64(header + AT_TIME, value->nanoseconds);
     for (unsigned i = 0; i < ENTRY_PARTS; i++) {
         uint8_t *at = header + AT_PARTS + (size_t)i * PART_SIZE;
 
         if (value->parts[i].size > ENTRY_LARGEST)
             return false;
-        put(at, value->parts[i].size, 8);
+        put_u64(at, value->parts[i].size);
         put_hash(at + 8, value->parts[i]);
     }
     put_hash(header + AT_CHECKSUM, (struct bytes){header, AT_CHECKSUM});

@@ -90,22 +90,6 @@ int folder_open_shelf(int folder, const char name[SHELF_NAME_SIZE], bool make)
 void folder_names(const struct cache_key *key, char shelf[SHELF_NAME_SIZE],
                   char entry[ENTRY_NAME_SIZE])
 {
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < CACHE_KEY_SIZE; i++) {
-        char *at = i == 0 ? shelf : entry + 2 * (i - 1);
-
-        at[0] = digits[key->bytes[i] >> 4];
-        at[1] = digits[key->bytes[i] & 15];
-    }
-    shelf[SHELF_NAME_SIZE - 1] = '\0';
-    entry[ENTRY_NAME_SIZE - 1] = '\0';
-}
-
-bool folder_is_digits(const char *text, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!(text[i] >= '0' && text[i] <= '9') && !(text[i] >= 'a' && text[i] <= 'f'))
-            return false;
-    return true;
+    for (size_t i = 0; i < CACHE_KEY_SIZE; i++)
+        sprintf(i == 0 ? shelf : entry + 2 * (i - 1), "%02x", key->bytes[i]);
 }

@@ -31,6 +31,3 @@ bool folder_is_trusted(const struct stat *status);
 /* The names under which the key's entry is kept. */
 void folder_names(const struct cache_key *key, char shelf[SHELF_NAME_SIZE],
                   char entry[ENTRY_NAME_SIZE]);
-
-/* True for `count` hexadecimal digits, in small letters. */
-bool folder_is_digits(const char *text, size_t count);

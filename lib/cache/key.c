@@ -13,11 +13,11 @@ enum item { ITEM_NUMBER = 1, ITEM_BYTES, ITEM_ABSENT, ITEM_LIST };
 
 static void add(struct key *key, enum item item, const void *data, size_t size)
 {
-    uint8_t head[9] = {(uint8_t)item};
+    uint8_t kind = (uint8_t)item;
+    uint64_t length = size;
 
-    for (unsigned i = 0; i < 8; i++)
-        head[i + 1] = (uint8_t)((uint64_t)size >> (8 * i));
-    XXH3_128bits_update(key->state, head, sizeof head);
+    XXH3_128bits_update(key->state, &kind, sizeof kind);
+    XXH3_128bits_update(key->state, &length, sizeof length);
     if (size)
         XXH3_128bits_update(key->state, data, size);
 }
@@ -34,11 +34,7 @@ void key_begin(struct key *key, const char *what)
 
 void key_number(struct key *key, uint64_t number)
 {
-    uint8_t bytes[8];
-
-    for (unsigned i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-    add(key, ITEM_NUMBER, bytes, sizeof bytes);
+    add(key, ITEM_NUMBER, &number, sizeof number);
 }
 
 void key_text(struct key *key, struct text text)

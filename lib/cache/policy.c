@@ -33,7 +33,7 @@ static const struct key {
     const struct unit *units;
     const char *expected;
     uint64_t most;
-    size_t field; /* of 8 bytes, but for the percentage */
+    size_t field;
 } keys[] = {
     {"cache_size", percents, "a percentage up to 100%", 100,
      offsetof(struct cache_policy, percent)},
@@ -74,14 +74,6 @@ static bool read_value(const struct key *key, struct text value, uint64_t *numbe
     return unit && !__builtin_mul_overflow(*number, unit->factor, number) && *number <= key->most;
 }
 
-static void set_field(struct cache_policy *policy, const struct key *key, uint64_t number)
-{
-    if (key->field == offsetof(struct cache_policy, percent))
-        policy->percent = (uint32_t)number;
-    else
-        memcpy((char *)policy + key->field, &number, sizeof number);
-}
-
 /* How much of what is wrong is shown. */
 static int shown(struct text text)
 {
@@ -101,7 +93,7 @@ static bool read_pair(struct cache_policy *policy, struct text pair, char *error
         if (!text_equal(name, text_of(keys[i].name)))
             continue;
         if (read_value(&keys[i], value, &number)) {
-            set_field(policy, &keys[i], number);
+            memcpy((char *)policy + keys[i].field, &number, sizeof number);
             return true;
         }
         snprintf(error, CACHE_POLICY_ERROR_SIZE, "'%.*s' of '%s' is not %s", shown(value),

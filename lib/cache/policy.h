@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct cache_policy {
-    uint32_t percent; /* cache_size=N%: of the space that the disk has besides; 0, 100 = no limit */
+    uint64_t percent; /* cache_size=N%: of the space that the disk has besides; 0, 100 = no limit */
     uint64_t bytes;   /* cache_size_bytes=N[kmg]; 0 = no limit */
     uint64_t files;   /* cache_size_files=N; 0 = no limit */
     uint64_t expiry;  /* prune_after=N[smhdw], in seconds: unused for so long, an entry goes; 0 =

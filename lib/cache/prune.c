@@ -87,38 +87,41 @@ static void remove_file(struct pruning *pruning, int shelf, const char *name, ui
     pruning->result.bytes += size;
 }
 
-/* "<30 digits>.<16 digits>" */
-static bool is_temporary(const char *name)
+/* Behind the digits of an entry's name: "", or ".<16 digits>" while it is being written. NULL for
+ * what is no cache's. */
+static const char *find_suffix(const char *name)
 {
-    return folder_is_digits(name, ENTRY_NAME_SIZE - 1) && name[ENTRY_NAME_SIZE - 1] == '.' &&
-           folder_is_digits(name + ENTRY_NAME_SIZE, TEMPORARY_DIGITS) &&
-           name[ENTRY_NAME_SIZE + TEMPORARY_DIGITS] == '\0';
+    static const char digits[] = "0123456789abcdef";
+    const char *suffix = name + ENTRY_NAME_SIZE - 1;
+
+    if (strspn(name, digits) != ENTRY_NAME_SIZE - 1)
+        return NULL;
+    if (*suffix == '.' && strspn(suffix + 1, digits) == TEMPORARY_DIGITS)
+        return suffix[1 + TEMPORARY_DIGITS] == '\0' ? suffix : NULL;
+    return *suffix == '\0' ? suffix : NULL;
 }
 
 static void take_file(struct pruning *pruning, unsigned shelf, const char *name)
 {
-    size_t length = strlen(name);
-    bool is_entry = length == ENTRY_NAME_SIZE - 1 && folder_is_digits(name, length);
+    const char *suffix = find_suffix(name);
     struct stat status;
     struct kept *kept;
+    uint64_t expiry;
+    bool is_old;
 
-    if (!is_entry && (length != ENTRY_NAME_SIZE + TEMPORARY_DIGITS || !is_temporary(name)))
+    if (!suffix || fstatat(pruning->shelf, name, &status, AT_SYMLINK_NOFOLLOW) ||
+        !S_ISREG(status.st_mode))
         return;
-    if (fstatat(pruning->shelf, name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
-        return;
-    if (!is_entry) {
-        if (age(pruning, &status.st_mtim) > ABANDONED_AFTER)
-            remove_file(pruning, pruning->shelf, name, (uint64_t)status.st_size);
-        return;
-    }
-    if (pruning->policy->expiry && age(pruning, &status.st_mtim) > pruning->policy->expiry) {
+    expiry = *suffix ? ABANDONED_AFTER : pruning->policy->expiry;
+    is_old = expiry && age(pruning, &status.st_mtim) > expiry;
+    if (is_old)
         remove_file(pruning, pruning->shelf, name, (uint64_t)status.st_size);
+    if (is_old || *suffix)
         return;
-    }
     kept = &ARRAY_PUSH(pruning->list, pruning->count, pruning->capacity);
     *kept = (struct kept){
         .used = status.st_mtim, .size = (uint64_t)status.st_size, .shelf = (uint8_t)shelf};
-    memcpy(kept->name, name, length + 1);
+    memcpy(kept->name, name, ENTRY_NAME_SIZE);
     pruning->bytes += kept->size;
 }
 
@@ -161,7 +164,7 @@ static uint64_t limit_bytes(const struct pruning *pruning)
     if (pruning->policy->percent == 0 || fstatvfs(pruning->folder, &status))
         return limit;
     share = ((double)status.f_bavail * (double)status.f_frsize + (double)pruning->bytes) *
-            pruning->policy->percent / 100;
+            (double)pruning->policy->percent / 100;
     return share < (double)limit ? (uint64_t)share : limit;
 }
 

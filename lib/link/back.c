@@ -211,18 +211,15 @@ static bool list_begin(struct list_file *list)
                            output_finish(&list->output));
 }
 
-static bool list_end(struct list_file *list)
-{
-    return !list->path || output_commit(&list->output);
-}
-
-static bool append_image(const struct link *link, const struct results *results,
-                         struct output *output)
+static bool append_result(const struct link *link, const struct results *results,
+                          struct output *output)
 {
     const struct chunk_cubin *finished = results->merged.finished;
 
     if (link->cached.is_found)
         return output_append(output, link->cached.output);
+    if (link->request->emit_ptx)
+        return output_append(output, text_bytes(results->cut.chunks.list[0].text));
     return finished ? output_append(output, (struct bytes){finished->data, finished->size})
                     : image_append(&results->merged.image, output);
 }
@@ -261,12 +258,9 @@ static void fill_product(struct link_product *product, const struct merge_report
         product->kernels[i].name.data = arena_string(arena, report->kernels[i].name);
 }
 
-/* Appends the link's result to its file. */
-typedef bool append_result(const struct link *link, const struct results *results,
-                           struct output *output);
-
+/* Writes the link's result to its file, or hands it to the caller. */
 static bool put_result(const struct link *link, const struct results *results,
-                       append_result *append, struct output *output)
+                       struct output *output)
 {
     struct link_product *product = link->request->product;
     bool ok = product ? output_open_memory(output, &product->bytes)
@@ -274,7 +268,7 @@ static bool put_result(const struct link *link, const struct results *results,
 
     /* What is written directly has no name to wait for. */
     ok = ok && (product || output->temporary || state_check_changes(link)) &&
-         append(link, results, output) && output_finish(output);
+         append_result(link, results, output) && output_finish(output);
     if (product)
         fill_product(product, &results->merged.report);
 
@@ -292,11 +286,10 @@ static bool list_dependencies(const struct link *link, const struct assembler *a
     return diag_blame(LINK_USAGE);
 }
 
-/* Writes the result (NULL = there is none), the lists that are wanted, and what is told of the
+/* Writes the result, if there is one, the lists that are wanted, and what is told of the
  * link. All of them are complete before the first has its name, and the result's comes behind what
  * is told of it and before the lists. */
-static bool write_files(const struct link *link, const struct results *results,
-                        append_result *append)
+static bool write_files(const struct link *link, const struct results *results, bool has_result)
 {
     struct list_files lists = {
         .result = {.fd = -1, .slot = -1},
@@ -306,7 +299,7 @@ static bool write_files(const struct link *link, const struct results *results,
     bool is_listed, ok;
 
     CONTEXT_DEFER(free_lists, &lists);
-    if (append)
+    if (has_result)
         lists.dependencies.path = dependencies_path(link, &lists.arena);
     is_listed =
         (!lists.modules.path || list_modules(link, &results->cut.chunks, &lists.modules.text)) &&
@@ -314,12 +307,12 @@ static bool write_files(const struct link *link, const struct results *results,
          list_dependencies(link, &results->assembled.assembler, &lists.dependencies));
     ok = is_listed && observe_prepare(link->observation) && list_begin(&lists.modules) &&
          list_begin(&lists.dependencies) &&
-         (!append || put_result(link, results, append, &lists.result)) &&
+         (!has_result || put_result(link, results, &lists.result)) &&
          observe_fill(link->observation);
     /* The inputs have been looked at for the last time. */
     ok = ok && state_check_changes(link);
-    ok = ok && observe_commit(link->observation) && (!append || output_commit(&lists.result)) &&
-         list_end(&lists.modules) && list_end(&lists.dependencies);
+    ok = ok && observe_commit(link->observation) && output_commit(&lists.result) &&
+         output_commit(&lists.modules.output) && output_commit(&lists.dependencies.output);
     return ok || (is_listed && diag_blame(LINK_ENVIRONMENT));
 }
 
@@ -332,17 +325,7 @@ bool back_end_virtual(const struct link *link, const struct results *results)
         "the target is virtual: no program is linked, the driver compiles the PTX of whole "
         "objects");
     return link->request->dry_run ||
-           (diag_error_count() == link->errors_before && write_files(link, results, NULL));
-}
-
-static bool append_ptx(const struct link *link, const struct results *results,
-                       struct output *output)
-{
-    struct text text = results->cut.chunks.list[0].text;
-
-    (void)link;
-
-    return output_append(output, (struct bytes){(const uint8_t *)text.data, text.size});
+           (diag_error_count() == link->errors_before && write_files(link, results, false));
 }
 
 /* Writes the program as one module. Debug sections that describe all of a module cannot share a
@@ -356,7 +339,7 @@ static bool emit_ptx(const struct link *link, const struct results *results)
                                                     : "several modules have debug sections (-G)");
         return false;
     }
-    return write_files(link, results, append_ptx);
+    return write_files(link, results, true);
 }
 
 bool back_end_early(const struct link *link, const struct results *results)
@@ -399,5 +382,5 @@ bool back_merge(const struct link *link, const struct cut *cut, const struct ass
 
 bool back_write(const struct link *link, const struct results *results)
 {
-    return diag_error_count() == link->errors_before && write_files(link, results, append_image);
+    return diag_error_count() == link->errors_before && write_files(link, results, true);
 }

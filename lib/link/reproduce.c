@@ -10,6 +10,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "distribute/files.h"
 #include "output/tar.h"
 
 struct reproduction {
@@ -113,33 +114,15 @@ static bool add_inputs(struct reproduction *reproduction, const struct inputs *i
     return true;
 }
 
-/* A file that is no input of the link itself: an index, a plug-in. */
-struct other_file {
-    struct input_operand operand;
-    struct inputs inputs;
-};
-
-static enum link_code open_other(void *argument)
-{
-    struct other_file *other = argument;
-
-    inputs_open(&other->inputs, &other->operand, 1, NULL);
-    return LINK_OK;
-}
-
-static void close_inputs(void *inputs)
-{
-    inputs_close(inputs);
-}
-
-/* Adds it. What cannot be read the link will complain about. */
+/* Adds a file that is no input of the link itself: an index, a plug-in. What cannot be read the
+ * link will complain about. */
 static bool add_file(struct reproduction *reproduction, const char *path, const char *place)
 {
-    struct other_file other = {.operand = {.name = path}};
+    struct file_contents file = {0};
 
-    CONTEXT_DEFER(close_inputs, &other.inputs);
-    diag_silence(open_other, &other);
-    return other.inputs.count == 0 || add(reproduction, place, other.inputs.files[0].data);
+    CONTEXT_DEFER(files_cleanup, &file);
+    return !files_read(&file, path, SIZE_MAX) ||
+           add(reproduction, place, (struct bytes){(const uint8_t *)file.data, file.size});
 }
 
 static bool add_words(struct reproduction *reproduction, const struct link_request *request)

@@ -11,7 +11,7 @@ static void check(const struct cache_policy *policy)
     char text[256], error[CACHE_POLICY_ERROR_SIZE];
 
     snprintf(text, sizeof text,
-             "cache_size=%" PRIu32 "%%:cache_size_bytes=%" PRIu64 ":cache_size_files=%" PRIu64
+             "cache_size=%" PRIu64 "%%:cache_size_bytes=%" PRIu64 ":cache_size_files=%" PRIu64
              ":prune_after=%" PRIu64 "s:prune_interval=%" PRIu64 "s",
              policy->percent, policy->bytes, policy->files, policy->expiry, policy->interval);
     if (policy->percent > 100 || !cache_policy_read(&again, text, error) ||
