@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "assemble/registry.h"
+#include "assemble/assembler.h"
 #include "base/arch.h"
 #include "cache/cache.h"
 #include "distribute/distribute.h"

@@ -106,42 +106,21 @@ static void report(const struct chunks *chunks, enum diag_severity severity, str
     report_at(severity, &nowhere, chunks, text);
 }
 
-/* With the members that it has functions of. */
-static const char *name_of(const struct chunks *chunks, const struct chunk *chunk,
-                           struct arena *arena)
-{
-    return chunk_names(chunks, arena)[chunk->index];
-}
-
-static void report_at_line(const struct chunks *chunks, const struct chunk *chunk,
-                           const struct log_line *message, struct text source_line)
+/* A message about the chunk, or, where its line is known, about the member's line that it came
+ * from. */
+static void report_in_chunk(const struct chunks *chunks, const struct chunk *chunk,
+                            const struct log_line *message, struct text source_line)
 {
     struct diag_place place = {
         .line = message->line, .column = message->column, .source_line = source_line};
     struct arena arena = {0};
-    const char *member;
-    uint32_t member_line;
 
-    if (chunk_origin(chunks, chunk, message->line, &member, &member_line)) {
-        place.file = member;
-        place.line = member_line;
-    }
     CONTEXT_DEFER(arena_cleanup, &arena);
+    if (message->line > 0)
+        chunk_origin(chunks, chunk, message->line, &place.file, &place.line);
     if (!place.file)
-        place.file = name_of(chunks, chunk, &arena);
+        place.file = chunk_names(chunks, &arena)[chunk->index];
     report_at(message->severity, &place, chunks, message->text);
-}
-
-/* A line in no known form is about the chunk. */
-static void report_line(const struct chunks *chunks, const struct chunk *chunk,
-                        enum diag_severity severity, struct text line)
-{
-    struct diag_place place = {0};
-    struct arena arena = {0};
-
-    CONTEXT_DEFER(arena_cleanup, &arena);
-    place.file = name_of(chunks, chunk, &arena);
-    report_at(severity, &place, chunks, line);
 }
 
 /* What ptxas says at the end of all errors. */
@@ -174,15 +153,18 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
             if (has_message && !was_known)
                 report(chunks, DIAG_NOTE, line);
             else
-                report_line(chunks, chunk, failed ? DIAG_ERROR : DIAG_INFO, line);
+                report_in_chunk(
+                    chunks, chunk,
+                    &(struct log_line){.severity = failed ? DIAG_ERROR : DIAG_INFO, .text = line},
+                    (struct text){0});
             was_known = false;
         } else if (is_echo(message.text) && diag_error_count() > errors) {
             continue;
         } else {
             was_known = true;
             if (message.line > 0)
-                report_at_line(chunks, chunk, &message,
-                               message.column > 0 ? take_source_line(&rest) : (struct text){0});
+                report_in_chunk(chunks, chunk, &message,
+                                message.column > 0 ? take_source_line(&rest) : (struct text){0});
             else
                 report(chunks, message.severity, message.text);
         }
@@ -288,9 +270,7 @@ static int compare_pieces(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
 
-    if (a->place != b->place)
-        return a->place < b->place ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    return COMPARE(a->place, b->place) ?: COMPARE(a->order, b->order);
 }
 
 static void free_log(void *argument)

@@ -1,20 +1,34 @@
-/* ptxas.c: finding ptxas, and asking for its version. */
+/* ptxas.c: finding ptxas, asking for its version, and running it for a chunk.
+ *
+ * A run has `-c` but for whole programs, its input and its output in memory. Measured on
+ * ptxas 13.0: it opens its input three times and reads it from the start each time, and writes its
+ * output by open(O_WRONLY|O_CREAT|O_TRUNC) and one write, with no rename and no file beside it; so
+ * /dev/fd/N of a memfd serves for both, the bytes are those of a file, and the name shows only in
+ * messages
+ * ("ptxas /dev/fd/3, line 8; error   : ..."). It exits with 255 on any error. */
 #include "assemble/ptxas.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "assemble/ptxas_ahead.h"
-#include "assemble/registry.h"
+#include "assemble/assembler.h"
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
+#include "os/descriptor.h"
+#include "os/exec.h"
+#include "os/fork_server.h"
 #include "os/toolkit.h"
+#include "pool/child_tokens.h"
 
 char *ptxas_find(const struct assembler_request *request, struct buffer *tried)
 {
@@ -124,4 +138,305 @@ void ptxas_close(struct ptxas *ptxas)
     free(ptxas->path);
     free(ptxas->version);
     *ptxas = (struct ptxas){0};
+}
+
+/* Most bytes of messages that are kept of one chunk. */
+#define LOG_LIMIT (1u << 20)
+
+/* Largest cubin that is taken over; a real one is a few MiB. */
+#define CUBIN_LIMIT ((off_t)2 << 30)
+
+/* One run, and what must be let go of behind it. */
+struct run {
+    struct ptxas *ptxas;
+    const struct minilink_job *job;
+    struct minilink_result *result;
+    struct arena arena;
+    const struct child_tokens *tokens; /* for its threads; NULL = they are not counted */
+    int input, output;                 /* in memory; -1 = none */
+};
+
+const char **ptxas_options(struct arena *arena, const struct minilink_job *job)
+{
+    size_t given = string_list_count(job->options), n = 0;
+    const char **words = arena_alloc(arena, given + 7, sizeof *words);
+
+    if (job->mode != MINILINK_MODE_WHOLE)
+        words[n++] = "-c";
+    words[n++] = arena_printf(arena, "-arch=%s", job->arch);
+    words[n++] = "-m64";
+    if (job->debug)
+        words[n++] = "-g";
+    if (job->line_info)
+        words[n++] = "-lineinfo";
+    if (job->maxrregcount)
+        words[n++] = arena_printf(arena, "-maxrregcount=%u", job->maxrregcount);
+    for (size_t i = 0; i < given; i++)
+        words[n++] = job->options[i];
+    words[n] = NULL;
+    return words;
+}
+
+const char *const *ptxas_command(struct arena *arena, const struct ptxas *ptxas,
+                                 const struct minilink_job *job, const char *option,
+                                 const char *input, const char *output)
+{
+    const char **options = ptxas_options(arena, job);
+    const char **argv = arena_alloc(arena, string_list_count(options) + 6, sizeof *argv);
+    size_t n = 0;
+
+    argv[n++] = ptxas->path;
+    for (size_t i = 0; options[i]; i++)
+        argv[n++] = options[i];
+    if (option)
+        argv[n++] = option;
+    argv[n++] = input;
+    argv[n++] = "-o";
+    argv[n++] = output;
+    argv[n] = NULL;
+    return argv;
+}
+
+/* Appends a line in ptxas's own form to the log. Without memory for it the log stays as it is. */
+static void append_log(char **log, const char *severity, const char *text)
+{
+    size_t size = *log ? strlen(*log) : 0;
+    bool needs_newline = size > 0 && (*log)[size - 1] != '\n';
+    char *grown = realloc(*log, size + strlen(severity) + strlen(text) + 16);
+
+    if (!grown)
+        return;
+    sprintf(grown + size, "%sptxas %s: %s\n", needs_newline ? "\n" : "", severity, text);
+    *log = grown;
+}
+
+static int fail(const struct run *run, const char *what)
+{
+    char text[256];
+
+    if (errno == ENOMEM || errno == ENOSPC) /* of a memory file */
+        return MINILINK_NO_MEMORY;
+    snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
+    append_log(&run->result->log, "fatal   ", text);
+    return MINILINK_ENVIRONMENT;
+}
+
+/* Takes over what was written: an ELF file that can be linked further, or the whole program's. */
+static int take_cubin(struct run *run)
+{
+    struct minilink_result *result = run->result;
+    struct stat status;
+    Elf64_Ehdr header;
+
+    if (fstat(run->output, &status))
+        return fail(run, "Could not read the output of ptxas");
+    if (status.st_size < (off_t)sizeof header || status.st_size > CUBIN_LIMIT) {
+        append_log(&result->log, "fatal   ",
+                   arena_printf(&run->arena,
+                                "'%s' reports success, but the %lld bytes it wrote for "
+                                "%s are no cubin",
+                                run->ptxas->path, (long long)status.st_size, run->job->name));
+        return MINILINK_FAILED;
+    }
+    result->cubin = malloc((size_t)status.st_size);
+    if (!result->cubin)
+        return MINILINK_NO_MEMORY;
+    result->cubin_size = (size_t)status.st_size;
+    if (!descriptor_read(run->output, result->cubin, result->cubin_size, 0))
+        return fail(run, "Could not read the output of ptxas");
+    memcpy(&header, result->cubin, sizeof header);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+        (header.e_type == ET_REL ||
+         (run->job->mode == MINILINK_MODE_WHOLE && header.e_type == ET_EXEC)))
+        return MINILINK_OK;
+    return MINILINK_NOT_RELOCATABLE;
+}
+
+/* True when it could not start, or may not write as much as it has to. */
+static bool is_environment(const struct exec_result *ended)
+{
+    return ended->end == EXEC_NOT_STARTED ||
+           (ended->end == EXEC_SIGNALED && ended->code == SIGXFSZ);
+}
+
+/* Whether it is ptxas that failed: it says what is wrong in its own form, or tells its version. The
+ * reason why it does not takes the place of what was printed. */
+static bool is_ptxas(struct run *run, const struct exec_result *ended)
+{
+    struct minilink_result *result = run->result;
+    char why[PATH_MAX + 256], *version;
+
+    if (run->ptxas->version || ended->end == EXEC_TIMED_OUT) /* nor would it answer */
+        return true;
+    if (ended->output &&
+        (strncmp(ended->output, "ptxas ", 6) == 0 || strstr(ended->output, "\nptxas ")))
+        return true;
+    version = ptxas_ask_version(run->ptxas, why, sizeof why);
+    if (version) {
+        free(version);
+        return true;
+    }
+    free(result->log);
+    result->log = NULL;
+    append_log(&result->log, "fatal   ", why);
+    return false;
+}
+
+static void run_plainly(struct run *run, struct exec_request *request, struct exec_result *ended)
+{
+    const struct child_tokens *tokens = run->tokens;
+    const int pass[] = {run->input, run->output, tokens ? tokens->fds[0] : -1,
+                        tokens ? tokens->fds[1] : -1};
+
+    request->argv = ptxas_command(&run->arena, run->ptxas, run->job, tokens ? "--jobserver" : NULL,
+                                  arena_printf(&run->arena, "/dev/fd/%d", run->input),
+                                  arena_printf(&run->arena, "/dev/fd/%d", run->output));
+    request->pass = pass;
+    request->pass_count = tokens ? 4 : 2;
+    request->variables[0] = tokens ? tokens->flags : NULL;
+    exec_run(request, ended);
+}
+
+/* By one that was started before, when there is one. What counts tokens is started with them. */
+static bool run_quickly(struct run *run, struct exec_request *request, struct exec_result *ended)
+{
+    const int files[] = {run->input, run->output};
+    struct fork_server_job job = {.files = files, .file_count = 2, .is_preloaded = true};
+
+    if (run->tokens)
+        return false;
+    if (ptxas_ahead_take(run->ptxas, run->job, run->input, &run->output, request, ended))
+        return true;
+    job.run = *request;
+    job.run.argv = ptxas_command(&run->arena, run->ptxas, run->job, NULL, fork_server_files[0],
+                                 fork_server_files[1]);
+    return fork_server_run(&job, ended);
+}
+
+static int call(struct run *run)
+{
+    struct exec_request request = {.large_pages = true,
+                                   .output_limit = LOG_LIMIT,
+                                   .timeout = run->ptxas->timeout,
+                                   .cancelled = run->job->cancelled};
+    struct minilink_result *result = run->result;
+    struct exec_result ended;
+    char end[128];
+
+    if (!run_quickly(run, &request, &ended))
+        run_plainly(run, &request, &ended);
+    result->log = ended.output;
+    if (ended.output_cut)
+        append_log(&result->log, "warning ", "there were more messages than are shown");
+    if (ended.end == EXEC_CANCELLED)
+        return MINILINK_CANCELLED;
+    if (ended.end == EXEC_NOT_STARTED && ended.code == ENOMEM)
+        return MINILINK_NO_MEMORY;
+    if (ptxas_describe_end(&ended, end, sizeof end)) {
+        if (!is_ptxas(run, &ended))
+            return MINILINK_ENVIRONMENT;
+        /* With its usual status it has said itself what is wrong. */
+        if (ended.end != EXEC_EXITED || ended.output_size == 0)
+            append_log(&result->log, "fatal   ",
+                       arena_printf(&run->arena, "'%s' %s", run->ptxas->path, end));
+        return is_environment(&ended)     ? MINILINK_ENVIRONMENT
+               : ended.end == EXEC_EXITED ? MINILINK_FAILED
+                                          : MINILINK_INTERNAL;
+    }
+    return take_cubin(run);
+}
+
+/* Files that are in memory only. False with errno when they cannot be made. */
+static bool make_memory(struct run *run)
+{
+    run->input = descriptor_memory_file("minilink-ptx");
+    run->output = descriptor_memory_file("minilink-cubin");
+    return run->input >= 0 && run->output >= 0;
+}
+
+static void let_go(void *argument)
+{
+    struct run *run = argument;
+
+    if (run->input >= 0)
+        close(run->input);
+    if (run->output >= 0)
+        close(run->output);
+    arena_free(&run->arena);
+}
+
+static bool has_tokens(struct run *run)
+{
+    if (child_tokens_threads(run->job->options) == 1)
+        return true;
+    run->tokens = child_tokens_get();
+    errno = run->tokens ? run->tokens->error : 0;
+    return errno == 0;
+}
+
+static int assemble(struct ptxas *ptxas, const struct minilink_job *job,
+                    struct minilink_result *result)
+{
+    struct run run = {.ptxas = ptxas, .job = job, .result = result, .input = -1, .output = -1};
+    int code;
+
+    CONTEXT_DEFER(let_go, &run);
+    if (!has_tokens(&run))
+        code = fail(&run, "Could not hand tokens of the jobserver to ptxas");
+    else if (!make_memory(&run) || !descriptor_write(run.input, job->ptx, job->ptx_size))
+        code = fail(&run, "Could not hand the chunk to ptxas");
+    else
+        code = call(&run);
+    return code;
+}
+
+/* Options of the user's, none of which names something in the PTX. */
+static bool has_general_options(const struct minilink_job *job)
+{
+    for (size_t i = 0; job->options && job->options[i]; i++) {
+        const char *option = job->options[i];
+
+        if (strncmp(option, "-e", 2) == 0 || strncmp(option, "--entry", 7) == 0)
+            return false;
+    }
+    return job->options && job->options[0];
+}
+
+/* Assembles a module that holds nothing. */
+static int try_options(struct ptxas *ptxas, const struct minilink_job *job,
+                       const char *const *options)
+{
+    struct minilink_job trial = *job;
+    struct minilink_result result = {.size = sizeof result};
+    const char *last = strstr(job->ptx, ".address_size"); /* behind .version and .target */
+    char *head;
+    int code;
+
+    trial.ptx_size = last ? (size_t)(strchrnul(last, '\n') - job->ptx) : 0;
+    head = memory_copy_string(job->ptx, trial.ptx_size);
+    trial.ptx = head;
+    trial.options = options;
+    code = assemble(ptxas, &trial, &result);
+    free(head);
+    free(result.cubin);
+    free(result.log);
+    return code;
+}
+
+/* Whether ptxas does not take the options: with them it cannot even assemble nothing. */
+static bool are_options_wrong(struct ptxas *ptxas, const struct minilink_job *job,
+                              const struct minilink_result *failed)
+{
+    static const char *const none[] = {NULL};
+
+    return has_general_options(job) && !(failed->log && strstr(failed->log, ", line ")) &&
+           try_options(ptxas, job, job->options) == MINILINK_FAILED &&
+           try_options(ptxas, job, none) == MINILINK_OK;
+}
+
+int ptxas_assemble(void *state, const struct minilink_job *job, struct minilink_result *result)
+{
+    int code = assemble(state, job, result);
+
+    return code == MINILINK_FAILED && are_options_wrong(state, job, result) ? MINILINK_USAGE : code;
 }

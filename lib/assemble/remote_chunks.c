@@ -201,9 +201,11 @@ static void take_job(struct work_item *item, struct distribute_job *job)
         break;
     case DISTRIBUTE_FAILED:
         item->result = (int32_t)job->code;
+        atomic_store(&item->options->first_failed, output->index);
         break;
     case DISTRIBUTE_WRONG:
         item->result = LINK_FAILED;
+        atomic_store(&item->options->first_failed, output->index);
         diag_collect(complain, job, item->options->parent, &output->sink);
         break;
     case DISTRIBUTE_MISSING:
@@ -212,55 +214,36 @@ static void take_job(struct work_item *item, struct distribute_job *job)
     }
 }
 
-static bool is_known_failure(const struct distribute_job *job)
-{
-    return job->end == DISTRIBUTE_FAILED || job->end == DISTRIBUTE_WRONG;
-}
-
-/* What there is no result of fails the link only when nothing else does: then the distributor had
- * no reason to leave it out. */
+/* Reports a distributor that has failed, and lets the items have what their jobs have given. Where
+ * a job has failed its own messages follow, and tell more than the distributor does. A missing
+ * result is an error only where no job has failed: then the distributor had no reason to leave it
+ * out. */
 static enum link_code take_results(struct sending *sending)
 {
     struct distribute_batch *batch = &sending->batch;
-    struct assemble_options *options;
     bool has_failure = false, has_missing = false;
 
     for (size_t i = 0; i < batch->count; i++) {
-        has_failure |= is_known_failure(&batch->jobs[i]);
-        has_missing |= batch->jobs[i].end == DISTRIBUTE_MISSING;
+        enum distribute_end end = batch->jobs[i].end;
+
+        has_failure |= end == DISTRIBUTE_FAILED || end == DISTRIBUTE_WRONG;
+        has_missing |= end == DISTRIBUTE_MISSING;
     }
-    for (size_t i = batch->count; i-- > 0;) {
-        struct work_item *item = item_of(sending, i);
-
-        options = item->options;
-        if (is_known_failure(&batch->jobs[i]))
-            atomic_store(&options->first_failed, item->output_ptr->index);
-        take_job(item, &batch->jobs[i]);
-    }
-    if (has_failure || !has_missing)
-        return LINK_OK;
-    distribute_report_missing(batch);
-    return LINK_ENVIRONMENT;
-}
-
-/* What there is to say of a distributor that has failed. Where jobs have, their own messages
- * follow, and tell more than it does. */
-static enum link_code report_end(struct sending *sending)
-{
-    const struct distribute_batch *batch = &sending->batch;
-    bool has_failure = false;
-
-    for (size_t i = 0; i < batch->count; i++)
-        has_failure |= is_known_failure(&batch->jobs[i]);
     job_messages_report(batch, batch->how && !has_failure);
-    return batch->how ? LINK_FAILED : LINK_OK;
+    for (size_t i = batch->count; i-- > 0;) /* the first that failed is noted last */
+        take_job(item_of(sending, i), &batch->jobs[i]);
+    if (has_missing && !has_failure)
+        distribute_report_missing(batch);
+    if (batch->how)
+        return LINK_FAILED;
+    return has_missing && !has_failure ? LINK_ENVIRONMENT : LINK_OK;
 }
 
 static enum link_code run_jobs(struct sending *sending)
 {
     struct distribute_batch *batch = &sending->batch;
     const struct distribution *distribution = batch->distribution;
-    enum link_code code, taken;
+    enum link_code code;
     uint64_t start = events_clock();
 
     code = distribution->resume_plan ? distribute_resume_plan(batch) : distribute_run(batch);
@@ -273,9 +256,7 @@ static enum link_code run_jobs(struct sending *sending)
                             .is_apart = true});
     if (code != LINK_OK)
         return code;
-    code = report_end(sending);
-    taken = take_results(sending);
-    return code != LINK_OK ? code : taken;
+    return take_results(sending);
 }
 
 static void let_go(void *argument)

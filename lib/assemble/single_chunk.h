@@ -4,7 +4,7 @@
  * itself, and a report (distribute/job_report.h) has the messages. */
 #pragma once
 
-#include "assemble/registry.h"
+#include "assemble/assembler.h"
 #include "base/arch.h"
 #include "base/context.h"
 

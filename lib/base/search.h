@@ -8,6 +8,10 @@
 #define SORT(array, count, compare)                                                                \
     ((count) ? qsort((array), (count), sizeof *(array), (compare)) : (void)0)
 
+/* Less than, equal to or greater than 0, as `a` is beside `b`: one key of a comparison for SORT.
+ * Several are joined by ?:, the first that differs counts. */
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* The partition point of 0 .. `count`: the first index for which the expression `is_before`, which
  * names it `index`, is false; `count` when it is true for all. The indexes for which it is true
  * come first: the array is sorted. An expression of GNU C, so that the comparison is inlined where

@@ -19,6 +19,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "cache/folder.h"
 
 /* A file that was not written to for so long, its writer has been killed: seconds. */
@@ -145,13 +146,8 @@ static int by_use(const void *left, const void *right)
 {
     const struct kept *a = left, *b = right;
 
-    if (a->used.tv_sec != b->used.tv_sec)
-        return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
-    if (a->used.tv_nsec != b->used.tv_nsec)
-        return a->used.tv_nsec < b->used.tv_nsec ? -1 : 1;
-    if (a->shelf != b->shelf)
-        return a->shelf < b->shelf ? -1 : 1;
-    return strcmp(a->name, b->name);
+    return COMPARE(a->used.tv_sec, b->used.tv_sec) ?: COMPARE(a->used.tv_nsec, b->used.tv_nsec)
+           ?: COMPARE(a->shelf, b->shelf) ?: strcmp(a->name, b->name);
 }
 
 /* The most bytes that may stay. What the cache has is free to it, too. */

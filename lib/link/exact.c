@@ -57,7 +57,7 @@ static int compare_places(const void *left, const void *right)
 {
     const struct cubin_relocation *a = left, *b = right;
 
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
+    return COMPARE(a->offset, b->offset);
 }
 
 static void read_bank(struct bank *bank)

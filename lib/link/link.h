@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "assemble/registry.h"
+#include "assemble/assembler.h"
 #include "base/arch.h"
 #include "base/arena.h"
 #include "base/buffer.h"

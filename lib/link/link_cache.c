@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "assemble/assembler_identity.h"
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/memory.h"

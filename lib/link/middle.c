@@ -3,7 +3,6 @@
  * What is linked decides how chunks are assembled, each as a whole program or to be merged. */
 #include <string.h>
 
-#include "assemble/assembler_identity.h"
 #include "assemble/ptxas_ahead.h"
 #include "assemble/remote_chunks.h"
 #include "base/context.h"

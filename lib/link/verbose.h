@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "assemble/assemble.h"
-#include "assemble/registry.h"
+#include "assemble/assembler.h"
 #include "input/member.h"
 #include "merge/merge.h"
 #include "options/consensus.h"

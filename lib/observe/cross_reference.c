@@ -172,9 +172,7 @@ static int compare_edges(const void *left, const void *right)
 {
     const struct edge *a = left, *b = right;
 
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    return a->to < b->to ? -1 : a->to > b->to;
+    return COMPARE(a->from, b->from) ?: COMPARE(a->to, b->to);
 }
 
 /* Goes from the kernels, nearest first, to all that they need; variables of machine code stay
@@ -276,41 +274,29 @@ static void print_trace(struct observation *observation, const char *name, struc
     }
 }
 
-/* For qsort, which has no place for the names. */
-struct row {
-    struct text name;
-    struct mention mention;
-};
-
-static int compare_rows(const void *left, const void *right)
+static int compare_mentions(const void *left, const void *right, void *nodes)
 {
-    const struct row *a = left, *b = right;
-    int order = text_compare(a->name, b->name);
+    const struct mention *a = left, *b = right;
+    const struct node *list = nodes;
 
-    if (order)
-        return order;
-    if (a->mention.node != b->mention.node)
-        return a->mention.node < b->mention.node ? -1 : 1;
-    if (a->mention.is_definition != b->mention.is_definition)
-        return a->mention.is_definition ? -1 : 1;
-    return strcmp(a->mention.member, b->mention.member);
+    return text_compare(list[a->node].name, list[b->node].name) ?: COMPARE(a->node, b->node)
+           ?: COMPARE(b->is_definition, a->is_definition) ?: strcmp(a->member, b->member);
 }
 
-static void print_table(struct observation *observation, struct buffer *out)
+/* Sorts the mentions, which no one wants in their order afterwards. */
+static void print_table(struct cross_reference *cross, struct buffer *out)
 {
-    const struct cross_reference *cross = observation->cross;
-    struct row *rows = arena_alloc(&observation->arena, cross->mention_count, sizeof *rows);
-
-    for (size_t i = 0; i < cross->mention_count; i++)
-        rows[i] = (struct row){cross->nodes[cross->mentions[i].node].name, cross->mentions[i]};
-    SORT(rows, cross->mention_count, compare_rows);
+    if (cross->mention_count)
+        qsort_r(cross->mentions, cross->mention_count, sizeof *cross->mentions, compare_mentions,
+                cross->nodes);
     buffer_string(out, "Cross reference\n\n");
     for (size_t i = 0; i < cross->mention_count; i++) {
-        bool is_first = i == 0 || rows[i].mention.node != rows[i - 1].mention.node;
+        const struct mention *mention = &cross->mentions[i];
+        bool is_first = i == 0 || mention->node != cross->mentions[i - 1].node;
+        struct text name = is_first ? cross->nodes[mention->node].name : (struct text){0};
 
-        buffer_printf(out, "%-40.*s %s%s\n", is_first ? (int)rows[i].name.size : 0,
-                      rows[i].name.data, rows[i].mention.member,
-                      rows[i].mention.is_definition ? "" : " (refers to it)");
+        buffer_printf(out, "%-40.*s %s%s\n", TEXT_ARG(name), mention->member,
+                      mention->is_definition ? "" : " (refers to it)");
     }
 }
 
@@ -322,7 +308,7 @@ void cross_reference_print(struct observation *observation, struct buffer *out)
     for (const char *const *name = request->trace_symbols; name && *name; name++)
         print_trace(observation, *name, out);
     if (request->cref)
-        print_table(observation, out);
+        print_table(observation->cross, out);
     if (!request->why_live)
         return;
     leave_out(observation);

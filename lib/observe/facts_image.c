@@ -139,22 +139,16 @@ static int by_section(const void *left, const void *right)
 {
     const struct fact_piece *a = left, *b = right;
 
-    if (a->section != b->section)
-        return a->section < b->section ? -1 : 1;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    return (a->size > b->size) - (a->size < b->size);
+    return COMPARE(a->section, b->section) ?: COMPARE(a->offset, b->offset)
+           ?: COMPARE(a->size, b->size);
 }
 
 static int by_value(const void *left, const void *right)
 {
     const struct fact_name *a = left, *b = right;
 
-    if (a->section != b->section)
-        return a->section < b->section ? -1 : 1;
-    if (a->value != b->value)
-        return a->value < b->value ? -1 : 1;
-    return text_compare(a->name, b->name);
+    return COMPARE(a->section, b->section) ?: COMPARE(a->value, b->value)
+           ?: text_compare(a->name, b->name);
 }
 
 static void take_names(struct taking *taking)
@@ -335,11 +329,8 @@ static int by_call(const void *left, const void *right)
 {
     const struct merge_call *a = left, *b = right;
 
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    return a->is_indirect - b->is_indirect;
+    return COMPARE(a->from, b->from) ?: COMPARE(a->to, b->to)
+           ?: COMPARE(a->is_indirect, b->is_indirect);
 }
 
 /* Each call once, by name if it is both. */

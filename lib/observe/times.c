@@ -137,9 +137,7 @@ static int by_name(const void *left, const void *right)
     const struct text a = (*(const struct logged_event *const *)left)->event.name;
     const struct text b = (*(const struct logged_event *const *)right)->event.name;
 
-    if (a.size != b.size)
-        return a.size < b.size ? -1 : 1;
-    return memcmp(a.data, b.data, a.size);
+    return COMPARE(a.size, b.size) ?: text_compare(a, b);
 }
 
 static void put_part_rows(struct row *row, struct arena *arena, const struct events *events)
@@ -177,9 +175,7 @@ static int by_row(const void *left, const void *right)
     const struct logged_event *a = *(const struct logged_event *const *)left;
     const struct logged_event *b = *(const struct logged_event *const *)right;
 
-    if (a->row != b->row)
-        return a->row < b->row ? -1 : 1;
-    return (a > b) - (a < b);
+    return COMPARE(a->row, b->row) ?: COMPARE(a, b);
 }
 
 /* The time that each worker was busy, with which chunks. */
@@ -212,9 +208,7 @@ static int by_chunk(const void *left, const void *right)
     const struct logged_event *a = *(const struct logged_event *const *)left;
     const struct logged_event *b = *(const struct logged_event *const *)right;
 
-    if (a->event.chunk != b->event.chunk)
-        return a->event.chunk < b->event.chunk ? -1 : 1;
-    return (a > b) - (a < b);
+    return COMPARE(a->event.chunk, b->event.chunk) ?: COMPARE(a, b);
 }
 
 /* By chunk; in it as they were begun, which is the order of the text where one thread does it. */

@@ -131,9 +131,7 @@ static int by_time(const void *left, const void *right)
 {
     const struct edge *a = left, *b = right;
 
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return b->is_end - a->is_end;
+    return COMPARE(a->time, b->time) ?: COMPARE(b->is_end, a->is_end);
 }
 
 static void put_running(struct tracing *tracing)

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "assemble/assemble.h"
-#include "assemble/assembler_identity.h"
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"

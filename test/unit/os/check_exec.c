@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "assemble/ptxas.h"
-#include "assemble/registry.h"
+#include "assemble/assembler.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
 #include "os/exec.h"

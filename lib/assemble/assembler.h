@@ -1,9 +1,10 @@
-/* registry.h: finding the assembler that the user asked for. */
+/* assembler.h: finding the assembler that the user asked for. */
 #pragma once
 
 #include <stdbool.h>
 
 #include "assemble/ptxas.h"
+#include "cache/cache.h"
 #include "minilink/assembler.h"
 
 struct assembler_request {
@@ -46,6 +47,15 @@ const char *assembler_version(struct assembler *assembler);
 
 /* The same without a diagnostic. */
 const char *assembler_try_version(struct assembler *assembler);
+
+/* Which assembler it is, by what its output depends on: for keys of the cache. The built-in
+ * assembler is this program; ptxas the contents of its file (of a script or
+ * wrapper also what it says of its version) and the variables that it reads; a plug-in the name and
+ * version that it declares. `options` are the words that it is given: one that names a file of
+ * further options cannot be part of a key. False, and the cache given up with the reason, when
+ * nothing of the assembler's can be kept. */
+bool assembler_identity_find(struct cache_key *identity, struct assembler *assembler,
+                             const char *const *options, struct cache *cache);
 
 void assembler_close(struct assembler *assembler);
 
