@@ -23,7 +23,7 @@
 #include "pool/fit.h"
 #include "pool/pool.h"
 
-/* What assembling a chunk may take, by what ptxas takes (measured on 13.0: 38 MiB for 102 KB of
+/* Memory to assemble a chunk, as ptxas takes it (measured on 13.0: 38 MiB for 102 KB of
  * PTX, 65 MiB for 717 KB, 293 MiB for 5.5 MB). */
 #define MEMORY_TO_START (UINT64_C(32) << 20)
 #define MEMORY_OF_BYTE  64u
@@ -42,13 +42,13 @@ struct assembly {
     uint32_t threads;
 };
 
-/* Tasks are ordered by 32 bits; what is more urgent than that is all equally urgent. */
+/* A task's priority has 32 bits: higher ones are all equal. */
 static uint32_t priority_of(uint64_t priority)
 {
     return priority < UINT32_MAX ? (uint32_t)priority : UINT32_MAX;
 }
 
-/* The count that 0 stands for: as many as there are CPUs, but no more than pieces of work. */
+/* Threads for so many pieces of work, at most one for each; 0 = as many as there are CPUs. */
 static uint32_t automatic(uint32_t threads, size_t pieces)
 {
     size_t count = threads ? threads : pool_cpu_count();
@@ -57,7 +57,7 @@ static uint32_t automatic(uint32_t threads, size_t pieces)
     return count ? (uint32_t)count : 1;
 }
 
-/* Of the largest chunk: inside of one, functions are what threads take. */
+/* In the largest chunk: threads inside of a chunk share out its functions. */
 static uint32_t most_functions(const struct chunks *chunks)
 {
     uint32_t most = 0;
@@ -68,8 +68,8 @@ static uint32_t most_functions(const struct chunks *chunks)
     return most;
 }
 
-/* How many threads take chunks, and how many the assembler may use inside of each. The limit is for
- * both together. */
+/* How many threads take chunks, and how many the assembler may use inside of each. --threads limits
+ * their product. */
 static void count_threads(struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
@@ -84,8 +84,7 @@ static void count_threads(struct assembly *assembly)
     assembly->options.job.thread_limit = limit / threads;
 }
 
-/* The assembler works in chunks side by side as far as memory goes; inside of each nothing changes.
- */
+/* --memory-limit: fewer chunks are assembled at the same time; inside of each nothing changes. */
 static void fit_into_memory(struct assembly *assembly)
 {
     size_t count = assembly->chunks->count;
@@ -172,7 +171,7 @@ static uint64_t weigh(const struct chunks *chunks)
     return weight;
 }
 
-/* What the cache has is an item that has ended; of the others tasks are made. */
+/* Makes tasks of the items that the cache does not have. */
 static void make_tasks(struct assembly *assembly)
 {
     struct cache *cache = assembly->request->cache;
@@ -189,7 +188,7 @@ static void make_tasks(struct assembly *assembly)
     }
 }
 
-/* All that ptxas is given, but for its files, is the same for all chunks, wherever it runs. */
+/* -vv: the options of ptxas, which are the same for all chunks, wherever it runs. */
 static void tell_options(const struct assembly *assembly)
 {
     struct arena arena = {0};
@@ -210,7 +209,8 @@ static bool is_cancelled(void *item)
     return workitem_is_cancelled(item);
 }
 
-/* Of ptxas; other assemblers are no programs, and know of make by themselves. */
+/* Threads of ptxas as a child. Other assemblers are no child processes, and speak to make's
+ * jobserver themselves. */
 static uint32_t count_child_threads(const struct assemble_request *request)
 {
     return request->assembler->ptxas.path ? child_tokens_threads(request->options) : 1;
@@ -242,7 +242,7 @@ static uint32_t run(const struct assembly *assembly)
     return assembly->threads;
 }
 
-/* What failed has been said where the assembler has reported an error (`is_said`). */
+/* `is_said`: the assembler has reported an error for the chunk. */
 static void report_failure(const struct assembly *assembly, size_t index, bool is_said)
 {
     const struct chunk *chunk = &assembly->chunks->list[index];
@@ -325,7 +325,7 @@ static void finish(struct assembly *assembly, bool keep)
         cubins_free(cubins);
 }
 
-/* Gives every chunk up, for whoever no longer wants any. */
+/* The link is cancelled: flags every chunk. */
 static void give_up(void *argument)
 {
     struct assemble_options *options = argument;

@@ -140,7 +140,6 @@ const char *assembler_version(struct assembler *assembler)
     return assembler->ptxas.path ? ptxas_version(&assembler->ptxas) : assembler->table.version;
 }
 
-/* One quiet question. */
 struct question {
     struct assembler *assembler;
     const char *version;
@@ -201,8 +200,8 @@ static const char *find_option_file(const char *const *options)
     return NULL;
 }
 
-/* What NVIDIA's ptxas has in its file. One without it is a script or a program that runs another,
- * which may be replaced behind its back: it is asked for its version in every link. */
+/* A text in the file of NVIDIA's ptxas. A file without it is a wrapper, whose real ptxas may be
+ * replaced: that is asked for its version in every link. */
 #define PTXAS_TEXT "Cuda compilation tools, release "
 
 static bool add_ptxas_file(struct key *key, struct assembler *assembler, struct cache *cache)
@@ -228,7 +227,7 @@ static bool add_ptxas(struct key *key, struct assembler *assembler, struct cache
     return add_ptxas_file(key, assembler, cache);
 }
 
-/* Its log leaves out what the thread does not report. */
+/* Its log has no messages that the thread's flags suppress, so that these flags count. */
 static bool add_builtin(struct key *key, struct cache *cache)
 {
     const struct diag_state *state = diag_state_get();

@@ -111,7 +111,7 @@ void chunk_cache_keep(struct cache *cache, const struct chunk_output *output)
                                 .nanoseconds = output->nanoseconds};
     char name[WORKITEM_NAME_SIZE], *log = NULL;
 
-    /* What the thread itself has reported is in the form that this link wants. */
+    /* Messages that the worker itself has reported have this link's form. */
     if (!cache || !output->cubin || output->sink.text.size)
         return;
     if (output->log) {

@@ -252,15 +252,15 @@ static int take_cubin(struct run *run)
     return MINILINK_NOT_RELOCATABLE;
 }
 
-/* True when it could not start, or may not write as much as it has to. */
+/* True when it could not start, or reached the limit for the size of files. */
 static bool is_environment(const struct exec_result *ended)
 {
     return ended->end == EXEC_NOT_STARTED ||
            (ended->end == EXEC_SIGNALED && ended->code == SIGXFSZ);
 }
 
-/* Whether it is ptxas that failed: it says what is wrong in its own form, or tells its version. The
- * reason why it does not takes the place of what was printed. */
+/* Whether ptxas itself failed, and not a program that only has its name: then it says what is wrong
+ * in its own form, or can tell its version. If not, the reason replaces what was printed. */
 static bool is_ptxas(struct run *run, const struct exec_result *ended)
 {
     struct minilink_result *result = run->result;
@@ -297,7 +297,8 @@ static void run_plainly(struct run *run, struct exec_request *request, struct ex
     exec_run(request, ended);
 }
 
-/* By one that was started before, when there is one. What counts tokens is started with them. */
+/* By a ptxas that was started ahead, or by a fork server. A ptxas that takes jobserver tokens is
+ * started with their descriptors, so neither can serve. */
 static bool run_quickly(struct run *run, struct exec_request *request, struct exec_result *ended)
 {
     const int files[] = {run->input, run->output};
@@ -390,7 +391,7 @@ static int assemble(struct ptxas *ptxas, const struct minilink_job *job,
     return code;
 }
 
-/* Options of the user's, none of which names something in the PTX. */
+/* Whether the user has given options, none of which names something in the PTX. */
 static bool has_general_options(const struct minilink_job *job)
 {
     for (size_t i = 0; job->options && job->options[i]; i++) {

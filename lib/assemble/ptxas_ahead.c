@@ -14,7 +14,7 @@
 #include "os/descriptor.h"
 #include "os/fork_server.h"
 
-/* What a pipe may hold without privileges. Larger texts take so long that the start is nothing. */
+/* What a pipe may hold without privileges. For larger texts the start-up time does not matter. */
 #define MOST_TEXT ((size_t)1 << 20)
 
 #define MOST_OUTPUT (1u << 20)
@@ -95,7 +95,7 @@ void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job)
     if (ptxas->ahead)
         return;
     CONTEXT_DEFER(arena_cleanup, &arena);
-    /* Not by the first link of a process. */
+    /* A fork server is quicker, from the second link of a process on. */
     if (fork_server_pays(
             ptxas_command(&arena, ptxas, job, NULL, fork_server_files[0], fork_server_files[1])))
         return;

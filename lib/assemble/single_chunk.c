@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assemble/workitem.h"
 #include "base/buffer.h"
 #include "diag/diag.h"
 #include "distribute/files.h"
@@ -89,11 +90,7 @@ static enum link_code assemble(struct single_chunk *chunk)
 
     chunk->result.size = sizeof chunk->result;
     code = (enum link_code)table->assemble(table->state, &job, &chunk->result);
-    if (code == LINK_WARNED && chunk->result.cubin && chunk->result.cubin_size)
-        return LINK_OK;
-    if (code == LINK_OK && (!chunk->result.cubin || chunk->result.cubin_size == 0))
-        return LINK_INTERNAL;
-    return code;
+    return workitem_code(code, &chunk->result);
 }
 
 static struct bytes cubin_of(const struct single_chunk *chunk, enum link_code code)
@@ -127,7 +124,7 @@ static enum link_code run(struct single_chunk *chunk)
         return LINK_ENVIRONMENT;
     if (request->report && !write_report(chunk, code))
         return LINK_ENVIRONMENT;
-    /* Who keeps no reports reads it here. */
+    /* Without a report the messages are printed. */
     if ((!request->report || code != LINK_OK) && chunk->result.log)
         diag_text(text_of(chunk->result.log));
     if (code != LINK_OK)

@@ -12,8 +12,8 @@
 #include "diag/progress.h"
 #include "os/cleanup.h"
 
-/* One call of the assembler; it stands outside the recovery point, so that what the assembler had
- * already handed over when memory ran out can be freed. */
+/* One call of the assembler. It lives outside the recovery point, so that results can be freed when
+ * memory runs out inside. */
 struct call {
     const struct minilink_assembler *assembler;
     struct minilink_job job;
@@ -59,8 +59,8 @@ static void mark_failed(struct assemble_options *options, size_t index)
     }
 }
 
-/* For those who look on: the chunk is a slice of the worker's time, and what the assembler records
- * meanwhile is part of it. */
+/* Records the chunk as a slice of the worker's time, which has the slices of its functions in it.
+ */
 static void record(const struct call *call, const struct chunk_output *output, uint64_t start,
                    const char *success)
 {
@@ -77,15 +77,20 @@ static void record(const struct call *call, const struct chunk_output *output, u
     events_count_memory();
 }
 
-/* A plug-in is foreign code: a success without a cubin is a fault of its own. */
+enum link_code workitem_code(enum link_code code, const struct minilink_result *result)
+{
+    bool has_cubin = result->cubin && result->cubin_size;
+
+    if (code == LINK_OK && !has_cubin)
+        return LINK_INTERNAL;
+    return code == LINK_WARNED && has_cubin ? LINK_OK : code;
+}
+
 static enum link_code take_result(struct chunk_output *output, struct minilink_result *result,
                                   enum link_code code)
 {
     output->log = result->log;
-    if (code == LINK_OK && (!result->cubin || result->cubin_size == 0))
-        code = LINK_INTERNAL;
-    else if (code == LINK_WARNED && result->cubin && result->cubin_size)
-        code = LINK_OK;
+    code = workitem_code(code, result);
     if (code != LINK_OK) {
         free(result->cubin);
         return code;

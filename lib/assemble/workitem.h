@@ -73,6 +73,10 @@ void workitem_run(void *item);
 /* What the assembler is told of an item, but for its name. */
 struct minilink_job workitem_job(const struct work_item *item);
 
+/* The code of a call of an assembler, which is foreign code: a success without a cubin is a fault
+ * of its own, a warning beside one a success. */
+enum link_code workitem_code(enum link_code code, const struct minilink_result *result);
+
 /* True when the chunk is given up, because one before it failed. */
 bool workitem_is_cancelled(const struct work_item *item);
 

@@ -77,7 +77,7 @@ static uint8_t *read_bytes(int fd, size_t size)
     return NULL;
 }
 
-/* By its header, before there is memory for the rest. */
+/* Looks at the header alone, so that no memory is allocated for a file of any size. */
 static bool may_be_entry(int fd, const struct stat *status, const struct cache_key *key)
 {
     uint8_t header[ENTRY_HEADER_SIZE];
@@ -244,7 +244,7 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
         return;
     if (cache->watch && !watch_holds(cache->watch, kind != CACHE_LINK))
         return;
-    kept = malloc(sizeof *kept); /* what could not be taken back is not kept */
+    kept = malloc(sizeof *kept); /* only what can be taken back later is kept */
     if (!kept)
         return;
     *kept = (struct kept){NULL, kind, *key};

@@ -1,4 +1,4 @@
-/* file_hash.c: two memories in front of a file that is read: the process's and the folder's.
+/* file_hash.c: hashes are remembered by the process and in the cache folder.
  *
  * In the folder all hashes are one entry, under a key of its own: a list of records of which the
  * last is the youngest. Whoever adds one writes the list anew; of two that do so at the same time
@@ -19,7 +19,7 @@
 #include "os/file_version.h"
 #include "os/self_exec.h"
 
-/* Smaller files are read as fast as the folder's list, or nearly. */
+/* To read a smaller file takes about as long as to read the folder's list. */
 #define SMALLEST_KEPT ((uint64_t)16 << 20)
 
 /* More tools than one user has. The oldest goes first. */
@@ -152,13 +152,6 @@ static void keep_in_folder(struct cache *cache, const struct record *record)
     cache_store(cache, CACHE_FILES, &key, &value);
 }
 
-/* Whether the text stands in what was read: the piece, and the end of the one before it, which is
- * kept in front. */
-static bool has_text(const uint8_t *piece, size_t size, const char *text)
-{
-    return text && memmem(piece, size, text, strlen(text));
-}
-
 /* A file that is being hashed, and what must be let go of behind it. */
 struct reading {
     int fd;
@@ -197,8 +190,9 @@ static bool read_contents(struct reading *reading)
             return false;
         }
         key_bytes(&reading->key, (struct bytes){piece, size});
-        if (!record->has_text)
-            record->has_text = has_text(piece - before, before + size, reading->text);
+        if (reading->text && !record->has_text) /* the text may begin in the piece before */
+            record->has_text =
+                memmem(piece - before, before + size, reading->text, strlen(reading->text)) != NULL;
         before = size < MOST_TEXT ? size : MOST_TEXT;
         memmove(piece - before, piece + size - before, before);
     }

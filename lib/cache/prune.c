@@ -22,7 +22,7 @@
 #include "base/search.h"
 #include "cache/folder.h"
 
-/* A file that was not written to for so long, its writer has been killed: seconds. */
+/* Seconds after which an unfinished file's writer must have been killed. */
 #define ABANDONED_AFTER (60 * 60)
 
 #define STAMP_NAME "pruned"

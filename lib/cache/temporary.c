@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* More than threads that write at the same moment, as a rule; one that finds no slot is not
- * removed by a signal, but when the folder is pruned. */
+/* More than threads that write at the same moment, as a rule. A file without a slot is not removed
+ * by a signal, but when the folder is pruned. */
 #define SLOTS 64
 
 enum {
@@ -27,7 +27,7 @@ enum {
     SLOT_SET,
 };
 
-/* How often a millisecond is waited for a file that is being made. */
+/* Milliseconds to wait for a file that is being made. */
 #define PATIENCE 50
 
 static struct slot {

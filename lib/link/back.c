@@ -17,9 +17,8 @@
 #include "link/whole_program.h"
 #include "output/output.h"
 
-/* What libnvJitLink made went to the assembler as it was, and nothing had to be cut: measured,
- * nvlink merges that cubin as it is, its frames and data in the assembler's order, and its code for
- * other targets with it. */
+/* Whether the only chunk is libnvJitLink's PTX, unchanged. Measured: nvlink merges its cubin as it
+ * is, frames and data in the assembler's order, its code for other targets with it. */
 static bool is_lto_cubin(const struct link *link, const struct chunks *chunks,
                          const struct assembled *assembled)
 {
@@ -36,7 +35,7 @@ static bool read_lto_cubin(const struct link *link, const struct assembled *asse
                       (struct bytes){from->data, from->size});
 }
 
-/* What is wrong with a chunk's cubin has been said, or is by the merge; -v tells the code, too. */
+/* The error itself is reported by the reader or by the merge; -v adds its code. */
 static void tell_code(const struct assembled *assembled, size_t index, enum link_code code)
 {
     if (diag_state_get()->verbose)
@@ -77,8 +76,8 @@ static bool read_chunks(const struct link *link, const struct chunks *chunks,
     return ok;
 }
 
-/* Built-in code and a GPU's can be linked, which is good for trying things out, but nothing runs
- * it. libcudadevrt is nvcc's to name, the user's own code is the user's. */
+/* The built-in assembler's code can be linked with a GPU's, to try things out, but nothing runs the
+ * result. For libcudadevrt, which nvcc names and not the user, that is no warning but a caution. */
 static void warn_of_mixture(const struct link *link, const struct cubin *joined)
 {
     static const char text[] = "'%s' is machine code for a GPU, linked with code of the built-in "
@@ -179,7 +178,7 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
     return true;
 }
 
-/* A list on its way to its file, which appears behind the image only. */
+/* A list and its file, which gets its name after the image has its own. */
 struct list_file {
     const char *path; /* NULL = it is not wanted */
     struct buffer text;
@@ -266,7 +265,7 @@ static bool put_result(const struct link *link, const struct results *results,
     bool ok = product ? output_open_memory(output, &product->bytes)
                       : output_open(output, link->request->output);
 
-    /* What is written directly has no name to wait for. */
+    /* A device or pipe is written at once: look for changed inputs before. */
     ok = ok && (product || output->temporary || state_check_changes(link)) &&
          append_result(link, results, output) && output_finish(output);
     if (product)

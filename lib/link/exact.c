@@ -1,9 +1,9 @@
-/* exact.c: chunks to one program, and whether it is the one that the assembler would have made.
+/* exact.c: joins chunks to one program, and checks that the assembler would have made the same.
  *
- * What chunks must have in common is compared by the join. Bank 4 besides has an order that
- * follows from which kernel calls which function of the driver (split/closing.c), which the
- * splitter has read in the PTX. The assembler may know better: it drops calls that are never made.
- * So the order is worked out again from the calls that are left, and compared. */
+ * The join compares what all chunks must have in common. But the order of bank 4 depends on which
+ * kernel calls which function of the driver (split/closing.c). The splitter has read these calls in
+ * the PTX; the assembler drops calls that are never made. So the order is worked out again from the
+ * calls in the cubin, and compared. */
 #include "link/exact.h"
 
 #include <string.h>

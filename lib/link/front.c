@@ -224,7 +224,7 @@ static void mark_defined(struct table *names, const struct link *link, uint32_t 
         }
 }
 
-/* Linkers for host code say nothing; but here most names are mangled, and easily wrong. */
+/* Linkers for host code do not warn; but device code's names are mangled, and easily mistyped. */
 static void warn_of_unknown(const struct link *link)
 {
     const char *const *undefined = link->request->undefined;
@@ -258,8 +258,8 @@ bool front_link(struct link *link)
     return ok;
 }
 
-/* What the PTX came from is not looked at any more; cubins are, so that where there are no others
- * their pages would only be asked for again. */
+/* The inputs' PTX is not read again, so that their pages can go. Cubins are read again: a link of
+ * cubins alone keeps its pages. */
 void front_release(struct link *link)
 {
     program_free(&link->program);

@@ -3,8 +3,8 @@
  *     inputs -> members -> agreement -> program -> chunks -> cubins -> image -> file
  *
  * This file says in which order the stages run, and what is fixed from there on. A stage tells what
- * it did under -vv, and to those who observe the link, and reports all it finds wrong before it
- * returns false.
+ * it did under -vv and to the observation (--report, -time, ...), and has reported every error when
+ * it returns false.
  */
 #include "link/link.h"
 
@@ -22,14 +22,15 @@ static void enter(enum link_phase phase)
     diag_state_get()->phase = (uint8_t)phase;
 }
 
-/* Tells those who look on, and is false when nobody wants the link any more. */
+/* Shows the stage as progress. False when the link has been cancelled. */
 static bool begin(const struct link *link, const char *doing)
 {
     progress_stage(doing, 0, 0);
     return !cancellation_is_set(link->request->stop);
 }
 
-/* Merges; where that shows that functions of PTX must have fewer registers, once more. */
+/* Merges. Under --fit-registers a merge may ask for fewer registers: the chunks are assembled again
+ * with these, and merged once more. */
 static bool merge(const struct link *link, struct results *results)
 {
     const struct cut *cut = &results->cut;
@@ -127,7 +128,7 @@ static enum link_code run(void *argument)
     link->observation = observe_open(&link->request->observe, &observed);
     link->cache = cache_open(&link->request->cache, link->watch);
     ok = run_stages(link, &running->results);
-    /* What is wrong may be so for that reason alone. */
+    /* The errors may all come from an input that has changed meanwhile. */
     if (!ok && !cancellation_is_set(link->request->stop))
         state_check_changes(link);
     cache_finish(link->cache);

@@ -9,12 +9,12 @@
 #include "cache/file_hash.h"
 #include "diag/diag.h"
 
-/* Larger outputs would be copied for longer than it takes to make them of their chunks. */
+/* To copy a larger output takes longer than to make it of its cached chunks. */
 #define MOST_OUTPUT ((uint64_t)512 << 20)
 
 enum { PART_OUTPUT, PART_MESSAGES, PART_NOTES };
 
-/* What the list of modules depends on, and is not known before the program is linked. */
+/* Facts that the list of modules depends on and that only a link finds out. */
 enum { NOTE_SYSTEM_UNUSED = 1, NOTE_LAST_FIRST = 2 };
 
 static void add_member(struct key *key, const struct member *member)
@@ -87,7 +87,7 @@ static bool add_assembler(struct key *key, struct link *link, struct assembler *
     key_string(key, link->request->assembler.name);
     if (!state_has_ptx(link))
         return true;
-    /* It is wanted later, too. What is wrong with it is said then. */
+    /* It stays open for the link. If it cannot be opened, open_assembler() reports that later. */
     if (!assembler_try(assembler, &link->request->assembler))
         return false;
     watch_add_tool(link->watch, assembler_file(assembler, &link->request->assembler));
@@ -97,7 +97,7 @@ static bool add_assembler(struct key *key, struct link *link, struct assembler *
     return cached->has_identity;
 }
 
-/* The path stands in messages. Without one, the loader knows which file it is. */
+/* The path counts, as messages have it. */
 static bool add_compiler(struct key *key, const struct link *link, struct compiler *compiler,
                          const char *name)
 {
@@ -153,7 +153,7 @@ static bool find_key(struct link *link, struct assembler *assembler)
     return ok;
 }
 
-/* What the notes say becomes what the link would have found out. */
+/* Sets what the link would have found out. */
 static bool take_notes(struct link *link, struct bytes notes)
 {
     if (notes.size != 1)
@@ -197,7 +197,7 @@ static void store(const struct link *link, const struct chunks *chunks, struct b
     cache_store(link->cache, CACHE_LINK, &cached->key, &value);
 }
 
-/* A link that has ended well. */
+/* A link that has succeeded. */
 struct ended {
     const struct link *link;
     const struct results *results;
@@ -226,7 +226,8 @@ void link_cache_keep(struct link *link, const struct results *results)
     struct ended ended = {link, results};
 
     diag_record_end();
-    /* The output is there: without memory for a copy of it nothing is kept, and all is well. */
+    /* The output is written: when there is no memory for a copy it is not cached, which is no
+     * error. */
     if (link->cached.is_wanted && !link->cached.record.is_incomplete)
         context_run(keep, &ended);
 }

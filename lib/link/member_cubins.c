@@ -11,11 +11,10 @@
 #include "os/heap.h"
 #include "ptx/symbol.h"
 
-/* So many bytes are worth a thread: a third of a millisecond. */
+/* Bytes that are worth another thread: reading them takes a third of a millisecond. */
 #define WORTH_A_PART (1u << 20)
 
-/* What a merge takes for each section of the cubins, about. Large ones are code, which stays where
- * it is. */
+/* Memory that a merge takes for each section of the cubins, about; code stays where it is. */
 #define MEMORY_OF_A_SECTION 1152u
 
 struct reading {
@@ -46,8 +45,8 @@ static enum link_code run_reading(void *argument)
     return LINK_OK;
 }
 
-/* Reads one of libcudadevrt's cubins. nvcc names that library on every command line, so that what
- * cannot be read of it is left out: where something calls it, the functions are missing then. */
+/* Reads one of libcudadevrt's cubins, which nvcc names on every command line. One that cannot be
+ * read is left out; if something calls it, the functions are reported as missing. */
 static void read_system(struct reading *reading)
 {
     diag_silence(run_reading, reading);

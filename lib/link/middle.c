@@ -28,7 +28,7 @@ static void release_inputs(const void *inputs)
     inputs_release(inputs);
 }
 
-/* Who else assembles, or NULL. */
+/* The distributor or plan that assembles the chunks elsewhere; NULL = they are assembled here. */
 static const struct distribution *distribution_of(const struct link *link)
 {
     const struct distribution *wanted = &link->request->distribution;
@@ -36,7 +36,8 @@ static const struct distribution *distribution_of(const struct link *link)
     return wanted->program || wanted->emit_plan || wanted->resume_plan ? wanted : NULL;
 }
 
-/* A plan that is gone on with is that of the first time. */
+/* A resumed plan has the jobs of the first assembly. What is assembled again, in another form or
+ * with fewer registers, is no part of it. */
 static bool is_beyond_plan(const struct link *link, const struct cut *cut,
                            const struct assembled *assembled)
 {
@@ -44,8 +45,8 @@ static bool is_beyond_plan(const struct link *link, const struct cut *cut,
            (assembled->is_in_parts || assembled->fit || cut->replaced.count);
 }
 
-/* Nobody gains anything by chunks of an exact split that are assembled one after the other, unless
- * they are kept. */
+/* Chunks of an exact split gain nothing when they are assembled one after the other, unless a cache
+ * keeps them. */
 static bool wants_exact_chunks(const struct link *link)
 {
     const struct link_request *request = link->request;
@@ -117,7 +118,7 @@ static bool split(const struct link *link, struct cut *cut)
             diag_blame(LINK_ENVIRONMENT));
 }
 
-/* Whoever has a toolkit and asks for optimised code may expect that it runs. */
+/* Under -lto users expect code that runs. Where a ptxas is installed, say how to use it. */
 static void tell_of_ptxas(const struct assembler_request *request)
 {
     char *path = ptxas_find(request, NULL);
@@ -223,8 +224,8 @@ const struct chunk_cubin *middle_program(const struct assembled *assembled)
     return assembled->cubins.count == 1 ? assembled->cubins.list : NULL;
 }
 
-/* The assembler has made a whole program of another form than is wanted. Only a merge changes it.
- */
+/* The assembler has made a whole program with another ABI than --output-abi wants. Only a merge
+ * changes it. */
 static bool is_of_other_form(const struct link *link, const struct cut *cut,
                              const struct assembled *assembled)
 {
@@ -235,7 +236,8 @@ static bool is_of_other_form(const struct link *link, const struct cut *cut,
                                   link->request->output_abi);
 }
 
-/* False when nothing of the assembler's is kept. It is found out once for a link. */
+/* The assembler's identity for cache keys, found once for a link. False when its results are not
+ * cached. */
 static bool find_identity(const struct link *link, struct assembler *assembler,
                           const char *const *options, struct cache_key *identity)
 {
@@ -287,7 +289,8 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
     };
     enum link_code code;
 
-    /* Whoever goes on with a plan must find the chunks that it was made of. */
+    /* With a plan, no chunk may come from the cache: the run that resumes it must find all of them.
+     */
     if (!request->distribution.emit_plan && !request->distribution.resume_plan && !assembled->fit &&
         find_identity(link, &assembled->assembler, wanted.options, &wanted.identity))
         wanted.cache = link->cache;
@@ -346,7 +349,7 @@ static bool plan_nothing(const struct link *link)
             (remote_chunks_plan_nothing(wanted) == LINK_OK || diag_blame(LINK_ENVIRONMENT)));
 }
 
-/* Whether a CPU is free beside the one that compiles LTO-IR. */
+/* Whether a CPU is free while another compiles LTO-IR. */
 static bool has_free_cpu(const struct link *link)
 {
     const struct link_request *request = link->request;
@@ -355,8 +358,8 @@ static bool has_free_cpu(const struct link *link)
            !pool_sequential_reason();
 }
 
-/* Whether LTO-IR alone is linked, to a program that ptxas assembles on this machine and that no
- * cache may have. Machine code may be libcudadevrt's, which is left out when nothing calls it. */
+/* Whether only LTO-IR is linked, and ptxas will assemble the program on this machine: no cache can
+ * have it. Cubins may be libcudadevrt's, which is dropped when nothing calls it. */
 static bool is_ptxas_certain(const struct link *link)
 {
     const struct link_request *request = link->request;
@@ -436,7 +439,7 @@ bool middle_fit(const struct link *link, const struct cut *cut, struct assembled
     return middle_assemble(link, cut, assembled);
 }
 
-/* Cuts the program into one chunk instead. */
+/* Makes one chunk of the program in place of several. */
 static bool split_whole(const struct link *link, struct cut *cut)
 {
     const struct split_request wanted = {.wanted = 1, .arch = link->members.arch};

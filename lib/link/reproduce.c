@@ -104,7 +104,7 @@ static bool add_inputs(struct reproduction *reproduction, const struct inputs *i
         const struct input_file *file = &inputs->files[i];
         const char *place = place_in_tar(reproduction, file->path);
 
-        /* What -l finds and has no device code may have any size. */
+        /* A shared library has no device code, and may be huge. */
         if (file->library && file->kind == FILE_SHARED_OBJECT)
             continue;
         if (!add(reproduction, place, file->data))
@@ -138,7 +138,7 @@ static bool add_words(struct reproduction *reproduction, const struct link_reque
     return true;
 }
 
-/* Which programs this link is of; nothing that tells of the user. */
+/* version.txt: what links; nothing that could identify the user. */
 static void describe(struct reproduction *reproduction, const struct assembler_request *request)
 {
     static const char *const variables[] = {"MAKEFLAGS", "LIBNVVM_DISABLE_CONCURRENT_API"};

@@ -12,7 +12,7 @@
 #include "diag/diag.h"
 #include "output/output.h"
 
-/* Nothing where `directory` is NULL; else it is made when it is missing. */
+/* Writes directory/stem.suffix, or directory/stem-index.suffix unless index is SIZE_MAX. */
 static bool write_one(const char *directory, const char *stem, size_t index, const char *suffix,
                       struct bytes bytes)
 {

@@ -1,4 +1,4 @@
-/* state.c: what several stages ask of the state, and its end. */
+/* state.c: questions that several stages ask about a link, and freeing it. */
 #include "link/state.h"
 
 #include <stdlib.h>
@@ -56,7 +56,8 @@ bool state_is_split(const struct link *link)
            (link->request->chunk_count > 1 && !state_may_be_exact(link));
 }
 
-/* Where the code must be what another part of the link or a debugger asks for, it is one piece. */
+/* Chunks can be whole programs only where nothing else is merged with them and no option needs all
+ * code in one piece. */
 bool state_is_exact(const struct link *link)
 {
     const struct link_request *request = link->request;
@@ -125,7 +126,7 @@ bool state_is_void(const struct link *link, const struct chunks *chunks)
     return true;
 }
 
-/* An exact split that was not asked for shows in nothing but the time it takes. */
+/* An exact split that the user did not ask for must not show in the output. */
 static bool has_split(const struct link *link, const struct chunks *chunks)
 {
     return chunks->count > 1 && (!chunks->is_exact || link->agreement.split_compile_extended != 1);

@@ -47,7 +47,7 @@ const char *facts_output_kind(const struct observation *observation)
     return observation->places->type == ET_REL ? "relocatable" : "executable";
 }
 
-/* What is known while the image is taken in. */
+/* State while the image's places are read. */
 struct taking {
     struct observation *observation;
     const struct merge_report *report;

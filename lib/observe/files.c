@@ -58,7 +58,8 @@ bool observe_prepare(struct observation *observation)
     return ok && open_times(observation);
 }
 
-/* What others print to the same file does not count as rows. */
+/* Whether an earlier link has appended to the file. Not where it was opened without O_APPEND, as
+ * standard output may be: there, others print, too. */
 static bool has_rows(int fd)
 {
     struct stat status;

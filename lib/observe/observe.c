@@ -121,7 +121,7 @@ static const char *kind_name(uint32_t kind)
     }
 }
 
-/* Objects, each once; at once, as a link that fails is to be looked into, too. */
+/* --trace: each object once. Printed at once, so that a link that fails later can be examined. */
 static void print_inputs(const struct members *members)
 {
     struct buffer text = {0};
@@ -168,7 +168,7 @@ void observe_members(struct observation *observation, const struct members *memb
         print_inputs(members);
 }
 
-/* The member of that name, or the only one that a module of LTO-IR was made of ("lto.ptx(a.o)"). */
+/* The member of that name, or the one member that LTO-IR's PTX was made of ("lto.ptx(a.o)"). */
 static uint32_t find_member(const struct observation *observation, const char *name)
 {
     uint32_t found = table_find(&observation->member_names, text_of(name));
@@ -220,7 +220,7 @@ void observe_agreement(struct observation *observation, const struct agreement *
     }
 }
 
-/* What became of the members, now that all that may be left out is. */
+/* Notes the members' final roles: libcudadevrt has been dropped by now where nothing calls it. */
 static void settle_members(struct observation *observation, const struct members *members)
 {
     for (size_t i = 0; i < members->count; i++) {
@@ -259,7 +259,7 @@ static void drop_symbol(struct observation *observation, const struct program_sy
                });
 }
 
-/* Definitions of a module that others' count for. */
+/* Functions of a module that lost to another module's definition. */
 static void drop_losers(struct observation *observation, const struct program *program,
                         uint32_t module)
 {
@@ -356,7 +356,7 @@ void observe_chunks(struct observation *observation, const struct chunks *chunks
     take_symbols(observation, chunks);
 }
 
-/* What the splitter expected of each chunk, in the time that all of them took. */
+/* The splitter's estimate of each chunk: its weight's share of the time of all. */
 static void estimate(struct observation *observation)
 {
     double weight = 0, time = 0;

@@ -88,7 +88,7 @@ static void put_chunks(struct row *row, const char *suffix)
     }
 }
 
-/* What a stage had before it. */
+/* A stage's input. */
 static void put_inputs(struct row *row, const char *stage)
 {
     const struct observation *observation = row->observation;
