@@ -120,16 +120,16 @@ $(BUILD)/libminilink.a: $(LIB_OBJECTS)
 # What os/fork_server preloads into ptxas is a part of the program, as bytes; nothing of a sanitizer's or gcov's is in it.
 PLAIN_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -Ilib -O2 -fPIC -pthread $(WARNINGS) $(CPPFLAGS)
 PRELOAD = lib/os/preload/fork_server.c lib/os/fork_serve.c
-$(BUILD)/preload.so: $(PRELOAD) lib/os/fork_serve.h lib/os/fork_message.h
+$(BUILD)/preload.so: $(PRELOAD) lib/os/fork_serve.h
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(PLAIN_CC) -shared -s -Wl,-z,defs -o $@ $(PRELOAD) -ldl
 
-$(BUILD)/plain_program: test/unit/os/plain_program.c lib/os/fork_serve.c lib/os/fork_serve.h lib/os/fork_message.h
+$(BUILD)/plain_program: test/unit/os/plain_program.c lib/os/fork_serve.c lib/os/fork_serve.h
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(PLAIN_CC) -o $@ $(filter %.c,$^)
 
 $(BUILD)/preload.c: $(BUILD)/preload.so
-	$(Q){ echo '#include "os/fork_server_image.h"'; echo 'const unsigned char fork_server_image[] = {'; \
+	$(Q){ echo '#include "os/fork_serve.h"'; echo 'const unsigned char fork_server_image[] = {'; \
 	    od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; echo '};'; \
 	    echo 'const size_t fork_server_image_size = sizeof fork_server_image;'; } > $@
 

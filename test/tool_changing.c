@@ -13,7 +13,7 @@
  *
  * Nobody can tell a file whose writer stands still for long from one that is complete. Where the
  * scheduler keeps the writer in the middle of a file for longer than minilink waits for one
- * (50 ms, os/file_version.c), the output of what the file held meanwhile is right, too. */
+ * (50 ms, os/file.c), the output of what the file held meanwhile is right, too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -24,7 +24,6 @@
 #include "base/arch.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "link/link.h"
 
 #define OUTPUT        "stress.cubin"

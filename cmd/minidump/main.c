@@ -7,7 +7,6 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "link/link.h"
 #include "os/cleanup.h"
 #include "output/std_streams.h"

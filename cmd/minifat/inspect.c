@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "input/bitcode.h"
 #include "input/rawcode.h"

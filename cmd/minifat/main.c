@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "link/link.h"
 #include "os/cleanup.h"
 #include "output/output.h"

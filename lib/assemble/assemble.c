@@ -14,7 +14,6 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "diag/events.h"
 #include "diag/progress.h"
 #include "os/cancellation.h"

@@ -9,7 +9,6 @@
 #include "base/context.h"
 #include "cache/file_hash.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "toy/builtin.h"
 
 static bool open_ptxas(struct assembler *assembler, const struct assembler_request *request)

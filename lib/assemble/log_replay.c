@@ -10,8 +10,8 @@
 #include "base/context.h"
 #include "base/search.h"
 #include "base/table.h"
-#include "base/text_scan.h"
-#include "diag/diag_state.h"
+#include "base/text.h"
+#include "diag/diag.h"
 #include "diag/log_line.h"
 #include "ptx/lexer.h"
 

@@ -14,7 +14,6 @@
 #include "base/context.h"
 #include "cache/cache.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "minilink/assembler.h"
 
 /* Where one chunk's results go. */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/text_scan.h"
+#include "base/text.h"
 
 bool arch_parse(struct text name, const char *prefix, struct arch *arch)
 {

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes that a context has for the state of messages (diag/diag_state.h). */
+/* Bytes that a context has for the state of messages (diag/diag.h). */
 #define CONTEXT_STATE_SIZE 128
 
 /* Result codes. 0 to 13 are the elfLink codes (minilink-internals(7), Result codes); those without

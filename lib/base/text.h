@@ -131,6 +131,33 @@ static inline bool text_take_part(struct text *list, struct text *part)
     return false;
 }
 
+/* Takes the first line, without its line feed, off *text. False when nothing is left. */
+static inline bool text_scan_line(struct text *text, struct text *line)
+{
+    const char *end = text->size ? memchr(text->data, '\n', text->size) : NULL;
+
+    if (text->size == 0)
+        return false;
+    *line = (struct text){text->data, end ? (size_t)(end - text->data) : text->size};
+    *text = text_drop(*text, line->size + (end != NULL));
+    return true;
+}
+
+/* Takes the decimal digits off the front of *text. A number too large for 64 bits is UINT64_MAX.
+ * False when there are none. */
+static inline bool text_scan_number(struct text *text, uint64_t *number)
+{
+    size_t at = 0;
+
+    for (*number = 0; at < text->size && text_is_digit(text->data[at]); at++)
+        if (__builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, (unsigned)(text->data[at] - '0'), number))
+            *number = UINT64_MAX;
+    if (at > 0) /* an empty text may have no data to go on from */
+        *text = text_drop(*text, at);
+    return at > 0;
+}
+
 /* The characters as bytes. */
 static inline struct bytes text_bytes(struct text t)
 {

@@ -16,7 +16,7 @@
 
 #include "base/context.h"
 #include "os/descriptor.h"
-#include "os/file_version.h"
+#include "os/file.h"
 #include "os/self_exec.h"
 
 /* To read a smaller file takes about as long as to read the folder's list. */

@@ -11,7 +11,6 @@
 #include "base/renames.h"
 #include "command/response_file.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "link/link.h"
 
 enum options_action {

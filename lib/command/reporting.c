@@ -7,7 +7,6 @@
 #include "base/context.h"
 #include "command/option_table.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "output/std_streams.h"
 
 /* A terminal that shows colours, unless the user wants none (no-color.org). */

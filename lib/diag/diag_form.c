@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "diag/escape.h"
 #include "diag/json_tree.h"
 

@@ -5,7 +5,6 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 
 /* The marks and the name that a message begins with in nvlink's form, without the colon:
  * "@E@", "error   ". */

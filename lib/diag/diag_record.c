@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "diag/diag_state.h"
+#include "diag/diag.h"
 
 #define NO_PLACE UINT32_MAX
 

@@ -10,7 +10,6 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 
 /* Which of the messages that say the same `body` is: a number for diag_tally_admit. */
 uint64_t diag_tally_family(const struct diag_state *state, enum diag_severity severity,

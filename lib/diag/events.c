@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/search.h"
-#include "diag/diag_state.h"
+#include "diag/diag.h"
 
 #define BLOCK_BYTES (64u * 1024u)
 

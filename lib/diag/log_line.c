@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/text_scan.h"
+#include "base/text.h"
 
 static const struct {
     struct text name;

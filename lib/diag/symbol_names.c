@@ -5,9 +5,9 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "diag/demangle.h"
-#include "diag/diag_state.h"
+#include "diag/diag.h"
 
 const char **symbol_names_shown(const struct text *names, size_t count, struct arena *arena)
 {

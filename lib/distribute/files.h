@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "input/watch.h"
-#include "os/file_version.h"
+#include "os/file.h"
 
 /* A whole file. Start with {0}. */
 struct file_contents {

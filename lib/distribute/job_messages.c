@@ -8,7 +8,7 @@
 
 #include "base/context.h"
 #include "base/table.h"
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "diag/log_line.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <xxhash.h>
 
-#include "base/text_scan.h"
+#include "base/text.h"
 
 static const char format[] = "minilink-report 1 ";
 

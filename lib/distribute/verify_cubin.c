@@ -10,7 +10,6 @@
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "input/rawcode.h"
 #include "minilink/assembler.h"
 

@@ -148,7 +148,7 @@ static bool map_file(struct inputs *inputs, struct input_file *file, int fd,
     inputs->mapping_count++;
     *mapping =
         (struct mapping){.start = start, .size = size, .path = file->path, .version = *version};
-    mapping_enter(mapping);
+    cleanup_enter_mapping(mapping);
     file->mapping = mapping;
     file->data = (struct bytes){start, size};
     return true;
@@ -164,7 +164,7 @@ static void unmap_file(struct input_file *file)
 {
     if (!file->mapping)
         return;
-    mapping_remove(file->mapping);
+    cleanup_remove_mapping(file->mapping);
     unmap((struct bytes){file->mapping->start, file->mapping->size});
     file->mapping = NULL;
 }
@@ -382,7 +382,7 @@ static void unmap_all(struct inputs *inputs)
 
         if (!file->mapping)
             continue;
-        mapping_remove(file->mapping);
+        cleanup_remove_mapping(file->mapping);
         pages = pages_of(file);
         if (pages.data + pages.size == range.data) {
             range = (struct bytes){pages.data, pages.size + range.size};

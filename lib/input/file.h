@@ -14,8 +14,8 @@
 #include "base/text.h"
 #include "input/library.h"
 #include "input/watch.h"
-#include "os/file_identity.h"
-#include "os/mapping.h"
+#include "os/file.h"
+#include "os/cleanup.h"
 
 enum file_kind {
     FILE_EMPTY,         /* no bytes */

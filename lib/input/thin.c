@@ -11,7 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "input/file.h"
 #include "os/descriptor.h"

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "os/file_version.h"
+#include "os/file.h"
 
 struct watched;
 

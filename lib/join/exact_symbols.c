@@ -1,7 +1,7 @@
 /* exact_symbols.c: the symbols of the program, their order, numbers and names. */
 #include <string.h>
 
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "os/c_locale.h"
+#include "os/thread.h"
 
 /* That a write may bring. */
 static const int signals[] = {SIGPIPE, SIGXFSZ};
@@ -24,7 +24,7 @@ bool caller_state_save(struct caller_state *saved)
     list_signals(&set);
     sigpending(&saved->pending);
     pthread_sigmask(SIG_BLOCK, &set, &saved->blocked);
-    saved->locale = c_locale_use();
+    saved->locale = thread_use_c_locale();
     return true;
 }
 

@@ -8,7 +8,6 @@
 #include "base/context.h"
 #include "command/options.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "minilink/minilink.h"
 #include "os/cancellation.h"
 

@@ -6,7 +6,7 @@
 #include "library/caller_state.h"
 #include "library/handle.h"
 #include "link/link.h"
-#include "os/stack.h"
+#include "os/thread.h"
 
 /* What a call may put on the caller's stack: 26 to 44 KiB were measured, of links with each
  * assembler, LTO-IR and a cache. A message alone takes 6. */
@@ -44,7 +44,7 @@ static enum link_code refuse_stack(void *left)
 
 int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument)
 {
-    size_t left = link->is_command ? SIZE_MAX : stack_left();
+    size_t left = link->is_command ? SIZE_MAX : thread_stack_left();
     struct caller_state saved;
     enum link_code code;
 

@@ -6,7 +6,6 @@
 #include "cubin/empty.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "input/modules.h"
 #include "join/join.h"
 #include "link/dependencies.h"

@@ -6,7 +6,6 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "link/member_cubins.h"
 #include "link/save_temps.h"
 #include "link/stages.h"

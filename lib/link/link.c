@@ -10,7 +10,6 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "diag/progress.h"
 #include "link/link_cache.h"
 #include "link/stages.h"

@@ -8,7 +8,6 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "link/exact.h"
 #include "link/verbose.h"
 #include "link/save_temps.h"

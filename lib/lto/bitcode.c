@@ -9,7 +9,7 @@
 
 #include "base/context.h"
 #include "base/name_list.h"
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "input/bitcode.h"
 #include "lto/bitcode_join.h"

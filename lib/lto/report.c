@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "diag/events.h"
 #include "lto/child.h"

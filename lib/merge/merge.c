@@ -11,7 +11,6 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 
 #define FIRST_WARNED 90u /* target for which nvlink 13.0 warns of -preserve-relocs */
 

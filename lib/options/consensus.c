@@ -6,7 +6,6 @@
 #include "options/consensus.h"
 
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "input/select.h"
 #include "options/embedded.h"
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,9 @@
 
 /* What version 1 says for none is more than any machine has, in whole pages. */
 #define MEMORY_MOST (UINT64_C(1) << 62)
+
+/* Linux itself has 8192 at most. */
+#define MOST_PROCESSORS ((size_t)1 << 16)
 
 /* A mount point, and the limit that a folder below it sets (0 = none). */
 struct hierarchy {
@@ -183,6 +187,39 @@ uint64_t cgroup_cpu_limit(const char *root)
     };
 
     return find_limit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies);
+}
+
+/* The kernel refuses masks that are smaller than its own (sched_getaffinity(2)). 0 where it refuses
+ * all. */
+static size_t count_affinity(void)
+{
+    size_t count = 0;
+
+    for (size_t most = CPU_SETSIZE; count == 0 && most <= MOST_PROCESSORS; most *= 2) {
+        size_t size = CPU_ALLOC_SIZE(most);
+        cpu_set_t *set = CPU_ALLOC(most);
+        int failed = set ? sched_getaffinity(0, size, set) : -1;
+
+        if (!failed)
+            count = (size_t)CPU_COUNT_S(size, set);
+        CPU_FREE(set);
+        if (failed && (!set || errno != EINVAL))
+            break;
+    }
+    return count;
+}
+
+size_t cgroup_processors(const char *root)
+{
+    size_t count = count_affinity();
+    uint64_t limit = cgroup_cpu_limit(root);
+
+    if (count == 0) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+        count = online > 0 ? (size_t)online : 1;
+    }
+    return limit && limit < count ? (size_t)limit : count;
 }
 
 uint64_t cgroup_memory_limit(const char *root)

@@ -1,5 +1,5 @@
-/* cgroup.h: what the control groups of this process leave it, as containers, systemd (CPUQuota=,
- * MemoryMax=) and batch systems set them.
+/* cgroup.h: which processors and how much memory this process may use: what its control groups
+ * leave it, as containers, systemd (CPUQuota=, MemoryMax=) and batch systems set them.
  *
  * Both versions of Linux's interface, where everybody mounts them (cgroups(7)); the limits of the
  * process's own group and of all above it hold, and the smallest counts. A file that is missing or
@@ -11,6 +11,10 @@
 
 /* Processors whose time the groups may use, rounded up; 0 = no limit. */
 uint64_t cgroup_cpu_limit(const char *root);
+
+/* Processors that this process may use: those that it may run on (sched_getaffinity(2), which
+ * taskset, cpusets and batch systems set), but no more than cgroup_cpu_limit(). At least 1. */
+size_t cgroup_processors(const char *root);
 
 /* Bytes that the groups may have; 0 = no limit. */
 uint64_t cgroup_memory_limit(const char *root);

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "os/exec.h"
-#include "os/mapping.h"
 
 /* The program's own statuses, as link/link.h has them. */
 #define STATUS_ERROR       1
@@ -51,6 +50,9 @@ static atomic_bool is_prepared;
 /* What another thread has handed over. */
 static struct end handed;
 static atomic_flag is_handed = ATOMIC_FLAG_INIT;
+
+/* A list, which is only searched when the program is about to end. */
+static _Atomic(struct mapping *) mappings;
 
 /* Tokens must not be given back twice. */
 static atomic_flag is_finishing = ATOMIC_FLAG_INIT;
@@ -121,10 +123,48 @@ static bool is_fault(const siginfo_t *info)
     return info->si_code > 0;
 }
 
+void cleanup_enter_mapping(struct mapping *mapping)
+{
+    mapping->previous = NULL;
+    mapping->next = atomic_load(&mappings);
+    if (mapping->next)
+        mapping->next->previous = mapping;
+    atomic_store(&mappings, mapping);
+}
+
+void cleanup_remove_mapping(struct mapping *mapping)
+{
+    if (mapping->next)
+        mapping->next->previous = mapping->previous;
+    if (mapping->previous)
+        mapping->previous->next = mapping->next;
+    else
+        atomic_store(&mappings, mapping->next);
+}
+
+const struct mapping *cleanup_find_mapping(const void *address)
+{
+    const struct mapping *mapping = atomic_load(&mappings);
+
+    while (mapping && (uintptr_t)address - (uintptr_t)mapping->start >= mapping->size)
+        mapping = mapping->next;
+    return mapping;
+}
+
+/* One whose file has changed since, or NULL. */
+static const struct mapping *find_changed_mapping(void)
+{
+    const struct mapping *mapping = atomic_load(&mappings);
+
+    while (mapping && !file_version_change(&mapping->version, mapping->path))
+        mapping = mapping->next;
+    return mapping;
+}
+
 /* What was checked in an input that has changed since is no longer so. */
 static void blame_change(struct end *end)
 {
-    const struct mapping *mapping = mapping_find_changed();
+    const struct mapping *mapping = find_changed_mapping();
 
     if (mapping)
         *end = (struct end){.status = STATUS_ENVIRONMENT,
@@ -136,7 +176,7 @@ static void blame_change(struct end *end)
 /* A page that is not there any more is the input's fault. */
 static void blame_input(struct end *end, const void *address)
 {
-    const struct mapping *mapping = mapping_find(address);
+    const struct mapping *mapping = cleanup_find_mapping(address);
     struct stat status;
 
     if (!mapping) {

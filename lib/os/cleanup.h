@@ -6,6 +6,10 @@
  * is the thread that called cleanup_prepare(). Whatever happens in another one is handed over. */
 #pragma once
 
+#include <stddef.h>
+
+#include "os/file.h"
+
 /* Has `clean_up` (or NULL) called, which must be async-signal-safe, once and before the program
  * ends otherwise than by a return from main() behind cleanup_expected(). Signals that were ignored
  * or caught before, as by nohup and by sanitizers, are left alone. `program` stands in front of
@@ -31,3 +35,22 @@ void cleanup_stack_close(void *stack);
  * for one, this tells so, cleans up, and ends the program with the status of a failed link. What
  * function() raises must not get out of it. */
 void cleanup_guard(void (*function)(void *argument), void *argument);
+
+/* An input that is mapped: when somebody else makes its file shorter, pages go away that are being
+ * read; when he writes to it, it may hold other numbers than those that were checked. A crash is
+ * blamed on it then. */
+struct mapping {
+    const void *start;
+    size_t size;
+    const char *path;
+    struct file_version version; /* of the file, before it was mapped */
+    struct mapping *previous, *next;
+};
+
+/* Enters `mapping`, whose first four members are set, and takes it out again: both in the link
+ * thread, while no other reads the file. The caller keeps it in between. */
+void cleanup_enter_mapping(struct mapping *mapping);
+void cleanup_remove_mapping(struct mapping *mapping);
+
+/* The one that `address` lies in, or NULL. Async-signal-safe. */
+const struct mapping *cleanup_find_mapping(const void *address);

@@ -20,8 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/fork_message.h"
-
 /* How soon the end of a job is seen where there is no pidfd. */
 #define TICK_MILLISECONDS 20
 

@@ -14,9 +14,8 @@
 #include "base/text.h"
 #include "os/capture.h"
 #include "os/descriptor.h"
-#include "os/fork_message.h"
+#include "os/fork_serve.h"
 #include "os/fork_servers.h"
-#include "os/fork_server_image.h"
 
 /* How soon a cancelled job is given up. */
 #define TICK_MILLISECONDS 20

@@ -13,8 +13,8 @@
 
 #include "base/text.h"
 #include "os/descriptor.h"
-#include "os/file_version.h"
-#include "os/fork_message.h"
+#include "os/file.h"
+#include "os/fork_serve.h"
 
 /* Servers that wait at a time, that work and are known, and kinds of jobs that are remembered. */
 #define MOST_IDLE  64

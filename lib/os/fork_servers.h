@@ -39,7 +39,7 @@ void fork_servers_shut_down(void);
 /* What a server was started for in vain is run plainly from now on. */
 void fork_servers_give_up(XXH128_hash_t kind);
 
-/* Sends a request (fork_message.h) with descriptors. False with errno. */
+/* Sends a request (fork_serve.h) with descriptors. False with errno. */
 bool fork_servers_ask(int control, unsigned char request, const int *descriptors, size_t count);
 
 /* A socket that keeps messages apart; its ends are no standard descriptors. False with errno. */

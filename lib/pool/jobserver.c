@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "diag/diag.h"
 
 /* Larger numbers are no descriptors. */

@@ -18,9 +18,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "os/c_locale.h"
+#include "os/thread.h"
 #include "os/cleanup.h"
-#include "os/processors.h"
+#include "os/cgroup.h"
 #include "pool/pqueue.h"
 
 struct thread_entry {
@@ -115,7 +115,7 @@ static void *worker_main(void *argument)
     pthread_mutex_lock(&pool->mutex);
     worker_number = ++pool->numbered;
     take_name();
-    c_locale_use(); /* a thread begins with the program's, not with its maker's */
+    thread_use_c_locale(); /* a thread begins with the program's, not with its maker's */
     while ((task = next_task(pool)) != NULL) {
         pthread_mutex_unlock(&pool->mutex);
         task->func(task->arg);
@@ -296,7 +296,7 @@ size_t pool_cpu_count(void)
     size_t count = atomic_load_explicit(&known, memory_order_relaxed);
 
     if (count == 0) {
-        count = processors_count("");
+        count = cgroup_processors("");
         atomic_store_explicit(&known, count, memory_order_relaxed);
     }
     return count;

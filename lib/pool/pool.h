@@ -50,7 +50,7 @@ void pool_destroy(struct pool *pool);
  * that keep something for each worker need no lock then. */
 size_t pool_worker(void);
 
-/* Processors that this process may use (os/processors.h), at least 1, as it was when it was first
+/* Processors that this process may use (os/cgroup.h), at least 1, as it was when it was first
  * asked: a link of two small texts would notice the files that are read for it. */
 size_t pool_cpu_count(void);
 

@@ -3,7 +3,6 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "ptx/lexer.h"
 
 static struct text rest_from(struct text text, const char *at)

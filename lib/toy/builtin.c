@@ -6,7 +6,6 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "toy/phases.h"
 
 #define PROGRAM "builtin"

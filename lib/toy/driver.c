@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "toy/body_steps.h"
 #include "toy/budget.h"

@@ -10,7 +10,7 @@
 
 #include "base/context.h"
 #include "base/search.h"
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "cubin/format.h"
 
 #define DWARF_VERSION    2u

@@ -11,7 +11,6 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 
 /* The fuzzer: called by libFuzzer, or by standalone.c. Always returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,7 +3,6 @@
 #include <stdint.h>
 
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
 

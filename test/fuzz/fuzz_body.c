@@ -2,7 +2,7 @@
  * again. */
 #include <stdlib.h>
 
-#include "diag/diag_state.h"
+#include "diag/diag.h"
 #include "toy/encode.h"
 #include "toy/parse.h"
 

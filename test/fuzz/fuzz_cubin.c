@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "join/join.h"
 #include "unit/cubin/cubin_image.h"
 

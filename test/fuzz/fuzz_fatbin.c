@@ -3,7 +3,6 @@
 #include <stdint.h>
 
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "input/member.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,6 @@
 #include "../../cmd/minifat/inspect.h"
 #include "../../cmd/minifat/pack.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "input/offload.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

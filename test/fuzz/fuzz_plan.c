@@ -5,7 +5,6 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "distribute/jobfile.h"
 #include "distribute/job_report.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "ptx/initialiser.h"
 #include "ptx/module.h"
 #include "split/split.h"

@@ -5,7 +5,6 @@
 
 #include "assemble/log_replay.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "toy/parse.h"
 
 struct parsed {

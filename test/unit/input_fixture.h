@@ -10,7 +10,6 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "input/fatbin.h"
 
 #define FIXTURES "fixtures/fatbin/"

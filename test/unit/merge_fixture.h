@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "merge/merge.h"
 #include "suite.h"
 

@@ -6,7 +6,6 @@
 #include "base/context.h"
 #include "command/options.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "suite.h"
 
 static struct diag_sink sink;

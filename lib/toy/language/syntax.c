@@ -7,7 +7,7 @@
 #include "toy/language/syntax.h"
 
 #include "base/search.h"
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "toy/language/opcode.h"
 
 struct row {

@@ -2,7 +2,7 @@
  */
 #include "toy/language/syntax.h"
 
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "toy/language/opcode.h"
 
 /* The instruction's words, as far as operands depend on them. */

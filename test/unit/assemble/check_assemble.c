@@ -16,7 +16,6 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "pool/pool.h"
 #include "diag/log_line.h"
 #include "suite.h"

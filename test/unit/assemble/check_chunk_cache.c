@@ -9,7 +9,6 @@
 #include "assemble/assemble.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "files.h"
 #include "suite.h"
 

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "suite.h"
 
 /* What has been cleaned up, in order. */

@@ -18,7 +18,6 @@
 #include "cache/folder.h"
 #include "cache/temporary.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "files.h"
 #include "suite.h"
 

@@ -8,7 +8,6 @@
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "files.h"
 #include "suite.h"
 

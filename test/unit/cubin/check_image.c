@@ -14,7 +14,6 @@
 #include "cubin/format.h"
 #include "cubin/image.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "output/output.h"
 #include "files.h"
 #include "suite.h"

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "diag/diag_state.h"
 #include "suite.h"
 
 static struct diag_sink sink;

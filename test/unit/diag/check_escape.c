@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "suite.h"
 
 static void shows(struct text text, const char *expected)

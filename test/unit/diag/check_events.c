@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/context.h"
-#include "diag/diag_state.h"
+#include "diag/diag.h"
 #include "suite.h"
 
 struct worker {

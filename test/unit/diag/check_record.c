@@ -6,7 +6,6 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/diag_record.h"
-#include "diag/diag_state.h"
 #include "suite.h"
 
 static struct diag_record record;

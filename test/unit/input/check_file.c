@@ -377,15 +377,15 @@ TEST(the_file_behind_an_address_is_known_while_it_is_mapped)
 
         starts[i] = data.data;
         ck_assert_str_eq(mapping->path, operands[i].name);
-        ck_assert_ptr_eq(mapping_find(data.data), mapping);
-        ck_assert_ptr_eq(mapping_find(data.data + data.size - 1), mapping);
-        ck_assert_ptr_ne(mapping_find(data.data + data.size), mapping);
-        ck_assert_ptr_ne(mapping_find(data.data - 1), mapping);
+        ck_assert_ptr_eq(cleanup_find_mapping(data.data), mapping);
+        ck_assert_ptr_eq(cleanup_find_mapping(data.data + data.size - 1), mapping);
+        ck_assert_ptr_ne(cleanup_find_mapping(data.data + data.size), mapping);
+        ck_assert_ptr_ne(cleanup_find_mapping(data.data - 1), mapping);
     }
-    ck_assert_ptr_null(mapping_find(&inputs));
+    ck_assert_ptr_null(cleanup_find_mapping(&inputs));
     inputs_close(&inputs);
     for (size_t i = 0; i < 3; i++)
-        ck_assert_ptr_null(mapping_find(starts[i]));
+        ck_assert_ptr_null(cleanup_find_mapping(starts[i]));
 }
 
 /* More than a process may have mappings. */

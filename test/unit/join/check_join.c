@@ -6,7 +6,6 @@
 #include "cubin/format.h"
 #include "cubin/mercury.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "join/join.h"
 #include "unit/cubin/cubin_image.h"
 #include "files.h"

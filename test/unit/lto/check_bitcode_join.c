@@ -1,6 +1,5 @@
 /* check_bitcode_join.c: parts of a program, each of which defines some of it, as one module. */
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "lto/bitcode_join.h"
 #include "suite.h"
 

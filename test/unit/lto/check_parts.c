@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "input/used.h"
 #include "lto/parts.h"
 #include "suite.h"

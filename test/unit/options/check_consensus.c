@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "options/consensus.h"
 #include "options/forward.h"
 #include "suite.h"

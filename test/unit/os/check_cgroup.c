@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "os/folder.h"
-#include "os/processors.h"
 #include "suite.h"
 
 #define V2 "/sys/fs/cgroup"
@@ -178,17 +177,17 @@ TEST(processors_are_those_of_the_mask_and_of_the_groups)
 
     ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
     count = (size_t)CPU_COUNT(&all);
-    ck_assert_uint_eq(processors_count(root.path), count);
+    ck_assert_uint_eq(cgroup_processors(root.path), count);
     put_text(V2 "/cpu.max", "100000000 100000\n");
-    ck_assert_uint_eq(processors_count(root.path), count < 1000 ? count : 1000);
+    ck_assert_uint_eq(cgroup_processors(root.path), count < 1000 ? count : 1000);
     put_text(V2 "/cpu.max", "10 100000\n");
-    ck_assert_uint_eq(processors_count(root.path), 1);
+    ck_assert_uint_eq(cgroup_processors(root.path), 1);
     put_text(V2 "/cpu.max", "max 100000\n");
     while (!CPU_ISSET(first, &all))
         first++;
     CPU_ZERO(&one);
     CPU_SET(first, &one);
     ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
-    ck_assert_uint_eq(processors_count(root.path), 1);
+    ck_assert_uint_eq(cgroup_processors(root.path), 1);
     ck_assert_int_eq(sched_setaffinity(0, sizeof all, &all), 0);
 }

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/mapping.h"
 #include "suite.h"
 
 #define SIZE (1u << 20)
@@ -55,7 +54,7 @@ static _Noreturn void read_last(int file, int row)
     setrlimit(RLIMIT_CORE, &none);
     signal(SIGBUS, SIG_DFL); /* a sanitizer's handler would be left alone */
     cleanup_prepare("program", NULL);
-    mapping_enter(&mapping);
+    cleanup_enter_mapping(&mapping);
     if (ftruncate(file, 0) != 0 || (inputs[row].is_removed && unlink(path) != 0))
         _exit(9);
     _exit(*(const volatile char *)(start + SIZE - 1));

@@ -21,7 +21,6 @@
 #include "assemble/ptxas.h"
 #include "assemble/assembler.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "os/exec.h"
 #include "os/self_exec.h"
 #include "files.h"

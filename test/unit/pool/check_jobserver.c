@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "pool/jobserver.h"
 #include "suite.h"
 

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "diag/events.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"

@@ -8,7 +8,6 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "suite.h"
 
 #define ITEMS 1000u

@@ -6,7 +6,6 @@
 
 #include "base/buffer.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "ptx/module.h"
 #include "suite.h"
 

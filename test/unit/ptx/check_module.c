@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "ptx/initialiser.h"
 #include "ptx/module.h"
 #include "ptx/source_place.h"

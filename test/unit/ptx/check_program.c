@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "ptx/program.h"
 #include "ptx/symbol.h"
 #include "ptx/types.h"

@@ -10,7 +10,6 @@
 
 #include "base/buffer.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "ptx/module.h"
 #include "ptx/program.h"
 #include "split/split.h"

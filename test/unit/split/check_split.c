@@ -11,7 +11,6 @@
 #include "base/buffer.h"
 #include "base/table.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/program.h"

@@ -7,7 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "diag/diag_state.h"
+#include "diag/diag.h"
 #include "toy/language/opcode.h"
 #include "toy/body_steps.h"
 #include "suite.h"

@@ -2,7 +2,6 @@
  * was measured on ptxas 13.0; test/diff/driver.sh compares where there is one. */
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/diag_state.h"
 #include "toy/phases.h"
 #include "job_fixture.h"
 #include "suite.h"

@@ -1,5 +1,5 @@
-/* file_version.c: stat(2) then and now. */
-#include "os/file_version.h"
+/* file.c: stat(2) then and now. */
+#include "os/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

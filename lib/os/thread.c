@@ -1,11 +1,17 @@
-/* stack.c: the bounds that the C library knows of a thread's stack. */
-#include "os/stack.h"
+/* thread.c: what the C library knows of a thread. */
+#include "os/thread.h"
 
 #include <pthread.h>
 #include <stdint.h>
 #include <unistd.h>
 
-size_t stack_left(void)
+/* glibc has the C locale without allocating it: it is the same each time. */
+locale_t thread_use_c_locale(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+size_t thread_stack_left(void)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0), lowest;
     pthread_attr_t attributes;

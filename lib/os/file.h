@@ -1,5 +1,5 @@
-/* file_version.h: which version of a file it is, by what the system says, to tell later whether it
- * is still the same.
+/* file.h: which file a path is, whatever it is called, and which version of it, by what the system
+ * says, to tell later whether it is still the same.
  *
  * Linux sets a file's ctime at every write, change of mode and rename, and nobody can set it back;
  * but it comes from a clock that stands still for a tick (1 to 10 ms), and some file systems keep
@@ -12,6 +12,24 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <time.h>
+
+/* A regular file or a folder, by its number on its device. */
+struct file_identity {
+    dev_t device;
+    ino_t inode;
+    bool is_known; /* false for what may be opened twice without harm: pipes, terminals */
+};
+
+static inline struct file_identity file_identity_of(const struct stat *status)
+{
+    return (struct file_identity){status->st_dev, status->st_ino,
+                                  S_ISREG(status->st_mode) || S_ISDIR(status->st_mode)};
+}
+
+static inline bool file_identity_equal(struct file_identity a, struct file_identity b)
+{
+    return a.is_known && b.is_known && a.device == b.device && a.inode == b.inode;
+}
 
 struct file_version {
     dev_t device;

@@ -1,7 +1,7 @@
-/* check_text_scan.c: lines and numbers are taken off the front of a text, which may be empty. */
+/* check_text.c: lines and numbers are taken off the front of a text, which may be empty. */
 #include <check.h>
 
-#include "base/text_scan.h"
+#include "base/text.h"
 #include "suite.h"
 
 static const struct {
