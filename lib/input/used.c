@@ -1,7 +1,7 @@
 /* used.c: collecting names of kernels and variables, and finding one among them.
  *
  * A name is looked up once for each length that the fixed beginnings of the patterns have, so that
- * the cost does not grow with names times patterns. */
+ * the cost does not grow with names times patterns; the parts of -kernels-used likewise. */
 #include "input/used.h"
 
 #include <string.h>
@@ -121,15 +121,16 @@ static int by_size(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Of the patterns' beginnings, each once. */
+/* Of the patterns' beginnings, or of the parts, each once. */
 static void list_lengths(struct used_set *set, struct arena *arena)
 {
-    size_t *lengths = set->lengths = arena_alloc(arena, set->count, sizeof *lengths);
+    size_t count = set->part_count ? set->part_count : set->count;
+    size_t *lengths = set->lengths = arena_alloc(arena, count, sizeof *lengths);
 
-    for (size_t i = 0; i < set->count; i++)
-        lengths[i] = beginning(set->patterns[i].text).size;
-    SORT(lengths, set->count, by_size);
-    for (size_t i = 0; i < set->count; i++)
+    for (size_t i = 0; i < count; i++)
+        lengths[i] = set->part_count ? set->parts[i].size : beginning(set->patterns[i].text).size;
+    SORT(lengths, count, by_size);
+    for (size_t i = 0; i < count; i++)
         if (i == 0 || lengths[i] != lengths[set->length_count - 1])
             lengths[set->length_count++] = lengths[i];
 }
@@ -139,8 +140,11 @@ static void take_parts(struct used_set *set, struct arena *arena, const char *li
     struct text rest = text_of(list), part;
     size_t capacity = 0;
 
-    while (text_take_part(&rest, &part))
+    while (text_take_part(&rest, &part)) {
         ARENA_PUSH(arena, set->parts, set->part_count, capacity) = part;
+        table_set(&set->part_names, part, 0);
+    }
+    list_lengths(set, arena);
 }
 
 static void take_wanted(struct used_names *used, const char *const *names)
@@ -226,9 +230,23 @@ static bool is_listed(const struct used_set *set, struct text name)
     return false;
 }
 
-/* Whether the name contains a part. */
+/* One look for every piece of the name that is as long as a part. */
+static bool has_piece(const struct used_set *set, struct text name)
+{
+    for (size_t i = 0; i < set->length_count && set->lengths[i] <= name.size; i++)
+        for (size_t start = 0; start + set->lengths[i] <= name.size; start++)
+            if (table_find(&set->part_names, (struct text){name.data + start, set->lengths[i]}) !=
+                TABLE_NONE)
+                return true;
+    return false;
+}
+
+/* Whether the name contains a part: asked of each part, or of each piece of the name, whichever is
+ * less work. */
 static bool has_part(const struct used_set *set, struct text name)
 {
+    if (set->part_count > set->length_count * name.size)
+        return has_piece(set, name);
     for (size_t i = 0; i < set->part_count; i++)
         if (memmem(name.data, name.size, set->parts[i].data, set->parts[i].size))
             return true;
@@ -286,6 +304,8 @@ void used_free(struct used_names *used)
     table_free(&used->wanted_names);
     table_free(&used->kernels.starts);
     table_free(&used->variables.starts);
+    table_free(&used->kernels.part_names);
+    table_free(&used->variables.part_names);
     arena_free(&used->arena);
     *used = (struct used_names){0};
 }

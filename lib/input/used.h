@@ -40,12 +40,13 @@ struct used_pattern {
 struct used_set {
     struct text *parts; /* of -kernels-used or -variables-used */
     size_t part_count;
+    struct table part_names;
     struct used_pattern *patterns; /* of the lists, in the order of the inputs */
     size_t count;
     size_t capacity;
     struct table
         starts;      /* a pattern's characters up to the first `*`: the last one that has them */
-    size_t *lengths; /* of those, each once, rising */
+    size_t *lengths; /* of those, or of the parts, each once, rising */
     size_t length_count;
 };
 
