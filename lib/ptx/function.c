@@ -183,21 +183,19 @@ static bool parse_pragma(struct parser *parser)
     return parser_mark(parser, ';');
 }
 
-/* A directive with numbers. */
-struct numbered {
+struct directive {
     const char *name;
-    uint32_t *numbers;
-    bool has_three;
-    bool is_positive;
     bool is_for_functions; /* else for kernels */
+    bool *flag;            /* that it is there; or NULL */
+    uint32_t *numbers;     /* that stand behind it; or NULL */
+    bool has_three;        /* up to three, else one */
+    bool is_positive;
 };
 
-static bool parse_numbers(struct parser *parser, const struct numbered *directive)
+static bool parse_numbers(struct parser *parser, const struct directive *directive)
 {
-    size_t place;
+    size_t place = parser->token.offset;
 
-    parser_next(parser);
-    place = parser->token.offset;
     if (!(directive->has_three ? parse_dimension_list(parser, directive->numbers)
                                : parse_one_number(parser, directive->numbers)))
         return false;
@@ -208,39 +206,35 @@ static bool parse_numbers(struct parser *parser, const struct numbered *directiv
     return true;
 }
 
-static bool parse_numbered(struct parser *parser, struct text word, bool is_entry,
-                           struct ptx_performance *performance)
+static bool parse_directive(struct parser *parser, bool is_entry, struct ptx_performance *found)
 {
-    const struct numbered directives[] = {
-        {".maxntid", performance->maxntid, true, true, false},
-        {".reqntid", performance->reqntid, true, true, false},
-        {".reqnctapercluster", performance->reqnctapercluster, true, false, false},
-        {".minnctapersm", &performance->minnctapersm, false, true, false},
-        {".maxnctapersm", &performance->maxnctapersm, false, true, false},
-        {".maxnreg", &performance->maxnreg, false, true, false},
-        {".maxclusterrank", &performance->maxclusterrank, false, false, false},
-        {".abi_preserve", &performance->abi_preserve, false, false, true},
-        {".abi_preserve_control", &performance->abi_preserve_control, false, false, true},
+    const struct directive directives[] = {
+        {".maxntid", false, NULL, found->maxntid, true, true},
+        {".reqntid", false, NULL, found->reqntid, true, true},
+        {".reqnctapercluster", false, NULL, found->reqnctapercluster, true, false},
+        {".minnctapersm", false, NULL, &found->minnctapersm, false, true},
+        {".maxnctapersm", false, NULL, &found->maxnctapersm, false, true},
+        {".maxnreg", false, NULL, &found->maxnreg, false, true},
+        {".maxclusterrank", false, NULL, &found->maxclusterrank, false, false},
+        {".explicitcluster", false, &found->explicit_cluster, NULL, false, false},
+        {".blocksareclusters", false, &found->blocks_are_clusters, NULL, false, false},
+        {".noreturn", true, &found->is_noreturn, NULL, false, false},
+        {".abi_preserve", true, &found->has_abi_preserve, &found->abi_preserve, false, false},
+        {".abi_preserve_control", true, &found->has_abi_preserve_control,
+         &found->abi_preserve_control, false, false},
     };
 
     for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
-        if (!text_equal(word, text_of(directives[i].name)) ||
-            directives[i].is_for_functions == is_entry)
+        const struct directive *directive = &directives[i];
+
+        if (!parser_at_dot(parser, directive->name) || directive->is_for_functions == is_entry)
             continue;
-        performance->has_abi_preserve |= text_equal(word, TEXT(".abi_preserve"));
-        performance->has_abi_preserve_control |= text_equal(word, TEXT(".abi_preserve_control"));
-        return parse_numbers(parser, &directives[i]);
+        if (directive->flag)
+            *directive->flag = true;
+        parser_next(parser);
+        return !directive->numbers || parse_numbers(parser, directive);
     }
     return parser_expected(parser, "';' or the body of the function");
-}
-
-static bool *flag_of(struct ptx_performance *performance, struct text word, bool is_entry)
-{
-    if (!is_entry)
-        return text_equal(word, TEXT(".noreturn")) ? &performance->is_noreturn : NULL;
-    return text_equal(word, TEXT(".explicitcluster"))     ? &performance->explicit_cluster
-           : text_equal(word, TEXT(".blocksareclusters")) ? &performance->blocks_are_clusters
-                                                          : NULL;
 }
 
 static bool check_directives(struct parser *parser, const struct ptx_function *function,
@@ -276,23 +270,16 @@ static bool check_directives(struct parser *parser, const struct ptx_function *f
  * may have, and together, was measured on ptxas 13.0. */
 static bool parse_directives(struct parser *parser, struct ptx_function *function, struct text name)
 {
-    struct ptx_performance *performance = &function->performance;
     size_t place = parser->token.offset;
 
     while (parser->token.kind == TOKEN_DOT) {
-        struct text word = parser_text(parser);
-        bool *flag = flag_of(performance, word, function->is_entry);
+        bool is_pragma = parser_at_dot(parser, ".pragma");
 
-        if (flag) {
-            *flag = true;
+        if (is_pragma)
             parser_next(parser);
-        } else if (text_equal(word, TEXT(".pragma"))) {
-            parser_next(parser);
-            if (!parse_pragma(parser))
-                return false;
-        } else if (!parse_numbered(parser, word, function->is_entry, performance)) {
+        if (!(is_pragma ? parse_pragma(parser)
+                        : parse_directive(parser, function->is_entry, &function->performance)))
             return false;
-        }
     }
     return check_directives(parser, function, name, place);
 }

@@ -249,8 +249,10 @@ static bool parse_beginning(struct parser *parser)
 {
     if (!parser_at_dot(parser, ".version"))
         return parser_expected(parser, "'.version' at the beginning of a module");
+    parser->module->version_line = parser_line(parser);
     if (!parse_version(parser))
         return false;
+    parser->module->target_line = parser_line(parser);
     if (!parser_at_dot(parser, ".target"))
         return parser_expected(parser, "'.target' behind '.version'");
     while (parser_at_dot(parser, ".target"))
@@ -350,7 +352,7 @@ bool module_parse_next(struct ptx_module *module, struct arena *arena, const cha
     }
     check_files(&parser);
     cursor->offset = parser.token.offset;
-    cursor->lines = parser.line - 1 + lexer_count_lines(whole, parser.counted, parser.token.offset);
+    cursor->lines = parser_line(&parser) - 1;
     finish(&parser, start);
     return parser.errors == 0;
 }

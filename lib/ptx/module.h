@@ -19,7 +19,9 @@ struct ptx_module {
     struct text text;  /* the module: from .version on */
     uint16_t version_major;
     uint16_t version_minor;
-    struct arch target; /* of .target */
+    uint32_t version_line; /* of .version, from 1, in the whole text */
+    uint32_t target_line;  /* of the first .target */
+    struct arch target;    /* of .target */
     struct text
         target_options; /* what follows the architecture: ", texmode_unified, debug"; or empty */
     bool texmode_independent;

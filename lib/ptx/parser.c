@@ -207,6 +207,12 @@ bool parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const ch
     return true;
 }
 
+uint32_t parser_line(const struct parser *parser)
+{
+    return parser->line +
+           lexer_count_lines(parser->lexer.text, parser->counted, parser->token.offset);
+}
+
 void parser_add(struct parser *parser, const struct ptx_item *item, size_t start)
 {
     struct ptx_item *added = &ARRAY_PUSH(parser->items, parser->item_count, parser->item_capacity);

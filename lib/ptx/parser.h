@@ -69,6 +69,9 @@ bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, b
 /* `[.vN] .type`: *vector is 1 without the first. `what` is expected. */
 bool parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what);
 
+/* The line of the current token, from 1. */
+uint32_t parser_line(const struct parser *parser);
+
 /* Adds an item, whose text goes from `start` to the end of the token before the current one. */
 void parser_add(struct parser *parser, const struct ptx_item *item, size_t start);
 

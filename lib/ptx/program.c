@@ -1,10 +1,7 @@
 /* program.c: the steps of linking PTX, each on everything before the next begins. */
 #include "ptx/program.h"
 
-#include <string.h>
-
 #include "diag/diag.h"
-#include "ptx/lexer.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
 
@@ -74,24 +71,6 @@ static void raise_target(struct arch *target, struct arch module)
         target->suffix = module.suffix;
 }
 
-/* .version and .target stand in so many bytes. */
-#define HEAD_BYTES 4096u
-
-/* The line of a directive in front of a module's items. */
-static struct program_line line_of(const struct ptx_module *module, const char *word)
-{
-    struct text head = module->text;
-    const char *at;
-
-    if (head.size > HEAD_BYTES)
-        head.size = HEAD_BYTES;
-    at = memmem(head.data, head.size, word, strlen(word));
-    if (!at)
-        at = head.data;
-    return (struct program_line){
-        module->file, lexer_count_lines(module->whole, 0, (size_t)(at - module->whole.data)) + 1};
-}
-
 static bool check_modules(struct program *program, struct arch arch)
 {
     const struct ptx_module *first = program->module_count ? program->modules[0] : NULL;
@@ -132,8 +111,8 @@ static bool check_modules(struct program *program, struct arch arch)
         }
     }
     if (first) {
-        program->version_from = line_of(newest, ".version");
-        program->target_from = line_of(neediest, ".target");
+        program->version_from = (struct program_line){newest->file, newest->version_line};
+        program->target_from = (struct program_line){neediest->file, neediest->target_line};
     }
     return is_good;
 }
