@@ -36,18 +36,20 @@ static uint64_t bank4_size(const struct exact_input *input)
 }
 
 /* Of those that are equally long, the base. */
-static void find_longest(struct exact *join)
+static struct exact_input *find_longest(const struct exact *join)
 {
-    join->longest = join->base;
-    for (uint32_t c = 0; c < join->count; c++)
-        if (bank4_size(&join->inputs[c]) > bank4_size(&join->inputs[join->longest]))
-            join->longest = c;
+    struct exact_input *longest = join->base;
+
+    for (size_t c = 0; c < join->count; c++)
+        if (bank4_size(&join->inputs[c]) > bank4_size(longest))
+            longest = &join->inputs[c];
+    return longest;
 }
 
 /* The sections of bank 4 are those of the chunk that has all of it. */
 static void take_longest(struct exact *join)
 {
-    struct exact_input *input = &join->inputs[join->longest];
+    struct exact_input *input = find_longest(join);
 
     for (uint32_t out = 1; out < join->image.section_count; out++) {
         struct image_section *section = &join->image.sections[out];
@@ -237,7 +239,6 @@ static bool check_symbols(struct exact *join, const struct exact_list *list)
 
 bool exact_check_shared(struct exact *join)
 {
-    find_longest(join);
     take_longest(join);
     for (uint32_t out = 1; out < join->image.section_count; out++)
         if (!check_section(join, out))

@@ -214,20 +214,19 @@ static size_t header_size(struct bytes data)
     return size > data.size ? 0 : size;
 }
 
-uint32_t exact_find_header(const struct exact *join, struct text name)
+struct exact_input *exact_find_header(const struct exact *join, struct text name)
 {
-    uint32_t found = join->base;
+    struct exact_input *found = join->base; /* the first of equals */
     size_t most = 0;
 
-    for (uint32_t i = 0; i <= join->count; i++) {
-        uint32_t chunk = i == 0 ? join->base : i - 1; /* the base is the first of equals */
-        const struct exact_input *input = &join->inputs[chunk];
+    for (size_t i = 0; i <= join->count; i++) {
+        struct exact_input *input = i == 0 ? join->base : &join->inputs[i - 1];
         uint32_t index = exact_section_named(input, name);
         size_t size = header_size(input->cubin.sections[index].data); /* the null section's: 0 */
 
         if (size > most) {
             most = size;
-            found = chunk;
+            found = input;
         }
     }
     return found;
@@ -365,7 +364,7 @@ bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations)
 {
     struct exact_list *lists = exact_lists(join);
     struct text name = join->image.sections[out].name;
-    struct bytes header = data_of(join, &join->inputs[exact_find_header(join, name)], out);
+    struct bytes header = data_of(join, exact_find_header(join, name), out);
     struct exact_list list = {0};
 
     for (size_t i = 0; i < join->count; i++)
@@ -393,7 +392,6 @@ static struct text next_line(struct bytes *rest)
 /* A line is that of the chunks that have it. The assembler drops empty ones at the end. */
 bool exact_fill_ptx(struct exact *join, uint32_t out)
 {
-    const struct exact_input *base = &join->inputs[join->base];
     struct bytes *rests = arena_alloc(&join->arena, join->count, sizeof *rests);
     struct buffer *data = &join->scratch;
     size_t end = 0; /* behind the last line that is not empty */
@@ -418,6 +416,6 @@ bool exact_fill_ptx(struct exact *join, uint32_t out)
     }
     data->size = end;
     exact_take_data(join, out);
-    return ok || exact_differs(join, base, exact_section_of(join, base, out),
+    return ok || exact_differs(join, join->base, exact_section_of(join, join->base, out),
                                "has other lines in another chunk");
 }

@@ -65,10 +65,8 @@ static bool number_kernels(struct exact *join)
         }
     join->owner_count = next;
     join->runs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->runs);
-    join->home = arena_alloc(&join->arena, join->owner_count, sizeof *join->home);
+    join->home = arena_zalloc(&join->arena, join->owner_count, sizeof *join->home);
     join->externs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->externs);
-    for (size_t i = 0; i < join->owner_count; i++)
-        join->home[i] = EXACT_NONE;
     return true;
 }
 
@@ -142,9 +140,9 @@ static bool own_sections(struct exact *join, struct exact_input *input)
             join->externs[owner] = find_externs(cubin->sections[i].data);
         if (owner == EXACT_COMMON || !cubin_is_text(&cubin->sections[i]))
             continue;
-        if (owner < join->kernel_count && join->home[owner] != EXACT_NONE)
+        if (owner < join->kernel_count && join->home[owner])
             return exact_differs(join, input, i, "is in another chunk as well");
-        join->home[owner] = (uint32_t)input->chunk;
+        join->home[owner] = input;
     }
     return true;
 }
@@ -254,22 +252,21 @@ static bool read_chunk(struct exact *join, struct exact_input *input)
 static bool find_base(struct exact *join)
 {
     for (size_t i = 0; i < join->kernel_count; i++)
-        if (join->home[i] == EXACT_NONE)
+        if (!join->home[i])
             return exact_differs(join, NULL, 0, "and the others have not all kernels");
     join->base = join->home[0];
-    join->is_closed = join->request->chunks[join->base].left_out_count > 0;
+    join->is_closed = join->request->chunks[join->base->chunk].left_out_count > 0;
     return true;
 }
 
 static void find_erased(struct exact *join)
 {
-    join->erased_chunk = EXACT_NONE;
-    for (uint32_t i = 0; i < join->count; i++) {
+    for (size_t i = 0; i < join->count; i++) {
         const struct cubin *cubin = &join->inputs[i].cubin;
 
         for (uint32_t row = 1; row < cubin->symbol_count; row++)
             if (cubin->symbols[row].name.size == 0) {
-                join->erased_chunk = i;
+                join->erased = &join->inputs[i];
                 join->erased_row = row;
                 return;
             }
@@ -278,8 +275,7 @@ static void find_erased(struct exact *join)
 
 bool exact_is_erased(const struct exact *join, struct text name)
 {
-    return name.size == 0 ||
-           (join->erased_chunk != EXACT_NONE && text_equal(name, TEXT(EXACT_ERASED_NAME)));
+    return name.size == 0 || (join->erased && text_equal(name, TEXT(EXACT_ERASED_NAME)));
 }
 
 static bool read_chunks(struct exact *join)

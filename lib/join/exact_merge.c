@@ -14,10 +14,6 @@
 /* One merge. */
 struct merge_run {
     struct exact *join;
-    const struct exact_list *lists;
-    size_t *first;  /* by chunk: where the first run begins */
-    size_t *last;   /* by chunk: where the last run ends */
-    bool *started;  /* by chunk: whether what stands in front of it is there */
     size_t opening; /* in the base's list: behind the first closing kernel's run */
     struct exact_list *out;
 };
@@ -59,18 +55,18 @@ static size_t find_end(const struct exact_list *list)
     return end;
 }
 
-static bool find_runs(struct merge_run *merge, uint32_t chunk)
+static bool find_runs(struct merge_run *merge, struct exact_input *input)
 {
     struct exact *join = merge->join;
-    const struct exact_list *list = &merge->lists[chunk];
+    const struct exact_list *list = input->merge.list;
     size_t end = find_end(list);
     uint32_t owner = EXACT_COMMON;
     size_t i = 0;
 
     while (i < end && list->items[i].owner == EXACT_COMMON)
         i++;
-    merge->first[chunk] = i;
-    merge->last[chunk] = end;
+    input->merge.first = i;
+    input->merge.last = end;
     for (; i < end; i++) {
         uint32_t next = list->items[i].owner;
 
@@ -83,13 +79,13 @@ static bool find_runs(struct merge_run *merge, uint32_t chunk)
         if (owner != EXACT_COMMON)
             join->runs[owner].end = i;
         owner = next;
-        if (owner < join->kernel_count && join->runs[owner].chunk != EXACT_NONE)
+        if (owner < join->kernel_count && join->runs[owner].input)
             return false;
-        if (chunk == join->base && merge->opening == 0 && i > merge->first[chunk])
+        if (input == join->base && merge->opening == 0 && i > input->merge.first)
             merge->opening = i;
-        join->runs[owner] = (struct exact_run){chunk, i, end};
+        join->runs[owner] = (struct exact_run){input, i, end};
     }
-    if (chunk == join->base && merge->opening == 0)
+    if (input == join->base && merge->opening == 0)
         merge->opening = end;
     return true;
 }
@@ -110,10 +106,11 @@ static void emit(struct merge_run *merge, const struct exact_item *item)
         exact_push(join, merge->out, item);
 }
 
-static void emit_range(struct merge_run *merge, uint32_t chunk, size_t begin, size_t end)
+static void emit_range(struct merge_run *merge, const struct exact_input *input, size_t begin,
+                       size_t end)
 {
     for (size_t i = begin; i < end; i++)
-        emit(merge, &merge->lists[chunk].items[i]);
+        emit(merge, &input->merge.list->items[i]);
 }
 
 /* Whether the kernel, of that chunk, calls the function of the driver. */
@@ -132,19 +129,18 @@ static bool calls(const struct exact_input *input, struct bytes externs, struct 
 static void emit_externs(struct merge_run *merge, uint32_t kernel)
 {
     struct exact *join = merge->join;
-    uint32_t chunk = join->home[kernel];
-    const struct exact_list *list = &merge->lists[chunk];
+    const struct exact_input *input = join->home[kernel];
     struct bytes externs = join->externs[kernel];
 
     if (externs.size == 0)
         return;
-    for (size_t i = merge->first[chunk]; i < merge->last[chunk]; i++) {
-        const struct exact_item *item = &list->items[i];
+    for (size_t i = input->merge.first; i < input->merge.last; i++) {
+        const struct exact_item *item = &input->merge.list->items[i];
 
         if (item->owner != EXACT_COMMON && item->owner < join->kernel_count)
             return; /* the closing kernels come first */
         if (item->owner == EXACT_COMMON &&
-            (!item->is_undefined || calls(&join->inputs[chunk], externs, item->key)))
+            (!item->is_undefined || calls(input, externs, item->key)))
             emit(merge, item);
     }
 }
@@ -152,8 +148,8 @@ static void emit_externs(struct merge_run *merge, uint32_t kernel)
 /* What the program as such brings, which follows the first closing kernel in the base. */
 static void emit_opening(struct merge_run *merge)
 {
-    const struct exact_list *list = &merge->lists[merge->join->base];
-    size_t i = merge->first[merge->join->base];
+    const struct exact_list *list = merge->join->base->merge.list;
+    size_t i = merge->join->base->merge.first;
 
     if (i < list->count && list->items[i].owner < merge->join->kernel_count)
         return;
@@ -164,10 +160,11 @@ static void emit_opening(struct merge_run *merge)
 
 /* What stands in front of the chunk's first run, once. In a list that has nothing of the chunk's
  * own, as weak kernels have no global symbols, that is what follows another chunk's kernel. */
-static void emit_prelude(struct merge_run *merge, uint32_t chunk)
+static void emit_prelude(struct merge_run *merge, struct exact_input *input)
 {
-    emit_range(merge, chunk, merge->started[chunk] ? merge->first[chunk] : 0, merge->first[chunk]);
-    merge->started[chunk] = true;
+    if (!input->merge.is_started)
+        emit_range(merge, input, 0, input->merge.first);
+    input->merge.is_started = true;
 }
 
 static void emit_kernel(struct merge_run *merge, uint32_t kernel)
@@ -176,9 +173,9 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
     struct exact_run run = join->runs[kernel];
 
     emit_prelude(merge, join->home[kernel]);
-    if (run.chunk != EXACT_NONE)
+    if (run.input)
         for (; run.begin < run.end; run.begin++) {
-            const struct exact_item *item = &merge->lists[run.chunk].items[run.begin];
+            const struct exact_item *item = &run.input->merge.list->items[run.begin];
 
             if (item->owner == EXACT_COMMON || !item->is_head)
                 break;
@@ -188,8 +185,8 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
         emit_opening(merge);
     if (join->is_closed)
         emit_externs(merge, kernel);
-    if (run.chunk != EXACT_NONE)
-        emit_range(merge, run.chunk, run.begin, run.end);
+    if (run.input)
+        emit_range(merge, run.input, run.begin, run.end);
 }
 
 /* Puts the item at `place` of the list. */
@@ -217,15 +214,15 @@ static bool emit_ends(struct merge_run *merge)
     struct exact_list *out = merge->out;
     size_t begin = out->count;
 
-    for (uint32_t i = 0; i < join->count; i++) {
-        uint32_t chunk = i == 0 ? join->ends : i <= join->ends ? i - 1 : i;
-        const struct exact_list *list = &merge->lists[chunk];
+    for (size_t i = 0; i < join->count; i++) {
+        const struct exact_input *input =
+            i == 0 ? join->ends : &join->inputs[i <= join->ends->chunk ? i - 1 : i];
+        const struct exact_list *list = input->merge.list;
         size_t place = begin;
 
-        if (list->count - merge->last[chunk] > MOST_ENDS)
-            return exact_unsupported(join, &join->inputs[chunk], 0,
-                                     "has too much behind its kernels");
-        for (size_t k = merge->last[chunk]; k < list->count; k++) {
+        if (list->count - input->merge.last > MOST_ENDS)
+            return exact_unsupported(join, input, 0, "has too much behind its kernels");
+        for (size_t k = input->merge.last; k < list->count; k++) {
             const struct exact_item *item = &list->items[k];
             size_t found = exact_find_key(out, begin, item->key);
 
@@ -241,16 +238,17 @@ static bool emit_ends(struct merge_run *merge)
 
 bool exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out)
 {
-    struct merge_run merge = {.join = join, .lists = lists, .out = out};
+    struct merge_run merge = {.join = join, .out = out};
 
-    merge.first = arena_zalloc(&join->arena, join->count, sizeof *merge.first);
-    merge.started = arena_zalloc(&join->arena, join->count, sizeof *merge.started);
-    merge.last = arena_zalloc(&join->arena, join->count, sizeof *merge.last);
+    for (size_t i = 0; i < join->count; i++) {
+        join->inputs[i].merge.list = &lists[i];
+        join->inputs[i].merge.is_started = false;
+    }
     for (size_t i = 0; i < join->owner_count; i++)
-        join->runs[i].chunk = EXACT_NONE;
+        join->runs[i].input = NULL;
     table_free(&join->seen);
     for (uint32_t i = 0; i < join->count; i++)
-        if (!find_runs(&merge, i))
+        if (!find_runs(&merge, &join->inputs[i]))
             return exact_unsupported(join, &join->inputs[i], 0,
                                      "has a kernel's entries in two places, or behind the last");
     for (uint32_t i = 0; i < join->kernel_count; i++)

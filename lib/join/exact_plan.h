@@ -89,11 +89,17 @@ struct exact_input {
     struct table sections;      /* name -> index */
     struct exact_frame *frames; /* of the frame section that is being joined */
     size_t frame_count;
+    struct {
+        const struct exact_list *list;
+        size_t first;    /* where the first run begins */
+        size_t last;     /* where the last run ends */
+        bool is_started; /* what stands in front of the first run is there */
+    } merge;             /* of the list that is being joined: scratch of exact_merge */
 };
 
 /* A kernel's run in the list of its chunk that is being joined. */
 struct exact_run {
-    uint32_t chunk; /* EXACT_NONE = it has no entry there */
+    const struct exact_input *input; /* NULL = it has no entry there */
     size_t begin;
     size_t end;
 };
@@ -105,20 +111,19 @@ struct exact {
     enum exact_join_outcome outcome;
     struct exact_input *inputs;
     size_t count;
-    struct table kernels;   /* name -> place in the order of compilation; closing ones behind */
-    size_t kernel_count;    /* without closing kernels */
-    size_t owner_count;     /* with them */
-    uint32_t *home;         /* by kernel: its chunk */
-    struct bytes *externs;  /* by kernel: words, rows of the symbols that it calls outside */
-    uint32_t base;          /* the chunk of kernel 0, which the program's own things follow */
-    bool is_closed;         /* it has closing kernels */
-    struct exact_run *runs; /* by kernel: scratch of exact_merge */
-    struct table seen;      /* the same */
-    struct buffer scratch;  /* contents of a section while they are made; see exact_take_data */
-    uint32_t erased_chunk;  /* that has the unnamed symbol, see exact_is_erased(); EXACT_NONE */
-    uint32_t erased_row;    /* of the symbol */
-    uint32_t ends;          /* the chunk whose order goes for what is made at the end */
-    uint32_t longest;       /* the chunk whose table in bank 4 is the program's */
+    struct table kernels;       /* name -> place in the order of compilation; closing ones behind */
+    size_t kernel_count;        /* without closing kernels */
+    size_t owner_count;         /* with them */
+    struct exact_input **home;  /* by kernel: its chunk */
+    struct bytes *externs;      /* by kernel: words, rows of the symbols that it calls outside */
+    struct exact_input *base;   /* the chunk of kernel 0, which the program's own things follow */
+    bool is_closed;             /* it has closing kernels */
+    struct exact_run *runs;     /* by kernel: scratch of exact_merge */
+    struct table seen;          /* the same */
+    struct buffer scratch;      /* contents of a section while they are made; see exact_take_data */
+    struct exact_input *erased; /* that has the unnamed symbol, see exact_is_erased(); or NULL */
+    uint32_t erased_row;        /* of the symbol */
+    struct exact_input *ends;   /* the chunk whose order goes for what is made at the end */
     struct exact_list section_names; /* all of .shstrtab */
     struct exact_list sections;      /* in the order of the file, without the null section */
     struct exact_list locals;
@@ -202,7 +207,7 @@ bool exact_fill_ptx(struct exact *join, uint32_t out);
 
 /* exact_debug.c: the chunk whose header of the line table `name` is the program's; the base where
  * there is none. */
-uint32_t exact_find_header(const struct exact *join, struct text name);
+struct exact_input *exact_find_header(const struct exact *join, struct text name);
 
 /* exact_debug.c: whether a section of debug information, or of its relocations, is filled as a line
  * table or frames are. */

@@ -26,7 +26,7 @@ static void list_symbols(struct exact *join, struct exact_input *input, size_t b
         struct exact_item item = {
             .key = is_erased ? UNNAMED : symbol->name,
             .owner = input->symbol_owner[row],
-            .input = is_erased ? &join->inputs[join->erased_chunk] : input,
+            .input = is_erased ? join->erased : input,
             .index = is_erased ? join->erased_row : (uint32_t)row,
             .is_undefined = symbol->section == SHN_UNDEF && symbol->type == STT_FUNC,
         };

@@ -32,7 +32,7 @@ static void read_list(struct exact *join, struct exact_list *list, const char *w
 static struct buffer merge(const char *const chunks[2], const char *homes, uint32_t ends)
 {
     struct exact_join_difference why = {0};
-    uint32_t home[KERNELS];
+    struct exact_input *home[KERNELS];
     struct exact_run runs[KERNELS];
     struct exact_input inputs[2] = {{.chunk = 0}, {.chunk = 1}};
     struct exact join = {.why = &why,
@@ -42,13 +42,14 @@ static struct buffer merge(const char *const chunks[2], const char *homes, uint3
                          .owner_count = strlen(homes),
                          .home = home,
                          .runs = runs,
-                         .ends = ends};
+                         .base = inputs,
+                         .ends = &inputs[ends]};
     struct exact_list *lists = exact_lists(&join);
     struct exact_list out = {0};
     struct buffer said = {0};
 
     for (size_t i = 0; homes[i]; i++)
-        home[i] = (uint32_t)(homes[i] - '0');
+        home[i] = &inputs[homes[i] - '0'];
     for (size_t i = 0; i < 2; i++)
         read_list(&join, &lists[i], chunks[i]);
     if (exact_merge(&join, lists, &out))
