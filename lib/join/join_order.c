@@ -59,13 +59,15 @@ static void find_candidates(struct order *order)
     for (uint32_t c = 0; c < join->count; c++)
         name_texts(join, c, entities);
     for (size_t i = 0; i < join->section_count; i++) {
-        const struct join_entity *entity = &join->entities[entities[i]];
+        const struct join_entity *entity;
 
-        if (entities[i] != JOIN_NONE)
-            order->candidates[order->count++] =
-                (struct candidate){entity->listed,
-                                   entity->is_local && entity->listed == JOIN_NONE,
-                                   {&join->sections[i], entities[i]}};
+        if (entities[i] == JOIN_NONE)
+            continue;
+        entity = &join->entities[entities[i]];
+        order->candidates[order->count++] =
+            (struct candidate){entity->listed,
+                               entity->is_local && entity->listed == JOIN_NONE,
+                               {&join->sections[i], entities[i]}};
     }
 }
 
