@@ -9,7 +9,6 @@
  * 700 programs. */
 #include "merge/merge_steps.h"
 
-#include "base/context.h"
 #include "merge/shared_place.h"
 
 /* A place for one variable of each kernel. */
