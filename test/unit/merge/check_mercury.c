@@ -299,3 +299,29 @@ TEST_LOOP(code_that_is_not_understood_stays_as_it_is, COUNT(changes))
     ck_assert(!mercury_code_patch(data, change->size, MERCURY_LOAD_UNIFORM, values, change->count));
     ck_assert(memcmp(before, data, sizeof data) == 0);
 }
+
+/* Takes the contents of a section of an input. */
+static void empty(size_t number, const char *name)
+{
+    struct cubin *cubin = &merged->inputs[number];
+    struct cubin_section *section = &cubin->sections[cubin_section_find(cubin, text_of(name))];
+
+    ck_assert_uint_gt(section->size, 0);
+    section->size = 0;
+    section->data.size = 0;
+}
+
+TEST(kernels_that_reach_empty_constants_have_a_section)
+{
+    read_nth_input(0, "switch-sm_100-a.o");
+    read_nth_input(1, "switch-sm_100-b.o");
+    empty(0, ".nv.constant2.sw");
+    empty(0, ".nv.merc.nv.constant.optimizer.sw");
+    empty(0, ".nv.merc.rela.nv.constant.optimizer.sw");
+    empty(1, ".nv.constant2.k2");
+    empty(1, ".nv.merc.nv.constant.optimizer.k2");
+    empty(1, ".nv.merc.rela.nv.constant.optimizer.k2");
+    merge_inputs(SM_100, 2);
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(section(".nv.constant2.k1")->size, 0);
+}
