@@ -120,7 +120,7 @@ static enum link_code write_inputs(const struct distribute_batch *batch)
 
         if (!files_write(job->input_path, text_bytes(job->input)))
             return write_failed(job->input_path);
-        code = write_text(job->facts_path, jobfile_make_facts(batch, job));
+        code = write_text(job->facts_path, jobfile_make(batch, job));
         if (code != LINK_OK)
             return code;
     }
@@ -231,7 +231,7 @@ static enum link_code run_in_folder(struct run *run)
     jobs = arena_printf(&batch->arena, "%s/jobs.json", run->folder.path);
     code = write_inputs(batch);
     if (code == LINK_OK)
-        code = write_text(jobs, jobfile_make(batch));
+        code = write_text(jobs, jobfile_make(batch, NULL));
     return code == LINK_OK ? call(run, jobs) : code;
 }
 
@@ -312,7 +312,7 @@ enum link_code distribute_emit_plan(struct distribute_batch *batch)
     if (code != LINK_OK)
         return code;
     CONTEXT_DEFER(memory_cleanup, &text);
-    text = jobfile_make(batch);
+    text = jobfile_make(batch, NULL);
     code = text ? write_plan(plan, text) : LINK_FAILED;
     if (code == LINK_OK)
         remove_others(batch, folder);

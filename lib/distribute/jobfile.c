@@ -117,8 +117,7 @@ static char *text_of_tree(const struct maker *maker, const struct json_t *root)
     return buffer_take(&text, NULL);
 }
 
-/* The job file, or with `job` the file of its facts. */
-static char *make(const struct distribute_batch *batch, const struct distribute_job *job)
+char *jobfile_make(const struct distribute_batch *batch, const struct distribute_job *job)
 {
     struct maker maker = {.batch = batch};
     struct json_t *root = json_tree_begin();
@@ -130,16 +129,6 @@ static char *make(const struct distribute_batch *batch, const struct distribute_
     else
         add_jobs(&maker, root);
     return text_of_tree(&maker, root);
-}
-
-char *jobfile_make(const struct distribute_batch *batch)
-{
-    return make(batch, NULL);
-}
-
-char *jobfile_make_facts(const struct distribute_batch *batch, const struct distribute_job *job)
-{
-    return make(batch, job);
 }
 
 /* The files that `text` names as outputs of jobs, by the digits that they begin with. */

@@ -9,12 +9,9 @@
 
 #include "distribute/distribute.h"
 
-/* The job file's text, malloc'ed. NULL, reported, when a name in it is no UTF-8, which JSON wants.
- */
-char *jobfile_make(const struct distribute_batch *batch);
-
-/* The text of the file with the job's facts, malloc'ed. NULL likewise. */
-char *jobfile_make_facts(const struct distribute_batch *batch, const struct distribute_job *job);
+/* The text of the job file, or with `job`, which else is NULL, that of the file with its facts;
+ * malloc'ed. NULL, reported, when a name in it is no UTF-8, which JSON wants. */
+char *jobfile_make(const struct distribute_batch *batch, const struct distribute_job *job);
 
 /* Digits that a job's files begin with: a hash of all that the job does. */
 #define JOBFILE_STEM 32

@@ -2,13 +2,12 @@
  * input. */
 #include "lto/job.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/text.h"
 #include "diag/diag.h"
 
 #define FORMAT "1"
@@ -46,32 +45,18 @@ struct text job_write(struct arena *arena, const char *library, const char *cons
     return job;
 }
 
-/* Takes a decimal number, and the blank behind it, off *text. */
-static bool take_number(const char **text, uint64_t *number)
+static bool take_input(struct lto_input *input, const char *value, struct bytes inputs)
 {
-    char *end;
-
-    errno = 0;
-    if (**text < '0' || **text > '9')
-        return false;
-    *number = strtoull(*text, &end, 10);
-    if (errno || (*end && *end != ' '))
-        return false;
-    *text = end + (*end == ' ');
-    return true;
-}
-
-static bool take_input(struct lto_input *input, const char *text, struct bytes inputs)
-{
+    struct text rest = text_of(value);
     uint64_t offset, size;
 
-    input->is_fatbin = strncmp(text, "fatbin ", 7) == 0;
-    if (!input->is_fatbin && strncmp(text, "ltoir ", 6) != 0 && strncmp(text, "bitcode ", 8) != 0)
+    input->is_fatbin = text_skip(&rest, TEXT("fatbin "));
+    if (!input->is_fatbin && !text_skip(&rest, TEXT("ltoir ")) &&
+        !text_skip(&rest, TEXT("bitcode ")))
         return false;
-    text = strchr(text, ' ') + 1;
-    if (!take_number(&text, &offset) || !take_number(&text, &size) || *text)
-        return false;
-    return bytes_slice(inputs, offset, size, &input->data);
+    return text_scan_number(&rest, &offset) && text_skip(&rest, TEXT(" ")) &&
+           text_scan_number(&rest, &size) && rest.size == 0 &&
+           bytes_slice(inputs, offset, size, &input->data);
 }
 
 const char *job_value(const char *word, const char *key)

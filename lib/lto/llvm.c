@@ -360,7 +360,7 @@ static llvm_module link_modules(struct run *run, llvm_context context)
 static void choose_rows(struct run *run)
 {
     if (run->level == LLVM_LEVEL_AGGRESSIVE && !run->passes && run->word_count == 1)
-        run->rows = llvm_passes_find(&run->api, run->machine);
+        run->rows = llvm_module_passes(&run->api, run->machine);
 }
 
 /* What is left to do for the functions of a part. */

@@ -82,7 +82,6 @@ enum {
     F(llvm_value, next_function, GetNextFunction, (llvm_value function))                           \
     F(llvm_value, first_global, GetFirstGlobal, (llvm_module module))                              \
     F(llvm_value, next_global, GetNextGlobal, (llvm_value global))                                 \
-    F(llvm_value, last_global, GetLastGlobal, (llvm_module module))                                \
     F(llvm_value, named_global, GetNamedGlobal, (llvm_module module, const char *name))            \
     F(llvm_value, get_initializer, GetInitializer, (llvm_value global))                            \
     F(int, is_declaration, IsDeclaration, (llvm_value global))                                     \

@@ -66,11 +66,11 @@ void llvm_parts_settle(const struct llvm_api *api, llvm_module module, const str
 
 #define LLVM_PARTS_PASSES "elim-avail-extern,globaldce"
 
-/* llvm_passes.c: the passes of lto<O3>, in two rows. */
+/* llvm_module.c: the passes of lto<O3>, in two rows. */
 struct llvm_passes {
     const char *program;   /* that must see the whole program */
     const char *functions; /* the rest: each function by itself */
 };
 
 /* The first rows that the library takes, which is tried on an empty module; NULL = none. */
-const struct llvm_passes *llvm_passes_find(const struct llvm_api *api, llvm_machine machine);
+const struct llvm_passes *llvm_module_passes(const struct llvm_api *api, llvm_machine machine);

@@ -66,10 +66,5 @@ void parts_set_job(struct parts_run *run, struct part *part, const char *const *
  * `texts`. Returns the index of the first part that failed; count = none. */
 size_t parts_run(struct parts_run *run, struct arena *texts);
 
-/* remote_parts.c: has the distributor run those parts that are not in the cache. Each is left as
- * its child would have left it; one that there is no answer of, as one whose child has found no
- * job. */
-void remote_parts_compile(struct parts_run *run);
-
 /* Frees all of a struct parts_run, and closes its files. */
 void parts_end(void *run);

@@ -217,7 +217,7 @@ static int compare_numbers(const void *left, const void *right)
     return (a->own > b->own) - (a->own < b->own);
 }
 
-static void number_files(struct joining *joining, struct part *part)
+static void number_files(struct joining *joining, struct joined_part *part)
 {
     const struct ptx_module *module = part->module;
     size_t capacity = 0;

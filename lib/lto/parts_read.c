@@ -12,7 +12,7 @@
 
 static bool parse_part(struct joining *joining, size_t index)
 {
-    struct part *part = &joining->parts[index];
+    struct joined_part *part = &joining->parts[index];
     struct text text = joining->request->texts[index];
     size_t offset = 0;
 

@@ -26,7 +26,8 @@ struct key {
 enum stage { STAGE_DECLARATIONS, STAGE_VARIABLES, STAGE_FUNCTIONS, STAGES };
 enum side { SIDE_BEFORE, SIDE_OWN, SIDE_BEHIND };
 
-struct neighbour {
+/* The rank of something, where it has one. */
+struct known_rank {
     bool is_there;
     struct parts_rank rank;
 };
@@ -35,8 +36,8 @@ struct neighbour {
 struct node {
     struct joined_place place;
     struct key key;
-    struct neighbour before, behind; /* the nearest in the rows that have a rank */
-    bool is_there;                   /* it is in the text */
+    struct known_rank own, before, behind; /* its rank, and the nearest ones in the rows */
+    bool is_there;                         /* it is in the text */
     uint32_t waits_for;  /* so many that stand in front of it in rows have no place yet */
     uint32_t first_edge; /* to those that stand behind it, or NO_INDEX */
 };
@@ -50,8 +51,8 @@ struct edge {
 struct restoring {
     struct joining *joining;
     struct node *nodes; /* two for each version: its definition and its declaration */
-    uint32_t *row;      /* nodes of all parts, those of one behind each other */
-    size_t *row_ends;   /* by part */
+    uint32_t *row;      /* nodes of the part at hand */
+    size_t row_size;
     struct edge *edges;
     size_t edge_count;
     struct pqueue *ready;
@@ -88,20 +89,19 @@ static int compare_ranks(struct parts_rank a, struct parts_rank b)
     return a.place < b.place ? -1 : a.place > b.place;
 }
 
-static bool rank_of(const struct restoring *restoring, const struct node *node,
-                    struct parts_rank *rank)
+static struct known_rank rank_of(const struct joining *joining, const struct node *node)
 {
-    const struct joining *joining = restoring->joining;
     const struct parts_order *order = joining->request->order;
     const struct joined_symbol *symbol =
         &joining->symbols[joining->versions[node->place.version].symbol];
+    struct parts_rank rank =
+        order->rank(order->argument, symbol->name, node->key.stage == STAGE_DECLARATIONS);
 
-    *rank = order->rank(order->argument, symbol->name, node->key.stage == STAGE_DECLARATIONS);
-    return compare_ranks(*rank, PARTS_NO_RANK) != 0;
+    return (struct known_rank){compare_ranks(rank, PARTS_NO_RANK) != 0, rank};
 }
 
 /* The node of an item in a part's text, or NULL when it does not come into the program's. */
-static struct node *find_node(const struct restoring *restoring, const struct part *part,
+static struct node *find_node(const struct restoring *restoring, const struct joined_part *part,
                               const struct ptx_item *item)
 {
     const struct joining *joining = restoring->joining;
@@ -122,10 +122,11 @@ static struct node *find_node(const struct restoring *restoring, const struct pa
 }
 
 /* Lists the nodes of a part in the order of its text, each once. */
-static size_t read_row(struct restoring *restoring, size_t part, size_t count, uint32_t *stamps)
+static void read_row(struct restoring *restoring, size_t part, uint32_t *stamps)
 {
     const struct ptx_module *module = restoring->joining->parts[part].module;
 
+    restoring->row_size = 0;
     for (size_t i = 0; i < module->item_count; i++) {
         struct node *node =
             find_node(restoring, &restoring->joining->parts[part], &module->items[i]);
@@ -135,42 +136,25 @@ static size_t read_row(struct restoring *restoring, size_t part, size_t count, u
             continue;
         stamps[index] = (uint32_t)part + 1;
         node->is_there = true;
-        restoring->row[count++] = (uint32_t)index;
+        restoring->row[restoring->row_size++] = (uint32_t)index;
     }
-    return count;
 }
 
-static void read_rows(struct restoring *restoring)
+/* Notes the nearest that has a rank in front of each node of the row, or behind it, of its stage.
+ * Of several rows the nearest counts. */
+static void note_neighbours(struct restoring *restoring, bool is_behind)
 {
-    struct joining *joining = restoring->joining;
-    uint32_t *stamps = arena_zalloc(&joining->arena, 2 * joining->version_count, sizeof *stamps);
-    size_t most = 0, count = 0;
+    struct known_rank nearest[STAGES] = {0};
 
-    for (size_t i = 0; i < joining->part_count; i++)
-        most += joining->parts[i].module->item_count;
-    restoring->row = arena_alloc(&joining->arena, most, sizeof *restoring->row);
-    restoring->row_ends =
-        arena_alloc(&joining->arena, joining->part_count, sizeof *restoring->row_ends);
-    for (size_t i = 0; i < joining->part_count; i++)
-        restoring->row_ends[i] = count = read_row(restoring, i, count, stamps);
-}
-
-/* Notes the nearest that has a rank in front of each node of a row, or behind it, of its stage. Of
- * several rows the nearest counts. */
-static void note_neighbours(struct restoring *restoring, size_t begin, size_t end, bool is_behind)
-{
-    struct neighbour nearest[STAGES] = {0};
-
-    for (size_t i = begin; i < end; i++) {
-        size_t at = is_behind ? end - 1 - (i - begin) : i;
+    for (size_t i = 0; i < restoring->row_size; i++) {
+        size_t at = is_behind ? restoring->row_size - 1 - i : i;
         struct node *node = &restoring->nodes[restoring->row[at]];
-        struct neighbour *known = is_behind ? &node->behind : &node->before;
-        struct neighbour *here = &nearest[node->key.stage];
-        struct parts_rank rank;
+        struct known_rank *known = is_behind ? &node->behind : &node->before;
+        struct known_rank *here = &nearest[node->key.stage];
         int order;
 
-        if (rank_of(restoring, node, &rank)) {
-            *here = (struct neighbour){true, rank};
+        if (node->own.is_there) {
+            *here = node->own;
             continue;
         }
         order = compare_ranks(here->rank, known->rank);
@@ -210,12 +194,10 @@ static enum stage stage_of(const struct restoring *restoring, const struct node 
 
 static void set_key(struct restoring *restoring, struct node *node)
 {
-    struct parts_rank rank;
-
     node->key.reach = restoring->joining->versions[node->place.version].position;
-    if (rank_of(restoring, node, &rank)) {
-        node->key.module = rank.module;
-        node->key.place = rank.place;
+    if (node->own.is_there) {
+        node->key.module = node->own.rank.module;
+        node->key.place = node->own.rank.place;
         node->key.side = SIDE_OWN;
     } else {
         place_between(node);
@@ -229,47 +211,53 @@ static void make_nodes(struct restoring *restoring)
 
     restoring->nodes = arena_zalloc(&joining->arena, count, sizeof *restoring->nodes);
     for (uint32_t i = 0; i < count; i++) {
-        restoring->nodes[i].place = (struct joined_place){i / 2, i % 2};
-        restoring->nodes[i].is_there = i % 2 == 0 && joining->versions[i / 2].is_reached;
-        restoring->nodes[i].key.stage = stage_of(restoring, &restoring->nodes[i]);
-        restoring->nodes[i].first_edge = NO_INDEX;
+        struct node *node = &restoring->nodes[i];
+
+        node->place = (struct joined_place){i / 2, i % 2};
+        node->is_there = i % 2 == 0 && joining->versions[i / 2].is_reached;
+        node->key.stage = stage_of(restoring, node);
+        node->own = rank_of(joining, node);
+        node->first_edge = NO_INDEX;
     }
-    read_rows(restoring);
-    for (size_t i = 0, begin = 0; i < joining->part_count; begin = restoring->row_ends[i++]) {
-        note_neighbours(restoring, begin, restoring->row_ends[i], false);
-        note_neighbours(restoring, begin, restoring->row_ends[i], true);
+}
+
+/* Who stands directly behind whom in the row, of what belongs together. */
+static void link_row(struct restoring *restoring)
+{
+    uint32_t last[STAGES] = {NO_INDEX, NO_INDEX, NO_INDEX};
+
+    for (size_t i = 0; i < restoring->row_size; i++) {
+        uint32_t index = restoring->row[i], stage = restoring->nodes[index].key.stage;
+
+        if (last[stage] != NO_INDEX) {
+            struct node *node = &restoring->nodes[last[stage]];
+
+            restoring->edges[restoring->edge_count] = (struct edge){index, node->first_edge};
+            node->first_edge = (uint32_t)restoring->edge_count++;
+            restoring->nodes[index].waits_for++;
+        }
+        last[stage] = index;
+    }
+}
+
+static void read_rows(struct restoring *restoring)
+{
+    struct joining *joining = restoring->joining;
+    size_t count = 2 * joining->version_count, most = 0;
+    uint32_t *stamps = arena_zalloc(&joining->arena, count, sizeof *stamps);
+
+    for (size_t i = 0; i < joining->part_count; i++)
+        most += joining->parts[i].module->item_count;
+    restoring->row = arena_alloc(&joining->arena, most, sizeof *restoring->row);
+    restoring->edges = arena_alloc(&joining->arena, most, sizeof *restoring->edges);
+    for (size_t i = 0; i < joining->part_count; i++) {
+        read_row(restoring, i, stamps);
+        note_neighbours(restoring, false);
+        note_neighbours(restoring, true);
+        link_row(restoring);
     }
     for (size_t i = 0; i < count; i++)
         set_key(restoring, &restoring->nodes[i]);
-}
-
-static void link_nodes(struct restoring *restoring, uint32_t first, uint32_t second)
-{
-    struct node *node = &restoring->nodes[first];
-
-    restoring->edges[restoring->edge_count] = (struct edge){second, node->first_edge};
-    node->first_edge = (uint32_t)restoring->edge_count++;
-    restoring->nodes[second].waits_for++;
-}
-
-/* Who stands directly behind whom in a row, of what belongs together. */
-static void link_rows(struct restoring *restoring)
-{
-    const struct joining *joining = restoring->joining;
-    size_t i = 0, most = restoring->row_ends[joining->part_count - 1];
-
-    restoring->edges = arena_alloc(&restoring->joining->arena, most, sizeof *restoring->edges);
-    for (size_t part = 0; part < joining->part_count; part++) {
-        uint32_t last[STAGES] = {NO_INDEX, NO_INDEX, NO_INDEX};
-
-        for (; i < restoring->row_ends[part]; i++) {
-            uint32_t node = restoring->row[i], stage = restoring->nodes[node].key.stage;
-
-            if (last[stage] != NO_INDEX)
-                link_nodes(restoring, last[stage], node);
-            last[stage] = node;
-        }
-    }
 }
 
 static void offer(struct restoring *restoring, struct node *node)
@@ -352,7 +340,7 @@ void parts_restore(struct joining *joining)
     struct restoring restoring = {.joining = joining};
 
     make_nodes(&restoring);
-    link_rows(&restoring);
+    read_rows(&restoring);
     restoring.ready = pqueue_create(leaves_before);
     if (!restoring.ready)
         context_raise(LINK_NO_MEMORY);

@@ -1,4 +1,4 @@
-/* parts_steps.h: the steps of parts_join, in their order, and what they hand on. Private to ptx/.
+/* parts_steps.h: the steps of parts_join, in their order, and what they hand on. Private to lto/.
  *
  *     texts -> parts with their names -> one symbol for each name -> versions of its text -> order
  *
@@ -40,7 +40,7 @@ struct part_file {
     uint32_t number;
 };
 
-struct part {
+struct joined_part {
     struct ptx_module *module;
     struct ptx_module *lifted; /* variables that were declared in bodies, or NULL */
     struct table names;        /* to indexes of `entries` */
@@ -99,7 +99,7 @@ struct joined_string {
 struct joining {
     const struct parts_request *request;
     struct arena arena; /* gone when the result has been written */
-    struct part *parts;
+    struct joined_part *parts;
     size_t part_count;
     struct table lifted; /* names of variables that lose their places in bodies */
 

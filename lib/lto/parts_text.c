@@ -15,7 +15,7 @@
 /* Where the reader of a text is. */
 struct reading {
     struct rendering *rendering;
-    const struct part *part;
+    const struct joined_part *part;
     const struct part_entry *own; /* in the head of its function: it is no reference; else NULL */
     struct lexer lexer;
     size_t copied;   /* the text has been rendered up to here */
@@ -182,7 +182,7 @@ static void render_word(struct reading *reading, struct token token)
 
 static void render_file(struct reading *reading, struct token token)
 {
-    const struct part *part = reading->part;
+    const struct joined_part *part = reading->part;
     size_t low;
     uint64_t own;
 

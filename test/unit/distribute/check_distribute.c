@@ -105,7 +105,7 @@ static json_t *load(void)
     json_t *root;
 
     distribute_name_files(&batch, "d");
-    text = jobfile_make(&batch);
+    text = jobfile_make(&batch, NULL);
     ck_assert_ptr_nonnull(text);
     root = json_loads(text, 0, NULL);
     free(text);
@@ -179,7 +179,7 @@ TEST(facts_stand_under_a_key_of_our_own)
     batch.tool.memory_per_byte = 10;
     batch.tool.time_limit = 9;
     distribute_name_files(&batch, "d");
-    text = jobfile_make_facts(&batch, &jobs[1]);
+    text = jobfile_make(&batch, &jobs[1]);
     root = json_loads(text, 0, NULL);
     free(text);
     facts = json_object_get(root, "minilink");
@@ -199,7 +199,7 @@ TEST(a_name_that_is_no_utf8_is_refused)
     words[1] = "\xff";
     distribute_name_files(&batch, "d");
     diag_state_get()->sink = &sink;
-    ck_assert_ptr_null(jobfile_make(&batch));
+    ck_assert_ptr_null(jobfile_make(&batch, NULL));
     diag_state_get()->sink = NULL;
     ck_assert_uint_eq(sink.errors, 1);
     diag_sink_free(&sink);
@@ -220,7 +220,7 @@ TEST(a_plan_is_that_of_its_own_jobs)
     char *text;
 
     distribute_name_files(&batch, "here");
-    text = jobfile_make(&batch);
+    text = jobfile_make(&batch, NULL);
     distribute_name_files(&batch, "there");
     ck_assert_ptr_null(compare(text));
     jobs[1].input = TEXT("edited");
