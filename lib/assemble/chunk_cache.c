@@ -55,20 +55,33 @@ static bool take(struct chunk_output *output, const struct cache_value *value)
     return false;
 }
 
+static struct cache_key key_of(const struct cache_key *request, struct text ptx)
+{
+    struct key key;
+
+    key_begin(&key, "chunk");
+    key_key(&key, request);
+    key_text(&key, ptx);
+    return key_end(&key);
+}
+
+bool chunk_cache_has(struct cache *cache, const struct cache_key *request, struct text ptx)
+{
+    const struct cache_key key = key_of(request, ptx);
+
+    return cache_has(cache, &key);
+}
+
 bool chunk_cache_find(struct cache *cache, const struct cache_key *request, const char *ptx,
                       struct chunk_output *output)
 {
     uint64_t start = clock_now();
     struct cache_value value;
-    struct key key;
     bool is_found;
 
     if (!cache)
         return false;
-    key_begin(&key, "chunk");
-    key_key(&key, request);
-    key_text(&key, (struct text){ptx, output->ptx_size});
-    output->key = key_end(&key);
+    output->key = key_of(request, (struct text){ptx, output->ptx_size});
     if (!cache_lookup(cache, CACHE_CHUNK, &output->key, &value))
         return false;
     is_found = take(output, &value);

@@ -15,6 +15,9 @@
  * nor threads are in it. */
 struct cache_key chunk_cache_request(const struct assemble_request *request);
 
+/* Whether the cache is likely to have what the chunk with that text becomes. */
+bool chunk_cache_has(struct cache *cache, const struct cache_key *request, struct text ptx);
+
 /* Sets the output's key, and fills in its cubin and its log when they are in the cache. False when
  * it has to be assembled. */
 bool chunk_cache_find(struct cache *cache, const struct cache_key *request, const char *ptx,

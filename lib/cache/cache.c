@@ -149,6 +149,21 @@ bool cache_lookup(struct cache *cache, enum cache_kind kind, const struct cache_
     return ok;
 }
 
+bool cache_has(struct cache *cache, const struct cache_key *key)
+{
+    char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
+    bool has = false;
+    int shelf;
+
+    folder_names(key, shelf_name, name);
+    shelf = folder_open_shelf(cache->folder, shelf_name, false);
+    if (shelf >= 0) {
+        has = faccessat(shelf, name, R_OK, AT_SYMLINK_NOFOLLOW) == 0;
+        close(shelf);
+    }
+    return has;
+}
+
 void cache_value_free(struct cache_value *value)
 {
     free(value->owner);

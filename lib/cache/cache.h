@@ -61,6 +61,9 @@ struct cache *cache_open(const struct cache_request *request, const struct watch
 bool cache_lookup(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
                   struct cache_value *value);
 
+/* Whether a file stands under the key, be it an entry or not. Counts as no use of it. */
+bool cache_has(struct cache *cache, const struct cache_key *key);
+
 void cache_value_free(struct cache_value *value);
 
 /* Keeps a value. Only for what succeeded. */

@@ -80,7 +80,7 @@ static bool run_stages(struct link *link, struct results *results)
         return false;
     /* Phase I is over: the program's symbols are resolved. */
 
-    if (!begin(link, "splitting") || !middle_split(link, cut))
+    if (!begin(link, "splitting") || !middle_split(link, cut, assembled))
         return false;
     if (!cut->chunks.is_exact)
         front_release(link);

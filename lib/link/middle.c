@@ -3,6 +3,7 @@
  * What is linked decides how chunks are assembled, each as a whole program or to be merged. */
 #include <string.h>
 
+#include "assemble/chunk_cache.h"
 #include "assemble/ptxas_ahead.h"
 #include "assemble/remote_chunks.h"
 #include "base/context.h"
@@ -84,9 +85,8 @@ static const char *exact_obstacle(const struct link *link)
     return is_changed ? "an option for ptxas changes what kernels share, or their order" : NULL;
 }
 
-static bool split(const struct link *link, struct cut *cut)
+static bool split(const struct link *link, struct cut *cut, const struct table *edited)
 {
-    const char *keep = link->request->keep;
     enum split_policy policy = state_split_policy(link);
     bool is_exact = wants_exact_chunks(link);
     bool is_whole =
@@ -101,6 +101,7 @@ static bool split(const struct link *link, struct cut *cut)
                      tells_ptxas(link, "lineinfo") || tells_ptxas(link, "line-info"),
         .has_threads = link->agreement.split_compile != 1 || tells_ptxas(link, "split-compile"),
         .policy = policy,
+        .edited = edited,
         .minimum_bytes = link->request->minimum_chunk,
         .threads = is_exact ? pool_threads(link->request->thread_limit) : 0,
         .arch = link->members.arch,
@@ -111,10 +112,16 @@ static bool split(const struct link *link, struct cut *cut)
 
     if (link->request->chunk_count && !link->request->emit_ptx)
         wanted.wanted = link->request->chunk_count;
-    return split_program(&cut->chunks, &link->program, &wanted) &&
-           ((save_temps_chunks(keep, &cut->chunks) &&
-             save_temps_program(keep, &link->program, link->members.arch)) ||
-            diag_blame(LINK_ENVIRONMENT));
+    return split_program(&cut->chunks, &link->program, &wanted);
+}
+
+static bool keep_texts(const struct link *link, const struct cut *cut)
+{
+    const char *keep = link->request->keep;
+
+    return (save_temps_chunks(keep, &cut->chunks) &&
+            save_temps_program(keep, &link->program, link->members.arch)) ||
+           diag_blame(LINK_ENVIRONMENT);
 }
 
 /* Under -lto users expect code that runs. Where a ptxas is installed, say how to use it. */
@@ -133,8 +140,6 @@ static bool open_assembler(const struct link *link, struct assembler *assembler)
 {
     const struct link_request *request = link->request;
 
-    if (request->options.lto && !request->assembler.name)
-        tell_of_ptxas(&request->assembler);
     /* It is open already where the whole link was looked for in the cache. */
     if (assembler->table.assemble)
         return true;
@@ -258,8 +263,8 @@ static uint32_t chunk_threads(const struct link *link, const struct chunks *chun
 
 /* Which of the three dispatch paths (minilink-internals(7), Dispatch paths) the link takes decides
  * the mode; assemble_chunks() finds the number of threads. */
-static enum link_code assemble_all(const struct link *link, const struct cut *cut,
-                                   struct assembled *assembled, struct cubins *cubins)
+static struct assemble_request request_for(const struct link *link, const struct cut *cut,
+                                           struct assembled *assembled)
 {
     const struct link_request *request = link->request;
     struct assemble_request wanted = {
@@ -286,13 +291,22 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
         .watch = link->watch,
         .jobserver = request->jobserver,
     };
-    enum link_code code;
 
     /* With a plan, no chunk may come from the cache: the run that resumes it must find all of them.
      */
     if (!request->distribution.emit_plan && !request->distribution.resume_plan && !assembled->fit &&
         find_identity(link, &assembled->assembler, wanted.options, &wanted.identity))
         wanted.cache = link->cache;
+    return wanted;
+}
+
+static enum link_code assemble_all(const struct link *link, const struct cut *cut,
+                                   struct assembled *assembled, struct cubins *cubins)
+{
+    const struct link_request *request = link->request;
+    const struct assemble_request wanted = request_for(link, cut, assembled);
+    enum link_code code;
+
     /* A plan's chunks are in memory, and depend on no input any more. */
     if (request->distribution.emit_plan && !state_check_changes(link))
         return LINK_FAILED;
@@ -391,9 +405,60 @@ void middle_start_ahead(const struct link *link, struct assembled *assembled)
     ptxas_ahead_start(&assembled->assembler.ptxas, &job);
 }
 
-bool middle_split(const struct link *link, struct cut *cut)
+/* Names the kernels of chunks that the cache does not have, where it has others: those that were
+ * edited since, and those that share a chunk with them. */
+static void find_edited(struct table *edited, const struct chunks *chunks,
+                        const struct assemble_request *request, struct arena *arena)
 {
-    bool ok = !state_has_ptx(link) || split(link, cut);
+    const struct cache_key common = chunk_cache_request(request);
+    bool *is_missing = arena_zalloc(arena, chunks->count, sizeof *is_missing);
+    size_t missing = 0;
+
+    for (size_t i = 0; i < chunks->count; i++) {
+        is_missing[i] = !chunk_cache_has(request->cache, &common, chunks->list[i].text);
+        missing += is_missing[i];
+    }
+    if (missing == 0 || missing == chunks->count)
+        return;
+    diag_verbose("%zu of %zu chunks are not in the cache: their kernels are cut once more", missing,
+                 chunks->count);
+    for (size_t i = 0; i < chunks->symbol_count; i++)
+        if (chunks->sources[i].is_kernel && is_missing[chunks->sources[i].chunk])
+            table_add(edited, chunks->symbols[i].name, 0);
+}
+
+/* Cuts the chunks of an exact split that the cache does not have once more. No byte of the result
+ * depends on where it is cut. All threads then have a part of what was edited, and after the next
+ * edit of the same kernel the cache has all but the piece that it is in. */
+static bool divide_edited(const struct link *link, struct cut *cut, struct assembled *assembled)
+{
+    struct assemble_request request;
+    struct table edited = {0};
+    bool ok;
+
+    if (!link->cache || !cut->chunks.is_exact || link->request->dry_run)
+        return true;
+    if (!open_assembler(link, &assembled->assembler))
+        return false;
+    CONTEXT_DEFER(table_cleanup, &edited);
+    request = request_for(link, cut, assembled);
+    if (request.cache)
+        find_edited(&edited, &cut->chunks, &request, &assembled->arena);
+    if (edited.count == 0)
+        return true;
+    cut->replaced = cut->chunks;
+    cut->chunks = (struct chunks){0};
+    buffer_free(&cut->explanation);
+    ok = split(link, cut, &edited);
+    chunks_free(&cut->replaced);
+    return ok;
+}
+
+bool middle_split(const struct link *link, struct cut *cut, struct assembled *assembled)
+{
+    bool ok =
+        !state_has_ptx(link) ||
+        (split(link, cut, NULL) && divide_edited(link, cut, assembled) && keep_texts(link, cut));
 
     verbose_chunks(&cut->chunks, &link->program, pool_sequential_reason());
     ok = ok && (cut->explanation.size == 0 || std_streams_print(buffer_view(&cut->explanation)) ||
@@ -415,9 +480,14 @@ static const char *reported_version(const struct link *link, struct assembled *a
 
 bool middle_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
 {
-    bool ok = state_has_ptx(link)
-                  ? open_assembler(link, &assembled->assembler) && assemble(link, cut, assembled)
-                  : plan_nothing(link);
+    const struct link_request *request = link->request;
+    bool ok;
+
+    if (state_has_ptx(link) && request->options.lto && !request->assembler.name)
+        tell_of_ptxas(&request->assembler);
+    ok = state_has_ptx(link)
+             ? open_assembler(link, &assembled->assembler) && assemble(link, cut, assembled)
+             : plan_nothing(link);
 
     verbose_assembly(&assembled->cubins, &assembled->assembler);
     observe_cubins(link->observation, &assembled->cubins, assembled->assembler.table.name,

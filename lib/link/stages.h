@@ -44,7 +44,7 @@ bool compile_to_ptx(struct link *link);
 void middle_start_ahead(const struct link *link, struct assembled *assembled);
 
 /* Cuts the program into chunks. */
-bool middle_split(const struct link *link, struct cut *cut);
+bool middle_split(const struct link *link, struct cut *cut, struct assembled *assembled);
 
 /* Whether the program has one function at most, so that there is nothing to share out: it is
  * assembled without the machinery for that. Under -vv the phases are gone through all the same. */

@@ -143,7 +143,7 @@ bool exact_is_worth_it(struct plan *plan)
                 (symbol->item->variable.initialiser.size + symbol->item->variable.declarator.size) /
                 DATA_SPEED;
     }
-    return growth <= LARGEST_GROWTH(plan->total_weight);
+    return growth <= LARGEST_GROWTH(plan->total_weight) + plan->edited_weight;
 }
 
 void exact_place_variables(struct plan *plan)

@@ -26,6 +26,9 @@
  * are made. */
 #define LARGEST_GROWTH(total) ((total) / 10)
 
+/* Chunks of edited kernels are cut into as many pieces. */
+#define EDITED_PARTS 8u
+
 #define HOPELESS_GROWTH(total) ((total)*32)
 
 struct load {
@@ -320,6 +323,29 @@ static uint32_t choose_count(struct plan *plan, size_t units)
     return (uint32_t)most;
 }
 
+/* Cuts the chunks of kernels that were edited once more, as far as copies add no more than these
+ * kernels have: then an edit of one of them is assembled with few others, at once by several
+ * threads. The other chunks stay as they are. */
+static void divide_edited(struct plan *plan, uint32_t most)
+{
+    const struct table *edited = plan->request->edited;
+
+    if (!edited)
+        return;
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
+        struct placement *placement = &plan->placements[i];
+
+        placement->is_edited = table_find(edited, plan_name(plan, i)) != TABLE_NONE;
+        plan->edited_weight += placement->is_edited ? placement->weight : 0;
+    }
+    for (plan->edited_parts = EDITED_PARTS; plan->edited_parts > 1; plan->edited_parts /= 2) {
+        stable_cut(plan, most);
+        if (exact_is_worth_it(plan))
+            return;
+    }
+    stable_cut(plan, most);
+}
+
 /* As many chunks as the program's size is worth, unless copies of functions would add too much:
  * then half as many, and so on. Under SPLIT_STABLE names decide, and pieces become larger. */
 static void make_exact(struct dealer *dealer)
@@ -328,6 +354,7 @@ static void make_exact(struct dealer *dealer)
     bool is_stable = plan->request->policy == SPLIT_STABLE;
     uint32_t most;
 
+    plan->edited_parts = 1;
     find_units(dealer);
     most = plan->chunk_count = choose_count(plan, dealer->unit_count);
     for (; most > 1; most /= 2) {
@@ -336,8 +363,10 @@ static void make_exact(struct dealer *dealer)
             stable_cut(plan, most);
         else
             deal(dealer);
-        if (plan->chunk_count > 1 && exact_is_worth_it(plan))
+        if (plan->chunk_count > 1 && exact_is_worth_it(plan)) {
+            divide_edited(plan, most);
             return;
+        }
         if (is_stable && most > plan->chunk_count)
             most = plan->chunk_count;
     }

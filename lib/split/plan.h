@@ -25,6 +25,7 @@ struct placement {
     bool has_users;      /* more than one chunk names it */
     bool is_replicated;  /* defined in every chunk that needs it */
     bool is_promoted;    /* internal, but other chunks need it */
+    bool is_edited;      /* a kernel that split_request.edited names */
 };
 
 struct plan {
@@ -44,6 +45,8 @@ struct plan {
     uint64_t most_by_size;  /* chunks that are worth it */
     size_t unit_count;      /* that could be apart */
     uint64_t piece_bytes;   /* under SPLIT_STABLE: most that a chunk has, unless a unit has more */
+    uint64_t edited_parts;  /* pieces of edited kernels have this part of it; 1 = all of it */
+    uint64_t edited_weight; /* bytes of edited kernels */
     struct text *names;     /* of each symbol, where chunks are to be stable; else NULL */
     const char *single_reason;
     bool repeats_debug; /* the program's debug sections describe no code: each chunk has them */

@@ -109,6 +109,8 @@ struct split_request {
     uint32_t threads;       /* of an exact split, whose number of chunks changes no byte of the
                                result: as many chunks as this are made of a program that is large
                                enough, though `minimum_bytes` is 0; 0 = the size alone decides */
+    const struct table *edited; /* of an exact split under SPLIT_STABLE: kernels whose chunks are
+                                   cut once more, into pieces of an eighth; or NULL */
     struct arch arch;       /* of the link. Chunks say the program's own .target: their .version may
                                not know this one */
     /* Called before the modules' texts are copied to chunks, and each time that many bytes have

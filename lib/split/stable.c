@@ -70,6 +70,16 @@ static void find_spans(const struct plan *plan, struct row *row)
     }
 }
 
+/* Whether chunks part in front of the row's symbol `i`. */
+static bool is_cut(const struct plan *plan, const struct row *row, uint64_t piece, size_t i)
+{
+    const struct placement *placements = plan->placements;
+
+    if (placements[row->symbols[i - 1]].is_edited && placements[row->symbols[i]].is_edited)
+        piece /= plan->edited_parts;
+    return row->spans[i] > piece;
+}
+
 static size_t count_pieces(const struct row *row, uint64_t piece)
 {
     size_t count = row->count > 0;
@@ -89,7 +99,7 @@ static uint32_t cut(const struct plan *plan, const struct row *row, uint64_t pie
     while (count_pieces(row, piece) > most)
         piece *= 2;
     for (size_t i = 0; i < row->count; i++) {
-        chunk += i > 0 && row->spans[i] > piece;
+        chunk += i > 0 && is_cut(plan, row, piece, i);
         plan->placements[row->symbols[i]].chunk = chunk;
     }
     return row->count ? chunk + 1 : first;

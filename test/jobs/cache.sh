@@ -163,6 +163,25 @@ mkdir folder && cp kernels.ptx folder
 holds "another folder, the same chunks" [ "$(found folder/kernels.ptx)" = "0 $chunks" ]
 sed 's/, 8;/, 9;/' kernels.ptx > folder/kernels.ptx
 holds "an edit of one kernel is one chunk" [ "$(found folder/kernels.ptx)" = "0 $((chunks - 1))" ]
+# Chunks of an exact split that have changed are cut once more: after the next edit one piece is new, and the bytes are
+# those without a cache.
+exact=(-arch=sm_90 -split-compile-extended=4 -lto --split-mode=exact --ignore-host-info --minimum-chunk=1500)
+minilink "${exact[@]}" kernels.ptx --cache-dir=c -o found.out 2> said
+for constant in 9 10 11; do
+    sed "s/, 8;/, $constant;/" kernels.ptx > folder/kernels.ptx
+    minilink "${exact[@]}" folder/kernels.ptx --cache-dir=c --cache-stats -o found.out > stats.$constant 2> said
+    minilink "${exact[@]}" folder/kernels.ptx -o without.out 2> said.without
+    holds "an exact link after edit $constant" cmp -s without.out found.out
+done
+read -r _ pieces _ <<< "$(counts chunks stats.9)"
+holds "a chunk that was edited is cut once more, in $pieces pieces" [ "$pieces" -gt 2 ]
+read -r all missed _ <<< "$(counts chunks stats.11)"
+holds "after the next edit one piece is new" [ "$missed" = 1 ]
+minilink "${exact[@]}" folder/kernels.ptx --cache-dir=c --cache-stats -time=/dev/null -o found.out > stats 2> said
+holds "what was cut is found again" [ "$(counts chunks stats)" = "$((all + 1)) 0 0" ]
+sed "s/, 8;/, 12;/" kernels.ptx > folder/kernels.ptx
+minilink "${exact[@]}" -vv folder/kernels.ptx --cache-dir=c -o found.out > said 2>&1
+holds "-vv tells of it" grep -qE '1 of [0-9]+ chunks are not in the cache: their kernels are cut once more' said
 holds "another target has none of it" [ "$(found kernels.ptx -arch=sm_80 -arch=sm_100)" = "0 0" ]
 holds "an option of the assembler's" [ "$(found kernels.ptx -Xptxas=-O1)" = "0 0" ]
 holds "registers" [ "$(found kernels.ptx -maxrregcount=40)" = "0 0" ]

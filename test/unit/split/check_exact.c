@@ -457,6 +457,73 @@ TEST(an_edit_changes_one_chunk)
         free(before[i]);
 }
 
+/* Cuts 40 kernels of 2 KB, each of which calls a function of `shared` bytes, again with the kernels
+ * of the chunk that has most as edited. Gives the number of chunks before, and how many of their
+ * texts come back. */
+static void cut_again(size_t shared, size_t *before, size_t *kept)
+{
+    struct split_request stable = {.is_exact = true,
+                                   .policy = SPLIT_STABLE,
+                                   .wanted = SPLIT_MOST_CHUNKS,
+                                   .minimum_bytes = 8000,
+                                   .arch = {90, 0}};
+    struct buffer text = {0};
+    struct table edited = {0};
+    struct chunks first;
+    size_t most = 0;
+
+    buffer_string(&text, HEADER ".func shared()\n");
+    put_body(&text, shared);
+    buffer_string(&text, "ret; }\n");
+    for (int k = 0; k < 40; k++) {
+        buffer_printf(&text, ".visible .entry k%d()\n", k);
+        put_body(&text, 2000);
+        buffer_string(&text, "call shared; ret; }\n");
+    }
+    split_sources(&(struct program_source){"a.ptx", buffer_view(&text)}, 1, &stable);
+    first = chunks;
+    chunks = (struct chunks){0};
+    *before = first.count;
+    *kept = 0;
+    for (size_t i = 0; i < first.count; i++)
+        if (first.list[i].function_count > first.list[most].function_count)
+            most = i;
+    for (size_t i = 0; i < first.symbol_count; i++)
+        if (first.sources[i].is_kernel && first.sources[i].chunk == most)
+            table_add(&edited, first.symbols[i].name, 0);
+    ck_assert_uint_gt(edited.count, 5);
+    stable.edited = &edited;
+    ck_assert(split_program(&chunks, &program, &stable));
+    for (size_t i = 0; i < first.count; i++)
+        for (size_t j = 0; j < chunks.count; j++)
+            *kept += text_equal(first.list[i].text, chunks.list[j].text);
+    table_free(&edited);
+    chunks_free(&first);
+    buffer_free(&text);
+}
+
+TEST(chunks_of_edited_kernels_are_cut_once_more)
+{
+    size_t before, kept;
+
+    cut_again(20, &before, &kept);
+    ck_assert_uint_gt(before, 4);
+    ck_assert_uint_eq(kept, before - 1);
+    ck_assert_uint_ge(chunks.count, before + 3);
+}
+
+/* What all call would be compiled with each piece. */
+TEST(pieces_of_edited_kernels_are_bounded_by_copies)
+{
+    size_t before, kept;
+
+    cut_again(2500, &before, &kept);
+    ck_assert_uint_gt(before, 4);
+    ck_assert_uint_eq(kept, before - 1);
+    ck_assert_uint_ge(chunks.count, before + 1);
+    ck_assert_uint_lt(chunks.count, before + 5);
+}
+
 /* Appends kernels of 1 KiB each. */
 static void put_kernels(struct buffer *text, unsigned count)
 {
