@@ -1,19 +1,18 @@
-/* context.c: thread-specific contexts, kept in a list of live ones and recycled on thread exit. */
+/* context.c: thread-specific contexts, made on first use and freed as their threads end. */
 #include "base/context.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key; /* a process has a thousand, which others may have taken */
-static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct context *live; /* guarded by list_mutex */
+static atomic_size_t live;
 /* The first thread's context needs no memory, so that it can always be told that there is none. */
 static struct context first;
-static struct context *recycled = &first; /* guarded by list_mutex */
+static atomic_flag first_is_taken = ATOMIC_FLAG_INIT;
 
 /* Diagnostics need a context, so this one failure is written without them. */
 static _Noreturn void die(const char *why)
@@ -22,47 +21,18 @@ static _Noreturn void die(const char *why)
     abort();
 }
 
-static void destroy(void *argument)
+static void destroy(void *context)
 {
-    struct context *context = argument;
-
-    pthread_mutex_lock(&list_mutex);
-    if (context->previous)
-        context->previous->next = context->next;
+    if (context == &first)
+        atomic_flag_clear(&first_is_taken);
     else
-        live = context->next;
-    if (context->next)
-        context->next->previous = context->previous;
-    context->next = recycled;
-    recycled = context;
-    pthread_mutex_unlock(&list_mutex);
+        free(context);
+    atomic_fetch_sub(&live, 1);
 }
 
 static void make_key(void)
 {
     has_key = pthread_key_create(&key, destroy) == 0;
-}
-
-/* A context for the calling thread, not yet in the list; NULL when memory runs out. */
-static struct context *new_context(void)
-{
-    struct context *context;
-
-    pthread_mutex_lock(&list_mutex);
-    context = recycled;
-    if (context)
-        recycled = context->next;
-    pthread_mutex_unlock(&list_mutex);
-    if (!context)
-        context = malloc(sizeof *context);
-    if (!context)
-        return NULL;
-    memset(context, 0, sizeof *context);
-    if (pthread_setspecific(key, context) == 0)
-        return context;
-    if (context != &first)
-        free(context);
-    return NULL;
 }
 
 struct context *context_open(void)
@@ -75,16 +45,15 @@ struct context *context_open(void)
     context = pthread_getspecific(key);
     if (context)
         return context;
-    context = new_context();
+    context = atomic_flag_test_and_set(&first_is_taken) ? malloc(sizeof *context) : &first;
     if (!context)
         return NULL;
-    pthread_mutex_lock(&list_mutex);
-    context->next = live;
-    if (live)
-        live->previous = context;
-    live = context;
-    pthread_mutex_unlock(&list_mutex);
-    return context;
+    *context = (struct context){0};
+    atomic_fetch_add(&live, 1);
+    if (pthread_setspecific(key, context) == 0)
+        return context;
+    destroy(context);
+    return NULL;
 }
 
 struct context *context_get(void)
@@ -96,37 +65,20 @@ struct context *context_get(void)
     return context;
 }
 
-/* Its place in the list is others' to change. */
-static void replace(struct context *context, const struct context *with)
-{
-    struct context *previous, *next;
-
-    pthread_mutex_lock(&list_mutex);
-    previous = context->previous;
-    next = context->next;
-    *context = *with;
-    context->previous = previous;
-    context->next = next;
-    pthread_mutex_unlock(&list_mutex);
-}
-
 bool context_enter(struct context *saved)
 {
-    static const struct context none;
     struct context *context = context_open();
 
     if (!context)
         return false;
-    pthread_mutex_lock(&list_mutex); /* its place in the list is read, too */
     *saved = *context;
-    pthread_mutex_unlock(&list_mutex);
-    replace(context, &none);
+    *context = (struct context){0};
     return true;
 }
 
 void context_leave(const struct context *saved)
 {
-    replace(context_get(), saved);
+    *context_get() = *saved;
 }
 
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument)
@@ -178,19 +130,12 @@ _Noreturn void context_raise(enum link_code code)
 
 size_t context_count_live(void)
 {
-    size_t count = 0;
-
-    pthread_mutex_lock(&list_mutex);
-    for (const struct context *context = live; context; context = context->next)
-        count++;
-    pthread_mutex_unlock(&list_mutex);
-    return count;
+    return atomic_load(&live);
 }
 
 void context_shutdown(void)
 {
     struct context *context;
-    bool has_first = false;
 
     pthread_once(&once, make_key);
     context = has_key ? pthread_getspecific(key) : NULL;
@@ -198,19 +143,4 @@ void context_shutdown(void)
         pthread_setspecific(key, NULL);
         destroy(context);
     }
-    pthread_mutex_lock(&list_mutex);
-    while (recycled) {
-        struct context *next = recycled->next;
-
-        if (recycled == &first)
-            has_first = true;
-        else
-            free(recycled);
-        recycled = next;
-    }
-    if (has_first) {
-        first.next = NULL;
-        recycled = &first;
-    }
-    pthread_mutex_unlock(&list_mutex);
 }

@@ -9,7 +9,7 @@
  * Operation. context_run() installs a recovery point and calls a function; context_raise() unwinds
  * to the innermost one.
  *
- * Safety. A context is only touched by its own thread; the list of live ones is locked. */
+ * Safety. A context is only touched by its own thread, with which it ends. */
 #pragma once
 
 #include <setjmp.h>
@@ -46,8 +46,6 @@ struct context_cleanup {
 struct context {
     jmp_buf *recovery;                /* innermost recovery point, or NULL */
     struct context_cleanup *cleanups; /* innermost since the recovery point, or NULL */
-    struct context *previous;         /* in the list of live contexts, or of recycled ones */
-    struct context *next;
     _Alignas(max_align_t) unsigned char state[CONTEXT_STATE_SIZE]; /* zero at first */
 };
 
@@ -92,5 +90,5 @@ _Noreturn void context_raise(enum link_code code);
 /* The number of live contexts, for tests of leaks. */
 size_t context_count_live(void);
 
-/* Destroys the calling thread's context and frees all recycled ones, for leak checkers. */
+/* Destroys the calling thread's context, for leak checkers. */
 void context_shutdown(void);

@@ -169,9 +169,9 @@ static void *open_in_thread(void *argument)
     return NULL;
 }
 
-TEST(each_thread_opens_a_context_of_its_own_which_later_ones_use_again)
+TEST(each_thread_opens_a_context_of_its_own_which_ends_with_it)
 {
-    struct context *own = context_open(), *other = NULL, *later = NULL;
+    struct context *own = context_open(), *other = NULL;
     pthread_t thread;
 
     ck_assert_int_eq(pthread_create(&thread, NULL, open_in_thread, &other), 0);
@@ -179,9 +179,20 @@ TEST(each_thread_opens_a_context_of_its_own_which_later_ones_use_again)
     ck_assert_ptr_nonnull(other);
     ck_assert_ptr_ne(own, other);
     ck_assert_uint_eq(context_count_live(), 1);
-    ck_assert_int_eq(pthread_create(&thread, NULL, open_in_thread, &later), 0);
+}
+
+TEST(the_context_without_memory_is_used_again)
+{
+    struct context *first = NULL, *second = NULL;
+    pthread_t thread;
+
+    context_shutdown();
+    ck_assert_int_eq(pthread_create(&thread, NULL, open_in_thread, &first), 0);
     pthread_join(thread, NULL);
-    ck_assert_ptr_eq(later, other);
+    ck_assert_uint_eq(context_count_live(), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, open_in_thread, &second), 0);
+    pthread_join(thread, NULL);
+    ck_assert_ptr_eq(first, second);
 }
 
 TEST(a_context_can_be_had_again_after_shutdown)
