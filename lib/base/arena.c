@@ -153,7 +153,7 @@ void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *c
     return grown;
 }
 
-struct text arena_join(struct arena *arena, struct text first, struct text second)
+static char *join(struct arena *arena, struct text first, struct text second)
 {
     size_t size;
     char *joined;
@@ -166,25 +166,22 @@ struct text arena_join(struct arena *arena, struct text first, struct text secon
     if (second.size)
         memcpy(joined + first.size, second.data, second.size);
     joined[size] = '\0';
-    return (struct text){joined, size};
+    return joined;
+}
+
+struct text arena_join(struct arena *arena, struct text first, struct text second)
+{
+    return (struct text){join(arena, first, second), first.size + second.size};
 }
 
 char *arena_string(struct arena *arena, struct text text)
 {
-    char *copy;
-
-    if (text.size == SIZE_MAX)
-        context_raise(LINK_NO_MEMORY);
-    copy = arena_alloc(arena, text.size + 1, 1);
-    if (text.size)
-        memcpy(copy, text.data, text.size);
-    copy[text.size] = '\0';
-    return copy;
+    return join(arena, text, (struct text){0});
 }
 
 struct text arena_text(struct arena *arena, struct text text)
 {
-    return (struct text){arena_string(arena, text), text.size};
+    return arena_join(arena, text, (struct text){0});
 }
 
 char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)

@@ -55,7 +55,7 @@ struct text arena_join(struct arena *arena, struct text first, struct text secon
 /* A NUL-terminated copy of a view. */
 char *arena_string(struct arena *arena, struct text text);
 
-/* A copy of a view, without NUL. */
+/* The same as a view, which does not count the NUL. */
 struct text arena_text(struct arena *arena, struct text text);
 
 /* printf into the arena; NUL-terminated. */

@@ -87,11 +87,6 @@ static void resize(struct table *table, size_t capacity)
     *table = bigger;
 }
 
-static void grow(struct table *table)
-{
-    resize(table, table->capacity ? table->capacity * 2 : 64);
-}
-
 void table_reserve(struct table *table, size_t count)
 {
     size_t capacity = table->capacity ? table->capacity : 64;
@@ -129,7 +124,7 @@ static struct table_entry *entry_for(struct table *table, struct text key, uint3
     uint32_t hash;
 
     if (table->count >= table->capacity / 4 * 3)
-        grow(table);
+        resize(table, table->capacity ? table->capacity * 2 : 64);
     hash = hash_of(key);
     slot = probe(table, key, hash);
     if (!slot->entry) {
