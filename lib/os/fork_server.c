@@ -1,21 +1,36 @@
-/* fork_server.c: the linker's side: starts servers, and has them do jobs. */
-#include "os/self_exec.h"
+/* fork_server.c: the linker's side: servers that wait for a job, those that work, and kinds of
+ * jobs; how servers are started, and do jobs. */
 #include "os/fork_server.h"
 
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "os/capture.h"
 #include "os/descriptor.h"
+#include "os/file.h"
 #include "os/fork_serve.h"
-#include "os/fork_servers.h"
+#include "os/self_exec.h"
+
+/* Words of a program that is run as a server. */
+#define MOST_WORDS 256
+
+/* Servers that wait at a time, that work and are known, and kinds of jobs that are remembered. */
+#define MOST_IDLE  64
+#define MOST_BUSY  64
+#define MOST_KINDS 16
 
 /* How soon a cancelled job is given up. */
 #define TICK_MILLISECONDS 20
@@ -26,6 +41,241 @@
 const char *const fork_server_files[] = {"FILE 0", "FILE 1", "FILE 2"};
 
 int fork_server_patience = 2000;
+
+struct fork_server {
+    XXH128_hash_t kind;       /* of jobs that it does */
+    int control;              /* our end of the socket; -1 = there is none yet */
+    struct exec_child *child; /* NULL when it is not ours */
+    bool has_worked;          /* a job has been done by it, or by the one that it is a clone of */
+};
+
+/* What all threads share. Who does not get the lock at once goes without a server: so a process
+ * that was forked while another thread held it is not stuck. */
+static struct {
+    pthread_mutex_t lock;
+    pid_t owner; /* a copy of this process has the descriptors, too, but the servers are not its */
+    struct fork_server idle[MOST_IDLE], busy[MOST_BUSY];
+    size_t idle_count, busy_count;
+    struct {
+        XXH128_hash_t kind;
+        bool works; /* no server of this kind has failed */
+    } kinds[MOST_KINDS];
+    size_t kind_count; /* of all that were entered; the oldest make room */
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+extern char **environ;
+
+static void add_string(XXH3_state_t *state, const char *string)
+{
+    XXH3_128bits_update(state, string, strlen(string) + 1);
+}
+
+/* A file in its version; of a folder, what is in it does not matter. */
+static bool add_file(XXH3_state_t *state, const char *path)
+{
+    struct file_version version;
+    struct stat status;
+
+    if (stat(path, &status))
+        return false;
+    version = file_version_of(&status);
+    if (S_ISDIR(status.st_mode))
+        version = (struct file_version){.device = version.device, .inode = version.inode};
+    XXH3_128bits_update(state, &version, sizeof version);
+    return true;
+}
+
+/* All that a program that is started now could differ by from one that was started before. False
+ * when no server can be started for it. */
+static bool find_kind(XXH128_hash_t *kind, const char *const *argv)
+{
+    const uid_t users[] = {geteuid(), getegid()};
+    XXH3_state_t *state = XXH3_createState();
+    bool ok = !getenv("LD_PRELOAD") && string_list_count(argv) < MOST_WORDS && state &&
+              XXH3_128bits_reset(state) == XXH_OK && add_file(state, argv[0]) &&
+              add_file(state, ".");
+
+    if (ok) {
+        XXH3_128bits_update(state, users, sizeof users);
+        for (size_t i = 0; argv[i]; i++) {
+            const char *path = strchr(argv[i], '/');
+
+            add_string(state, argv[i]);
+            if (path)
+                add_file(state, path); /* "/FILE", "--option=/FILE"; which need not be there */
+        }
+        for (size_t i = 0; environ && environ[i]; i++)
+            add_string(state, environ[i]);
+        *kind = XXH3_128bits_digest(state);
+    }
+    XXH3_freeState(state);
+    return ok;
+}
+
+/* A script runs another program, and may do more than that. */
+static bool is_elf(const char *path)
+{
+    char magic[SELFMAG];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is = fd >= 0 && descriptor_read(fd, magic, sizeof magic, 0) &&
+              memcmp(magic, ELFMAG, SELFMAG) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* What was taken over from another process belongs to that one. Under the lock. */
+static void forget_another_process(void)
+{
+    if (all.owner == getpid())
+        return;
+    for (size_t i = 0; i < all.idle_count; i++)
+        close(all.idle[i].control);
+    for (size_t i = 0; i < all.busy_count; i++)
+        close(all.busy[i].control);
+    all.idle_count = all.busy_count = 0;
+    all.owner = getpid();
+}
+
+/* What is sent along with a request: the end for messages, and the files. */
+union descriptors {
+    struct cmsghdr header; /* for its alignment */
+    char bytes[CMSG_SPACE((1 + FORK_FILES) * sizeof(int))];
+};
+
+/* Sends a request (fork_serve.h) with descriptors. False with errno. */
+static bool ask(int control, unsigned char request, const int *descriptors, size_t count)
+{
+    struct iovec part = {.iov_base = &request, .iov_len = 1};
+    union descriptors sent = {0};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (count > 0) {
+        message.msg_control = sent.bytes;
+        message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+        sent.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(count * sizeof(int)),
+                                       .cmsg_level = SOL_SOCKET,
+                                       .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(&sent.header), descriptors, count * sizeof(int));
+    }
+    return sendmsg(control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+/* A socket that keeps messages apart; its ends are no standard descriptors. False with errno. */
+static bool make_socket(int ends[2])
+{
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 &&
+           descriptor_pair_above_standard(ends);
+}
+
+/* Whether a server of the kind may be used; at the first sight the kind is only remembered, unless
+ * `is_repeated`. Under the lock. */
+static bool is_usable(XXH128_hash_t kind, const char *path, bool is_repeated)
+{
+    bool works;
+
+    for (size_t i = 0; i < all.kind_count && i < MOST_KINDS; i++)
+        if (XXH128_isEqual(all.kinds[i].kind, kind))
+            return all.kinds[i].works;
+    works = is_elf(path);
+    all.kinds[all.kind_count % MOST_KINDS].kind = kind;
+    all.kinds[all.kind_count++ % MOST_KINDS].works = works;
+    return works && is_repeated;
+}
+
+/* Takes one that waits. Under the lock. */
+static bool take_idle(struct fork_server *server)
+{
+    for (size_t i = 0; i < all.idle_count; i++)
+        if (XXH128_isEqual(all.idle[i].kind, server->kind)) {
+            *server = all.idle[i];
+            all.idle[i] = all.idle[--all.idle_count];
+            return true;
+        }
+    return false;
+}
+
+/* Has one that works leave another behind. Under the lock, so that it is not ended meanwhile. */
+static void take_clone(struct fork_server *server)
+{
+    int ends[2];
+    size_t i = 0;
+
+    while (i < all.busy_count && !XXH128_isEqual(all.busy[i].kind, server->kind))
+        i++;
+    if (i == all.busy_count || !make_socket(ends))
+        return;
+    if (ask(all.busy[i].control, FORK_CLONE, &ends[1], 1))
+        *server =
+            (struct fork_server){.kind = server->kind, .control = ends[0], .has_worked = true};
+    else
+        close(ends[0]);
+    close(ends[1]);
+}
+
+/* Takes one for a job: one that waits, else a clone of one that works, else server->control is -1
+ * and one may be started. False when none may be used. */
+static bool take(struct fork_server *server, const struct fork_server_job *job)
+{
+    bool ok;
+
+    server->control = -1;
+    if (!find_kind(&server->kind, job->run.argv) || pthread_mutex_trylock(&all.lock))
+        return false;
+    forget_another_process();
+    ok = is_usable(server->kind, job->run.argv[0], job->is_repeated);
+    if (ok && !take_idle(server))
+        take_clone(server);
+    pthread_mutex_unlock(&all.lock);
+    return ok;
+}
+
+/* From now on it can be asked for a clone, if it has been seen to work; until end_job(). */
+static void begin_job(const struct fork_server *server)
+{
+    if (!server->has_worked || pthread_mutex_trylock(&all.lock))
+        return;
+    if (all.busy_count < MOST_BUSY)
+        all.busy[all.busy_count++] = *server;
+    pthread_mutex_unlock(&all.lock);
+}
+
+static void end_job(const struct fork_server *server)
+{
+    pthread_mutex_lock(&all.lock);
+    for (size_t i = 0; i < all.busy_count; i++)
+        if (all.busy[i].control == server->control) {
+            all.busy[i] = all.busy[--all.busy_count];
+            break;
+        }
+    pthread_mutex_unlock(&all.lock);
+}
+
+/* What a server was started for in vain is run plainly from now on. */
+static void give_up(XXH128_hash_t kind)
+{
+    if (pthread_mutex_trylock(&all.lock))
+        return;
+    for (size_t i = 0; i < all.kind_count && i < MOST_KINDS; i++)
+        if (XXH128_isEqual(all.kinds[i].kind, kind))
+            all.kinds[i].works = false;
+    pthread_mutex_unlock(&all.lock);
+}
+
+/* Has it wait for the next job. False when there are too many. */
+static bool keep(const struct fork_server *server)
+{
+    bool is_kept;
+
+    if (pthread_mutex_trylock(&all.lock))
+        return false;
+    is_kept = all.idle_count < MOST_IDLE;
+    if (is_kept)
+        all.idle[all.idle_count++] = *server;
+    pthread_mutex_unlock(&all.lock);
+    return is_kept;
+}
 
 /* Ends a server and what it does. */
 static void end(struct fork_server *server)
@@ -47,21 +297,19 @@ static void end(struct fork_server *server)
 
 void fork_server_end_all(void)
 {
-    struct fork_server server;
+    struct fork_server servers[MOST_IDLE];
+    size_t count;
 
-    fork_servers_shut_down(); /* so that all end at the same time */
-    while (fork_servers_take_any(&server))
-        end(&server);
-}
-
-/* Which of the words that stand for files it is; FORK_FILES = none. */
-static size_t file_of(const char *word)
-{
-    size_t file = 0;
-
-    while (file < FORK_FILES && word != fork_server_files[file])
-        file++;
-    return file;
+    pthread_mutex_lock(&all.lock);
+    forget_another_process();
+    count = all.idle_count;
+    memcpy(servers, all.idle, count * sizeof *servers);
+    all.idle_count = 0;
+    pthread_mutex_unlock(&all.lock);
+    for (size_t i = 0; i < count; i++)
+        shutdown(servers[i].control, SHUT_WR); /* so that all end at the same time */
+    for (size_t i = 0; i < count; i++)
+        end(&servers[i]);
 }
 
 /* Starts the program, with our end of the socket as its input, where the numbers of its files are
@@ -70,7 +318,7 @@ static bool start_program(struct fork_server *server, const struct fork_server_j
                           int control, const int numbers[FORK_FILES])
 {
     char preload[48], variable[96], paths[FORK_FILES][32];
-    const char *words[FORK_MOST_WORDS], *const *argv = job->run.argv;
+    const char *words[MOST_WORDS], *const *argv = job->run.argv;
     size_t count = 0;
     const struct exec_request request = {
         .argv = words,
@@ -90,16 +338,19 @@ static bool start_program(struct fork_server *server, const struct fork_server_j
                  numbers[i]);
         snprintf(paths[i], sizeof paths[i], "/dev/fd/%d", numbers[i]);
     }
-    for (; argv[count]; count++)
-        words[count] =
-            file_of(argv[count]) < FORK_FILES ? paths[file_of(argv[count])] : argv[count];
+    for (; argv[count]; count++) {
+        words[count] = argv[count];
+        for (size_t i = 0; i < job->file_count; i++)
+            if (argv[count] == fork_server_files[i])
+                words[count] = paths[i];
+    }
     words[count] = NULL;
     server->child = exec_start(&request);
     return server->child != NULL;
 }
 
-/* It comes away from this process, whose child then ends. False when it did not, or has printed
- * something on its way. */
+/* Makes it a process of its own, no child of this one (which then ends). False when it did not, or
+ * has printed something on its way. */
 static bool detach(struct fork_server *server)
 {
     const struct exec_request request = {.output_limit = 1};
@@ -107,7 +358,7 @@ static bool detach(struct fork_server *server)
     struct exec_child *child = server->child;
 
     server->child = NULL;
-    if (!fork_servers_ask(server->control, FORK_DETACH, NULL, 0))
+    if (!ask(server->control, FORK_DETACH, NULL, 0))
         shutdown(server->control, SHUT_WR);
     exec_finish(child, &request, &result);
     free(result.output);
@@ -131,7 +382,7 @@ static bool start(struct fork_server *server, const struct fork_server_job *job)
     int ends[2], numbers[FORK_FILES] = {-1, -1, -1};
     bool ok;
 
-    if (!fork_servers_socket(ends))
+    if (!make_socket(ends))
         return false;
     ok = hold_numbers(numbers, job) && start_program(server, job, ends[1], numbers);
     for (size_t i = 0; i < FORK_FILES; i++)
@@ -195,16 +446,16 @@ static bool do_job(struct fork_server *server, const struct fork_server_job *job
     }
     descriptors[0] = printed[1];
     memcpy(descriptors + 1, job->files, job->file_count * sizeof(int));
-    fork_servers_begin_job(server);
-    ok = fork_servers_ask(server->control, FORK_JOB, descriptors, 1 + job->file_count);
+    begin_job(server);
+    ok = ask(server->control, FORK_JOB, descriptors, 1 + job->file_count);
     close(printed[1]);
     ok = ok && follow(server, request, printed[0], &capture, &answer, &how) &&
          !(server->child && exec_has_printed(server->child));
     close(printed[0]);
-    fork_servers_end_job(server);
+    end_job(server);
     ok = ok && (how != EXEC_EXITED || WIFEXITED(answer.status));
     server->has_worked = true;
-    if (!ok || how != EXEC_EXITED || !fork_servers_keep(server))
+    if (!ok || how != EXEC_EXITED || !keep(server))
         end(server);
     if (!ok) {
         free(capture.data);
@@ -226,12 +477,24 @@ bool fork_server_run(const struct fork_server_job *job, struct exec_result *resu
     struct fork_server server = {0};
     bool is_new;
 
-    if (!fork_servers_take(&server, job))
+    if (!take(&server, job))
         return false;
     is_new = server.control < 0;
     if ((!is_new || start(&server, job)) && do_job(&server, job, result))
         return true;
     if (is_new)
-        fork_servers_give_up(server.kind);
+        give_up(server.kind);
     return false;
+}
+
+bool fork_server_pays(const char *const *argv)
+{
+    XXH128_hash_t kind;
+    bool pays;
+
+    if (!find_kind(&kind, argv) || pthread_mutex_trylock(&all.lock))
+        return false;
+    pays = is_usable(kind, argv[0], false);
+    pthread_mutex_unlock(&all.lock);
+    return pays;
 }
