@@ -150,7 +150,7 @@ static const char *describe_end(struct arena *arena, const struct exec_result *r
 struct run {
     struct distribute_batch *batch;
     struct folder folder;
-    char *program;
+    char program[PATH_MAX];
 };
 
 static void let_go(void *argument)
@@ -158,7 +158,6 @@ static void let_go(void *argument)
     struct run *run = argument;
 
     folder_remove(&run->folder);
-    free(run->program);
 }
 
 static const char *const *make_command(struct run *run, const char *jobs)
@@ -218,8 +217,7 @@ static enum link_code run_in_folder(struct run *run)
     const char *jobs;
     enum link_code code;
 
-    run->program = program_path_find(text_of(program));
-    if (!run->program) {
+    if (!program_path_find(program, run->program)) {
         diag_fatal("Could not find the distributor '%s' on PATH", program);
         return LINK_ENVIRONMENT;
     }

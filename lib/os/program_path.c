@@ -1,14 +1,12 @@
 /* program_path.c: walks along PATH. */
 #include "os/program_path.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/buffer.h"
-#include "base/context.h"
-#include "base/memory.h"
 
 bool program_path_is(const char *path)
 {
@@ -29,24 +27,15 @@ bool program_path_next(const char **list, struct text *folder)
     return true;
 }
 
-char *program_path_find(struct text name)
+bool program_path_find(const char *name, char *path)
 {
     const char *list = getenv("PATH");
-    struct text folder;
-    struct buffer path = {0};
-    char *found = NULL;
 
-    if (name.size && memchr(name.data, '/', name.size))
-        return memory_copy_string(name.data, name.size);
-    CONTEXT_DEFER(buffer_cleanup, &path);
-    while (name.size && !found && program_path_next(&list, &folder)) {
-        path.size = 0;
-        buffer_printf(&path, "%.*s/%.*s", TEXT_ARG(folder), TEXT_ARG(name));
-        buffer_char(&path, '\0');
-        if (program_path_is(path.data)) {
-            found = path.data;
-            path = (struct buffer){0};
-        }
-    }
-    return found;
+    if (strchr(name, '/'))
+        return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
+    for (struct text folder; *name && program_path_next(&list, &folder);)
+        if (snprintf(path, PATH_MAX, "%.*s/%s", TEXT_ARG(folder), name) < PATH_MAX &&
+            program_path_is(path))
+            return true;
+    return false;
 }

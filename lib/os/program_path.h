@@ -8,9 +8,10 @@
 /* True for a file that may be run. */
 bool program_path_is(const char *path);
 
-/* The path of the program `name`, malloc'ed: the name itself when there is a slash in it, whatever
- * is there, else the first of that name in the folders of PATH. NULL when there is none. */
-char *program_path_find(struct text name);
+/* Writes the path of the program `name` into `path`, of PATH_MAX bytes: the name itself when there
+ * is a slash in it, whatever is there, else the first of that name in the folders of PATH. False
+ * when there is none. */
+bool program_path_find(const char *name, char *path);
 
 /* Takes the next folder of a list with colons such as PATH off the front of *list; one without a
  * name is the current folder, ".". False, and *list is NULL, when there is none. Async-signal-safe.

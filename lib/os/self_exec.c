@@ -63,24 +63,12 @@ static bool find_above(char *path, const char *library)
     return is_found;
 }
 
-/* Raises nothing, since workers ask. */
-static bool find_on_path(char *path)
-{
-    const char *list = getenv("PATH");
-
-    for (struct text folder; program_path_next(&list, &folder);)
-        if (snprintf(path, PATH_MAX, "%.*s/minilink", TEXT_ARG(folder)) < PATH_MAX &&
-            program_path_is(path))
-            return true;
-    return false;
-}
-
 static const char *find_program(char *path)
 {
     static const char name[] = "minilink";
     const char *library = own_library();
 
-    if (!(library && find_above(path, library)) && !find_on_path(path))
+    if (!(library && find_above(path, library)) && !program_path_find(name, path))
         memcpy(path, name, sizeof name);
     return path;
 }

@@ -2,6 +2,7 @@
 #include "os/toolkit.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,9 +15,12 @@
 #include "os/program_path.h"
 
 /* What is looked for: one of the names, in one of the folders of a toolkit. Lists end with NULL. */
-struct wanted {
+struct search {
     const char *const *folders, *const *names;
     bool (*is_it)(const char *path);
+    const char *shown;    /* behind a toolkit that was looked in without finding it */
+    struct buffer *tried; /* NULL = nobody asks */
+    char found[PATH_MAX];
 };
 
 /* As the toolkits of CUDA 12 and 13 have them: packages for development have the plain name, those
@@ -43,39 +47,31 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-static const struct wanted ptxas = {ptxas_folders, ptxas_names, program_path_is};
-
-static void note_tried(struct buffer *tried, struct text place, const char *in_it)
+static void note_tried(const struct search *search, struct text place, const char *in_it)
 {
-    if (tried)
-        buffer_printf(tried, "%s'%.*s%s'", tried->size ? ", " : "", TEXT_ARG(place), in_it);
+    if (search->tried)
+        buffer_printf(search->tried, "%s'%.*s%s'", search->tried->size ? ", " : "", TEXT_ARG(place),
+                      in_it);
 }
 
-/* The first of the names in the folder that is what is wanted, or NULL. */
-static char *try_folder(const struct wanted *wanted, struct text toolkit, const char *folder)
+/* Whether one of the names is in the folder and what is wanted. */
+static bool try_folder(struct search *search, struct text toolkit, const char *folder)
 {
-    struct buffer path = {0};
-    char *found = NULL;
-
-    CONTEXT_DEFER(buffer_cleanup, &path);
-    for (const char *const *name = wanted->names; *name && !found; name++) {
-        path.size = 0;
-        buffer_printf(&path, "%.*s/%s%s", TEXT_ARG(toolkit), folder, *name);
-        if (wanted->is_it(path.data))
-            found = buffer_take(&path, NULL);
-    }
-    return found;
+    for (const char *const *name = search->names; *name; name++)
+        if (snprintf(search->found, PATH_MAX, "%.*s/%s%s", TEXT_ARG(toolkit), folder, *name) <
+                PATH_MAX &&
+            search->is_it(search->found))
+            return true;
+    return false;
 }
 
-static char *try_toolkit(const struct wanted *wanted, struct buffer *tried, struct text toolkit)
+static bool try_toolkit(struct search *search, struct text toolkit)
 {
-    char *found = NULL;
-
-    for (const char *const *folder = wanted->folders; *folder && !found; folder++)
-        found = try_folder(wanted, toolkit, *folder);
-    if (!found)
-        note_tried(tried, toolkit, wanted == &ptxas ? "/bin/ptxas" : "");
-    return found;
+    for (const char *const *folder = search->folders; *folder; folder++)
+        if (try_folder(search, toolkit, *folder))
+            return true;
+    note_tried(search, toolkit, search->shown);
+    return false;
 }
 
 /* The folder that holds `path`; trailing slashes do not count. */
@@ -89,126 +85,124 @@ static struct text parent_of(struct text path)
 }
 
 /* The toolkit whose bin/ holds `program`, which may be a symbolic link into it. */
-static char *try_program(const struct wanted *wanted, struct buffer *tried, const char *program)
+static bool try_program(struct search *search, const char *program)
 {
     char real[PATH_MAX];
 
-    if (access(program, X_OK) != 0 || !realpath(program, real))
-        return NULL;
-    return try_toolkit(wanted, tried, parent_of(parent_of(text_of(real))));
+    return access(program, X_OK) == 0 && realpath(program, real) &&
+           try_toolkit(search, parent_of(parent_of(text_of(real))));
 }
 
 /* nvcc says what it takes for its toolkit in a line "#$ TOP=...", wherever it was run from. */
-static char *ask_nvcc(const struct wanted *wanted, struct buffer *tried, const char *nvcc)
+static bool ask_nvcc(struct search *search, const char *nvcc)
 {
     const char *const argv[] = {nvcc,        "-dryrun", "-c",        "-x", "cu",
                                 "/dev/null", "-o",      "/dev/null", NULL};
     const struct exec_request request = {
         .argv = argv, .output_limit = 65536, .timeout = NVCC_SECONDS};
     struct exec_result result;
-    char *found = NULL;
     const char *top;
 
     exec_run(&request, &result);
     CONTEXT_DEFER(memory_cleanup, &result.output);
     top = result.output ? strstr(result.output, "#$ TOP=") : NULL;
-    if (top) {
-        top += strlen("#$ TOP=");
-        found = try_toolkit(wanted, tried, (struct text){top, strcspn(top, "\r\n")});
-    }
-    return found;
+    if (!top)
+        return false;
+    top += strlen("#$ TOP=");
+    return try_toolkit(search, (struct text){top, strcspn(top, "\r\n")});
 }
 
 /* Beside the programs of a toolkit that are in one folder of PATH. */
-static char *try_path_folder(const struct wanted *wanted, struct buffer *tried, struct text folder)
+static bool try_path_folder(struct search *search, struct text folder)
 {
     static const char *const programs[] = {"nvcc", "ptxas"};
-    struct buffer path = {0};
-    char *found = NULL;
+    char path[PATH_MAX];
 
-    CONTEXT_DEFER(buffer_cleanup, &path);
-    for (size_t i = 0; i < 2 && !found; i++) {
-        path.size = 0;
-        buffer_printf(&path, "%.*s/%s", TEXT_ARG(folder), programs[i]);
-        found = try_program(wanted, tried, path.data);
-    }
-    return found;
+    for (size_t i = 0; i < 2; i++)
+        if (snprintf(path, sizeof path, "%.*s/%s", TEXT_ARG(folder), programs[i]) < PATH_MAX &&
+            try_program(search, path))
+            return true;
+    return false;
 }
 
-static char *find_library_by_path(const struct wanted *wanted, struct buffer *tried)
+static bool find_library_by_path(struct search *search)
 {
     const char *list = getenv("PATH");
-    struct text folder;
-    char *found = NULL, *nvcc = NULL;
+    char nvcc[PATH_MAX];
 
-    CONTEXT_DEFER(memory_cleanup, &nvcc);
-    while (!found && program_path_next(&list, &folder))
-        found = try_path_folder(wanted, tried, folder);
-    if (!found)
-        nvcc = program_path_find(TEXT("nvcc"));
-    if (nvcc)
-        found = ask_nvcc(wanted, tried, nvcc);
-    return found;
+    for (struct text folder; program_path_next(&list, &folder);)
+        if (try_path_folder(search, folder))
+            return true;
+    return program_path_find("nvcc", nvcc) && ask_nvcc(search, nvcc);
 }
 
-static char *find_ptxas_by_path(struct buffer *tried)
+static bool find_ptxas_by_path(struct search *search)
 {
     const char *list = getenv("PATH");
-    struct text folder;
-    char *found = NULL;
 
-    while (!found && program_path_next(&list, &folder)) {
-        found = try_folder(&ptxas, folder, "");
-        if (!found)
-            note_tried(tried, folder, "/ptxas");
+    for (struct text folder; program_path_next(&list, &folder);) {
+        if (try_folder(search, folder, ""))
+            return true;
+        note_tried(search, folder, "/ptxas");
     }
-    return found;
+    return false;
+}
+
+/* What is named, and is not replaced by what is found elsewhere. */
+static bool find_named(struct search *search, const struct toolkit_request *request)
+{
+    if (!request->file)
+        return try_toolkit(search, text_of(request->cuda_path));
+    if (search->is_it(request->file))
+        return snprintf(search->found, PATH_MAX, "%s", request->file) < PATH_MAX;
+    note_tried(search, text_of(request->file), "");
+    return false;
 }
 
 /* All but PATH. */
-static char *find(const struct wanted *wanted, const struct toolkit_request *request,
-                  struct buffer *tried)
+static bool find_told(struct search *search, const struct toolkit_request *request)
 {
-    const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-    char *found = NULL;
+    static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
 
-    if (request->file) {
-        if (wanted->is_it(request->file))
-            return memory_copy_string(request->file, strlen(request->file));
-        note_tried(tried, text_of(request->file), "");
-        return NULL;
-    }
-    if (request->cuda_path)
-        return try_toolkit(wanted, tried, text_of(request->cuda_path));
-    if (request->nvvm_path)
-        found = try_toolkit(wanted, tried, parent_of(text_of(request->nvvm_path)));
-    for (size_t i = 0; i < 2 && !found; i++) {
+    if (request->nvvm_path && try_toolkit(search, parent_of(text_of(request->nvvm_path))))
+        return true;
+    for (size_t i = 0; i < 2; i++) {
         const char *folder = getenv(variables[i]);
 
-        if (folder && *folder)
-            found = try_toolkit(wanted, tried, text_of(folder));
+        if (folder && *folder && try_toolkit(search, text_of(folder)))
+            return true;
     }
-    return found;
+    return false;
 }
 
-/* What is named is not replaced by what is found elsewhere. */
-static bool is_named(const struct toolkit_request *request)
+static char *find(struct search *search, const struct toolkit_request *request,
+                  bool (*find_by_path)(struct search *search))
 {
-    return request->file || request->cuda_path;
+    bool is_found = request->file || request->cuda_path
+                        ? find_named(search, request)
+                        : find_told(search, request) || find_by_path(search);
+
+    return is_found ? memory_copy_string(search->found, strlen(search->found)) : NULL;
 }
 
 char *toolkit_find_ptxas(const struct toolkit_request *request, struct buffer *tried)
 {
-    char *found = find(&ptxas, request, tried);
+    struct search search = {.folders = ptxas_folders,
+                            .names = ptxas_names,
+                            .is_it = program_path_is,
+                            .shown = "/bin/ptxas",
+                            .tried = tried};
 
-    return found || is_named(request) ? found : find_ptxas_by_path(tried);
+    return find(&search, request, find_ptxas_by_path);
 }
 
 char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct buffer *tried)
 {
-    const struct wanted library = {library_folders, library_names,
-                                   request->is_library ? request->is_library : is_file};
-    char *found = find(&library, request, tried);
+    struct search search = {.folders = library_folders,
+                            .names = library_names,
+                            .is_it = request->is_library ? request->is_library : is_file,
+                            .shown = "",
+                            .tried = tried};
 
-    return found || is_named(request) ? found : find_library_by_path(&library, tried);
+    return find(&search, request, find_library_by_path);
 }
