@@ -324,18 +324,6 @@ void cleanup_stack_close(void *stack)
     free(stack);
 }
 
-/* A crash is delivered whatever the parent has blocked, but then to no handler. */
-static void unblock(const int *numbers, size_t count)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    for (size_t i = 0; i < count; i++)
-        sigaddset(&set, numbers[i]);
-    sigaddset(&set, hand_over_signal());
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
 /* With those of real time, all signals that would end the program but SIGKILL, SIGPIPE, SIGXFSZ and
  * the two that the C library keeps for itself (32 and 33). */
 static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
@@ -343,6 +331,18 @@ static const int others[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGXCPU, SIGU
                              SIGALRM, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGSTKFLT};
 
 static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+
+/* A crash is delivered whatever the parent has blocked, but then to no handler. */
+static void unblock_crashes(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        sigaddset(&set, crashes[i]);
+    sigaddset(&set, hand_over_signal());
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
 
 /* nohup and background jobs have some ignored, and sanitizers catch crashes: they are left so. */
 static void set_handler(int number, const struct sigaction *action)
@@ -354,35 +354,19 @@ static void set_handler(int number, const struct sigaction *action)
         sigaction(number, action, NULL);
 }
 
-static void catch_signals(const int *numbers, size_t count)
+static void set_handlers(const int *numbers, size_t count, const struct sigaction *action)
 {
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-
-    sigfillset(&action.sa_mask);
     for (size_t i = 0; i < count; i++)
-        set_handler(numbers[i], &action);
-}
-
-static void catch_unnamed_signals(void)
-{
-    for (int number = SIGRTMIN; number < hand_over_signal(); number++)
-        catch_signals(&number, 1);
-}
-
-static void catch_stops(void)
-{
-    struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_ONSTACK | SA_RESTART};
-
-    sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
-        set_handler(stops[i], &action);
+        set_handler(numbers[i], action);
 }
 
 void cleanup_prepare(const char *program, void (*function)(void))
 {
     static char stack[STACK_SIZE];
+    struct sigaction end = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     struct sigaction hand_over = {.sa_sigaction = on_hand_over,
                                   .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction stop = {.sa_handler = on_stop, .sa_flags = SA_ONSTACK | SA_RESTART};
 
     program_name = program;
     clean_up = function;
@@ -390,12 +374,14 @@ void cleanup_prepare(const char *program, void (*function)(void))
     if (!has_stack())
         use_stack(stack);
     sigfillset(&hand_over.sa_mask);
+    end.sa_mask = stop.sa_mask = hand_over.sa_mask;
     sigaction(hand_over_signal(), &hand_over, NULL);
-    catch_signals(crashes, sizeof crashes / sizeof *crashes);
-    catch_signals(others, sizeof others / sizeof *others);
-    catch_unnamed_signals();
-    catch_stops();
-    unblock(crashes, sizeof crashes / sizeof *crashes);
+    set_handlers(crashes, sizeof crashes / sizeof *crashes, &end);
+    set_handlers(others, sizeof others / sizeof *others, &end);
+    for (int number = SIGRTMIN; number < hand_over_signal(); number++)
+        set_handler(number, &end);
+    set_handlers(stops, sizeof stops / sizeof *stops, &stop);
+    unblock_crashes();
     /* Past its limit a write then fails, and says so. */
     signal(SIGXFSZ, SIG_IGN);
     for (int i = 0; i < EXIT_HANDLERS; i++)
