@@ -184,17 +184,6 @@ static int spawn_call(pid_t *pid, const struct exec_request *request, int output
     return 0;
 }
 
-/* The words are not changed by posix_spawn; its type only cannot say so. */
-static char *const *argv_of(const struct exec_request *request)
-{
-    union {
-        const char *const *in;
-        char *const *out;
-    } both = {.in = request->argv};
-
-    return both.out;
-}
-
 /* glibc's memory in pages of 2 MB where the kernel has them, and so much at a time. */
 #define LARGE_PAGES "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216"
 
@@ -208,15 +197,11 @@ static bool wants_large_pages(const struct exec_request *request)
 static size_t put_variable(char **list, size_t count, const char *variable)
 {
     size_t name = strcspn(variable, "=") + 1, kept = 0;
-    union {
-        const char *in;
-        char *out;
-    } last = {.in = variable};
 
     for (size_t i = 0; i < count; i++)
         if (strncmp(list[i], variable, name) != 0)
             list[kept++] = list[i];
-    list[kept++] = last.out;
+    list[kept++] = (char *)variable; /* which nobody changes: the type of environ cannot say so */
     return kept;
 }
 
@@ -255,8 +240,8 @@ static int spawn_in(pid_t *pid, const struct exec_request *request, int output,
         if (!error)
             error = set_actions(&actions, request, output);
         if (!error)
-            error = posix_spawn(pid, request->argv[0], &actions, &attributes, argv_of(request),
-                                environment);
+            error = posix_spawn(pid, request->argv[0], &actions, &attributes,
+                                (char *const *)request->argv, environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
