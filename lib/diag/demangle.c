@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "os/descriptor.h"
 #include "os/exec.h"
+#include "os/heap.h"
 
 #define LONGEST       65536u /* bytes of a name, before and after */
 #define MOST_OUTPUT   (64u << 20)
@@ -71,19 +72,17 @@ static bool is_deleting(struct text mangled)
  * behind the underline that follows it, in which other mangled names may stand. */
 struct text demangle_part(struct text name)
 {
-    static const char prefix[] = "__nv_static_";
-    size_t at = sizeof prefix - 1, size = 0;
+    struct text rest = name;
+    uint64_t size = 0;
     const char *part;
 
-    if (!text_starts(name, TEXT(prefix)))
+    if (!text_skip(&rest, TEXT("__nv_static_")))
         return name;
-    for (; at < name.size && name.data[at] >= '0' && name.data[at] <= '9' && size < name.size; at++)
-        size = size * 10 + (size_t)(name.data[at] - '0');
-    at += 1 + size + 1;
-    if (at < name.size && name.data[at - 1] == '_')
-        return (struct text){name.data + at, name.size - at};
+    text_scan_number(&rest, &size);
+    if (size < rest.size && rest.size - size > 2 && rest.data[1 + size] == '_')
+        return text_drop(rest, 1 + size + 1);
     part = memmem(name.data, name.size, "__Z", 3); /* a name that was shortened */
-    return part ? (struct text){part + 1, name.size - (size_t)(part + 1 - name.data)} : name;
+    return part ? text_drop(name, (size_t)(part + 1 - name.data)) : name;
 }
 
 static bool is_mangled(struct text name)
@@ -113,24 +112,10 @@ static void demangle(const struct work *work, struct text name, struct buffer *o
     free(result);
 }
 
-/* Bytes of the address space in use, or 0 where the system does not tell. */
-static rlim_t address_space(void)
-{
-    unsigned long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-
-    if (!file)
-        return 0;
-    if (fscanf(file, "%llu", &pages) != 1)
-        pages = 0;
-    fclose(file);
-    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
-}
-
 static void limit_memory(void)
 {
     const struct rlimit no_core = {0};
-    rlim_t used = address_space();
+    rlim_t used = heap_use().mapped;
     struct rlimit limit;
 
     setrlimit(RLIMIT_CORE, &no_core);

@@ -1,40 +1,30 @@
 /* events.c: lists of events by thread, and how they become rows.
  *
- * Events lie one behind the other in blocks of the thread's own. Threads of one pool after another
- * have the same numbers, and become one row; what happened apart from threads is laid out so that
- * no two that overlap share a row, as readers of traces want it. */
+ * Threads of one pool after another have the same numbers, and become one row; what happened apart
+ * from threads is laid out so that no two that overlap share a row, as readers of traces want it.
+ */
 #include "diag/events.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/search.h"
 #include "diag/diag.h"
-
-#define BLOCK_BYTES (64u * 1024u)
+#include "os/heap.h"
 
 struct node {
     struct node *next;
-    struct event event; /* its name lies behind the node */
-};
-
-struct block {
-    struct block *next;
-    size_t used;
-    char bytes[]; /* as many as were asked for */
+    struct event event;
+    char name[]; /* the event's */
 };
 
 /* Of one thread, which alone writes to it. */
 struct event_thread {
     struct event_thread *next;
-    struct block *blocks; /* newest first */
-    size_t room;          /* in the newest */
     struct node *first, *last;
     unsigned worker; /* its number in its pool; 0 = it is none */
     size_t lost;
@@ -73,11 +63,9 @@ void events_close(struct event_log *log)
     }
     for (thread = atomic_load(&log->threads); thread; thread = next_thread) {
         next_thread = thread->next;
-        while (thread->blocks) {
-            struct block *next = thread->blocks->next;
-
-            free(thread->blocks);
-            thread->blocks = next;
+        for (struct node *node = thread->first, *next; node; node = next) {
+            next = node->next;
+            free(node);
         }
         free(thread);
     }
@@ -129,32 +117,11 @@ static struct event_thread *own_thread(struct diag_state *state)
     return thread;
 }
 
-static struct node *new_node(struct event_thread *thread, struct text name)
-{
-    size_t size = (sizeof(struct node) + name.size + 15) & ~(size_t)15;
-    struct node *node;
-
-    if (size > thread->room) {
-        size_t bytes = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-        struct block *block = malloc(sizeof *block + bytes);
-
-        if (!block)
-            return NULL;
-        *block = (struct block){.next = thread->blocks};
-        thread->blocks = block;
-        thread->room = bytes;
-    }
-    node = (struct node *)(void *)(thread->blocks->bytes + thread->blocks->used);
-    thread->blocks->used += size;
-    thread->room -= size;
-    return node;
-}
-
 void events_record(const struct event *event)
 {
     struct diag_state *state = diag_state_open();
     struct event_thread *thread = log_of(state) ? own_thread(state) : NULL;
-    struct node *node = thread ? new_node(thread, event->name) : NULL;
+    struct node *node = thread ? malloc(sizeof *node + event->name.size) : NULL;
 
     if (!node) {
         if (thread)
@@ -163,8 +130,8 @@ void events_record(const struct event *event)
     }
     *node = (struct node){.event = *event};
     if (event->name.size)
-        memcpy(node + 1, event->name.data, event->name.size);
-    node->event.name.data = (const char *)(node + 1);
+        memcpy(node->name, event->name.data, event->name.size);
+    node->event.name.data = node->name;
     node->event.phase = state->phase;
     if (node->event.end == 0)
         node->event.end = clock_now();
@@ -191,21 +158,10 @@ void events_count(const char *name, uint64_t value)
 
 void events_count_memory(void)
 {
-    char text[128];
-    unsigned long pages;
-    ssize_t size;
-    int fd;
+    uint64_t resident = events_are_on() ? heap_use().resident : 0;
 
-    if (!events_are_on())
-        return;
-    fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    size = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    if (sscanf(text, "%*u %lu", &pages) == 1)
-        events_count("memory", (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE));
+    if (resident > 0)
+        events_count("memory", resident);
 }
 
 void events_chunk(uint32_t index)

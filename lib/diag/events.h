@@ -1,7 +1,7 @@
 /* events.h: what happens while a link runs, and when, for those who want to see it.
  *
  * Properties. A log belongs to one link. Each thread that records has a row of its own in it, to
- * which it alone writes: no lock is taken, and no thread waits for another. Recording does nothing
+ * which it alone writes: no lock is taken but inside of malloc. Recording does nothing
  * else: what is recorded has no influence on the link, and memory that runs out costs the event,
  * which is counted as lost, and nothing more.
  *

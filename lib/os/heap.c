@@ -1,9 +1,11 @@
 /* heap.c: malloc's blocks come from the heap, whose end it moves, or from mappings of their own. */
 #include "os/heap.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -67,4 +69,21 @@ void heap_keep_freed(void)
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_TOP_PAD, LARGE_BLOCK); /* what is not used costs nothing */
+}
+
+/* /proc/self/statm begins with both, in pages (proc(5)). */
+struct heap_use heap_use(void)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    unsigned long mapped, resident;
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    char text[128];
+    ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+    if (fd >= 0)
+        close(fd);
+    text[size > 0 ? size : 0] = '\0';
+    if (sscanf(text, "%lu %lu", &mapped, &resident) != 2)
+        return (struct heap_use){0};
+    return (struct heap_use){mapped * page, resident * page};
 }

@@ -24,3 +24,11 @@ struct heap_range heap_expect(size_t bytes);
 /* Gets one of `parts` parts of these pages from the kernel, which clears them: a large merge's
  * threads share that. Changes nothing in them. */
 void heap_prepare(const struct heap_range *range, size_t part, size_t parts);
+
+/* Bytes of the process's memory, as the kernel counts them; 0 where it does not tell. */
+struct heap_use {
+    uint64_t mapped; /* its address space */
+    uint64_t resident;
+};
+
+struct heap_use heap_use(void);

@@ -150,7 +150,7 @@ TEST(what_happens_apart_from_threads_never_overlaps_in_a_row)
     ck_assert_str_eq(row_of("d"), "part 1");
 }
 
-/* Names are copied; more of them than a block holds, and one longer than a block. */
+/* Names are copied. */
 TEST(many_and_long_names_are_kept)
 {
     struct event_log *log = events_open();
