@@ -91,11 +91,10 @@ static bool print(const struct diag_state *state, enum diag_severity severity, c
 
 /* Names in messages come from inputs, and text from assemblers: what a terminal might obey is
  * spelled out. */
-static void put_body(struct buffer *body, const char *format, va_list arguments)
+static void escape_body(struct buffer *body)
 {
     struct buffer shown = {0};
 
-    buffer_vprintf(body, format, arguments);
     if (escape_is_plain(buffer_view(body)))
         return;
     escape_text(buffer_view(body), &shown); /* makes one allocation, first of all */
@@ -149,13 +148,22 @@ static void record(struct diag_state *state, enum diag_severity severity,
         diag_record_add(state->record, severity, place, body);
 }
 
-/* Prints or keeps a message, whose place has been looked up. */
+/* Prints or keeps a message that is neither suppressed nor beyond the limit. */
 static void show(struct diag_state *state, enum diag_severity severity,
-                 const struct diag_place *place, struct text body)
+                 const struct diag_place *place, struct buffer *words)
 {
-    uint64_t family = diag_tally_family(state, severity, body);
     struct buffer line = {0};
+    struct diag_place found;
+    struct text body;
+    uint64_t family;
 
+    escape_body(words);
+    body = buffer_view(words);
+    family = diag_tally_family(state, severity, body);
+    if (place) {
+        found = diag_place_find(place);
+        place = &found;
+    }
     if (state->record && !state->sink)
         record(state, severity, place, body);
     if (!state->sink && severity != DIAG_ERROR && !diag_tally_admit(state, severity, family, body))
@@ -174,7 +182,6 @@ static void report(enum diag_severity severity, bool may_rise, const struct diag
 {
     struct diag_state *state = diag_state_get();
     struct buffer body = {0};
-    struct diag_place found;
 
     if (is_suppressed(state, severity))
         return;
@@ -182,10 +189,8 @@ static void report(enum diag_severity severity, bool may_rise, const struct diag
     if (is_beyond_limit(state, severity))
         return;
     CONTEXT_DEFER(buffer_cleanup, &body);
-    put_body(&body, format, arguments);
-    if (place)
-        found = diag_place_find(place);
-    show(state, severity, place ? &found : NULL, buffer_view(&body));
+    buffer_vprintf(&body, format, arguments);
+    show(state, severity, place, &body);
 }
 
 #define REPORT(severity, may_rise)                                                                 \
@@ -253,29 +258,18 @@ void diag_at(enum diag_severity severity, const struct diag_place *place, const 
     va_end(arguments);
 }
 
-/* A message that does not rise. */
-static void repeat(enum diag_severity severity, const struct diag_place *place, const char *format,
-                   ...) __attribute__((format(printf, 3, 4)));
-
-static void repeat(enum diag_severity severity, const struct diag_place *place, const char *format,
-                   ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    report(severity, false, place, format, arguments);
-    va_end(arguments);
-}
-
 void diag_again(enum diag_severity severity, const struct diag_place *place, struct text body)
 {
     struct diag_state *state = diag_state_get();
-    const struct diag_state before = *state;
+    struct buffer words = {0};
 
-    state->suppress_infos = state->suppress_warnings = false;
-    repeat(severity, place, "%.*s", TEXT_ARG(body));
-    state->suppress_infos = before.suppress_infos;
-    state->suppress_warnings = before.suppress_warnings;
+    if (severity != DIAG_NOTE)
+        state->continuation = false;
+    if (state->continuation)
+        return;
+    CONTEXT_DEFER(buffer_cleanup, &words);
+    buffer_text(&words, body);
+    show(state, promote(state, severity, false), place, &words);
 }
 
 static enum link_code report_no_memory(void *unused)
@@ -299,9 +293,8 @@ void diag_no_memory(void)
                         "{\"program\":\"%s\",\"severity\":\"fatal\",\"text\":\"out of memory\"}\n",
                         program);
     else
-        size = snprintf(line, sizeof line, "%s%s %s: out of memory\n",
-                        state->annotate ? diag_form_annotation(DIAG_FATAL) : "", program,
-                        diag_form_severity(DIAG_FATAL));
+        size = snprintf(line, sizeof line, "%s%s fatal   : out of memory\n",
+                        state->annotate ? "@E@" : "", program);
     if (size > 0 && (size_t)size < sizeof line)
         print(state, DIAG_FATAL, line, (size_t)size);
 }

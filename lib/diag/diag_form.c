@@ -1,4 +1,5 @@
-/* diag_form.c: one message in the form that was asked for. */
+/* diag_form.c: the line, column and source line of a place, and one message in the form that was
+ * asked for. */
 #include "diag/diag_form.h"
 
 #include <string.h>
@@ -6,6 +7,9 @@
 #include "base/text.h"
 #include "diag/escape.h"
 #include "diag/json_tree.h"
+
+/* A longer line is no source that anybody reads: its columns are not counted. */
+#define LONGEST_LINE 65536u
 
 /* Most bytes of a source line that are shown. */
 #define SHOWN_COLUMNS 200u
@@ -25,16 +29,6 @@ static const struct {
 #define PLACE_COLOUR "\033[1m"
 #define CARET_COLOUR "\033[1;32m"
 #define NO_COLOUR    "\033[m"
-
-const char *diag_form_annotation(enum diag_severity severity)
-{
-    return forms[severity].mark;
-}
-
-const char *diag_form_severity(enum diag_severity severity)
-{
-    return forms[severity].nvlink;
-}
 
 static void put_coloured(struct buffer *line, const struct diag_state *state, const char *colour,
                          const char *text)
@@ -170,4 +164,68 @@ void diag_form_text(struct buffer *line, struct text text)
         json_tree_set_text(object, "text", own);
         json_tree_print(object, JSON_TREE_MESSAGE, line);
     }
+}
+
+struct diag_place diag_place_of(const char *file, struct text text, size_t offset)
+{
+    return diag_place_behind(file, text, offset, 0, 1);
+}
+
+struct diag_place diag_place_behind(const char *file, struct text text, size_t offset,
+                                    size_t known_offset, uint32_t known_line)
+{
+    struct diag_place place = {.file = file, .text = text};
+
+    place.offset = offset < text.size ? offset : text.size;
+    place.known_line = known_offset <= place.offset ? known_line : 1;
+    place.known_offset = known_offset <= place.offset ? known_offset : 0;
+    return place;
+}
+
+static uint32_t count_lines(struct text text, size_t from, size_t to)
+{
+    uint32_t lines = 0;
+
+    while (from < to) {
+        const char *end = memchr(text.data + from, '\n', to - from);
+
+        if (!end)
+            break;
+        lines++;
+        from = (size_t)(end - text.data) + 1;
+    }
+    return lines;
+}
+
+static size_t line_end(struct text text, size_t at)
+{
+    while (at < text.size && text.data[at] != '\n' && text.data[at] != '\r')
+        at++;
+    return at;
+}
+
+/* Sets the column and the source line; neither where the line begins far away. */
+static void find_columns(struct diag_place *found, struct text text, size_t offset)
+{
+    size_t least = offset > LONGEST_LINE ? offset - LONGEST_LINE : 0;
+    const char *before = offset > least ? memrchr(text.data + least, '\n', offset - least) : NULL;
+    size_t start = before ? (size_t)(before - text.data) + 1 : 0;
+
+    if (!before && least > 0)
+        return;
+    if (text.size > start + LONGEST_LINE)
+        text.size = start + LONGEST_LINE;
+    found->column = (uint32_t)(offset - start + 1);
+    found->source_line = (struct text){text.data + start, line_end(text, offset) - start};
+}
+
+struct diag_place diag_place_find(const struct diag_place *place)
+{
+    struct diag_place found = {.file = place->file};
+
+    if (place->line || !place->text.data)
+        return *place;
+    found.line = place->known_line + count_lines(place->text, place->known_offset, place->offset);
+    find_columns(&found, place->text, place->offset);
+    return found;
 }

@@ -6,11 +6,6 @@
 #include "base/context.h"
 #include "diag/diag.h"
 
-/* The marks and the name that a message begins with in nvlink's form, without the colon:
- * "@E@", "error   ". */
-const char *diag_form_annotation(enum diag_severity severity);
-const char *diag_form_severity(enum diag_severity severity);
-
 /* Appends a message, with its newlines. `body` is what it says, escaped (escape.h); `place` may be
  * NULL. */
 void diag_form_message(struct buffer *line, const struct diag_state *state,

@@ -9,16 +9,6 @@
 
 #define NO_PLACE UINT32_MAX
 
-void diag_record_begin(struct diag_record *record)
-{
-    diag_state_get()->record = record;
-}
-
-void diag_record_end(void)
-{
-    diag_state_get()->record = NULL;
-}
-
 static void put(struct buffer *bytes, struct text text)
 {
     buffer_u64(bytes, text.size);

@@ -9,15 +9,11 @@
 #include "base/buffer.h"
 #include "diag/diag.h"
 
-/* Start with {0}; free the buffer. */
+/* Start with {0}; free the buffer. What a thread prints is recorded in its diag_state's. */
 struct diag_record {
     struct buffer bytes;
     bool is_incomplete; /* something was printed that is no such message */
 };
-
-/* From here on what the calling thread prints is recorded, until diag_record_end(). */
-void diag_record_begin(struct diag_record *record);
-void diag_record_end(void);
 
 /* Adds a message; for diag.c. */
 void diag_record_add(struct diag_record *record, enum diag_severity severity,

@@ -135,51 +135,39 @@ void json_tree_push_number(struct json_t *array, uint64_t number)
     push(array, number_value(number));
 }
 
-/* Appends to a buffer, from inside of jansson, through which nothing may be raised. */
-struct printing {
-    struct buffer *out;
-    const char *data;
-    size_t size;
-    bool in_page;
-};
-
-static enum link_code append(void *argument)
+static void put_in_page(struct text text, struct buffer *out)
 {
-    const struct printing *printing = argument;
-    size_t start = 0;
+    const char *mark;
 
-    for (size_t i = 0; i < printing->size && printing->in_page; i++) {
-        if (printing->data[i] != '<')
-            continue;
-        buffer_append(printing->out, printing->data + start, i - start);
-        buffer_string(printing->out, "\\u003c");
-        start = i + 1;
+    while (text.size && (mark = memchr(text.data, '<', text.size))) {
+        buffer_append(out, text.data, (size_t)(mark - text.data));
+        buffer_string(out, "\\u003c");
+        text = text_drop(text, (size_t)(mark - text.data) + 1);
     }
-    buffer_append(printing->out, printing->data + start, printing->size - start);
-    return LINK_OK;
-}
-
-static int take(const char *data, size_t size, void *argument)
-{
-    struct printing *printing = argument;
-
-    printing->data = data;
-    printing->size = size;
-    return context_run(append, printing) == LINK_OK ? 0 : -1;
+    buffer_text(out, text);
 }
 
 void json_tree_print(const struct json_t *root, enum json_tree_form form, struct buffer *out)
 {
-    static const size_t flags[] = {
+    static const size_t forms[] = {
         [JSON_TREE_LINES] = JSON_INDENT(1) | JSON_ENSURE_ASCII,
         [JSON_TREE_COMPACT] = JSON_COMPACT | JSON_ENSURE_ASCII,
         [JSON_TREE_IN_PAGE] = JSON_COMPACT | JSON_ENSURE_ASCII,
         [JSON_TREE_FILE] = JSON_INDENT(1),
         [JSON_TREE_MESSAGE] = JSON_COMPACT,
     };
-    struct printing printing = {.out = out, .in_page = form == JSON_TREE_IN_PAGE};
+    size_t flags = forms[form] | JSON_REAL_PRECISION(12), size = json_dumpb(root, NULL, 0, flags);
+    struct buffer text = {0};
 
-    check(json_dump_callback(root, take, &printing, flags[form] | JSON_REAL_PRECISION(12)) == 0);
+    check(size > 0);
+    CONTEXT_DEFER(buffer_cleanup, &text);
+    buffer_reserve(&text, size);
+    text.size = json_dumpb(root, text.data, size, flags);
+    check(text.size == size);
+    if (form == JSON_TREE_IN_PAGE)
+        put_in_page(buffer_view(&text), out);
+    else
+        buffer_text(out, buffer_view(&text));
     if (form == JSON_TREE_LINES || form == JSON_TREE_MESSAGE)
         buffer_char(out, '\n');
 }

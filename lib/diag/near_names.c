@@ -15,21 +15,18 @@ void near_names_begin(struct near_names *near, struct arena *arena, size_t count
 void near_names_add(struct near_names *near, uint32_t number, struct text name)
 {
     struct text base = symbol_names_base(name, near->arena);
-    uint32_t before;
 
     if (base.size == 0)
         return;
-    before = table_find(&near->bases, base);
-    near->next[number] = before == TABLE_NONE ? NEAR_NONE : before;
+    near->next[number] = table_find(&near->bases, base);
     table_set(&near->bases, base, number);
 }
 
 uint32_t near_names_first(const struct near_names *near, struct text name)
 {
     struct text base = symbol_names_base(name, near->arena);
-    uint32_t first = base.size > 0 ? table_find(&near->bases, base) : TABLE_NONE;
 
-    return first == TABLE_NONE ? NEAR_NONE : first;
+    return base.size > 0 ? table_find(&near->bases, base) : NEAR_NONE;
 }
 
 uint32_t near_names_next(const struct near_names *near, uint32_t number)

@@ -9,7 +9,7 @@
 #include "base/table.h"
 #include "base/text.h"
 
-#define NEAR_NONE UINT32_MAX
+#define NEAR_NONE TABLE_NONE
 
 /* Names by their base (diag/symbol_names.h), each with a number of the caller's. */
 struct near_names {

@@ -204,6 +204,5 @@ void progress_end(void)
 void progress_wipe(void)
 {
     atomic_store(&is_gone, true);
-    if (atomic_exchange(&is_shown, false))
-        descriptor_write(STDERR_FILENO, wipe, sizeof wipe - 1);
+    take_away();
 }

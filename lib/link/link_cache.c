@@ -178,7 +178,7 @@ bool link_cache_find(struct link *link, struct assembler *assembler)
         return true;
     cached->started = clock_now();
     cached->is_wanted = true;
-    diag_record_begin(&cached->record);
+    diag_state_get()->record = &cached->record;
     return false;
 }
 
@@ -225,7 +225,7 @@ void link_cache_keep(struct link *link, const struct results *results)
 {
     struct ended ended = {link, results};
 
-    diag_record_end();
+    diag_state_get()->record = NULL;
     /* The output is written: when there is no memory for a copy it is not cached, which is no
      * error. */
     if (link->cached.is_wanted && !link->cached.record.is_incomplete)
@@ -234,7 +234,7 @@ void link_cache_keep(struct link *link, const struct results *results)
 
 void link_cache_free(struct cached_result *cached)
 {
-    diag_record_end();
+    diag_state_get()->record = NULL;
     buffer_free(&cached->record.bytes);
     cache_value_free(&cached->value);
 }

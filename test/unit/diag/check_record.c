@@ -12,7 +12,7 @@ static struct diag_record record;
 
 void tear_down(void)
 {
-    diag_record_end();
+    diag_state_get()->record = NULL;
     buffer_free(&record.bytes);
     record = (struct diag_record){0};
 }
@@ -51,9 +51,9 @@ static enum link_code collect(enum link_code (*function)(void *), void *argument
 static void record_all(void)
 {
     ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
-    diag_record_begin(&record);
+    diag_state_get()->record = &record;
     say_all(NULL);
-    diag_record_end();
+    diag_state_get()->record = NULL;
     diag_warning("not recorded");
 }
 
@@ -119,7 +119,7 @@ TEST(what_has_a_form_already_is_no_record)
     struct diag_sink sink = {0};
 
     ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
-    diag_record_begin(&record);
+    diag_state_get()->record = &record;
     collect(say_all, NULL, &sink);
     ck_assert(!record.is_incomplete && record.bytes.size == 0);
     diag_replay(&sink);
