@@ -66,7 +66,7 @@ static bool take_nested(struct text rest, struct buffer *base)
     struct text component;
 
     while (rest.size > 0 && strchr("rVK", rest.data[0]))
-        rest = (struct text){rest.data + 1, rest.size - 1};
+        rest = text_drop(rest, 1);
     while (take_component(&rest, &component)) {
         if (base->size > 0)
             buffer_string(base, "::");
@@ -93,10 +93,10 @@ struct text symbol_names_base(struct text name, struct arena *arena)
 
     if (!text_starts(part, TEXT("_Z")))
         return name;
-    rest = (struct text){part.data + 2, part.size - 2};
+    rest = text_drop(part, 2);
     CONTEXT_DEFER(buffer_cleanup, &base);
     if (rest.size > 0 && rest.data[0] == 'N')
-        is_known = take_nested((struct text){rest.data + 1, rest.size - 1}, &base);
+        is_known = take_nested(text_drop(rest, 1), &base);
     else
         is_known = take_plain(rest, &base);
     if (is_known)

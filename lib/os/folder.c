@@ -19,8 +19,8 @@
 /* A link has one for a distributor; a process may have many links. */
 #define SLOTS 1024
 
-/* How deep folders in it are followed; what a child makes is flat. */
-#define DEEPEST 16
+/* How deep folders are followed, itself among them; what a child makes is flat. */
+#define DEEPEST 17
 
 static const char name[] = "/minilink-XXXXXX";
 
@@ -47,10 +47,10 @@ static bool remove_entry(int directory, const char *entry, int depth)
     if (depth >= DEEPEST)
         return false;
     inner = openat(directory, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (inner < 0)
-        return false;
-    empty(inner, depth + 1);
-    close(inner);
+    if (inner >= 0) {
+        empty(inner, depth + 1);
+        close(inner);
+    }
     return unlinkat(directory, entry, AT_REMOVEDIR) == 0;
 }
 
@@ -76,17 +76,6 @@ static void empty(int directory, int depth)
     }
 }
 
-static void remove_tree(const char *path)
-{
-    int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (directory >= 0) {
-        empty(directory, 0);
-        close(directory);
-    }
-    rmdir(path);
-}
-
 void folder_remove_all(void)
 {
     int saved = errno;
@@ -95,7 +84,7 @@ void folder_remove_all(void)
         const char *path = atomic_load(&folders[i]);
 
         if (path)
-            remove_tree(path);
+            remove_entry(AT_FDCWD, path, 0);
     }
     errno = saved;
 }
@@ -166,7 +155,7 @@ void folder_remove(struct folder *folder)
 {
     if (!folder->path)
         return;
-    remove_tree(folder->path);
+    remove_entry(AT_FDCWD, folder->path, 0);
     atomic_store(&folders[folder->slot], NULL);
     free(folder->path);
     *folder = (struct folder){0};
