@@ -206,7 +206,7 @@ static bool cut_frames(struct join *join, struct join_section *section)
         arena_alloc(&join->arena, data.size / FRAMES_LEAST + 1, sizeof *section->blocks);
     for (size_t at = 0; at < data.size;) {
         struct join_block *block;
-        struct field key;
+        struct field key = {0};
 
         if (!frames_next(data, &at, &frame))
             return false;

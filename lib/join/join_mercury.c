@@ -189,10 +189,13 @@ void join_fill_twins(struct join *join, struct image_strings *strings)
     twin_of = pair_joined(join);
     for (size_t i = 1; i < rows.count; i++) {
         const struct cubin_symbol *symbol = &out->symbols[i];
+        struct text name = {0};
 
+        if (symbol->type != STT_SECTION)
+            name = symbol->name;
         image_put_symbol(&rows, i,
                          &(struct image_symbol){
-                             .name = symbol->type == STT_SECTION ? (struct text){0} : symbol->name,
+                             .name = name,
                              .value = symbol->value,
                              .size = symbol->size,
                              .type = symbol->type,
