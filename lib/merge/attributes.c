@@ -172,21 +172,16 @@ void attributes_add_sections(struct merging *m)
             }
 }
 
-static void put_head(struct encoder *encoder, uint8_t format, uint8_t attribute, size_t value)
-{
-    buffer_u32(&encoder->out, format | (uint32_t)attribute << 8 | (uint32_t)(value & 0xffff) << 16);
-}
-
 static void put_unbounded_stack(struct encoder *encoder)
 {
-    put_head(encoder, EIFMT_SVAL, EIATTR_CRS_STACK_SIZE, 4);
+    info_put_head(&encoder->out, EIFMT_SVAL, EIATTR_CRS_STACK_SIZE, 4);
     buffer_u32(&encoder->out, UINT32_MAX);
 }
 
 static void put_symbol_record(struct encoder *encoder, uint8_t attribute, uint32_t row,
                               uint32_t word)
 {
-    put_head(encoder, EIFMT_SVAL, attribute, 8);
+    info_put_head(&encoder->out, EIFMT_SVAL, attribute, 8);
     buffer_u32(&encoder->out, row);
     buffer_u32(&encoder->out, word);
 }
@@ -213,8 +208,8 @@ static void put_record(struct encoder *encoder, const struct info_record *record
     size_t words = info_symbol_words(record);
     bool has_payload = record->format == EIFMT_SVAL;
 
-    put_head(encoder, record->format, record->attribute,
-             has_payload ? record->payload.size : record->value);
+    info_put_head(&encoder->out, record->format, record->attribute,
+                  has_payload ? record->payload.size : record->value);
     for (size_t i = 0; i < words; i++) {
         uint32_t row = row_of(m, encoder->file, info_word(record->payload, i));
 
@@ -387,7 +382,7 @@ static void put_externs(struct encoder *encoder)
 
         if (count > EXTERNS_PER_RECORD)
             count = EXTERNS_PER_RECORD;
-        put_head(encoder, EIFMT_SVAL, EIATTR_EXTERNS, count * 4);
+        info_put_head(&encoder->out, EIFMT_SVAL, EIATTR_EXTERNS, count * 4);
         for (size_t i = 0; i < count; i++)
             buffer_u32(&encoder->out, encoder->m->rows.of_symbol[encoder->externs[done + i]]);
         done += count;
@@ -434,12 +429,12 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
 
     if (barriers && is_told && m->abi != CUBIN_OLD_ABI_VERSION &&
         !has_record(encoder, EIATTR_NUM_BARRIERS))
-        put_head(encoder, EIFMT_BVAL, EIATTR_NUM_BARRIERS, barriers);
+        info_put_head(&encoder->out, EIFMT_BVAL, EIATTR_NUM_BARRIERS, barriers);
     if (m->request->relocatable)
         return;
     if (!merged_is_kernel(&m->symbols[function])) {
         if (CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 && m->functions[function].is_aliased)
-            put_head(encoder, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, ALIAS_MASK);
+            info_put_head(&encoder->out, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, ALIAS_MASK);
         return;
     }
     if (reach_is_unbounded(m, function) && !has_record(encoder, EIATTR_CRS_STACK_SIZE))

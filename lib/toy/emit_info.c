@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "ptx/lexer.h"
 #include "ptx/types.h"
@@ -30,14 +31,9 @@
 #define CUDA_VERSION     130u /* 10 * major + minor */
 #define ENCODING_VERSION 1u
 
-static void put_head(struct buffer *out, uint8_t format, uint8_t attribute, uint32_t value)
-{
-    buffer_u32(out, (uint32_t)format | (uint32_t)attribute << 8 | value << 16);
-}
-
 static void put_words(struct buffer *out, uint8_t attribute, const uint32_t *words, size_t count)
 {
-    put_head(out, EIFMT_SVAL, attribute, (uint32_t)(4 * count));
+    info_put_head(out, EIFMT_SVAL, attribute, (uint32_t)(4 * count));
     for (size_t i = 0; i < count; i++)
         buffer_u32(out, words[i]);
 }
@@ -89,9 +85,9 @@ void emit_info_chunk(const struct emission *emission, struct buffer *out)
     }
     put_samplers(unit, out);
     if (unit->module.texmode_independent)
-        put_head(out, EIFMT_NVAL, EIATTR_TEXMODE_INDEPENDENT, 0);
+        info_put_head(out, EIFMT_NVAL, EIATTR_TEXMODE_INDEPENDENT, 0);
     if (!has_kernel(unit))
-        put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
+        info_put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
 }
 
 static bool uses_textures(const struct unit *unit)
@@ -109,12 +105,12 @@ void emit_info_compat(const struct emission *emission, struct buffer *out)
     const char *arch = unit->job->arch;
     bool is_specific = arch[0] && arch[strlen(arch) - 1] == 'a';
 
-    put_head(out, EIFMT_BVAL, COMPAT_SUFFIX_A, is_specific);
-    put_head(out, EIFMT_BVAL, COMPAT_ISA_CLASS, uses_textures(unit) ? 2 : 1);
-    put_head(out, EIFMT_BVAL, 5, 5);
-    put_head(out, EIFMT_HVAL, 7, 0x101);
-    put_head(out, EIFMT_BVAL, 3, 0);
-    put_head(out, EIFMT_BVAL, 6, 1);
+    info_put_head(out, EIFMT_BVAL, COMPAT_SUFFIX_A, is_specific);
+    info_put_head(out, EIFMT_BVAL, COMPAT_ISA_CLASS, uses_textures(unit) ? 2 : 1);
+    info_put_head(out, EIFMT_BVAL, 5, 5);
+    info_put_head(out, EIFMT_HVAL, 7, 0x101);
+    info_put_head(out, EIFMT_BVAL, 3, 0);
+    info_put_head(out, EIFMT_BVAL, 6, 1);
     put_words(out, COMPAT_CAN_FASTPATH_FINALIZE, (uint32_t[]){0, 0}, 2);
 }
 
@@ -189,7 +185,7 @@ static void put_cluster(const struct ptx_performance *performance, struct buffer
     if (performance->maxclusterrank)
         put_words(out, EIATTR_MAX_CLUSTER_RANK, &performance->maxclusterrank, 1);
     if (performance->explicit_cluster)
-        put_head(out, EIFMT_NVAL, EIATTR_EXPLICIT_CLUSTER, 0);
+        info_put_head(out, EIFMT_NVAL, EIATTR_EXPLICIT_CLUSTER, 0);
 }
 
 /* A payload has 16 bits of size. */
@@ -203,7 +199,7 @@ static void put_externs(const struct unit *unit, const struct owner *owner, stru
     size_t count = most_words(owner->extern_count);
 
     if (count)
-        put_head(out, EIFMT_SVAL, EIATTR_EXTERNS, (uint32_t)(4 * count));
+        info_put_head(out, EIFMT_SVAL, EIATTR_EXTERNS, (uint32_t)(4 * count));
     for (size_t i = 0; i < count; i++)
         buffer_u32(out, unit->scope.globals[owner->externs[i]].symbol);
 }
@@ -231,21 +227,21 @@ void emit_info_owner(const struct unit *unit, const struct owner *owner, struct 
         put_cluster(performance, out);
     }
     if (is_sm90)
-        put_head(out, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, 0);
+        info_put_head(out, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, 0);
     if (is_entry)
-        put_head(out, EIFMT_HVAL, EIATTR_MAXREG_COUNT,
-                 is_limited ? function->register_limit : NO_REGISTER_LIMIT);
+        info_put_head(out, EIFMT_HVAL, EIATTR_MAXREG_COUNT,
+                      is_limited ? function->register_limit : NO_REGISTER_LIMIT);
     if (owner->barrier_count)
-        put_head(out, EIFMT_BVAL, EIATTR_NUM_BARRIERS, owner->barrier_count);
+        info_put_head(out, EIFMT_BVAL, EIATTR_NUM_BARRIERS, owner->barrier_count);
     put_externs(unit, owner, out);
-    put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
+    info_put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
     if (is_entry) {
         if (function->exit_count)
             put_words(out, EIATTR_EXIT_INSTR_OFFSETS, function->exits,
                       most_words(function->exit_count));
         put_threads(performance, out);
         if (function->parameter_bytes) {
-            put_head(out, EIFMT_HVAL, EIATTR_CBANK_PARAM_SIZE, function->parameter_bytes);
+            info_put_head(out, EIFMT_HVAL, EIATTR_CBANK_PARAM_SIZE, function->parameter_bytes);
             put_words(out, EIATTR_PARAM_CBANK,
                       (uint32_t[]){function->constant_symbol,
                                    unit->parameter_base | function->parameter_bytes << 16},
