@@ -46,7 +46,7 @@ faults() {
     shift 2
     # One link, which is the tool's first: no later one needs as much.
     FAULT_COUNT=$work/count proves "$what, nothing fails" none 1 0 1 "$@"
-    read -r allocations threads writes < count
+    read -r allocations threads writes _ < count
     proves "$what, an allocation fails" allocations 1 "$((allocations + 2))" 1 "$@"
     FAULT_FOREVER=1 proves "$what, allocations fail from one on" allocations 1 "$((allocations + 2))" 3 "$@"
     # In the first link of a process, too.
