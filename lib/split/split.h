@@ -111,8 +111,8 @@ struct split_request {
                                enough, though `minimum_bytes` is 0; 0 = the size alone decides */
     const struct table *edited; /* of an exact split under SPLIT_STABLE: kernels whose chunks are
                                    cut once more, into pieces of an eighth; or NULL */
-    struct arch arch;       /* of the link. Chunks say the program's own .target: their .version may
-                               not know this one */
+    struct arch arch; /* of the link. Chunks say the program's own .target: their .version may
+                         not know this one */
     /* Called before the modules' texts are copied to chunks, and each time that many bytes have
      * been: what was read may let go of its pages until it is read again. Or NULL. */
     void (*release)(const void *argument);
