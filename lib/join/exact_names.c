@@ -10,7 +10,7 @@
 #include "join/exact_plan.h"
 
 /* What stands in .strtab for the symbol that exact_is_erased(). */
-#define ERASED      TEXT("erased")
+#define ERASED      TEXT("\0erased") /* no name has a NUL */
 #define ERASED_SIZE sizeof EXACT_ERASED_NAME
 
 /* Takes the next name of a table off. False at its end. */

@@ -8,7 +8,7 @@
 #define INTERNAL TEXT("$__internal_")
 
 /* The key of what exact_is_erased(). */
-#define UNNAMED TEXT("unnamed")
+#define UNNAMED TEXT("\0unnamed") /* no name has a NUL */
 
 static bool is_kernel_symbol(const struct exact *join, const struct cubin_symbol *symbol,
                              uint32_t owner)
