@@ -247,11 +247,9 @@ static int by_start(const void *left, const void *right)
 {
     const struct logged_event *a = left, *b = right;
 
-    if (a->event.start != b->event.start)
-        return a->event.start < b->event.start ? -1 : 1;
-    if (a->event.end != b->event.end)
-        return a->event.end > b->event.end ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
+    return COMPARE(a->event.start, b->event.start) ?:
+           COMPARE(b->event.end, a->event.end) ?:
+           COMPARE(a->row, b->row);
 }
 
 static void place_apart(struct reading *reading)
@@ -272,9 +270,7 @@ static int by_place(const void *left, const void *right)
 
     if (kinds)
         return kinds;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return (a->copy > b->copy) - (a->copy < b->copy);
+    return COMPARE(a->number, b->number) ?: COMPARE(a->copy, b->copy);
 }
 
 static const char *row_name(struct arena *arena, const struct row *row)

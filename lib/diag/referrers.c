@@ -10,11 +10,7 @@ static int compare(const void *left, const void *right)
 {
     const struct referrer *a = left, *b = right;
 
-    if (a->symbol != b->symbol)
-        return a->symbol < b->symbol ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->by < b->by ? -1 : a->by > b->by;
+    return COMPARE(a->symbol, b->symbol) ?: COMPARE(a->file, b->file) ?: COMPARE(a->by, b->by);
 }
 
 void referrers_add(struct referrers *referrers, const struct referrer *referrer)

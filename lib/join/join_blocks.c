@@ -25,11 +25,9 @@ static int by_offset(const void *a, const void *b)
     const struct object *x = a;
     const struct object *y = b;
 
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    if (x->size != y->size)
-        return x->size > y->size ? -1 : 1;
-    return (x->symbol > y->symbol) - (x->symbol < y->symbol);
+    return COMPARE(x->offset, y->offset) ?:
+           COMPARE(y->size, x->size) ?:
+           COMPARE(x->symbol, y->symbol);
 }
 
 /* The section's objects by offset. */

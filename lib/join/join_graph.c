@@ -82,9 +82,7 @@ static int by_caller(const void *a, const void *b)
     const struct join_pair *x = a;
     const struct join_pair *y = b;
 
-    if (x->position != y->position)
-        return x->position < y->position ? -1 : 1;
-    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+    return COMPARE(x->position, y->position) ?: COMPARE(x->sequence, y->sequence);
 }
 
 /* Program order: the function's, then its aliases' by name; undefined ones last, by name. */

@@ -86,9 +86,7 @@ static int by_offset(const void *a, const void *b)
     const struct call *x = a;
     const struct call *y = b;
 
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return (x->helper.entity > y->helper.entity) - (x->helper.entity < y->helper.entity);
+    return COMPARE(x->offset, y->offset) ?: COMPARE(x->helper.entity, y->helper.entity);
 }
 
 static void append(struct join *join, const struct join_function *function)

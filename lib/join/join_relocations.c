@@ -63,11 +63,9 @@ static int by_kind_and_offset(const void *a, const void *b)
 
     if (x->is_in_place != y->is_in_place)
         return x->is_in_place ? -1 : 1;
-    if (x->moved.offset != y->moved.offset)
-        return x->moved.offset > y->moved.offset ? -1 : 1;
-    if (x->moved.type != y->moved.type)
-        return x->moved.type < y->moved.type ? -1 : 1;
-    return (x->moved.symbol > y->moved.symbol) - (x->moved.symbol < y->moved.symbol);
+    return COMPARE(y->moved.offset, x->moved.offset) ?:
+           COMPARE(x->moved.type, y->moved.type) ?:
+           COMPARE(x->moved.symbol, y->moved.symbol);
 }
 
 void join_gather_relocations(struct join *join)

@@ -126,15 +126,11 @@ static int by_order(const void *a, const void *b)
     const struct join_block *x = *(struct join_block *const *)a;
     const struct join_block *y = *(struct join_block *const *)b;
 
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
-    if (x->section->cubin != y->section->cubin)
-        return x->section->cubin < y->section->cubin ? -1 : 1;
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return (x->section > y->section) - (x->section < y->section);
+    return COMPARE(x->rank, y->rank) ?:
+           COMPARE(x->order, y->order) ?:
+           COMPARE(x->section->cubin, y->section->cubin) ?:
+           COMPARE(x->offset, y->offset) ?:
+           COMPARE(x->section, y->section);
 }
 
 /* Places the blocks of one united section and copies their bytes. */

@@ -42,9 +42,7 @@ static int compare(const void *left, const void *right)
 {
     const struct bundle *a = left, *b = right;
 
-    if (a->cost != b->cost)
-        return a->cost > b->cost ? -1 : 1;
-    return (a->first > b->first) - (a->first < b->first);
+    return COMPARE(b->cost, a->cost) ?: COMPARE(a->first, b->first);
 }
 
 /* Cuts the kernels into bundles of at most that cost, or one kernel. Returns their number. */

@@ -87,13 +87,10 @@ static int compare_roots(const void *left, const void *right)
 {
     const struct root *a = left, *b = right;
 
-    if (a->class != b->class)
-        return a->class < b->class ? -1 : 1;
-    if (a->rank.module != b->rank.module)
-        return a->rank.module < b->rank.module ? -1 : 1;
-    if (a->rank.place != b->rank.place)
-        return a->rank.place < b->rank.place ? -1 : 1;
-    return text_compare(a->symbol->name, b->symbol->name);
+    return COMPARE(a->class, b->class) ?:
+           COMPARE(a->rank.module, b->rank.module) ?:
+           COMPARE(a->rank.place, b->rank.place) ?:
+           text_compare(a->symbol->name, b->symbol->name);
 }
 
 static struct root make_root(const struct joining *joining, const struct joined_symbol *symbol)

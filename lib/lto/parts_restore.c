@@ -84,9 +84,7 @@ static int leaves_before(const void *left, const void *right)
 
 static int compare_ranks(struct parts_rank a, struct parts_rank b)
 {
-    if (a.module != b.module)
-        return a.module < b.module ? -1 : 1;
-    return a.place < b.place ? -1 : a.place > b.place;
+    return COMPARE(a.module, b.module) ?: COMPARE(a.place, b.place);
 }
 
 static struct known_rank rank_of(const struct joining *joining, const struct node *node)

@@ -1,5 +1,6 @@
 /* limits.c: checks across cubins. Rules and words as measured on nvlink 13.0. */
 #include "merge/merge_steps.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -47,9 +48,7 @@ static int compare_callees(const void *a, const void *b, void *symbols)
     const struct merged_symbol *x = (const struct merged_symbol *)symbols + *(const uint32_t *)a;
     const struct merged_symbol *y = (const struct merged_symbol *)symbols + *(const uint32_t *)b;
 
-    if (x->file != y->file)
-        return x->file < y->file ? -1 : 1;
-    return (x->input > y->input) - (x->input < y->input);
+    return COMPARE(x->file, y->file) ?: COMPARE(x->input, y->input);
 }
 
 /* Reports the functions that a kernel reaches, in the order of their definitions, each that needs

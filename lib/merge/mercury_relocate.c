@@ -6,6 +6,7 @@
  * Records against the end of the driver's shared memory stay. A relocation's offset in code counts
  * bytes of the whole intermediate form (mercury_code.h). */
 #include "merge/merge_steps.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -323,9 +324,7 @@ static int compare_fills(const void *a, const void *b)
     const struct mercury_fill *x = a;
     const struct mercury_fill *y = b;
 
-    if (x->load != y->load)
-        return x->load < y->load ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset);
+    return COMPARE(x->load, y->load) ?: COMPARE(x->offset, y->offset);
 }
 
 static void fill_loads(struct mercury_list *list)

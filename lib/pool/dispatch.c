@@ -1,6 +1,7 @@
 /* dispatch.c: a pool, and where there is a jobserver a loop that waits for two things at once: a
  * token to start a task with, and the end of a task. */
 #include "pool/dispatch.h"
+#include "base/search.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -96,9 +97,7 @@ static int compare(const void *a, const void *b)
     const struct pool_task *first = ((const struct counted_task *)a)->task;
     const struct pool_task *second = ((const struct counted_task *)b)->task;
 
-    if (first->priority != second->priority)
-        return first->priority > second->priority ? -1 : 1;
-    return (first > second) - (first < second);
+    return COMPARE(second->priority, first->priority) ?: COMPARE(first, second);
 }
 
 static void start(struct coordinator *coordinator)

@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/renames.h"
+#include "base/search.h"
 #include "diag/diag.h"
 #include "ptx/declaration.h"
 #include "ptx/link.h"
@@ -331,9 +332,7 @@ static int compare_candidates(const void *left, const void *right)
     const struct candidate *a = *(const struct candidate *const *)left;
     const struct candidate *b = *(const struct candidate *const *)right;
 
-    if (a->symbol.module != b->symbol.module)
-        return a->symbol.module < b->symbol.module ? -1 : 1;
-    return (a->symbol.item > b->symbol.item) - (a->symbol.item < b->symbol.item);
+    return COMPARE(a->symbol.module, b->symbol.module) ?: COMPARE(a->symbol.item, b->symbol.item);
 }
 
 static void order_symbols(struct resolver *resolver)

@@ -62,9 +62,7 @@ static int compare_weighed(const void *left, const void *right)
 {
     const struct weighed *a = left, *b = right;
 
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
-    return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
+    return COMPARE(b->weight, a->weight) ?: COMPARE(a->symbol, b->symbol);
 }
 
 static bool is_lighter(struct load a, struct load b)
