@@ -9,6 +9,9 @@
 #     chunks      nothing has changed, but the link is done: all chunks come from the cache
 #     edited      the body of one kernel has changed
 #     added       a kernel more
+#     exact       an exact split (-lto) without a cache, exact-first with an empty one
+#     exact-edit  the body of one kernel has changed: its chunk is cut once more
+#     exact-again the same kernel has changed again
 #
 # Expected: nothing and chunks at most 3 % of without, edited at most 5 %, first at most 2 % more; what the cache
 # itself costs the first link is the difference to stable.
@@ -46,7 +49,8 @@ add() {
 }
 
 link=("$BUILD/minilink" -w -disable-infos -arch=sm_90 --assembler=ptxas -split-compile-extended=0)
-names=(without stable first nothing chunks edited added)
+exact=("$BUILD/minilink" -w -disable-infos -arch=sm_90 --assembler=ptxas -lto)
+names=(without stable first nothing chunks edited added exact exact-first exact-edit exact-again)
 declare -A wall cpu
 # measure NAME COMMAND...: keeps the best wall and the best CPU time.
 measure() {
@@ -76,11 +80,19 @@ for ((round = 1; round <= rounds; round++)); do
     rm -rf "$work/copy"
     add $round
     measure added "${link[@]}" "$kept" "$work"/other/*.ptx -o "$out"
+    measure exact "${exact[@]}" "$work"/program/*.ptx -o "$out"
+    measure exact-first "${exact[@]}" "$kept" "$work"/program/*.ptx -o "$out"
+    edit $((round + 200))
+    measure exact-edit "${exact[@]}" "$kept" "$work"/other/*.ptx -o "$out"
+    edit $((round + 300))
+    measure exact-again "${exact[@]}" "$kept" "$work"/other/*.ptx -o "$out"
 done
 echo "cache: a link of $kernels kernels by ptxas ($rounds rounds, $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg)):"
 for name in "${names[@]}"; do
-    printf '    %-8s wall %7.0f ms (%6.2f %%)   CPU %7.0f ms (%6.2f %%)\n' "$name" "${wall[$name]}" \
-        "$(compute "100 * ${wall[$name]} / ${wall[without]}")" "${cpu[$name]}" "$(compute "100 * ${cpu[$name]} / ${cpu[without]}")"
+    against=without
+    [[ $name != exact* ]] || against=exact
+    printf '    %-11s wall %7.0f ms (%6.2f %%)   CPU %7.0f ms (%6.2f %%)\n' "$name" "${wall[$name]}" \
+        "$(compute "100 * ${wall[$name]} / ${wall[$against]}")" "${cpu[$name]}" "$(compute "100 * ${cpu[$name]} / ${cpu[$against]}")"
 done
 echo "    edited: chunks$(sed -n 's/^  chunks *//p' "$work/stats.edited" | sed 's/^/ /')"
 echo "    the cache has $(find "$work/kept" -type f | wc -l) files, $(du -sm "$work/kept" | cut -f1) MiB"
