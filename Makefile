@@ -240,7 +240,7 @@ $(BUILD)/%.o: %.c Makefile | $(BUILD)/.looked
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
 
 # Unit tests, golden tests, and the tests against NVIDIA's tools where those are found.
 check: $(BUILD)/.dependencies-check
