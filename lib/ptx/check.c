@@ -1,5 +1,5 @@
-/* check.c: what can only be judged when it is known what is used: an extern function that nobody
- * calls may be undefined or have another prototype (measured on nvlink 13.0). */
+/* check.c: checks that need to know what is live. An extern function that nothing calls may be
+ * undefined or have another prototype (measured on nvlink 13.0). */
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
@@ -8,7 +8,7 @@
 #include "ptx/link.h"
 #include "ptx/types.h"
 
-/* Signed, unsigned and plain bits of a size are the same to nvlink; floats are not. */
+/* To nvlink, signed, unsigned and untyped bits of one size are the same type; floats are not. */
 static unsigned type_class(enum ptx_type type)
 {
     switch (type) {
@@ -39,8 +39,8 @@ static bool same_prototype(const struct ptx_item *a, const struct ptx_item *b)
     return true;
 }
 
-/* The first prototype of a function that a module uses or defines is compared with its definition.
- */
+/* True unless the module uses or defines the function and its first prototype differs from the
+ * definition's. */
 static bool has_prototype(const struct program *program, const struct program_entry *entry)
 {
     const struct program_symbol *symbol = &program->symbols[entry->symbol];
@@ -50,7 +50,7 @@ static bool has_prototype(const struct program *program, const struct program_en
            same_prototype(entry->item, symbol->item);
 }
 
-/* True when it is right that nothing defines the symbol. */
+/* True when the symbol may stay undefined. */
 static bool may_be_undefined(const struct program_symbol *symbol,
                              const struct program_request *request)
 {
@@ -61,7 +61,7 @@ static bool may_be_undefined(const struct program_symbol *symbol,
         return true;
     if (symbol->is_function)
         return driver_functions_provides(symbol->own_name);
-    /* Nothing defines what the host binds. */
+    /* Textures, samplers and surfaces are bound by the host; nothing defines them. */
     if (ptx_type_is_opaque(item->variable.type))
         return true;
     /* Dynamic shared memory: its size comes with the launch. */
@@ -77,7 +77,7 @@ bool check_lacks_symbols(const struct program *program, const struct program_req
     return false;
 }
 
-/* What is known of a name that -Xptxas -e gives. */
+/* What a name given with -Xptxas -e is. */
 enum entry_state { ENTRY_UNKNOWN, ENTRY_OTHER, ENTRY_KERNEL };
 
 static void find_entries(struct table *states, const struct program *program)
@@ -90,7 +90,7 @@ static void find_entries(struct table *states, const struct program *program)
     }
 }
 
-/* Each must select a kernel. */
+/* Each pattern must select a kernel. */
 static bool check_patterns(const struct program *program, const struct program_request *request)
 {
     const struct entry_selection *entries = request->entries;
@@ -111,7 +111,7 @@ static bool check_patterns(const struct program *program, const struct program_r
     return is_good;
 }
 
-/* The words are ptxas's. */
+/* The message texts are ptxas's. */
 static bool check_entries(const struct program *program, const struct program_request *request)
 {
     const struct entry_selection *entries = request->entries;

@@ -1,8 +1,8 @@
-/* declaration.c: the rules, a function for each kind of place. */
+/* declaration.c: the rules, one function for each kind of declaration. */
 #include "ptx/declaration.h"
 #include "ptx/types.h"
 
-/* A vector has no more bytes. */
+/* Largest vector, in bytes. */
 #define LARGEST_VECTOR 16u
 
 static const char *say(struct arena *arena, const char *before, struct text name, const char *after)
@@ -15,7 +15,7 @@ static bool is_parameter(const struct variable_declaration *declaration)
     return declaration->role >= DECLARATION_KERNEL_PARAMETER;
 }
 
-/* What does not depend on where the name stands. */
+/* Checks that do not depend on the declaration's role. */
 static const char *type_fault(struct arena *arena, const struct variable_declaration *declaration)
 {
     enum ptx_type type = (enum ptx_type)declaration->type;
@@ -56,7 +56,8 @@ static const char *opaque_fault(const struct variable_declaration *declaration)
     return NULL;
 }
 
-/* Of functions' parameters ptxas takes arrays of handles, which nothing can be done with. */
+/* ptxas also accepts arrays of handles as parameters of device functions; nothing can use them, so
+ * they are refused here. */
 static bool fits_parameter_space(const struct variable_declaration *declaration)
 {
     if (ptx_type_is_opaque(declaration->type))
@@ -64,7 +65,7 @@ static bool fits_parameter_space(const struct variable_declaration *declaration)
     return declaration->is_array || (declaration->vector <= 1 && declaration->type != PTX_F16X2);
 }
 
-/* Untyped bits and halves may be of 8 and 16 bits. */
+/* .b8, .b16 and .f16 parameters are allowed. */
 static bool is_narrow(const struct variable_declaration *declaration)
 {
     if (declaration->role == DECLARATION_KERNEL_PARAMETER || declaration->is_array ||
@@ -189,7 +190,7 @@ bool declaration_next_dimension(struct lexer *declarator, uint64_t *size, bool *
     return false;
 }
 
-/* An open dimension is as large as any other. */
+/* An open dimension matches any size. */
 static bool same_dimensions(const struct ptx_variable *a, const struct ptx_variable *b)
 {
     struct lexer first = lexer_at(a->declarator, 0), second = lexer_at(b->declarator, 0);

@@ -1,6 +1,6 @@
-/* declaration.h: which names may have which type in which space.
+/* declaration.h: which type a declaration may have in which space.
  *
- * Measured on ptxas 13.0, whose words the faults are. */
+ * Measured on ptxas 13.0; the error texts are ptxas's. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "ptx/item.h"
 #include "ptx/lexer.h"
 
-/* What a name is declared as. */
+/* Role of a declaration. */
 enum declaration_role {
     DECLARATION_MODULE_VARIABLE,
     DECLARATION_BODY_VARIABLE, /* a register, too */
@@ -33,18 +33,18 @@ struct variable_declaration {
     bool is_independent; /* .target texmode_independent */
 };
 
-/* NULL when ptxas takes the declaration; else what it says against it, in `arena`. */
+/* Returns NULL when ptxas accepts the declaration, else ptxas's error text, in `arena`. */
 const char *declaration_fault(struct arena *arena, const struct variable_declaration *declaration);
 
-/* Moves on to the next dimension of a declarator, "[4]" or "[]"; false behind the last one. *size
- * is 0 when it is open. */
+/* Moves on to the next dimension of a declarator, "[4]" or "[]"; false after the last one. *size is
+ * 0 when it is open. */
 bool declaration_next_dimension(struct lexer *declarator, uint64_t *size, bool *is_open);
 
-/* "number of parameters", or what else the two prototypes do not have in common; NULL = nothing. */
+/* What differs between the two prototypes, for example "number of parameters"; NULL = nothing. */
 const char *declaration_difference(const struct ptx_function *first,
                                    const struct ptx_function *again);
 
-/* NULL when `again`, a function or variable, may follow `first`, one of the same name in the same
- * module; else what ptxas says, in `arena`. */
+/* Returns NULL when `again`, a function or variable, may follow `first`, which has the same name in
+ * the same module; else ptxas's error text, in `arena`. */
 const char *declaration_clash(struct arena *arena, const struct ptx_item *first,
                               const struct ptx_item *again);

@@ -1,7 +1,7 @@
 /* diagnostics.c: messages about symbols, with the notes that explain them.
  *
- * What a note needs is looked up for the messages that are shown only, and for all of these at
- * once: the program is gone through once, and one child demangles all names. */
+ * Look-ups for notes are made only for messages that are shown, and for all of these at once: one
+ * pass over the program, and one child that demangles all names. */
 #include <string.h>
 
 #include "base/context.h"
@@ -72,7 +72,7 @@ static const char *say_name(struct explainer *explainer, struct text name)
     return symbol_names_say(&explainer->names, name, &explainer->arena);
 }
 
-/* Who names it in the module that the message is about. */
+/* Notes the symbols that refer to it in the message's module. */
 static void explain_references(struct explainer *explainer, const struct program_fault *fault)
 {
     const struct program *program = explainer->program;
@@ -100,7 +100,7 @@ static void explain_references(struct explainer *explainer, const struct program
         diag_note("so do %zu more", count - MOST_NOTES);
 }
 
-/* _ZL6helperi is static, and _Z6helperi is not. */
+/* Mangled names of static functions have an L: _ZL6helperi is static, _Z6helperi is not. */
 static bool is_static_of(struct text name, struct text other)
 {
     return name.size + 1 == other.size && other.size > 2 && other.data[2] == 'L' &&
@@ -120,7 +120,7 @@ static const char *difference(struct text name, struct text other)
     return near_names_difference(name, other);
 }
 
-/* Definitions that are almost what is missing. */
+/* Notes definitions with a similar name. */
 static void explain_near(struct explainer *explainer, const struct program_fault *fault)
 {
     const struct program *program = explainer->program;
@@ -146,7 +146,7 @@ static void explain_near(struct explainer *explainer, const struct program_fault
     }
 }
 
-/* ".func (.param .b32 r) f (.param .b32 a)" in one line. */
+/* The function's head on one line, as in ".func (.param .b32 r) f (.param .b32 a)". */
 static const char *head_text(struct explainer *explainer, const struct ptx_item *item)
 {
     struct text head = item->function.head;
@@ -195,7 +195,7 @@ static void explain(struct explainer *explainer, const struct program_fault *fau
     }
 }
 
-/* By fault: which host object defines what is missing and takes no part; or NULL. */
+/* For each fault: the unused host object that defines the missing symbol, or NULL. */
 static const char **find_elsewhere(struct explainer *explainer, const struct program_fault *faults,
                                    size_t count, const struct members *members)
 {

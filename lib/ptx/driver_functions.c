@@ -1,4 +1,4 @@
-/* driver_functions.c: the one list that the linking of PTX and the merging of cubins ask. */
+/* driver_functions.c: the list that PTX linking and cubin merging share. */
 #include "ptx/driver_functions.h"
 
 #include <stddef.h>

@@ -1,9 +1,9 @@
-/* expression.c: recursive descent, a level for each precedence of C. */
+/* expression.c: recursive descent, one level for each precedence of C. */
 #include "ptx/expression.h"
 
 #include <string.h>
 
-/* Nesting of parentheses, signs and conditions: no compiler writes more than a few. */
+/* Deepest nesting of parentheses, signs and conditions; compilers write only a few levels. */
 #define DEEPEST 32u
 
 enum operation {
@@ -87,8 +87,8 @@ static struct constant from_double(double number)
     return constant;
 }
 
-/* The operator at hand, and of how many tokens it is. A percent sign is a word to the lexer, since
- * registers begin with it. */
+/* The current operator, and how many tokens it consists of. The lexer reads a percent sign as a
+ * word, since registers begin with it. */
 static enum operation operator_at(const struct expression *expression, unsigned *tokens)
 {
     const struct token *token = &expression->token;
@@ -98,7 +98,7 @@ static enum operation operator_at(const struct expression *expression, unsigned 
     if (token->kind == TOKEN_WORD)
         return lexer_is(&expression->lexer, *token, TEXT("%")) ? OPERATOR_REMAINDER : OPERATOR_NONE;
     if (token->kind != TOKEN_MARK || !strchr("|&=!<>^+-*/", marks[0]))
-        return OPERATOR_NONE; /* almost always */
+        return OPERATOR_NONE; /* the common case */
     if (strchr("|&=!<>", marks[0])) {
         struct token next = lexer_peek(&expression->lexer);
 
@@ -121,7 +121,7 @@ static bool read_number(struct expression *expression, struct constant *constant
     char leading_dot[64];
     bool is_unsigned = false;
 
-    /* ".5" is a dotted word for the lexer. */
+    /* The lexer reads ".5" as a dotted word. */
     if (expression->token.kind == TOKEN_DOT && text.size + 1 < sizeof leading_dot) {
         leading_dot[0] = '0';
         memcpy(leading_dot + 1, text.data, text.size);
@@ -147,7 +147,8 @@ static bool read_number(struct expression *expression, struct constant *constant
     return true;
 }
 
-/* Behind a parenthesis: `.s64)`, and the operand of the cast. False for a parenthesis only. */
+/* After an opening parenthesis: true for a cast such as `.s64)` with its operand, false for a
+ * parenthesised expression. */
 static bool at_cast(const struct expression *expression)
 {
     struct text text = lexer_text(&expression->lexer, expression->token);
@@ -370,8 +371,8 @@ static bool combine(struct expression *expression, struct constant *a, enum oper
     return true;
 }
 
-/* Operators that bind more tightly than `weakest`; recursion is bounded by the ten precedences at
- * each of the DEEPEST levels. */
+/* Reads operators that bind more tightly than `weakest`. Recursion is bounded by the ten
+ * precedences at each of the DEEPEST levels. */
 static bool read_binary(struct expression *expression, struct constant *constant, unsigned weakest,
                         unsigned depth)
 {

@@ -1,10 +1,10 @@
 /* expression.h: constant expressions (PTX ISA, "Constant Expressions").
  *
- * Integers have 64 bits and wrap; they are signed unless they end with U, do not fit, or are cast,
- * and what is made of an unsigned one is unsigned. Floats are doubles, and are not mixed with
- * integers; the bit pattern 0f stands alone. Measured on ptxas 13.0: counts of shifts are taken
- * modulo 64, % takes its operands for unsigned, ~ gives an unsigned number, and a condition gives
- * the operand that it chooses with the signedness of that operand. */
+ * Integers have 64 bits and wrap. They are signed unless they end with U, do not fit, or are cast;
+ * an operation on an unsigned operand gives an unsigned result. Floats are doubles and do not mix
+ * with integers; a bit pattern (0f) must stand alone. Measured on ptxas 13.0: shift counts are
+ * taken modulo 64, % treats its operands as unsigned, ~ gives an unsigned number, and a condition
+ * gives the operand that it selects, with that operand's signedness. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,14 +25,14 @@ struct constant {
     uint8_t kind; /* enum constant_kind */
 };
 
-/* Where the reader is. `token` is the one at hand; tokens from `end` on do not count. */
+/* State of the reader. `token` is the current token; tokens from `end` on are not read. */
 struct expression {
     struct lexer lexer;
     struct token token;
     size_t end;
-    const char *fault; /* what is wrong, when reading failed: at `place` */
+    const char *fault; /* error text when reading failed; its place is `place` */
     size_t place;
 };
 
-/* Reads one expression, as long as it goes; the token behind it is at hand then. */
+/* Reads the longest expression; the token after it is then the current one. */
 bool expression_read(struct expression *expression, struct constant *constant);

@@ -1,4 +1,4 @@
-/* filter.h: a cheap test of whether a word may be one of a module's names, so that most words of a
+/* filter.h: a cheap test of whether a word can be one of a module's names, so that most words of a
  * body need no look-up. Private to ptx/. */
 #pragma once
 

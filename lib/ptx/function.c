@@ -3,7 +3,7 @@
  *     [linkage] .func  [(return parameters)] name [(parameters)] [directives]  ; or { body }
  *     [linkage] .entry name [(parameters)] [directives]                         ; or { body }
  *
- * The body is skipped: whoever needs its instructions reads it. */
+ * The body is skipped here; scan.c reads it. */
 #include "ptx/parser.h"
 
 #include "base/context.h"
@@ -25,7 +25,8 @@ static bool parse_alignments(struct parser *parser, uint32_t *alignment)
     return true;
 }
 
-/* `.ptr [.space] [.align N]` says where a kernel's pointer points to; it changes nothing here. */
+/* `.ptr [.space] [.align N]` describes what a kernel's pointer points to; the linker does not need
+ * it. */
 static bool parse_pointer(struct parser *parser, struct ptx_parameter *parameter)
 {
     uint32_t ignored;
@@ -45,8 +46,8 @@ static bool parse_pointer(struct parser *parser, struct ptx_parameter *parameter
     return !parser_at_dot(parser, ".align") || parser_alignment(parser, &ignored);
 }
 
-/* What stands in front of the name: space, alignments on either side of it, type, and of a kernel's
- * parameter an alignment or where it points to. That order is all that ptxas 13.0 takes. */
+/* The words in front of the name: space, alignments on either side of it, type, and for a kernel's
+ * parameter an alignment or `.ptr`. ptxas 13.0 accepts only this order. */
 static bool parse_parameter_words(struct parser *parser, struct ptx_parameter *parameter,
                                   bool is_entry)
 {
@@ -94,7 +95,7 @@ static bool parse_parameter(struct parser *parser, struct ptx_parameter *paramet
     return true;
 }
 
-/* "( .param ..., .param ... )", at the parenthesis. */
+/* "( .param ..., .param ... )"; the current token is the parenthesis. */
 static bool parse_parameters(struct parser *parser, struct parameter_list *parameters,
                              bool is_entry, bool is_return)
 {
@@ -111,7 +112,7 @@ static bool parse_parameters(struct parser *parser, struct parameter_list *param
         ARRAY_PUSH(parameters->list, parameters->count, parameters->capacity) = parameter;
         if (!parser_at_mark(parser, ','))
             return parser_mark(parser, ')');
-        if (is_return) /* ptxas 13.0 asks for registers, and then takes none (measured) */
+        if (is_return) /* ptxas 13.0 asks for registers here, but rejects them too (measured) */
             return parser_fail(parser, parser->token.offset,
                                "Multiple return parameters are not supported");
         parser_next(parser);
@@ -142,7 +143,7 @@ static bool parse_head(struct parser *parser, struct ptx_item *item,
     return true;
 }
 
-/* Up to three numbers, "128, 1, 1"; a dimension that is not given is 1. */
+/* Up to three numbers, "128, 1, 1"; missing dimensions are 1. */
 static bool parse_dimension_list(struct parser *parser, uint32_t numbers[3])
 {
     for (int i = 0; i < 3; i++)
@@ -186,9 +187,9 @@ static bool parse_pragma(struct parser *parser)
 struct directive {
     const char *name;
     bool is_for_functions; /* else for kernels */
-    bool *flag;            /* that it is there; or NULL */
-    uint32_t *numbers;     /* that stand behind it; or NULL */
-    bool has_three;        /* up to three, else one */
+    bool *flag;            /* set when the directive is given; or NULL */
+    uint32_t *numbers;     /* its numbers; or NULL */
+    bool has_three;        /* takes up to three numbers, else one */
     bool is_positive;
 };
 
@@ -266,8 +267,8 @@ static bool check_directives(struct parser *parser, const struct ptx_function *f
     return true;
 }
 
-/* What stands between the parameters and the body or `;`. Which directives a function or a kernel
- * may have, and together, was measured on ptxas 13.0. */
+/* The directives between the parameters and the body or `;`. Which directives a function or a
+ * kernel may have, and which may be combined, was measured on ptxas 13.0. */
 static bool parse_directives(struct parser *parser, struct ptx_function *function, struct text name)
 {
     size_t place = parser->token.offset;

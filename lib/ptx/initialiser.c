@@ -1,7 +1,7 @@
 /* initialiser.c: a walk over the braces with one index for each dimension.
  *
- * Which number may initialise which type was measured on ptxas 13.0: integers are cut to the
- * element, floats go to .f and .b types only, integers to all but .f types. */
+ * Which number can initialise which type was measured on ptxas 13.0: integers are truncated to the
+ * element's size, floats are accepted for .f and .b types only, integers for all but .f types. */
 #include "ptx/initialiser.h"
 
 #include <string.h>
@@ -13,10 +13,12 @@
 #include "ptx/source_place.h"
 #include "ptx/types.h"
 
-/* Nested arrays deeper than this are refused, vectors' elements counted as one more level. */
+/* Most dimensions; deeper arrays are rejected. The elements of a vector count as one more
+ * dimension. */
 #define MOST_DIMENSIONS 16u
 
-/* A larger variable with an initial value is refused: its bytes must be in memory. */
+/* Largest variable with an initial value; a larger one is rejected, since its bytes must be in
+ * memory. */
 #define LARGEST_INITIALISED (UINT64_C(1) << 32)
 
 struct decoder {
@@ -60,7 +62,7 @@ static bool take_mark(struct decoder *decoder, char mark)
     return true;
 }
 
-/* The array sizes behind the name, and one level more for the elements of a vector. */
+/* The array sizes after the name, and one more level for the elements of a vector. */
 static bool read_dimensions(struct decoder *decoder)
 {
     const struct ptx_variable *variable = &decoder->item->variable;
@@ -75,7 +77,7 @@ static bool read_dimensions(struct decoder *decoder)
     }
     if (variable->vector > 1)
         decoder->dimensions[decoder->levels++] = variable->vector;
-    /* The outermost size may be missing; the variable's own size stands for it. */
+    /* The outermost size can be missing; it then follows from the variable's size. */
     for (size_t i = decoder->levels; i-- > 0;) {
         uint64_t inner = i + 1 == decoder->levels
                              ? decoder->element
@@ -88,7 +90,7 @@ static bool read_dimensions(struct decoder *decoder)
     return true;
 }
 
-/* The offset of the element that is being read. */
+/* Offset of the current element. */
 static uint64_t place_of(const struct decoder *decoder)
 {
     uint64_t offset = 0;
@@ -108,7 +110,7 @@ static bool is_bits(uint8_t type)
     return type == PTX_B32 || type == PTX_B64;
 }
 
-/* The element's bits for a floating literal; false when the type takes none. */
+/* The element's bits for a floating-point literal; false when the type accepts none. */
 static bool convert_float(uint8_t type, bool is_single, uint64_t *bits)
 {
     uint32_t single = (uint32_t)*bits;
@@ -233,7 +235,7 @@ static bool read_number(struct decoder *decoder)
     return true;
 }
 
-/* One element: a constant, an address, or with a mask in front of it one byte of an address. */
+/* One element: a constant, an address, or one byte of an address, with a mask in front of it. */
 static bool read_element(struct decoder *decoder)
 {
     const struct token *token = &decoder->token;
@@ -249,7 +251,7 @@ static bool read_element(struct decoder *decoder)
     return read_number(decoder);
 }
 
-/* Behind an element or a closing brace: `,` goes on, `}` ends the level. */
+/* After an element or a closing brace: `,` continues the level, `}` ends it. */
 static bool next_place(struct decoder *decoder, size_t *depth)
 {
     while (*depth > 0 && decoder->token.mark == '}') {
@@ -334,7 +336,7 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
         return fail(&decoder, "too many bytes");
     if (initialiser.size)
         result->bytes = arena_zalloc(arena, result->size, 1);
-    /* Samplers are initialised by named fields, which no memory holds. */
+    /* Samplers are initialised by named fields and have no bytes in memory. */
     if (!initialiser.size || !decoder.element)
         return true;
     next(&decoder);

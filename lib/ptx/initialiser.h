@@ -1,7 +1,7 @@
-/* initialiser.h: what stands behind `=` of a variable, as bytes and references.
+/* initialiser.h: a variable's initial value as bytes and references.
  *
- * Elements are numbers, or addresses: g, g+8, generic(g), generic(g)+8, and 0xFF00(g), one byte of
- * an address. Nested braces give rows of arrays; what is left out is zero. */
+ * Elements are numbers or addresses: g, g+8, generic(g), generic(g)+8, and 0xFF00(g), one byte of
+ * an address. Nested braces are rows of arrays; omitted elements are zero. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,8 @@
 #include "base/text.h"
 #include "ptx/module.h"
 
-/* A place in the variable's bytes that gets (part of) an address. The bytes there are zero. */
+/* A place in the variable's bytes that receives an address, or part of one. The bytes there are
+ * zero. */
 struct initialiser_reference {
     uint64_t offset; /* in the variable */
     struct text symbol;

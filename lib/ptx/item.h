@@ -1,5 +1,5 @@
-/* item.h: what a module declares: functions, variables and the directives beside them, as views
- * into its text. A statement that declares several variables gives an item for each; bodies of
+/* item.h: the declarations of a module (functions, variables and other directives) as views into
+ * its text. A statement that declares several variables gives one item for each; bodies of
  * functions stay opaque. */
 #pragma once
 
@@ -41,8 +41,8 @@ struct ptx_performance {
 };
 
 struct ptx_function {
-    struct text head;                 /* ".func (...) name (...)": what a declaration must repeat */
-    struct text body;                 /* "{ ... }", braces among it; empty for a declaration */
+    struct text head; /* ".func (...) name (...)": the part that a declaration repeats */
+    struct text body; /* "{ ... }", braces included; empty for a declaration */
     struct ptx_parameter *parameters; /* return parameters first */
     uint32_t parameter_count;         /* of all */
     uint32_t return_count;            /* of those, the leading return parameters */
@@ -53,7 +53,7 @@ struct ptx_function {
 struct ptx_variable {
     struct text prefix;      /* ".global .align 4 .b8": space, attributes, alignment, type */
     struct text declarator;  /* "table[16]" */
-    struct text initialiser; /* behind `=`: "{1, 2}"; empty when there is none */
+    struct text initialiser; /* after `=`: "{1, 2}"; empty when there is none */
     uint8_t space;           /* enum ptx_space */
     uint8_t type;            /* enum ptx_type, of one element */
     uint8_t vector;          /* 1, 2, 4 or 8 elements */
@@ -71,7 +71,7 @@ enum ptx_item_kind {
     PTX_VARIABLE,
     PTX_ALIAS,   /* name, target */
     PTX_FILE,    /* number, target = what follows the number: "path"[, time, size] */
-    PTX_SECTION, /* name = ".debug_str", target = the braces and what is in them */
+    PTX_SECTION, /* name = ".debug_str", target = the braces and their contents */
     PTX_PRAGMA,  /* target = the string list */
 };
 
@@ -81,7 +81,8 @@ struct ptx_item {
     bool is_definition; /* function with a body; variable that is not .extern */
     uint32_t line;      /* of its first token, from 1, in the whole text */
     struct text name;
-    struct text text;   /* all of it: linkage to `;` or `}`. Variables of one statement share it */
+    struct text
+        text; /* the whole item: linkage to `;` or `}`. Variables of one statement share it */
     struct text target; /* see enum ptx_item_kind */
     uint64_t number;    /* PTX_FILE: its index */
     union {

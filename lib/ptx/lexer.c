@@ -1,6 +1,5 @@
-/* lexer.c: a table of byte classes decides what a token is by its first byte; the rest of it is a
- * run of one class. That needs one look at each byte, which is what makes gigabytes per second
- * possible. */
+/* lexer.c: a table of byte classes decides by a token's first byte what it is; the rest of the
+ * token is a run of one class. Each byte is looked at once, which allows gigabytes per second. */
 #include "ptx/lexer.h"
 
 #include <endian.h>
@@ -8,7 +7,7 @@
 
 enum byte_class {
     CLASS_BAD,
-    CLASS_BLANK, /* NUL too: fatbin payloads are padded with them */
+    CLASS_BLANK, /* NUL too: fatbin payloads are padded with NULs */
     CLASS_WORD,
     CLASS_DIGIT,
     CLASS_DOT,
@@ -60,8 +59,8 @@ static inline size_t word_end(const struct lexer *lexer, size_t at)
     return at;
 }
 
-/* Behind the comment that begins at `at`; `at` itself when none does, SIZE_MAX when it is not
- * closed. */
+/* The offset after the comment that begins at `at`; `at` itself when none does, SIZE_MAX when it is
+ * not closed. */
 static size_t comment_end(const struct lexer *lexer, size_t at)
 {
     const char *data = lexer->text.data;
@@ -84,7 +83,7 @@ static size_t comment_end(const struct lexer *lexer, size_t at)
     return SIZE_MAX;
 }
 
-/* Behind the closing quote of the string at `at`; 0 when its line ends first. */
+/* The offset after the closing quote of the string at `at`; 0 when its line ends first. */
 static size_t string_end(const struct lexer *lexer, size_t at)
 {
     const char *data = lexer->text.data;
@@ -99,7 +98,8 @@ static size_t string_end(const struct lexer *lexer, size_t at)
     return 0;
 }
 
-/* The end of the number at `at`. Whatever is glued to it belongs to it; lexer_number judges it. */
+/* The end of the number at `at`. Word characters that follow directly belong to it; lexer_number
+ * checks them. */
 static size_t number_end(const struct lexer *lexer, size_t at)
 {
     uint8_t second = byte_at(lexer, at + 1);
@@ -119,7 +119,7 @@ static size_t number_end(const struct lexer *lexer, size_t at)
     return word_end(lexer, at);
 }
 
-/* Behind a dotted word; `::` joins two parts of one (.shared::cta, .L2::cache_hint). */
+/* The offset after a dotted word; `::` joins two parts of one (.shared::cta, .L2::cache_hint). */
 static size_t dot_end(const struct lexer *lexer, size_t at)
 {
     at = word_end(lexer, at + 1);
@@ -143,7 +143,7 @@ static struct token token_mark(struct lexer *lexer, size_t at)
     return (struct token){at, 1, TOKEN_MARK, lexer->text.data[at]};
 }
 
-/* Tokens that are no words and no plain marks. */
+/* Tokens other than words and plain marks. */
 static struct token uncommon_token(struct lexer *lexer, size_t at, enum byte_class class)
 {
     size_t end;
@@ -157,7 +157,7 @@ static struct token uncommon_token(struct lexer *lexer, size_t at, enum byte_cla
         end = dot_end(lexer, at);
         return token_to(lexer, at, end, end > at + 1 ? TOKEN_DOT : TOKEN_BAD);
     }
-    /* A slash that begins a comment comes here only when the comment is not closed. */
+    /* A slash that begins a comment is seen here only when the comment is not closed. */
     if (class == CLASS_SLASH && byte_at(lexer, at + 1) == '*')
         return token_to(lexer, at, lexer->text.size, TOKEN_BAD);
     if (class == CLASS_SLASH)
@@ -220,8 +220,8 @@ size_t lexer_quoted_end(struct text text, size_t at)
 
 typedef uint8_t lanes __attribute__((vector_size(16)));
 
-/* The first byte from `at` on that is a brace, a quote or a slash, or less than sixteen before the
- * end. */
+/* The first byte from `at` on that is a brace, a quote or a slash; or an offset less than sixteen
+ * bytes before the end. */
 static size_t find_stop(const char *data, size_t at, size_t size)
 {
     for (; size - at >= sizeof(lanes); at += sizeof(lanes)) {

@@ -1,8 +1,8 @@
-/* lexer.h: PTX text to tokens, in one pass and without copies.
+/* lexer.h: splits PTX text into tokens, in one pass and without copies.
  *
  * A token is a place in the text: offset, size and kind. Comments, blanks and NULs (payloads are
- * padded with them) stand between tokens. `ld.global.u32` is three tokens: a word and two dotted
- * words; whoever needs to know that they touch compares offsets. The lexer has no state but its
+ * padded with NULs) separate tokens. `ld.global.u32` is three tokens, a word and two dotted words;
+ * a caller that needs to know whether tokens touch compares offsets. The lexer's only state is its
  * position, so it can start anywhere between two tokens. */
 #pragma once
 
@@ -13,18 +13,18 @@
 #include "base/text.h"
 
 enum token_kind {
-    TOKEN_END,  /* the text is over; size 0, offset = size of the text */
+    TOKEN_END,  /* end of the text; size 0, offset = size of the text */
     TOKEN_WORD, /* name, label, opcode, register: [A-Za-z_$%] and then letters, digits, _ and $ */
     TOKEN_DOT,  /* .word: directive, type, modifier, component; may have `::` and begin with a digit
                  */
     TOKEN_NUMBER, /* begins with a digit: 12 0x1f 017 0b11 12U 1.5 2e-3 0f3F800000 0d... 9.0 */
     TOKEN_STRING, /* "...", quotes among its bytes; ends before a line's end when it is not closed
                    */
-    TOKEN_MARK,   /* one character of punctuation: `mark` says which */
-    TOKEN_BAD,    /* a byte that PTX does not have, or a comment or string that is not closed */
+    TOKEN_MARK,   /* one punctuation character, which is in `mark` */
+    TOKEN_BAD,    /* a byte that PTX does not allow, or a comment or string that is not closed */
 };
 
-/* Two words, so that it is handed around in registers. */
+/* Two words, so that it is passed in registers. */
 struct token {
     uint64_t offset;    /* in the lexer's text */
     uint64_t size : 48; /* bytes */
@@ -36,20 +36,20 @@ _Static_assert(sizeof(struct token) == 16, "a token fits two registers");
 
 struct lexer {
     struct text text;
-    size_t at; /* where the next token is looked for */
+    size_t at; /* where the search for the next token begins */
 };
 
-/* A lexer that begins at `offset` of `text`, which must lie between two tokens. Offsets of tokens
- * count from the start of `text`, so that a part of a text keeps its places in the whole. */
+/* A lexer that begins at `offset` of `text`, which must lie between two tokens. Token offsets count
+ * from the start of `text`, so that they also hold when only a part of it is read. */
 struct lexer lexer_at(struct text text, size_t offset);
 
-/* The next token. At the end it gives TOKEN_END as often as it is asked. */
+/* The next token; at the end of the text TOKEN_END, every time. */
 struct token lexer_next(struct lexer *lexer);
 
 /* The next token without moving on. */
 struct token lexer_peek(const struct lexer *lexer);
 
-/* The bytes that go on a word: letters, digits, `_` and `$`. (`%` only begins one.) */
+/* The bytes that continue a word: letters, digits, `_` and `$`. (`%` can only begin one.) */
 extern const bool lexer_continues[256];
 
 /* The view of a token. */
@@ -64,15 +64,15 @@ static inline bool lexer_is(const struct lexer *lexer, struct token token, struc
     return token.kind != TOKEN_END && text_equal(lexer_text(lexer, token), expected);
 }
 
-/* With lexer->at behind an opening brace: moves behind the brace that closes it. Strings and
- * comments are skipped, nothing else is looked at: this is memory speed. False, at the end of the
- * text or at a comment that is not closed, when there is none. */
+/* With lexer->at after an opening brace: moves after the brace that closes it. Skips strings and
+ * comments and looks at nothing else, so it runs at memory speed. False when there is no closing
+ * brace: at the end of the text, or at a comment that is not closed. */
 bool lexer_skip_braces(struct lexer *lexer);
 
-/* The place behind the string or comment that begins at `at`; at + 1 when none does. */
+/* The offset after the string or comment that begins at `at`; at + 1 when none does. */
 size_t lexer_quoted_end(struct text text, size_t at);
 
-/* The number of line ends in text[from, to): lines are counted only where somebody asks. */
+/* The number of line ends in text[from, to). Lines are counted only on demand. */
 uint32_t lexer_count_lines(struct text text, size_t from, size_t to);
 
 enum number_kind {
@@ -83,11 +83,11 @@ enum number_kind {
     NUMBER_FLOAT64,   /* 0d, 1.5, 2e-3: value is the bit pattern of the double */
 };
 
-/* Threads of a warp, which the word WARP_SZ stands for. */
+/* Threads of a warp: the value of the word WARP_SZ. */
 #define LEXER_WARP_SIZE 32u
 
-/* What declarations have where they want a number, which is no expression: an integer, or WARP_SZ.
- * False when the word is something else. */
+/* A number in a declaration, where no expression is allowed: an integer or WARP_SZ. False when the
+ * word is something else. */
 bool lexer_literal(struct text word, uint64_t *value);
 
 /* Converts a TOKEN_NUMBER. *is_unsigned (may be NULL) is set for a U suffix. */

@@ -7,50 +7,52 @@
 #include "ptx/program.h"
 #include "ptx/symbol.h"
 
-/* symbols.c: makes every module's entries and the program's symbols from its items. When it fails,
- * they are made as well, so that the next steps can find more errors. */
+/* symbols.c: makes every module's entries and the program's symbols from its items. It makes them
+ * even when it fails, so that the next steps can find more errors. */
 bool symbols_resolve(struct program *program, const struct program_request *request);
 
-/* check.c: true when something must be defined, and is not. */
+/* check.c: true when a symbol that must be defined is not. */
 bool check_lacks_symbols(const struct program *program, const struct program_request *request);
 
-/* After liveness: prototypes of what is used, and undefined references. */
+/* After liveness: checks the prototypes of used functions, and undefined references. */
 bool check_program(const struct program *program, const struct program_request *request);
 
 struct program_fault {
-    bool is_undefined; /* else its prototype is another one than the definition's */
+    bool is_undefined; /* else its prototype differs from the definition's */
     uint32_t module;   /* which refers to the symbol */
     const struct program_entry *entry;
 };
 
-/* diagnostics.c: reports them in nvlink's words and in this order, each with its notes (who refers
- * to what is missing, where, and what is almost it; both prototypes), as long as there is
- * diag_room(). References must be known (live.c). `members` is the request's. */
+/* diagnostics.c: reports the faults in nvlink's words and in this order, each with its notes, while
+ * there is diag_room(). Notes say which symbols refer to a missing one and where, which definitions
+ * have a similar name, and what both prototypes are. References must be known (live.c). `members`
+ * is the request's. */
 void diagnostics_report(const struct program *program, const struct program_fault *faults,
                         size_t count, const struct members *members);
 
-/* Reports that a function is a kernel (.entry) for one of two modules only. */
+/* Reports that a function is a kernel (.entry) in only one of two modules. */
 void diagnostics_report_kernel(const struct program *program, const struct ptx_item *first,
                                uint32_t first_module, const struct ptx_item *second,
                                uint32_t second_module);
 
-/* Reports that `second` of module `second_module` defines again what `first` does. */
+/* Reports that `second`, of module `second_module`, defines what `first` already defines. */
 void diagnostics_report_again(const struct program *program, const struct ptx_item *first,
                               uint32_t first_module, const struct ptx_item *second,
                               uint32_t second_module);
 
-/* names.c: gives symbols, section labels and files names that are unique in the program. */
+/* names.c: makes the names of symbols and section labels, and the numbers of files, unique in the
+ * program. */
 void names_make_unique(struct program *program);
 
-/* live.c: finds what is reachable, and with that every live symbol's references and edits. */
+/* live.c: finds all reachable symbols, with the references and edits of each. */
 void live_mark(struct program *program, const struct program_request *request);
 
-/* What a scan of one piece of text finds. The arrays are malloc'ed and reused from scan to scan. */
+/* Results of a scan of one piece of text. The arrays are malloc'ed and reused from scan to scan. */
 struct scan {
     struct program *program;
     uint32_t module;
-    struct program_symbol *owner; /* the symbol whose text it is; else one that is thrown away */
-    const struct table *labels;   /* labels that are being renamed: a second pass; else NULL */
+    struct program_symbol *owner; /* the symbol whose text it is; else one that is discarded */
+    const struct table *labels;   /* labels to rename, in a second pass; else NULL */
     const struct table *taken;    /* names of the program at module level, to refuse as labels */
     uint32_t *references;
     size_t reference_count;
@@ -60,29 +62,29 @@ struct scan {
     size_t edit_capacity;
     uint32_t *stamps; /* one for each symbol: the number of the scan that saw it last */
     uint32_t stamp;
-    /* Only where marks are wanted. */
+    /* Only when marks are requested: */
     bool wants_marks;
-    bool keeps_counters; /* a symbol has a name like a counted label: those stay as they are */
+    bool keeps_counters; /* a symbol's name looks like a counted label: leave those unchanged */
     struct program_mark *marks;
     size_t mark_count;
     size_t mark_capacity;
     struct text last_counter; /* "$L__BB12", and its value */
     uint32_t last_value;
-    struct table counters; /* values of more than one in a text */
+    struct table counters; /* their values, where a text has several */
 };
 
-/* scan.c: true when labels that look like this are counted through a module. */
+/* scan.c: true for a label of a form that compilers number through a module. */
 bool scan_is_counted(struct text word);
 
-/* scan.c: puts a name into a module's filter: scans look up only names that pass it. */
+/* scan.c: adds a name to a module's filter; scans look up only names that pass it. */
 void scan_filter_add(struct program_module *module, struct text name);
 
-/* scan.c: what a function's item names. Functions named otherwise than as a call's target are
- * marked as such in the program; what else its body tells is put into scan->owner. */
+/* scan.c: finds the symbols that a function's item names. Functions named other than as a call's
+ * target are marked so in the program; the body's other properties are set in scan->owner. */
 void scan_function(struct scan *scan, const struct ptx_item *item);
 
-/* scan.c: what a variable's item names. */
+/* scan.c: finds the symbols that a variable's item names. */
 void scan_variable(struct scan *scan, const struct ptx_item *item);
 
-/* scan.c: replacements in any other item: an alias or a section. */
+/* scan.c: finds the replacements in any other item: an alias or a section. */
 void scan_other(struct scan *scan, struct text text);

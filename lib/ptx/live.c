@@ -1,9 +1,9 @@
-/* live.c: from the kernels that are used along calls, addresses and initial values.
+/* live.c: liveness, from the used kernels along calls, addresses and initial values.
  *
- * Variables are never dropped (measured on ptxas and nvlink 13.0: not even internal ones that
- * nothing names), so what their initial values name lives too; but under -lto, where libnvvm drops
- * those that host code does not name, they live as functions do. What is not alive is not scanned.
- */
+ * Variables are never dropped (measured on ptxas and nvlink 13.0: not even unreferenced internal
+ * ones), so the symbols in their initial values are live too. Under -lto, where libnvvm drops
+ * variables that host code does not name, liveness of variables follows the same rules as that of
+ * functions. Dead text is not scanned. */
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
@@ -15,7 +15,7 @@
 struct marker {
     struct program *program;
     struct scan scan;
-    struct program_symbol none; /* owner of text that is no live symbol's */
+    struct program_symbol none; /* owner of text that belongs to no live symbol */
     struct table taken;         /* names of all symbols */
     uint32_t *work;             /* live symbols whose text has not been scanned */
     size_t work_count;
@@ -31,7 +31,7 @@ static void mark(struct marker *marker, uint32_t symbol)
     marker->work[marker->work_count++] = symbol;
 }
 
-/* Moves a scan's results to where they stay, and marks what it found. */
+/* Moves a scan's results to the symbol, and marks the symbols that it found. */
 static void keep_results(struct marker *marker, struct program_symbol *symbol)
 {
     struct scan *scan = &marker->scan;
@@ -72,7 +72,8 @@ static void scan_marked(struct marker *marker)
         scan_symbol(marker, marker->work[--marker->work_count]);
 }
 
-/* Shared variables take no place where no kernel reaches them, and the host binds references. */
+/* Variables that -lto may drop. Shared variables take no space unless a kernel reaches them, and
+ * the host binds textures, samplers and surfaces. */
 static bool is_data(const struct program_symbol *symbol)
 {
     const struct ptx_variable *variable = &symbol->item->variable;
@@ -92,14 +93,14 @@ static bool is_root(const struct program_symbol *symbol, const struct program_re
                used_has_variable(request->used, symbol->own_name);
     if (symbol->is_entry)
         return !request->used || used_has_kernel(request->used, symbol->own_name);
-    /* Nothing but kernels keeps the functions of a whole program. */
+    /* In a whole program only kernels, and --undefined, keep functions. */
     if (request->used && !request->selects_entries && used_wants(request->used, symbol->own_name))
         return true;
     /* A cubin that is merged later, or a later link, may call it. */
     return (request->allow_undefined || request->keep_exported) && symbol->linkage != PTX_INTERNAL;
 }
 
-/* A scan for edits in one item of a module whose text stays whole, or in one of its sections. */
+/* Scans one item of a module that stays whole, or one of its sections, for edits. */
 static void append_edits(struct marker *marker, const struct ptx_item *item,
                          struct program_module *details, size_t *capacity)
 {
@@ -120,7 +121,8 @@ static void append_edits(struct marker *marker, const struct ptx_item *item,
             scan->edits[i];
 }
 
-/* Edits of a whole module or of its sections. Everything that stays whole is alive. */
+/* Finds the edits of a module that stays whole, or of a module's sections. A module that stays
+ * whole is entirely live. */
 static void scan_module(struct marker *marker, uint32_t index)
 {
     struct program *program = marker->program;
@@ -160,7 +162,7 @@ static void report_dropped(struct program *program)
     }
 }
 
-/* What is scanned from here on is a symbol's own text. */
+/* From here on, every scanned text is a symbol's own. */
 static void start_marks(struct marker *marker, const struct program_request *request)
 {
     const struct program *program = marker->program;

@@ -1,4 +1,4 @@
-/* module.c: the items of a module. Directives need not begin a line; several may share one. */
+/* module.c: parses a module into items. Directives need not begin a line; several may share one. */
 #include "ptx/module.h"
 
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "ptx/parser.h"
 #include "ptx/types.h"
 
-/* Enough to see a pattern, few enough to read. */
+/* Most errors reported for a module: enough to see a pattern, few enough to read. */
 #define MOST_ERRORS 20u
 
-/* `.version 9.0`: the lexer takes the number for a decimal fraction. */
+/* `.version 9.0`: the lexer reads the number as a decimal fraction. */
 static bool parse_version(struct parser *parser)
 {
     struct text number;
@@ -45,7 +45,7 @@ static void note_target_option(struct ptx_module *module, struct text option)
     module->map_f64_to_f32 |= text_equal(option, TEXT("map_f64_to_f32"));
 }
 
-/* `.target sm_90, texmode_independent, debug`; the list may go on in the next line. */
+/* `.target sm_90, texmode_independent, debug`; the list may continue on the next line. */
 static bool parse_target(struct parser *parser)
 {
     struct ptx_module *module = parser->module;
@@ -125,8 +125,8 @@ static bool next_word(struct lexer *lexer, struct text *word, bool *is_label)
     }
 }
 
-/* Whether a section names anything but labels of its own, which may be a function, a variable or a
- * label in a body. (Other sections are dotted words.) */
+/* Whether a section names anything but its own labels: a function, a variable or a label in a body.
+ * (Names of other sections are dotted words.) */
 static bool names_code(struct text section)
 {
     struct table labels = {0};
@@ -164,7 +164,7 @@ static bool parse_section(struct parser *parser, size_t start)
     target = parser_from(parser, body);
     parser_add(parser, &(struct ptx_item){.kind = PTX_SECTION, .name = name, .target = target},
                start);
-    /* Strings are all that -lineinfo needs, and have no braces; anything else describes functions
+    /* -lineinfo needs strings only, and those have no braces; all other contents describe functions
      * and variables. */
     if (!text_equal(name, TEXT(".debug_str")) || memchr(target.data + 1, '{', target.size - 1)) {
         parser->module->has_full_debug = true;
@@ -243,8 +243,8 @@ static bool parse_item(struct parser *parser)
     return parse_symbol(parser, start);
 }
 
-/* `.version`, `.target` once or several times, and `.address_size`, which may be missing: nothing
- * else may stand before them or among them. */
+/* `.version`, then `.target` once or several times, then `.address_size`, which is optional;
+ * nothing else may come before or between them. */
 static bool parse_beginning(struct parser *parser)
 {
     if (!parser_at_dot(parser, ".version"))
@@ -261,7 +261,7 @@ static bool parse_beginning(struct parser *parser)
     return !parser_at_dot(parser, ".address_size") || parse_address_size(parser);
 }
 
-/* After an error: behind the `;` or the block that ends the item. */
+/* After an error: skips past the `;` or the block that ends the item. */
 static void recover(struct parser *parser)
 {
     while (parser->token.kind != TOKEN_END && !parser_at_dot(parser, ".version")) {
@@ -278,7 +278,7 @@ static void recover(struct parser *parser)
     }
 }
 
-/* Skips to the next module when there is nothing to be gained from this one. */
+/* Skips to the next module when parsing this one further is of no use. */
 static void give_up(struct parser *parser)
 {
     while (parser->token.kind != TOKEN_END && !parser_at_dot(parser, ".version"))
@@ -294,7 +294,7 @@ static int by_number(const void *left, const void *right)
                                   : (a > b) - (a < b);
 }
 
-/* Each number stands for one file (measured on ptxas 13.0). */
+/* Each file number may be defined once (measured on ptxas 13.0). */
 static void check_files(struct parser *parser)
 {
     const struct ptx_item **files;
@@ -324,7 +324,7 @@ static void finish(struct parser *parser, size_t start)
     module->item_count = parser->item_count;
     module->items =
         arena_copy(parser->arena, parser->items, parser->item_count, sizeof *parser->items);
-    /* ptxas 13.0, which compiles for hosts of 64 bits only, takes it for granted (measured). */
+    /* Default: ptxas 13.0 compiles for 64-bit hosts only (measured). */
     if (module->address_size == 0)
         module->address_size = 64;
 }

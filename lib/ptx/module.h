@@ -1,4 +1,4 @@
-/* module.h: one PTX module as items: what a linker must know about a translation unit.
+/* module.h: one PTX module as items: the parts of a translation unit that a linker needs.
  *
  * A module begins with .version and ends before the next one. Its items (functions, variables, file
  * table, sections, aliases, pragmas) are views into the text (item.h). */
@@ -28,7 +28,7 @@ struct ptx_module {
     bool map_f64_to_f32;
     uint8_t address_size;   /* 32 or 64; 64 when not given */
     bool has_full_debug;    /* it has a section besides a .debug_str of nothing but strings */
-    bool debug_names_code;  /* and one of those names more than sections and labels of its own */
+    bool debug_names_code;  /* and one of those refers to more than sections and its own labels */
     struct ptx_item *items; /* in order of the text */
     size_t item_count;
 };
@@ -39,15 +39,15 @@ struct module_cursor {
     uint32_t lines; /* line ends in front of `offset` */
 };
 
-/* Parses the module that begins at or behind cursor->offset of `whole` (blanks, comments and NULs
- * may come first) and moves the cursor to its end; at the text's end offset == whole.size.
- * Everything is made in `arena` or is a view into `whole`, which must outlive the module. Errors
- * are reported with their place; the parser goes on behind the next `;` or `}` to find more, up to
- * a limit, and returns false at the end. */
+/* Parses the module that begins at or after cursor->offset of `whole` (blanks, comments and NULs
+ * may come first) and moves the cursor to its end; at the text's end offset == whole.size. The
+ * results live in `arena` or are views into `whole`, which must outlive the module. Errors are
+ * reported with their place; after one, parsing goes on after the next `;` or `}` to find more, up
+ * to a limit, and returns false at the end. */
 bool module_parse_next(struct ptx_module *module, struct arena *arena, const char *file,
                        struct text whole, struct module_cursor *cursor);
 
-/* The same for a text of which only the module at *offset matters; counts lines from the start. */
+/* The same for a text in which only the module at *offset matters; counts lines from the start. */
 bool module_parse(struct ptx_module *module, struct arena *arena, const char *file,
                   struct text whole, size_t *offset);
 

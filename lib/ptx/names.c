@@ -1,7 +1,7 @@
-/* names.c: names that can share a text.
+/* names.c: makes names unique, so that modules can share a text.
  *
- * All modules may end in one chunk. Internal symbols, labels of string sections and file numbers of
- * two modules may then be the same word; all but the first of each get another. */
+ * All modules may end up in one chunk. Internal symbols, labels of string sections and file numbers
+ * of two modules can then clash; all but the first are renamed. */
 #include <xxhash.h>
 
 #include "base/context.h"
@@ -16,7 +16,7 @@ struct naming {
     uint64_t *hashes; /* of the modules' texts; 0 = not made yet */
 };
 
-/* "<name>$ml<8 hexadecimal digits of the module's hash>", and on until it is free. */
+/* "<name>$ml<8 hexadecimal digits of the module's hash>"; counts up until the name is free. */
 static struct text unique_name(struct naming *naming, struct text name, uint32_t module)
 {
     struct text whole = naming->program->modules[module]->text;
@@ -28,7 +28,7 @@ static struct text unique_name(struct naming *naming, struct text name, uint32_t
     do {
         unique = text_of(arena_printf(&naming->program->arena, "%.*s$ml%08x", TEXT_ARG(name),
                                       (uint32_t)naming->hashes[module] + salt));
-        /* Modules with the same text: the place in the input tells them apart. */
+        /* Modules with the same text differ by their place in the input. */
         salt += module + 1;
     } while (table_find(&naming->taken, unique) != TABLE_NONE);
     table_add(&naming->taken, unique, 0);
@@ -62,7 +62,8 @@ static void name_symbols(struct naming *naming)
     }
 }
 
-/* The labels "NAME:" of a section become entries, so that `.loc ... function_name NAME` follows. */
+/* The labels "NAME:" of a section become entries, so that `.loc ... function_name NAME` is renamed
+ * with them. */
 static void name_labels(struct naming *naming, const struct ptx_item *section, uint32_t module)
 {
     struct program_module *details = &naming->program->details[module];
@@ -112,8 +113,8 @@ static int compare_numbers(const void *left, const void *right)
     return a->own < b->own ? -1 : a->own > b->own;
 }
 
-/* Gives one module's files the program's numbers; the only file table keeps its own (`known` is
- * NULL). */
+/* Maps one module's file numbers to the program's. If only one module has a file table, it keeps
+ * its numbers (`known` is NULL). */
 static void number_files(struct program *program, uint32_t index, struct table *known,
                          size_t *capacity)
 {

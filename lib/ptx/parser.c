@@ -1,4 +1,4 @@
-/* parser.c: taking tokens, and saying what was expected instead. */
+/* parser.c: consumes tokens, and reports what was expected instead. */
 #include "ptx/parser.h"
 
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 
-/* The largest alignment that a variable or parameter may ask for (measured on ptxas 13.0: 256 is
- * accepted, PTX ISA gives no limit). */
+/* The largest alignment that a variable or parameter may request (measured on ptxas 13.0: 256 is
+ * accepted; PTX ISA gives no limit). */
 #define LARGEST_ALIGNMENT (1u << 16)
 
 /* No object is larger than the address space of a GPU; the limit keeps all sums in 64 bits. */
@@ -119,7 +119,8 @@ bool parser_mark(struct parser *parser, char mark)
 {
     char what[4] = {'\'', mark, '\'', '\0'};
 
-    /* A semicolon that a line lacks is taken for written: nothing follows from it. */
+    /* A semicolon missing at a line's end is reported and then assumed: no error follows from it.
+     */
     if (!parser_at_mark(parser, mark))
         return parser_expected(parser, what) || (mark == ';' && parser_is_unended(parser));
     parser_next(parser);
@@ -178,7 +179,7 @@ bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, b
             } else if (!parser_number(parser, &dimension, LARGEST_OBJECT, "an array size")) {
                 return false;
             }
-            /* With an initial value ptxas 13.0 takes 0 for a missing size (measured). */
+            /* With an initial value ptxas 13.0 treats 0 as a missing size (measured). */
             if (is_first && dimension == 0) {
                 *is_open = true;
                 dimension = 1;

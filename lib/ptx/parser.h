@@ -1,7 +1,7 @@
-/* parser.h: what the parts of the module parser share: the current token, and how errors are told.
+/* parser.h: shared by the parts of the module parser: the current token, and error reporting.
  *
- * The parser looks one token ahead. parser_* functions that return bool have reported the error
- * when they return false; the item is then given up and the parser goes on behind it. */
+ * The parser looks one token ahead. A parser_* function that returns false has reported the error;
+ * the item is then abandoned, and parsing goes on after it. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 
 struct parser {
     struct lexer lexer;
-    struct token token; /* the one to be looked at; lexer.at is behind it */
+    struct token token; /* the current token; lexer.at is after it */
     size_t last_end;    /* where the token before it ended */
     struct arena *arena;
     struct ptx_module *module;
@@ -25,7 +25,7 @@ struct parser {
     size_t counted; /* lines have been counted up to this offset */
     uint32_t line;  /* of `counted`, from 1 */
     unsigned errors;
-    uint64_t numbered; /* variables made of ranges */
+    uint64_t numbered; /* variables made from ranges */
 };
 
 /* Moves to the next token. */
@@ -40,23 +40,24 @@ struct text parser_from(const struct parser *parser, size_t start);
 bool parser_at_mark(const struct parser *parser, char mark);
 bool parser_at_dot(const struct parser *parser, const char *word);
 
-/* True before a directive that begins a line: a `;` that is expected was forgotten. */
+/* True when the current token is a directive that begins a line: if a `;` was expected, it was
+ * forgotten. */
 bool parser_is_unended(const struct parser *parser);
 
-/* Reports "expected WHAT, not 'token'" at the current token, or that a line lacks its `;`; returns
- * false. */
+/* Reports "expected WHAT, not 'token'" at the current token, or that a line's `;` is missing;
+ * returns false. */
 bool parser_expected(struct parser *parser, const char *what);
 
-/* Reports a sentence about `place`, which must lie in the text; returns false. */
+/* Reports an error at `place`, which must lie in the text; returns false. */
 bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* From the brace that is the current token to the one that closes it, which becomes the current
- * one. Where none does, reports the sentence, or that a comment does not end; returns false. */
+/* Moves from the current token, an opening brace, to its closing brace. If there is none, reports
+ * the given message, or that a comment does not end, and returns false. */
 bool parser_braces(struct parser *parser, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Take the current token when it is what is wanted. */
+/* Each of these consumes the current token if it is the expected one. */
 bool parser_mark(struct parser *parser, char mark);
 bool parser_word(struct parser *parser, struct text *word, const char *what);
 bool parser_number(struct parser *parser, uint64_t *value, uint64_t largest, const char *what);
@@ -66,7 +67,7 @@ bool parser_alignment(struct parser *parser, uint32_t *alignment);
  * *is_open when the first is empty (it counts as 1). */
 bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open);
 
-/* `[.vN] .type`: *vector is 1 without the first. `what` is expected. */
+/* `[.vN] .type`: *vector is 1 without `.vN`. `what` names the expected thing for the message. */
 bool parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what);
 
 /* The line of the current token, from 1. */
@@ -75,14 +76,15 @@ uint32_t parser_line(const struct parser *parser);
 /* Adds an item, whose text goes from `start` to the end of the token before the current one. */
 void parser_add(struct parser *parser, const struct ptx_item *item, size_t start);
 
-/* function.c: behind the linkage, at `.func` or `.entry`. */
+/* function.c: after the linkage; the current token is `.func` or `.entry`. */
 bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start);
 
-/* variable.c: behind the linkage, at the space or what may stand in front of it. */
+/* variable.c: after the linkage; the current token is the space, or an attribute or alignment
+ * before it. */
 bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t start);
 
 /* The space that the current token names, or PTX_SPACE_NONE. */
 enum ptx_space parser_space(const struct parser *parser);
 
-/* ".attribute(...)": its meaning is put into *variable, NULL for a function's. */
+/* ".attribute(...)": sets its fields in *variable, which is NULL for a function. */
 bool parser_attribute(struct parser *parser, struct ptx_variable *variable);

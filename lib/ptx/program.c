@@ -1,11 +1,12 @@
-/* program.c: the steps of linking PTX, each on everything before the next begins. */
+/* program.c: the steps of linking PTX. Each runs on the whole program before the next begins. */
 #include "ptx/program.h"
 
 #include "diag/diag.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
 
-/* All modules of one source. An error ends it: what follows would only repeat it. */
+/* Parses all modules of one source. Stops at a module with errors: later ones would only repeat
+ * them. */
 static bool parse_source(struct program *program, const struct program_source *source,
                          size_t *capacity)
 {
@@ -34,8 +35,8 @@ static bool parse_sources(struct program *program, const struct program_source *
     return is_good;
 }
 
-/* ptxas's rules (measured on 13.0): `a` runs on that chip only, `f` on its family, others upward.
- */
+/* ptxas's rules (measured on 13.0): code for an `a` target runs on that chip only, for an `f`
+ * target on its family, for others on any newer chip. */
 static bool check_target(const struct ptx_module *module, struct arch arch)
 {
     char wanted[ARCH_NAME_SIZE], given[ARCH_NAME_SIZE];
@@ -61,8 +62,8 @@ static bool check_target(const struct ptx_module *module, struct arch arch)
     return true;
 }
 
-/* The program needs what its newest module needs; a suffix says that features are needed which the
- * number alone does not have. All fit the link's architecture, so at most one chip has an `a`. */
+/* The program's target is the most demanding of its modules'; a suffix adds features to the number.
+ * All modules fit the link's architecture, so at most one chip has an `a`. */
 static void raise_target(struct arch *target, struct arch module)
 {
     if (module.sm > target->sm)
@@ -78,7 +79,7 @@ static bool check_modules(struct program *program, struct arch arch)
     struct arch before = {0};
     bool is_good = true;
 
-    /* A link without PTX still has a text: that of CUDA 13.0 for the link's architecture. */
+    /* A link without PTX still gets a text: .version of CUDA 13.0, for the link's architecture. */
     if (!first) {
         program->version_major = 9;
         program->target = arch;
@@ -125,7 +126,7 @@ bool program_link(struct program *program, const struct program_source *sources,
 
     if (!parse_sources(program, sources, count))
         return false;
-    /* All modules could be read: whatever is wrong between them is found in one run. */
+    /* All modules could be read, so one run can report every error between them. */
     is_good = check_modules(program, request->arch);
     is_good &= symbols_resolve(program, request);
     names_make_unique(program);

@@ -1,15 +1,15 @@
 /* scan.c: which module-level names a text uses, and which of its words must be replaced.
  *
  * Bodies are not parsed. A word that begins a statement is an opcode or a label; any other may be a
- * name. A body may declare a name that hides one of the module: the two are taken for one. That
- * keeps a symbol alive which nobody needs, and does no other harm: where the name is replaced, it
- * is in its declaration, too.
+ * name. A body may declare a name that hides one of the module; the two are treated as one. That
+ * can keep an unneeded symbol alive, but does no other harm: where the name is replaced, its
+ * declaration in the body is replaced too.
  *
  * Marks are places in a text that the code does not depend on. NVIDIA's compilers number the
  * functions of a module, and with them labels and stack frames ($L__BB12_3, __local_depot12), count
  * calls in comments and labels of prototypes (prototype_7), and name parameters after their
- * function. So a kernel more changes the text of every kernel behind it. A split whose chunks are
- * to be stable writes such places anew. */
+ * function. So one more kernel changes the text of every kernel after it. A split with stable
+ * chunks rewrites these places. */
 #include <stdlib.h>
 
 #include "base/context.h"
@@ -18,7 +18,7 @@
 #include "ptx/lexer.h"
 #include "ptx/link.h"
 
-/* What a byte may begin. Bytes of no class (blanks, brackets, commas) say nothing. */
+/* What a byte can begin. Bytes of no class (blanks, brackets, commas) are ignored. */
 enum scan_class {
     SCAN_NOTHING,
     SCAN_WORD,
@@ -37,13 +37,14 @@ static const uint8_t classes[256] = {
     ['}'] = SCAN_MARK,          ['"'] = SCAN_QUOTED,       ['/'] = SCAN_QUOTED,
 };
 
-/* Bytes that go on a word (1) and those that go on an opcode with its modifiers (1 and 2). */
+/* Bytes that continue a word (1), and bytes that continue an opcode with its modifiers (1 and 2).
+ */
 static const uint8_t continues[256] = {
     ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1, ['0' ... '9'] = 1, ['_'] = 1,
     ['$'] = 1,         ['.'] = 2,         [':'] = 2,
 };
 
-/* Where in a statement the scanner is. */
+/* The scanner's position in a statement. */
 struct statement {
     bool at_start; /* the next word is an opcode or label */
     bool in_guard; /* between @ and the predicate */
@@ -74,7 +75,8 @@ static const struct text counted[] = {
     TEXT("$L__BB"), TEXT("$L__tmp"), TEXT("$L_brx_"), TEXT("__local_depot"), TEXT("prototype_"),
 };
 
-/* The front of a label up to the end of its first number, and the number. False for other words. */
+/* Splits a label into the front, up to the end of its first number, and the number. False for other
+ * words. */
 static bool find_counter(struct text word, struct text *front, struct text *number)
 {
     if (word.data[0] != '$' && word.data[0] != '_' && word.data[0] != 'p')
@@ -115,7 +117,8 @@ static void add_mark(struct scan *scan, struct text place, enum program_mark_kin
         (struct program_mark){place.data, place.size, value, (uint8_t)kind};
 }
 
-/* Most functions have one number in all their labels. */
+/* The label's number counted in its function. Most functions have one number in all their labels.
+ */
 static uint32_t value_of(struct scan *scan, struct text front)
 {
     if (text_equal(front, scan->last_counter))
@@ -162,7 +165,7 @@ static void add_reference(struct scan *scan, uint32_t symbol)
     ARRAY_PUSH(scan->references, scan->reference_count, scan->reference_capacity) = symbol;
 }
 
-/* A word that may be a module-level name. */
+/* Notes a word that may be a module-level name. */
 static void note_word(struct scan *scan, struct text word, bool is_call_target)
 {
     struct program_entry *entry = scan->labels ? NULL : find_entry(scan, word);
@@ -246,7 +249,7 @@ static void scan_loc(struct scan *scan, struct lexer *lexer)
     }
 }
 
-/* Notes what a statement's first directive says of the function. */
+/* Notes the properties of the function that a statement's first directive shows. */
 static void note_directive(struct scan *scan, struct text word)
 {
     bool is_data = text_equal(word, TEXT(".global")) || text_equal(word, TEXT(".const"));
@@ -275,8 +278,8 @@ static void scan_mark(struct statement *statement, char mark)
         *statement = (struct statement){.at_start = true};
 }
 
-/* A label that has the name of a symbol of another module: it cannot keep it where both are in one
- * chunk (measured on ptxas 13.0: "Label expected"). */
+/* True for a label with the name of another module's symbol: it must be renamed when both are in
+ * one chunk (measured on ptxas 13.0: "Label expected"). */
 static bool is_label_clash(const struct scan *scan, struct text word)
 {
     return scan->taken && table_find(scan->taken, word) != TABLE_NONE && !find_entry(scan, word);
@@ -290,7 +293,7 @@ static void rename_label(struct scan *scan, struct text word)
                  text_of(arena_printf(&scan->program->arena, "%.*s$mll", TEXT_ARG(word))));
 }
 
-/* True when a colon follows, but not two. */
+/* True when exactly one colon follows. */
 static bool is_label(struct text body, size_t at)
 {
     while (at < body.size && (body.data[at] == ' ' || body.data[at] == '\t'))
@@ -303,7 +306,7 @@ static bool is_label(struct text body, size_t at)
     return at < body.size && body.data[at] == ':';
 }
 
-/* Returns true when the word, which ends at `end` of the body, is a label that must be renamed. */
+/* Returns true when the word, which ends at `end` of the body, is a label to rename. */
 static bool scan_word(struct scan *scan, struct statement *statement, struct text body, size_t end,
                       struct text word)
 {
@@ -368,7 +371,7 @@ static size_t scan_quoted(struct scan *scan, struct text body, size_t at)
     return end;
 }
 
-/* What begins at `at` and is neither word nor blank; returns where it ends. */
+/* Handles what begins at `at` and is neither a word nor a blank; returns where it ends. */
 static size_t scan_other_bytes(struct scan *scan, struct statement *statement, struct text body,
                                size_t at)
 {
@@ -396,9 +399,9 @@ static size_t scan_other_bytes(struct scan *scan, struct statement *statement, s
     }
 }
 
-/* One pass over a body; labels that must be renamed are added to *clashes. This does what a loop
- * over the lexer's tokens would do, but sees registers and modifiers as the nothings that they are
- * here: linking and splitting costs little more than this loop. */
+/* One pass over a body; adds labels to rename to *clashes. It does the same as a loop over the
+ * lexer's tokens, but skips registers and modifiers, which do not matter here: most of the cost of
+ * linking and splitting is this loop. */
 static void scan_statements(struct scan *scan, struct text body, struct table *clashes)
 {
     bool has_percent = scan->program->details[scan->module].has_percent;
@@ -442,7 +445,7 @@ static void scan_body(struct scan *scan, struct text body)
     }
 }
 
-/* Replacements and marks only: the text is no use of what it names. */
+/* Finds replacements and marks only: naming a symbol in this text is no use of it. */
 static void scan_words(struct scan *scan, struct text text)
 {
     struct lexer lexer = lexer_at(text, 0);

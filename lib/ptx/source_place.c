@@ -1,4 +1,4 @@
-/* source_place.c: .loc directives and the file table, as far as messages need them. */
+/* source_place.c: reads .loc directives and the file table, as far as messages need them. */
 #include "ptx/source_place.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static bool take_number(struct text *text, uint64_t *number)
     return text_scan_number(text, number) && *number <= UINT32_MAX;
 }
 
-/* What stands between the quotes of `"path", time, size`. */
+/* The text between the quotes of `"path", time, size`. */
 static struct text path_of(struct text target)
 {
     const char *end = target.size > 1 ? memchr(target.data + 1, '"', target.size - 1) : NULL;
@@ -51,7 +51,7 @@ static bool read_loc(const struct ptx_module *module, struct text text, struct d
     return true;
 }
 
-/* The last .loc in front of `at`, or the first one behind it for NULL. */
+/* The last .loc before `at`, or the first one after it; NULL for none. */
 static const char *find_loc(struct text body, const char *at)
 {
     static const char word[] = ".loc";

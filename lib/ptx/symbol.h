@@ -1,8 +1,8 @@
-/* symbol.h: the linked program's symbols and what each needs, for the stages behind program.h.
+/* symbol.h: the linked program's symbols and what each refers to, for the stages after program.h.
  *
- * Texts are not rewritten: where a chunk must say something else than its source (a symbol's unique
- * name, a number of the file table), there is an edit: a place and its replacement. Where it may
- * say something else, so that equal code has an equal text, there is a mark. */
+ * Texts are not rewritten. An edit is a place and its replacement, where a chunk must differ from
+ * its source (a symbol's unique name, a number of the file table). A mark is a place where a chunk
+ * may differ, so that equal code has equal text. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,20 +17,21 @@
 
 #define NO_SYMBOL UINT32_MAX
 
-/* `size` bytes of the source at `at` read `replacement` in a chunk. */
+/* A chunk has `replacement` in place of `size` bytes of the source at `at`. */
 struct program_edit {
     const char *at;
     size_t size;
     struct text replacement;
 };
 
-/* What stands in a text though the code does not depend on it: compilers count labels and calls
- * through the whole module, so that a call more in one kernel changes the text of all behind it. */
+/* Parts of a text that the code does not depend on: compilers count labels and calls through the
+ * whole module, so that one more call in a kernel changes the text of every kernel after it. */
 enum program_mark_kind {
     MARK_NAME,    /* a symbol's name, or the front of a parameter's; value: the symbol */
     MARK_STRING,  /* a label of the module's string section */
     MARK_FILE,    /* a number of the file table; value: index in the program's `files` */
-    MARK_COUNTER, /* the number in a label; value: in its function, from 0, by first appearance */
+    MARK_COUNTER, /* the number in a label; value: its number in the function, from 0 by first
+                     appearance */
     MARK_COMMENT,
 };
 
@@ -45,7 +46,7 @@ struct program_symbol {
     struct text name;            /* in chunks; unique in the program */
     struct text own_name;        /* in its source */
     const struct ptx_item *item; /* the definition that won; of an alias, its declaration; else the
-                                    declaration that says most */
+                                    most complete declaration */
     uint32_t module;             /* index of the item's module */
     uint32_t alias_target;       /* symbol behind an alias, else NO_SYMBOL */
     uint32_t alignment;          /* of a variable: the strictest that a module asks for */
@@ -54,17 +55,17 @@ struct program_symbol {
     bool is_entry;
     bool is_defined;
     bool is_live;            /* only live symbols go into chunks */
-    bool is_address_taken;   /* function named otherwise than as a call's target */
+    bool is_address_taken;   /* function named other than as a call's target */
     bool has_body_variables; /* function that declares .shared, .global or .const inside: one
                                 instance */
-    bool has_body_data;      /* one of those is .global or .const: data of the whole program */
+    bool has_body_data;      /* one of those is .global or .const: program-wide data */
     bool calls_indirectly;   /* its body has a .callprototype or a .calltargets */
-    bool is_recursive;       /* names itself in its body */
+    bool is_recursive;       /* its body names the function itself */
     uint32_t *references;    /* symbols that its body or initialiser names, each once */
     uint32_t reference_count;
     uint32_t edit_count;
     struct program_edit *edits; /* in its item's text, rising places */
-    struct program_mark *marks; /* the same, where program_request.wants_marks */
+    struct program_mark *marks; /* likewise; with program_request.wants_marks only */
     uint32_t mark_count;
 };
 
@@ -77,16 +78,16 @@ struct program_entry {
     uint32_t symbol;                    /* NO_SYMBOL: a label in a section */
     bool is_global;                     /* has a linkage directive somewhere */
     bool is_used;                       /* live code of this module names it */
-    struct text replacement;            /* what chunks say instead; empty = the name itself */
+    struct text replacement;            /* the name in chunks; empty = the name itself */
 };
 
-/* The name that the entry's symbol has in the program, which --wrap and --defsym may change. */
+/* The symbol's name in the program, which --wrap and --defsym can change. */
 static inline struct text program_entry_meaning(const struct program_entry *entry)
 {
     return entry->replacement.size && entry->is_global ? entry->replacement : entry->name;
 }
 
-/* A file number of a module, and the program's number for the file. */
+/* A module's file number, and the program's number for that file. */
 struct program_file_number {
     uint64_t own;
     uint32_t number;
@@ -99,10 +100,10 @@ struct program_module {
     size_t entry_count;
     bool has_replacements;             /* some entry has one */
     bool has_percent;                  /* some name begins with % */
-    bool renumbers_files;              /* some file has another number in the program */
+    bool renumbers_files;              /* some file has a different number in the program */
     struct program_file_number *files; /* rising `own` */
     size_t file_count;
-    /* Edits in the sections of a module whose functions are split, or in the whole text of one
+    /* Edits in the sections of a module whose functions are split, or in the whole text of a module
      * that stays whole because of its debug sections; rising places. */
     struct program_edit *edits;
     size_t edit_count;
@@ -112,6 +113,6 @@ struct program_module {
 /* One line of the program's file table. */
 struct program_file {
     uint32_t number;
-    uint32_t module;  /* the first that has it */
+    uint32_t module;  /* the first module that has it */
     struct text name; /* "path", and what follows it */
 };

@@ -1,8 +1,8 @@
-/* symbols.c: which definition each name of each module means.
+/* symbols.c: resolves each name of each module to a definition.
  *
- * The rules and words are nvlink's (measured on 13.0): of two weak definitions the first is taken,
- * a strong one beats weak and common ones, of common ones the largest is taken; two strong ones are
- * an error. Sizes, spaces and prototypes must agree. */
+ * The rules and messages are nvlink's (measured on 13.0): of two weak definitions the first wins, a
+ * strong one beats weak and common ones, of common ones the largest wins; two strong ones are an
+ * error. Sizes, spaces and prototypes must agree. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,10 +17,10 @@
 #include "ptx/source_place.h"
 #include "ptx/types.h"
 
-/* A symbol while modules compete for it. */
+/* A symbol during resolution. */
 struct candidate {
     struct program_symbol symbol;
-    uint32_t first_module; /* which spoke of it first, for messages */
+    uint32_t first_module; /* the first that names it, for messages */
     const struct ptx_item *first_item;
 };
 
@@ -57,7 +57,7 @@ static bool report(const struct ptx_module *module, const struct ptx_item *item,
     return false;
 }
 
-/* Merges one more item of a module into the module's entry for its name. */
+/* Merges an item into the module's entry for its name. */
 static bool merge_item(struct arena *arena, const struct ptx_module *module,
                        struct program_entry *entry, const struct ptx_item *item)
 {
@@ -136,7 +136,7 @@ static void report_definitions(struct resolver *resolver, const struct ptx_item 
     resolver->failed = true;
 }
 
-/* A texture, sampler or surface may be defined any number of times, but not as something else. */
+/* A texture, sampler or surface may be defined any number of times, but only as the same kind. */
 static void check_opaque(struct resolver *resolver, const struct candidate *candidate,
                          const struct ptx_item *item, uint32_t module)
 {
@@ -148,7 +148,7 @@ static void check_opaque(struct resolver *resolver, const struct candidate *cand
         mismatch(resolver, "Memory space", candidate, module);
 }
 
-/* What every declaration of a variable must have in common. */
+/* Checks the properties that all declarations of a variable must share. */
 static void check_variables(struct resolver *resolver, const struct candidate *candidate,
                             const struct ptx_item *item, uint32_t module)
 {
@@ -179,7 +179,7 @@ static void check_common(struct resolver *resolver, const struct ptx_item *commo
     resolver->failed = true;
 }
 
-/* How strongly an item defines its symbol. */
+/* Rank of an item's definition of its symbol. */
 static int strength(enum ptx_linkage linkage, bool is_defined)
 {
     if (!is_defined)
@@ -187,8 +187,7 @@ static int strength(enum ptx_linkage linkage, bool is_defined)
     return linkage == PTX_COMMON ? 1 : linkage == PTX_WEAK ? 2 : 3;
 }
 
-/* Among declarations that define nothing: the one with a size, then with the strictest alignment.
- */
+/* Of declarations that define nothing, one with a size wins, then the strictest alignment. */
 static bool says_more(const struct ptx_item *new, const struct ptx_item *old)
 {
     if (new->kind != PTX_VARIABLE)
@@ -220,7 +219,7 @@ static bool is_winner(struct resolver *resolver, const struct candidate *candida
     return new > old;
 }
 
-/* A name that a module does not define may be made to mean another. */
+/* Redirects names that a module does not define (--wrap, --defsym). */
 static void rename_entries(struct program_module *details, const struct renames *renames)
 {
     for (size_t i = 0; renames && i < details->entry_count; i++) {
@@ -235,7 +234,7 @@ static void rename_entries(struct program_module *details, const struct renames 
     }
 }
 
-/* Makes `entry` of `module` the one that a symbol is taken from. */
+/* Takes the symbol from `entry` of `module`. */
 static void take(struct program_symbol *symbol, const struct program_entry *entry, uint32_t module,
                  bool is_defined)
 {
@@ -326,7 +325,7 @@ static void resolve_module(struct resolver *resolver, uint32_t module)
     }
 }
 
-/* The order of the symbols in everything that follows: modules, then items. */
+/* The program's symbol order: modules, then items. */
 static int compare_candidates(const void *left, const void *right)
 {
     const struct candidate *a = *(const struct candidate *const *)left;
@@ -358,7 +357,7 @@ static void order_symbols(struct resolver *resolver)
                     places[program->details[i].entries[j].symbol];
 }
 
-/* Connects aliases with the functions behind them; those must be defined in the same module. */
+/* Connects aliases to their target functions, which must be defined in the same module. */
 static bool connect_aliases(struct program *program)
 {
     bool is_good = true;

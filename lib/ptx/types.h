@@ -52,11 +52,11 @@ enum ptx_type {
     PTX_SAMPLERREF,
 };
 
-/* The bytes of one element of the type; 0 for opaque ones (their handles take 8 in memory). */
+/* Bytes of one element; 0 for opaque types (their handles take 8 in memory). */
 uint32_t ptx_type_size(enum ptx_type type);
 
-/* True for .texref, .samplerref and .surfref. Such a variable has no bytes: it names what the host
- * binds, and all variables of one name in the program are the same one. */
+/* True for .texref, .samplerref and .surfref. Such a variable has no bytes: it names an object that
+ * the host binds, and all variables of one name in the program are the same. */
 bool ptx_type_is_opaque(enum ptx_type type);
 
 /* The type that a dotted word names (".f32"), or PTX_NO_TYPE. */

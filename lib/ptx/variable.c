@@ -2,15 +2,14 @@
  *
  *     [linkage] space [.attribute(...)] [.align N] [.vN] .type  name[dims] [= init] {, name ...} ;
  *
- * ptxas 13.0 takes attributes and alignments in front of the space, too (measured).
- * Each declarator becomes an item that shares the prefix, so that a chunk can declare them singly.
- */
+ * ptxas 13.0 also accepts attributes and alignments before the space (measured). Each declarator
+ * becomes an item that shares the prefix, so that a chunk can declare it alone. */
 #include "ptx/declaration.h"
 #include "ptx/initialiser.h"
 #include "ptx/parser.h"
 #include "ptx/types.h"
 
-/* `.unified(19, 95)`: both numbers are a must (measured on ptxas 13.0). */
+/* `.unified(19, 95)`: both numbers are required (measured on ptxas 13.0). */
 static bool parse_unified(struct parser *parser, struct ptx_variable *variable)
 {
     parser_next(parser);
@@ -50,7 +49,7 @@ bool parser_attribute(struct parser *parser, struct ptx_variable *variable)
     }
 }
 
-/* `.const[2]`, a bank that PTX before 2.2 could name. */
+/* `.const[2]`: a bank, which PTX before 2.2 could name. */
 static bool parse_bank(struct parser *parser, struct ptx_variable *variable)
 {
     uint64_t bank = 0;
@@ -63,7 +62,7 @@ static bool parse_bank(struct parser *parser, struct ptx_variable *variable)
     return true;
 }
 
-/* At the space, which module level must have for variables. */
+/* The space, which a module-level variable must have. */
 static bool parse_space(struct parser *parser, struct ptx_variable *variable)
 {
     variable->space = (uint8_t)parser_space(parser);
@@ -149,7 +148,7 @@ static bool set_size(struct parser *parser, struct ptx_item *item, uint64_t coun
                      size_t place)
 {
     struct ptx_variable *variable = &item->variable;
-    /* Opaque references take a handle of 8 bytes where they are stored. */
+    /* Opaque references are stored as handles of 8 bytes. */
     uint32_t element = ptx_type_size(variable->type) ? ptx_type_size(variable->type) : 8;
 
     element *= variable->vector;
@@ -189,8 +188,8 @@ static bool check(struct parser *parser, const struct ptx_item *item, size_t pla
     return !fault || parser_fail(parser, place, "%s", fault);
 }
 
-/* `x<4>` declares x0 to x3 (PTX ISA, "Parameterized Variable Names"): adds as many of the item.
- * They are bounded by the text, since one number may ask for any. */
+/* `x<4>` declares x0 to x3 (PTX ISA, "Parameterized Variable Names"): adds that many copies of the
+ * item. The count is bounded by the text's size, since a single number could request any count. */
 static bool parse_range(struct parser *parser, const struct ptx_item *model, size_t start,
                         size_t place)
 {
@@ -242,7 +241,7 @@ static bool parse_declarator(struct parser *parser, const struct ptx_variable *s
             return parser_fail(parser, place, "an '.extern' variable has an initial value");
         if (!parse_initialiser(parser, &variable->initialiser))
             return false;
-        /* ptxas 13.0 makes an ordinary definition of it (measured). */
+        /* ptxas 13.0 turns it into an ordinary definition (measured). */
         if (linkage == PTX_COMMON && variable->space == PTX_SPACE_GLOBAL)
             item.linkage = PTX_VISIBLE;
     }
@@ -260,7 +259,7 @@ bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t sta
 
     if (!parse_prefix(parser, &shared))
         return false;
-    if (parser_at_mark(parser, ';')) { /* ptxas 13.0 takes a declaration of nothing (measured) */
+    if (parser_at_mark(parser, ';')) { /* ptxas 13.0 accepts an empty declaration (measured) */
         parser_next(parser);
         return true;
     }

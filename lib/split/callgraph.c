@@ -1,18 +1,20 @@
-/* callgraph.c: what must, should and may be together.
+/* callgraph.c: which functions must, should and may be in one chunk.
  *
- * Small internal functions that are only called are replicated: they keep their linkage, so that
- * the code of their callers is what an unsplit compile gives (promotion was measured to cost
- * registers). Other internal functions with a single user join it. The rest are units of their own,
- * big shared functions among them: copying those into every chunk would multiply the work. */
+ * Small internal functions that are only called are replicated. They keep their linkage, so that
+ * their callers get the same code as in an unsplit compile (promotion was measured to cost
+ * registers). Other internal functions with a single user join its unit. All others are units of
+ * their own, including large shared functions: copying those into every chunk would multiply the
+ * work. */
 #include "split/plan.h"
 
 #include "ptx/module.h"
 #include "ptx/types.h"
 
-/* Larger functions are never replicated. */
+/* Largest function that is replicated, in bytes of text. */
 #define LARGEST_REPLICA 4096u
 
-/* A unit may always grow to this, whatever the chunks' average: two launches of an assembler. */
+/* A unit may always grow to this size, whatever the chunks' average: it costs about as much as
+ * starting the assembler twice. */
 #define SMALL_UNIT 24576u
 
 struct closure closure_new(const struct plan *plan)
@@ -74,8 +76,7 @@ void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct c
     }
 }
 
-/* Replicable functions that nothing outside of them reaches would be in no chunk: they are units.
- */
+/* Replicable functions that only each other reach would be in no chunk, so they become units. */
 static void place_unreached(struct plan *plan)
 {
     size_t count = plan->program->symbol_count;
@@ -92,7 +93,7 @@ static void place_unreached(struct plan *plan)
     }
 }
 
-/* The only symbol that names each function; NO_SYMBOL for none or several. */
+/* For each function, the only symbol that names it; NO_SYMBOL for none or several. */
 static uint32_t *find_single_users(const struct plan *plan)
 {
     const struct program *program = plan->program;
@@ -128,7 +129,7 @@ static uint32_t leader_of(struct plan *plan, uint32_t symbol)
     return symbol;
 }
 
-/* An internal function with one user goes where that goes, unless the unit grows too large. */
+/* An internal function with a single user joins its unit, unless the unit grows too large. */
 static void join_single_users(struct plan *plan, uint64_t largest)
 {
     uint32_t *users = find_single_users(plan);

@@ -4,7 +4,7 @@
  *     declarations: functions that are named here; variables that are defined elsewhere or too late
  *     variables, functions, aliases, string sections: those whose home this is, in program order
  *
- * Declarations are made anew from the signatures: ptxas accepts a declaration only with the linkage
+ * Declarations are generated from the signatures: ptxas accepts a declaration only with the linkage
  * of the definition in the same text, or .extern (measured on 13.0). */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 #include "ptx/types.h"
 #include "split/chunk_steps.h"
 
-/* Chunks that are to be stable have their own names, and an order that follows from these; but
- * where each is a whole program data have the program's order. */
+/* Whether the chunk has an order of its own. Stable chunks have their own names, and an order that
+ * follows from these; but where each chunk is a whole program, data keep the program's order. */
 static bool has_own_order(const struct chunk_context *context)
 {
     return context->plan->names != NULL;
@@ -43,7 +43,7 @@ static void write_linkage(struct chunk_context *context, enum ptx_linkage linkag
         writer_text(&context->writer, TEXT(" "));
 }
 
-/* What an assembler says of the header's lines is about a module's. */
+/* Maps assembler messages about the header's lines to a module's. */
 static void begin_line(struct writer *writer, const struct program_line *from)
 {
     if (from->file)
@@ -57,7 +57,7 @@ static void end_line(struct writer *writer, const struct program_line *from)
     writer_text(writer, TEXT("\n"));
 }
 
-/* `debug` is not repeated: ptxas 13.0 refuses it in a text without debug sections. */
+/* `debug` is left out: ptxas 13.0 rejects it in a text without debug sections. */
 void chunk_write_header(struct chunk_context *context)
 {
     const struct program *program = context->plan->program;
@@ -75,8 +75,8 @@ void chunk_write_header(struct chunk_context *context)
     writer_printf(writer, ".address_size %u\n\n", first ? first->address_size : 64);
 }
 
-/* The file table up to the last file that a module with functions here has: ptxas takes the numbers
- * for places in it (measured on 13.0), so that there may be no gap. */
+/* The file table, up to the last file of a module with functions in the chunk. It may have no gap:
+ * ptxas treats the numbers as indexes into it (measured on 13.0). */
 static void write_files(struct chunk_context *context)
 {
     const struct program *program = context->plan->program;
@@ -96,7 +96,8 @@ static void write_files(struct chunk_context *context)
     }
 }
 
-/* Whole programs have those of all modules. */
+/* Whether the chunk repeats the module's pragmas and sections. A chunk that is a whole program has
+ * those of all modules. */
 static bool has_extras(const struct chunk_context *context, uint32_t module)
 {
     return context->plan->is_exact || context->module_stamps[module] == context->chunk->index + 1;
@@ -118,7 +119,7 @@ static void write_extras(struct chunk_context *context, enum ptx_item_kind kind)
     }
 }
 
-/* Writes a part of a symbol's text as this program has it. */
+/* Writes a part of a symbol's text, with the program's edits. */
 void chunk_write_text(struct chunk_context *context, uint32_t symbol, struct text text)
 {
     const struct program_symbol *entry = &context->plan->program->symbols[symbol];
@@ -148,7 +149,7 @@ static void write_declaration(struct chunk_context *context, uint32_t symbol)
     writer_text(writer, TEXT(";\n"));
 }
 
-/* "LINKAGE .global .align 4 .b8 name[4]", without an end. */
+/* "LINKAGE .global .align 4 .b8 name[4]", without the `;`. */
 static void write_variable_head(struct chunk_context *context, uint32_t symbol,
                                 enum ptx_linkage linkage)
 {
@@ -186,8 +187,8 @@ static void write_declarations(struct chunk_context *context)
     }
 }
 
-/* Says in a comment which member what follows is from; not where chunks are to be stable, as files
- * have other names elsewhere. */
+/* Names the following items' member in a comment; not in stable chunks, as files have other names
+ * elsewhere. */
 static void write_origin(struct chunk_context *context, uint32_t module)
 {
     const char *file = context->plan->program->modules[module]->file;
@@ -272,7 +273,7 @@ static void write_definitions(struct chunk_context *context)
             write_alias(context, needed->list[i]);
 }
 
-/* Adds what a symbol that is defined here names. */
+/* Adds the symbols that a symbol defined here names. */
 static void add_named(struct chunk_context *context, uint32_t symbol)
 {
     const struct program_symbol *symbols = context->plan->program->symbols;
@@ -283,7 +284,8 @@ static void add_named(struct chunk_context *context, uint32_t symbol)
         uint32_t named = entry->references[i];
 
         closure_add(&context->needed, named);
-        /* An initial value may only name what stands before it, in an order that is yet open. */
+        /* An initial value can only name symbols declared before it, and the order is not fixed
+         * yet. */
         if (symbols[named].is_function ||
             (!entry->is_function && (has_own_order(context) || named >= symbol)))
             closure_add(&context->declared, named);
@@ -320,8 +322,9 @@ static void count_function(struct chunk_context *context, uint32_t symbol, uint6
     chunk->first_function = arena_string(context->writer.arena, entry->own_name);
 }
 
-/* What a whole program has besides what its kernels reach. The alignment of dynamic shared memory
- * that is only declared is in the size of all kernels' shared memory (measured on ptxas 13.0). */
+/* Adds what a whole program has besides the symbols that its kernels reach. The alignment of
+ * dynamic shared memory that is only declared counts in the shared memory size of all kernels
+ * (measured on ptxas 13.0). */
 static void collect_exact(struct chunk_context *context)
 {
     const struct program_symbol *symbols = context->plan->program->symbols;
@@ -335,7 +338,7 @@ static void collect_exact(struct chunk_context *context)
     }
 }
 
-/* Finds all that the chunk defines and names. */
+/* Finds all symbols that the chunk defines or names. */
 static void collect(struct chunk_context *context, const uint32_t *members, size_t count)
 {
     const struct plan *plan = context->plan;
@@ -378,7 +381,7 @@ static void write_ordinary(struct chunk_context *context)
         stable_text_finish(context->stable, &context->writer);
 }
 
-/* A module whose debug sections describe all of its text. */
+/* Writes a module whose debug sections describe all of its text. */
 static void write_whole(struct chunk_context *context, uint32_t index)
 {
     const struct program_module *details = &context->plan->program->details[index];

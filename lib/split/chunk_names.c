@@ -1,5 +1,5 @@
-/* chunk_names.c: a chunk is known by whose functions it has, and its symbols by what the user calls
- * them. */
+/* chunk_names.c: names of chunks for messages, by the members of their functions, and the user's
+ * names of symbols. */
 #include "base/name_list.h"
 #include "split/split.h"
 

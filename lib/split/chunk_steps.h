@@ -1,5 +1,4 @@
-/* chunk_steps.h: how the text of a chunk is made: chunk.c, and what it takes from files of its own.
- * Private to split/. */
+/* chunk_steps.h: writing the text of a chunk: chunk.c and its helper files. Private to split/. */
 #pragma once
 
 #include <stdint.h>
@@ -8,13 +7,13 @@
 #include "split/plan.h"
 #include "split/writer.h"
 
-/* A pragma or string section, which every chunk with functions of its module repeats. */
+/* A pragma or string section; every chunk with functions of its module repeats it. */
 struct extra {
     uint32_t module;
     const struct ptx_item *item;
 };
 
-/* What is known of the chunk that is being written. */
+/* State of the chunk that is being written. */
 struct chunk_context {
     const struct plan *plan;
     struct writer writer;
@@ -25,21 +24,21 @@ struct chunk_context {
     struct extra *extras;    /* malloc'ed */
     size_t extra_count;
     uint32_t *module_stamps;    /* chunk + 1 where a module has functions in it */
-    uint32_t origin;            /* module + 1 that a comment names for what is written */
-    struct stable_text *stable; /* NULL unless chunks are to be stable */
+    uint32_t origin;            /* module + 1 that the last origin comment names */
+    struct stable_text *stable; /* NULL unless chunks are stable */
     struct closing *closing;    /* kernels that end every chunk, or NULL */
     const struct gaps *gaps;    /* NULL unless lines keep their numbers */
 };
 
-/* The beginning of each chunk: .version, .target and .address_size. */
+/* Writes the beginning of each chunk: .version, .target and .address_size. */
 void chunk_write_header(struct chunk_context *context);
 
-/* Writes a part of a symbol's text as this program has it. */
+/* Writes a part of a symbol's text, with the program's edits. */
 void chunk_write_text(struct chunk_context *context, uint32_t symbol, struct text text);
 
-/* cut.c: chunks that are texts of sources, or parts of one. */
+/* cut.c: chunks that are a source's text, or parts of one. */
 
-/* Where each line of a chunk has the number that it has in the text. */
+/* For chunks whose lines keep the line numbers of the program's text. */
 struct gaps {
     struct text text;
     size_t line_count;
@@ -49,25 +48,26 @@ struct gaps {
 
 const struct gaps *cut_gaps(const struct plan *plan);
 
-/* Writes the text without the functions that the chunk does not have: what an assembler is given of
- * a program that it gets as it stands. */
+/* Writes the program's text without the functions that the chunk does not have, for a program whose
+ * text goes to the assembler as it stands. */
 void cut_write(struct chunk_context *context);
 
-/* Writes a module that is a chunk of its own: the program's text, or what of it is the module's,
- * with its names in place of others'. */
+/* Writes a module that is a chunk of its own: its part of the program's text, with the program's
+ * names for symbols. */
 void cut_write_module(const struct plan *plan, uint32_t index, struct writer *writer);
 
-/* priority.c: how early a function is to be assembled. */
+/* priority.c: the order in which functions should be assembled. */
 
-/* The bytes of its text, times as often as its registers go into the most that there are: what its
+/* Bytes of its text, multiplied by the ratio of the register maximum to the registers that its
  * attributes leave each thread (.maxnreg; .reqntid or .maxntid, and .minnctapersm). */
 uint64_t priority_of_function(const struct ptx_item *function);
 
-/* closing.c: the kernels that close every chunk; none (NULL) unless the program calls functions of
- * the driver. They name these, so that bank 4 has the same order in all chunks. */
+/* closing.c: the closing kernels, which end every chunk; NULL (none) unless the program calls
+ * functions of the driver. They call these functions, so that bank 4 has the same order in all
+ * chunks. */
 struct closing *closing_new(const struct plan *plan);
 
-/* Sets `chunks`' list of the closing kernels' names. */
+/* Sets the list of closing kernels in `chunks`. */
 void closing_list(const struct closing *closing, struct chunks *chunks);
 
 /* Adds the functions that the closing kernels call. */
@@ -76,9 +76,9 @@ void closing_add_functions(const struct closing *closing, struct closure *closur
 /* Writes the closing kernels. */
 void closing_write(const struct closing *closing, struct writer *writer);
 
-/* explain.c: the split as a table for people (--explain-split). */
+/* explain.c: the table that --explain-split prints. */
 
-/* Why there are as many chunks, and what splitting adds to the program. Does nothing, like
+/* Explains the number of chunks, and what splitting adds to the program. Does nothing, like
  * explain_chunk, when the request has no buffer for it. */
 void explain_plan(const struct plan *plan, const struct chunks *chunks);
 
@@ -86,31 +86,31 @@ void explain_plan(const struct plan *plan, const struct chunks *chunks);
 void explain_chunk(const struct plan *plan, const struct chunk *chunk,
                    const struct closure *needed);
 
-/* The same for a module that is a chunk as it stands. */
+/* The same for a module that is a chunk of its own. */
 void explain_whole(const struct plan *plan, const struct chunk *chunk, uint32_t module);
 
-/* stable_text.c: texts that say nothing but what the code depends on, for chunks that are to be
- * stable. */
+/* stable_text.c: texts of stable chunks, which contain only what the code depends on. */
 
-/* For all chunks of a plan. Freed with stable_text_free. */
+/* Makes the state for all chunks of a plan. Freed with stable_text_free. */
 struct stable_text *stable_text_new(const struct plan *plan);
 
 /* Begins a chunk. */
 void stable_text_start(struct stable_text *stable);
 
-/* What the chunk needs in the order of declarations, by name: compilers write constants as they
- * meet them, so that one use more can change the program's order. Valid until the next call. */
+/* The chunk's symbols in the order of their declarations, by name: compilers write constants as
+ * they meet them, so that one more use can change the program's order. Valid until the next call.
+ */
 const uint32_t *stable_text_order(struct stable_text *stable, const struct closure *needed);
 
 /* Writes a part of the symbol's own text. */
 void stable_text_write(struct stable_text *stable, struct writer *writer, uint32_t symbol,
                        struct text text);
 
-/* True when the chunks have the strings of the module's sections as far as they need them; else
- * they must have the sections as they stand. */
+/* True when the chunks get only the strings that they need from the module's sections; else they
+ * get the sections unchanged. */
 bool stable_text_has_strings(const struct stable_text *stable, uint32_t module);
 
-/* Writes the files and strings that the chunk has named. */
+/* Writes the files and strings that the chunk names. */
 void stable_text_finish(struct stable_text *stable, struct writer *writer);
 
 void stable_text_free(struct stable_text *stable);

@@ -1,27 +1,29 @@
-/* closing.c: kernels that give bank 4 of a chunk the order that it has in the whole program.
+/* closing.c: closing kernels, which give bank 4 of a chunk the order that it has in the whole
+ * program.
  *
- * Bank 4 holds addresses: of all variables, and of functions of the driver (malloc, vprintf,
+ * Bank 4 holds addresses of all variables, and of functions of the driver (malloc, vprintf,
  * __assertfail). ptxas compiles the last kernel of the text first and goes backwards. The bank has
- * the functions that the last kernel calls, then all variables, then for each kernel before it the
- * functions that no later one calls; functions of one kernel stand in the order of their
- * declarations in the text (measured on 13.0, 150 random programs for sm_75 to sm_120).
+ * first the functions that the last kernel calls, then all variables, then for each kernel before
+ * it the functions that no later kernel calls; the functions of one kernel are in the order of
+ * their declarations in the text (measured on 13.0, 150 random programs for sm_75 to sm_120).
  *
- * So a chunk has the whole program's bank when its text ends with kernels that call what the whole
- * program's kernels bring: the last one what the program's last kernel calls, and before it one for
- * each kernel that brings functions. The join leaves them out. Calls are conditional: code behind a
- * function that does not return would be dropped. */
+ * So a chunk gets the whole program's bank when its text ends with kernels that make the whole
+ * program's calls: the last one calls what the program's last kernel calls, and before it there is
+ * one for each kernel that adds functions. The join leaves them out. Calls are conditional: code
+ * after a function that does not return would be dropped. */
 #include <inttypes.h>
 
 #include "split/chunk_steps.h"
 
-/* A set of driver functions is a mask, which may be shifted by their number. */
+/* Sets of driver functions are bit masks. */
 #define MOST_FUNCTIONS 63u
 
 struct closing {
     const struct plan *plan;
     uint32_t functions[MOST_FUNCTIONS]; /* of the driver, in program order */
     uint32_t function_count;
-    uint64_t kernels[MOST_FUNCTIONS + 1]; /* what each calls, the last one of the text first */
+    uint64_t kernels[MOST_FUNCTIONS + 1]; /* mask of the functions that each calls, the last kernel
+                                             of the text first */
     uint32_t kernel_count;
 };
 
@@ -40,8 +42,8 @@ static void find_functions(struct closing *closing)
     }
 }
 
-/* Who names each symbol, as lists in one array: those of symbol s are users[starts[s]] up to
- * users[starts[s + 1]]. */
+/* The symbols that name each symbol, as lists in one array: those of symbol s are users[starts[s]]
+ * up to users[starts[s + 1]]. */
 struct users {
     size_t *starts;
     uint32_t *users;
@@ -68,7 +70,7 @@ static struct users find_users(const struct plan *plan)
     return users;
 }
 
-/* Which driver functions each symbol reaches: from each of them upwards, every symbol once. */
+/* Finds the driver functions that each symbol reaches: walks up from each function to its users. */
 static uint64_t *find_reach(const struct closing *closing)
 {
     const struct plan *plan = closing->plan;

@@ -1,10 +1,10 @@
-/* cut.c: modules that are chunks as they stand, and chunks of a program that is one text: the text
- * without the functions that a chunk does not have, and where there are line tables, with empty
- * lines in place of them.
+/* cut.c: modules that are chunks of their own, and chunks of a program that is one text. Such a
+ * chunk is the text without the functions that it does not have; if there are line tables, empty
+ * lines take their place.
  *
- * Line tables have numbers of lines of the PTX in them, and hold the PTX as well. ptxas makes them
- * for all kernels of a text that has a .loc anywhere, even in a function that nobody calls and that
- * it drops (measured on 13.0): such a one ends every chunk. */
+ * Line tables contain line numbers of the PTX, and the PTX itself. ptxas makes them for all kernels
+ * of a text that has a .loc anywhere, even in a function that nothing calls and that it drops
+ * (measured on 13.0): every chunk ends with such a function. */
 #include <string.h>
 
 #include "ptx/lexer.h"
@@ -12,7 +12,7 @@
 #include "ptx/source_place.h"
 #include "split/chunk_steps.h"
 
-/* All of the program, where it is one text. */
+/* The program's text, if it is one text. */
 static struct text one_text(const struct plan *plan)
 {
     struct text text = plan->program->modules[0]->whole;
@@ -66,7 +66,7 @@ static void finish_gaps(const struct gaps *gaps, struct writer *writer, const ch
     writer_text(writer, TEXT("\nret;\n}\n"));
 }
 
-/* Of a function in the program's only module; NO_SYMBOL for anything else. */
+/* The symbol of a function in the program's only module; NO_SYMBOL for any other item. */
 static uint32_t symbol_of(const struct plan *plan, const struct ptx_item *item)
 {
     const struct program_module *details = plan->program->details;
@@ -75,8 +75,8 @@ static uint32_t symbol_of(const struct plan *plan, const struct ptx_item *item)
     return at == TABLE_NONE ? NO_SYMBOL : details->entries[at].symbol;
 }
 
-/* Whether an item of the program's only module is in the chunk: declarations of functions that
- * nobody defines are in all of them, as their order counts. */
+/* Whether an item of the program's only module is in the chunk. Declarations of undefined functions
+ * are in all chunks, as their order matters. */
 static bool has_item(const struct chunk_context *context, const struct ptx_item *item)
 {
     uint32_t symbol = symbol_of(context->plan, item);

@@ -1,12 +1,12 @@
-/* exact.c: kernels dealt out to chunks that are whole programs.
+/* exact.c: distributes kernels to chunks that are whole programs.
  *
- * In whole-program mode ptxas gives a kernel a section of its own with copies of the functions that
- * it calls, and lays out its shared memory and constants alone (measured on 13.0). What kernels
- * share are offsets in banks 3 and 4, which follow the order of all variables. So a chunk with all
- * variables, in order, some of the kernels, and the functions that these reach, has those kernels
- * as the whole program has them.
+ * In whole-program mode ptxas gives each kernel a section of its own with copies of the functions
+ * that it calls, and lays out its shared memory and constants independently (measured on 13.0).
+ * Kernels share only offsets in banks 3 and 4, which follow the order of all variables. So a chunk
+ * with all variables, in order, some of the kernels, and the functions that these reach gives those
+ * kernels the same code as the whole program does.
  *
- * Where the address of a function is taken, ptxas compiles the kernels in an order of its own, and
+ * If the address of a function is taken, ptxas compiles the kernels in a different order, and
  * offsets in bank 4 follow that order: such a program is one chunk. */
 #include "split/plan.h"
 
@@ -15,11 +15,11 @@
 #include "ptx/module.h"
 #include "ptx/types.h"
 
-/* Copies of functions, and of what chunks repeat besides, may add this part of the program's text:
- * what the copies cost one processor is what a second one saves. */
+/* Copies of functions, and the other parts that chunks repeat, may add this share of the program's
+ * text: they cost one processor what a second one saves. */
 #define LARGEST_GROWTH(total) ((total) / 4)
 
-/* ptxas reads data so many times faster than it compiles code (measured on 13.0). */
+/* ptxas reads data this many times faster than it compiles code (measured on 13.0). */
 #define DATA_SPEED 8u
 
 static const char *obstacle_in_module(const struct plan *plan, uint32_t index, bool is_one_text)
@@ -33,8 +33,8 @@ static const char *obstacle_in_module(const struct plan *plan, uint32_t index, b
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
 
-        /* Measured: names stand in the order of declarations, which a text that is given to the
-         * assembler as it stands may have. */
+        /* Measured: names are in the order of declarations, and a text that goes to the assembler
+         * unchanged can have declarations of kernels. */
         if (is_one_text && item->kind == PTX_FUNCTION && item->function.is_entry &&
             !item->is_definition)
             return "a kernel is declared ahead of its definition";
@@ -49,7 +49,7 @@ static const char *obstacle_in_symbol(const struct program_symbol *symbol)
     if (!symbol->is_function && !symbol->is_defined &&
         symbol->item->variable.space != PTX_SPACE_SHARED)
         return "a variable is defined nowhere";
-    /* Kernels then have relocations in bank 0, which stand elsewhere among the sections. */
+    /* Kernels then have relocations in bank 0, which change the order of sections. */
     if (!symbol->is_function && ptx_type_is_opaque((enum ptx_type)symbol->item->variable.type))
         return "it has a texture reference";
     if (symbol->alias_target != NO_SYMBOL)
@@ -97,8 +97,9 @@ static const char *find_obstacle(const struct plan *plan)
 
     if (plan->keeps_lines && !is_one_text)
         obstacle = "its line tables are of a text that minilink puts together";
-    /* Measured: threads do a part of all kernels first, and from sm_90 on the symbol that shared
-     * memory has is made there, ahead of what the first kernel makes later. */
+    /* Measured: with threads, ptxas does one part of the work for all kernels first. From sm_90 on
+     * that part makes the symbol for shared memory, so that it precedes what the first kernel makes
+     * later. */
     if (plan->request->has_threads && plan->request->arch.sm >= 90 && has_shared_memory(program))
         obstacle = "it has shared memory, and ptxas has threads of its own (-split-compile)";
     for (uint32_t i = 0; i < program->module_count && !obstacle; i++)

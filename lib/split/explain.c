@@ -1,4 +1,4 @@
-/* explain.c: a heading, then for each chunk its items, those that it defines before those that it
+/* explain.c: a heading, then the symbols of each chunk: those that it defines, then those that it
  * only names. */
 #include "split/chunk_steps.h"
 
@@ -37,7 +37,7 @@ static const char *role_of(const struct plan *plan, uint32_t symbol, uint32_t ch
     return placement->is_replicated && placement->copies > 1 ? "replica" : "function";
 }
 
-/* What the plan did with it, beyond its role. */
+/* How the plan treats the symbol, beyond its role. */
 static void put_remarks(const struct plan *plan, uint32_t symbol, uint32_t chunk,
                         struct buffer *out)
 {

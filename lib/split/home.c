@@ -1,10 +1,11 @@
-/* home.c: where variables and aliases are defined, and which internal symbols other chunks need.
+/* home.c: which chunk defines each variable and alias, and which internal symbols other chunks
+ * need.
  *
- * A variable has one home, the lowest chunk that uses it (where chunks are to be stable,
- * one without code, so that its linkage does not depend on its users); elsewhere it is extern.
- * Shared variables of a fixed size are laid out for each kernel anew and therefore weak in every
- * chunk that uses them, as NVIDIA's own splitter has them; common ones and dynamic shared memory
- * merge by themselves. */
+ * A variable has one home, the lowest chunk that uses it; in a stable split it is a chunk without
+ * code, so that the variable's linkage does not depend on its users. Elsewhere it is extern. Shared
+ * variables of a fixed size are laid out separately for each kernel, and so are weak in every chunk
+ * that uses them, as NVIDIA's own splitter makes them; common ones and dynamic shared memory merge
+ * by themselves. */
 #include "split/plan.h"
 
 #include "ptx/module.h"
@@ -30,7 +31,7 @@ static void note_references(struct plan *plan, uint32_t user, uint32_t chunk)
         note_use(plan, symbol->references[i], chunk);
 }
 
-/* What the functions of the ordinary chunks name. */
+/* Notes the symbols that functions in ordinary chunks name. */
 static void note_functions(struct plan *plan)
 {
     size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
@@ -52,7 +53,7 @@ static void note_functions(struct plan *plan)
     }
 }
 
-/* Whole modules: what they define is at home there; what else they name is used there. */
+/* Whole modules: they are the home of what they define, and users of what else they name. */
 static void note_whole_modules(struct plan *plan)
 {
     for (uint32_t w = 0; w < plan->whole_count; w++) {
@@ -89,7 +90,8 @@ static bool is_ordinary_alias(const struct plan *plan, uint32_t symbol)
            !plan_is_whole(plan, entry->module);
 }
 
-/* Homes of the variables that functions use; what their initial values name follows them. */
+/* Finds homes for the variables that functions use, then for the variables that their initial
+ * values name. */
 static void place_variables(struct plan *plan)
 {
     size_t count = plan->program->symbol_count;
@@ -108,7 +110,7 @@ static void place_variables(struct plan *plan)
         const struct program_symbol *symbol;
 
         if (next == queued) {
-            /* Nothing leads to the rest: it stands in the first chunk. */
+            /* Unreferenced variables go into the first chunk. */
             if (plan_is_variable(plan, i) && plan->placements[i].chunk == NO_CHUNK) {
                 plan->placements[i].chunk = 0;
                 queue[queued++] = i;
@@ -129,7 +131,7 @@ static void place_variables(struct plan *plan)
     }
 }
 
-/* Uses that depend on homes: initial values and aliases. */
+/* Notes uses that depend on homes: initial values and aliases. */
 static void note_placed(struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->program->symbol_count; i++) {

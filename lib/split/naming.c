@@ -1,16 +1,16 @@
-/* naming.c: names that depend on the symbol alone, for chunks whose texts are to be stable.
+/* naming.c: names that depend on the symbol alone, for stable chunks.
  *
- * What a compiler or the linking of PTX puts into a name can change when something else does:
+ * Parts of a name that come from a compiler or from linking PTX can change with other code:
  *
  *     __nv_static_25__42fe952b_4_a_cu__Z2k1Pii_x    a hash of the file's path, its name, and
  *     _ZN34_INTERNAL_42fe952b_4_a_cu__Z2k1Pii1fEv   its first external symbol (nvcc 13.0)
  *     $str$4, __unnamed_2, $str$25$135, x$4         counted through a module or program
  *     f$ml0123abcd                                  a hash of the module, see ptx/names.c
  *
- * The first lose all that, so that they are the same in another folder. Those that are counted get
- * a hash of what they hold. Where two symbols would still have one name, each gets a hash of who
- * names it: of the name whose own hash is the least, so that it changes only when that one goes or
- * a lesser one comes. */
+ * Names of the first two forms lose these parts, so that they are the same in another folder.
+ * Counted names get a hash of the symbol's contents. If two symbols would still have the same name,
+ * each gets a hash of one user's name: the user whose own hash is the least, so that the name
+ * changes only when that user is removed or one with a smaller hash is added. */
 #include <inttypes.h>
 #include <xxhash.h>
 
@@ -26,11 +26,11 @@
 
 struct naming {
     struct plan *plan;
-    uint64_t *modules;   /* what stands for each module */
-    uint64_t *users;     /* what stands for those who name each symbol, or for its module */
-    struct text *stems;  /* of each symbol: its name without what may change */
-    bool *is_counted;    /* each symbol: its stem is that of a row, and it needs a hash */
-    struct table rows;   /* stems of those whose names have a number */
+    uint64_t *modules;   /* hash for each module */
+    uint64_t *users;     /* hash for the users of each symbol, or for its module */
+    struct text *stems;  /* of each symbol: its name without the parts that can change */
+    bool *is_counted;    /* of each symbol: its name is counted, so it needs a hash */
+    struct table rows;   /* stems of counted names */
     struct table owners; /* stems to their symbols, or SHARED */
     struct table taken;  /* names */
     struct buffer made;
@@ -41,8 +41,8 @@ static bool is_hexadecimal(char c)
     return text_is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-/* What begins at `at` of a name, behind its length, and stands for a module: the size of what is
- * kept of it. 0 for anything else. */
+/* Size of the part to keep of a module mark at `at` of a name, after its length; 0 if there is
+ * none. */
 static size_t module_mark(struct text name, size_t at, size_t size)
 {
     static const struct text marks[] = {TEXT("_INTERNAL_"), TEXT("_GLOBAL__N__"), TEXT("_")};
@@ -63,8 +63,8 @@ static size_t module_mark(struct text name, size_t at, size_t size)
     return 0;
 }
 
-/* The name without lengths, files and first symbols of modules; the name itself when it has none.
- */
+/* The name without the lengths, file names and first symbols of modules; the name itself when it
+ * has none. */
 static struct text without_modules(struct naming *naming, struct text name)
 {
     size_t from = 0;
@@ -94,7 +94,7 @@ static struct text without_modules(struct naming *naming, struct text name)
     return arena_text(naming->plan->arena, buffer_view(&naming->made));
 }
 
-/* The size of a name without "$12" behind it; the name's when it has none. */
+/* The size of a name without a final "$12"; the whole size when it has none. */
 static size_t without_number(struct text name)
 {
     size_t size = name.size;
@@ -104,8 +104,8 @@ static size_t without_number(struct text name)
     return size < name.size && size > 1 && name.data[size - 1] == '$' ? size - 1 : name.size;
 }
 
-/* What stands for the names of a row that a compiler has counted: $str, $str$1, $str$25$135. False
- * for a name that says more. */
+/* Sets *row to the common stem of names that a compiler has counted: $str, $str$1, $str$25$135.
+ * False for any other name. */
 static bool has_number(const struct program_symbol *symbol, struct text *row)
 {
     static const struct text constants[] = {TEXT("__unnamed_"), TEXT("$str"), TEXT("_$_str")};
@@ -136,7 +136,7 @@ static uint64_t hash(struct text text, uint64_t seed)
     return XXH3_64bits_withSeed(text.data, text.size, seed);
 }
 
-/* Goes on with a hash over a part of a symbol's text, but for what is marked. */
+/* Continues a hash over a part of a symbol's text, leaving out marks. */
 static uint64_t hash_text(const struct program_symbol *symbol, struct text text, uint64_t value)
 {
     const char *at = text.data, *end = text.data + text.size;
@@ -152,7 +152,8 @@ static uint64_t hash_text(const struct program_symbol *symbol, struct text text,
     return hash((struct text){at, (size_t)(end - at)}, value);
 }
 
-/* Stems of all symbols, and what stands for the modules. Externals are known by their names. */
+/* Finds the stems of all symbols and the hashes of the modules. External symbols are identified by
+ * their names. */
 static void find_stems(struct naming *naming)
 {
     const struct program *program = naming->plan->program;
@@ -176,7 +177,7 @@ static void find_stems(struct naming *naming)
     }
 }
 
-/* The first of a row often has no number. */
+/* The first of several counted names often has no number. */
 static void find_firsts(struct naming *naming)
 {
     const struct program *program = naming->plan->program;
@@ -187,9 +188,9 @@ static void find_firsts(struct naming *naming)
             table_find(&naming->rows, program->symbols[i].own_name) != TABLE_NONE;
 }
 
-/* What stands for each symbol: its stem, and with what nobody else can name, the least of those
- * that name it. They may be as little known themselves; a constant of a function of a kernel is
- * three steps away from a name. */
+/* Hashes each symbol: by its stem, and for an internal symbol also by its user with the least hash.
+ * That user may be internal itself: a constant of a function of a kernel is three steps away from a
+ * visible name. */
 static void find_users(struct naming *naming)
 {
     const struct program *program = naming->plan->program;
@@ -215,7 +216,8 @@ static void find_users(struct naming *naming)
     }
 }
 
-/* Names that may not change: of what is not defined here, and of whole modules' symbols. */
+/* True for names that may not change: those of undefined symbols, and of symbols in whole modules.
+ */
 static bool is_fixed(const struct naming *naming, const struct program_symbol *symbol)
 {
     return !symbol->is_defined || naming->plan->whole_count > 0;
@@ -233,8 +235,8 @@ static void find_owners(struct naming *naming)
     }
 }
 
-/* True when the symbol is known by its stem. External ones that nothing was taken from are, whoever
- * else would like to be. */
+/* True when the symbol's name is its stem. An external symbol whose stem is its whole name always
+ * keeps it, even if other symbols have that stem. */
 static bool keeps_stem(const struct naming *naming, uint32_t symbol)
 {
     const struct program_symbol *entry = &naming->plan->program->symbols[symbol];

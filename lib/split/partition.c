@@ -1,32 +1,32 @@
-/* partition.c: dealing out units to chunks.
+/* partition.c: distributes units to chunks.
  *
  * Small units stay in program order: neighbours call the same functions, which are then copied into
- * few chunks. (1,000 kernels of 20 modules in 118 chunks had 10 % of copies when dealt out by
- * weight, and 2 % in order.) Where units are large: longest processing time first, the heaviest
- * unit goes to the lightest chunk. Ties go by program order and chunk number, so that the result
- * depends on nothing but the program. */
+ * few chunks. (1,000 kernels of 20 modules in 118 chunks had 10 % of copies when distributed by
+ * weight, and 2 % in order.) Large units are distributed by longest processing time first: the
+ * heaviest unit goes to the lightest chunk. Ties are broken by program order and chunk number, so
+ * that the result depends only on the program. */
 #include "base/search.h"
 #include "split/plan.h"
 
-/* Starting ptxas costs as much as some 13 KB of text (test/bench/cost.sh), of kernels that are
- * assembled quickly 40 KB. So a chunk has as many times this size as there are chunks: a small
- * program has few, since somebody waits for its one large chunk while processors idle (8 kernels of
- * 47 KB took 0.17 s in two chunks, and 0.29 s in one); a large one, for which all processors have
- * enough to do, has larger ones, and starts cost it less. Up to four chunks have this size alone.
- */
+/* Starting ptxas costs as much as assembling some 13 KB of text (test/bench/cost.sh), or 40 KB of
+ * kernels that assemble quickly. A chunk's size is this step times the number of chunks. So a small
+ * program has few chunks, which matters because processors idle while one large chunk is assembled
+ * (8 kernels of 47 KB took 0.17 s in two chunks, and 0.29 s in one). A large program keeps all
+ * processors busy anyway; its larger chunks spend less on starting ptxas. Up to four chunks have
+ * this size each. */
 #define SIZE_STEP  16384u
 #define FEW_CHUNKS 4u
 
-/* Units that are this part of a chunk or less can stay in order: no chunk is much above its share.
+/* Units of at most this part of a chunk can stay in order: no chunk is then much above its share.
  */
 #define SMALL_PART 4u
 
-/* Copies of replicated functions may add this part of the program's text; beyond it, the functions
- * that cost most are placed once and promoted. Where all copies would be many times the text, none
- * are made. */
+/* Copies of replicated functions may add this share of the program's text; beyond it, the functions
+ * that add most are placed once and promoted. If all copies together would be many times the text,
+ * nothing is replicated. */
 #define LARGEST_GROWTH(total) ((total) / 10)
 
-/* Chunks of edited kernels are cut into as many pieces. */
+/* Chunks of edited kernels are cut into this many pieces. */
 #define EDITED_PARTS 8u
 
 #define HOPELESS_GROWTH(total) ((total)*32)
@@ -52,7 +52,7 @@ static void find_units(struct dealer *dealer)
             dealer->units[dealer->unit_count++] = i;
 }
 
-/* Sorting needs the plan: the weight is stored beside the index. */
+/* The weight is stored beside the index, since the comparison has no access to the plan. */
 struct weighed {
     uint64_t weight;
     uint32_t symbol;
@@ -70,7 +70,7 @@ static bool is_lighter(struct load a, struct load b)
     return a.weight != b.weight ? a.weight < b.weight : a.chunk < b.chunk;
 }
 
-/* Restores the heap, whose lightest load is on top, after that became heavier. */
+/* Restores the heap, which has the lightest load on top, after the top load has grown. */
 static void sink(struct load *heap, size_t count)
 {
     size_t at = 0;
@@ -90,9 +90,9 @@ static void sink(struct load *heap, size_t count)
     }
 }
 
-/* Bytes in front of a chunk. From this many on, sizes fall from 3/2 of the mean to 1/2: whoever is
- * done first finds something small at the end, so that chunks that are only a few more than the
- * processors keep all of them busy. */
+/* From this many chunks on, sizes fall from 3/2 of the mean to 1/2: a worker that finishes early
+ * finds small chunks at the end, so that all processors stay busy even if the chunks are only a few
+ * more than the processors. */
 #define TAPERED_CHUNKS 8u
 
 static uint64_t bytes_before(uint64_t total, uint64_t chunk, uint64_t count)
@@ -102,7 +102,8 @@ static uint64_t bytes_before(uint64_t total, uint64_t chunk, uint64_t count)
     return total * (3 * (count - 1) * chunk - chunk * (chunk - 1)) / (2 * count * (count - 1));
 }
 
-/* Each unit goes where its middle falls when all stand in a row. False where units are large. */
+/* Lays all units out in a row and puts each into the chunk in which its middle falls. False when
+ * units are large. */
 static bool deal_in_order(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
@@ -213,7 +214,7 @@ bool partition_count_copies(struct plan *plan)
     return copied <= most;
 }
 
-/* Deals everything out again, without replicated functions. */
+/* Distributes everything again, without replicated functions. */
 static void give_up_replication(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
@@ -224,8 +225,8 @@ static void give_up_replication(struct dealer *dealer)
     deal(dealer);
 }
 
-/* Places replicated functions once, those that add most first, until the growth is within bounds.
- */
+/* Places replicated functions once, those that add most first, until the growth is within the
+ * limit. */
 static void bound_growth(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
@@ -254,9 +255,9 @@ static void bound_growth(struct dealer *dealer)
     }
 }
 
-/* Threads that would have nothing to do take smaller chunks, down to a size at which the start of
- * ptxas is not yet half of the work: more processor time in all, and an earlier end. Only where the
- * result does not depend on the number of chunks. */
+/* Gives idle threads smaller chunks, down to a size at which starting ptxas is not yet half of the
+ * work: this costs more processor time in all but ends earlier. Only used if the result does not
+ * depend on the number of chunks. */
 static uint64_t count_for_threads(const struct plan *plan, uint64_t count)
 {
     uint64_t most = plan->total_weight / (2 * SIZE_STEP);
@@ -266,13 +267,13 @@ static uint64_t count_for_threads(const struct plan *plan, uint64_t count)
     return most > count ? most : count;
 }
 
-/* Chunks are alike as long as they are few: two threads would have one of an odd number left. */
+/* Few chunks are of equal size; with two threads, an odd number would leave one chunk over. */
 static uint64_t count_even(const struct plan *plan, uint64_t count)
 {
     return count < TAPERED_CHUNKS && count != plan->request->threads ? count + count % 2 : count;
 }
 
-/* How many chunks the program's size is worth. */
+/* The number of chunks for the program's size. */
 static uint64_t count_by_size(struct plan *plan)
 {
     uint64_t count = plan->total_weight / SIZE_STEP;
@@ -321,9 +322,9 @@ static uint32_t choose_count(struct plan *plan, size_t units)
     return (uint32_t)most;
 }
 
-/* Cuts the chunks of kernels that were edited once more, as far as copies add no more than these
- * kernels have: then an edit of one of them is assembled with few others, at once by several
- * threads. The other chunks stay as they are. */
+/* Cuts the chunks of edited kernels once more, as long as copies add no more than these kernels
+ * have. An edit of one of them then reassembles few others, on several threads at once. The other
+ * chunks stay unchanged. */
 static void divide_edited(struct plan *plan, uint32_t most)
 {
     const struct table *edited = plan->request->edited;
@@ -344,8 +345,9 @@ static void divide_edited(struct plan *plan, uint32_t most)
     stable_cut(plan, most);
 }
 
-/* As many chunks as the program's size is worth, unless copies of functions would add too much:
- * then half as many, and so on. Under SPLIT_STABLE names decide, and pieces become larger. */
+/* Makes as many chunks as the program's size is worth, unless copies of functions would add too
+ * much: then half as many, and so on. Under SPLIT_STABLE names decide the cuts, and pieces become
+ * larger instead. */
 static void make_exact(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;

@@ -1,5 +1,5 @@
-/* plan.h: which symbol goes into which chunk; made by callgraph.c and partition.c, carried out by
- * chunk.c. Private to split/. */
+/* plan.h: assigns symbols to chunks: made by callgraph.c and partition.c, carried out by chunk.c.
+ * Private to split/. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,17 +11,17 @@
 
 #define NO_CHUNK CHUNK_NONE
 
-/* How the names of closing kernels begin. */
+/* Prefix of the closing kernels' names. */
 #define CLOSING_STEM "__minilink_closing_"
 
-/* What the plan says of one symbol of the program; same index. */
+/* The plan for one symbol of the program; same index. */
 struct placement {
-    uint32_t chunk;      /* of its definition; NO_CHUNK for what is replicated or not defined */
+    uint32_t chunk;      /* of its definition; NO_CHUNK if it is replicated or not defined */
     uint32_t unit;       /* of functions: the function that leads its unit; itself when alone */
-    uint64_t weight;     /* of functions: bytes of text; of a unit's leader: of all of the unit */
+    uint64_t weight;     /* of functions: bytes of text; of a unit's leader: of the whole unit */
     uint32_t first_user; /* lowest chunk that names it, or NO_CHUNK */
-    uint32_t copies;     /* of a replicated function: how many chunks have it */
-    uint32_t lightest;   /* and which of these has the least to do */
+    uint32_t copies;     /* of a replicated function: number of chunks that have it */
+    uint32_t lightest;   /* and the one with the least work */
     bool has_users;      /* more than one chunk names it */
     bool is_replicated;  /* defined in every chunk that needs it */
     bool is_promoted;    /* internal, but other chunks need it */
@@ -31,27 +31,27 @@ struct placement {
 struct plan {
     const struct program *program;
     const struct split_request *request;
-    struct arena *arena;          /* of all that only the splitter needs */
+    struct arena *arena;          /* for data that only the splitter needs */
     struct placement *placements; /* one for each symbol */
-    uint32_t chunk_count;         /* of ordinary chunks; those of whole modules follow them */
+    uint32_t chunk_count;         /* ordinary chunks; those of whole modules follow them */
     uint32_t *whole_modules;      /* indexes of the modules that are chunks of their own */
     uint32_t whole_count;
-    uint64_t total_weight;   /* of the functions that are dealt out */
-    uint32_t function_count; /* of those */
+    uint64_t total_weight;   /* of the functions that are distributed */
+    uint32_t function_count; /* number of these */
     uint64_t whole_weight;   /* the same of modules that stay whole */
     uint32_t whole_function_count;
-    uint64_t *loads;        /* of each chunk: bytes of the units that were dealt to it; or NULL */
-    uint64_t minimum_bytes; /* of a chunk; 0 when nothing is dealt out */
-    uint64_t most_by_size;  /* chunks that are worth it */
-    size_t unit_count;      /* that could be apart */
-    uint64_t piece_bytes;   /* under SPLIT_STABLE: most that a chunk has, unless a unit has more */
-    uint64_t edited_parts;  /* pieces of edited kernels have this part of it; 1 = all of it */
+    uint64_t *loads;        /* of each chunk: bytes of its units; or NULL */
+    uint64_t minimum_bytes; /* of a chunk; 0 when nothing is distributed */
+    uint64_t most_by_size;  /* chunks for the program's size */
+    size_t unit_count;      /* units that could be in separate chunks */
+    uint64_t piece_bytes;  /* under SPLIT_STABLE: most bytes of a chunk, unless one unit has more */
+    uint64_t edited_parts; /* divides the piece size for edited kernels; 1 = not cut further */
     uint64_t edited_weight; /* bytes of edited kernels */
-    struct text *names;     /* of each symbol, where chunks are to be stable; else NULL */
+    struct text *names;     /* of each symbol, if chunks are stable; else NULL */
     const char *single_reason;
     bool repeats_debug; /* the program's debug sections describe no code: each chunk has them */
     bool is_exact;      /* chunks are whole programs: see exact.c */
-    bool keeps_lines;   /* then: each line has the number that it has in the program's text */
+    bool keeps_lines;   /* then: each line has the line number that it has in the program's text */
 };
 
 /* Symbols that one chunk contains or names, found by a walk. In the plan's arena; reused. */
@@ -67,29 +67,29 @@ struct closure closure_new(const struct plan *plan);
 void closure_add(struct closure *closure, uint32_t symbol);
 void closure_restart(struct closure *closure);
 
-/* What a symbol is called in the chunks. */
+/* The name of a symbol in the chunks. */
 static inline struct text plan_name(const struct plan *plan, uint32_t symbol)
 {
     return plan->names ? plan->names[symbol] : plan->program->symbols[symbol].name;
 }
 
-/* True when the chunk has a definition of the symbol, if it needs one. */
+/* True when the chunk defines the symbol, if it needs it. */
 static inline bool plan_defines(const struct plan *plan, uint32_t symbol, uint32_t chunk)
 {
     return plan->placements[symbol].is_replicated || plan->placements[symbol].chunk == chunk;
 }
 
-/* home.c: true for a live variable with a definition that is not part of a whole module. */
+/* home.c: true for a live, defined variable that is not part of a whole module. */
 bool plan_is_variable(const struct plan *plan, uint32_t symbol);
 
-/* callgraph.c: true for a live function with a body that is not part of a whole module. */
+/* callgraph.c: true for a live function that has a body and is not part of a whole module. */
 bool plan_is_unit(const struct plan *plan, uint32_t symbol);
 
-/* callgraph.c: weights, replicable functions, and units of functions that stay together; `wanted`
- * is the number of chunks hoped for. */
+/* callgraph.c: sets weights, replicable functions, and units of functions that stay together;
+ * `wanted` is the desired number of chunks. */
 void callgraph_units(struct plan *plan, uint32_t wanted);
 
-/* callgraph.c: true for the leader of a unit that is dealt out. */
+/* callgraph.c: true for the leader of a unit that is distributed. */
 bool callgraph_is_leader(const struct plan *plan, uint32_t symbol);
 
 /* callgraph.c: puts the other functions of each unit into its leader's chunk. */
@@ -98,11 +98,11 @@ void callgraph_follow_leaders(struct plan *plan);
 /* callgraph.c: adds the replicated functions that `function` needs, directly or through others. */
 void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct closure *closure);
 
-/* partition.c: decides the number of chunks and deals out the units. */
+/* partition.c: decides the number of chunks and distributes the units. */
 void partition_make(struct plan *plan);
 
-/* partition.c: counts in how many chunks each replicated function is needed. False when that is far
- * too much: the walk then ends early, so that its cost stays in proportion to the text. */
+/* partition.c: counts the chunks that need each replicated function. False when that is far too
+ * many: the walk then ends early, so that its cost stays proportional to the text. */
 bool partition_count_copies(struct plan *plan);
 
 /* partition.c: the bytes that copies of functions may add. */
@@ -114,8 +114,9 @@ void naming_make(struct plan *plan);
 /* stable.c: most bytes of a piece under SPLIT_STABLE. */
 uint64_t stable_piece(const struct plan *plan);
 
-/* stable.c: deals out units and variables to at most `most` chunks, and sets their count, so that
- * edits move little. When one chunk has all functions the count is 1 and the rest is not done. */
+/* stable.c: distributes units and variables to at most `most` chunks, so that an edit changes few
+ * of them, and sets the number of chunks. If one chunk has all functions the number is 1 and
+ * variables are not distributed. */
 void stable_cut(struct plan *plan, uint32_t most);
 
 /* partition.c: the symbols of each ordinary chunk, in program order: those of chunk c are
@@ -123,29 +124,27 @@ void stable_cut(struct plan *plan, uint32_t most);
  * arena. */
 uint32_t *partition_members(const struct plan *plan, size_t *bounds);
 
-/* exact.c: makes each kernel a unit and every other function one that is copied, and sets
- * plan->is_exact. False, with plan->single_reason set, where the program cannot be divided without
- * changing code.
- */
+/* exact.c: makes each kernel a unit and replicates every other function, and sets plan->is_exact.
+ * False, with plan->single_reason set, if the program cannot be divided without changing code. */
 bool exact_begin(struct plan *plan);
 
-/* exact.c: true when what the chunks repeat costs little beside what they divide. */
+/* exact.c: true when the repeated parts are small compared with the divided ones. */
 bool exact_is_worth_it(struct plan *plan);
 
-/* exact.c: all variables are in every chunk. */
+/* exact.c: puts all variables into every chunk. */
 void exact_place_variables(struct plan *plan);
 
-/* home.c: finds homes for variables and aliases, and what must be promoted. */
+/* home.c: finds the home of each variable and alias, and the symbols to promote. */
 void home_find(struct plan *plan);
 
 /* split.c: true for a module that is a chunk of its own, since its debug sections describe all of
  * it. */
 bool plan_is_whole(const struct plan *plan, uint32_t module);
 
-/* split.c: true when all that the program has is one module's text as it stands. */
+/* split.c: true when the whole program is one module's text, unchanged. */
 bool plan_is_one_text(const struct plan *plan);
 
-/* split.c: true when the program is one text that can go to the assembler as it stands. */
+/* split.c: true when the program is one text that can go to the assembler unchanged. */
 bool plan_is_unchanged(const struct plan *plan);
 
 /* chunk.c: writes the text of every chunk. */

@@ -1,17 +1,18 @@
-/* priority.c: size and attributes to a priority. minilink-internals(7), Concurrent compilation.
+/* priority.c: computes a priority from size and attributes. minilink-internals(7), Concurrent
+ * compilation.
  *
- * Measured on ptxas 13.0: where a kernel needs more registers than it may have, ptxas takes 36
- * times as long when it may have 64, and 70 times with 32, whichever directives say so; launch
- * bounds that leave it all cost nothing. Only ptxas knows what a kernel needs, so that the factor
- * is what is known of it. It decides who is started first and nothing else: chunks are cut by size.
- */
+ * Measured on ptxas 13.0: if a kernel needs more registers than it may have, ptxas takes 36 times
+ * as long when it may have 64, and 70 times with 32, whichever directives set the limit; launch
+ * bounds that leave it enough registers cost nothing. Only ptxas knows how many a kernel needs, so
+ * the factor is an estimate. It decides only the order in which chunks are started; chunks are cut
+ * by size. */
 #include "split/chunk_steps.h"
 
 #define MOST_REGISTERS   255u
 #define REGISTERS_PER_SM 65536u
-#define LEAST_REGISTERS  24u /* no limit goes below that */
+#define LEAST_REGISTERS  24u /* lowest limit */
 
-/* Threads that are there at the same time at least; 0: nothing is said. */
+/* Least number of threads that are resident at the same time; 0 = not specified. */
 static uint64_t promised_threads(const struct ptx_performance *performance)
 {
     const uint32_t *dimensions =

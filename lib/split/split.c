@@ -1,4 +1,4 @@
-/* split.c: plan, write, and tell the merger what it must know. */
+/* split.c: makes the plan, writes the chunks, and lists the symbols for the merger. */
 #include "split/split.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ bool plan_is_whole(const struct plan *plan, uint32_t module)
     return plan->program->modules[module]->has_full_debug && !plan->repeats_debug;
 }
 
-/* Modules that stay whole, and whether there is anything else. */
+/* Finds the modules that stay whole, and whether there are others. */
 static void find_whole_modules(struct plan *plan, bool *has_others)
 {
     const struct program *program = plan->program;

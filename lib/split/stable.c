@@ -1,20 +1,20 @@
-/* stable.c: chunks that an edit does not move.
+/* stable.c: chunks that stay the same after an edit elsewhere.
  *
- * Units stand in program order. Between two of them chunks may part; how much a boundary is wanted
- * is a hash of the name behind it. It is cut when the stretch around it in which no other boundary
- * is wanted more has more bytes than a piece may have. So no piece has more (but for units that
- * do), an edit of a function moves no boundary but one in the piece that becomes too large or stays
- * no longer so, and a new function takes or gives no more: what is far away does not matter, and
- * neither do numbers of chunks. Pieces have half the bytes on average.
+ * Units are in program order. Chunks can be cut between any two of them; the priority of a boundary
+ * is a hash of the name after it. A boundary is cut if the stretch around it, up to the next
+ * boundaries of higher priority, has more bytes than a piece may have. So no piece has more, except
+ * for larger units. An edit of a function moves no boundary except one in the piece that exceeds
+ * the limit, or no longer does; a new function adds or removes no more. Distant code and the
+ * numbers of chunks have no effect. Pieces have half the limit on average.
  *
- * Variables are chunks of their own, by the same rule: their linkage then does not depend on who
- * uses them, and a new one changes no code. */
+ * Variables are in chunks of their own, by the same rule: their linkage then does not depend on
+ * their users, and a new variable changes no code. */
 #include <xxhash.h>
 
 #include "split/plan.h"
 
-/* Most bytes of a piece: half of that, on average, is worth an assembler's start
- * (test/bench/cost.sh); or a quarter of a small program. Variables cost less. */
+/* Most bytes of a piece: half of that, the average, is worth starting an assembler
+ * (test/bench/cost.sh); in a small program a quarter of it. Variables cost less. */
 #define LARGEST_PIECE  262144u
 #define SMALLEST_PIECE 65536u
 #define DATA_PIECE     1048576u
@@ -23,7 +23,7 @@
 struct row {
     uint32_t *symbols;
     uint64_t *weights;
-    uint64_t *spans; /* of the boundary in front of each: bytes of the stretch around it */
+    uint64_t *spans; /* of the boundary before each: bytes of the stretch around it */
     size_t count;
 };
 
@@ -46,7 +46,7 @@ static uint64_t wish(const struct plan *plan, uint32_t symbol)
     return XXH3_64bits(name.data, name.size);
 }
 
-/* Finds the spans: for each boundary, the next ones to both sides that are wanted more. */
+/* Finds the spans: for each boundary, the next ones on both sides with a higher priority. */
 static void find_spans(const struct plan *plan, struct row *row)
 {
     uint64_t *ends = arena_alloc(plan->arena, row->count + 1, sizeof *ends);
@@ -70,7 +70,7 @@ static void find_spans(const struct plan *plan, struct row *row)
     }
 }
 
-/* Whether chunks part in front of the row's symbol `i`. */
+/* Whether to cut before the row's symbol `i`. */
 static bool is_cut(const struct plan *plan, const struct row *row, uint64_t piece, size_t i)
 {
     const struct placement *placements = plan->placements;
@@ -89,8 +89,8 @@ static size_t count_pieces(const struct row *row, uint64_t piece)
     return count;
 }
 
-/* Gives the row's symbols their chunks, from number `first` on; returns the next number. The count
- * is within bounds for most programs; else pieces grow by powers of two. */
+/* Assigns the row's symbols to chunks, from number `first` on; returns the next number. For most
+ * programs the count is within the limit; else the piece size is doubled until it is. */
 static uint32_t cut(const struct plan *plan, const struct row *row, uint64_t piece, uint32_t first,
                     size_t most)
 {
@@ -145,7 +145,7 @@ static struct row find_variables(const struct plan *plan)
     return row;
 }
 
-/* Deals out the units; the other functions of each go with it. */
+/* Distributes the units; the other functions of each follow it. */
 static void cut_units(struct plan *plan, size_t most)
 {
     struct row units = find_units(plan);
@@ -159,7 +159,7 @@ static uint64_t bytes_of_copies(const struct placement *placement)
     return placement->copies ? (placement->copies - 1) * placement->weight : 0;
 }
 
-/* The highest bit of what copies of a function add. */
+/* The highest bit of the bytes that copies of a function add. */
 static unsigned class_of(const struct placement *placement)
 {
     uint64_t added = bytes_of_copies(placement);
@@ -167,8 +167,8 @@ static unsigned class_of(const struct placement *placement)
     return added ? 64 - (unsigned)__builtin_clzll(added) : 0;
 }
 
-/* Places functions once whose copies would add too much: all from a power of two on, so that which
- * these are changes seldom. */
+/* Places functions once whose copies would add too much: all from a power of two on, so that the
+ * set of these functions seldom changes. */
 static void bound_copies(struct plan *plan)
 {
     size_t count = plan->program->symbol_count;

@@ -1,9 +1,9 @@
-/* stable_text.c: a symbol's text with its marks written anew.
+/* stable_text.c: writes a symbol's text with its marks replaced.
  *
- * Names are those that depend on the symbol alone, files and labels are numbered by their first
- * appearance in the chunk and in the function, strings are named by what they hold, comments are
- * left out; lines stay where they are, for chunk_origin. The numbers of files rise without a gap,
- * since ptxas takes them for places in its table (measured on 13.0). */
+ * Names are the stable ones (naming.c). Files are numbered by first appearance in the chunk, labels
+ * by first appearance in the function; strings are named by their contents, and comments are left
+ * out. Lines stay where they are, for chunk_origin. File numbers rise without a gap, since ptxas
+ * treats them as indexes into its table (measured on 13.0). */
 #include "split/chunk_steps.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ struct strings {
     struct table labels;
     struct text *contents; /* of each label: ".b8 95,90,0" */
     size_t count;
-    bool is_odd; /* a section has something else than labels, each with numbers behind it */
+    bool is_odd; /* a section has contents other than labels, each with numbers after it */
 };
 
 struct stable_text {
@@ -29,7 +29,7 @@ struct stable_text {
     uint32_t *order; /* see stable_text_order */
     struct strings *modules;
     uint32_t *numbers; /* of each file in this chunk; 0 = not named yet */
-    uint32_t *files;   /* those that are, in order of their numbers */
+    uint32_t *files;   /* the named files, in order of their numbers */
     uint32_t file_count;
     struct table names;   /* of strings in this chunk, to indices in `strings` */
     struct text *strings; /* malloc'ed: contents */
@@ -37,7 +37,7 @@ struct stable_text {
     size_t string_count, string_capacity, label_capacity;
 };
 
-/* Cuts "{ LABEL: .b8 1,2 LABEL: ... }" into labels and what is behind each. */
+/* Cuts "{ LABEL: .b8 1,2 LABEL: ... }" into labels and their contents. */
 static void read_strings(struct strings *strings, struct arena *arena, struct text section)
 {
     struct lexer lexer = lexer_at(section, 0);
@@ -145,7 +145,7 @@ static struct text file_number(struct stable_text *stable, uint32_t file)
     return number_text(stable, stable->numbers[file]);
 }
 
-/* The chunk's name for a label of the module's; empty for one that keeps its own. */
+/* The chunk's name for a label of the module; empty for one that keeps its name. */
 static struct text string_name(struct stable_text *stable, uint32_t module, struct text label)
 {
     const struct strings *strings = &stable->modules[module];
@@ -181,7 +181,7 @@ static struct text comment_text(const struct stable_text *stable, const struct p
     return (struct text){blank, lines};
 }
 
-/* What stands in the chunk where the mark is; false when that is what the source says. */
+/* Finds the replacement of a mark in the chunk; false when it is the source's text. */
 static bool replace(struct stable_text *stable, uint32_t symbol, const struct program_mark *mark,
                     struct text *replacement)
 {
@@ -209,7 +209,7 @@ static bool replace(struct stable_text *stable, uint32_t symbol, const struct pr
     return !text_equal(*replacement, old);
 }
 
-/* The first mark that does not stand before `at`. */
+/* The first mark at or after `at`. */
 static size_t first_mark(const struct program_symbol *symbol, const char *at)
 {
     return SEARCH_FIRST_NOT(symbol->mark_count, i, symbol->marks[i].at < at);
@@ -221,8 +221,8 @@ struct changes {
     size_t mark, edit;
 };
 
-/* Takes the next change before `end`: where it is, and what stands there then. Marks come instead
- * of edits; edits are left for labels of two kinds, which are not marked or not known. */
+/* Takes the next change before `end`: its place and its replacement. Marks take precedence over
+ * edits; edits remain only for two kinds of labels, which are not marked or not known. */
 static bool next_change(struct stable_text *stable, uint32_t symbol, struct changes *changes,
                         const char *end, struct text *place, struct text *replacement)
 {

@@ -1,5 +1,6 @@
-/* writer.c: pieces are remembered, not copied, until those of all chunks are known. Copied in the
- * order in which they stand in memory, each page of the sources is needed for a moment only. */
+/* writer.c: pieces are recorded, and copied only when those of all chunks are known. They are
+ * copied in the order of their addresses, so that each page of the sources is needed only briefly.
+ */
 #include "split/writer.h"
 
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 #include "base/search.h"
 #include "ptx/lexer.h"
 
-/* So many bytes of the sources stay in memory beside the chunks. */
+/* Bytes of the sources that stay in memory beside the chunks. */
 #define KEPT_BYTES (16u << 20)
 
 void writer_text(struct writer *writer, struct text text)

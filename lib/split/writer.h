@@ -1,5 +1,5 @@
-/* writer.h: a text that is gathered from views and then copied once, into memory of its exact size.
- * Private to split/. */
+/* writer.h: collects a text from views, then copies it once into memory of its exact size. Private
+ * to split/. */
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "ptx/symbol.h"
 #include "split/split.h"
 
-/* Lines of a chunk that were copied from a source, without a line more or less. */
+/* Consecutive lines of a chunk that were copied from a source. */
 struct line_range {
     uint32_t first; /* in the chunk, from 1 */
     uint32_t last;
@@ -31,7 +31,7 @@ struct piece {
 
 /* Start with {.arena = ...}; reused from chunk to chunk, freed with writer_free. */
 struct writer {
-    struct arena *arena;  /* of the result and of text that no source has */
+    struct arena *arena;  /* for the result and for text that is in no source */
     struct piece *pieces; /* malloc'ed; of all chunks */
     size_t count;
     size_t capacity;
@@ -48,20 +48,19 @@ void writer_text(struct writer *writer, struct text text);
 void writer_printf(struct writer *writer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds a view of a source with the edits that lie in it; `edits` rise. */
+/* Adds a view of a source with its edits, which rise. */
 void writer_edited(struct writer *writer, struct text text, const struct program_edit *edits,
                    size_t count);
 
-/* Index of the first of the rising edits that does not stand before `at`. */
+/* Index of the first of the rising edits that is not before `at`. */
 size_t writer_first_edit(const struct program_edit *edits, size_t count, const char *at);
 
-/* What is written from here on, up to writer_end_range, are the lines of `member` from `line` on.
- */
+/* Text written from here on, up to writer_end_range, is the lines of `member` from `line` on. */
 void writer_begin_range(struct writer *writer, const char *member, uint32_t line);
 void writer_end_range(struct writer *writer);
 
-/* Ends a chunk: its text, malloc'ed, which writer_copy will fill, followed by a NUL, and its
- * ranges, in the arena. */
+/* Ends a chunk. Returns its text, malloc'ed and followed by a NUL, which writer_copy will fill, and
+ * sets its ranges, in the arena. */
 struct text writer_finish(struct writer *writer, struct chunk_origins *origins);
 
 /* Fills all texts. */
