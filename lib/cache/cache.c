@@ -1,7 +1,7 @@
-/* cache.c: entries found, read, written and counted.
+/* cache.c: finds, reads, writes and counts entries.
  *
- * What is wrong with one entry makes a miss of it, and what is wrong with the folder is told once,
- * at the end, in the link thread. */
+ * A fault in an entry makes it a miss; a fault in the folder is reported once, at the end, in the
+ * link thread. */
 #include "cache/cache.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include "input/watch.h"
 #include "os/descriptor.h"
 
-/* An entry that this link has written; in a list that any thread adds to. */
+/* An entry that this link has written, in a list that any thread can add to. */
 struct kept {
     struct kept *previous;
     enum cache_kind kind;
@@ -36,8 +36,8 @@ struct cache {
     struct cache_policy policy;
     int folder;
     struct cache_statistics statistics; /* counted by all threads: count() */
-    atomic_int write_error;    /* errno of the first failure to write, after which none is tried */
-    bool has_given_up;         /* and has said why */
+    atomic_int write_error; /* errno of the first failure to write; nothing is written after it */
+    bool has_given_up;      /* the reason has been reported */
     const struct watch *watch; /* or NULL */
     struct kept *_Atomic kept; /* the last entry that was written */
 };
@@ -77,7 +77,7 @@ static uint8_t *read_bytes(int fd, size_t size)
     return NULL;
 }
 
-/* Looks at the header alone, so that no memory is allocated for a file of any size. */
+/* Checks only the header, so that no memory is allocated for a file of arbitrary size. */
 static bool may_be_entry(int fd, const struct stat *status, const struct cache_key *key)
 {
     uint8_t header[ENTRY_HEADER_SIZE];
@@ -109,7 +109,7 @@ static enum reading read_open_entry(int fd, const struct cache_key *key, struct 
     return READING_DONE;
 }
 
-/* Reads the entry `name`; one that is there and not whole is removed. */
+/* Reads the entry `name`; removes it if it is not whole. */
 static bool read_entry(struct cache *cache, int shelf, const char *name,
                        const struct cache_key *key, struct cache_value *value)
 {
@@ -119,7 +119,7 @@ static bool read_entry(struct cache *cache, int shelf, const char *name,
     if (fd >= 0)
         reading = read_open_entry(fd, key, value);
     if (reading == READING_DONE) {
-        futimens(fd, NULL); /* it is used; where that cannot be noted, it is found all the same */
+        futimens(fd, NULL); /* marks it as used; failure is ignored */
         count(&cache->statistics.read_bytes, entry_size(value));
         count(&cache->statistics.saved_nanoseconds, value->nanoseconds);
     }
@@ -259,7 +259,7 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
         return;
     if (cache->watch && !watch_holds(cache->watch, kind != CACHE_LINK))
         return;
-    kept = malloc(sizeof *kept); /* only what can be taken back later is kept */
+    kept = malloc(sizeof *kept); /* an entry is stored only if it can be taken back later */
     if (!kept)
         return;
     *kept = (struct kept){NULL, kind, *key};
@@ -305,7 +305,7 @@ static enum link_code finish(void *argument)
 
 void cache_finish(struct cache *cache)
 {
-    /* Without memory for it the folder is pruned another time. */
+    /* If memory runs out, the folder is pruned another time. */
     if (cache)
         context_run(finish, cache);
 }

@@ -1,18 +1,18 @@
-/* cache.h: results that are kept from link to link, in a folder.
+/* cache.h: keeps results in a folder, for later links.
  *
- * What costs time (a chunk's cubin, LTO-IR's PTX, a whole link) is kept under a key that is made of
- * all that its bytes depend on (key.h), and taken from there the next time. Any number of links, of
+ * Expensive results (a chunk's cubin, LTO-IR's PTX, a whole link) are stored under a key of
+ * everything that their bytes depend on (key.h), and reused by later links. Any number of links, on
  * any number of machines, may use a folder at the same time:
  *
  *     DIR/ab/cdef...          an entry (entry.h), under the 32 digits of its key
  *     DIR/ab/cdef....<16>     one that is being written; it is renamed when it is whole
  *     DIR/pruned              changed when the folder was last pruned, and locked meanwhile
  *
- * Properties. Nothing that goes wrong here fails a link: what cannot be read is not there, what
- * cannot be written is one warning. Nothing is believed that another user could have written: the
- * folder and all in it must belong to the user and be writable by nobody else. Safety. cache_lookup
- * and cache_store may be called by many threads at once, all else by the link thread. NULL is a
- * cache that has nothing and keeps nothing. */
+ * Properties. No fault here fails a link: an entry that cannot be read counts as missing, and
+ * failures to write cause one warning. The cache does not trust data that another user could have
+ * written: the folder and everything in it must belong to the user and be writable by nobody else.
+ * Safety. cache_lookup and cache_store may be called by many threads at once, the other functions
+ * by the link thread only. NULL is a cache that finds nothing and stores nothing. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,63 +27,65 @@ struct cache_request {
     const char *folder; /* --cache-dir, or NULL: nothing is kept */
     struct cache_policy policy;
     bool statistics; /* --cache-stats */
-    /* The options that the result of a link depends on, when it depends on no others. */
+    /* Key of the options that a whole link's result depends on; valid only if it depends on no
+     * others. */
     bool has_command;
     struct cache_key command;
 };
 
-/* What is kept. Hashes of files (file_hash.h) are no results, and not counted. */
+/* Kinds of entries. Hashes of files (file_hash.h) are not results and are not counted. */
 enum cache_kind { CACHE_LINK, CACHE_LTO, CACHE_CHUNK, CACHE_KINDS, CACHE_FILES = CACHE_KINDS };
 
 /* What one link did with its cache. */
 struct cache_statistics {
     struct {
         uint64_t hits, misses, stored;
-    } kinds[CACHE_KINDS + 1]; /* the last of what is no result */
+    } kinds[CACHE_KINDS + 1]; /* the last for CACHE_FILES */
     uint64_t read_bytes;      /* of entries, headers included */
     uint64_t written_bytes;
-    uint64_t saved_nanoseconds; /* that making the hits once took */
-    uint64_t damaged;           /* entries that were removed, as they were not whole */
+    uint64_t saved_nanoseconds; /* time that it took to make the hits' results */
+    uint64_t damaged;           /* entries removed because they were not whole */
     uint64_t pruned, pruned_bytes;
 };
 
 struct cache;
 struct watch; /* input/watch.h */
 
-/* Opens the request's folder, and makes it if need be. NULL when there is none, or when it cannot
- * be used, which is a warning. Once a file in `watch` (which may be NULL) has changed nothing is
- * kept: no result of a whole link, which depends on all of them, and no LTO part or chunk, whose
- * inputs are in memory, where a tool has changed. */
+/* Opens the request's folder, and makes it if necessary. NULL when there is none, or, with a
+ * warning, when it cannot be used. After a file in `watch` (which may be NULL) has changed, no
+ * result of a whole link is stored, as that depends on all files; LTO parts and chunks, whose
+ * inputs are in memory, are not stored once a tool has changed. */
 struct cache *cache_open(const struct cache_request *request, const struct watch *watch);
 
-/* True, and the value, when something is kept under the key; cache_value_free() frees it. An entry
- * that is damaged is removed. One that is found counts as used now. */
+/* True, with the value, when there is an entry for the key; cache_value_free() frees it. A damaged
+ * entry is removed. An entry that is found counts as used now. */
 bool cache_lookup(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
                   struct cache_value *value);
 
-/* Whether a file stands under the key, be it an entry or not. Counts as no use of it. */
+/* Whether there is a file for the key, valid or not. Does not count as use of it. */
 bool cache_has(struct cache *cache, const struct cache_key *key);
 
 void cache_value_free(struct cache_value *value);
 
-/* Keeps a value. Only for what succeeded. */
+/* Stores a value. Only for results of success. */
 void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
                  const struct cache_value *value);
 
-/* Removes all that was kept since cache_open(). */
+/* Removes everything stored since cache_open(). */
 void cache_take_back(struct cache *cache);
 
-/* Says why nothing is kept of this link (a sentence; errno's text may be part of it), once. */
+/* Reports, once, why nothing of this link is stored (a sentence; errno's text may be part of it).
+ */
 void cache_give_up(struct cache *cache, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Warns of what could not be written, and prunes the folder when it is time to. */
+/* Warns about failures to write, and prunes the folder when it is time to. */
 void cache_finish(struct cache *cache);
 
-/* For the link thread, while no other uses the cache. */
+/* Only for the link thread, while no other thread uses the cache. */
 const struct cache_statistics *cache_statistics(const struct cache *cache);
 
-/* Appends the statistics as lines of text. NULL: that there is no cache. */
+/* Appends the statistics as lines of text; for NULL, a line that there is no cache. */
 void cache_describe(const struct cache *cache, struct buffer *text);
 
 /* Accepts NULL. */

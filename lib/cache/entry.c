@@ -1,4 +1,4 @@
-/* entry.c: a header that says of every byte what it must be. */
+/* entry.c: a header that allows to check every byte. */
 #include "cache/entry.h"
 
 #include <xxhash.h>

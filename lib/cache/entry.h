@@ -1,6 +1,6 @@
-/* entry.h: the file that a result is kept in.
+/* entry.h: the file format of a result.
  *
- * 128 bytes of header, numbers little-endian, and the parts one after the other:
+ * A header of 128 bytes, numbers little-endian, then the parts one after the other:
  *
  *       0  "minilnkC"
  *       8  number of the format, 4 bytes; number of parts, 4 bytes
@@ -9,7 +9,7 @@
  *      40  for each of the three parts: its size, 8 bytes; its XXH3-128, 16 bytes
  *     112  XXH3-128 of the 112 bytes before
  *
- * No byte of it is believed before all have been checked. */
+ * No byte is trusted until all have been checked. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,27 +21,27 @@
 #define ENTRY_PARTS       3u
 #define ENTRY_HEADER_SIZE 128u
 
-/* Larger results are not kept. */
+/* Largest result that is stored. */
 #define ENTRY_LARGEST (UINT64_C(1) << 31)
 
-/* A result. What the parts are is known to who made the key; all of them may be empty. */
+/* A result. The meaning of its parts depends on the key; any of them may be empty. */
 struct cache_value {
     struct bytes parts[ENTRY_PARTS];
-    uint64_t nanoseconds; /* that the making took */
-    void *owner;          /* what the parts lie in, malloc'ed, when they come from the cache */
+    uint64_t nanoseconds; /* time that it took to make */
+    void *owner;          /* memory of the parts, malloc'ed, when they come from the cache */
 };
 
-/* Writes the header of an entry with that value. False when it is too large. */
+/* Writes the header of an entry with that value. False when the value is too large. */
 bool entry_header(uint8_t header[ENTRY_HEADER_SIZE], const struct cache_key *key,
                   const struct cache_value *value);
 
 /* Bytes of the entry with that value. */
 uint64_t entry_size(const struct cache_value *value);
 
-/* Whether a file of `size` bytes may be an entry of that key, by its header alone. */
+/* Whether a file of `size` bytes can be an entry of that key, judged by its header alone. */
 bool entry_fits(const uint8_t header[ENTRY_HEADER_SIZE], uint64_t size,
                 const struct cache_key *key);
 
-/* Reads an entry, whose bytes may be anything. The parts are views into `bytes`. False when it is
- * no entry, one of another format or key, or damaged. */
+/* Reads an entry, whose bytes may be arbitrary. The parts are views into `bytes`. False when it is
+ * not an entry, has another format or key, or is damaged. */
 bool entry_read(struct cache_value *value, struct bytes bytes, const struct cache_key *key);

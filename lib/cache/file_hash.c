@@ -1,8 +1,8 @@
-/* file_hash.c: hashes are remembered by the process and in the cache folder.
+/* file_hash.c: hashes are cached in the process and in the cache folder.
  *
- * In the folder all hashes are one entry, under a key of its own: a list of records of which the
- * last is the youngest. Whoever adds one writes the list anew; of two that do so at the same time
- * one loses its record, and reads the file again the next time. */
+ * In the folder, all hashes are one entry under a key of its own: a list of records, the youngest
+ * last. To add one, the list is rewritten; if two processes do that at the same time, one loses its
+ * record and reads the file again the next time. */
 #include "cache/file_hash.h"
 
 #include <errno.h>
@@ -19,29 +19,32 @@
 #include "os/file.h"
 #include "os/self_exec.h"
 
-/* To read a smaller file takes about as long as to read the folder's list. */
+/* Smallest file whose hash goes into the folder: reading a smaller file takes about as long as
+ * reading the folder's list. */
 #define SMALLEST_KEPT ((uint64_t)16 << 20)
 
-/* More tools than one user has. The oldest goes first. */
+/* Most records; more than a user has tools. The oldest is dropped first. */
 #define MOST_RECORDS 32u
 
 #define PIECE     ((size_t)1 << 18)
 #define MOST_TEXT 64u
 
-/* Where times are whole seconds, as in images of file systems, other files may have the same: those
- * are told apart by pieces of their contents, too. No two builds of a tool have all of them. */
+/* In images of file systems, times are whole seconds, so different files can have the same times;
+ * they are then also distinguished by pieces of their contents. No two builds of a tool agree in
+ * all of them. */
 #define SAMPLES          32u
 #define SAMPLE_SIZE      ((size_t)4 << 10)
 #define SMALLEST_SAMPLED (8 * SAMPLES * SAMPLE_SIZE)
 
-/* One version of one file, and what was looked for in it. */
+/* One version of one file, and the text that was searched in it. */
 struct identity {
     struct file_version version;
-    struct cache_key sample; /* of the contents where times are whole seconds, else zero */
-    char text[MOST_TEXT];    /* the rest is zero */
+    struct cache_key sample; /* of the contents if times are whole seconds, else zero */
+    char text[MOST_TEXT];    /* padded with zeros */
 };
 
-/* The folder has these as they are: it is of one kind of machine, or its hash differs. */
+/* Stored in the folder as they are in memory: it is used by one kind of machine, or the hash
+ * differs. */
 struct record {
     struct identity identity;
     struct cache_key contents;
@@ -53,7 +56,7 @@ _Static_assert(sizeof(struct record) == 7 * sizeof(uint64_t) + MOST_TEXT +
                "records are compared and written byte by byte: no padding");
 
 static struct memory {
-    atomic_flag is_taken; /* only tried: in a process that forked it may be taken for ever */
+    atomic_flag is_taken; /* never waited for: in a forked process it may stay set for ever */
     struct record records[MOST_RECORDS];
     size_t count;
 } memory = {.is_taken = ATOMIC_FLAG_INIT};
@@ -74,7 +77,7 @@ static const struct record *find(const struct record *records, size_t count,
     return NULL;
 }
 
-/* Appends a record; the oldest makes room. Returns how many there are. */
+/* Appends a record, dropping the oldest if necessary. Returns the number of records. */
 static size_t append(struct record *records, size_t count, const struct record *record)
 {
     if (count == MOST_RECORDS)
@@ -114,7 +117,7 @@ static struct cache_key list_key(void)
     return key_end(&key);
 }
 
-/* The folder's list. Returns the number of its records, of which there are at most MOST_RECORDS. */
+/* Reads the folder's list. Returns the number of its records, at most MOST_RECORDS. */
 static size_t read_list(struct cache *cache, struct record *records)
 {
     const struct cache_key key = list_key();
@@ -152,11 +155,11 @@ static void keep_in_folder(struct cache *cache, const struct record *record)
     cache_store(cache, CACHE_FILES, &key, &value);
 }
 
-/* A file that is being hashed, and what must be let go of behind it. */
+/* A file that is being hashed, and resources to release afterwards. */
 struct reading {
     int fd;
     const char *text;
-    uint8_t *room; /* for the end of the last piece, and a piece */
+    uint8_t *room; /* for the end of the previous piece, and one piece */
     struct key key;
     struct record record;
 };
@@ -186,11 +189,11 @@ static bool read_contents(struct reading *reading)
     for (uint64_t at = 0; at < end; at += size) {
         size = end - at < PIECE ? (size_t)(end - at) : PIECE;
         if (!descriptor_read(reading->fd, piece, size, at)) {
-            errno = errno ? errno : ESTALE; /* it became shorter */
+            errno = errno ? errno : ESTALE; /* the file became shorter */
             return false;
         }
         key_bytes(&reading->key, (struct bytes){piece, size});
-        if (reading->text && !record->has_text) /* the text may begin in the piece before */
+        if (reading->text && !record->has_text) /* the text may begin in the previous piece */
             record->has_text =
                 memmem(piece - before, before + size, reading->text, strlen(reading->text)) != NULL;
         before = size < MOST_TEXT ? size : MOST_TEXT;
@@ -200,7 +203,7 @@ static bool read_contents(struct reading *reading)
     return true;
 }
 
-/* False, with errno set, also when the file was written to meanwhile. */
+/* False, with errno set, also when the file was changed in the meantime. */
 static bool read_file(struct reading *reading)
 {
     struct identity after;
@@ -215,7 +218,7 @@ static bool read_file(struct reading *reading)
     return memcmp(&after, &reading->record.identity, sizeof after) == 0;
 }
 
-/* False when times alone do not tell this file from others, and its contents cannot be read. */
+/* False when the times do not identify the file and its contents cannot be sampled. */
 static bool add_sample(struct reading *reading)
 {
     struct identity *identity = &reading->record.identity;
@@ -235,7 +238,7 @@ static bool add_sample(struct reading *reading)
     return ok;
 }
 
-/* The file is a regular one. */
+/* Hashes a regular file. */
 static bool hash_open(struct reading *reading, struct cache *cache)
 {
     struct record *record = &reading->record;

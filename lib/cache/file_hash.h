@@ -1,16 +1,16 @@
-/* file_hash.h: the contents of large files, for keys, without reading them in every link.
+/* file_hash.h: hashes of large files for keys, without reading the files in every link.
  *
- * ptxas 13.0 has 38 MB and libnvJitLink 98 MB; to hash them takes 9 and 22 ms. So a hash is
- * remembered under what tells one state of a file from another: device, inode, size, and the times
- * of the last change of its contents and of its inode, in nanoseconds. A process remembers it in
- * memory, and processes hand it on in the cache folder.
+ * ptxas 13.0 has 38 MB and libnvJitLink 98 MB; hashing them takes 9 and 22 ms. So a hash is cached
+ * under the properties that identify a state of a file: device, inode, size, and the times of the
+ * last change of its contents and of its inode, in nanoseconds. A process caches it in memory, and
+ * shares it with others in the cache folder.
  *
- * Properties. The time of the inode's change is the kernel's and no program can set it, so that a
- * file that is replaced or written to is another one. A hash is only remembered when that time is
- * older than two seconds: a later change cannot fall into the same tick of the clock. Where that
- * time is in whole seconds, as in images of file systems, which may give all files one time, 32
- * pieces of the contents count, too, which are read each time (30 us).
- * Safety. May be called by many threads at once. */
+ * Properties. The kernel sets the time of the inode's change and no program can, so a file that is
+ * replaced or written to has a different identity. A hash is cached only if that time is more than
+ * two seconds ago: a later change then cannot fall into the same clock tick. If that time is in
+ * whole seconds, as in images of file systems, which can give all files the same time, 32 pieces of
+ * the contents are part of the identity; these are read each time (30 us). Safety. May be called by
+ * many threads at once. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,16 +19,18 @@
 
 struct file_hash {
     struct cache_key contents;
-    bool has_text; /* the text that was looked for stands somewhere in the file */
+    bool has_text; /* the file contains the text */
 };
 
-/* Hashes the regular file `path`, and looks for `text` in it unless that is NULL. `cache` may be
- * NULL. False, with errno set, when the file cannot be read, or changes meanwhile (ESTALE). */
+/* Hashes the regular file `path`, and searches it for `text` unless that is NULL. `cache` may be
+ * NULL. False, with errno set, when the file cannot be read, or changes in the meantime (ESTALE).
+ */
 bool file_hash(struct file_hash *hash, struct cache *cache, const char *path, const char *text);
 
-/* Adds the contents of a file to a key. False, with errno set, as file_hash(). */
+/* Adds the contents of a file to a key. False, with errno set, as in file_hash(). */
 bool file_hash_add(struct key *key, struct cache *cache, const char *path);
 
-/* Adds the running program, even if its file has been replaced, and that file, which is another
- * under valgrind. For a library, that and the program that it runs. False, with errno set. */
+/* Adds the running program to the key, even if its file has been replaced, and also that file if it
+ * is a different one, as under valgrind. In a library, adds the library and the program that it
+ * runs. False, with errno set. */
 bool file_hash_add_program(struct key *key, struct cache *cache);

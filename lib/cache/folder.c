@@ -1,5 +1,5 @@
-/* folder.c: whatever is in a cache ends in a program that somebody runs, so what others could have
- * put there is left alone. Mode and owner are those of the open folder, not of its path; an access
+/* folder.c: cache contents end up in a program that somebody runs, so data that others could have
+ * written is not used. Mode and owner are checked on the open folder, not on its path; an access
  * list that lets others write shows in the group's bits. */
 #include "cache/folder.h"
 
@@ -15,7 +15,7 @@ bool folder_is_trusted(const struct stat *status)
     return status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* Makes the folders that lead to `path`, as mkdir -p does, and it itself for the user alone. */
+/* Makes the parent folders of `path`, as mkdir -p does, and `path` itself for the user alone. */
 static bool make_folders(const char *path)
 {
     char parent[PATH_MAX];

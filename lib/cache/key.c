@@ -1,4 +1,4 @@
-/* key.c: items to XXH3. */
+/* key.c: feeds items to XXH3. */
 #include "cache/key.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/context.h"
 
-/* Changed whenever an item, a row or a value is to mean something else. */
+/* Increase this when the meaning of an item, a key or a value changes. */
 #define FORMAT_VERSION 2u
 
 enum item { ITEM_NUMBER = 1, ITEM_BYTES, ITEM_ABSENT, ITEM_LIST };

@@ -1,8 +1,9 @@
-/* key.h: what a result depends on, in 128 bits.
+/* key.h: 128-bit hash of everything that a result depends on.
  *
- * A key is the XXH3 hash of a row of items. Each item is hashed with its kind and its length in
- * front, so that no two different rows are the same bytes. XXH3 is no cryptographic hash: it keeps
- * chance away, not somebody who looks for two programs with one key (minilink(1), Cache). */
+ * A key is the XXH3 hash of a sequence of items. Each item is hashed with its kind and its length
+ * before it, so that no two different sequences have the same bytes. XXH3 is not a cryptographic
+ * hash: it protects against chance, not against somebody who constructs two programs with the same
+ * key (minilink(1), Cache). */
 #pragma once
 
 #include <stdbool.h>
@@ -16,13 +17,13 @@ struct cache_key {
     uint8_t bytes[CACHE_KEY_SIZE]; /* the hash, most significant byte first */
 };
 
-/* A key that is being made; `state` belongs to libxxhash. */
+/* A key that is being built; `state` belongs to libxxhash. */
 struct key {
     void *state;
 };
 
-/* Begins a key. `what` says what is kept under it: rows for different things never meet. Ended by
- * key_end() or key_free(). */
+/* Begins a key. `what` names the kind of result: keys for different kinds never collide. End it
+ * with key_end() or key_free(). */
 void key_begin(struct key *key, const char *what);
 
 void key_number(struct key *key, uint64_t number);
@@ -33,13 +34,13 @@ void key_string(struct key *key, const char *string); /* NULL is not "" */
 /* A list that ends with NULL; NULL is the empty one. */
 void key_strings(struct key *key, const char *const *strings);
 
-/* A key that was made before, as an item of this one. */
+/* Adds a finished key as an item. */
 void key_key(struct key *key, const struct cache_key *other);
 
-/* The value of a variable of the environment, and whether there is one. */
+/* Adds the value of an environment variable, and whether it is set. */
 void key_variable(struct key *key, const char *name);
 
 struct cache_key key_end(struct key *key);
 
-/* Frees a key that is not ended. Accepts one that is, and {0}. For CONTEXT_DEFER. */
+/* Frees an unfinished key. Accepts a finished one, and {0}. For CONTEXT_DEFER. */
 void key_free(void *key);

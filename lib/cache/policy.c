@@ -1,4 +1,4 @@
-/* policy.c: a row for each key, with the units that its number may have behind it. */
+/* policy.c: a table row for each key, with the units that its number can have. */
 #include "cache/policy.h"
 
 #include <stddef.h>
@@ -19,8 +19,7 @@ struct unit {
     uint64_t factor;
 };
 
-/* Each list ends with a letter of 0; with it the number may also stand alone, where the factor is
- * not 0. */
+/* Each list ends with letter 0; if that row's factor is not 0, the number can have no unit. */
 static const struct unit percents[] = {{'%', 1}, {0, 0}};
 static const struct unit sizes[] = {
     {'k', UINT64_C(1) << 10}, {'m', UINT64_C(1) << 20}, {'g', UINT64_C(1) << 30}, {0, 1}};
@@ -46,9 +45,7 @@ static const struct key {
      offsetof(struct cache_policy, interval)},
 };
 
-/* Capital letters are alike. NULL when the number may not have `letter` behind it, or must have
- * one.
- */
+/* Ignores case. NULL when the number may not have the unit `letter`, or must have one. */
 static const struct unit *find_unit(const struct unit *units, char letter)
 {
     if (letter >= 'A' && letter <= 'Z')
@@ -74,7 +71,7 @@ static bool read_value(const struct key *key, struct text value, uint64_t *numbe
     return unit && !__builtin_mul_overflow(*number, unit->factor, number) && *number <= key->most;
 }
 
-/* How much of what is wrong is shown. */
+/* Length of the part of the faulty text that is shown. */
 static int shown(struct text text)
 {
     return text.size < 64 ? (int)text.size : 64;

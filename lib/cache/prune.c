@@ -1,8 +1,8 @@
-/* prune.c: a walk over 256 folders, then the oldest first.
+/* prune.c: walks over 256 subfolders, then removes the oldest entries first.
  *
- * Other links read, write and prune at the same time: what is gone when its turn comes has been
- * removed by somebody else. Times are the file system's, as that of the file `pruned` is, so that
- * the clocks of machines which share the folder need not agree. */
+ * Other links read, write and prune at the same time: a file that is gone when it should be removed
+ * was removed by another link. Times are the file system's, as is that of the file `pruned`, so
+ * that the clocks of machines which share the folder need not agree. */
 #include "cache/prune.h"
 
 #include <dirent.h>
@@ -22,13 +22,13 @@
 #include "base/search.h"
 #include "cache/folder.h"
 
-/* Seconds after which an unfinished file's writer must have been killed. */
+/* Seconds after which the writer of an unfinished file is assumed to have been killed. */
 #define ABANDONED_AFTER (60 * 60)
 
 #define STAMP_NAME "pruned"
 #define SHELVES    256
 
-/* An entry on its shelf. */
+/* An entry in its subfolder. */
 struct kept {
     struct timespec used;
     uint64_t size;
@@ -39,19 +39,19 @@ struct kept {
 struct pruning {
     const struct cache_policy *policy;
     int folder, stamp;
-    int shelf; /* that is being read, or -1 */
+    int shelf; /* subfolder that is being read, or -1 */
     DIR *stream;
     struct timespec now;
     struct kept *list;
     size_t count, capacity;
-    uint64_t bytes; /* of those in the list */
+    uint64_t bytes; /* of the entries in the list */
     struct pruned result;
 };
 
 static void close_shelf(struct pruning *pruning)
 {
     if (pruning->stream)
-        closedir(pruning->stream); /* and the descriptor with it */
+        closedir(pruning->stream); /* closes the descriptor too */
     else if (pruning->shelf >= 0)
         close(pruning->shelf);
     pruning->stream = NULL;
@@ -74,7 +74,7 @@ static const char *shelf_name(unsigned shelf, char name[SHELF_NAME_SIZE])
     return name;
 }
 
-/* Seconds since then; 0 for what is in the future. */
+/* Seconds since then; 0 for a time in the future. */
 static uint64_t age(const struct pruning *pruning, const struct timespec *then)
 {
     return then->tv_sec < pruning->now.tv_sec ? (uint64_t)(pruning->now.tv_sec - then->tv_sec) : 0;
@@ -88,8 +88,8 @@ static void remove_file(struct pruning *pruning, int shelf, const char *name, ui
     pruning->result.bytes += size;
 }
 
-/* Behind the digits of an entry's name: "", or ".<16 digits>" while it is being written. NULL for
- * what is no cache's. */
+/* The part after the digits of an entry's name: "", or ".<16 digits>" while it is being written.
+ * NULL for a file that is not the cache's. */
 static const char *find_suffix(const char *name)
 {
     static const char digits[] = "0123456789abcdef";
@@ -150,7 +150,7 @@ static int by_use(const void *left, const void *right)
            ?: COMPARE(a->shelf, b->shelf) ?: strcmp(a->name, b->name);
 }
 
-/* The most bytes that may stay. What the cache has is free to it, too. */
+/* Limit of the bytes that may stay. The space that the cache uses counts as free. */
 static uint64_t limit_bytes(const struct pruning *pruning)
 {
     uint64_t limit = pruning->policy->bytes ? pruning->policy->bytes : UINT64_MAX;
@@ -184,8 +184,8 @@ static void remove_oldest(struct pruning *pruning)
     }
 }
 
-/* Whether the interval has passed since the stamp was set. One that was set in the future was set
- * by a clock that was wrong. */
+/* Whether the interval has passed since the stamp was set. A stamp in the future was set by a wrong
+ * clock. */
 static bool is_time(const struct pruning *pruning, const struct stat *stamp)
 {
     int64_t passed = (int64_t)(time(NULL) - stamp->st_mtim.tv_sec);
@@ -193,8 +193,8 @@ static bool is_time(const struct pruning *pruning, const struct stat *stamp)
     return (uint64_t)(passed < 0 ? -passed : passed) >= pruning->policy->interval;
 }
 
-/* Locks the stamp, unless somebody else has, and sets it when it is time to prune. False when it is
- * not, or when that cannot be. */
+/* Locks the stamp, unless another link has locked it, and sets it when it is time to prune. False
+ * when it is not time, or when that fails. */
 static bool begin(struct pruning *pruning)
 {
     struct stat status;

@@ -1,4 +1,4 @@
-/* prune.h: keeping a cache's folder within its policy. */
+/* prune.h: keeps a cache's folder within its policy. */
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,8 @@ struct pruned {
     uint64_t files, bytes;
 };
 
-/* When it is time to, removes what has not been used for long, then what was used longest ago until
- * the rest is within the limits, and what others have left half written. Does nothing when another
- * link is at it, or when the folder cannot be written. Files that are no cache's stay. */
+/* If it is time to, removes entries that have not been used for too long, then the least recently
+ * used ones until the rest is within the limits, and files that other links have left half written.
+ * Does nothing while another link prunes, or when the folder cannot be written. Files that are not
+ * the cache's stay. */
 struct pruned prune_folder(int folder, const struct cache_policy *policy);

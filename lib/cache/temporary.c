@@ -1,7 +1,7 @@
-/* temporary.c: names of a random number, and a table of them that a signal handler can walk.
+/* temporary.c: file names with a random number, and a table of them that a signal handler can walk.
  *
- * The file is not flushed to the disk: a machine that crashes may leave an entry that is not whole,
- * and reading it finds that out. */
+ * The file is not flushed to disk: after a machine crash an entry may be incomplete, which reading
+ * it detects. */
 #include "cache/temporary.h"
 
 #include "os/descriptor.h"
@@ -16,18 +16,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* More than threads that write at the same moment, as a rule. A file without a slot is not removed
- * by a signal, but when the folder is pruned. */
+/* More than the number of threads that write at the same time, as a rule. A file without a slot is
+ * not removed by a signal, but by a later pruning. */
 #define SLOTS 64
 
 enum {
     SLOT_FREE,
     SLOT_TAKEN,
-    SLOT_OPENING, /* the name is there, and the file may be in a moment */
+    SLOT_OPENING, /* the name is set; the file may exist any moment */
     SLOT_SET,
 };
 
-/* Milliseconds to wait for a file that is being made. */
+/* Milliseconds to wait for a file that is being created. */
 #define PATIENCE 50
 
 static struct slot {
@@ -37,8 +37,8 @@ static struct slot {
 } slots[SLOTS];
 static atomic_bool stopping;
 
-/* A thread that is making its file has not seen `stopping`. If the signal came to that very thread,
- * it never goes on, so that waiting has an end. */
+/* Waits for a slot to leave SLOT_OPENING: its thread did not see `stopping` yet. If the signal
+ * interrupted that very thread, it cannot continue, so the wait is limited. */
 static int settled_state(const struct slot *slot)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
@@ -95,7 +95,7 @@ bool temporary_open(struct temporary *temporary, int folder, const char shelf_na
         return false;
     *temporary = (struct temporary){.fd = -1, .shelf = shelf, .folder = folder, .slot = -1};
     snprintf(temporary->name, sizeof temporary->name, "%.30s.%016" PRIx64, entry, number);
-    /* Before the file is there: a signal between the two must find its name. */
+    /* Before creating the file: a signal between the two steps must find the name. */
     temporary->slot = remember(temporary, shelf_name);
     if (atomic_load(&stopping))
         errno = EINTR;

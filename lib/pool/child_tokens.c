@@ -1,4 +1,4 @@
-/* child_tokens.c: a pipe, its name in MAKEFLAGS, and who of the threads runs which child. */
+/* child_tokens.c: a pipe, its name in MAKEFLAGS, and which thread runs which child. */
 #include "pool/child_tokens.h"
 
 #include <errno.h>
@@ -10,7 +10,8 @@
 
 #include "pool/pool.h"
 
-/* What make's own value never begins with: letters, or a blank where there are none. */
+/* A prefix that make's own value never has: that begins with letters, or with a blank if there are
+ * none. */
 static const char own_flags[] = "--jobserver-auth=";
 
 static __thread const struct child_tokens *of_thread;
@@ -64,7 +65,7 @@ bool child_tokens_are_here(void)
     return flags && strncmp(flags, own_flags, strlen(own_flags)) == 0;
 }
 
-/* The number behind the name, or in the next word. */
+/* The number after the name, or in the next word. */
 static uint32_t read_threads(const char *value, const char *next)
 {
     unsigned long number;
@@ -85,7 +86,7 @@ uint32_t child_tokens_threads(const char *const *words)
         const char *found = strstr(*words, name);
         uint32_t threads = found ? read_threads(found + strlen(name), words[1]) : 1;
 
-        /* What is in it is not known. */
+        /* The contents of an options file are not known. */
         if (strstr(*words, "-optf") || strstr(*words, "-options-file"))
             threads = (uint32_t)pool_cpu_count();
         if (threads > most)

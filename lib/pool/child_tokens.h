@@ -1,16 +1,18 @@
-/* child_tokens.h: a jobserver of the link's own, for one program that it runs and that has threads.
+/* child_tokens.h: the link's own jobserver, for one child program that has threads.
  *
- * ptxas, and libnvvm in libnvJitLink, are clients of a jobserver (measured on 13.0: MAKEFLAGS with
- * --jobserver-auth=R,W): of the threads that they have been told to start as many work as they hold
- * tokens, and one more, whose token is that of the child. They are handed a pipe with the tokens
- * that the link holds for them, and not make's:
- * - a child that is killed takes the tokens of make's pipe along; these the link gives back itself;
- * - under `make -j1`, and where make keeps its jobserver from the recipe, there is none, and they
+ * ptxas, and libnvvm in libnvJitLink, are jobserver clients (measured on 13.0: MAKEFLAGS with
+ * --jobserver-auth=R,W). Of the threads that they are told to start, one works on the child's own
+ * token, and one more on each token that they hold. They get a pipe with the tokens that the link
+ * holds for them, not make's pipe:
+ * - a child that is killed would keep tokens taken from make's pipe; the link itself returns the
+ * tokens of this one;
+ * - under `make -j1`, and where make hides its jobserver from the recipe, there is no pipe, and
+ * they would ignore make; an empty pipe lets one thread work;
  *   would take no notice of make; an empty pipe lets one thread work;
- * - they need not be told another number of threads, with which their code would be another.
+ * - their number of threads need not be changed, which would change their code.
  *
- * Safety. Opened, given to and closed by the thread that hands out tasks; the task that runs the
- * child sees it through child_tokens_get(). */
+ * Safety. The thread that hands out tasks opens, fills and closes it; the task that runs the child
+ * sees it through child_tokens_get(). */
 #pragma once
 
 #include <stdbool.h>
@@ -21,29 +23,29 @@
 
 struct child_tokens {
     int fds[2];                          /* to read, to write; -1 = the pipe could not be made: */
-    int error;                           /* the errno then */
+    int error;                           /* the errno of that */
     size_t given;                        /* tokens that were put in */
     char flags[CHILD_TOKENS_FLAGS_SIZE]; /* "MAKEFLAGS=..." for the child's environment */
 };
 
-/* Makes the pipe, empty. Never fails: who runs the child asks for `error`. */
+/* Makes the pipe, empty. Never fails: the caller checks `error` when it runs the child. */
 void child_tokens_open(struct child_tokens *tokens);
 
-/* Puts a token in. False when that cannot be; it stays the caller's then. */
+/* Puts a token in. False when that fails; the caller then still has the token. */
 bool child_tokens_give(struct child_tokens *tokens);
 
 void child_tokens_close(struct child_tokens *tokens);
 
-/* The tokens for a child of the calling thread's task; NULL = nobody counts its threads. */
+/* The tokens for a child of the calling thread's task; NULL = its threads are not counted. */
 const struct child_tokens *child_tokens_get(void);
 
-/* Sets them, and returns those before. */
+/* Sets the tokens, and returns the previous ones. */
 const struct child_tokens *child_tokens_set(const struct child_tokens *tokens);
 
-/* True in a child that was handed such a pipe. */
+/* True in a child that was given such a pipe. */
 bool child_tokens_are_here(void);
 
-/* The most threads that words for ptxas or libnvvm ask for, by "split-compile=N" or N in the next
- * word; 1 = they do not. 0 stands for the number of online CPUs, and so does a file of options.
- * `words` ends with NULL, or is NULL. */
+/* The number of threads that options of ptxas or libnvvm request, by "split-compile=N" or N in the
+ * next word; 1 = none do. 0 means the number of online CPUs, and so does a file of options. `words`
+ * ends with NULL, or is NULL. */
 uint32_t child_tokens_threads(const char *const *words);

@@ -1,5 +1,5 @@
-/* dispatch.c: a pool, and where there is a jobserver a loop that waits for two things at once: a
- * token to start a task with, and the end of a task. */
+/* dispatch.c: runs tasks on a pool. With a jobserver, a loop waits for two things at once: a token
+ * to start a task with, and the end of a task. */
 #include "pool/dispatch.h"
 #include "base/search.h"
 
@@ -14,24 +14,24 @@
 #include "pool/child_tokens.h"
 #include "pool/pool.h"
 
-/* What a worker runs when tokens are counted. */
+/* A task as run by a worker when tokens are counted. */
 struct counted_task {
     const struct pool_task *task;
     struct coordinator *coordinator;
-    struct child_tokens child; /* open while the task runs, where its child has threads */
+    struct child_tokens child; /* open while the task runs, if its child has threads */
     _Atomic bool has_ended;
 };
 
-/* What the calling thread knows of the tasks that it hands out. */
+/* The calling thread's state of the tasks that it hands out. */
 struct coordinator {
     const struct dispatch_request *request;
     struct pool *pool;
     struct jobserver *jobserver;
-    struct counted_task *tasks; /* in the order in which they are started */
-    size_t next;                /* that is started next */
-    struct counted_task **live; /* that run, or have ended without being seen yet */
+    struct counted_task *tasks; /* in the order in which they start */
+    size_t next;                /* the next one to start */
+    struct counted_task **live; /* running, or ended but not noticed yet */
     size_t running;
-    int ended_fd; /* eventfd that is added to when a task has ended */
+    int ended_fd; /* eventfd; incremented when a task has ended */
 };
 
 static void run_here(const struct dispatch_request *request)
@@ -40,7 +40,8 @@ static void run_here(const struct dispatch_request *request)
         request->tasks[i].run(request->tasks[i].argument);
 }
 
-/* Under make, without tokens beside that of the calling thread: children may have one thread. */
+/* Runs the tasks under make with no token except the calling thread's: children may have one
+ * thread. */
 static void run_alone(const struct dispatch_request *request)
 {
     const struct child_tokens *before;
@@ -60,9 +61,8 @@ static void run_on_pool(const struct dispatch_request *request, struct pool *poo
     pool_wait(pool);
 }
 
-/* A write to an eventfd that is open can only be interrupted: its counter would have to overflow. A
- * coordinator that waits for it in vain would hang, so that an impossible failure ends the program.
- */
+/* A write to an open eventfd can only be interrupted; it would fail only on overflow of its
+ * counter. The coordinator would then wait forever, so such a failure aborts the program. */
 static void run_counted(void *argument)
 {
     struct counted_task *counted = argument;
@@ -82,7 +82,7 @@ static void run_counted(void *argument)
         abort();
 }
 
-/* Waits until at least one task has ended since the last time. */
+/* Waits until at least one task has ended since the last call. */
 static void wait_ended(int ended_fd)
 {
     uint64_t count;
@@ -91,7 +91,7 @@ static void wait_ended(int ended_fd)
         continue;
 }
 
-/* The order of the pool's queue: that gets one task at a time here, as tokens come. */
+/* The order of the pool's queue, which here gets one task at a time, as tokens arrive. */
 static int compare(const void *a, const void *b)
 {
     const struct pool_task *first = ((const struct counted_task *)a)->task;
@@ -112,8 +112,8 @@ static void start(struct coordinator *coordinator)
         run_counted(task);
 }
 
-/* Gives the tokens of all tasks that have ended back, those of their children's threads included,
- * whether or not the children did so. */
+/* Returns the tokens of all ended tasks, including those for threads of their children, whether or
+ * not the children returned them. */
 static void end_tasks(struct coordinator *coordinator)
 {
     for (size_t i = coordinator->running; i-- > 0;) {
@@ -129,7 +129,7 @@ static void end_tasks(struct coordinator *coordinator)
     }
 }
 
-/* The child that a further token is for: one that has fewest; NULL = each has one for each of its
+/* The child that gets the next token: one that has the fewest; NULL = each has one for each of its
  * threads. */
 static struct child_tokens *neediest(const struct coordinator *coordinator)
 {
@@ -147,9 +147,9 @@ static struct child_tokens *neediest(const struct coordinator *coordinator)
     return found;
 }
 
-/* Starts tasks as tokens come, and gives tokens back as tasks end. Tokens that no task can be
- * started with are for the threads of those that run. There is always a way on: with nothing
- * running, the implicit token is free. */
+/* Starts tasks as tokens arrive, and returns tokens as tasks end. Tokens that cannot start a task
+ * go to the threads of running children. There is always progress: when nothing runs, the implicit
+ * token is free. */
 static void run_with_tokens(struct coordinator *coordinator)
 {
     const struct dispatch_request *request = coordinator->request;
@@ -181,11 +181,12 @@ static void run_with_tokens(struct coordinator *coordinator)
     pool_wait(coordinator->pool);
 }
 
-/* The pool under a jobserver. False when what it needs could not be made: nothing was run then. */
+/* Runs the tasks on the pool under a jobserver. False, with nothing run, when its resources could
+ * not be allocated. */
 static bool run_as_client(const struct dispatch_request *request, struct pool *pool,
                           struct jobserver *jobserver)
 {
-    /* One task more, of which nothing is asked. */
+    /* One extra element: it is read, but not used, after the last task has started. */
     struct counted_task *tasks = calloc(request->count + 1, sizeof *tasks);
     struct counted_task **live = calloc(pool_thread_count(pool), sizeof(struct counted_task *));
     struct coordinator coordinator = {.request = request,
@@ -217,7 +218,7 @@ static uint32_t wanted_threads(const struct dispatch_request *request)
     return threads < request->count ? threads : (uint32_t)request->count;
 }
 
-/* The work is done all the same, but slower than was asked for. */
+/* A caution: the work is done, but slower than requested. */
 static void report_lost(uint32_t wanted, size_t started)
 {
     if (started == 0)
@@ -231,7 +232,7 @@ static void report_lost(uint32_t wanted, size_t started)
 uint32_t dispatch_run(const struct dispatch_request *request)
 {
     uint32_t threads = wanted_threads(request);
-    uint32_t most = UINT32_MAX; /* 1: make has one job for the link, and no token */
+    uint32_t most = UINT32_MAX; /* 1: make allows the link one job, and there is no token */
     struct jobserver *jobserver = NULL;
     struct pool *pool = NULL;
     bool has_run = false;

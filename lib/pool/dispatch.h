@@ -1,19 +1,21 @@
-/* dispatch.h: many tasks on some threads, within what GNU make allows.
+/* dispatch.h: runs many tasks on several threads, within the limits of GNU make.
  *
- * Properties. The calling thread is the coordinator: it alone knows the pool and the jobserver. A
- * task is handed to a worker when its token is there, and the token goes back as soon as the task
- * has ended: workers know nothing of tokens, and no token waits in a queue or with an idle worker.
+ * Properties. The calling thread is the coordinator: only it uses the pool and the jobserver. A
+ * task is handed to a worker when its token has been taken, and the token is returned as soon as
+ * the task has ended: workers know nothing of tokens, and no token waits in a queue or with an idle
+ * worker.
  *
- * Operation. One call runs all tasks. Without a pool (one thread is asked for, or none can be made)
- * they run in the calling thread, in the order of the list; that is done under make, too, where the
- * calling thread's own token covers it.
+ * Operation. One call runs all tasks. Without a pool (one thread is requested, or none can be
+ * created) they run in the calling thread, in the order of the list; under make too, where the
+ * calling thread's own token covers that.
  *
- * Where a task runs a program with threads of its own, tokens that no task can be started with are
- * that program's while the task runs.
+ * If a task runs a program with threads of its own, tokens that cannot start a task go to that
+ * program while the task runs.
  *
- * Safety. May be called by several threads at once, and inside of a task. A task that is run by the
- * calling thread has, as far as pool_worker() goes, that thread's number. A client of the jobserver
- * is one per process, though: a call inside of a task that holds a token runs in its own thread. */
+ * Safety. May be called by several threads at once, and from within a task. For a task that the
+ * calling thread runs itself, pool_worker() gives the calling thread's number. There is only one
+ * jobserver client per process, though: a call within a task that holds a token runs in its own
+ * thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,19 +26,19 @@
 #include "pool/pool.h"
 
 struct dispatch_request {
-    struct pool_task *tasks; /* in the order in which one thread runs them; others take the
-                                highest priority first */
+    struct pool_task
+        *tasks; /* in the order for one thread; several take the highest priority first */
     size_t count;
-    uint32_t threads; /* at least 1; more than tasks are not started, nor more than
-                         JOBSERVER_MOST */
+    uint32_t
+        threads; /* at least 1; never more than there are tasks, nor more than JOBSERVER_MOST */
     enum jobserver_use jobserver;
-    uint32_t child_threads; /* threads that a program may have which a task runs
-                               (child_tokens.h); 0, 1 = none that is to be counted */
-    /* True for a task that has become pointless: it is run without a token, to say so. May be NULL.
-     */
+    uint32_t child_threads; /* threads of a program that a task runs (child_tokens.h); 0, 1 = no
+                               threads to count */
+    /* True for a task that is no longer needed: it is run without a token, to report that. May be
+     * NULL. */
     bool (*is_cancelled)(void *argument);
 };
 
-/* Runs all tasks; returns when all have ended, with how many threads ran them. A jobserver that
- * breaks is one warning. */
+/* Runs all tasks; when all have ended, returns the number of threads that ran them. A jobserver
+ * that fails is reported with one warning. */
 uint32_t dispatch_run(const struct dispatch_request *request);

@@ -1,4 +1,4 @@
-/* fit.c: the largest tasks may meet, so that they decide. */
+/* fit.c: assumes the worst case, that the largest tasks run at the same time. */
 #include "pool/fit.h"
 
 #include <stdatomic.h>
@@ -7,7 +7,7 @@
 
 #include "os/cgroup.h"
 
-/* The largest first. */
+/* Largest first. */
 static int compare(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;

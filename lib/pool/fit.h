@@ -7,9 +7,9 @@
 /* No limit, whatever control groups say. */
 #define FIT_UNLIMITED UINT64_MAX
 
-/* The most of `threads` threads (at least 1) that may take tasks at one time, so that any as many
- * of them fit into `limit` bytes (0 = what the control groups of this process may have, as when it
- * was first asked: os/cgroup.h) beside what this process has had at most so far.
- * `needs` has the bytes that each of the `count` tasks is thought to take, and is sorted. Never 0:
- * what does not fit alone runs alone. */
+/* The largest number of threads, up to `threads` (at least 1), such that any that many of the tasks
+ * fit into `limit` bytes together with this process's peak memory so far. `limit` 0 = what the
+ * control groups of this process allow, as of the first call (os/cgroup.h). `needs` has the
+ * estimated bytes of each of the `count` tasks, and is sorted. Never 0: a task that does not fit
+ * runs alone. */
 uint32_t fit_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t count);

@@ -1,11 +1,11 @@
-/* jobserver.c: reading MAKEFLAGS, and bytes that go round.
+/* jobserver.c: parses MAKEFLAGS, and takes and returns token bytes.
  *
  * Samples of MAKEFLAGS (GNU make 4.3): " -j4 --jobserver-auth=3,4", "kw -j --jobserver-auth=3,4",
  * "n -j4 --jobserver-auth=3,4", " -j4 --jobserver-auth=3,4 -- CFLAGS=-O0"; 4.4:
  * fifo:/tmp/GMfifo123, and -2,-2 for a recipe that is not marked with `+`.
  *
- * The pipe is opened again through /proc/self/fd: that gives a description of our own, which may be
- * non-blocking. Two processes can see the same byte; the one that comes second must not hang. */
+ * The pipe is reopened through /proc/self/fd: that gives a file description of our own, which can
+ * be non-blocking. Two processes can see the same byte; the one that comes second must not hang. */
 #include "pool/jobserver.h"
 
 #include <errno.h>
@@ -22,20 +22,21 @@
 #include "base/text.h"
 #include "diag/diag.h"
 
-/* Larger numbers are no descriptors. */
+/* Largest number that is taken for a descriptor. */
 #define LARGEST_FD 2147483639
 
 struct jobserver {
     enum jobserver_state state;
     int saved_errno;
     bool implicit_available;
-    unsigned char *token_cursor; /* behind the last byte held */
-    int read_fd;                 /* our own; the same as write_fd for a fifo; -1 = none */
+    unsigned char *token_cursor; /* after the last byte held */
+    int read_fd;                 /* our own; equal to write_fd for a fifo; -1 = none */
     int write_fd;
 };
 
-/* For the signal handler: fixed storage and one pointer. The client changes only while signals are
- * blocked, so that a handler never sees a byte that is neither in the pipe nor in the table. */
+/* Tokens held, for the signal handler: fixed storage and one pointer. The client changes them only
+ * while signals are blocked, so that a handler never misses a byte that is neither in the pipe nor
+ * in the table. */
 static unsigned char held[JOBSERVER_MOST];
 static _Atomic(struct jobserver *) current;
 
@@ -63,7 +64,7 @@ static struct text next_word(const char **cursor)
     return (struct text){*cursor - length, length};
 }
 
-/* Takes a decimal number, perhaps negative, off the front. */
+/* Removes a decimal number, which may be negative, from the front. */
 static bool parse_fd(struct text *text, int *fd)
 {
     bool negative = text_skip(text, TEXT("-"));
@@ -116,8 +117,8 @@ enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_aut
     return state;
 }
 
-/* Make sets the variable also for recipes to which it does not hand the descriptors; a file of ours
- * may have their numbers then. What make handed down is one pipe, and survived an exec. */
+/* Make also sets the variable for recipes that it passes no descriptors to; a file of ours can have
+ * their numbers then. Descriptors from make are one pipe, and were inherited through exec. */
 static bool is_inherited_pipe(const struct jobserver_auth *auth)
 {
     int read_flags = fcntl(auth->read_fd, F_GETFL), write_flags = fcntl(auth->write_fd, F_GETFL);
@@ -200,8 +201,8 @@ struct jobserver *jobserver_open(const struct jobserver_auth *auth)
     return jobserver;
 }
 
-/* Once is enough, however many chunks a link has. A recipe without '+' is nothing to warn about
- * where nobody asked for the jobserver. */
+/* Warns once per process, however many chunks a link has. A recipe without '+' is no reason to warn
+ * unless the jobserver was requested. */
 static void report_broken(enum jobserver_use use, const char *why)
 {
     static const char advice[] = "One chunk is assembled at a time; prefix the recipe with '+' so "
@@ -258,7 +259,7 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
                          "Ignoring '--jobserver'");
         return NULL;
     }
-    /* The client of a call further out holds the token under which this one runs. */
+    /* An outer call's client holds the token for this one. */
     if (atomic_load(&current)) {
         *threads = 1;
         return NULL;
@@ -283,7 +284,7 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
     return NULL;
 }
 
-/* Takes a byte if there is one. With signals blocked between read and table. */
+/* Takes a byte if there is one. Signals are blocked between reading it and storing it. */
 static bool try_take(struct jobserver *jobserver)
 {
     sigset_t before = block_signals();
@@ -316,7 +317,7 @@ bool jobserver_acquire(struct jobserver *jobserver, int wake_fd)
         ready = poll(fds, 2, -1);
         if (ready < 0 && errno != EINTR && errno != EAGAIN) {
             fail(jobserver, JOBSERVER_IO_ERROR);
-            return false; /* the caller's own wait is all that is left */
+            return false; /* the caller waits for `wake_fd` itself */
         }
         if (ready <= 0)
             continue;
@@ -327,7 +328,7 @@ bool jobserver_acquire(struct jobserver *jobserver, int wake_fd)
     }
 }
 
-/* Writes one byte back; errno says why not. A pipe has room for what was read from it. */
+/* Writes one byte back; sets errno on failure. A pipe has room for bytes that were read from it. */
 static bool put_back(int fd, const unsigned char *byte)
 {
     ssize_t written;
@@ -346,7 +347,7 @@ enum jobserver_state jobserver_release(struct jobserver *jobserver)
         return JOBSERVER_NO_CLIENT;
     before = block_signals();
     if (jobserver->token_cursor > held) {
-        /* Forgotten even if it cannot be written: trying again would change nothing. */
+        /* Dropped even if it cannot be written: a second try would fail as well. */
         if (!put_back(jobserver->write_fd, --jobserver->token_cursor))
             fail(jobserver, JOBSERVER_IO_ERROR);
     } else if (!jobserver->implicit_available) {

@@ -1,13 +1,13 @@
-/* pool.c: workers that sleep on one condition until a task is there.
+/* pool.c: workers that wait on one condition variable for a task.
  *
  * minilink-internals(7), Thread pool. The control block, the thread entries and the task nodes have
- * the sizes and offsets of the description, and so do the two conditions and the two ways to wait.
- * Different on purpose: the queue has a real order; one worker is woken per task; workers are
- * joined; a thread that cannot be made is noticed; tasks that are dropped are freed.
+ * the sizes and offsets of the description; the two condition variables and the two ways to wait
+ * are the same too. Intentional differences: the queue is properly ordered; one worker is woken per
+ * task; workers are joined; a failure to create a thread is noticed; dropped tasks are freed.
  *
- * Workers have the default stack (8 MiB on Linux unless RLIMIT_STACK says otherwise), as there,
- * unless the user asks for another. They block every signal but those of a crash, so that a
- * handler of others runs in the link thread and may look at its data. */
+ * Workers have the default stack (8 MiB on Linux unless RLIMIT_STACK says otherwise), as in the
+ * description, unless the user sets another. They block every signal except those of a crash, so
+ * that handlers of other signals run in the link thread and may read its data. */
 #include "pool/pool.h"
 
 #include <pthread.h>
@@ -28,8 +28,7 @@ struct thread_entry {
     pthread_t thread;
 };
 
-/* The description has a link behind the first two, which nothing uses: the heap does the ordering.
- */
+/* In the description a link that nothing uses follows the first two: the heap orders the tasks. */
 struct task_node {
     void (*func)(void *);
     void *arg;
@@ -38,8 +37,9 @@ struct task_node {
 };
 
 struct pool {
-    struct thread_entry *thread_array; /* the owner's; one entry per started worker, and an end */
-    /* From here on guarded by mutex. */
+    struct thread_entry
+        *thread_array; /* owner only; one entry per started worker, and an end entry */
+    /* The rest is guarded by mutex. */
     struct pqueue *task_queue;
     uint32_t pending_count; /* tasks in the queue */
     uint32_t next_sequence; /* padding in the description */
@@ -69,8 +69,8 @@ _Static_assert(offsetof(struct pool, thread_count) == 168, "thread_count");
 _Static_assert(offsetof(struct pool, shutdown) == 176, "shutdown");
 #endif
 
-/* The highest priority first, then first come first served. Sequence numbers wrap; the difference
- * of two that are queued at the same time does not. */
+/* Highest priority first, then first come first served. Sequence numbers wrap around, but the
+ * difference of two that are queued at the same time does not. */
 static int leaves_before(const void *a, const void *b)
 {
     const struct task_node *first = a, *second = b;
@@ -93,14 +93,14 @@ static struct task_node *next_task(struct pool *pool)
     return pqueue_pop(pool->task_queue);
 }
 
-/* Of the calling thread in its pool, from 1; 0 = it is no worker. */
+/* The calling thread's number in its pool, from 1; 0 = it is not a worker. */
 static __thread uint32_t worker_number;
 
-/* By the thread itself: for another one glibc opens a file, without O_CLOEXEC, which a child that
- * is started meanwhile would inherit. */
+/* Sets the name from within the thread: to name another thread, glibc opens a file without
+ * O_CLOEXEC, which a child started at that moment would inherit. */
 static void take_name(void)
 {
-    char name[16]; /* the most that Linux keeps */
+    char name[16]; /* Linux's limit */
 
     snprintf(name, sizeof name, "minilink-%u", (unsigned)worker_number % 1000000);
     prctl(PR_SET_NAME, name);
@@ -115,7 +115,7 @@ static void *worker_main(void *argument)
     pthread_mutex_lock(&pool->mutex);
     worker_number = ++pool->numbered;
     take_name();
-    thread_use_c_locale(); /* a thread begins with the program's, not with its maker's */
+    thread_use_c_locale(); /* a new thread has the program's locale, not its creator's */
     while ((task = next_task(pool)) != NULL) {
         pthread_mutex_unlock(&pool->mutex);
         task->func(task->arg);
@@ -132,8 +132,7 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* What a thread raises by what it does itself; blocked, it would end the program without a handler.
- */
+/* Signals that a thread causes itself; if blocked, they would end the program without a handler. */
 static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
 
 /* Starts up to `threads` workers and returns how many there are. */
@@ -157,7 +156,7 @@ static size_t start_workers(struct pool *pool, size_t threads)
     return started;
 }
 
-/* Frees what pool_create made; the workers are gone. */
+/* Frees everything that pool_create made, after the workers have ended. */
 static void release(struct pool *pool)
 {
     pthread_cond_destroy(&pool->done_cond);
@@ -168,7 +167,8 @@ static void release(struct pool *pool)
     free(pool);
 }
 
-/* False, with none of them made, when one fails: other systems than Linux with glibc may. */
+/* False, with none of them made, when one fails, as can happen on systems other than Linux with
+ * glibc. */
 static bool make_locks(struct pool *pool)
 {
     if (pthread_mutex_init(&pool->mutex, NULL))
@@ -279,7 +279,8 @@ void pool_destroy(struct pool *pool)
     pthread_mutex_unlock(&pool->mutex);
 
     pool_wait(pool);
-    /* A worker that has counted itself out may still hold the mutex: only join says it is gone. */
+    /* A worker that is no longer counted may still hold the mutex: only joining it ensures that it
+     * has ended. */
     for (const struct thread_entry *entry = pool->thread_array; entry->slot != 0; entry++)
         pthread_join(entry->thread, NULL);
     release(pool);

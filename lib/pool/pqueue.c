@@ -45,7 +45,7 @@ bool pqueue_push(struct pqueue *queue, void *element)
     return true;
 }
 
-/* Of the children of i, the one that leaves first; `count` when there is none. */
+/* The child of i that leaves first; `count` when there is none. */
 static size_t first_child(const struct pqueue *queue, size_t i)
 {
     size_t left = 2 * i + 1, right = left + 1;

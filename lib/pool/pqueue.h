@@ -1,9 +1,9 @@
 /* pqueue.h: a binary heap of pointers: the order in which tasks leave the pool's queue.
  *
- * minilink-internals(7), Task queue. The layout is that of the description; its comparator, which
- * says 1 to everything, makes the heap give out neither the first nor the last element in order, so
- * the owner hands in a real one. Not thread-safe: the pool calls it with its mutex held. For the
- * same reason running out of memory is a return value here, never a jump. */
+ * minilink-internals(7), Task queue. The layout is that of the description. Its comparator returns
+ * 1 for all elements, so that its heap gives out neither the first nor the last element in order;
+ * here the owner passes a proper one. Not thread-safe: the pool calls it with its mutex held. For
+ * the same reason, running out of memory is a return value here, never a jump. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 struct pqueue {
     void **array;    /* the heap; array[0] leaves next */
     size_t count;    /* elements in it */
-    size_t capacity; /* elements there is room for */
+    size_t capacity; /* elements that fit */
     /* Non-zero when `a` leaves before `b`. A strict order: of two different elements exactly one
      * leaves before the other. */
     int (*comparator)(const void *a, const void *b);
@@ -26,10 +26,10 @@ _Static_assert(offsetof(struct pqueue, comparator) == 24, "comparator");
 /* Makes an empty queue. NULL when memory runs out. */
 struct pqueue *pqueue_create(int (*comparator)(const void *a, const void *b));
 
-/* Puts an element in, in O(log n). False when memory runs out; the queue is as it was then. */
+/* Adds an element, in O(log n). False when memory runs out; the queue is then unchanged. */
 bool pqueue_push(struct pqueue *queue, void *element);
 
-/* Takes out the element that leaves before all others, in O(log n); NULL when there is none. */
+/* Removes and returns the first element, in O(log n); NULL when there is none. */
 void *pqueue_pop(struct pqueue *queue);
 
 /* Frees the queue, not its elements. Accepts NULL. */

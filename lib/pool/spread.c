@@ -1,4 +1,4 @@
-/* spread.c: one task for each part, since the items are many and alike. */
+/* spread.c: one task for each part, since the items are many and similar. */
 #include "pool/spread.h"
 
 #include "base/context.h"
@@ -48,7 +48,7 @@ static void run_part(void *argument)
     part->code = diag_collect(run_items, part, part->parent, &part->said);
 }
 
-/* Says what the parts said, up to the first that was given up, and frees all of it. */
+/* Reports the parts' messages, up to the first part that failed, and frees all of them. */
 static enum link_code collect(struct part *parts, size_t count)
 {
     enum link_code code = LINK_OK;

@@ -1,13 +1,14 @@
 /* spread.h: a loop over many items, cut into parts that run on a few threads.
  *
- * Properties. What the parts make must not depend on where they are cut; what they say does not:
- * messages come in the order of the items, as if one thread had gone through them.
+ * Properties. The parts' results must not depend on where the loop is cut. Their messages do not:
+ * they come in the order of the items, as if one thread had processed them.
  *
  * Operation. One call runs all parts and returns when the last has ended. Few items run in the
  * calling thread alone.
  *
- * Safety. Parts run at the same time: each writes only what is its items' own, or its part's. What
- * the caller wrote before is visible to them, and what they write to the caller afterwards. */
+ * Safety. Parts run at the same time: each writes only data of its own items, or of its part. Parts
+ * see everything that the caller wrote before, and the caller sees everything that they wrote when
+ * the call returns. */
 #pragma once
 
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 #include "pool/jobserver.h"
 
-/* Most parts of a loop: what callers keep for each of them is small. */
+/* Most parts of a loop; callers keep only little data for each. */
 #define SPREAD_MOST 16u
 
 struct spread {
@@ -23,16 +24,16 @@ struct spread {
     enum jobserver_use jobserver;
 };
 
-/* How many threads there may be: the number of CPUs, at most `limit` (0 = none), one where
+/* The number of threads to use: the number of CPUs, at most `limit` (0 = none), one if
  * LIBNVVM_DISABLE_CONCURRENT_API is set. */
 uint32_t spread_threads(uint32_t limit);
 
-/* How many parts a loop over `count` items has when each should have `least` of them: at least 1,
+/* The number of parts of a loop over `count` items if each should have `least` of them: at least 1,
  * at most SPREAD_MOST. */
 size_t spread_parts(const struct spread *spread, size_t count, size_t least);
 
-/* Calls run(argument, part, first, last) for each part, first come 0, for the items from `first` to
- * before `last`. Raises what a part raised, the first part's, when all have ended. */
+/* Calls run(argument, part, first, last) for each part, counted from 0, for the items from `first`
+ * to before `last`. When all have ended, raises the error of the first part that raised one. */
 void spread_run(const struct spread *spread, size_t count, size_t least,
                 void (*run)(void *argument, size_t part, size_t first, size_t last),
                 void *argument);

@@ -90,9 +90,9 @@ static void sink(struct load *heap, size_t count)
     }
 }
 
-/* From this many chunks on, sizes fall from 3/2 of the mean to 1/2: a worker that finishes early
- * finds small chunks at the end, so that all processors stay busy even if the chunks are only a few
- * more than the processors. */
+/* Bytes of all chunks before a chunk. From this many chunks on, sizes fall from 3/2 of the mean to
+ * 1/2: a worker that finishes early finds small chunks at the end, so that all processors stay busy
+ * even if the chunks are only a few more than the processors. */
 #define TAPERED_CHUNKS 8u
 
 static uint64_t bytes_before(uint64_t total, uint64_t chunk, uint64_t count)
