@@ -1,7 +1,7 @@
-/* assemble.c: Phase II of the link: chunks to cubins. Where the pool and the assembler meet.
+/* assemble.c: Phase II of the link, chunks to cubins. Connects the pool and the assembler.
  *
  * The link thread makes the work items, has them run (dispatch.h), and takes the results in chunk
- * order when all have ended; workers see their own item only. */
+ * order when all have ended; a worker sees only its own item. */
 #include "assemble/assemble.h"
 
 #include <stdlib.h>
@@ -22,12 +22,12 @@
 #include "pool/fit.h"
 #include "pool/pool.h"
 
-/* Memory to assemble a chunk, as ptxas takes it (measured on 13.0: 38 MiB for 102 KB of
- * PTX, 65 MiB for 717 KB, 293 MiB for 5.5 MB). */
+/* Memory that assembling a chunk takes, as measured on ptxas 13.0: 38 MiB for 102 KB of PTX, 65 MiB
+ * for 717 KB, 293 MiB for 5.5 MB. */
 #define MEMORY_TO_START (UINT64_C(32) << 20)
 #define MEMORY_OF_BYTE  64u
 
-/* Everything about one call of assemble_chunks. */
+/* State of one call of assemble_chunks. */
 struct assembly {
     const struct chunks *chunks;
     const struct assemble_request *request;
@@ -35,19 +35,19 @@ struct assembly {
     struct assemble_options options;
     struct chunk_output *outputs; /* one per chunk, as items and tasks */
     struct work_item *items;
-    struct pool_task *tasks; /* those of the chunks that the cache does not have */
+    struct pool_task *tasks; /* for the chunks that the cache does not have */
     size_t task_count;
     char arch[ARCH_NAME_SIZE];
     uint32_t threads;
 };
 
-/* A task's priority has 32 bits: higher ones are all equal. */
+/* Clamps a priority to the 32 bits of a task's. */
 static uint32_t priority_of(uint64_t priority)
 {
     return priority < UINT32_MAX ? (uint32_t)priority : UINT32_MAX;
 }
 
-/* Threads for so many pieces of work, at most one for each; 0 = as many as there are CPUs. */
+/* Threads for this many pieces of work, at most one for each; 0 = one for each CPU. */
 static uint32_t automatic(uint32_t threads, size_t pieces)
 {
     size_t count = threads ? threads : pool_cpu_count();
@@ -56,7 +56,7 @@ static uint32_t automatic(uint32_t threads, size_t pieces)
     return count ? (uint32_t)count : 1;
 }
 
-/* In the largest chunk: threads inside of a chunk share out its functions. */
+/* Functions in the largest chunk: threads inside a chunk share them. */
 static uint32_t most_functions(const struct chunks *chunks)
 {
     uint32_t most = 0;
@@ -67,8 +67,8 @@ static uint32_t most_functions(const struct chunks *chunks)
     return most;
 }
 
-/* How many threads take chunks, and how many the assembler may use inside of each. --threads limits
- * their product. */
+/* Sets the number of threads that take chunks, and of threads that the assembler may use inside
+ * each chunk. --threads limits their product. */
 static void count_threads(struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
@@ -83,7 +83,7 @@ static void count_threads(struct assembly *assembly)
     assembly->options.job.thread_limit = limit / threads;
 }
 
-/* --memory-limit: fewer chunks are assembled at the same time; inside of each nothing changes. */
+/* --memory-limit: assembles fewer chunks at the same time; threads inside a chunk do not change. */
 static void fit_into_memory(struct assembly *assembly)
 {
     size_t count = assembly->chunks->count;
@@ -140,7 +140,7 @@ static void prepare(struct assembly *assembly)
     }
 }
 
-/* Whether the cache has what would be made of the chunk. */
+/* Whether the cache has the chunk's cubin; takes it if so. */
 static bool find(struct assembly *assembly, const struct cache_key *common, size_t index)
 {
     const struct chunk *chunk = &assembly->chunks->list[index];
@@ -187,7 +187,7 @@ static void make_tasks(struct assembly *assembly)
     }
 }
 
-/* -vv: the options of ptxas, which are the same for all chunks, wherever it runs. */
+/* -vv: shows the options of ptxas, which are the same for all chunks, wherever it runs. */
 static void tell_options(const struct assembly *assembly)
 {
     struct arena arena = {0};
@@ -208,16 +208,16 @@ static bool is_cancelled(void *item)
     return workitem_is_cancelled(item);
 }
 
-/* Threads of ptxas as a child. Other assemblers are no child processes, and speak to make's
- * jobserver themselves. */
+/* Threads of ptxas as a child. Other assemblers run in this process, and use make's jobserver
+ * themselves. */
 static uint32_t count_child_threads(const struct assemble_request *request)
 {
     return request->assembler->ptxas.path ? child_tokens_threads(request->options) : 1;
 }
 
 /* minilink-internals(7), Dispatch paths. One chunk in whole-program mode is path 1, one chunk in
- * relocatable mode path 2: both need no thread but this one. More are path 3. In chunk order where
- * there is one thread, so that a failure ends it at once. */
+ * relocatable mode path 2: both need only this thread. Several chunks are path 3. With one thread
+ * they run in chunk order, so that a failure stops the rest at once. */
 static uint32_t run(const struct assembly *assembly)
 {
     const struct dispatch_request wanted = {
@@ -260,7 +260,7 @@ static void report_failure(const struct assembly *assembly, size_t index, bool i
                assembly->options.assembler->name, code);
 }
 
-/* Prints what was said about chunks that make one program, as it is said about the program. */
+/* Prints the messages about chunks that make one program, as messages about the program. */
 static void report_program(const struct assembly *assembly)
 {
     struct arena arena = {0};
@@ -273,8 +273,8 @@ static void report_program(const struct assembly *assembly)
     log_replay_exact(assembly->chunks, logs);
 }
 
-/* Prints, in chunk order, what was said about every chunk up to the first that failed; which of
- * those behind it were run depends on timing. With keep_going all were. */
+/* Prints, in chunk order, the messages about every chunk up to the first that failed; which later
+ * chunks were run depends on timing. With keep_going all were run, and all are printed. */
 static enum link_code report(const struct assembly *assembly)
 {
     size_t count = assembly->chunks->count, failed = assembly->options.first_failed;
@@ -303,7 +303,7 @@ static enum link_code report(const struct assembly *assembly)
     return diag_error_count() > errors ? LINK_FAILED : LINK_OK;
 }
 
-/* Hands the cubins to the caller, or frees them, and frees everything else. */
+/* Hands the cubins to the caller, or frees them; frees everything else. */
 static void finish(struct assembly *assembly, bool keep)
 {
     struct cubins *cubins = assembly->cubins;
@@ -324,7 +324,7 @@ static void finish(struct assembly *assembly, bool keep)
         cubins_free(cubins);
 }
 
-/* The link is cancelled: flags every chunk. */
+/* Flags every chunk when the link is cancelled. */
 static void give_up(void *argument)
 {
     struct assemble_options *options = argument;
@@ -351,7 +351,7 @@ static enum link_code assemble(void *argument)
                                  assembly->task_count);
     else
         cubins->threads = run(assembly);
-    /* One thread again, and every token is back. */
+    /* Only one thread runs now, and every token has been returned. */
     if (cancellation_is_set(assembly->request->stop))
         return LINK_CANCELLED;
     reported = report(assembly);
@@ -362,7 +362,7 @@ int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
                     const struct assemble_request *request)
 {
     struct assembly assembly = {.chunks = chunks, .request = request, .cubins = cubins};
-    /* Memory that runs out in the link thread must not leave what the workers made behind. */
+    /* If memory runs out in the link thread, the workers' results must still be freed. */
     enum link_code code = context_run(assemble, &assembly);
 
     cancellation_unwatch(request->stop);

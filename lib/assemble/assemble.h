@@ -1,7 +1,8 @@
-/* assemble.h: chunks to cubins on the pool: Phase II of the link.
+/* assemble.h: assembles chunks to cubins on the pool: Phase II of the link.
  *
- * minilink-internals(7), Dispatch paths. One chunk or one thread: no pool is made. Else one work
- * item per chunk, costliest first; the results stand in chunk order, whichever ended first. */
+ * minilink-internals(7), Dispatch paths. With one chunk or one thread no pool is made. Else there
+ * is one work item per chunk, and the costliest starts first; the results are in chunk order,
+ * whichever ends first. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,11 +22,12 @@ struct cancellation; /* os/cancellation.h */
 
 struct assemble_request {
     struct assembler *assembler;
-    const struct assembler_request *wanted; /* that it was opened for; wanted with a distribution */
+    const struct assembler_request
+        *wanted; /* the request that it was opened for; needed with a distribution */
     struct arch arch;
-    uint32_t threads; /* 0 = number of online CPUs; never more than chunks are started, nor more
-                         than JOBSERVER_MOST */
-    enum jobserver_use jobserver; /* a count that the user gave should turn it off */
+    uint32_t threads; /* 0 = number of online CPUs; never more than there are chunks, nor more than
+                         JOBSERVER_MOST */
+    enum jobserver_use jobserver; /* turn it off when the user gave a number of threads */
     uint32_t mode;                /* enum minilink_mode */
     bool debug;
     bool line_info;
@@ -35,33 +37,34 @@ struct assemble_request {
     uint32_t inner_threads;     /* threads that the assembler may use inside one chunk where it can,
                                    unless told otherwise; 0 = number of online CPUs */
     struct cancellation *stop;  /* set when the cubins are no longer wanted; or NULL */
-    struct cache *cache;        /* asked before the assembler, and given what it makes; or NULL */
-    struct cache_key identity;  /* of the assembler, when there is a cache */
-    const struct distribution *distribution; /* who else assembles the chunks, or NULL */
-    struct watch *watch;   /* told of results that a plan's jobs have left; or NULL */
+    struct cache *cache; /* searched before the assembler runs, and given its results; or NULL */
+    struct cache_key identity; /* of the assembler, when there is a cache */
+    const struct distribution
+        *distribution;     /* distributor or plan that assembles the chunks, or NULL */
+    struct watch *watch;   /* records results that a plan's jobs have left; or NULL */
     uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
-    uint64_t memory_limit; /* bytes: only so many chunks at a time as may fit (pool/fit.h) */
+    uint64_t memory_limit; /* bytes: limits the number of chunks assembled at a time (pool/fit.h) */
 };
 
 struct chunk_cubin {
     void *data; /* malloc'ed by the assembler */
     size_t size;
-    uint64_t nanoseconds; /* time the assembler took, or to find it in the cache */
+    uint64_t nanoseconds; /* time that the assembler, or finding it in the cache, took */
 };
 
 /* Start with {0}. */
 struct cubins {
     struct chunk_cubin *list; /* list[i] comes from chunk i */
     size_t count;
-    uint32_t threads; /* that were really used, or would have been for all chunks; 0 = the chunks
+    uint32_t threads; /* used, or needed if the cache had had none of the chunks; 0 = the chunks
                          were assembled elsewhere */
 };
 
-/* Assembles every chunk; or, where a plan is to be written, does only that, and there are no
- * cubins. Messages of the assembler are printed in chunk order, with PTX lines mapped back to the
- * member they came from. The first failing chunk (in chunk order) fails the link with its message;
- * chunks that have not started by then are not started. With keep_going all are assembled, and each
- * that fails is reported. Returns an enum link_code; LINK_CANCELLED when it was stopped. */
+/* Assembles every chunk. If a plan is to be written, only writes it, and there are no cubins.
+ * Messages of the assembler are printed in chunk order, with PTX lines mapped back to the member
+ * they came from. The first failing chunk (in chunk order) fails the link with its message; chunks
+ * that have not started by then are not started. With keep_going all are assembled, and each that
+ * fails is reported. Returns an enum link_code; LINK_CANCELLED when it was stopped. */
 int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
                     const struct assemble_request *request);
 

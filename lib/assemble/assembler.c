@@ -1,5 +1,5 @@
-/* assembler.c: how each assembler is opened: the built-in one, ptxas, a plug-in; what it is known
- * by in the cache; and the words for result codes. */
+/* assembler.c: opens each assembler (the built-in one, ptxas, a plug-in), finds its identity for
+ * cache keys, and has the texts for result codes. */
 #include "assemble/assembler.h"
 
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ static bool check_plugin(const char *path, const struct minilink_assembler *expo
         diag_fatal("'%s' is no assembler plug-in: it exports no 'minilink_assembler'", path);
         return false;
     }
-    /* The number comes first in every version, so it can be read whatever follows it. */
+    /* The ABI number is the first field in every version, so it can be read whatever follows it. */
     if (exported->abi != MINILINK_ASSEMBLER_ABI) {
         diag_fatal("Assembler plug-in '%s' has ABI %u, this program has ABI %u", path,
                    exported->abi, MINILINK_ASSEMBLER_ABI);
@@ -43,8 +43,8 @@ static bool check_plugin(const char *path, const struct minilink_assembler *expo
     return true;
 }
 
-/* With no slash in `path`, the loader's search path counts. Symbols are bound at once, so that a
- * plug-in which lacks something is refused here and does not end the program in the middle of a
+/* If `path` has no slash, the loader's search path applies. Symbols are bound at once, so that a
+ * plug-in with a missing symbol is refused here and does not end the program in the middle of a
  * link. */
 static bool open_plugin(struct assembler *assembler, const char *path)
 {
@@ -52,7 +52,7 @@ static bool open_plugin(struct assembler *assembler, const char *path)
 
     errno = 0;
     assembler->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!assembler->library && errno == ENOMEM) /* which the loader's text does not always say */
+    if (!assembler->library && errno == ENOMEM) /* the loader's text does not always say so */
         context_raise(LINK_NO_MEMORY);
     if (!assembler->library) {
         diag_fatal("Could not load assembler plug-in '%s': %s", path, dlerror());
@@ -173,15 +173,15 @@ const char *const *assembler_names(void)
     return names;
 }
 
-/* Which assembler it is: the contents of an executable say what it does; its path and its time
- * stamp do not. */
+/* The assembler's identity. The contents of an executable determine its output; its path and its
+ * time stamp do not. */
 
-/* Measured: the first two are all that ptxas 13.0 looks up in its environment; the others tell the
- * loader which libraries it runs with. */
+/* Measured: ptxas 13.0 looks up only the first two in its environment; the others determine which
+ * libraries the loader gives it. */
 static const char *const variables[] = {"CAN_FINALIZE_DEBUG", "DUMP_KNOBS_TO_FILE",
                                         "LD_LIBRARY_PATH", "LD_PRELOAD"};
 
-/* An option that makes ptxas read more options, whose text no key has. */
+/* Finds an option that makes ptxas read further options from a file, whose text is in no key. */
 static const char *find_option_file(const char *const *options)
 {
     static const char *const readers[] = {"optf", "options-file"};
@@ -200,7 +200,7 @@ static const char *find_option_file(const char *const *options)
 }
 
 /* A text in the file of NVIDIA's ptxas. A file without it is a wrapper, whose real ptxas may be
- * replaced: that is asked for its version in every link. */
+ * replaced: so it is asked for its version in every link. */
 #define PTXAS_TEXT "Cuda compilation tools, release "
 
 static bool add_ptxas_file(struct key *key, struct assembler *assembler, struct cache *cache)
@@ -215,7 +215,7 @@ static bool add_ptxas_file(struct key *key, struct assembler *assembler, struct 
     key_key(key, &file.contents);
     if (file.has_text)
         return true;
-    key_string(key, assembler_try_version(assembler)); /* what is wrong with it is said later */
+    key_string(key, assembler_try_version(assembler)); /* a fault of it is reported later */
     return assembler->ptxas.version != NULL;
 }
 
@@ -226,7 +226,7 @@ static bool add_ptxas(struct key *key, struct assembler *assembler, struct cache
     return add_ptxas_file(key, assembler, cache);
 }
 
-/* Its log has no messages that the thread's flags suppress, so that these flags count. */
+/* Its log lacks messages that the thread's flags suppress, so these flags are part of the key. */
 static bool add_builtin(struct key *key, struct cache *cache)
 {
     const struct diag_state *state = diag_state_get();
@@ -274,7 +274,7 @@ bool assembler_identity_find(struct cache_key *identity, struct assembler *assem
     return ok;
 }
 
-/* The words of nvlink 13.0, which has them in this order. */
+/* nvlink 13.0's texts, in its order. */
 static const char *const elflink_texts[] = {
     "no error",
     "elfLink internal error",

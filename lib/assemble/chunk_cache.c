@@ -1,4 +1,4 @@
-/* chunk_cache.c: a chunk's key, and its cubin and log as the parts of an entry. */
+/* chunk_cache.c: a chunk's key, and its cubin and log as parts of an entry. */
 #include "assemble/chunk_cache.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void *copy_part(struct bytes part)
     return copy;
 }
 
-/* Each buffer is freed alone, by whoever has the output. False without memory. */
+/* Copies the parts into separate buffers, which the output's owner frees. False without memory. */
 static bool take(struct chunk_output *output, const struct cache_value *value)
 {
     const struct bytes *log = &value->parts[PART_LOG];
@@ -90,8 +90,8 @@ bool chunk_cache_find(struct cache *cache, const struct cache_key *request, cons
     return is_found;
 }
 
-/* A log without the chunk's name in front of its lines, which is another in another link;
- * malloc'ed. NULL when that cannot be, or when the name stands elsewhere too. */
+/* A log with the chunk's name removed from the front of its lines, since that differs between
+ * links; malloc'ed. NULL when memory runs out, or when the name also occurs elsewhere. */
 static char *make_neutral(const char *log, const char *name)
 {
     size_t name_size = strlen(name);
@@ -124,7 +124,7 @@ void chunk_cache_keep(struct cache *cache, const struct chunk_output *output)
                                 .nanoseconds = output->nanoseconds};
     char name[WORKITEM_NAME_SIZE], *log = NULL;
 
-    /* Messages that the worker itself has reported have this link's form. */
+    /* Messages that the worker itself reported have this link's form. */
     if (!cache || !output->cubin || output->sink.text.size)
         return;
     if (output->log) {

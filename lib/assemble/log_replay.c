@@ -1,5 +1,5 @@
-/* log_replay.c: log lines to messages, with lines of the chunk mapped back by chunk_origin(), and
- * names that only chunks have by chunk_own_name(). */
+/* log_replay.c: turns log lines into messages. chunk_origin() maps lines of the chunk back,
+ * chunk_own_name() names that only chunks have. */
 #include "assemble/log_replay.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "diag/log_line.h"
 #include "ptx/lexer.h"
 
-/* "builtin: note: text" without the name in front; any other line as it is. */
+/* Removes the program's name from "builtin: note: text"; leaves any other line unchanged. */
 static struct text drop_program(struct text line)
 {
     const char *colon = line.size ? memmem(line.data, line.size, ": ", 2) : NULL;
@@ -31,8 +31,8 @@ static struct text drop_program(struct text line)
                : rest;
 }
 
-/* "chunk 3:12:5: error: text" and "builtin: note: text" without the name in front. A log that was
- * written elsewhere knows nothing of the chunk's number ("chunk:12:5: error: text"). */
+/* Removes the name from "chunk 3:12:5: error: text" and "builtin: note: text". A log that was
+ * written elsewhere does not have the chunk's number ("chunk:12:5: error: text"). */
 static struct text drop_name(struct text line, const char *chunk)
 {
     struct text rest = line;
@@ -59,8 +59,8 @@ static bool is_blank(struct text line)
     return text_drop_blanks(line).size == 0;
 }
 
-/* The lines with four blanks that follow a message of the built-in assembler: the first is the
- * source line; the caret is drawn anew, since the place in front of it changes. */
+/* Takes the lines with four blanks that follow a message of the built-in assembler. The first is
+ * the source line; the caret is drawn again, since the place before it changes. */
 static struct text take_source_line(struct text *log)
 {
     struct text source = {0}, line;
@@ -74,7 +74,7 @@ static struct text take_source_line(struct text *log)
     return source;
 }
 
-/* Reports a text with the names that symbols have of their own. */
+/* Reports a text with the user's names of symbols. */
 static void report_at(enum diag_severity severity, const struct diag_place *place,
                       const struct chunks *chunks, struct text text)
 {
@@ -106,7 +106,7 @@ static void report(const struct chunks *chunks, enum diag_severity severity, str
     report_at(severity, &nowhere, chunks, text);
 }
 
-/* A message about the chunk, or, where its line is known, about the member's line that it came
+/* Reports a message about the chunk, or, if its line is known, about the member's line that it came
  * from. */
 static void report_in_chunk(const struct chunks *chunks, const struct chunk *chunk,
                             const struct log_line *message, struct text source_line)
@@ -123,7 +123,7 @@ static void report_in_chunk(const struct chunks *chunks, const struct chunk *chu
     report_at(message->severity, &place, chunks, message->text);
 }
 
-/* What ptxas says at the end of all errors. */
+/* True for ptxas's final message after errors. */
 static bool is_echo(struct text text)
 {
     return !diag_state_get()->verbose &&
@@ -149,7 +149,7 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
             continue;
         }
         if (!log_line_parse(drop_name(line, own), &message)) {
-            /* Lines in no known form that follow each other are one message. */
+            /* Consecutive lines of unknown form are one message. */
             if (has_message && !was_known)
                 report(chunks, DIAG_NOTE, line);
             else
@@ -172,15 +172,16 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
     }
 }
 
-/* Logs of an exact split's chunks, cut where they begin to speak of another kernel, and sorted. */
-#define FIRST_PLACE   0u               /* of what is said ahead of all kernels */
-#define CLOSING_PLACE (TABLE_NONE - 1) /* of what is not said at all */
+/* Logs of an exact split's chunks, cut where a new kernel begins, and sorted. */
+#define FIRST_PLACE   0u               /* messages before all kernels */
+#define CLOSING_PLACE (TABLE_NONE - 1) /* messages that are not printed */
 
 /* Lines of one chunk's log. */
 struct piece {
-    uint32_t place; /* in the program's log: FIRST_PLACE, or from 1 on the last kernel's first */
+    uint32_t place; /* in the program's log: FIRST_PLACE, or the kernel's number, from 1, the
+                       program's last kernel first */
     uint32_t chunk;
-    size_t order; /* among all pieces as they were cut */
+    size_t order; /* number in the order in which pieces were cut */
     const char *lines;
 };
 
@@ -188,7 +189,7 @@ struct exact_log {
     struct arena arena;
     const struct chunks *chunks;
     struct table places; /* of kernels, by name */
-    struct table said;   /* lines about the program as such */
+    struct table said;   /* lines about the whole program */
     struct piece *pieces;
     size_t count;
     size_t capacity;
@@ -223,8 +224,8 @@ static struct text kernel_of(struct text line)
     return name;
 }
 
-/* Whether the line says something about no kernel and no line that an earlier chunk has said. Notes
- * belong to the message in front of them. */
+/* Whether an earlier chunk's log has this line too, and it names no kernel and no line. Notes
+ * belong to the message before them. */
 static bool is_repeated(struct exact_log *log, struct text line, uint32_t chunk)
 {
     struct log_line message;

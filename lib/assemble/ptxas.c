@@ -1,11 +1,10 @@
-/* ptxas.c: finding ptxas, asking for its version, and running it for a chunk.
+/* ptxas.c: finds ptxas, asks for its version, and runs it for a chunk.
  *
- * A run has `-c` but for whole programs, its input and its output in memory. Measured on
- * ptxas 13.0: it opens its input three times and reads it from the start each time, and writes its
- * output by open(O_WRONLY|O_CREAT|O_TRUNC) and one write, with no rename and no file beside it; so
- * /dev/fd/N of a memfd serves for both, the bytes are those of a file, and the name shows only in
- * messages
- * ("ptxas /dev/fd/3, line 8; error   : ..."). It exits with 255 on any error. */
+ * ptxas is run with `-c`, except for whole programs, and with its input and output in memory.
+ * Measured on ptxas 13.0: it opens its input three times and reads it from the start each time, and
+ * writes its output by open(O_WRONLY|O_CREAT|O_TRUNC) and one write, with no rename and no other
+ * file. So /dev/fd/N of a memfd works for both, the bytes are those of a file, and the name shows
+ * only in messages ("ptxas /dev/fd/3, line 8; error : ..."). It exits with 255 on any error. */
 #include "assemble/ptxas.h"
 
 #include <elf.h>
@@ -84,7 +83,7 @@ const char *ptxas_describe_end(const struct exec_result *result, char *text, siz
     return text;
 }
 
-/* The last two lines of what it printed. */
+/* The last two lines of its output. */
 static char *read_version(const struct exec_result *result)
 {
     struct text output = {result->output ? result->output : "", result->output_size};
@@ -143,10 +142,10 @@ void ptxas_close(struct ptxas *ptxas)
 /* Most bytes of messages that are kept of one chunk. */
 #define LOG_LIMIT (1u << 20)
 
-/* Largest cubin that is taken over; a real one is a few MiB. */
+/* Largest cubin that is accepted; a real one is a few MiB. */
 #define CUBIN_LIMIT ((off_t)2 << 30)
 
-/* One run, and what must be let go of behind it. */
+/* One run, and the resources that it holds. */
 struct run {
     struct ptxas *ptxas;
     const struct minilink_job *job;
@@ -197,7 +196,7 @@ const char *const *ptxas_command(struct arena *arena, const struct ptxas *ptxas,
     return argv;
 }
 
-/* Appends a line in ptxas's own form to the log. Without memory for it the log stays as it is. */
+/* Appends a line in ptxas's own form to the log. If memory runs out, the log is unchanged. */
 static void append_log(char **log, const char *severity, const char *text)
 {
     size_t size = *log ? strlen(*log) : 0;
@@ -214,14 +213,14 @@ static int fail(const struct run *run, const char *what)
 {
     char text[256];
 
-    if (errno == ENOMEM || errno == ENOSPC) /* of a memory file */
+    if (errno == ENOMEM || errno == ENOSPC) /* the memory file has no room */
         return MINILINK_NO_MEMORY;
     snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
     append_log(&run->result->log, "fatal   ", text);
     return MINILINK_ENVIRONMENT;
 }
 
-/* Takes over what was written: an ELF file that can be linked further, or the whole program's. */
+/* Takes the output: an ELF file that can be linked further, or the whole program's. */
 static int take_cubin(struct run *run)
 {
     struct minilink_result *result = run->result;
@@ -252,21 +251,22 @@ static int take_cubin(struct run *run)
     return MINILINK_NOT_RELOCATABLE;
 }
 
-/* True when it could not start, or reached the limit for the size of files. */
+/* True when it could not start, or reached the file size limit. */
 static bool is_environment(const struct exec_result *ended)
 {
     return ended->end == EXEC_NOT_STARTED ||
            (ended->end == EXEC_SIGNALED && ended->code == SIGXFSZ);
 }
 
-/* Whether ptxas itself failed, and not a program that only has its name: then it says what is wrong
- * in its own form, or can tell its version. If not, the reason replaces what was printed. */
+/* Whether it was ptxas that failed, and not some other program of that name: ptxas prints its error
+ * in its own form, or can report its version. If not, the reason replaces the output. */
 static bool is_ptxas(struct run *run, const struct exec_result *ended)
 {
     struct minilink_result *result = run->result;
     char why[PATH_MAX + 256], *version;
 
-    if (run->ptxas->version || ended->end == EXEC_TIMED_OUT) /* nor would it answer */
+    if (run->ptxas->version ||
+        ended->end == EXEC_TIMED_OUT) /* asking for the version would time out too */
         return true;
     if (ended->output &&
         (strncmp(ended->output, "ptxas ", 6) == 0 || strstr(ended->output, "\nptxas ")))
@@ -297,8 +297,8 @@ static void run_plainly(struct run *run, struct exec_request *request, struct ex
     exec_run(request, ended);
 }
 
-/* By a ptxas that was started ahead, or by a fork server. A ptxas that takes jobserver tokens is
- * started with their descriptors, so neither can serve. */
+/* Runs the job in a ptxas that was started ahead, or by a fork server. A ptxas that takes jobserver
+ * tokens is started with their descriptors, so neither can be used. */
 static bool run_quickly(struct run *run, struct exec_request *request, struct exec_result *ended)
 {
     const int files[] = {run->input, run->output};
@@ -336,7 +336,7 @@ static int call(struct run *run)
     if (ptxas_describe_end(&ended, end, sizeof end)) {
         if (!is_ptxas(run, &ended))
             return MINILINK_ENVIRONMENT;
-        /* With its usual status it has said itself what is wrong. */
+        /* With its usual status ptxas has reported the error itself. */
         if (ended.end != EXEC_EXITED || ended.output_size == 0)
             append_log(&result->log, "fatal   ",
                        arena_printf(&run->arena, "'%s' %s", run->ptxas->path, end));
@@ -347,7 +347,7 @@ static int call(struct run *run)
     return take_cubin(run);
 }
 
-/* Files that are in memory only. False with errno when they cannot be made. */
+/* Makes the memory files. False with errno when that fails. */
 static bool make_memory(struct run *run)
 {
     run->input = descriptor_memory_file("minilink-ptx");
@@ -391,7 +391,7 @@ static int assemble(struct ptxas *ptxas, const struct minilink_job *job,
     return code;
 }
 
-/* Whether the user has given options, none of which names something in the PTX. */
+/* Whether the user has given options and none of them names a symbol in the PTX. */
 static bool has_general_options(const struct minilink_job *job)
 {
     for (size_t i = 0; job->options && job->options[i]; i++) {
@@ -403,13 +403,13 @@ static bool has_general_options(const struct minilink_job *job)
     return job->options && job->options[0];
 }
 
-/* Assembles a module that holds nothing. */
+/* Assembles an empty module. */
 static int try_options(struct ptxas *ptxas, const struct minilink_job *job,
                        const char *const *options)
 {
     struct minilink_job trial = *job;
     struct minilink_result result = {.size = sizeof result};
-    const char *last = strstr(job->ptx, ".address_size"); /* behind .version and .target */
+    const char *last = strstr(job->ptx, ".address_size"); /* after .version and .target */
     char *head;
     int code;
 
@@ -424,7 +424,7 @@ static int try_options(struct ptxas *ptxas, const struct minilink_job *job,
     return code;
 }
 
-/* Whether ptxas does not take the options: with them it cannot even assemble nothing. */
+/* Whether ptxas rejects the options: with them it cannot even assemble an empty module. */
 static bool are_options_wrong(struct ptxas *ptxas, const struct minilink_job *job,
                               const struct minilink_result *failed)
 {

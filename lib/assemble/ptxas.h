@@ -11,7 +11,7 @@
 struct assembler_request;
 struct ptxas_ahead;
 
-/* A ptxas that was found, and how it is run. Start with {0}. */
+/* A ptxas that was found, and its settings. Start with {0}. */
 struct ptxas {
     char *path;
     char *version;             /* from ptxas_version(), or NULL */
@@ -20,12 +20,11 @@ struct ptxas {
 };
 
 /* Looks for ptxas: --ptxas, then --cuda-path, then -nvvmpath's toolkit, CUDA_HOME, CUDA_PATH and
- * PATH; what --ptxas or --cuda-path names is not replaced by what is found elsewhere. Returns a
- * malloc'ed path, or NULL with the places in `tried`, which may be NULL. Nothing is run and nothing
- * reported. */
+ * PATH. If --ptxas or --cuda-path is given, only that is searched. Returns a malloc'ed path, or
+ * NULL with the places searched in `tried`, which may be NULL. Runs nothing and reports nothing. */
 char *ptxas_find(const struct assembler_request *request, struct buffer *tried);
 
-/* Finds ptxas; it is not run. False, and a fatal diagnostic that lists where it was looked for. */
+/* Finds ptxas without running it. False, and a fatal diagnostic that lists the places searched. */
 bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request);
 
 /* The last two lines of `ptxas --version`, the release and the build. Runs ptxas on the first call,
@@ -37,18 +36,17 @@ char *ptxas_ask_version(const struct ptxas *ptxas, char *why, size_t size);
 
 void ptxas_close(struct ptxas *ptxas);
 
-/* What ptxas is told of the job beside its files, in the order that shows in the cubin's notes and
- * is nvlink's. In `arena`; ends with NULL. */
+/* The options of ptxas for the job, without its files, in nvlink's order, which shows in the
+ * cubin's notes. In `arena`; ends with NULL. */
 const char **ptxas_options(struct arena *arena, const struct minilink_job *job);
 
-/* The words to run ptxas for the job, with one more option (NULL = none) and its files. In `arena`;
- * ends with NULL. */
+/* The command line of ptxas for the job, with one more option (NULL = none) and its files. In
+ * `arena`; ends with NULL. */
 const char *const *ptxas_command(struct arena *arena, const struct ptxas *ptxas,
                                  const struct minilink_job *job, const char *option,
                                  const char *input, const char *output);
 
-/* How a run of it ended, in words that follow a name, written to `text`, or NULL when it ended
- * well. */
+/* Describes how a run ended, in words that follow a name, in `text`; NULL when it succeeded. */
 const char *ptxas_describe_end(const struct exec_result *result, char *text, size_t size);
 
 /* The assemble() of the interface; `state` is the struct ptxas. In mode WHOLE the cubin is an

@@ -1,4 +1,4 @@
-/* ptxas_ahead.c: a pipe that becomes a file. */
+/* ptxas_ahead.c: a pipe that is replaced by a file. */
 #include "assemble/ptxas_ahead.h"
 
 #include <errno.h>
@@ -14,16 +14,16 @@
 #include "os/descriptor.h"
 #include "os/fork_server.h"
 
-/* What a pipe may hold without privileges. For larger texts the start-up time does not matter. */
+/* Largest pipe without privileges. For larger texts the start-up time does not matter. */
 #define MOST_TEXT ((size_t)1 << 20)
 
 #define MOST_OUTPUT (1u << 20)
 
 struct ptxas_ahead {
     struct exec_child *child;
-    char *told;    /* words_of() the job that it was started for */
-    int gate;      /* what it opens: the pipe's end for reading, then the file with the text */
-    int read_end;  /* that end again, so that writing never finds the pipe without a reader */
+    char *told; /* words_of() of the job that it was started for */
+    int gate;   /* the descriptor that it opens: the pipe's read end, then the file with the text */
+    int read_end;  /* duplicate of the read end, so that the pipe always has a reader */
     int write_end; /* closed when the text is in the pipe */
     int output;
     char input_path[64], output_path[32];
@@ -46,7 +46,7 @@ static void free_ahead(struct ptxas_ahead *ahead)
     free(ahead);
 }
 
-/* What ptxas is told of the job. */
+/* The options of ptxas for the job, as one string. */
 static const char *words_of(struct arena *arena, const struct minilink_job *job)
 {
     const char **options = ptxas_options(arena, job);
@@ -57,7 +57,7 @@ static const char *words_of(struct arena *arena, const struct minilink_job *job)
     return words;
 }
 
-/* False when there are no descriptors, or the pipe cannot hold what may come. */
+/* False when descriptors run out, or the pipe cannot hold the largest text. */
 static bool open_files(struct ptxas_ahead *ahead)
 {
     int fds[2];
@@ -95,7 +95,7 @@ void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job)
     if (ptxas->ahead)
         return;
     CONTEXT_DEFER(arena_cleanup, &arena);
-    /* A fork server is quicker, from the second link of a process on. */
+    /* From the second link of a process on, a fork server is faster. */
     if (fork_server_pays(
             ptxas_command(&arena, ptxas, job, NULL, fork_server_files[0], fork_server_files[1])))
         return;
@@ -103,7 +103,7 @@ void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job)
     if (!ahead)
         return;
     *ahead = (struct ptxas_ahead){.gate = -1, .read_end = -1, .write_end = -1, .output = -1};
-    ptxas->ahead = ahead; /* so that it goes whatever happens */
+    ptxas->ahead = ahead; /* so that it is freed whatever happens */
     ahead->told = strdup(words_of(&arena, job));
     if (ahead->told && open_files(ahead))
         start(ahead,
@@ -112,7 +112,7 @@ void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job)
         ptxas_ahead_drop(ptxas);
 }
 
-/* Takes it away from other threads. */
+/* Takes the started ptxas, so that no other thread can. */
 static struct ptxas_ahead *take(struct ptxas *ptxas)
 {
     return __atomic_exchange_n(&ptxas->ahead, NULL, __ATOMIC_SEQ_CST);
@@ -149,8 +149,8 @@ static bool is_for(const struct ptxas_ahead *ahead, const struct minilink_job *j
     return is_same && job->ptx_size <= MOST_TEXT;
 }
 
-/* From here on the name is the file; a child that has opened the pipe reads the same from there,
- * which holds all of it. */
+/* From here on the name leads to the file; a child that has opened the pipe reads the same text
+ * from it, as the pipe holds all of it. */
 static bool hand_over(struct ptxas_ahead *ahead, const struct minilink_job *job, int input)
 {
     bool ok = dup3(input, ahead->gate, O_CLOEXEC) >= 0 &&

@@ -1,13 +1,13 @@
-/* ptxas_ahead.h: a ptxas that is started before its text is there.
+/* ptxas_ahead.h: starts ptxas before its input exists.
  *
  * Of the 9 ms that ptxas 13.0 takes for a kernel, more than half pass before it opens its input. A
- * link that compiles LTO-IR knows ptxas's words before it has the PTX, so that those milliseconds
+ * link that compiles LTO-IR knows ptxas's options before it has the PTX, so these milliseconds can
  * pass meanwhile, on another CPU.
  *
- * The child is told to read /proc/PID/fd/N of this process. That is a pipe at first, from which it
- * waits to read; when the text is there, N becomes the file with it, and the pipe gets a copy. So
- * each opening of the name, of which ptxas makes two or three, reads the whole text, however far
- * the child has come (measured on 13.0: it reads its input to the end the first time). */
+ * The child's input is /proc/PID/fd/N of this process. At first that is a pipe, and reading it
+ * blocks. When the text exists, N becomes a file with the text, and the pipe gets a copy. So each
+ * time ptxas opens the name, which it does two or three times, it reads the whole text, however far
+ * it has come (measured on 13.0: it reads its input to the end the first time). */
 #pragma once
 
 #include <stdbool.h>
@@ -17,16 +17,16 @@
 
 struct ptxas;
 
-/* Starts one for the first job that is told the same as `job`, whose text is not looked at. When
- * that cannot be, nothing happens. Called by the link thread, once. */
+/* Starts ptxas for the first job with the same options as `job`, whose text is not used. A failure
+ * has no effect. Called by the link thread, once. */
 void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job);
 
-/* Has the job done by what was started. `input` is a file in memory with the job's text. True when
- * ptxas ended well without a message that has the input's name: its end is in *ended, whose output
- * is the caller's, and its cubin in the file *output, which replaces the one there. False when it
- * was not, or nothing was started for such a job: the job is as it was. Any thread. */
+/* Runs the job in the started ptxas. `input` is a file in memory with the job's text. True when
+ * ptxas succeeded without a message that has the input's name: its end is in *ended, whose output
+ * is the caller's, and its cubin in the file *output, which replaces the previous one. False when
+ * it did not, or no ptxas was started for such a job: the job is then unchanged. Any thread. */
 bool ptxas_ahead_take(struct ptxas *ptxas, const struct minilink_job *job, int input, int *output,
                       const struct exec_request *request, struct exec_result *ended);
 
-/* Ends what was started, if no job took it. */
+/* Ends the started ptxas, if no job took it. */
 void ptxas_ahead_drop(struct ptxas *ptxas);

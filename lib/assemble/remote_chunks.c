@@ -1,5 +1,4 @@
-/* remote_chunks.c: items to jobs, the command that does a job, and what became of the jobs to
- * items. */
+/* remote_chunks.c: makes jobs from items, the command of a job, and items' results from jobs. */
 #include "assemble/remote_chunks.h"
 
 #include <stdlib.h>
@@ -28,15 +27,15 @@ static struct work_item *item_of(const struct sending *sending, size_t index)
     return sending->tasks[index].argument;
 }
 
-/* What a job needs of memory. Measured on sm_90, kernels of 6 KB of PTX: ptxas 13.0 takes 26 MiB
- * for one, 83 MiB for 1.8 MB of them and 320 MiB for 9 MB, the built-in assembler 13, 20 and 48
- * MiB; one large kernel takes more than many small ones. */
+/* Memory of a job. Measured on sm_90, kernels of 6 KB of PTX: ptxas 13.0 takes 26 MiB for one, 83
+ * MiB for 1.8 MB of them and 320 MiB for 9 MB, the built-in assembler 13, 20 and 48 MiB; one large
+ * kernel takes more than many small ones. */
 #define PTXAS_MEMORY          ((uint64_t)64 << 20)
 #define PTXAS_MEMORY_PER_BYTE 64u
 #define OWN_MEMORY            ((uint64_t)32 << 20)
 #define OWN_MEMORY_PER_BYTE   8u
 
-/* Words in an arena, and room for a NULL behind them. */
+/* A list of words in an arena, with room for a final NULL. */
 struct words {
     const char **list;
     size_t count, capacity;
@@ -53,8 +52,8 @@ static const char *const *end_words(struct arena *arena, struct words *words)
     return words->list;
 }
 
-/* ptxas is run as it is, since sccache, and whoever looks at a list of processes, knows it; its
- * messages a distributor may or may not keep apart. */
+/* Runs ptxas directly, so that sccache, and users who look at a list of processes, recognise it; a
+ * distributor may or may not keep the messages of jobs separate. */
 static void use_ptxas(struct sending *sending, const struct minilink_job *job)
 {
     const struct assemble_request *request = sending->request;
@@ -69,8 +68,8 @@ static void use_ptxas(struct sending *sending, const struct minilink_job *job)
     sending->batch.tool.words = end_words(arena, &words);
 }
 
-/* The options of assemble/single_chunk.h. Any other assembler is minilink's, or is called through
- * it. */
+/* Adds the options of assemble/single_chunk.h. Any assembler other than ptxas is minilink's, or is
+ * called through minilink. */
 static void use_minilink(struct sending *sending, const struct minilink_job *job,
                          const char *version)
 {
@@ -134,7 +133,7 @@ static void choose_tool(struct sending *sending, const char *version)
         use_ptxas(sending, &job);
 }
 
-/* The names behind `.entry`, in the batch's arena. */
+/* Finds the names after `.entry`; in the batch's arena. */
 static void find_kernels(struct arena *arena, struct distribute_job *job)
 {
     struct lexer lexer = lexer_at(job->input, 0);
@@ -173,7 +172,7 @@ static void make_jobs(struct sending *sending)
     }
 }
 
-/* What a worker would have said of its chunk itself. */
+/* Reports what a worker would have reported about its chunk. */
 static enum link_code complain(void *argument)
 {
     const struct distribute_job *job = argument;
@@ -182,7 +181,7 @@ static enum link_code complain(void *argument)
     return LINK_OK;
 }
 
-/* Lets the item have what the job has given. */
+/* Moves the job's result to the item. */
 static void take_job(struct work_item *item, struct distribute_job *job)
 {
     struct chunk_output *output = item->output_ptr;
@@ -195,7 +194,7 @@ static void take_job(struct work_item *item, struct distribute_job *job)
         output->cubin_size = job->size;
         job->data = NULL;
         item->result = LINK_OK;
-        /* Without what the job has said, a later link would say less. */
+        /* Without the job's messages, a later link would print fewer. */
         if (job->is_log_known)
             chunk_cache_keep(item->options->cache, output);
         break;
@@ -214,10 +213,9 @@ static void take_job(struct work_item *item, struct distribute_job *job)
     }
 }
 
-/* Reports a distributor that has failed, and lets the items have what their jobs have given. Where
- * a job has failed its own messages follow, and tell more than the distributor does. A missing
- * result is an error only where no job has failed: then the distributor had no reason to leave it
- * out. */
+/* Reports a failed distributor, and moves the jobs' results to the items. If a job has failed, its
+ * own messages follow, and say more than the distributor's. A missing result is an error only if no
+ * job has failed: else the distributor had a reason to leave it out. */
 static enum link_code take_results(struct sending *sending)
 {
     struct distribute_batch *batch = &sending->batch;

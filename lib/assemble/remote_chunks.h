@@ -1,17 +1,17 @@
-/* remote_chunks.h: chunks that other machines assemble (distribute/distribute.h). */
+/* remote_chunks.h: assembles chunks on other machines (distribute/distribute.h). */
 #pragma once
 
 #include "assemble/assemble.h"
 
-/* Has the chunks of `count` tasks, whose arguments are work items, assembled as the request's
- * distribution says, and fills in each item's result and outputs as workitem_run does; the first of
- * those that failed is noted. With a plan to be written only that is done. LINK_OK, or what went
- * wrong with all of them, reported. */
+/* Assembles the chunks of `count` tasks, whose arguments are work items, as the request's
+ * distribution says, and sets each item's result and outputs as workitem_run does; the first that
+ * failed is noted. If a plan is to be written, only writes it. Returns LINK_OK, or an error that
+ * concerns all of them, reported. */
 enum link_code remote_chunks_run(const struct assemble_request *request,
                                  const struct chunks *chunks, const struct pool_task *tasks,
                                  size_t count);
 
-/* Whether the tool is minilink, whose report vouches for each result; else it is ptxas alone. */
+/* Whether the tool is minilink, whose report verifies each result; else it is ptxas alone. */
 bool remote_chunks_report(const struct assemble_request *request);
 
 /* Writes the plan of a link that has nothing to assemble. */

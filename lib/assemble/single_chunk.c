@@ -1,4 +1,4 @@
-/* single_chunk.c: read, assemble, write; the report last, as it says what the cubin must be. */
+/* single_chunk.c: reads, assembles, writes; the report last, as it has the cubin's hash. */
 #include "assemble/single_chunk.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 /* Largest chunk that is read. */
 #define INPUT_LIMIT ((size_t)4 << 30)
 
-/* One run, and what must be let go of behind it. */
+/* One run, and the resources that it holds. */
 struct single_chunk {
     const struct single_chunk_request *request;
     struct assembler assembler;
@@ -63,8 +63,7 @@ static enum link_code open_all(struct single_chunk *chunk)
     return LINK_OK;
 }
 
-/* The name is not that of the chunk in its link, so that the same chunk gives the same report in
- * all of them. */
+/* The chunk has a neutral name, so that the same chunk gives the same report in every link. */
 static enum link_code assemble(struct single_chunk *chunk)
 {
     const struct single_chunk_request *request = chunk->request;

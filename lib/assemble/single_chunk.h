@@ -1,7 +1,7 @@
-/* single_chunk.h: one chunk from a file to a file: what minilink does on another machine.
+/* single_chunk.h: assembles one chunk from a file to a file: what minilink does on another machine.
  *
- * minilink(1), Distributors: --assemble-chunk. The cubin is that which the link would have made by
- * itself, and a report (distribute/job_report.h) has the messages. */
+ * minilink(1), Distributors: --assemble-chunk. The cubin is the one that the link itself would have
+ * made; a report (distribute/job_report.h) has the messages. */
 #pragma once
 
 #include "assemble/assembler.h"
@@ -11,9 +11,10 @@
 struct single_chunk_request {
     const char *input;  /* PTX */
     const char *output; /* the cubin */
-    const char *report; /* the report; NULL = what it would say is printed */
+    const char *report; /* the report; NULL = print the messages */
     struct assembler_request assembler;
-    const char *version; /* --assembler-version: what the assembler must be; NULL = any */
+    const char
+        *version; /* --assembler-version: the required version of the assembler; NULL = any */
     struct arch arch;
     uint32_t mode; /* enum minilink_mode */
     bool debug, line_info;

@@ -1,5 +1,5 @@
-/* workitem.c: unpack, assemble under a recovery point, store the code. minilink-internals(7), Work
- * items. */
+/* workitem.c: unpacks the item, assembles under a recovery point, stores the code.
+ * minilink-internals(7), Work items. */
 #include "assemble/workitem.h"
 
 #include <stdio.h>
@@ -12,13 +12,13 @@
 #include "diag/progress.h"
 #include "os/cleanup.h"
 
-/* One call of the assembler. It lives outside the recovery point, so that results can be freed when
+/* One call of the assembler. It is outside the recovery point, so that results can be freed when
  * memory runs out inside. */
 struct call {
     const struct minilink_assembler *assembler;
     struct minilink_job job;
     struct minilink_result result;
-    const struct diag_state *parent; /* of the messages, which go to `sink` */
+    const struct diag_state *parent; /* for the messages, which go to `sink` */
     struct diag_sink *sink;
     uint32_t index; /* of the chunk */
     enum link_code code;
@@ -41,10 +41,10 @@ static void collect(void *argument)
     events_chunk(EVENTS_NO_CHUNK);
 }
 
-/* Gives up every chunk behind `index`. The one that lowers the mark from `before` flags the chunks
- * up to `before`: those behind it are flagged already, so that all failures together cost one pass.
- * The last one first: who is stopped finds all behind it flagged, and starts none of them.
- * Relaxed stores would do, but helgrind and drd take those for a race. */
+/* Cancels every chunk after `index`. The thread that lowers the mark from `before` flags the chunks
+ * up to `before`: later ones are flagged already, so that all failures together cost one pass. It
+ * flags the last one first: a worker that is stopped then finds all later chunks flagged, and
+ * starts none of them. Relaxed stores would suffice, but helgrind and drd take those for a race. */
 static void mark_failed(struct assemble_options *options, size_t index)
 {
     size_t before = atomic_load(&options->first_failed), last;
@@ -59,8 +59,7 @@ static void mark_failed(struct assemble_options *options, size_t index)
     }
 }
 
-/* Records the chunk as a slice of the worker's time, which has the slices of its functions in it.
- */
+/* Records the chunk as a slice of the worker's time, which contains the slices of its functions. */
 static void record(const struct call *call, const struct chunk_output *output, uint64_t start,
                    const char *success)
 {
@@ -113,8 +112,8 @@ struct minilink_job workitem_job(const struct work_item *item)
     return job;
 }
 
-/* The counterpart of the description's ptxas_compile_split; of what that is given two arguments say
- * what is always so: 64-bit addresses, and -m64. */
+/* The counterpart of the description's ptxas_compile_split. Two of that one's arguments are fixed
+ * here: 64-bit addresses, and -m64. */
 static enum link_code compile_chunk(const struct work_item *item)
 {
     struct chunk_output *output = item->output_ptr;
@@ -137,8 +136,8 @@ static enum link_code compile_chunk(const struct work_item *item)
     return take_result(output, &call.result, call.code);
 }
 
-/* The phase is the item's, whichever thread runs it: one of a pool has none of its own, and the
- * link thread is in it already. Without phases there is none. */
+/* Enters the item's phase in whichever thread runs it: a pool thread has no phase yet, and the link
+ * thread is in it already. If the link has no phases, does nothing. */
 static enum link_code enter_phase(const struct assemble_options *options)
 {
     struct diag_state *state = diag_state_open();
@@ -146,7 +145,7 @@ static enum link_code enter_phase(const struct assemble_options *options)
 
     if (!state)
         return LINK_NO_MEMORY;
-    if (state->phase != phase) /* others read the link thread's */
+    if (state->phase != phase) /* other threads read the link thread's */
         state->phase = phase;
     return phase == PHASE_NONE || phase == PHASE_CHUNKS ? LINK_OK : LINK_INTERNAL;
 }

@@ -1,9 +1,9 @@
-/* workitem.h: one chunk on its way through the pool.
+/* workitem.h: one chunk as a task of the pool.
  *
  * minilink-internals(7), Work items. The 40 bytes are those of the description; the worker only
- * unpacks them, calls the assembler and stores the result code. What else it needs is reached
- * through the two pointers: `options` leads to what all items share, `output_ptr` to what is this
- * item's alone. No two workers write to the same memory but for the failure mark. */
+ * unpacks them, calls the assembler and stores the result code. It reaches everything else through
+ * the two pointers: `options` leads to the data that all items share, `output_ptr` to the item's
+ * own. No two workers write to the same memory, except for the failure mark. */
 #pragma once
 
 #include <stdatomic.h>
@@ -19,30 +19,30 @@
 /* Where one chunk's results go. */
 struct chunk_output {
     size_t index;          /* of the chunk */
-    uint64_t weight;       /* of the chunk: how far the link is when it is done */
+    uint64_t weight;       /* of the chunk: its share of the link's progress */
     size_t ptx_size;       /* bytes, without the NUL behind them */
     void *cubin;           /* malloc'ed by the assembler; NULL unless the result is LINK_OK */
     size_t cubin_size;     /* bytes */
     char *log;             /* malloc'ed by the assembler, or NULL */
     uint64_t nanoseconds;  /* time the assembler took */
     struct diag_sink sink; /* what the worker itself reported */
-    struct cache_key key;  /* under which it is kept; set when there is a cache */
+    struct cache_key key;  /* under which it is stored; set when there is a cache */
     int cancelled;         /* job->cancelled points here; written with an atomic store */
 };
 
-/* Shared by all items; the workers only read it, but for first_failed. */
+/* Shared by all items; the workers only read it, except for first_failed. */
 struct assemble_options {
     const struct minilink_assembler *assembler;
-    struct minilink_job job;         /* what it is told of all chunks alike */
+    struct minilink_job job;         /* the fields that are the same for all chunks */
     const struct diag_state *parent; /* the link thread's, for its reporting flags */
     struct chunk_output *outputs;    /* of all chunks, by index */
     size_t count;
-    /* Lowest index of a chunk that failed; `count` = none. It only sinks. Chunks behind it are
-     * given up; those before it are not, so that whatever the timing, the chunk which fails the
-     * link is the first one that cannot be assembled. */
+    /* Lowest index of a chunk that failed; `count` = none. It only decreases. Later chunks are
+     * cancelled; earlier ones are not, so that, whatever the timing, the chunk that fails the link
+     * is the first one that cannot be assembled. */
     _Atomic size_t first_failed;
-    bool keep_going;     /* nothing is given up */
-    struct cache *cache; /* keeps what is made; or NULL */
+    bool keep_going;     /* nothing is cancelled */
+    struct cache *cache; /* stores the results; or NULL */
 };
 
 struct work_item {
@@ -66,21 +66,21 @@ _Static_assert(offsetof(struct work_item, result) == 36, "result");
 #endif
 
 /* What the pool runs: assembles the chunk of `item`, a struct work_item, and sets its result. Never
- * jumps out: memory that runs out inside is a result. May be called in the link thread too. */
+ * jumps out: running out of memory is a result. May be called in the link thread too. */
 void workitem_run(void *item);
 
-/* What the assembler is told of an item, but for its name. */
+/* The assembler's job for an item, without its name. */
 struct minilink_job workitem_job(const struct work_item *item);
 
-/* The code of a call of an assembler, which is foreign code: a success without a cubin is a fault
- * of its own, a warning beside one a success. */
+/* The link code for an assembler's result. The assembler is foreign code: a success without a cubin
+ * is an internal error, a warning with a cubin is a success. */
 enum link_code workitem_code(enum link_code code, const struct minilink_result *result);
 
-/* True when the chunk is given up, because one before it failed. */
+/* True when the chunk is cancelled, because an earlier one failed. */
 bool workitem_is_cancelled(const struct work_item *item);
 
 /* Room for a name that workitem_name writes. */
 #define WORKITEM_NAME_SIZE 32
 
-/* Writes what users know a chunk by, "chunk 3" for the one with index 3, and returns `name`. */
+/* Writes the user's name of a chunk, "chunk 3" for index 3, and returns `name`. */
 const char *workitem_name(size_t index, char name[WORKITEM_NAME_SIZE]);

@@ -1,5 +1,6 @@
-/* distribute.c: writes the files of a batch: into a private folder, and runs the distributor; or to
- * stay, for a build system to run the jobs, and takes the results when the link is run again. */
+/* distribute.c: writes the files of a batch. With a distributor, into a private folder, then runs
+ * it; with a plan, to stay, for a build system that runs the jobs, and takes the results when the
+ * link is run again. */
 #include "distribute/distribute.h"
 
 #include <dirent.h>
@@ -24,13 +25,13 @@
 #include "os/self_exec.h"
 #include "output/output.h"
 
-/* Most bytes that are kept of what a distributor prints. */
+/* Most bytes that are kept of a distributor's output. */
 #define OUTPUT_LIMIT (4u << 20)
 
-/* Largest plan that is read; one of 10,000 jobs has 6 MB. */
+/* Largest plan that is read; a plan of 10,000 jobs has 6 MB. */
 #define PLAN_LIMIT ((size_t)1 << 30)
 
-/* Jobs without a result that are named, when there are many. */
+/* Most jobs without a result that are named in the message. */
 #define MOST_NAMED 8
 
 /* A hash of the words, each with its NUL, so that no two lists of words are the same bytes. */
@@ -93,7 +94,7 @@ static enum link_code write_failed(const char *path)
     return LINK_ENVIRONMENT;
 }
 
-/* Writes `text`, malloc'ed, and frees it. NULL is a failure that was reported. */
+/* Writes `text`, malloc'ed, and frees it. NULL is an error that has been reported. */
 static enum link_code write_text(const char *path, char *text)
 {
     enum link_code code = LINK_FAILED;
@@ -127,7 +128,7 @@ static enum link_code write_inputs(const struct distribute_batch *batch)
     return LINK_OK;
 }
 
-/* How the distributor ended, in words, or NULL when it ended well. */
+/* Describes how the distributor ended; NULL when it succeeded. */
 static const char *describe_end(struct arena *arena, const struct exec_result *result)
 {
     switch (result->end) {
@@ -146,7 +147,7 @@ static const char *describe_end(struct arena *arena, const struct exec_result *r
     return result->code ? arena_printf(arena, "ended with status %d", result->code) : NULL;
 }
 
-/* What a run needs, and what must be let go of behind it. */
+/* The resources of a run. */
 struct run {
     struct distribute_batch *batch;
     struct folder folder;
@@ -174,7 +175,8 @@ static const char *const *make_command(struct run *run, const char *jobs)
     return argv;
 }
 
-/* Seconds that the distributor may take: it may run one job after the other. 0 = no limit. */
+/* Time limit of the distributor in seconds; it may run the jobs one after the other. 0 = no limit.
+ */
 static unsigned time_limit(const struct distribute_batch *batch)
 {
     uint64_t limit = (uint64_t)batch->tool.time_limit * batch->count;
@@ -243,11 +245,11 @@ enum link_code distribute_run(struct distribute_batch *batch)
 
 static const char *folder_of(struct distribute_batch *batch, const char *plan)
 {
-    /* What begins with a dash would be an option to whoever is told of it. */
+    /* A path that begins with a dash would be read as an option. */
     return arena_printf(&batch->arena, "%s%s.d", *plan == '-' ? "./" : "", plan);
 }
 
-/* The digits that a job's files begin with, or the empty text for a name that is not theirs. */
+/* The digits at the beginning of a job's file name, or an empty text for any other name. */
 static struct text stem_of(const char *name)
 {
     return strspn(name, "0123456789abcdef") == JOBFILE_STEM && name[JOBFILE_STEM] == '.'
@@ -255,7 +257,7 @@ static struct text stem_of(const char *name)
                : (struct text){0};
 }
 
-/* A folder that is looked through. */
+/* A folder that is searched. */
 struct sweep {
     DIR *directory;
     struct table stems;
@@ -270,7 +272,7 @@ static void end_sweep(void *argument)
     table_free(&sweep->stems);
 }
 
-/* Removes the files of jobs that the plan no longer has. What cannot be removed does no harm. */
+/* Removes the files of jobs that are no longer in the plan. Failures do no harm. */
 static void remove_others(const struct distribute_batch *batch, const char *folder)
 {
     struct sweep sweep = {.directory = opendir(folder)};
@@ -287,7 +289,7 @@ static void remove_others(const struct distribute_batch *batch, const char *fold
     }
 }
 
-/* Whole or not at all, and only when there is something new. */
+/* Writes the plan whole or not at all, and only if it has changed. */
 static enum link_code write_plan(const char *path, const char *text)
 {
     const struct bytes bytes = {(const uint8_t *)text, strlen(text)};

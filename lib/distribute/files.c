@@ -1,4 +1,4 @@
-/* files.c: read whole, written whole. */
+/* files.c: reads and writes whole files. */
 #include "distribute/files.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static bool read_all(int fd, struct file_contents *contents)
         if (got < 0)
             return false;
         if (got == 0)
-            break; /* somebody has made it shorter */
+            break; /* the file was truncated */
         at += (size_t)got;
     }
     contents->size = at;
@@ -84,7 +84,7 @@ const char *files_why(void)
 bool files_read_as(struct file_contents *contents, const char *path,
                    const struct file_demand *demand)
 {
-    /* A pipe must not keep the link waiting for somebody who writes. */
+    /* Opening a pipe must not block until there is a writer. */
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (demand->is_own ? O_NOFOLLOW : 0));
     int error;
     bool ok;
@@ -135,7 +135,7 @@ bool files_write(const char *path, struct bytes bytes)
 
     if (files_hold(path, bytes))
         return true;
-    unlink(path); /* who reads the old one, or a link to it, is left alone */
+    unlink(path); /* readers of the old file, or of a link to it, are not affected */
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return false;

@@ -1,4 +1,4 @@
-/* files.h: small files that other programs read and write, in folders of the link's own. */
+/* files.h: reads and writes small files that are exchanged with other programs. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,25 +14,25 @@ struct file_contents {
     struct file_version version; /* taken before it was read */
 };
 
-/* Reads a regular file. False, with errno set, when it is not there, is something else, or larger
- * than `limit`. Raises LINK_NO_MEMORY. */
+/* Reads a regular file. False, with errno set, when it is missing, is not a regular file, or is
+ * larger than `limit`. Raises LINK_NO_MEMORY. */
 bool files_read(struct file_contents *contents, const char *path, size_t limit);
 
-/* Why that failed, by errno: strerror's words, or that it is no regular file. */
+/* Why reading failed, by errno: strerror's text, or that it is not a regular file. */
 const char *files_why(void);
 
-/* What a file must be, to be read. */
+/* Conditions on a file that is read. */
 struct file_demand {
     size_t limit; /* most bytes */
-    bool is_own;  /* the path names the file itself, no symbolic link to another */
-    /* Called with up to FILES_HEAD bytes of the beginning of a file that is larger than that, and
-     * its size, before there is memory for the rest: false for what is not wanted. May be NULL. */
+    bool is_own;  /* the path must not be a symbolic link */
+    /* For a file larger than FILES_HEAD bytes: called with these first bytes and the file's size
+     * before memory for the rest is allocated; false = reject it. May be NULL. */
     bool (*begins)(struct bytes head, uint64_t size);
 };
 
 #define FILES_HEAD 64u
 
-/* files_read() of what meets the demand; errno is ENOEXEC where its beginning does not. */
+/* files_read() with conditions; errno is ENOEXEC if `begins` rejects the file. */
 bool files_read_as(struct file_contents *contents, const char *path,
                    const struct file_demand *demand);
 
@@ -42,9 +42,9 @@ void files_watch(const struct file_contents *contents, struct watch *watch, cons
 /* Frees struct file_contents, for CONTEXT_DEFER. */
 void files_cleanup(void *contents);
 
-/* Whether the file is there, with these contents. */
+/* Whether the file exists with these contents. */
 bool files_hold(const char *path, struct bytes bytes);
 
-/* Makes the file, or replaces it. One with the same contents stays as it is. False, with errno set,
- * when that cannot be done; then there is no such file. */
+/* Creates or replaces the file. A file with the same contents is left unchanged. False, with errno
+ * set, on failure; then there is no such file. */
 bool files_write(const char *path, struct bytes bytes);

@@ -1,5 +1,4 @@
-/* job_messages.c: a job's input has a name that nothing else has, so that a line with it is about
- * that job.
+/* job_messages.c: each job's input has a unique name, so a line with that name is about that job.
  */
 #include "distribute/job_messages.h"
 
@@ -12,14 +11,14 @@
 #include "diag/diag.h"
 #include "diag/log_line.h"
 
-/* Lines that explain the failure of a distributor: the last ones. */
+/* Most lines shown as explanation of a distributor's failure: the last ones. */
 #define MOST_NOTES 20
 
-/* While the lines are looked at. */
+/* State while lines are sorted. */
 struct sorting {
     struct distribute_batch *batch;
-    struct table jobs;   /* by the last parts of their inputs' names */
-    size_t name_size;    /* of each of these */
+    struct table jobs;   /* by the file names of their inputs */
+    size_t name_size;    /* length of these names */
     struct buffer *logs; /* one per job, in the batch's arena */
 };
 
@@ -32,7 +31,7 @@ static void free_sorting(void *argument)
     table_free(&sorting->jobs);
 }
 
-/* The job whose input the line names, or TABLE_NONE. A name stands behind a slash. */
+/* The job whose input the line names, or TABLE_NONE. The name follows a slash. */
 static uint32_t find_job(const struct sorting *sorting, struct text line)
 {
     const char *slash = line.data, *end = line.data + line.size;
@@ -72,7 +71,7 @@ static void sort_lines(struct sorting *sorting)
     }
 }
 
-/* A log is all that was said of the job only when nobody knows of whom else the rest is. */
+/* Hands the logs to the jobs. A log is complete only if every line could be attributed. */
 static void hand_over(struct sorting *sorting)
 {
     for (size_t i = 0; i < sorting->batch->count; i++) {
@@ -103,7 +102,7 @@ void job_messages_attribute(struct distribute_batch *batch)
     hand_over(&sorting);
 }
 
-/* What is behind the last of the lines that are not shown. */
+/* The last `most` lines of the text. */
 static struct text last_lines(struct text text, size_t most)
 {
     size_t at = text.size;

@@ -1,4 +1,4 @@
-/* job_report.c: one line, and the log as it is. */
+/* job_report.c: one line, followed by the log. */
 #include "distribute/job_report.h"
 
 #include <limits.h>
@@ -25,7 +25,7 @@ void job_report_write(struct buffer *out, const struct job_report *report)
     buffer_text(out, report->log);
 }
 
-/* Takes a number and the character behind it off *rest. */
+/* Removes a number and the character after it from *rest. */
 static bool take_number(struct text *rest, struct text end, uint64_t *number)
 {
     return text_scan_number(rest, number) && text_skip(rest, end);

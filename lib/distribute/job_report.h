@@ -1,9 +1,9 @@
-/* job_report.h: what minilink, as a tool on another machine, says of its job beside the cubin.
+/* job_report.h: the report that minilink, as a tool on another machine, writes beside the cubin.
  *
- * A line
+ * It has a line
  *     minilink-report 1 CODE INPUT OUTPUT BYTES
- * and the log of BYTES bytes behind it: the result code, XXH3-128 of what it has read and of what
- * it has written (32 hexadecimal digits each; of nothing where nothing was written). */
+ * followed by the log of BYTES bytes. CODE is the result code; INPUT and OUTPUT are XXH3-128 of the
+ * bytes read and written (32 hexadecimal digits each; of nothing if nothing was written). */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 /* Room for a hash in hexadecimal digits. */
 #define JOB_REPORT_HASH_SIZE 33
 
-/* A view into the file, or what one is made of. */
+/* Views into a report's file, or the data for a new one. */
 struct job_report {
     int code; /* enum link_code */
     char input[JOB_REPORT_HASH_SIZE], output[JOB_REPORT_HASH_SIZE];
@@ -27,5 +27,5 @@ const char *job_report_hash(struct bytes bytes, char hash[JOB_REPORT_HASH_SIZE])
 
 void job_report_write(struct buffer *out, const struct job_report *report);
 
-/* False for bytes that are no whole report. */
+/* False when the bytes are not a complete report. */
 bool job_report_read(struct job_report *report, struct bytes file);

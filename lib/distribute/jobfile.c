@@ -1,5 +1,5 @@
-/* jobfile.c: makes the job file and the facts of each job; knows a job file by the names of its
- * outputs. */
+/* jobfile.c: makes the job file and the facts file of each job; recognises a job file by the names
+ * of its outputs. */
 #include "distribute/jobfile.h"
 
 #include <string.h>
@@ -11,11 +11,11 @@
 
 struct maker {
     const struct distribute_batch *batch;
-    struct arena arena;   /* for words that are put together */
+    struct arena arena;   /* for composed words */
     const char *not_utf8; /* the first string that JSON cannot hold */
 };
 
-/* The string as a view; an empty one where JSON cannot hold it. */
+/* The string as a view; an empty one if JSON cannot hold it. */
 static struct text checked(struct maker *maker, const char *string)
 {
     if (escape_is_utf8(text_of(string)))
@@ -70,7 +70,7 @@ static void add_job(struct maker *maker, struct json_t *jobs, const struct distr
 static void add_jobs(struct maker *maker, struct json_t *root)
 {
     const struct distribute_batch *batch = maker->batch;
-    const char *output = batch->distribution->output; /* none where it stays in memory */
+    const char *output = batch->distribution->output; /* NULL if the output stays in memory */
     struct json_t *common = json_tree_add_object(root, "common");
     struct json_t *jobs = json_tree_add_array(root, "jobs"), *inputs;
 
@@ -103,7 +103,7 @@ static void add_facts(struct maker *maker, struct json_t *root, const struct dis
     json_tree_set_exact(facts, "log", checked(maker, job->log_path));
 }
 
-/* The text of what has been made. NULL when it cannot be. */
+/* The JSON text. NULL on failure. */
 static char *text_of_tree(const struct maker *maker, const struct json_t *root)
 {
     struct buffer text = {0};
@@ -131,7 +131,7 @@ char *jobfile_make(const struct distribute_batch *batch, const struct distribute
     return text_of_tree(&maker, root);
 }
 
-/* The files that `text` names as outputs of jobs, by the digits that they begin with. */
+/* Finds the files that `text` names as outputs of jobs, by the digits at their beginning. */
 static void find_outputs(struct text text, const char *suffix, struct table *stems)
 {
     static const char digits[] = "0123456789abcdef";
@@ -149,7 +149,7 @@ static void find_outputs(struct text text, const char *suffix, struct table *ste
     }
 }
 
-/* What is different, or NULL. */
+/* Describes the difference, or NULL. */
 static const char *compare(const struct table *there, struct distribute_batch *batch)
 {
     const struct distribute_job *other = NULL;

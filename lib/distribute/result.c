@@ -1,5 +1,6 @@
-/* result.c: the report, if the tool writes one, says what the cubin must be; else it is looked at
- * alone, and the log is what a distributor has kept of the job's messages. */
+/* result.c: reads a job's result. If the tool writes a report, that has the cubin's hash; else the
+ * cubin is checked by itself, and the log is the one that a distributor kept of the job's messages.
+ */
 #include "distribute/distribute.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include "distribute/files.h"
 #include "distribute/job_report.h"
 
-/* Largest output that is taken over; a real one is a few MiB. */
+/* Largest output that is accepted; a real one is a few MiB. */
 #define OUTPUT_LIMIT ((size_t)2 << 30)
 
 /* Most bytes of messages that are taken of one job. */
@@ -21,7 +22,7 @@ static void set_wrong(struct distribute_job *job, const char *why)
     job->why = why;
 }
 
-/* Codes of another version may mean anything. */
+/* Maps the code: codes of another version could mean anything. */
 static enum link_code known_code(int code)
 {
     switch (code) {
@@ -37,7 +38,7 @@ static enum link_code known_code(int code)
     }
 }
 
-/* Hands the log to the job. A NUL in it would end it early. */
+/* Hands the log to the job. Replaces NULs, which would end it early. */
 static void take_log(struct distribute_job *job, struct text log)
 {
     job->log = log.size ? malloc(log.size + 1) : NULL;
@@ -50,7 +51,7 @@ static void take_log(struct distribute_job *job, struct text log)
     job->is_log_known = true;
 }
 
-/* A result's parts while it is looked at. */
+/* The parts of a result while it is checked. */
 struct looking {
     struct file_contents report, output, log;
 };
@@ -74,7 +75,7 @@ static const char *unreadable(struct distribute_batch *batch, const char *path)
     return arena_printf(&batch->arena, "'%s' cannot be read: %s", path, strerror(errno));
 }
 
-/* Takes the output over, if it may be believed. */
+/* Takes the output, if it is valid. */
 static void take_output(struct distribute_batch *batch, struct distribute_job *job,
                         struct looking *looking)
 {
@@ -111,7 +112,7 @@ static bool read_output(struct distribute_batch *batch, struct distribute_job *j
     return false;
 }
 
-/* Of a tool that reports: nothing is believed without its report. */
+/* For a tool that writes reports: a result without a report is not trusted. */
 static void take_reported(struct distribute_batch *batch, struct distribute_job *job,
                           struct looking *looking)
 {
@@ -147,8 +148,9 @@ static void take_reported(struct distribute_batch *batch, struct distribute_job 
         take_output(batch, job, looking);
 }
 
-/* Of any other tool: its output says whether it has succeeded; a log beside it, which distributors
- * may write, is of the job alone. A link would show what somebody else wrote. */
+/* For any other tool: the output shows whether it has succeeded; a log beside it, which
+ * distributors may write, belongs to the job alone. A symbolic link is not followed, as it would
+ * show somebody else's file. */
 static void take_unreported(struct distribute_batch *batch, struct distribute_job *job,
                             struct looking *looking)
 {

@@ -1,5 +1,5 @@
-/* verify_cubin.c: a cubin that a machine has written which may have died meanwhile. cubin_read
- * looks at all of it, as the merge will. */
+/* verify_cubin.c: checks a cubin from another machine, which may have died while writing.
+ * cubin_read checks all of it, as the merge will. */
 #include "distribute/verify_cubin.h"
 
 #include <elf.h>
@@ -13,10 +13,10 @@
 #include "input/rawcode.h"
 #include "minilink/assembler.h"
 
-/* What cubin_read is told that the cubin is called. */
+/* The cubin's name for cubin_read. */
 #define NAME "result"
 
-/* A cubin that cubin_read takes has all its parts inside the file. */
+/* One call of cubin_read; a cubin that it accepts has all its parts inside the file. */
 struct reading {
     struct cubin cubin;
     struct bytes data;
@@ -31,7 +31,7 @@ static enum link_code read_cubin(void *argument)
     return LINK_OK;
 }
 
-/* What an error of cubin_read said, without what stands in front of the message. */
+/* The text of an error of cubin_read, without the prefix of the message. */
 static const char *message_of(struct arena *arena, const struct diag_sink *sink)
 {
     struct text text = buffer_view(&sink->text);
@@ -90,7 +90,7 @@ static void free_reading(void *reading)
     cubin_free(&((struct reading *)reading)->cubin);
 }
 
-/* What is smaller may as well be read. */
+/* Smaller files are simply read. */
 #define SMALL (UINT64_C(1) << 20)
 
 bool verify_cubin_begins(struct bytes head, uint64_t size)
