@@ -1,7 +1,7 @@
 /* back.c: the stages from the chunks' cubins to the files.
  *
- * What is linked decides what becomes of the cubins: joined into one and merged with those of
- * members, or, where the assembler has made the whole program, taken as they are. */
+ * Depending on the inputs, the chunks' cubins are joined into one and merged with those of members,
+ * or, if the assembler made the whole program, used unchanged. */
 #include "base/context.h"
 #include "cubin/empty.h"
 #include "cubin/format.h"
@@ -16,8 +16,8 @@
 #include "link/whole_program.h"
 #include "output/output.h"
 
-/* Whether the only chunk is libnvJitLink's PTX, unchanged. Measured: nvlink merges its cubin as it
- * is, frames and data in the assembler's order, its code for other targets with it. */
+/* Whether the only chunk is libnvJitLink's PTX, unchanged. Measured: nvlink merges its cubin
+ * unchanged: frames and data in the assembler's order, and code for other targets included. */
 static bool is_lto_cubin(const struct link *link, const struct chunks *chunks,
                          const struct assembled *assembled)
 {
@@ -75,8 +75,9 @@ static bool read_chunks(const struct link *link, const struct chunks *chunks,
     return ok;
 }
 
-/* The built-in assembler's code can be linked with a GPU's, to try things out, but nothing runs the
- * result. For libcudadevrt, which nvcc names and not the user, that is no warning but a caution. */
+/* The built-in assembler's code can be linked with GPU code, to try things out, but nothing can run
+ * the result. For libcudadevrt, which nvcc names and not the user, this is a caution instead of a
+ * warning. */
 static void warn_of_mixture(const struct link *link, const struct cubin *joined)
 {
     static const char text[] = "'%s' is machine code for a GPU, linked with code of the built-in "
@@ -99,7 +100,7 @@ static void warn_of_mixture(const struct link *link, const struct cubin *joined)
         diag_caution(text, system);
 }
 
-/* A whole program that the assembler made an executable of is the link's result as it is. */
+/* Takes an executable that the assembler made of the whole program as the link's result. */
 static bool take_finished(const struct link *link, const struct chunks *chunks,
                           const struct assembled *assembled, struct merged *merged)
 {
@@ -177,15 +178,15 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
     return true;
 }
 
-/* A list and its file, which gets its name after the image has its own. */
+/* A list and its file, which is renamed to its final name after the image. */
 struct list_file {
-    const char *path; /* NULL = it is not wanted */
+    const char *path; /* NULL = not requested */
     struct buffer text;
     struct output output;
 };
 
 struct list_files {
-    struct output result; /* what they are about */
+    struct output result; /* the result that the lists describe */
     struct list_file modules, dependencies;
     struct arena arena;
 };
@@ -264,7 +265,7 @@ static bool put_result(const struct link *link, const struct results *results,
     bool ok = product ? output_open_memory(output, &product->bytes)
                       : output_open(output, link->request->output);
 
-    /* A device or pipe is written at once: look for changed inputs before. */
+    /* A device or pipe is written directly: check for changed inputs before. */
     ok = ok && (product || output->temporary || state_check_changes(link)) &&
          append_result(link, results, output) && output_finish(output);
     if (product)
@@ -284,9 +285,8 @@ static bool list_dependencies(const struct link *link, const struct assembler *a
     return diag_blame(LINK_USAGE);
 }
 
-/* Writes the result, if there is one, the lists that are wanted, and what is told of the
- * link. All of them are complete before the first has its name, and the result's comes behind what
- * is told of it and before the lists. */
+/* Writes the result, if there is one, the requested lists and the reports. All are complete before
+ * the first gets its final name. The reports are renamed first, then the result, then the lists. */
 static bool write_files(const struct link *link, const struct results *results, bool has_result)
 {
     struct list_files lists = {
@@ -307,16 +307,16 @@ static bool write_files(const struct link *link, const struct results *results, 
          list_begin(&lists.dependencies) &&
          (!has_result || put_result(link, results, &lists.result)) &&
          observe_fill(link->observation);
-    /* The inputs have been looked at for the last time. */
+    /* Inputs are checked for changes for the last time. */
     ok = ok && state_check_changes(link);
     ok = ok && observe_commit(link->observation) && output_commit(&lists.result) &&
          output_commit(&lists.modules.output) && output_commit(&lists.dependencies.output);
     return ok || (is_listed && diag_blame(LINK_ENVIRONMENT));
 }
 
-/* Measured on nvlink 13.0 with -arch=compute_NN, for which nvcc -rdc=true -arch=compute_NN asks it:
- * the inputs are looked through, no program is made, and the only file is the list of module ids.
- * nvcc names no other. */
+/* Measured on nvlink 13.0 with -arch=compute_NN, which nvcc -rdc=true -arch=compute_NN passes to
+ * it: nvlink reads the inputs, makes no program, and writes only the list of module ids, the only
+ * file that nvcc names. */
 bool back_end_virtual(const struct link *link, const struct results *results)
 {
     diag_verbose(
@@ -326,8 +326,8 @@ bool back_end_virtual(const struct link *link, const struct results *results)
            (diag_error_count() == link->errors_before && write_files(link, results, false));
 }
 
-/* Writes the program as one module. Debug sections that describe all of a module cannot share a
- * text with another one. */
+/* Writes the program as one module. A module with debug sections that describe all of it cannot
+ * share a text with another one. */
 static bool emit_ptx(const struct link *link, const struct results *results)
 {
     if (results->cut.chunks.count != 1 || link->member_cubin_count > 0) {

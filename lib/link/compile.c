@@ -1,4 +1,4 @@
-/* compile.c: LTO-IR, by libnvJitLink, and LLVM bitcode, by libLLVM, become PTX. */
+/* compile.c: compiles LTO-IR (by libnvJitLink) and LLVM bitcode (by libLLVM) to PTX. */
 #include <elf.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "ptx/module.h"
 #include "ptx/types.h"
 
-/* And the program that runs it in a child: a program finds itself even when its file has been
- * replaced; a library runs what it finds. */
+/* Watches the library and the program that runs it in a child. A program finds itself even when its
+ * file has been replaced; a library runs the program that it finds. */
 static void watch_library(const struct link *link, const char *library)
 {
     char path[PATH_MAX];
@@ -46,13 +46,13 @@ static bool find_nvjitlink(struct link *link)
 
 bool compile_find_libraries(struct link *link)
 {
-    /* Whether it is needed is known once members have been selected. */
+    /* Whether it is needed is known only after members have been selected. */
     if (members_have(&link->members, FATBIN_BITCODE))
         bitcode_find_library(&link->llvm.path, link->request->llvm);
     return find_nvjitlink(link);
 }
 
-/* Bitcode that takes part needs its library; else the link does not depend on it. */
+/* Bitcode that takes part needs libLLVM; without bitcode the link does not depend on it. */
 static bool check_llvm(struct link *link)
 {
     if (link->members.bitcode_count == 0) {
@@ -68,7 +68,7 @@ static bool check_llvm(struct link *link)
     return true;
 }
 
-/* libnvvm and LLVM have resolved the names of what they link before it is PTX. */
+/* libnvvm and LLVM resolve names before their result is PTX, so renames would come too late. */
 static bool check_renames(const struct link *link)
 {
     if (!link->request->renames || (link->members.lto_count == 0 &&
@@ -84,8 +84,8 @@ bool compile_check(struct link *link)
     return check_llvm(link) && check_renames(link);
 }
 
-/* Names that code other than LLVM bitcode defines for others or refers to, each once, in the order
- * of the link: for the passes that make all else internal. */
+/* Names that code other than LLVM bitcode exports or refers to, each once, in the order of the
+ * link: for the passes that make all other symbols internal. */
 struct other_names {
     const struct link *link;
     struct arena arena;
@@ -126,8 +126,8 @@ static void add_cubin(struct other_names *names, const struct cubin *cubin)
             add_name(names, cubin->symbols[i].name);
 }
 
-/* Of PTX, cubins (which have been read) and the PTX of LTO-IR. Stops at PTX that cannot be read,
- * which linking it will report. */
+/* Collects the names of PTX, cubins (which have been read) and the PTX of LTO-IR. Stops at
+ * unreadable PTX, which linking it will report. */
 static enum link_code collect_names(void *argument)
 {
     struct other_names *names = argument;
@@ -157,7 +157,7 @@ static void free_names(void *argument)
     arena_free(&names->arena);
 }
 
-/* How compilations run, by the library that has this name in messages. */
+/* The settings of compilations by the library with this name in messages. */
 static struct lto_request lto_request_of(const struct link *link, struct compiler *compiler,
                                          const char *name)
 {
@@ -188,7 +188,7 @@ static struct lto_request lto_request_of(const struct link *link, struct compile
     };
 }
 
-/* What the failed stage leaves. */
+/* Reports how the stage failed. */
 static bool lto_ended(enum link_code code, const char *what)
 {
     if (code == LINK_NVVM_ERROR)

@@ -1,11 +1,10 @@
-/* dependencies.c: the files that a link read, in the order in which it came to them.
+/* dependencies.c: the files that a link read, in the order in which it read them.
  *
- * Names are quoted for make and ninja. Measured with GNU make 4.3 and ninja 1.11: both read a
- * blank,
- * `#` and `:` behind a backslash, behind 2n + 1 of them where n are the name's own, and two dollar
- * signs as one. make alone reads tabs, `|`, quotes, `<`, `&` and control characters, and a bracket
- * that would match another file behind a backslash. make does not read line ends and semicolons,
- * behind which it would run the rest as a command, wildcards, `~` at the beginning, and blanks and
+ * Names are quoted for make and ninja. Measured with GNU make 4.3 and ninja 1.11. Both read a
+ * blank, `#` and `:` after a backslash (after 2n + 1 of them if the name itself has n), and two
+ * dollar signs as one. Only make reads tabs, `|`, quotes, `<`, `&`, control characters, and, after
+ * a backslash, a bracket that would match another file. make cannot read line ends and semicolons,
+ * after which it would run the rest as a command, wildcards, `~` at the beginning, and blanks and
  * backslashes at the end; nor a target with `=` or `%`. */
 #include "link/dependencies.h"
 
@@ -16,11 +15,11 @@
 #include "base/context.h"
 #include "diag/diag.h"
 
-/* What ninja's reader of depfiles takes for a part of a name, beside letters, digits and bytes
- * beyond ASCII; the last three only as they are written here. */
+/* Characters that ninja's depfile parser accepts in a name, beside letters, digits and bytes beyond
+ * ASCII; the last three only as they are quoted here. */
 static const char ninja_marks[] = "+,/_:.~()}{%=@[]!-\\ #$";
 
-/* What stands behind a backslash is read in one way by make and in another by ninja. */
+/* Characters that make and ninja read differently after a backslash. */
 static const char told_apart[] = "#:%|[=~$";
 
 static bool is_plain(char c)
@@ -42,13 +41,13 @@ static bool is_for_ninja(const char *name)
     return true;
 }
 
-/* "lib(member)" is a member of an archive. */
+/* True for "lib(member)": make treats it as a member of an archive. */
 static bool is_archive_member(const char *name, size_t size)
 {
     return size > 0 && name[size - 1] == ')' && strchr(name, '(');
 }
 
-/* Whether make takes another file for it: "a[b].ptx" is "ab.ptx", too, where there is one. */
+/* Whether make would also match another file: "a[b].ptx" also matches "ab.ptx", if that exists. */
 static bool matches_another(const char *name)
 {
     glob_t found = {0};
@@ -63,7 +62,7 @@ static bool matches_another(const char *name)
     return is_other;
 }
 
-/* Why make cannot read it, or NULL. */
+/* The reason why make cannot read the name, or NULL. */
 static const char *fault_for_make(const char *name)
 {
     size_t size = strlen(name);
@@ -87,7 +86,8 @@ static const char *fault_for_make(const char *name)
     return is_archive_member(name, size) ? "a part in parentheses at its end" : NULL;
 }
 
-/* A pattern, a variable and a group of targets begin as rules do. */
+/* The reason why make cannot read the name as a target, or NULL: patterns, variables and groups of
+ * targets begin like rules. */
 static const char *fault_as_target(const char *name)
 {
     size_t size = strlen(name);
@@ -110,7 +110,7 @@ static bool check_name(const char *name, const char *fault)
     return !fault;
 }
 
-/* The target of a rule may not be taken for a variable, nor its first file. */
+/* Checks that make takes neither the target nor the first file for a variable. */
 static bool check_names(const char *target, const char *const *files, size_t count)
 {
     const char *fault = fault_for_make(target);
@@ -158,9 +158,8 @@ static void put_files(struct buffer *out, const char *const *files, size_t count
     }
 }
 
-/* Appends "TARGET: FILES", and a rule for each file, so that one that is gone is no error. False,
- * and a fatal diagnostic, when a name is nothing that make reads; one that make alone reads is a
- * warning. */
+/* Appends "TARGET: FILES", and a rule for each file, so that a missing file is no error. False, and
+ * a fatal diagnostic, when make cannot read a name; a name that only make can read is a warning. */
 static bool write_rule(struct buffer *out, const char *target, const char *const *files,
                        size_t count)
 {
@@ -169,7 +168,8 @@ static bool write_rule(struct buffer *out, const char *target, const char *const
     put_name(out, target);
     buffer_char(out, ':');
     put_files(out, files, count, false);
-    put_files(out, files, count, true); /* "target: name=value" is a variable of the target */
+    put_files(out, files, count,
+              true); /* "target: name=value" would set a variable of the target */
     buffer_char(out, '\n');
     for (size_t i = 0; i < count; i++) {
         if (fault_as_target(files[i]))
@@ -181,7 +181,7 @@ static bool write_rule(struct buffer *out, const char *target, const char *const
     return true;
 }
 
-/* The files so far, to name each once. */
+/* The files so far, so that each is named once. */
 struct dependencies {
     struct arena arena;
     struct table seen;
@@ -197,8 +197,8 @@ static void free_dependencies(void *argument)
     arena_free(&files->arena);
 }
 
-/* nvcc's own files between its steps, which are gone when it ends: each would make the rule's
- * target older than a file that is not there. */
+/* True for nvcc's temporary files, which are gone when it ends: each would make the rule's target
+ * older than a missing file. */
 static bool is_of_nvcc(const char *path)
 {
     return strncmp(basename(path), "tmpxft_", 7) == 0;

@@ -1,9 +1,9 @@
-/* exact.c: joins chunks to one program, and checks that the assembler would have made the same.
+/* exact.c: joins chunks to one program, and checks that the assembler would have made the same one.
  *
- * The join compares what all chunks must have in common. But the order of bank 4 depends on which
- * kernel calls which function of the driver (split/closing.c). The splitter has read these calls in
- * the PTX; the assembler drops calls that are never made. So the order is worked out again from the
- * calls in the cubin, and compared. */
+ * The join compares the parts that all chunks must share. But the order of bank 4 depends on which
+ * kernel calls which function of the driver (split/closing.c). The splitter reads these calls from
+ * the PTX, and the assembler drops calls that are never made. So the order is computed again from
+ * the calls in the cubin, and compared. */
 #include "link/exact.h"
 
 #include <string.h>
@@ -16,13 +16,13 @@
 #include "diag/diag.h"
 #include "join/exact_join.h"
 
-/* What is known while the order of bank 4 is checked. */
+/* State of the check of bank 4's order. */
 struct bank {
     const struct chunks *chunks;
     struct arena *arena;
     struct cubin cubin;
-    struct table functions; /* of the driver: to their places in chunks->driver_functions */
-    struct table symbols;   /* of the cubin: to their sections */
+    struct table functions; /* driver functions, to their places in chunks->driver_functions */
+    struct table symbols;   /* the cubin's symbols, to their sections */
     uint64_t *calls;        /* by section: driver functions that its code calls */
     uint8_t *actual;        /* entries of the bank: function + 1, or 0 for a variable */
     size_t actual_count;
@@ -35,7 +35,7 @@ static uint32_t driver_function(const struct bank *bank, uint32_t symbol)
                : TABLE_NONE;
 }
 
-/* The first part of the call graph: caller and callee, up to the mark of the second. */
+/* Reads the first part of the call graph: caller and callee, up to the mark of the second part. */
 static void read_calls(struct bank *bank)
 {
     uint32_t section = cubin_section_find(&bank->cubin, TEXT(".nv.callgraph"));
@@ -82,7 +82,7 @@ static void read_bank(struct bank *bank)
     }
 }
 
-/* Takes the functions of `wanted` off the bank at *at, in the order of their declarations. */
+/* Consumes the functions of `wanted` from the bank at *at, in the order of their declarations. */
 static bool take_functions(const struct bank *bank, uint64_t wanted, size_t *at)
 {
     for (uint32_t i = 0; wanted >> i; i++)
@@ -94,8 +94,8 @@ static bool take_functions(const struct bank *bank, uint64_t wanted, size_t *at)
     return true;
 }
 
-/* Kernels are the program's, the last one first. Without a bank, as in code of the built-in
- * assembler, there is no order. */
+/* Kernels are visited in program order, last first. Without a bank, as in code of the built-in
+ * assembler, there is no order to check. */
 static bool has_order(const struct bank *bank)
 {
     uint64_t seen = 0;
@@ -133,7 +133,7 @@ static void free_bank(void *argument)
     cubin_free(&bank->cubin);
 }
 
-/* Whether bank 4 has the order that the calls of all kernels lead to. */
+/* Whether bank 4 has the order that results from the calls of all kernels. */
 static bool check_bank(struct bytes program, const struct chunks *chunks, struct arena *arena)
 {
     struct bank bank = {.chunks = chunks, .arena = arena};
@@ -193,7 +193,7 @@ bool exact_make_program(struct buffer *image, const struct chunks *chunks,
     return false;
 }
 
-/* The first section of `whole` that differs, by name, contents and place in the list. */
+/* The first section of `whole` that differs by name, contents or place in the list. */
 static struct text first_difference(const struct cubin *program, const struct cubin *whole)
 {
     for (size_t i = 1; i < whole->section_count; i++) {

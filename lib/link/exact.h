@@ -1,8 +1,8 @@
-/* exact.h: the chunks of an exact split on their way to one program.
+/* exact.h: joins the chunks of an exact split to one program.
  *
- * Each chunk's cubin is a whole program with a share of the kernels; joined they are what the
- * assembler would have made of all. What they share must be the same in all of them, which is
- * looked at; where it is not, the program is assembled in one piece. */
+ * Each chunk's cubin is a whole program with a share of the kernels; joined, they are what the
+ * assembler would have made of all kernels. The parts that they share must be the same in all of
+ * them, which is checked; if they are not, the program is assembled in one piece. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,11 +11,11 @@
 #include "base/buffer.h"
 #include "link/state.h"
 
-/* Joins `cubins`, those of `chunks`, to the program's, in `image`. False where they do not fit
+/* Joins `cubins`, those of `chunks`, into the program's, in `image`. False when they do not fit
  * together; *why then says how ("chunk 2 has another .nv.constant3"), in `arena`. */
 bool exact_make_program(struct buffer *image, const struct chunks *chunks,
                         const struct cubins *cubins, struct arena *arena, const char **why);
 
-/* Compares the program made of chunks with `whole`, what the assembler made of all at once
+/* Compares the program made of chunks with `whole`, which the assembler made of all kernels at once
  * (--verify-split). False, and an error that names the first section that differs. */
 bool exact_verify(struct bytes program, struct bytes whole);

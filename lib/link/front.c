@@ -1,7 +1,7 @@
-/* front.c: the stages up to the program, but for compile.c.
+/* front.c: the stages up to the program, except compile.c.
  *
- * Members are chosen, LTO-IR becomes PTX, machine code is read, PTX is linked. Whether
- * libcudadevrt takes part is decided last: only then is it known whether anything calls it. */
+ * Selects members, has LTO-IR compiled, reads machine code, and links PTX. Whether libcudadevrt
+ * takes part is decided last: only then is it known whether anything calls it. */
 #include "base/context.h"
 #include "diag/diag.h"
 #include "link/member_cubins.h"
@@ -53,7 +53,7 @@ static bool select_members(struct link *link)
         return false;
     wanted.link_lto = link->nvjitlink.path != NULL;
     wanted.link_bitcode = options->lto && link->llvm.path;
-    wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
+    wanted.prefer_ptx &= !wanted.link_lto; /* as in nvlink, machine code is used as it is */
     if (!members_select(&link->members, &wanted) || !compile_check(link))
         return false;
     if (request->is_virtual)
@@ -72,8 +72,9 @@ static bool select_members(struct link *link)
     return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
 }
 
-/* Measured: nvlink assembles all that libnvvm left, and drops the dead when it merges that with
- * other cubins, which shows in .debug_frame. What only the dead refer to need not be defined. */
+/* Measured: nvlink assembles everything that libnvvm left, and drops dead code when it merges the
+ * result with other cubins, which shows in .debug_frame. Symbols that only dead code refers to need
+ * not be defined. */
 static bool is_left_as_is(const struct link *link)
 {
     return link->members.lto_count > 0 && link->members.ptx_count == 0 && !state_is_split(link);
@@ -125,7 +126,7 @@ static bool link_program(struct link *link)
     return program_link(&link->program, sources, count, &wanted);
 }
 
-/* Before anything is written. */
+/* Runs before anything is written. */
 static bool check_paths(struct link *link)
 {
     if (overwrite_check(link->request, &link->inputs))
@@ -224,7 +225,7 @@ static void mark_defined(struct table *names, const struct link *link, uint32_t 
         }
 }
 
-/* Linkers for host code do not warn; but device code's names are mangled, and easily mistyped. */
+/* Host linkers do not warn here; but names of device code are mangled and easily mistyped. */
 static void warn_of_unknown(const struct link *link)
 {
     const char *const *undefined = link->request->undefined;
@@ -258,7 +259,7 @@ bool front_link(struct link *link)
     return ok;
 }
 
-/* The inputs' PTX is not read again, so that their pages can go. Cubins are read again: a link of
+/* The inputs' PTX is not read again, so its pages can be released. Cubins are read again: a link of
  * cubins alone keeps its pages. */
 void front_release(struct link *link)
 {

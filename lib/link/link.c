@@ -2,10 +2,9 @@
  *
  *     inputs -> members -> agreement -> program -> chunks -> cubins -> image -> file
  *
- * This file says in which order the stages run, and what is fixed from there on. A stage tells what
- * it did under -vv and to the observation (--report, -time, ...), and has reported every error when
- * it returns false.
- */
+ * This file has the order of the stages, and what is final after each. A stage reports what it did
+ * under -vv and to the observation (--report, -time, ...); when it returns false it has reported
+ * every error. */
 #include "link/link.h"
 
 #include "base/context.h"
@@ -28,8 +27,8 @@ static bool begin(const struct link *link, const char *doing)
     return !cancellation_is_set(link->request->stop);
 }
 
-/* Merges. Under --fit-registers a merge may ask for fewer registers: the chunks are assembled again
- * with these, and merged once more. */
+/* Merges. Under --fit-registers a merge can ask for fewer registers: the chunks are then assembled
+ * again with that limit, and merged once more. */
 static bool merge(const struct link *link, struct results *results)
 {
     const struct cut *cut = &results->cut;
@@ -60,7 +59,7 @@ static bool run_stages(struct link *link, struct results *results)
 
     if (!front_select(link))
         return false;
-    /* Which code takes part, and the target, are settled. */
+    /* The participating code and the target are final. */
 
     if (link->request->is_virtual)
         return back_end_virtual(link, results);
@@ -127,7 +126,7 @@ static enum link_code run(void *argument)
     link->observation = observe_open(&link->request->observe, &observed);
     link->cache = cache_open(&link->request->cache, link->watch);
     ok = run_stages(link, &running->results);
-    /* The errors may all come from an input that has changed meanwhile. */
+    /* All errors may come from an input that has changed in the meantime. */
     if (!ok && !cancellation_is_set(link->request->stop))
         state_check_changes(link);
     cache_finish(link->cache);

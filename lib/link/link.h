@@ -23,8 +23,8 @@
 
 #define MINILINK_VERSION "0.1.0"
 
-/* A word of the command line that runs a link again: `text`, and where the tar has the file `path`
- * (NULL = none). */
+/* A word of the command line that repeats a link: `text`, and the place of the file `path` in the
+ * tar (NULL = no file). */
 struct reproduce_word {
     const char *text;
     const char *path;
@@ -34,15 +34,15 @@ struct renames;       /* base/renames.h */
 struct kernel_report; /* merge/merge.h */
 struct cancellation;  /* os/cancellation.h */
 
-/* A link's result in memory, and what is known of it. Start with {0}. */
+/* A link's result in memory, and facts about it. Start with {0}. */
 struct link_product {
-    struct buffer bytes;           /* of the cubin, or the PTX, and a NUL */
-    size_t size;                   /* without the NUL */
-    struct kernel_report *kernels; /* in the order of the symbols; device functions among them;
-                                      their names end with a NUL */
+    struct buffer bytes; /* the cubin, or the PTX, and a NUL */
+    size_t size;         /* without the NUL */
+    struct kernel_report
+        *kernels; /* in symbol order, including device functions; names end with a NUL */
     size_t kernel_count;
-    struct arena arena; /* for these */
-    bool wants_chunk;   /* the assembler's cubin is wanted, too, where there is one chunk: */
+    struct arena arena; /* for the reports */
+    bool wants_chunk;   /* also return the assembler's cubin, if there is one chunk: */
     struct buffer chunk;
 };
 
@@ -52,9 +52,9 @@ struct link_request {
     const char *const *library_paths;
     size_t library_path_count;
     bool from_compiler;           /* nvcc made the command line: see input/library.h */
-    const char *output;           /* path; NULL with dry_run, and where there is a product */
-    struct link_product *product; /* where the result goes instead of a file; or NULL */
-    struct cancellation *stop;    /* set when the link is no longer wanted; or NULL */
+    const char *output;           /* path; NULL with dry_run, and if there is a product */
+    struct link_product *product; /* receives the result instead of a file; or NULL */
+    struct cancellation *stop;    /* cancellation flag of the link; or NULL */
     bool reads_files; /* read files, do not map them: a library has no handler for SIGBUS */
     const char *keep; /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
     const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
@@ -63,13 +63,13 @@ struct link_request {
     size_t reproduce_word_count;
     const char *dependency_file;       /* --dependency-file: see link/dependencies.h; or NULL */
     const char *dependency_target;     /* --dependency-target, or NULL */
-    const char *const *response_files; /* that the command line was read from */
+    const char *const *response_files; /* files that the command line was read from */
     size_t response_file_count;
-    const struct watch *response_watch; /* which versions of them were read; or NULL */
+    const struct watch *response_watch; /* versions of them that were read; or NULL */
     enum progress_use progress;         /* --progress */
     struct observe_request observe;     /* -time, --time-trace, --report, --map, --stats */
     struct arch arch;                   /* sm = 0: from the inputs */
-    bool is_virtual;                    /* -arch=compute_NN: no program is made */
+    bool is_virtual;                    /* -arch=compute_NN: make no program */
     struct option_request options;
     struct assembler_request assembler;
     struct distribution distribution;     /* --distributor, --emit-plan, --resume-plan */
@@ -92,18 +92,19 @@ struct link_request {
     bool has_inflation_limit;             /* --decompression-limit was given: */
     uint64_t inflation_limit;             /* most bytes of PTX to decompress, and of cubins;
                                              0 = no limit */
-    uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
+    uint32_t thread_limit; /* --threads: most threads in use at any time; 0 = no limit */
     enum jobserver_use jobserver;
-    bool keep_going;                /* --keep-going: report every chunk that cannot be assembled */
-    enum split_mode split_mode;     /* --split-mode */
-    bool verify_split;              /* --verify-split: assemble in one piece too, and compare */
-    enum split_policy split_policy; /* --split-policy; unsaid: stable with a cache, else balanced */
-    bool explain_split;             /* --explain-split: print what is in each chunk, and why */
-    bool emit_ptx;                  /* -emit-ptx: the output is the linked program's PTX */
-    bool relocatable;               /* -r */
-    bool dry_run;                   /* --dry-run: stop before assembling, say what would be done */
-    bool ignore_host_info;          /* -ignore-host-info */
-    bool keep_system_libraries;     /* link libcudadevrt even when nothing calls it */
+    bool keep_going;            /* --keep-going: assemble all chunks, and report each that fails */
+    enum split_mode split_mode; /* --split-mode */
+    bool verify_split;          /* --verify-split: assemble in one piece too, and compare */
+    enum split_policy
+        split_policy;      /* --split-policy; default: stable with a cache, else balanced */
+    bool explain_split;    /* --explain-split: print what is in each chunk, and why */
+    bool emit_ptx;         /* -emit-ptx: the output is the linked program's PTX */
+    bool relocatable;      /* -r */
+    bool dry_run;          /* --dry-run: stop before assembling, and print what would be done */
+    bool ignore_host_info; /* -ignore-host-info */
+    bool keep_system_libraries; /* link libcudadevrt even when nothing calls it */
     bool suppress_arch_warning;
     bool suppress_stack_warning;
     bool takes_first;              /* --allow-multiple-definition */
@@ -126,9 +127,9 @@ enum exit_status {
     EXIT_STATUS_ENVIRONMENT = 3, /* no memory, no space, no assembler */
 };
 
-/* Does the whole link. Everything that is wrong has been reported when it returns; nothing is left
- * behind then. LINK_OK when there is a result, LINK_USAGE, _ENVIRONMENT, _NO_MEMORY, _CANCELLED and
- * _NVVM_ERROR for what their names say, LINK_FAILED for any other failure. */
+/* Runs the whole link. When it returns, all errors have been reported and nothing is left behind.
+ * LINK_OK when there is a result; LINK_USAGE, _ENVIRONMENT, _NO_MEMORY, _CANCELLED and _NVVM_ERROR
+ * for the errors that they name; LINK_FAILED for any other failure. */
 enum link_code link_run(const struct link_request *request);
 
 void link_product_free(struct link_product *product);

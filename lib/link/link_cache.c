@@ -1,4 +1,4 @@
-/* link_cache.c: a key of everything that the stages behind front_agree() look at. */
+/* link_cache.c: builds a key of everything that the stages after front_agree() use. */
 #include "link/link_cache.h"
 
 #include <string.h>
@@ -9,12 +9,13 @@
 #include "cache/file_hash.h"
 #include "diag/diag.h"
 
-/* To copy a larger output takes longer than to make it of its cached chunks. */
+/* Largest output that is stored: copying a larger one takes longer than making it from its cached
+ * chunks. */
 #define MOST_OUTPUT ((uint64_t)512 << 20)
 
 enum { PART_OUTPUT, PART_MESSAGES, PART_NOTES };
 
-/* Facts that the list of modules depends on and that only a link finds out. */
+/* Facts that the list of modules depends on, and that only a complete link finds out. */
 enum { NOTE_SYSTEM_UNUSED = 1, NOTE_LAST_FIRST = 2 };
 
 static void add_member(struct key *key, const struct member *member)
@@ -38,7 +39,7 @@ static void add_member(struct key *key, const struct member *member)
     key_bytes(key, entry->whole.size ? entry->whole : entry->payload);
 }
 
-/* Members that take no part are not looked at again. */
+/* Adds the members. Members that take no part are not used later. */
 static void add_members(struct key *key, const struct members *members)
 {
     char arch[ARCH_NAME_SIZE];
@@ -67,7 +68,8 @@ static void add_used_set(struct key *key, const struct used_set *set)
     }
 }
 
-/* The kernels that -Xptxas -e selects are words of the command line. */
+/* Adds the names that host code uses. The kernels that -Xptxas -e selects are already in the key as
+ * words of the command line. */
 static void add_used(struct key *key, const struct used_names *used)
 {
     key_number(key, used->is_ignored);
@@ -97,7 +99,7 @@ static bool add_assembler(struct key *key, struct link *link, struct assembler *
     return cached->has_identity;
 }
 
-/* The path counts, as messages have it. */
+/* Adds a compiler. Its path counts, as messages contain it. */
 static bool add_compiler(struct key *key, const struct link *link, struct compiler *compiler,
                          const char *name)
 {
@@ -108,7 +110,7 @@ static bool add_compiler(struct key *key, const struct link *link, struct compil
     return true;
 }
 
-/* An info names the ptxas that might have been used. */
+/* Adds the ptxas that could have been used, as an info names it. */
 static void add_other_assembler(struct key *key, const struct link_request *request)
 {
     struct buffer tried = {0};
@@ -122,7 +124,7 @@ static void add_other_assembler(struct key *key, const struct link_request *requ
     key_string(key, path);
 }
 
-/* False when the link has nothing that could be kept. */
+/* False when the link's result cannot be stored. */
 static bool make_key(struct key *key, struct link *link, struct assembler *assembler)
 {
     const struct link_request *request = link->request;
@@ -130,8 +132,8 @@ static bool make_key(struct key *key, struct link *link, struct assembler *assem
     key_key(key, &request->cache.command);
     key_variable(key, "LIBNVVM_DISABLE_CONCURRENT_API");
     key_number(key, (uint64_t)state_split_policy(link));
-    key_string(key, link->agreement.debug ? request->output : NULL); /* a note has its name */
-    key_number(key, diag_folds()); /* where much that is alike is told in one message */
+    key_string(key, link->agreement.debug ? request->output : NULL); /* a note contains its name */
+    key_number(key, diag_folds()); /* whether similar messages are folded into one */
     add_other_assembler(key, request);
     add_members(key, &link->members);
     add_used(key, &link->used);
@@ -153,7 +155,7 @@ static bool find_key(struct link *link, struct assembler *assembler)
     return ok;
 }
 
-/* Sets what the link would have found out. */
+/* Sets the facts that the link would have found out. */
 static bool take_notes(struct link *link, struct bytes notes)
 {
     if (notes.size != 1)
@@ -197,7 +199,7 @@ static void store(const struct link *link, const struct chunks *chunks, struct b
     cache_store(link->cache, CACHE_LINK, &cached->key, &value);
 }
 
-/* A link that has succeeded. */
+/* A link that has succeeded, to be stored. */
 struct ended {
     const struct link *link;
     const struct results *results;
@@ -216,7 +218,8 @@ static enum link_code keep(void *argument)
     } else if (merged->image.file_size <= MOST_OUTPUT) {
         CONTEXT_DEFER(buffer_cleanup, &output);
         image_bytes(&merged->image, &output);
-        store(ended->link, chunks, buffer_bytes(&output)); /* unless an input has changed by now */
+        store(ended->link, chunks,
+              buffer_bytes(&output)); /* stores nothing if an input has changed by now */
     }
     return LINK_OK;
 }
@@ -226,8 +229,8 @@ void link_cache_keep(struct link *link, const struct results *results)
     struct ended ended = {link, results};
 
     diag_state_get()->record = NULL;
-    /* The output is written: when there is no memory for a copy it is not cached, which is no
-     * error. */
+    /* The output is written already: if there is no memory for a copy, it is not cached, which is
+     * no error. */
     if (link->cached.is_wanted && !link->cached.record.is_incomplete)
         context_run(keep, &ended);
 }

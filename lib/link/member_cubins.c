@@ -1,5 +1,5 @@
-/* member_cubins.c: cubins are taken from their containers one by one, and then read, which is two
- * thirds of the work, at the same time. */
+/* member_cubins.c: takes cubins from their containers one by one, then parses them in parallel,
+ * which is two thirds of the work. */
 #include "link/member_cubins.h"
 
 #include <elf.h>
@@ -11,10 +11,10 @@
 #include "os/heap.h"
 #include "ptx/symbol.h"
 
-/* Bytes that are worth another thread: reading them takes a third of a millisecond. */
+/* Bytes that justify another thread: reading them takes a third of a millisecond. */
 #define WORTH_A_PART (1u << 20)
 
-/* Memory that a merge takes for each section of the cubins, about; code stays where it is. */
+/* Approximate memory that a merge takes for each section of the cubins; code is not copied. */
 #define MEMORY_OF_A_SECTION 1152u
 
 struct reading {
@@ -25,13 +25,13 @@ struct reading {
     bool ok;
 };
 
-/* All of them. */
+/* All cubins that are read. */
 struct readings {
     struct link *link;
     struct reading *list;
     size_t count;
     size_t bytes;
-    size_t sections; /* about: as their headers say, which nobody has checked */
+    size_t sections; /* approximate: from their unchecked headers */
     size_t parts;
     struct heap_range memory;
 };
@@ -45,8 +45,8 @@ static enum link_code run_reading(void *argument)
     return LINK_OK;
 }
 
-/* Reads one of libcudadevrt's cubins, which nvcc names on every command line. One that cannot be
- * read is left out; if something calls it, the functions are reported as missing. */
+/* Reads one of libcudadevrt's cubins. nvcc names that library on every command line, so a cubin
+ * that cannot be read is left out; if something calls it, the functions are reported as missing. */
 static void read_system(struct reading *reading)
 {
     diag_silence(run_reading, reading);
@@ -76,7 +76,7 @@ static size_t count_sections(struct bytes code)
     return count < most ? count : most;
 }
 
-/* Finds the cubins' bytes, inflated where they were compressed. */
+/* Finds the cubins' bytes, decompressing them if necessary. */
 static bool collect(struct readings *readings)
 {
     struct link *link = readings->link;
@@ -116,8 +116,8 @@ static void add_system_names(struct table *names, const struct cubin *library)
             table_add(names, library->symbols[i].name, 0);
 }
 
-/* Those of libcudadevrt that could not be read are forgotten. False when one of another's could
- * not. */
+/* Removes libcudadevrt's cubins that could not be read. False when another one could not be read.
+ */
 static bool keep_read(struct readings *readings)
 {
     struct link *link = readings->link;
@@ -156,7 +156,7 @@ bool member_cubins_read(struct link *link)
     link->member_cubins = arena_zalloc(&link->cubin_arena, count, sizeof *link->member_cubins);
     readings.list = arena_alloc(&link->cubin_arena, count + 1, sizeof *readings.list);
     ok = collect(&readings);
-    link->member_cubin_count = readings.count; /* they are freed whatever happens */
+    link->member_cubin_count = readings.count; /* so that they are freed whatever happens */
     least = readings.count / (readings.bytes / WORTH_A_PART + 1) + 1;
     readings.parts = spread_parts(&spread, readings.count, least);
     readings.memory = heap_expect(readings.sections * MEMORY_OF_A_SECTION);

@@ -1,21 +1,21 @@
-/* member_cubins.h: the members that are machine code: read, dropped, and put in order.
+/* member_cubins.h: reads, drops and orders the members that are machine code.
  *
  * nvcc names libcudadevrt on every command line. Measured on nvlink 13.0: the library's code takes
- * part when another input calls one of its functions, be it from code that is dead, and always with
+ * part when another input calls one of its functions, even from dead code, and always with
  * -keep-system-libraries. */
 #pragma once
 
 #include "link/state.h"
 
-/* Fills link->member_cubins, and of libcudadevrt's link->system_names. False, and errors, when one
- * cannot be read. */
+/* Fills link->member_cubins, and link->system_names for libcudadevrt. False, and errors, when a
+ * cubin cannot be read. */
 bool member_cubins_read(struct link *link);
 
 /* Drops libcudadevrt when neither the linked PTX nor another cubin calls it. */
 void member_cubins_drop_unused(struct link *link);
 
 /* Puts the members' cubins and the program's (NULL = none) into `cubins`, in the order of the
- * output, and returns their number. Measured on nvlink 13.0: LTO-IR's code stands where its first
- * member does, and libcudadevrt's behind all others wherever it was named. */
+ * output, and returns their number. Measured on nvlink 13.0: LTO-IR's code is at the place of its
+ * first member, and libcudadevrt's after all others, wherever it was named. */
 size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
                            const struct cubin *program);

@@ -1,6 +1,7 @@
 /* middle.c: the stages from the program to its chunks' cubins.
  *
- * What is linked decides how chunks are assembled, each as a whole program or to be merged. */
+ * Depending on the inputs, each chunk is assembled as a whole program, or as code that is merged.
+ */
 #include <string.h>
 
 #include "assemble/chunk_cache.h"
@@ -19,8 +20,8 @@
 #include "pool/fit.h"
 #include "pool/pool.h"
 
-/* Most chunks that a program is cut into. Fixed, so that the output does not depend on the number
- * of threads; enough to keep a large machine busy. */
+/* Most chunks of a program. Fixed, so that the output does not depend on the number of threads, and
+ * high enough to keep a large machine busy. */
 #define MOST_CHUNKS 128u
 
 static void release_inputs(const void *inputs)
@@ -36,8 +37,8 @@ static const struct distribution *distribution_of(const struct link *link)
     return wanted->program || wanted->emit_plan || wanted->resume_plan ? wanted : NULL;
 }
 
-/* A resumed plan has the jobs of the first assembly. What is assembled again, in another form or
- * with fewer registers, is no part of it. */
+/* A resumed plan has the jobs of the first assembly only. Chunks that are assembled again, in
+ * another form or with fewer registers, are not part of it. */
 static bool is_beyond_plan(const struct link *link, const struct cut *cut,
                            const struct assembled *assembled)
 {
@@ -45,8 +46,8 @@ static bool is_beyond_plan(const struct link *link, const struct cut *cut,
            (assembled->is_in_parts || assembled->fit || cut->replaced.count);
 }
 
-/* Chunks of an exact split gain nothing when they are assembled one after the other, unless a cache
- * keeps them. */
+/* Chunks of an exact split save nothing when they are assembled one after the other, unless a cache
+ * stores them. */
 static bool wants_exact_chunks(const struct link *link)
 {
     const struct link_request *request = link->request;
@@ -59,7 +60,7 @@ static bool wants_exact_chunks(const struct link *link)
            !(request->options.has_split_compile_extended && !state_is_split(link));
 }
 
-/* Whether -Xptxas has a word with this in it. */
+/* Whether a word of -Xptxas contains `part`. */
 static bool tells_ptxas(const struct link *link, const char *part)
 {
     const char *const *words = link->request->assembler_options;
@@ -69,8 +70,8 @@ static bool tells_ptxas(const struct link *link, const char *part)
     return words && *words;
 }
 
-/* Measured on ptxas 13.0: of its options these change the order in which it compiles kernels, or
- * what it makes for all of them; what a file of options says is not known here. */
+/* Measured on ptxas 13.0: these options change the order in which it compiles kernels, or the data
+ * that it makes for all of them; the contents of an options file are not known here. */
 static const char *exact_obstacle(const struct link *link)
 {
     static const char *const parts[] = {
@@ -124,7 +125,7 @@ static bool keep_texts(const struct link *link, const struct cut *cut)
            diag_blame(LINK_ENVIRONMENT);
 }
 
-/* Under -lto users expect code that runs. Where a ptxas is installed, say how to use it. */
+/* Under -lto users expect code that runs. If a ptxas is installed, says how to use it. */
 static void tell_of_ptxas(const struct assembler_request *request)
 {
     char *path = ptxas_find(request, NULL);
@@ -140,7 +141,7 @@ static bool open_assembler(const struct link *link, struct assembler *assembler)
 {
     const struct link_request *request = link->request;
 
-    /* It is open already where the whole link was looked for in the cache. */
+    /* It is already open if the whole link was looked up in the cache. */
     if (assembler->table.assemble)
         return true;
     if (!assembler_open(assembler, &request->assembler))
@@ -159,7 +160,7 @@ static bool is_whole(const struct link *link, const struct chunks *chunks,
            link->members.cubin_count == 0 && !state_is_sass(link) && !is_split;
 }
 
-/* The words, and another one behind them. */
+/* The words, with one more at the end. */
 static const char *const *with_word(struct assembled *assembled, const char *const *words,
                                     const char *last)
 {
@@ -173,7 +174,7 @@ static const char *const *with_word(struct assembled *assembled, const char *con
     return all;
 }
 
-/* The built-in assembler makes executables where it is told to only. */
+/* The built-in assembler makes executables only if it is told to. */
 static bool wants_executable(const struct link *link, const struct chunks *chunks,
                              const struct assembled *assembled)
 {
@@ -183,7 +184,8 @@ static bool wants_executable(const struct link *link, const struct chunks *chunk
            (!name || strcmp(name, "builtin") == 0) && !link->request->assembler.own;
 }
 
-/* Of the kernels that the options name, a chunk has some only; they have been selected before. */
+/* The options without the selection of kernels: a chunk has only some of the named kernels, which
+ * have already been selected. */
 static const char *const *assembler_options(const struct link *link, const struct chunks *chunks,
                                             struct assembled *assembled)
 {
@@ -228,8 +230,8 @@ const struct chunk_cubin *middle_program(const struct assembled *assembled)
     return assembled->cubins.count == 1 ? assembled->cubins.list : NULL;
 }
 
-/* The assembler has made a whole program with another ABI than --output-abi wants. Only a merge
- * changes it. */
+/* Whether the assembler made a whole program with another ABI than --output-abi requests; only a
+ * merge changes the ABI. */
 static bool is_of_other_form(const struct link *link, const struct cut *cut,
                              const struct assembled *assembled)
 {
@@ -251,7 +253,7 @@ static bool find_identity(const struct link *link, struct assembler *assembler,
                            assembler_identity_find(identity, assembler, options, link->cache));
 }
 
-/* Threads that take chunks: no byte of an exact split depends on them. */
+/* Number of threads that take chunks; no byte of an exact split depends on it. */
 static uint32_t chunk_threads(const struct link *link, const struct chunks *chunks)
 {
     const struct option_request *options = &link->request->options;
@@ -261,8 +263,8 @@ static uint32_t chunk_threads(const struct link *link, const struct chunks *chun
     return state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1;
 }
 
-/* Which of the three dispatch paths (minilink-internals(7), Dispatch paths) the link takes decides
- * the mode; assemble_chunks() finds the number of threads. */
+/* The dispatch path (minilink-internals(7), Dispatch paths) decides the mode; assemble_chunks()
+ * finds the number of threads. */
 static struct assemble_request request_for(const struct link *link, const struct cut *cut,
                                            struct assembled *assembled)
 {
@@ -280,8 +282,8 @@ static struct assemble_request request_for(const struct link *link, const struct
         .mode = is_whole(link, &cut->chunks, assembled) ? MINILINK_MODE_WHOLE
                                                         : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
-        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. What
-           --strip-debug gives assemblers counts beside these only. */
+        /* LTO-IR's PTX has its own .loc directives, and nvlink passes no -lineinfo for it.
+         * --strip-debug's option for assemblers only matters beside these. */
         .line_info = request->strip_debug
                          ? !link->agreement.debug
                          : link->agreement.line_info && link->members.lto_count == 0,
@@ -307,7 +309,7 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
     const struct assemble_request wanted = request_for(link, cut, assembled);
     enum link_code code;
 
-    /* A plan's chunks are in memory, and depend on no input any more. */
+    /* A plan's chunks are in memory, and no longer depend on any input. */
     if (request->distribution.emit_plan && !state_check_changes(link))
         return LINK_FAILED;
     code = (enum link_code)assemble_chunks(cubins, &cut->chunks, &wanted);
@@ -337,7 +339,7 @@ static bool assemble(const struct link *link, const struct cut *cut, struct asse
         return assemble(link, cut, assembled);
     }
     if (request->distribution.emit_plan)
-        cubins_free(&assembled->cubins); /* none was made */
+        cubins_free(&assembled->cubins); /* no cubin was made */
     if (code == LINK_OK)
         keep_chunk(request->product, &assembled->cubins);
     return code == LINK_OK &&
@@ -371,8 +373,9 @@ static bool has_free_cpu(const struct link *link)
            !pool_sequential_reason();
 }
 
-/* Whether only LTO-IR is linked, and ptxas will assemble the program on this machine: no cache can
- * have it. Cubins may be libcudadevrt's, which is dropped when nothing calls it. */
+/* Whether only LTO-IR is linked, and ptxas is certain to assemble the program on this machine,
+ * without a cache that could have it. The cubins may be libcudadevrt's, which is dropped when
+ * nothing calls it. */
 static bool is_ptxas_certain(const struct link *link)
 {
     const struct link_request *request = link->request;
@@ -396,7 +399,7 @@ void middle_start_ahead(const struct link *link, struct assembled *assembled)
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
     };
 
-    /* What is wrong with the assembler is said when it is needed. */
+    /* A fault of the assembler is reported when it is needed. */
     if (!is_ptxas_certain(link) || !has_free_cpu(link) ||
         !assembler_try(&assembled->assembler, &request->assembler))
         return;
@@ -405,8 +408,8 @@ void middle_start_ahead(const struct link *link, struct assembled *assembled)
     ptxas_ahead_start(&assembled->assembler.ptxas, &job);
 }
 
-/* Names the kernels of chunks that the cache does not have, where it has others: those that were
- * edited since, and those that share a chunk with them. */
+/* If the cache has some of the chunks, collects the kernels of those that it does not have: kernels
+ * edited since, and kernels that share a chunk with them. */
 static void find_edited(struct table *edited, const struct chunks *chunks,
                         const struct assemble_request *request, struct arena *arena)
 {
@@ -427,9 +430,9 @@ static void find_edited(struct table *edited, const struct chunks *chunks,
             table_add(edited, chunks->symbols[i].name, 0);
 }
 
-/* Cuts the chunks of an exact split that the cache does not have once more. No byte of the result
- * depends on where it is cut. All threads then have a part of what was edited, and after the next
- * edit of the same kernel the cache has all but the piece that it is in. */
+/* Cuts chunks of an exact split that the cache does not have once more. No byte of the result
+ * depends on the cuts. All threads then have a share of the edited code, and after the next edit of
+ * the same kernel the cache has everything except the piece that contains it. */
 static bool divide_edited(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     struct assemble_request request;
@@ -468,7 +471,7 @@ bool middle_split(const struct link *link, struct cut *cut, struct assembled *as
     return ok;
 }
 
-/* The version as the report has it, or NULL. */
+/* The version for the report, or NULL. */
 static const char *reported_version(const struct link *link, struct assembled *assembled)
 {
     const struct observe_request *observe = &link->request->observe;
@@ -508,7 +511,7 @@ bool middle_fit(const struct link *link, const struct cut *cut, struct assembled
     return middle_assemble(link, cut, assembled);
 }
 
-/* Makes one chunk of the program in place of several. */
+/* Makes one chunk of the program instead of several. */
 static bool split_whole(const struct link *link, struct cut *cut)
 {
     const struct split_request wanted = {.wanted = 1, .arch = link->members.arch};

@@ -1,7 +1,6 @@
 /* overwrite_check.c: compares files by device and inode, not by name.
  *
- * An output that is not there yet has no place of its own: it is known by that of its folder and by
- * its name there. */
+ * An output that does not exist yet is identified by its folder and its name there. */
 #include "link/overwrite_check.h"
 
 #include <dirent.h>
@@ -17,9 +16,9 @@
 struct output_path {
     const char *path;
     const char *option;
-    struct file_identity place; /* of the file, when it is there */
+    struct file_identity place; /* of the file, if it exists */
     struct file_identity folder;
-    const char *name; /* in the folder */
+    const char *name; /* name in the folder */
 };
 
 struct input_path {
@@ -33,7 +32,7 @@ struct paths {
     size_t output_count;
     struct input_path *inputs;
     size_t input_count;
-    struct file_identity keep; /* --keep's folder, when it is there */
+    struct file_identity keep; /* --keep's folder, if it exists */
     DIR *folder;
 };
 
@@ -77,7 +76,7 @@ static void add_input(struct paths *paths, const char *path, struct file_identit
         paths->inputs[paths->input_count++] = (struct input_path){path, place};
 }
 
-/* What the link reads, the programs that it runs among it, and its own. */
+/* Adds the files that the link reads, the programs that it runs, and minilink itself. */
 static void add_inputs(struct paths *paths, const struct link_request *request,
                        const struct inputs *inputs)
 {
@@ -134,7 +133,7 @@ static bool check_output(const struct paths *paths, size_t at)
         bool is_same_name = file_identity_equal(other->folder, output->folder) &&
                             strcmp(other->name, output->name) == 0;
 
-        /* A device by its name is the same file, but nothing in it is lost. */
+        /* A device is the same file, but nothing in it is lost. */
         if (file_identity_equal(other->place, output->place) ||
             (is_same_name && access(output->path, F_OK) != 0)) {
             diag_fatal("Output file '%s' is named twice, by %s and by %s", output->path,
@@ -145,7 +144,7 @@ static bool check_output(const struct paths *paths, size_t at)
     return true;
 }
 
-/* No file that --keep may replace is an input. */
+/* Checks that no file that --keep may replace is an input. */
 static bool check_kept(struct paths *paths, const char *directory)
 {
     const struct dirent *entry;
@@ -166,7 +165,7 @@ static bool check_kept(struct paths *paths, const char *directory)
     return true;
 }
 
-/* What is printed may be appended to a file, which must be no input. */
+/* Standard output may be appended to a file, which must not be an input. */
 static bool check_standard_output(const struct paths *paths)
 {
     struct stat status;
@@ -207,7 +206,7 @@ bool overwrite_check_late(const char *option, const char *path, const struct lin
     return check_output(&paths, 0);
 }
 
-/* Standard output may be named by several: they follow each other there. */
+/* Several reports may name standard output: they follow each other there. */
 static void add_observation(struct paths *paths, const char *option, const char *path)
 {
     if (path && strcmp(path, "-") != 0)

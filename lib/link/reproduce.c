@@ -1,4 +1,4 @@
-/* reproduce.c: every file gets a place in the tar's folder, and the words name it by that. */
+/* reproduce.c: each file gets a place in the tar's folder, and the words name it by that place. */
 #include "link/reproduce.h"
 
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 struct reproduction {
     struct arena arena;
     struct tar *tar;
-    const char *folder;    /* the tar's, without a slash behind it */
-    struct table places;   /* of files that the tar has */
+    const char *folder;    /* the tar's folder, without a final slash */
+    struct table places;   /* places of the files in the tar */
     struct buffer words;   /* response.txt */
     struct buffer version; /* version.txt */
     struct assembler assembler;
@@ -45,7 +45,7 @@ static const char *folder_name(struct arena *arena, const char *path)
     return arena_string(arena, name);
 }
 
-/* True for a path that stays in the folder it begins in. */
+/* True for a path that does not leave its starting folder. */
 static bool stays_below(const char *path)
 {
     if (*path == '/')
@@ -60,7 +60,8 @@ static bool stays_below(const char *path)
     return true;
 }
 
-/* Where in the folder the file `path` is: below "inputs", or, from the root, below "root". */
+/* The place of the file `path` in the folder: below "inputs", or, for an absolute path, below
+ * "root". */
 static const char *place_in_tar(struct reproduction *reproduction, const char *path)
 {
     char whole[PATH_MAX];
@@ -85,7 +86,7 @@ static bool add(struct reproduction *reproduction, const char *place, struct byt
                    arena_printf(&reproduction->arena, "%s/%s", reproduction->folder, place), data);
 }
 
-/* A word and a line end, as response files are read. */
+/* Adds a word and a line end, quoted for response files. */
 static void put_word(struct buffer *words, const char *prefix, const char *rest)
 {
     buffer_char(words, '\'');
@@ -104,7 +105,7 @@ static bool add_inputs(struct reproduction *reproduction, const struct inputs *i
         const struct input_file *file = &inputs->files[i];
         const char *place = place_in_tar(reproduction, file->path);
 
-        /* A shared library has no device code, and may be huge. */
+        /* A shared library has no device code, and can be huge. */
         if (file->library && file->kind == FILE_SHARED_OBJECT)
             continue;
         if (!add(reproduction, place, file->data))
@@ -114,8 +115,8 @@ static bool add_inputs(struct reproduction *reproduction, const struct inputs *i
     return true;
 }
 
-/* Adds a file that is no input of the link itself: an index, a plug-in. What cannot be read the
- * link will complain about. */
+/* Adds a file that is not an input itself: an index, a plug-in. If it cannot be read, the link will
+ * report that. */
 static bool add_file(struct reproduction *reproduction, const char *path, const char *place)
 {
     struct file_contents file = {0};
@@ -138,7 +139,7 @@ static bool add_words(struct reproduction *reproduction, const struct link_reque
     return true;
 }
 
-/* version.txt: what links; nothing that could identify the user. */
+/* version.txt: the versions of the linker and its tools; nothing that could identify the user. */
 static void describe(struct reproduction *reproduction, const struct assembler_request *request)
 {
     static const char *const variables[] = {"MAKEFLAGS", "LIBNVVM_DISABLE_CONCURRENT_API"};

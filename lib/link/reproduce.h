@@ -1,14 +1,14 @@
-/* reproduce.h: a tar file with all that a link reads, to run it again elsewhere.
+/* reproduce.h: a tar file with everything that a link reads, to repeat it elsewhere.
  *
- * NAME.tar holds a folder NAME with the inputs, with response.txt, the options and the inputs'
- * names in that folder, and with version.txt, which says what linked. `minilink @response.txt` in
- * the folder is the link again. It is written when the inputs are open, so that what fails later
- * can be reproduced, too. */
+ * NAME.tar has a folder NAME with the inputs; response.txt, with the options and the inputs' names
+ * in that folder; and version.txt, with the versions of the linker and its tools. `minilink
+ * @response.txt` in the folder repeats the link. It is written as soon as the inputs are open, so
+ * that later failures can be reproduced too. */
 #pragma once
 
 #include "link/link.h"
 
-/* Writes the file that the request names; true without one. What the request's words name as paths
- * is added to the tar, and named by its place there; members of thin archives are in theirs.
- * False, and a fatal diagnostic, when it cannot be written. */
+/* Writes the file that the request names; true without one. Files that the request's words name are
+ * added to the tar and named by their place there; members of thin archives are in their archives'
+ * folders. False, and a fatal diagnostic, when it cannot be written. */
 bool reproduce_write(const struct link_request *request, const struct inputs *inputs);

@@ -1,4 +1,4 @@
-/* save_temps.c: kept files are written as carefully as the output: whole or not at all. */
+/* save_temps.c: writes kept files as carefully as the output: whole or not at all. */
 #include "link/save_temps.h"
 
 #include <errno.h>

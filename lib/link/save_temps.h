@@ -1,6 +1,5 @@
-/* save_temps.h: --keep=DIR: what the stages handed on, as files that a person or another tool can
- * read.
- */
+/* save_temps.h: --keep=DIR: intermediate results of the stages, as files for people and other
+ * tools. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,14 +10,14 @@
 #include "ptx/program.h"
 #include "split/split.h"
 
-/* Each writes into the folder `directory`, which is made when it is missing, and does nothing when
- * `directory` is NULL. False, and a fatal diagnostic, when a file cannot be written. */
+/* Each function writes into the folder `directory`, makes it if it is missing, and does nothing
+ * when `directory` is NULL. False, and a fatal diagnostic, when a file cannot be written. */
 
-/* What libnvJitLink made of LTO-IR: lto.ptx; and where several parts were joined to that,
+/* The PTX that libnvJitLink made of LTO-IR: lto.ptx; and if it was joined from several parts,
  * lto-0.ptx, lto-1.ptx, ... */
 bool save_temps_lto(const char *directory, const struct lto_result *lto);
 
-/* What libLLVM made of bitcode: bitcode.ptx, or bitcode-0.ptx, bitcode-1.ptx, ... */
+/* The PTX that libLLVM made of bitcode: bitcode.ptx, or bitcode-0.ptx, bitcode-1.ptx, ... */
 bool save_temps_bitcode(const char *directory, const struct bitcode_result *bitcode);
 
 /* The whole program as one module: linked.ptx. */
@@ -30,5 +29,5 @@ bool save_temps_chunks(const char *directory, const struct chunks *chunks);
 /* chunk-0.cubin, chunk-1.cubin, ... */
 bool save_temps_cubins(const char *directory, const struct cubins *cubins);
 
-/* True for the names that the files have in the folder. */
+/* True for names that such files have in the folder. */
 bool save_temps_is_name(const char *name);

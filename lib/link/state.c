@@ -34,7 +34,7 @@ bool state_keeps_exported(const struct link *link)
            (!assembler || strcmp(assembler, "ptxas") != 0);
 }
 
-/* Only of ptxas is it known that a program of its own is finished code. */
+/* Only for ptxas is it known that its whole programs are final code. */
 static bool wants_exact(const struct link_request *request)
 {
     const char *assembler = request->assembler.name;
@@ -49,14 +49,14 @@ bool state_may_be_exact(const struct link *link)
     return wants_exact(link->request) && state_is_program(link);
 }
 
-/* Where chunks are whole programs LTO-IR is compiled as in a link that is not split. */
+/* If chunks are whole programs, LTO-IR is compiled as in a link that is not split. */
 bool state_is_split(const struct link *link)
 {
     return link->agreement.split_compile_extended != 1 ||
            (link->request->chunk_count > 1 && !state_may_be_exact(link));
 }
 
-/* Chunks can be whole programs only where nothing else is merged with them and no option needs all
+/* Chunks can be whole programs only if nothing else is merged with them and no option needs all
  * code in one piece. */
 bool state_is_exact(const struct link *link)
 {

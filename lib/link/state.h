@@ -18,24 +18,24 @@
 #include "pool/spread.h"
 #include "ptx/program.h"
 
-/* What splitting makes. */
+/* Result of splitting. */
 struct cut {
     struct chunks chunks;
-    struct chunks replaced; /* that `chunks` came instead of: one for those of an exact split */
+    struct chunks replaced; /* chunks that `chunks` replaced: an exact split's, by a single one */
     struct buffer explanation;
 };
 
-/* What assembling makes. */
+/* Result of assembling. */
 struct assembled {
     struct arena arena; /* for the assembler's options */
     struct assembler assembler;
     struct cubins cubins;
-    struct chunk_cubin program; /* the whole program, made of the chunks of an exact split */
-    uint32_t fit;               /* registers that functions may have; 0 = as they need */
-    bool is_in_parts;           /* a whole program's cubin would have the wrong form */
+    struct chunk_cubin program; /* the whole program, joined from the chunks of an exact split */
+    uint32_t fit;               /* limit on functions' registers; 0 = as they need */
+    bool is_in_parts; /* assemble for a merge: a whole program's cubin would have the wrong form */
 };
 
-/* What merging makes. */
+/* Result of merging. */
 struct merged {
     struct arena arena;
     struct cubin *chunk_cubins; /* cubins.count of them, read */
@@ -44,7 +44,7 @@ struct merged {
     const struct chunk_cubin *finished; /* the whole link in one executable cubin, or NULL */
     struct image image;
     struct merge_report report;
-    uint32_t fit; /* registers that the chunks' functions must be assembled again with, or 0 */
+    uint32_t fit; /* limit on registers with which the chunks must be assembled again, or 0 */
 };
 
 /* The link's result in the cache; see link_cache.h. */
@@ -52,7 +52,7 @@ struct cached_result {
     struct cache_key key;
     struct cache_key identity; /* of the assembler; valid if has_identity */
     bool has_identity;
-    bool is_wanted; /* keep the result, with the messages that are recorded from here on: */
+    bool is_wanted; /* store the result, with the messages recorded from here on: */
     struct diag_record record;
     uint64_t started;
     bool is_found; /* the cache has the result: */
@@ -61,26 +61,26 @@ struct cached_result {
     bool lists_last_first;
 };
 
-/* What the stages behind front.c make, each of what is made before it. */
+/* Results of the stages after front.c, in order. */
 struct results {
     struct cut cut;
     struct assembled assembled;
     struct merged merged;
 };
 
-/* A library that compiles what is to be linked. */
+/* A library that compiles inputs. */
 struct compiler {
     char *path;           /* malloc'ed; NULL = none is needed */
-    struct cache_key key; /* which one it is; see state_identify() */
+    struct cache_key key; /* its identity; see state_identify() */
     bool has_key;
 };
 
-/* What is to be linked, and what the stages of front.c make of it, in order. They find and drop
- * members as they go; what they leave is const for the stages behind. */
+/* The inputs, and the results of the stages of front.c, in order. These find and drop members as
+ * they go; later stages treat everything here as const. */
 struct link {
     const struct link_request *request;
     struct watch *watch; /* files that the result depends on; see state_check_changes() */
-    struct cache *cache; /* what earlier links have made, or NULL */
+    struct cache *cache; /* results of earlier links, or NULL */
     struct inputs inputs;
     struct members members;
     struct entry_selection entries;
@@ -89,7 +89,7 @@ struct link {
     struct agreement agreement;
     struct compiler nvjitlink;      /* libnvJitLink, where LTO-IR is linked */
     struct compiler llvm;           /* libLLVM, where there may be bitcode to compile */
-    struct inflation ptx_inflation; /* what the members give when they are decompressed */
+    struct inflation ptx_inflation; /* sizes of decompressed members */
     struct inflation cubin_inflation;
     struct lto_result lto;         /* what libnvJitLink made of the LTO-IR, in sources_arena */
     struct bitcode_result bitcode; /* what libLLVM made of bitcode, in sources_arena */
@@ -103,78 +103,79 @@ struct link {
     bool is_system_unused;     /* ... and was */
     struct cached_result cached;
     uint64_t errors_before;          /* of the thread: a warning may have become an error, too */
-    struct observation *observation; /* each stage tells it what it did; NULL = nobody asked */
+    struct observation *observation; /* each stage reports to it; NULL = not requested */
 };
 
-/* How loops over cubins and sections run. */
+/* The settings of parallel loops over cubins and sections. */
 struct spread state_spread(const struct link *link);
 
-/* True when code takes part that has to be assembled. */
+/* True when participating code has to be assembled. */
 bool state_has_ptx(const struct link *link);
 
-/* True when the program may become several chunks. */
+/* True when the program may be cut into several chunks. */
 bool state_is_split(const struct link *link);
 
-/* True under -lto where chunks of the program may become whole programs; how LTO-IR is compiled and
- * what is marked in PTX depends on that, before it is known whether they do. */
+/* True under -lto if chunks of the program may become whole programs. How LTO-IR is compiled and
+ * what is marked in PTX depends on it, before it is known whether they do. */
 bool state_may_be_exact(const struct link *link);
 
-/* True when chunks, if there are several, are to be whole programs. */
+/* True when chunks, if there are several, will be whole programs. */
 bool state_is_exact(const struct link *link);
 
-/* True where only the target's instructions are wanted and there would be more (--binary-kind). */
+/* True if only the target's instructions are requested, and the output would have more
+ * (--binary-kind). */
 bool state_is_sass(const struct link *link);
 
-/* How the program is cut: as was asked for, else so that a cache profits if there is one. */
+/* The split policy: the requested one, or one that suits a cache if there is one. */
 enum split_policy state_split_policy(const struct link *link);
 
-/* True under -Xptxas=-ewp and -astoolspatch where the built-in assembler takes them: what is
- * exported stays, for later links and for tools. (ptxas gets the option and settles the rest, as
- * under nvlink.) */
+/* True under -Xptxas=-ewp and -astoolspatch if the built-in assembler takes them: exported symbols
+ * stay, for later links and for tools. (ptxas gets the option and does the rest itself, as under
+ * nvlink.) */
 bool state_keeps_exported(const struct link *link);
 
-/* True when cubins take part that are not left out later, as libcudadevrt may be. */
+/* True when cubins take part other than those that may be left out later, as libcudadevrt's may. */
 bool state_has_user_cubins(const struct link *link);
 
-/* True under -lto where the link makes a program that can be run, of LTO-IR only or of PTX only,
- * and nothing else but what may be left out later. nvlink 13.0 assembles that in whole-program
+/* True under -lto if the link makes a program that can be run, of LTO-IR only or of PTX only, with
+ * nothing else except code that may be left out later. nvlink 13.0 assembles that in whole-program
  * mode, all else with -c (measured). */
 bool state_is_program(const struct link *link);
 
-/* Finds out, once, which library of that name ("libLLVM") it is. False when there is none, or
- * nothing of it is kept. */
+/* Finds, once, the identity of the library with that name ("libLLVM"). False when there is none, or
+ * its results are not stored. */
 bool state_identify(const struct link *link, struct compiler *compiler, const char *name);
 
-/* LTO-IR without a kernel, where host objects take part. Measured: nvlink then merges what ptxas -c
- * makes of it; but where lists have dropped all kernels that there were, and where all LTO-IR is in
- * fatbins, the program is a whole one. */
+/* LTO-IR without a kernel, with host objects among the inputs. Measured: nvlink then merges what
+ * ptxas -c makes of it; but if lists have dropped all kernels, and all LTO-IR is in fatbins, it
+ * makes a whole program. */
 bool state_is_void(const struct link *link, const struct chunks *chunks);
 
-/* Whether nvlink merges here, and so tells of kernels under -v. Measured: it does not where LTO-IR
+/* Whether nvlink merges here, and so reports kernels under -v. Measured: it does not when LTO-IR
  * becomes one finished cubin, without a split and without other code. */
 bool state_has_merge(const struct link *link, const struct chunks *chunks);
 
-/* Whether the list of modules has the last input first, as nvlink's where it does not merge. */
+/* Whether the list of modules has the last input first, as nvlink's has when it does not merge. */
 bool state_lists_last_first(const struct link *link, const struct chunks *chunks);
 
 /* True when no input and no tool has changed since it was opened or found. Else that is reported,
- * the link has failed for its environment, and what it has kept is gone. Inputs are watched as they
- * are opened (input/watch.h), tools as they are found, before they are hashed for a key or run.
- * They are looked at again when all that is made of them has been written and nothing has its name
- * yet; a chunk or a part, made of bytes in memory, is kept at once, when the tool that made it has
- * not changed, and goes again here. */
+ * the link fails with LINK_ENVIRONMENT, and what it has stored in the cache is removed. Inputs are
+ * watched from when they are opened (input/watch.h), tools from when they are found, before they
+ * are hashed for a key or run. They are checked again when everything made from them has been
+ * written and no file has its final name yet. A chunk or an LTO part is made of bytes in memory, so
+ * it is stored at once if the tool that made it has not changed; it is removed again here. */
 bool state_check_changes(const struct link *link);
 
-/* What messages call a text or a cubin that the link has made: "lto.ptx(a.o(2)+b.o(2))", with the
- * members that it was made of, those with LTO-IR or (`of_ptx`) PTX too; in `arena`. */
+/* The name in messages of a text or a cubin that the link has made: "lto.ptx(a.o(2)+b.o(2))", with
+ * the members that it was made of, those with LTO-IR and (`of_ptx`) PTX too; in `arena`. */
 const char *state_made_name(const struct link *link, const char *name, bool of_ptx,
                             struct arena *arena);
 
-/* Frees the result of a merge, which may be made again. */
+/* Frees the result of a merge, which may be repeated. */
 void state_free_merged(struct merged *merged);
 
-/* Frees what the stages behind front.c have made; before state_free(). */
+/* Frees the results of the stages after front.c; call it before state_free(). */
 void state_free_results(struct results *results);
 
-/* Frees what the stages of front.c have made. */
+/* Frees the results of the stages of front.c. */
 void state_free(struct link *link);

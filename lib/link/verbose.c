@@ -1,4 +1,4 @@
-/* verbose.c: one line per fact, in nvlink's words where it has them. */
+/* verbose.c: prints one line per fact, in nvlink's words if nvlink prints it too. */
 #include "link/verbose.h"
 
 #include <errno.h>
@@ -126,7 +126,7 @@ bool verbose_callgraph(const struct merge_report *report, enum callgraph_form fo
     return false;
 }
 
-/* One line of nvlink's, in pieces that are there or not. */
+/* Prints one line of nvlink's, some parts of which are optional. */
 static void report_kernel(const struct kernel_report *kernel, bool is_mercury)
 {
     char banks[64] = "", references[96] = "";
@@ -157,7 +157,7 @@ static void report_kernel(const struct kernel_report *kernel, bool is_mercury)
 
 void verbose_image(const struct merge_report *report, struct arch arch)
 {
-    /* Measured: nvlink tells neither constants nor the driver's reserve for them. */
+    /* Measured: nvlink reports neither constants nor the driver's reserve for them. */
     bool is_mercury = arch.sm >= 100;
 
     for (size_t i = 0; i < report->dead_functions; i++)

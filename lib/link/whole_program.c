@@ -1,5 +1,5 @@
-/* whole_program.c: names are changed back in place, which works since a changed name begins with
- * its own; what -v tells is read from the attribute records, as nothing was merged. */
+/* whole_program.c: restores names in place, which works since a changed name begins with the
+ * original one. -v's facts are read from the attribute records, as nothing was merged. */
 #include "link/whole_program.h"
 
 #include <elf.h>
@@ -27,7 +27,7 @@ bool whole_program_has_abi(struct bytes data, enum merge_abi wanted)
 }
 
 /* Index of the changed name that `name` ends with: it may be a copy's name, "$<kernel>$<function>",
- * with further `$` in both. TABLE_NONE = it ends with none. */
+ * with further `$` in both. TABLE_NONE = none. */
 static uint32_t find_changed(const struct table *changed, struct text name)
 {
     uint32_t found = table_find(changed, name);
@@ -38,8 +38,8 @@ static uint32_t find_changed(const struct table *changed, struct text name)
     return found;
 }
 
-/* A changed name is the own name and something behind it ("f$ml0123abcd"), so it is changed back by
- * ending the string earlier. */
+/* True when the changed name is the original one with a suffix ("f$ml0123abcd"), so that ending the
+ * string earlier restores it. */
 static bool is_shortened(const struct chunk_symbol *symbol)
 {
     return symbol->name.size > symbol->own_name.size && text_starts(symbol->name, symbol->own_name);
@@ -57,7 +57,7 @@ static void restore_names(char *data, const struct cubin *cubin, const struct ch
         struct text name = cubin->symbols[i].name;
         uint32_t found;
 
-        /* Section symbols' names stand in .shstrtab, and are none of these. */
+        /* Names of section symbols are in .shstrtab, and are not changed. */
         if (cubin->symbols[i].type == STT_SECTION || name.size == 0)
             continue;
         found = find_changed(changed, name);
@@ -70,7 +70,7 @@ static void restore_names(char *data, const struct cubin *cubin, const struct ch
     }
 }
 
-/* Which report each symbol has. */
+/* Maps symbols to reports. */
 struct reporter {
     const struct cubin *cubin;
     struct merge_report *report;
@@ -129,7 +129,8 @@ static void report_section(const struct reporter *reporter, uint32_t index)
         owner->constant0 = (uint32_t)section->size;
 }
 
-/* Of kernels' own symbols and sections; all code is in one cubin, and nothing was put together. */
+/* Fills in the places of kernels' own symbols and sections; all code is in one cubin, and nothing
+ * was merged. */
 static void fill_places(const struct cubin *cubin, struct bytes file,
                         const struct reporter *reporter)
 {

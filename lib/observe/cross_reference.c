@@ -1,5 +1,5 @@
-/* cross_reference.c: a graph of who refers to whom; --why-live is a breadth-first search from all
- * kernels. */
+/* cross_reference.c: a graph of references between symbols; --why-live is a breadth-first search
+ * from all kernels. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,11 @@
 
 struct node {
     struct text name;   /* empty: the variables of a member */
-    const char *member; /* that defines it, or NULL */
+    const char *member; /* the member that defines it, or NULL */
     bool is_kernel;
     bool is_seen;
-    uint32_t by; /* who names it, nearest to a kernel; FACT_NONE = nobody needs to */
+    uint32_t
+        by; /* the node that names it, nearest to a kernel; FACT_NONE = it is kept without that */
 };
 
 struct mention {
@@ -33,7 +34,7 @@ struct edge {
 };
 
 struct cross_reference {
-    struct table names; /* of the visible ones */
+    struct table names; /* of visible symbols */
     struct node *nodes;
     size_t node_count, node_capacity;
     struct mention *mentions;
@@ -175,8 +176,8 @@ static int compare_edges(const void *left, const void *right)
     return COMPARE(a->from, b->from) ?: COMPARE(a->to, b->to);
 }
 
-/* Goes from the kernels, nearest first, to all that they need; variables of machine code stay
- * whoever names them. */
+/* Walks from the kernels, nearest first, to all symbols that they need; variables of machine code
+ * stay in any case. */
 static void walk(struct observation *observation)
 {
     struct cross_reference *cross = observation->cross;
@@ -206,7 +207,7 @@ static void walk(struct observation *observation)
         }
 }
 
-/* Kernels that were left out keep nothing. */
+/* Removes kernels that the link left out: they keep nothing alive. */
 static void leave_out(struct observation *observation)
 {
     struct cross_reference *cross = observation->cross;
@@ -283,7 +284,7 @@ static int compare_mentions(const void *left, const void *right, void *nodes)
            ?: COMPARE(b->is_definition, a->is_definition) ?: strcmp(a->member, b->member);
 }
 
-/* Sorts the mentions, which no one wants in their order afterwards. */
+/* Prints the table. Sorts the mentions, whose order is not needed afterwards. */
 static void print_table(struct cross_reference *cross, struct buffer *out)
 {
     if (cross->mention_count)

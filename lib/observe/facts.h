@@ -1,7 +1,8 @@
-/* facts.h: what has been observed of a link, for those who write it. Private to observe/.
+/* facts.h: facts observed about a link, for the code that prints them. Private to observe/.
  *
- * Members, chunks, functions and sections are known by their numbers in the arrays here;
- * FACT_NONE is none. Texts are what the link keeps to its end, copies in the arena, or literals. */
+ * Members, chunks, functions and sections are identified by their index in the arrays here;
+ * FACT_NONE is none. Texts live until the end of the link, are copies in the arena, or are
+ * literals. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +20,7 @@ struct cross_reference; /* cross_reference.c */
 
 #define FACT_NONE UINT32_MAX
 
-/* What bytes of the output are for. */
+/* Purpose of bytes in the output. */
 enum fact_class {
     FACT_CODE,
     FACT_CONSTANTS,
@@ -31,18 +32,18 @@ enum fact_class {
 };
 
 struct fact_member {
-    const char *name; /* "a.o(1)"; "lto.ptx" for what was made of LTO-IR */
+    const char *name; /* "a.o(1)"; "lto.ptx" for code made of LTO-IR */
     const char *kind; /* "PTX", "ELF", "LTO-IR" */
     const char *arch;
     const char *use; /* "PTX", "cubin", "options", "LTO-IR", "not used" */
     const char *reason;
     uint64_t bytes; /* as stored */
     bool is_used;
-    bool is_made;     /* by the link, of LTO-IR */
+    bool is_made;     /* made by the link, of LTO-IR */
     bool has_options; /* it takes part in the consensus */
     bool is_found[EMBEDDED_COUNT];
     int32_t values[EMBEDDED_COUNT];
-    uint64_t sizes[FACT_CLASSES]; /* of the output, from here */
+    uint64_t sizes[FACT_CLASSES]; /* bytes of the output that come from this member */
 };
 
 struct fact_chunk {
@@ -52,20 +53,20 @@ struct fact_chunk {
     uint64_t ptx_bytes;
     uint64_t cubin_bytes;
     uint64_t nanoseconds;
-    uint64_t estimate; /* its weight's share of the time of all chunks; nanoseconds */
+    uint64_t estimate; /* its weight's share of the time of all chunks, in nanoseconds */
     uint32_t first_kernel;
 };
 
 /* A function or variable of the program. */
 struct fact_symbol {
-    struct text name;     /* in the chunks: of its own */
-    struct text own_name; /* which others may have too */
+    struct text name;     /* unique name in the chunks */
+    struct text own_name; /* the user's name; others may have the same */
     uint32_t chunk;
     uint32_t member;
-    uint32_t next; /* the next one of that own name */
+    uint32_t next; /* the next one with the same own name */
     bool is_kernel;
-    uint32_t next_kernel; /* of its chunk */
-    uint64_t nanoseconds; /* to compile it, where the assembler told */
+    uint32_t next_kernel; /* next kernel of its chunk */
+    uint64_t nanoseconds; /* time to compile it, if the assembler reports it */
 };
 
 struct fact_drop {
@@ -73,7 +74,7 @@ struct fact_drop {
     struct text name;
     const char *member; /* or NULL */
     const char *why;
-    bool is_folded; /* it is there under another name */
+    bool is_folded; /* it remains under another name */
 };
 
 /* Bytes of a section that come from one member. */
@@ -82,7 +83,7 @@ struct fact_piece {
     uint32_t member; /* FACT_NONE: made by the link */
     uint64_t offset;
     uint64_t size;
-    struct text name; /* of the section in the input */
+    struct text name; /* name of the section in the input */
 };
 
 struct fact_name {
@@ -99,7 +100,8 @@ struct fact_function {
     struct kernel_report report;
     uint32_t member;
     uint32_t chunk;
-    uint32_t symbol; /* of the program, with the time to compile it; FACT_NONE = it is a member's */
+    uint32_t symbol; /* symbol of the program, with the time to compile it; FACT_NONE = it is a
+                        member's */
 };
 
 struct timing_row {
@@ -107,15 +109,15 @@ struct timing_row {
     uint64_t start; /* of clock_now() */
     uint64_t nanoseconds;
     struct observe_work work;
-    uint64_t peak_memory; /* of the process, up to its end; bytes */
+    uint64_t peak_memory; /* of the process, up to the stage's end; bytes */
 };
 
 #define TIMING_STAGES 16
 
-/* The clock runs on from stage to stage, so that the rows add up to the whole link. */
+/* The clock runs on from stage to stage, so the rows add up to the whole link. */
 struct timing {
-    uint64_t started;                      /* the stage at hand */
-    struct timing_row rows[TIMING_STAGES]; /* stages beyond these have none */
+    uint64_t started;                      /* start of the current stage */
+    struct timing_row rows[TIMING_STAGES]; /* later stages have no row */
     size_t count;
 };
 
@@ -127,7 +129,7 @@ struct observation {
     struct timing timing;
     uint64_t start; /* of the link, by clock_now() */
     struct event_log *log;
-    struct events events; /* once they are read */
+    struct events events; /* after they have been read */
     bool is_read;
 
     const struct inputs *inputs;
@@ -150,7 +152,7 @@ struct observation {
     size_t drop_count;
     size_t drop_capacity;
 
-    const struct merge_places *places; /* of the image; NULL = there is none */
+    const struct merge_places *places; /* of the image; NULL = no image */
     struct fact_piece *pieces;         /* by section and place */
     size_t piece_count;
     size_t piece_capacity;
@@ -158,56 +160,55 @@ struct observation {
     size_t name_count;
     struct fact_function *functions; /* in the order of the output */
     size_t function_count;
-    struct merge_call *calls; /* by caller, each once */
+    struct merge_call *calls; /* sorted by caller, each call once */
     size_t call_count;
 
-    struct cross_reference *cross; /* cross_reference.c; NULL = nobody asked */
+    struct cross_reference *cross; /* cross_reference.c; NULL = not requested */
 
     struct output outputs[4]; /* files.c */
     bool is_prepared;
     int times_fd;
 };
 
-/* observe.c: notes what was left out. */
+/* observe.c: records that something was left out. */
 void facts_drop(struct observation *observation, const struct fact_drop *drop);
 
-/* observe.c: what the user calls a function that chunks know as `name`. */
+/* observe.c: the user's name of a function that has the name `name` in chunks. */
 struct text facts_name(const struct observation *observation, struct text name);
 
-/* facts_image.c: what the bytes of a section are for, and the words for that. */
+/* facts_image.c: the purpose of a section's bytes, and its name. */
 enum fact_class facts_class(struct text section);
 extern const char *const facts_class_names[FACT_CLASSES];
 
-/* "relocatable" or "executable", of an observation with an image. */
+/* "relocatable" or "executable"; the observation must have an image. */
 const char *facts_output_kind(const struct observation *observation);
 
-/* observe.c: reads the recorded events, once, and puts times to functions. */
+/* observe.c: reads the recorded events, once, and assigns times to functions. */
 const struct events *facts_events(struct observation *observation);
 
-/* The writers; each appends to `out`, and raises LINK_NO_MEMORY. */
+/* Each of these prints by appending to `out`, and raises LINK_NO_MEMORY. */
 void times_print(struct observation *observation, bool has_rows, struct buffer *out);
 void trace_print(struct observation *observation, struct buffer *out);
 void stats_print(struct observation *observation, struct buffer *out);
 void map_print(struct observation *observation, struct buffer *out);
-/* What was left out, and why, a line for each; whole members, too, with `has_members`. */
+/* Prints what was left out, and why, one line each; with `has_members`, also whole members. */
 void map_print_drop(const struct fact_drop *drop, struct buffer *out);
 void report_print_data(struct observation *observation, struct buffer *out);
 void report_print_page(struct observation *observation, struct buffer *out);
 
-/* cross_reference.c: who names what: --trace-symbol, --cref and --why-live.
+/* cross_reference.c: references between symbols: --trace-symbol, --cref and --why-live.
  *
- * Symbols that are visible between members are one node by their name; others are nodes of their
- * own. What PTX names is known from the linked program, what machine code does from its
- * relocations. */
+ * Symbols that are visible between members are one node per name; others are nodes of their own.
+ * References of PTX come from the linked program, those of machine code from its relocations. */
 
-/* True when somebody asks for it. */
+/* True when the user requests one of these. */
 bool cross_reference_is_wanted(const struct observe_request *request);
 
-/* Notes what the program's modules, and the cubins of members, define and name. */
+/* Records what the program's modules, and the cubins of members, define and refer to. */
 void cross_reference_add_program(struct observation *observation, const struct program *program);
 void cross_reference_add_cubin(struct observation *observation, const struct cubin *cubin);
 
-/* Appends what was asked for. */
+/* Appends the requested output. */
 void cross_reference_print(struct observation *observation, struct buffer *out);
 
 void cross_reference_free(struct cross_reference *cross);

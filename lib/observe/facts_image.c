@@ -1,8 +1,8 @@
-/* facts_image.c: the output, by member.
+/* facts_image.c: attributes the output to members.
  *
- * The merge tells of places by the numbers of its cubins. A member's own cubin is that member; what
- * is made of the chunks is told apart by its symbols: they have the names that the user gave them,
- * of which several may be alike, and stand in the order of the program. */
+ * The merge reports places by the numbers of its cubins. A member's own cubin belongs to that
+ * member. Parts of the chunks' cubin are attributed by symbol: symbols have the user's names,
+ * several of which can be the same, and are in the order of the program. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +55,8 @@ struct taking {
     size_t count;
     size_t joined;
     uint32_t *members;        /* by cubin */
-    uint32_t *joined_symbols; /* by symbol of the joined cubin: that of the program */
-    uint32_t *joined_owners;  /* by section of the joined cubin: the symbol whose it is */
+    uint32_t *joined_symbols; /* by symbol of the joined cubin: the program's symbol */
+    uint32_t *joined_owners;  /* by section of the joined cubin: the symbol that it belongs to */
 };
 
 static void find_members(struct taking *taking)
@@ -71,7 +71,7 @@ static void find_members(struct taking *taking)
     }
 }
 
-/* The program's symbols of one name are taken in turn; copies beyond them are the last one's. */
+/* The program's symbols of one name are assigned in turn; any further copies belong to the last. */
 static void pair_symbols(struct taking *taking)
 {
     struct observation *observation = taking->observation;
@@ -105,7 +105,8 @@ static void pair_symbols(struct taking *taking)
     }
 }
 
-/* In a program that the assembler made, "$<kernel>$<function>" is a kernel's copy of a function. */
+/* Finds a symbol by name. In a program that the assembler made, "$<kernel>$<function>" is a
+ * kernel's copy of a function. */
 static uint32_t symbol_named(const struct observation *observation, struct text name)
 {
     uint32_t found = table_find(&observation->symbol_names, name);
@@ -117,7 +118,7 @@ static uint32_t symbol_named(const struct observation *observation, struct text 
     return found == TABLE_NONE ? FACT_NONE : found;
 }
 
-/* The program's symbol behind one of a cubin. */
+/* The program's symbol for a symbol of a cubin. */
 static uint32_t symbol_of(const struct taking *taking, uint32_t file, uint32_t input,
                           struct text name)
 {
@@ -186,8 +187,8 @@ static bool is_before(const struct fact_name *name, const struct fact_piece *pie
                                            : name->value < piece->offset;
 }
 
-/* Data of several members that stands in one section of the chunks' cubin: each variable is its
- * member's. False when there is none whose member is known. */
+/* Data of several members in one section of the chunks' cubin: each variable belongs to its member.
+ * False when no member is known. */
 static bool add_variables(struct observation *observation, const struct fact_piece *all)
 {
     size_t low =
@@ -211,7 +212,7 @@ static bool add_variables(struct observation *observation, const struct fact_pie
     return found;
 }
 
-/* A cubin's section that went into the output. */
+/* Adds a cubin's section that went into the output. */
 static void add_input(struct taking *taking, const struct merge_piece *from)
 {
     struct observation *observation = taking->observation;
@@ -231,7 +232,8 @@ static void add_input(struct taking *taking, const struct merge_piece *from)
         add_piece(observation, &piece);
 }
 
-/* A section that came from none: what was made for a function is its member's. */
+/* Adds a section that came from no cubin: one made for a function belongs to the function's member.
+ */
 static void add_made(struct taking *taking, uint32_t section)
 {
     struct observation *observation = taking->observation;
@@ -246,7 +248,7 @@ static void add_made(struct taking *taking, uint32_t section)
     add_piece(observation, &piece);
 }
 
-/* Wants the functions and the symbols. */
+/* Needs the functions and the symbols. */
 static void take_pieces(struct taking *taking)
 {
     struct observation *observation = taking->observation;
@@ -287,7 +289,7 @@ static void take_functions(struct taking *taking)
     }
 }
 
-/* Why the merge has dropped it. */
+/* The reason why the merge dropped it. */
 static const char *reason_of(struct observation *observation, const struct merge_drop *drop)
 {
     switch (drop->reason) {
@@ -333,7 +335,7 @@ static int by_call(const void *left, const void *right)
            ?: COMPARE(a->is_indirect, b->is_indirect);
 }
 
-/* Each call once, by name if it is both. */
+/* Takes each call once; if it is made both by name and otherwise, as a call by name. */
 static void take_calls(struct taking *taking)
 {
     struct observation *observation = taking->observation;
@@ -350,8 +352,8 @@ static void take_calls(struct taking *taking)
     observation->call_count = kept;
 }
 
-/* Bytes of the file by member and kind: pieces are their members', what else belongs to a function
- * is that one's. */
+/* Adds up the bytes of the file by member and kind: pieces count for their members, other bytes of
+ * a function for the function's member. */
 static void add_sizes(struct observation *observation)
 {
     for (size_t i = 0; i < observation->piece_count; i++) {

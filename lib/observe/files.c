@@ -1,7 +1,6 @@
-/* files.c: the files that were asked for: opened before the link writes its output, filled behind
- * it.
+/* files.c: the requested files: opened before the link writes its output, filled after it.
  *
- * All but -time's, which is appended to as nvlink does it, appear whole or not at all. */
+ * Each file appears whole or not at all, except -time's, which is appended to as nvlink does. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -58,8 +57,8 @@ bool observe_prepare(struct observation *observation)
     return ok && open_times(observation);
 }
 
-/* Whether an earlier link has appended to the file. Not where it was opened without O_APPEND, as
- * standard output may be: there, others print, too. */
+/* Whether an earlier link has appended to the file. False if it was opened without O_APPEND, as
+ * standard output may be: other programs print there too. */
 static bool has_rows(int fd)
 {
     struct stat status;
@@ -89,7 +88,7 @@ static bool write_stats(struct observation *observation, struct buffer *text)
     return false;
 }
 
-/* Names come from inputs. */
+/* Names come from inputs, so they are escaped. */
 static bool write_lists(struct observation *observation, struct buffer *text)
 {
     struct buffer shown = {0};
@@ -131,7 +130,7 @@ bool observe_commit(struct observation *observation)
     return ok;
 }
 
-/* What is appended to, or printed, comes last: it cannot be taken back. */
+/* Files that are appended to, or printed, come last: that cannot be undone. */
 bool observe_fill(struct observation *observation)
 {
     struct buffer text = {0};

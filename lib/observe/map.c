@@ -1,14 +1,14 @@
-/* map.c: --map: the output as text, the same for the same inputs and options, however many threads
- * and chunks there are.
+/* map.c: --map: a text map of the output, which is the same for the same inputs and options,
+ * whatever the number of threads and chunks.
  *
  *      offset        size align  section, member:(its section), symbol
  *         840         180   128  .text.kernel
  *         840         180               a.o(1):(.text.kernel)
  *         840         180                      kernel
  *
- * Names come from inputs: escape_text() sees to it that nothing in one ends a line. Offsets are
- * places in the file, hexadecimal as sizes are; what has no bytes there (shared memory,
- * zeroed variables) stands at its address in its section. */
+ * Names come from inputs: escape_text() ensures that none of them ends a line. Offsets are places
+ * in the file, hexadecimal like the sizes; data without bytes in the file (shared memory, zeroed
+ * variables) is listed by its address in its section. */
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static void put_symbol(const struct fact_name *name, uint64_t base, struct buffe
     buffer_char(out, '\n');
 }
 
-/* The symbols in a section from number *at on that lie below `end`. */
+/* Prints the symbols in a section from number *at on that lie below `end`. */
 static void put_symbols(const struct observation *observation, uint32_t section, uint64_t end,
                         size_t *at, struct buffer *out)
 {

@@ -1,4 +1,4 @@
-/* observe.c: facts of the stages up to the chunks, as they are handed over. */
+/* observe.c: records the facts of the stages up to the chunks. */
 #include "observe/observe.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static bool is_wanted(const struct observe_request *request)
            request->print_folded || cross_reference_is_wanted(request);
 }
 
-/* The table of a link's stages needs no record of what threads do. */
+/* Whether events are needed. The table of stages needs none. */
 static bool wants_events(const struct observe_request *request)
 {
     return request->times || request->trace || request->report_page || request->report_data;
@@ -56,7 +56,7 @@ struct observation *observe_open(const struct observe_request *request,
     return observation;
 }
 
-/* Of this process, or of the largest child that has ended; Linux counts KiB. */
+/* Peak memory of this process, or of the largest child that has ended; Linux counts KiB. */
 static uint64_t peak_memory(void)
 {
     struct rusage own, children;
@@ -121,7 +121,8 @@ static const char *kind_name(uint32_t kind)
     }
 }
 
-/* --trace: each object once. Printed at once, so that a link that fails later can be examined. */
+/* --trace: prints each object once. It prints at once, so that a link that fails later can be
+ * examined. */
 static void print_inputs(const struct members *members)
 {
     struct buffer text = {0};
@@ -168,7 +169,7 @@ void observe_members(struct observation *observation, const struct members *memb
         print_inputs(members);
 }
 
-/* The member of that name, or the one member that LTO-IR's PTX was made of ("lto.ptx(a.o)"). */
+/* The member of that name, or the only member that LTO-IR's PTX was made of ("lto.ptx(a.o)"). */
 static uint32_t find_member(const struct observation *observation, const char *name)
 {
     uint32_t found = table_find(&observation->member_names, text_of(name));
@@ -180,12 +181,12 @@ static uint32_t find_member(const struct observation *observation, const char *n
                : found;
 }
 
-/* The number of the member with that name, which is added when there is none. */
+/* The number of the member with that name; adds the member if it is missing. */
 static uint32_t add_member(struct observation *observation, const char *name)
 {
     uint32_t found = find_member(observation, name);
     uint32_t number = (uint32_t)observation->member_count;
-    struct text short_name = {name, strcspn(name, "(")}; /* of what it was made, members say */
+    struct text short_name = {name, strcspn(name, "(")}; /* its members say what it was made of */
 
     if (found != TABLE_NONE)
         return found;
@@ -220,7 +221,7 @@ void observe_agreement(struct observation *observation, const struct agreement *
     }
 }
 
-/* Notes the members' final roles: libcudadevrt has been dropped by now where nothing calls it. */
+/* Records the members' final roles: libcudadevrt has been dropped by now if nothing calls it. */
 static void settle_members(struct observation *observation, const struct members *members)
 {
     for (size_t i = 0; i < members->count; i++) {
@@ -259,7 +260,7 @@ static void drop_symbol(struct observation *observation, const struct program_sy
                });
 }
 
-/* Functions of a module that lost to another module's definition. */
+/* Records the functions of a module that lost to another module's definition. */
 static void drop_losers(struct observation *observation, const struct program *program,
                         uint32_t module)
 {
@@ -313,7 +314,7 @@ static void take_symbols(struct observation *observation, const struct chunks *c
     observation->symbol_count = count;
     table_reserve(&observation->symbol_names, count);
     table_reserve(&observation->own_names, count);
-    /* From the last to the first: lists begin with the first. */
+    /* Backwards, so that the lists begin with the first. */
     for (size_t i = count; i-- > 0;) {
         const struct chunk_symbol *symbol = &chunks->symbols[i];
         const struct chunk_source *source = &chunks->sources[i];
@@ -356,7 +357,7 @@ void observe_chunks(struct observation *observation, const struct chunks *chunks
     take_symbols(observation, chunks);
 }
 
-/* The splitter's estimate of each chunk: its weight's share of the time of all. */
+/* Estimates each chunk's time: its weight's share of the time of all. */
 static void estimate(struct observation *observation)
 {
     double weight = 0, time = 0;
@@ -394,7 +395,7 @@ struct text facts_name(const struct observation *observation, struct text name)
     return found == TABLE_NONE ? name : observation->symbols[found].own_name;
 }
 
-/* The symbol of the program that a function of a chunk is. */
+/* The program's symbol for a function of a chunk. */
 static struct fact_symbol *symbol_of(struct observation *observation, const struct event *event)
 {
     uint32_t found = table_find(&observation->symbol_names, event->name);

@@ -1,9 +1,8 @@
-/* observe.h: what a link tells of itself to those who asked: --time-trace, --report, --map, --stats
- * and -time.
+/* observe.h: reports about a link: --time-trace, --report, --map, --stats and -time.
  *
- * Stages hand over facts as they come by them; what the link frees before its end is copied. At the
- * end they are written. Nothing here changes the link or its output. Where nobody asked, the
- * observation is NULL, and every function that takes one returns at once. */
+ * Stages hand over facts as they find them; data that the link frees before its end is copied. The
+ * reports are written at the end. Nothing here changes the link or its output. If no report is
+ * requested, the observation is NULL, and every function that takes one returns at once. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +19,7 @@
 #include "ptx/program.h"
 #include "split/split.h"
 
-/* What link it is. */
+/* The link's identity. */
 struct observe_link {
     const char *output;  /* its path, or NULL */
     const char *version; /* minilink's */
@@ -28,28 +27,29 @@ struct observe_link {
 
 struct observation;
 
-/* Opens an observation for the calling thread, NULL where nothing is asked for. Raises
+/* Opens an observation for the calling thread; NULL if no report is requested. Raises
  * LINK_NO_MEMORY. */
 struct observation *observe_open(const struct observe_request *request,
                                  const struct observe_link *link);
 
-/* Frees it; what is not written by then is given up. */
+/* Frees the observation; files not committed by then are discarded. */
 void observe_close(struct observation *observation);
 
-/* The end of a stage, and the beginning of the next: what it worked on. The names are literals. */
+/* The end of a stage, and the beginning of the next: the amount of work in it. The names are
+ * literals. */
 struct observe_work {
     uint64_t items;
-    const char *unit; /* "files", "chunks"; NULL = nothing can be counted */
+    const char *unit; /* "files", "chunks"; NULL = no countable unit */
     uint64_t bytes;   /* 0 = not known */
 };
 void observe_stage(struct observation *observation, const char *stage, struct observe_work work);
 
-/* Facts, in the order of the stages. All but the image's may be left out. */
+/* Facts, in the order of the stages. All except the image's may be omitted. */
 void observe_inputs(struct observation *observation, const struct inputs *inputs);
 void observe_members(struct observation *observation, const struct members *members);
 void observe_agreement(struct observation *observation, const struct agreement *agreement,
                        const struct members *members);
-/* Comes when it is known which members take part. */
+/* Called when it is known which members take part. */
 void observe_program(struct observation *observation, const struct program *program,
                      const struct members *members);
 void observe_chunks(struct observation *observation, const struct chunks *chunks);
@@ -57,22 +57,21 @@ void observe_chunks(struct observation *observation, const struct chunks *chunks
 void observe_cubins(struct observation *observation, const struct cubins *cubins,
                     const char *assembler, const char *version);
 
-/* True when the merge must tell where everything went (struct merge_request). */
+/* True when the merge must report all places (struct merge_request). */
 bool observe_wants_places(const struct observation *observation);
 
-/* The result: report->places says where things went in it, by the numbers of the cubins;
- * cubins[joined] is made of the chunks (SIZE_MAX: none is). Without cubins it is what the assembler
- * made of the chunk, where everything has the name that it has there. */
+/* The result. report->places has the places in it, by the numbers of the cubins; cubins[joined] is
+ * made of the chunks (SIZE_MAX: none is). Without cubins it is what the assembler made of the
+ * chunk, with the chunk's names. */
 void observe_image(struct observation *observation, const struct merge_report *report,
                    const struct cubin *const *cubins, size_t count, size_t joined);
 
-/* Opens the files, before the link writes its output: what cannot be opened is known then. False,
- * and a fatal diagnostic. */
+/* Opens the files before the link writes its output, so that failures to open are known by then.
+ * False, and a fatal diagnostic. */
 bool observe_prepare(struct observation *observation);
 
-/* Fills them with all that was asked for. False, and a fatal diagnostic, when something could not
- * be written. */
+/* Writes everything requested to the files. False, and a fatal diagnostic, when that fails. */
 bool observe_fill(struct observation *observation);
 
-/* Gives them their names. False, and a fatal diagnostic, when that cannot be. */
+/* Gives the files their final names. False, and a fatal diagnostic, when that fails. */
 bool observe_commit(struct observation *observation);

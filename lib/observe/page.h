@@ -1,4 +1,4 @@
-/* page.h: the files of page/, which the build makes strings of. */
+/* page.h: the files of page/, which the build turns into strings. */
 #pragma once
 
 /* report.html, with the markers @STYLE@, @DATA@ and @SCRIPT@, in this order. */

@@ -1,8 +1,8 @@
 /* report.c: --report=FILE.json: all facts as one JSON object; and --report=FILE.html: the page in
  * page/, with its style, its script and that object in it.
  *
- * minilink-report(5) describes the object. Members, chunks, functions and rows are named by their
- * numbers in the arrays here; what is not known is not there. */
+ * minilink-report(5) describes the object. Members, chunks, functions and rows are identified by
+ * their index in the arrays here; unknown values are omitted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "observe/page.h"
 #include "options/embedded.h"
 
-/* Raised when readers must know: something is gone, or means something else. */
+/* Increase this when something is removed or changes its meaning. */
 #define REPORT_FORMAT 1u
 
 static void set_index(struct json_t *object, const char *key, uint32_t index)
@@ -129,7 +129,7 @@ static void put_options(const struct observation *observation, struct json_t *ro
     json_tree_set_bool(force, "-g", agreement->debug);
 }
 
-/* Which function of the output a symbol of the program became. */
+/* Maps symbols of the program to functions of the output. */
 static uint32_t *functions_of_symbols(struct observation *observation)
 {
     uint32_t *functions =
@@ -170,7 +170,7 @@ static void put_chunks(struct observation *observation, struct json_t *root)
     }
 }
 
-/* Calls stand by caller; *at is the next. */
+/* Adds a function's calls. Calls are sorted by caller; *at is the next. */
 static void put_calls(const struct observation *observation, struct json_t *function, uint32_t from,
                       size_t *at)
 {
@@ -185,7 +185,7 @@ static void put_calls(const struct observation *observation, struct json_t *func
     }
 }
 
-/* The functions' names as a programmer writes them. */
+/* The functions' demangled names. */
 static const struct text *readable_names(struct observation *observation)
 {
     struct text *names =
@@ -345,7 +345,7 @@ void report_print_data(struct observation *observation, struct buffer *out)
     json_tree_print(root, JSON_TREE_LINES, out);
 }
 
-/* Appends the page up to the marker; returns what is behind it. */
+/* Appends the page up to the marker; returns the rest after it. */
 static const char *put_until(const char *page, const char *marker, struct buffer *out)
 {
     const char *found = strstr(page, marker);
@@ -356,9 +356,9 @@ static const char *put_until(const char *page, const char *marker, struct buffer
     return found + strlen(marker);
 }
 
-/* A marker in the page stands where each part goes. The data is JSON in a script that no browser
- * runs; no "<" stands in it, so that no name can end the script. The page's script puts names into
- * the page as text, never as HTML. */
+/* Replaces each marker in the page with its part. The data is JSON in a script element that
+ * browsers do not run; it contains no "<", so that no name can end the element. The page's script
+ * inserts names as text, never as HTML. */
 void report_print_page(struct observation *observation, struct buffer *out)
 {
     const char *rest = page_html;

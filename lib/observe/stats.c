@@ -1,9 +1,9 @@
-/* stats.c: --stats: the stages as a table.
+/* stats.c: --stats: a table of the stages.
  *
  *     stage          time   share       items             bytes  peak memory
  *     assemble    81.2 ms   62.1 %      40 chunks       9.3 MiB     58.2 MiB
  *
- * The bytes are those that went in, but for `write`; the memory is the process's highest so far. */
+ * The bytes are a stage's input, except for `write`; the memory is the process's peak so far. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

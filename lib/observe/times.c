@@ -1,10 +1,10 @@
-/* times.c: -time: nvlink's table (measured on 13.0), with rows for what minilink does.
+/* times.c: -time: nvlink's table (measured on 13.0), with rows for minilink's stages.
  *
  *     source file name , phase name , phase input files , phase output file , arch , tool, metric ,
  * unit
  *
- * A row per stage, with what went in; two per compilation of LTO-IR, the second with its memory;
- * per chunk, with its kernels; per worker, with its chunks; and per function that the built-in
+ * One row per stage, with its inputs; two per compilation of LTO-IR, the second with its memory;
+ * one per chunk, with its kernels; per worker, with its chunks; and per function that the built-in
  * assembler compiled. Lists have blanks between their items; a blank or comma inside a name is
  * spelled out. */
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "diag/escape.h"
 #include "observe/facts.h"
 
-/* One row while it is put together. */
+/* A row that is being built. */
 struct row {
     const struct observation *observation;
     struct buffer *out;
@@ -116,7 +116,7 @@ static void put_inputs(struct row *row, const char *stage)
     }
 }
 
-/* The events of one kind, in an order of their own. */
+/* Lists the events of one kind, in the given order. */
 static size_t list_events(struct arena *arena, const struct events *events, const char *kind,
                           int (*compare)(const void *, const void *),
                           const struct logged_event ***list)
@@ -131,7 +131,7 @@ static size_t list_events(struct arena *arena, const struct events *events, cons
     return count;
 }
 
-/* By the number in a name that is the same but for that. */
+/* Compares by the number in names that are otherwise the same. */
 static int by_name(const void *left, const void *right)
 {
     const struct text a = (*(const struct logged_event *const *)left)->event.name;
@@ -178,7 +178,7 @@ static int by_row(const void *left, const void *right)
     return COMPARE(a->row, b->row) ?: COMPARE(a, b);
 }
 
-/* The time that each worker was busy, with which chunks. */
+/* Adds a row per worker: the time that it was busy, and its chunks. */
 static void put_worker_rows(struct row *row, struct arena *arena, const struct events *events)
 {
     const struct logged_event **list;
@@ -211,7 +211,7 @@ static int by_chunk(const void *left, const void *right)
     return COMPARE(a->event.chunk, b->event.chunk) ?: COMPARE(a, b);
 }
 
-/* By chunk; in it as they were begun, which is the order of the text where one thread does it. */
+/* Rows are sorted by chunk, then by start, which is the order of the text if one thread does it. */
 static void put_function_rows(struct row *row, struct arena *arena, const struct events *events)
 {
     const struct logged_event **list;

@@ -1,15 +1,15 @@
 /* trace.c: --time-trace: Chrome's trace event format, which Perfetto and chrome://tracing open.
  *
- * Source of the format: "Trace Event Format", the document that Chromium's catapult project
- * publishes. Used are complete events (ph X: ts, dur), counters (C) and names of rows (M); times
- * are microseconds. Slices of a row nest, which events.h sees to. */
+ * Source of the format: "Trace Event Format", a document published by Chromium's catapult project.
+ * It uses complete events (ph X: ts, dur), counters (C) and names of rows (M); times are
+ * microseconds. Slices of a row nest, which events.h ensures. */
 #include <string.h>
 
 #include "base/search.h"
 #include "diag/json_tree.h"
 #include "observe/facts.h"
 
-#define PROCESS 1u /* every event belongs to one; which, does not matter */
+#define PROCESS 1u /* every event needs a process; the number is arbitrary */
 
 struct tracing {
     struct observation *observation;
@@ -120,13 +120,13 @@ static void put_event(struct tracing *tracing, const struct logged_event *logged
         put_stage(tracing, arguments, event->name);
 }
 
-/* A chunk begins or ends. */
+/* The beginning or end of a chunk. */
 struct edge {
     uint64_t time;
     bool is_end;
 };
 
-/* What ends makes room for what begins at the same time. */
+/* At the same time, ends come before beginnings. */
 static int by_time(const void *left, const void *right)
 {
     const struct edge *a = left, *b = right;
