@@ -39,7 +39,7 @@ static void add_member(struct key *key, const struct member *member)
     key_bytes(key, entry->whole.size ? entry->whole : entry->payload);
 }
 
-/* Adds the members. Members that take no part are not used later. */
+/* Adds the members. Only members that take part are used later. */
 static void add_members(struct key *key, const struct members *members)
 {
     char arch[ARCH_NAME_SIZE];

@@ -9,6 +9,6 @@
 #include "link/link.h"
 
 /* Writes the file that the request names; true without one. Files that the request's words name are
- * added to the tar and named by their place there; members of thin archives are in their archives'
- * folders. False, and a fatal diagnostic, when it cannot be written. */
+ * added to the tar and named by their place there; members of thin archives are added at their
+ * places too. False, and a fatal diagnostic, when it cannot be written. */
 bool reproduce_write(const struct link_request *request, const struct inputs *inputs);

@@ -1,4 +1,4 @@
-/* answer.c: the file's bytes, out and in. */
+/* answer.c: writes and reads the file's bytes. */
 #include "lto/answer.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
-/* answer.h: what a child that compiles leaves, in a file.
+/* answer.h: the result file of a child that compiles.
  *
- * The libraries that children run are large and not ours: whatever stands in the file is checked
- * like any foreign input. The file begins with a head of fixed size; three texts follow it. */
+ * The libraries that children run are large and not ours: the file is checked like any foreign
+ * input. It begins with a head of fixed size; three texts follow. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ enum lto_step {
 };
 
 struct lto_answer {
-    enum lto_step step;    /* the last one begun; LTO_STEP_DONE = all went well */
+    enum lto_step step;    /* the last one begun; LTO_STEP_DONE = success */
     int32_t code;          /* of the step that failed: an nvJitLinkResult */
     uint32_t failed_input; /* with LTO_STEP_ADD: index of the input */
     uint32_t major, minor; /* of the library */
@@ -44,7 +44,7 @@ struct answer_head {
     uint64_t ptx_size;
 };
 
-/* What a run gathers. Start with ANSWER_DRAFT. */
+/* An answer that is being built. Start with ANSWER_DRAFT. */
 struct answer_draft {
     struct answer_head head; /* its sizes are set by answer_write() */
     struct buffer errors, infos, ptx;
@@ -56,15 +56,16 @@ struct answer_draft {
         .head = {.magic = ANSWER_MAGIC, .step = LTO_STEP_LOAD }                                    \
     }
 
-/* Writes it, and frees the texts. The process's exit status: 0; 1 when it could not be written. */
+/* Writes the answer, and frees the texts. Returns the process's exit status: 0; 1 when it could not
+ * be written. */
 int answer_write(int fd, struct answer_draft *draft);
 
-/* Whether an answer of `size` bytes may begin so: its head says how long each text is. */
+/* Whether an answer of `size` bytes can begin so: its head has the length of each text. */
 bool answer_begins(struct bytes head, uint64_t size);
 
-/* True when the file holds the answer of a run in which all went well. Raises nothing. */
+/* True when the file has the answer of a successful run. Raises nothing. */
 bool answer_succeeded(int answer);
 
-/* Reads the answer from the file into `arena`. False, and *result is zero, when there is no whole
+/* Reads the answer from the file into `arena`. False, with *result zero, when there is no complete
  * answer. */
 bool answer_read(int answer, struct arena *arena, struct lto_answer *result);

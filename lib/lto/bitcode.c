@@ -1,4 +1,4 @@
-/* bitcode.c: members to jobs, and what children leave to PTX. */
+/* bitcode.c: makes jobs of members, and PTX of the children's answers. */
 #include "lto/bitcode.h"
 
 #include <inttypes.h>
@@ -21,14 +21,15 @@
 #include "lto/report.h"
 #include "os/descriptor.h"
 
-/* Modules that are compiled by themselves come in so many batches at most: a child takes as long to
- * load the library as to compile some. */
+/* Most batches of modules that are compiled separately: a child takes as long to load the library
+ * as to compile some modules. */
 #define MOST_BATCHES 64u
 
-/* A program of so many bytes of bitcode may be worth several parts. */
+/* Bytes of bitcode from which a program may be worth several parts. */
 #define SIZE_OF_PARTS 65536u
 
-/* What a compilation may take (measured on libLLVM 19: 90 MiB for nothing, 200 MiB for 600 KB). */
+/* Memory of a compilation (measured on libLLVM 19: 90 MiB for an empty input, 200 MiB for 600 KB).
+ */
 #define MEMORY_TO_START (UINT64_C(96) << 20)
 #define MEMORY_OF_BYTE  200u
 
@@ -36,11 +37,11 @@
 struct compilation {
     const struct bitcode_request *request;
     struct bitcode_result *result;
-    struct arena *texts; /* for what is made */
+    struct arena *texts; /* for results */
     struct arena *names;
-    const struct member **members; /* as the inputs */
-    size_t *firsts;                /* input of each part; one more stands behind the last */
-    bool is_parted;                /* what runs are parts of the program, all made of all members */
+    const struct member **members; /* in the order of the inputs */
+    size_t *firsts;                /* first input of each part; one more entry after the last */
+    bool is_parted; /* the runs are parts of the program, and each is made of all members */
     struct parts_run run;
 };
 
@@ -52,7 +53,7 @@ static const struct member *member_of(const struct compilation *compilation, siz
     return compilation->members[first + input < end ? first + input : first];
 }
 
-/* The part's only member; with several "bitcode.ptx(a.bc+b.bc)", in `arena`. */
+/* The name of the part's only member; with several "bitcode.ptx(a.bc+b.bc)", in `arena`. */
 static const char *name_part(const struct compilation *compilation, size_t part,
                              struct arena *arena)
 {
@@ -65,7 +66,7 @@ static const char *name_part(const struct compilation *compilation, size_t part,
                             : name_list_text("bitcode.ptx", &names, arena);
 }
 
-/* Which modules the child was working on when it failed. */
+/* Describes the modules that the child was working on when it failed. */
 static const char *describe_work(struct compilation *compilation, size_t part)
 {
     const struct lto_answer *answer = &compilation->run.list[part].answer;
@@ -83,7 +84,8 @@ static const char *describe_work(struct compilation *compilation, size_t part)
     return arena_printf(&compilation->run.arena, "while it compiled '%s'", member->name);
 }
 
-/* LLVM reads what older versions wrote. True when that is why it failed. */
+/* Reports bitcode of a newer LLVM: LLVM reads only what older versions wrote. True when that is why
+ * the part failed. */
 static bool report_newer(struct compilation *compilation, size_t part)
 {
     const struct lto_answer *answer = &compilation->run.list[part].answer;
@@ -117,14 +119,14 @@ static void report_failed(struct compilation *compilation, size_t index)
                    compilation->run.link->library, work);
 }
 
-/* Parts of a program are all made of all its members. */
+/* The name of a part for the trace. All parts of a program are made of all its members. */
 static const char *name_event(struct compilation *compilation, size_t index)
 {
     return compilation->is_parted ? arena_printf(&compilation->run.arena, "bitcode-%zu.ptx", index)
                                   : name_part(compilation, index, &compilation->run.arena);
 }
 
-/* What the library said to a child, and what came of it. */
+/* Reports the library's messages to a child, and the part's result. */
 static void report_part(struct compilation *compilation, size_t index)
 {
     const struct part *part = &compilation->run.list[index];
@@ -138,7 +140,8 @@ static void report_part(struct compilation *compilation, size_t index)
     lto_report_event(part, name);
 }
 
-/* Debug information tells of files by numbers, which each part would give anew. */
+/* Whether the program is compiled in parts. Debug information refers to files by number, and each
+ * part would number them differently. */
 static bool wants_parts(const struct bitcode_request *request)
 {
     const struct agreement *agreement = request->link->agreement;
@@ -146,7 +149,7 @@ static bool wants_parts(const struct bitcode_request *request)
     return request->is_linked && !agreement->debug && !agreement->line_info;
 }
 
-/* There is room for one more. */
+/* The options, with room for one more. */
 static const char **make_options(struct compilation *compilation)
 {
     const struct bitcode_request *request = compilation->request;
@@ -176,7 +179,7 @@ static const char **make_options(struct compilation *compilation)
     return options;
 }
 
-/* Makes the parts, and decides which inputs each gets. */
+/* Makes the parts, and assigns inputs to them. */
 static void make_batches(struct compilation *compilation)
 {
     struct parts_run *run = &compilation->run;
@@ -211,7 +214,7 @@ static void make_jobs(struct compilation *compilation)
     }
 }
 
-/* One module for each input, each with a NUL behind it. False when there are others. */
+/* Takes one module for each input, each with a final NUL. False when the number differs. */
 static bool take_modules(struct compilation *compilation, size_t part)
 {
     struct text rest = compilation->run.list[part].answer.ptx;
@@ -232,7 +235,7 @@ static bool take_modules(struct compilation *compilation, size_t part)
     return false;
 }
 
-/* All that is asked for as one text, or one for each member. */
+/* Takes the results: one text, or one for each member. */
 static bool take_results(struct compilation *compilation)
 {
     struct bitcode_result *result = compilation->result;
@@ -266,7 +269,7 @@ static void list_members(struct compilation *compilation)
             compilation->members[count++] = &members->list[i];
 }
 
-/* Runs what is in compilation->run. */
+/* Runs the jobs in compilation->run. */
 static bool run_children(struct compilation *compilation)
 {
     struct parts_run *run = &compilation->run;
@@ -281,11 +284,11 @@ static bool run_children(struct compilation *compilation)
     return failed == run->count;
 }
 
-/* What the first phase hands on. */
+/* Result of the first phase. */
 struct program {
     unsigned parts;
-    struct table internal; /* names */
-    struct bytes code;     /* bitcode; of one part its PTX */
+    struct table internal; /* names made visible for the parts */
+    struct bytes code;     /* bitcode; for a single part its PTX */
 };
 
 static void free_program(void *argument)
@@ -313,8 +316,8 @@ static bool read_program(struct program *program, struct text answer)
     return true;
 }
 
-/* Drops all but those that code is made by, or that say which passes are left. Returns how many are
- * kept. */
+/* Drops all options except those for code generation, and the one that says which passes remain.
+ * Returns the number kept. */
 static size_t leave_code_options(const char **options)
 {
     size_t kept = 0;
@@ -326,7 +329,7 @@ static size_t leave_code_options(const char **options)
     return kept;
 }
 
-/* The parts' jobs: each has the whole program, and says which part of it is wanted. */
+/* Makes the parts' jobs: each has the whole program, and says which part of it to compile. */
 static void make_part_jobs(struct compilation *compilation, const struct program *program)
 {
     struct parts_run *run = &compilation->run;
@@ -356,7 +359,7 @@ static void report_parts(struct compilation *compilation)
         report_part(compilation, i);
 }
 
-/* The second phase: each child reads the optimised program anew, and makes the code of its share.
+/* The second phase: each child reads the optimised program again, and generates code for its share.
  */
 static bool compile_parts(struct compilation *compilation, const struct program *program)
 {

@@ -1,6 +1,6 @@
-/* bitcode_join.c: all functions are declared, then come variables, then functions, in the order of
- * the parts, which is that of the program. Parts know of each other's what they declare. What
- * follows from the number of parts is evened out. */
+/* bitcode_join.c: writes declarations of all functions, then variables, then functions, in the
+ * order of the parts, which is that of the program. A part knows only what it declares of the other
+ * parts. Differences that come from the number of parts are removed. */
 #include "lto/bitcode_join.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ struct joining {
     size_t count;
     const struct table *internal;
     struct table defined; /* names that some part defines */
-    struct table others;  /* that they only declare, to a number of each */
+    struct table others;  /* names that parts only declare, to a number for each */
     struct buffer text;
 };
 
@@ -38,7 +38,7 @@ static bool is_symbol(const struct ptx_item *item)
     return item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE;
 }
 
-/* No two parts define the same. */
+/* Notes the names that a part defines; no two parts define the same one. */
 static bool note_definitions(struct joining *joining, uint32_t part)
 {
     const struct ptx_module *module = &joining->modules[part];
@@ -89,7 +89,7 @@ static void write_linkage(struct joining *joining, const struct ptx_item *item)
         buffer_printf(&joining->text, "%s ", ptx_linkage_name((enum ptx_linkage)item->linkage));
 }
 
-/* Whichever part a function is in may stand behind one that calls it. */
+/* Writes a declaration: a function's part may come after one that calls it. */
 static void write_declaration(struct joining *joining, const struct ptx_item *item)
 {
     if (item->kind != PTX_FUNCTION || !item->is_definition || item->function.is_entry)
@@ -106,7 +106,8 @@ static int compare_names(const void *a, const void *b)
                         (*(const struct ptx_item *const *)b)->name);
 }
 
-/* What no part defines, by its names: which part names it first depends on their number. */
+/* Writes declarations of symbols that no part defines, sorted by name: which part names one first
+ * depends on the number of parts. */
 static void write_others(struct joining *joining)
 {
     const struct ptx_item **list =
@@ -139,10 +140,11 @@ static void write_variable(struct joining *joining, const struct ptx_item *item)
     buffer_char(&joining->text, '\n');
 }
 
-/* LLVM counts these through the module: in a part they have other numbers than in the program. */
+/* Words that LLVM numbers through the module: in a part they have other numbers than in the
+ * program. */
 static const struct counted {
     struct text word;
-    bool has_more; /* behind the number */
+    bool has_more; /* more follows the number */
 } counted[] = {{TEXT("$L__BB"), true},
                {TEXT("$L_brx_"), false},
                {TEXT("__local_depot"), false},
@@ -151,7 +153,7 @@ static const struct counted {
 
 #define COUNTED (sizeof counted / sizeof *counted)
 
-/* How many characters at the beginning can be of one name. */
+/* Number of leading characters that can be part of a name. */
 static size_t name_size(struct text text)
 {
     size_t size = 0;
@@ -162,7 +164,8 @@ static size_t name_size(struct text text)
     return size;
 }
 
-/* Takes one of these words and its number off *text, where a name begins. Its index, or COUNTED. */
+/* Removes one of these words and its number from the front of *text, where a name begins. Returns
+ * its index, or COUNTED. */
 static size_t take_counted(const struct joining *joining, struct text *text, unsigned *number)
 {
     const struct text name = {text->data, name_size(*text)};
@@ -187,7 +190,7 @@ static size_t take_counted(const struct joining *joining, struct text *text, uns
     return COUNTED;
 }
 
-/* Whether one of the words begins so. */
+/* Whether one of the words begins with this character. */
 static bool may_be_counted(char first)
 {
     for (size_t i = 0; i < COUNTED; i++)
@@ -196,7 +199,7 @@ static bool may_be_counted(char first)
     return false;
 }
 
-/* Takes a name, or one other character, and all behind it that is none of the words. */
+/* Takes a name, or one other character, and everything after it up to a possible counted word. */
 static struct text take_rest(struct text *text)
 {
     struct text rest = *text, taken = {text->data, 0};
@@ -211,7 +214,7 @@ static struct text take_rest(struct text *text)
     return taken;
 }
 
-/* Lets each function count from 0. */
+/* Renumbers the words so that each function counts from 0. */
 static void write_renumbered(struct joining *joining, struct text text)
 {
     unsigned least[COUNTED], number;

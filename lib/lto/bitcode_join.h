@@ -7,8 +7,8 @@
 #include "base/table.h"
 #include "base/text.h"
 
-/* Joins the PTX of a program's parts, each of which defines some of it, into one
- * module in `arena`. What has a name in `internal` was made visible for the parts alone. False, and
- * an error, when a text is no PTX. */
+/* Joins the PTX of a program's parts, each of which defines some of it, into one module in `arena`.
+ * Names in `internal` were made visible only for the parts. False, and an error, when a text is not
+ * PTX. */
 bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *parts, size_t count,
                   const struct table *internal);

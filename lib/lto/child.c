@@ -1,4 +1,4 @@
-/* child.c: two files are mapped, the library is run, a third file is written. */
+/* child.c: maps two files, runs the library, and writes a third file. */
 #include "lto/child.h"
 
 #include <dlfcn.h>
@@ -53,8 +53,8 @@ static bool map(struct bytes *bytes, const char *path)
     return true;
 }
 
-/* libnvvm's threads are then as many as the link has tokens for it (measured on 13.0; what it makes
- * stays the same). It is no part of the job, which is the same without make. */
+/* Adds an option that limits libnvvm's threads to the link's tokens for it (measured on 13.0; the
+ * result stays the same). It is not part of the job, which is the same without make. */
 static void add_tokens(struct lto_job *job, struct arena *arena)
 {
     const char **options = arena_alloc(arena, job->option_count + 1, sizeof *options);
@@ -68,7 +68,7 @@ static enum link_code run(void *argument)
 {
     struct child *child = argument;
     char *const *argv = child->argv;
-    struct arena arena = {0}; /* the process's end frees it */
+    struct arena arena = {0}; /* freed by the process's end */
     struct bytes inputs;
     struct lto_job job;
 
@@ -86,7 +86,7 @@ static enum link_code run(void *argument)
     return LINK_OK;
 }
 
-/* Says what the answer must be, for those who get it by a machine that may die. */
+/* Writes a report that verifies the answer, for a link that gets it from a machine that may die. */
 static enum link_code write_report(void *argument)
 {
     const struct child *child = argument;
@@ -109,7 +109,7 @@ int lto_child_run(char *const *argv)
     struct child child = {.argv = argv, .status = LTO_CHILD_NO_JOB};
     enum link_code code;
 
-    /* In a link of this machine the parent has seen to that. */
+    /* On this machine, the parent has done that. */
     if (argv[REPORT])
         self_exec_fix_addresses(argv);
     self_exec_set_name();

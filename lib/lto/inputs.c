@@ -1,4 +1,4 @@
-/* inputs.c: what takes part in the compilation of LTO-IR, and what does not. */
+/* inputs.c: the inputs of the compilation of LTO-IR. */
 #include "lto/lto_steps.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "lto/lto.h"
 #include "os/descriptor.h"
 
-/* Members of a group stand side by side. */
+/* Members of a group are adjacent. */
 bool lto_refuse_alone(const struct members *members)
 {
     size_t refused = 0;
@@ -27,7 +27,7 @@ bool lto_refuse_alone(const struct members *members)
         }
         if (!lto || has_code)
             continue;
-        /* nvcc names libcudadevrt in every link, and most do without it. */
+        /* nvcc names libcudadevrt in every link, and most links do not need it. */
         if (lto->is_system) {
             diag_info("Member '%s' is left out: it is LTO-IR without PTX beside it", lto->name);
             continue;
@@ -85,7 +85,7 @@ static void write_bytes(struct writer *writer, const void *data, size_t size)
     writer->size += size;
 }
 
-/* The header of a fatbin with nothing in it but one entry of `size` bytes. */
+/* Writes the header of a fatbin with a single entry of `size` bytes. */
 static void write_header(struct writer *writer, uint64_t size)
 {
     uint8_t head[FATBIN_HEADER_SIZE] = {0x50, 0xED, 0x55, 0xBA, 1, 0, FATBIN_HEADER_SIZE, 0};

@@ -1,5 +1,5 @@
-/* job.c: words out and in. What is read may come from another machine, and is checked like any
- * input. */
+/* job.c: writes and reads the words of a job. A job may come from another machine, so it is checked
+ * like any input. */
 #include "lto/job.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ const char *job_value(const char *word, const char *key)
     return strncmp(word, key, size) == 0 && word[size] == '=' ? word + size + 1 : NULL;
 }
 
-/* Takes one word. False when it is none that is known. */
+/* Takes one word. False when it is unknown. */
 static bool take_word(struct lto_job *job, const char **options, struct lto_input *list,
                       const char *word, struct bytes inputs)
 {

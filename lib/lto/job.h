@@ -1,9 +1,9 @@
-/* job.h: what a child that runs libnvJitLink, or libLLVM, is told, as two files.
+/* job.h: the job of a child that runs libnvJitLink or libLLVM, as two files.
  *
- * The inputs stand one behind the other in a file of their own, which all children of a link share.
- * The job is a list of words, each with a NUL behind it, so that any name may stand in one
- * (minilink-internals(7), LTO in parts). The inputs' names are no part of it, so that the same
- * program in another folder is the same job:
+ * The inputs are concatenated in one file, which all children of a link share. The job is a list of
+ * words, each with a final NUL, so that any name can be in one (minilink-internals(7), LTO in
+ * parts). It does not have the inputs' names, so that the same program in another folder is the
+ * same job:
  *
  *     format=1
  *     library=/usr/local/cuda/lib64/libnvJitLink.so      or llvm=/usr/lib/libLLVM.so.19.1
@@ -18,16 +18,16 @@
 #include "base/arena.h"
 #include "base/text.h"
 
-/* Where one input stands in the file of all. */
+/* The place of one input in the inputs' file. */
 struct job_input {
-    const char *name;  /* for messages; the job does not have it */
-    struct bytes data; /* what is compiled; a fatbin's header stands in front of it in the file */
+    const char *name;  /* for messages; not in the job */
+    struct bytes data; /* the compiled code; in the file, a fatbin's header comes before it */
     uint64_t offset;
     uint64_t size;
     bool is_fatbin; /* one LTO-IR entry in a container; else raw LTO-IR, or bitcode */
 };
 
-/* One of a job that was read. */
+/* An input of a job that was read. */
 struct lto_input {
     struct bytes data; /* a fatbin with one LTO-IR entry, raw LTO-IR, or LLVM bitcode */
     bool is_fatbin;
@@ -38,7 +38,7 @@ struct lto_job {
     bool is_llvm;               /* it is libLLVM; else libnvJitLink */
     const char *const *options; /* of the library */
     uint32_t option_count;
-    const struct lto_input *inputs; /* none: only load the library and ask its version */
+    const struct lto_input *inputs; /* none: only load the library and query its version */
     size_t input_count;
     int answer; /* descriptor of an empty file */
 };
@@ -50,15 +50,15 @@ struct job_inputs {
     bool is_bitcode; /* for libLLVM; else LTO-IR for libnvJitLink */
 };
 
-/* The job's words, in `arena`. `options` ends with NULL, and may be NULL. No input: the library is
- * only to be loaded. */
+/* The job's words, in `arena`. `options` ends with NULL, and may be NULL. Without inputs, the
+ * library is only loaded. */
 struct text job_write(struct arena *arena, const char *library, const char *const *options,
                       const struct job_inputs *inputs);
 
-/* The value of a word "key=value" with that key, or NULL. */
+/* The value of a word "key=value" with the given key, or NULL. */
 const char *job_value(const char *word, const char *key);
 
-/* Reads a job: all but its answer. Its words are views of `words`, its inputs of `inputs`, and its
- * lists live in `arena`. False, reported under the name `path`, when it is none. */
+/* Reads a job, except its answer. Its words are views of `words`, its inputs of `inputs`, and its
+ * lists live in `arena`. False, reported under the name `path`, when it is not a valid job. */
 bool job_read(struct lto_job *job, struct arena *arena, const char *path, struct bytes words,
               struct bytes inputs);

@@ -1,7 +1,8 @@
-/* kernels.c: names from PTX or from lists.
+/* kernels.c: kernels' names from PTX or from lists.
  *
- * PTX gives each name, and with the size of its text a cost. A list gives patterns, which stand for
- * all instances of a template, and no more than the size of the object that has it. */
+ * PTX has each kernel's name, and the size of its text, which gives a cost. A list has patterns,
+ * which stand for all instances of a template, and gives only the size of the object that it
+ * belongs to. */
 #include "lto/kernels.h"
 
 #include <stdlib.h>
@@ -20,10 +21,10 @@ struct collector {
     size_t capacity;     /* of its list */
     struct arena *arena; /* for the list, and names */
     struct inflation inflation;
-    uint32_t module;             /* at hand */
-    struct text whole;           /* where one text has all of them */
-    const struct member *member; /* at hand, PTX */
-    struct arena text;           /* of it */
+    uint32_t module;             /* current one */
+    struct text whole;           /* if one text has all kernels */
+    const struct member *member; /* current PTX */
+    struct arena text;           /* its text */
     bool is_read;
 };
 
@@ -57,8 +58,8 @@ uint64_t lto_kernels_bytes(const struct members *members)
     return bytes;
 }
 
-/* The PTX that was compiled beside the LTO-IR in members[at], or NULL. Those of a group stand side
- * by side. */
+/* The PTX that was compiled together with the LTO-IR in members[at], or NULL. Members of a group
+ * are adjacent. */
 static const struct member *find_ptx(const struct members *members, size_t at)
 {
     const struct member *list = members->list, *lto = &list[at];
@@ -72,7 +73,7 @@ static const struct member *find_ptx(const struct members *members, size_t at)
     return NULL;
 }
 
-/* Adds an item that is a kernel which the link keeps. */
+/* Adds an item if it is a kernel that the link keeps. */
 static void add_item(struct collector *collector, const struct ptx_item *item, size_t place)
 {
     if (item->kind == PTX_FUNCTION && item->is_definition && item->function.is_entry &&
@@ -107,7 +108,8 @@ static enum link_code read_member(void *argument)
     return LINK_OK;
 }
 
-/* The PTX takes no part in the link: what is wrong with it is not told, it only is of no use. */
+/* Adds the kernels of a PTX member. The PTX takes no part in the link, so its errors are not
+ * reported; it is only not used. */
 static bool add_member(struct collector *collector, const struct member *member)
 {
     collector->member = member;
@@ -116,7 +118,7 @@ static bool add_member(struct collector *collector, const struct member *member)
     return collector->is_read;
 }
 
-/* False when some LTO-IR has no PTX beside it. */
+/* Adds the kernels of all PTX. False when some LTO-IR has no PTX with it. */
 static bool add_from_ptx(struct collector *collector)
 {
     const struct members *members = collector->request->members;
@@ -171,7 +173,7 @@ static uint64_t bytes_before(const struct region *regions, size_t count, const u
     return low ? regions[low - 1].bytes : 0;
 }
 
-/* The patterns of one object stand side by side. */
+/* Patterns of one object are adjacent. */
 static void add_from_lists(struct collector *collector, const struct used_set *set)
 {
     const struct members *members = collector->request->members;

@@ -1,8 +1,8 @@
 /* kernels.h: the names of the kernels in LTO-IR, and what each may cost to compile.
  *
- * LTO-IR is opaque. Its kernels are known from PTX that was compiled beside it for the same target,
- * or, where the lists in host objects count, from these (input/used.h); else from a compilation of
- * the whole program that does not optimise. */
+ * LTO-IR is opaque. Its kernels are known from PTX that was compiled with it for the same target,
+ * or, if the lists in host objects count, from these (input/used.h); else from a compilation of the
+ * whole program without optimisation. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,35 +16,37 @@
 #include "lto/parts.h"
 
 struct lto_kernel {
-    struct text name; /* or a pattern, in which `*` stands for any characters */
-    uint64_t cost;    /* beside that of the others; at least 1 */
-    uint32_t module;  /* out of PTX beside LTO-IR: whose kernel it is, rising */
+    struct text name; /* or a pattern, in which `*` matches any characters */
+    uint64_t cost;    /* relative to the others; at least 1 */
+    uint32_t module;  /* if from PTX compiled with LTO-IR: its module, rising */
     bool is_internal; /* its name has internal linkage */
 };
 
 /* Start with {0}. */
 struct lto_kernels {
-    struct lto_kernel *list; /* those that the link keeps, each name once, in its order */
+    struct lto_kernel *list; /* the kernels that the link keeps, each name once, in link order */
     size_t count;
-    bool is_one_text;    /* out of a compilation of the whole program */
-    struct table places; /* of names in its order: of kernels, or of all that the text defines */
-    struct table declarations; /* of what it declares in front, in their order */
+    bool is_one_text; /* from a compilation of the whole program */
+    struct table
+        places; /* names in its order: of kernels, or of everything that the text defines */
+    struct table declarations; /* names that it declares first, in their order */
 };
 
-/* Lists the kernels by what stands beside the LTO-IR, in `arena`. False when they are not known;
- * nor are they when the joined text is to have the order of one compilation (is_split is false) and
- * only lists have them, which have it by the alphabet. */
+/* Lists the kernels from PTX or lists that come with the LTO-IR, in `arena`. False when they are
+ * not known. They are also not known if the joined text must have the order of one compilation
+ * (is_split is false) and only lists have them, which are in alphabetical order. */
 bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
                       const struct lto_request *request);
 
-/* Lists the kernels of the whole program's PTX. False, without a word, when that is none. */
+/* Lists the kernels of the whole program's PTX. False, without a message, when that is not PTX. */
 bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
                       const struct lto_request *request, struct text ptx);
 
-/* Where something stands in one compilation; struct parts_order, with struct lto_kernels. */
+/* The rank of a name in one compilation, for struct parts_order; `kernels` is a struct lto_kernels.
+ */
 struct parts_rank lto_kernels_rank(const void *kernels, struct text name, bool is_declaration);
 
 void lto_kernels_free(struct lto_kernels *kernels);
 
-/* How much LTO-IR is compiled: bytes, before any compression. */
+/* Bytes of LTO-IR that are compiled, before any compression. */
 uint64_t lto_kernels_bytes(const struct members *members);

@@ -1,7 +1,7 @@
-/* llvm.c: modules are read, linked, optimised, and written as PTX.
+/* llvm.c: reads, links and optimises modules, and writes PTX.
  *
- * LLVM ends the process on input that it cannot stand, and prints on the way: this runs in a child,
- * and is never cleaned up behind. */
+ * LLVM ends the process on input that it cannot handle, and may print: this runs in a child, and
+ * frees nothing at the end. */
 #include "lto/llvm.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define REFLECT_PASS "nvvm-reflect"
 #define FEATURE_SIZE 16
 
-/* What of debug information stays. */
+/* The debug information that is kept. */
 enum debug_kind { DEBUG_NONE, DEBUG_LINES, DEBUG_ALL };
 
 struct run {
@@ -38,13 +38,13 @@ struct run {
     unsigned level;
     bool is_linked, is_open;
     bool wants_parts;
-    unsigned parts, part; /* with is_part: which of how many; else how many are wanted */
+    unsigned parts, part; /* with is_part: the part and their number; else the number wanted */
     bool is_part;
-    struct table stays; /* names of what stays visible */
+    struct table stays; /* names that stay visible */
     const char *passes;
-    const struct llvm_passes *rows; /* NULL = all passes are the program's */
+    const struct llvm_passes *rows; /* NULL = all passes run on the whole program */
     enum debug_kind debug;
-    const char **words; /* for LLVM itself */
+    const char **words; /* options of LLVM itself */
     int word_count;
     char cpu[ARCH_NAME_SIZE];
     char features[FEATURE_SIZE];
@@ -53,7 +53,7 @@ struct run {
     llvm_layout layout;
 };
 
-/* Tells those who would find this process dead where it was. */
+/* Records the current step, for the parent if this process dies. */
 static void begin_step(struct run *run, enum lto_step step, size_t input)
 {
     struct answer_head head = run->answer.head;
@@ -113,7 +113,7 @@ static bool take_option(struct run *run, const char *word)
     return true;
 }
 
-/* For LLVM itself. The first word is its own name for the program. */
+/* Passes the words to LLVM itself. The first is the program's name. */
 static bool parse_words(struct run *run)
 {
     int count = run->word_count - 1;
@@ -150,8 +150,9 @@ static llvm_machine make_machine(struct run *run, llvm_target target, const char
     return run->api.create_machine(target, TRIPLE, cpu, features, (int)run->level, 0, 0);
 }
 
-/* Whether LLVM knows the processor. It takes one that it does not know for another, makes code for
- * that under the name of the former, and only says so: on standard error, which is `said`. */
+/* Whether LLVM knows the processor. For one that it does not know it silently uses another,
+ * generates code for that under the name of the first, and only prints a message on standard error,
+ * which is `said`. */
 static bool knows(struct run *run, const char *cpu, int said)
 {
     llvm_machine machine = make_machine(run, run->target, cpu, "");
@@ -171,7 +172,7 @@ static bool knows(struct run *run, const char *cpu, int said)
     return ok;
 }
 
-/* The target, or the newest that LLVM knows whose PTX is good for it. */
+/* Finds the processor: the target, or the newest one that LLVM knows whose PTX suits the target. */
 static bool find_cpu(struct run *run, int said)
 {
     struct arch arch = {0};
@@ -187,7 +188,7 @@ static bool find_cpu(struct run *run, int said)
     return run->cpu[0] || fail(run, "it knows no target whose PTX is good for this one");
 }
 
-/* With standard error in a file in memory. */
+/* Runs find_cpu with standard error redirected to a memory file. */
 static bool choose_cpu(struct run *run)
 {
     int before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -221,7 +222,8 @@ static bool open_target(struct run *run)
     return true;
 }
 
-/* For code that asks for that version of PTX, which each version of LLVM has a default for. */
+/* Opens a machine for code that needs this version of PTX; each version of LLVM has its own
+ * default. */
 static bool open_machine(struct run *run, unsigned ptx)
 {
     run->features[0] = '\0';
@@ -259,9 +261,9 @@ static bool run_passes(struct run *run, llvm_module module, const char *passes)
     return !error || fail(run, run->api.error_message(error));
 }
 
-/* libdevice's functions ask for their target (__nvvm_reflect). LLVM answers among the passes for
- * one module, but not among those for a program, and then only before it makes code: from a string
- * that is no longer there when another part has it, which ends the process. */
+/* Runs the passes. libdevice's functions query their target (__nvvm_reflect). LLVM answers this in
+ * the passes for one module, but in those for a program only just before it generates code: from a
+ * string that no longer exists when another part has it, which ends the process. */
 static bool optimize(struct run *run, llvm_module module)
 {
     char passes[32];
@@ -292,15 +294,15 @@ static bool emit(struct run *run, llvm_module module)
     return run->answer.errors.size == 0;
 }
 
-/* What only a compiler must keep, a linker may drop: clang lists there kernels of other files,
- * which are declared like functions. */
+/* Drops llvm.compiler.used: symbols that only a compiler must keep, a linker may drop; clang lists
+ * kernels of other files there, which are declared like functions. */
 static bool drop_unused(struct run *run, llvm_module module)
 {
     return !llvm_module_drop(&run->api, module, LLVM_COMPILER_USED) ||
            run_passes(run, module, "globaldce");
 }
 
-/* Each by itself. */
+/* Compiles each module separately. */
 static bool compile_modules(struct run *run)
 {
     for (size_t i = 0; i < run->job->input_count; i++) {
@@ -320,7 +322,7 @@ static bool compile_modules(struct run *run)
     return true;
 }
 
-/* Reads all; returns the newest version of PTX that they ask for in *ptx. */
+/* Reads all modules; sets *ptx to the newest version of PTX that they need. */
 static bool read_modules(struct run *run, llvm_context context, llvm_module *modules, unsigned *ptx)
 {
     for (size_t i = 0; i < run->job->input_count; i++) {
@@ -331,7 +333,7 @@ static bool read_modules(struct run *run, llvm_context context, llvm_module *mod
     return true;
 }
 
-/* All as one module; NULL when they cannot be. */
+/* Links all modules into one; NULL when that fails. */
 static llvm_module link_modules(struct run *run, llvm_context context)
 {
     size_t count = run->job->input_count;
@@ -356,14 +358,15 @@ static llvm_module link_modules(struct run *run, llvm_context context)
     return program;
 }
 
-/* Functions' passes can be left to parts where all passes are LLVM's own choice. */
+/* Chooses the passes. Those for functions can be left to the parts if all passes are LLVM's own
+ * choice. */
 static void choose_rows(struct run *run)
 {
     if (run->level == LLVM_LEVEL_AGGRESSIVE && !run->passes && run->word_count == 1)
         run->rows = llvm_module_passes(&run->api, run->machine);
 }
 
-/* What is left to do for the functions of a part. */
+/* Runs the remaining passes on the functions of a part. */
 static bool finish_functions(struct run *run, llvm_module program)
 {
     struct table linkages = {0};
@@ -376,7 +379,7 @@ static bool finish_functions(struct run *run, llvm_module program)
     return ok;
 }
 
-/* Reads what is in a part, and nothing of the functions in others, and makes its code. */
+/* Reads the functions of a part, and none of the others, and generates its code. */
 static bool emit_part(struct run *run, llvm_buffer bitcode)
 {
     llvm_module program;
@@ -395,9 +398,10 @@ static bool emit_part(struct run *run, llvm_buffer bitcode)
            emit(run, program);
 }
 
-/* Hands the program on to those who compile its parts; if it is one, that is compiled here, as
- * whoever compiles a part of several finds it. Measured on libLLVM 22: what is written and read
- * again has its uses in another order, and some code follows that order. */
+/* Writes the program for the children that compile its parts. If it is a single part, that is
+ * compiled here, from the bitcode, as a child that compiles one of several parts does. Measured on
+ * libLLVM 22: bitcode that is written and read again has its uses in another order, and some code
+ * depends on that order. */
 static bool write_parts(struct run *run, llvm_module program)
 {
     struct buffer names = {0};
@@ -434,7 +438,7 @@ static bool compile_program(struct run *run)
     return (!run->rows || run_passes(run, program, run->rows->functions)) && emit(run, program);
 }
 
-/* One part of a program that has been optimised. */
+/* Compiles one part of an optimised program. */
 static bool compile_part(struct run *run)
 {
     struct bytes data = run->job->inputs->data;

@@ -1,4 +1,4 @@
-/* llvm_api.c: dlopen, and the functions by name. */
+/* llvm_api.c: loads the library, and its functions by name. */
 #include "lto/llvm_api.h"
 
 #include <dlfcn.h>
@@ -40,7 +40,8 @@ bool llvm_api_load(struct llvm_api *api, const char *path, struct buffer *error)
     return true;
 }
 
-/* LLVM says nothing of options that it does not know. What it knows has its name in the library. */
+/* Whether the library has the option: LLVM does not report unknown ones, but the names of known
+ * ones are in its file. */
 static bool knows_option(struct bytes library, const char *word)
 {
     char name[128];

@@ -1,9 +1,9 @@
 /* llvm_api.h: libLLVM through its stable C interface, loaded by name.
  *
- * Own declarations of what is used of llvm-c (Core.h, BitReader.h, BitWriter.h, Linker.h, Target.h,
- * TargetMachine.h, Transforms/PassBuilder.h, Error.h, Support.h of LLVM 16 to 22): nothing is
- * linked against, and no header of LLVM's is needed. LLVMBool is an int, other than 0 for true,
- * which for most functions is failure. */
+ * Own declarations of the functions used from llvm-c (Core.h, BitReader.h, BitWriter.h, Linker.h,
+ * Target.h, TargetMachine.h, Transforms/PassBuilder.h, Error.h, Support.h of LLVM 16 to 22):
+ * nothing is linked against, and no LLVM header is needed. LLVMBool is an int, non-zero for true,
+ * which most functions return on failure. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 typedef struct llvm_context *llvm_context;
 typedef struct llvm_module *llvm_module;
-typedef struct llvm_value *llvm_value; /* a use and a block of a function, too */
+typedef struct llvm_value *llvm_value; /* also a use, and a block of a function */
 typedef struct llvm_type *llvm_type;
 typedef struct llvm_attribute *llvm_attribute;
 typedef struct llvm_buffer *llvm_buffer;
@@ -23,7 +23,7 @@ typedef struct llvm_target *llvm_target;
 typedef struct llvm_machine *llvm_machine;
 typedef struct llvm_pass_options *llvm_pass_options;
 typedef struct llvm_error *llvm_error;
-typedef struct llvm_reader *llvm_reader; /* a manager of passes for functions, without any */
+typedef struct llvm_reader *llvm_reader; /* a pass manager for functions, without any passes */
 typedef struct llvm_diagnostic *llvm_diagnostic;
 typedef void llvm_diagnostic_handler(llvm_diagnostic diagnostic, void *argument);
 
@@ -47,8 +47,8 @@ enum {
 
 #define LLVM_ASSEMBLY_FILE     0
 #define LLVM_SHARED_SPACE      3u    /* NVPTX's .shared */
-#define LLVM_FUNCTION_INDEX    (~0u) /* of a function's own attributes */
-#define LLVM_KERNEL_CONVENTION 71u   /* ptx_kernel, from LLVM 20 on for all kernels */
+#define LLVM_FUNCTION_INDEX    (~0u) /* index of a function's own attributes */
+#define LLVM_KERNEL_CONVENTION 71u   /* ptx_kernel; from LLVM 20 on all kernels have it */
 
 /* Type, name here, name in LLVM, parameters. */
 #define LLVM_FUNCTIONS(F)                                                                          \
@@ -155,7 +155,7 @@ struct llvm_api {
 #undef LLVM_FIELD
 };
 
-/* Empty where it has none. */
+/* The value's name; empty if it has none. */
 static inline struct text llvm_name(const struct llvm_api *api, llvm_value value)
 {
     struct text name = {NULL, 0};
@@ -165,9 +165,9 @@ static inline struct text llvm_name(const struct llvm_api *api, llvm_value value
 }
 
 /* Loads the library. False, with the reason in `error`, when it cannot be loaded or lacks a
- * function: LLVM's before 16 do. */
+ * function, as versions before LLVM 16 do. */
 bool llvm_api_load(struct llvm_api *api, const char *path, struct buffer *error);
 
-/* Index of the first of `count` words that is no option of the library at `path`; `count` when all
- * are. A library that cannot be read has none. */
+/* Index of the first of `count` words that is not an option of the library at `path`; `count` when
+ * all are. An unreadable library has no options. */
 int llvm_api_unknown(const char *path, const char *const *words, int count);

@@ -1,4 +1,4 @@
-/* llvm_module.c: walks over functions, variables and metadata; and the passes of a module. */
+/* llvm_module.c: walks over functions, variables and metadata, and runs the passes of a module. */
 #include "lto/llvm_steps.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ void llvm_module_retarget(const struct llvm_api *api, llvm_module module, const 
     }
 }
 
-/* A node of nvvm.annotations: a function, and pairs of a word and a number. */
+/* Reads a node of nvvm.annotations: a function, and pairs of a word and a number. */
 static void add_annotated(const struct llvm_api *api, llvm_value node, struct table *kernels)
 {
     unsigned count = api->node_count(node);
@@ -63,7 +63,7 @@ static void add_annotated(const struct llvm_api *api, llvm_value node, struct ta
     free(operands);
 }
 
-/* Up to LLVM 19 a list in the module says which functions are kernels. */
+/* Adds kernels from a list in the module, which LLVM up to 19 uses. */
 static void add_kernels(const struct llvm_api *api, llvm_module module, struct table *kernels)
 {
     unsigned count = api->metadata_count(module, "nvvm.annotations");
@@ -85,7 +85,7 @@ static void add_used(const struct llvm_api *api, llvm_module module, struct tabl
     for (int i = 0; i < count; i++) {
         llvm_value value = api->get_operand(values, (unsigned)i);
 
-        while (value && api->as_expression(value)) /* a change of the address space */
+        while (value && api->as_expression(value)) /* skips a cast of the address space */
             value = api->get_operand(value, 0);
         if (value)
             table_set(used, llvm_name(api, value), 0);
@@ -107,7 +107,7 @@ static bool is_visible(const struct llvm_api *api, llvm_value value)
     }
 }
 
-/* Makes one internal, unless it stays visible. */
+/* Makes the value internal, unless it must stay visible. */
 static void hide(const struct llvm_api *api, llvm_value value, const struct table *stays)
 {
     struct text name = llvm_name(api, value);
@@ -140,11 +140,11 @@ bool llvm_module_drop(const struct llvm_api *api, llvm_module module, const char
 
 /* Two rows of passes for each generation of LLVM.
  *
- * They are those that LLVM 19 and 16 run for lto<O3>, but for such as only know profiles, other
- * targets or remarks. Measured on libLLVM 19: of 1,000 kernels the second row is 70 % of the work,
- * and the code of both rows is that of lto<O3> to the byte. */
+ * They are the passes that LLVM 19 and 16 run for lto<O3>, except those that only handle profiles,
+ * other targets or remarks. Measured on libLLVM 19: of 1,000 kernels the second row is 70 % of the
+ * work, and the code of both rows is that of lto<O3> to the byte. */
 
-/* The two differ in how instructions are combined, and in what stands beside that. */
+/* The generations differ in how instructions are combined, and in the passes around that. */
 #define PROGRAM(combine, constraints)                                                              \
     "openmp-opt,globaldce,inferattrs,function<eager-inv>(callsite-splitting),ipsccp,"              \
     "called-value-propagation,cgscc(function-attrs),rpo-function-attrs,globalsplit,"               \
@@ -154,7 +154,7 @@ bool llvm_module_drop(const struct llvm_api *api, llvm_module module, const char
     "function<eager-inv>(" combine constraints ",jump-threading,sroa<modify-cfg>,tailcallelim),"   \
     "cgscc(function-attrs),cgscc(openmp-opt-cgscc),lowertypetests,elim-avail-extern,globaldce"
 
-/* What is known of variables is found out anew: it is nothing that bitcode has. */
+/* Facts about variables are computed again, since bitcode does not store them. */
 #define FUNCTIONS(combine, alignment, early_combine, late_combine, late)                           \
     "require<globals-aa>,function(invalidate<aa>),"                                                \
     "function<eager-inv>(loop-mssa(licm),gvn,memcpyopt,dse,mldst-motion,"                          \

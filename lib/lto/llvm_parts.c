@@ -1,7 +1,7 @@
-/* llvm_parts.c: instructions are counted, uses followed to the functions that they are in.
+/* llvm_parts.c: counts instructions, and follows uses to the functions that they are in.
  *
- * The bitcode itself says what belongs where: functions have their part as an attribute, and what
- * is private becomes visible once the passes of parts have run. */
+ * The bitcode itself records the parts: a function has its part as an attribute, and private
+ * symbols become visible after the passes of parts. */
 #include "lto/llvm_steps.h"
 
 #include <stdint.h>
@@ -11,16 +11,16 @@
 #include "base/table.h"
 #include "base/text.h"
 
-/* Measured on libLLVM 19: code of so many instructions takes 60 ms to make, as long as a child
- * takes to start. Each part reads the whole program: more parts than these cost more than they
- * give. */
+/* Measured on libLLVM 19: generating code of this many instructions takes 60 ms, as long as
+ * starting a child. Each part reads the whole program, so more parts than these cost more than they
+ * save. */
 #define INSTRUCTIONS_OF_PART 5000u
 #define MOST_PARTS           8u
 
-/* A function's attribute: the part that it is in. */
+/* Attribute of a function: its part. */
 #define PART "minilink-part"
 
-/* What constants are nested in each other. */
+/* Deepest nesting of constants. */
 #define DEEPEST 16u
 
 static uint64_t count_instructions(const struct llvm_api *api, llvm_value function)
@@ -43,7 +43,8 @@ static uint64_t count_all(const struct llvm_api *api, llvm_module module)
     return total;
 }
 
-/* Other names of functions, what runs before kernels do, and text are made for a module. */
+/* Aliases and ifuncs, constructors, and inline assembly belong to the whole module: such a program
+ * is not divided. */
 unsigned llvm_parts_count(const struct llvm_api *api, llvm_module module, unsigned wanted)
 {
     uint64_t count = count_all(api, module) / INSTRUCTIONS_OF_PART;
@@ -75,13 +76,14 @@ void llvm_parts_deal(const struct llvm_api *api, llvm_module module, unsigned co
     }
 }
 
-/* The functions that name a value. What initialises variables is no function. */
+/* The users of a value: a function, or others. Initial values of variables count as others. */
 struct users {
-    llvm_value function; /* NULL = none */
+    llvm_value function; /* one that names it; NULL = none */
     bool has_others;
 };
 
-/* A constant that is no symbol has its own users; when these are gone, it stays. */
+/* True for a constant that is not a symbol: it has users of its own, and remains even without any.
+ */
 static bool is_nested(const struct llvm_api *api, llvm_value user, unsigned depth)
 {
     return api->as_constant(user) && !api->as_global(user) && depth < DEEPEST;
@@ -113,7 +115,8 @@ static bool is_local(const struct llvm_api *api, llvm_value value)
     return !api->is_declaration(value) && (linkage == LLVM_INTERNAL || linkage == LLVM_PRIVATE);
 }
 
-/* NVPTX mends names of what is local only, in this way. */
+/* Replaces characters that PTX names cannot have. NVPTX does the same, but only for local symbols.
+ */
 static void mend_name(const struct llvm_api *api, llvm_value value)
 {
     struct text name = llvm_name(api, value);
@@ -129,7 +132,7 @@ static void mend_name(const struct llvm_api *api, llvm_value value)
         else
             buffer_char(&mended, c);
     }
-    /* LLVM puts a full stop and a number behind a name that is taken. */
+    /* LLVM appends a full stop and a number to a name that is taken. */
     for (;;) {
         api->set_name(value, mended.data, mended.size);
         if (text_equal(llvm_name(api, value), buffer_view(&mended)))
@@ -139,7 +142,7 @@ static void mend_name(const struct llvm_api *api, llvm_value value)
     buffer_free(&mended);
 }
 
-/* Each part would give those without names the same ones. */
+/* Names all unnamed symbols: each part would give its own the same names. */
 static void name_all(const struct llvm_api *api, llvm_module module)
 {
     for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
@@ -152,7 +155,7 @@ static void name_all(const struct llvm_api *api, llvm_module module)
 
 static bool is_only_accessed(const struct llvm_api *api, llvm_value pointer, unsigned depth);
 
-/* Whether a user of a pointer does no more than read or write what is there. */
+/* Whether a user of a pointer only reads or writes the memory that it points to. */
 static bool is_access(const struct llvm_api *api, llvm_value user, llvm_value pointer,
                       unsigned depth)
 {
@@ -190,7 +193,7 @@ static void promote(const struct llvm_api *api, llvm_value value, int linkage, s
     buffer_char(names, '\n');
 }
 
-/* Whether anything but the function itself names it. */
+/* Whether anything except the function itself names it. */
 static bool is_used(const struct llvm_api *api, llvm_value function)
 {
     struct users users = {0};
@@ -199,7 +202,8 @@ static bool is_used(const struct llvm_api *api, llvm_value function)
     return users.has_others || (users.function && users.function != function);
 }
 
-/* NVPTX puts shared variables of one function into that function's body. */
+/* Whether other functions need the variable. NVPTX puts shared variables of a single function into
+ * that function's body. */
 static bool is_used_outside(const struct llvm_api *api, llvm_value variable)
 {
     struct users users = {0};
@@ -210,7 +214,8 @@ static bool is_used_outside(const struct llvm_api *api, llvm_value variable)
                                api->address_space(api->get_type(variable)) != LLVM_SHARED_SPACE));
 }
 
-/* What modules share may go where nobody names it: in a part nobody may, while other parts do. */
+/* Link-once symbols may be dropped if nothing names them, which can be so in one part while other
+ * parts name them: makes them weak. */
 static void keep_shared(const struct llvm_api *api, llvm_value value)
 {
     int linkage = api->get_linkage(value);
@@ -275,7 +280,7 @@ void llvm_parts_loosen(const struct llvm_api *api, llvm_module module, struct ta
     }
 }
 
-/* LLVM numbers what it makes for a function through the module. */
+/* Names a variable that LLVM made for a function: LLVM numbers them through the module. */
 static void name_made(const struct llvm_api *api, llvm_value variable, struct table *counts)
 {
     struct users users = {0};

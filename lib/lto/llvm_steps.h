@@ -1,65 +1,65 @@
-/* llvm_steps.h: what llvm.c does to modules in files of their own. */
+/* llvm_steps.h: steps of llvm.c that are in files of their own. */
 #pragma once
 
 #include "base/buffer.h"
 #include "base/table.h"
 #include "lto/llvm_api.h"
 
-/* llvm_module.c: what is done to a module before its passes: its target, and what of it is visible.
- */
+/* llvm_module.c: prepares a module for its passes: its target, and which symbols are visible. */
 
-/* The newest version of PTX that a function of the module asks for ("+ptx83": 83), or `newest`. */
+/* The newest version of PTX that a function of the module needs ("+ptx83": 83), or `newest`. */
 unsigned llvm_module_ptx(const struct llvm_api *api, llvm_module module, unsigned newest);
 
-/* Compiles all functions for the same target: else none would be inlined into one that was compiled
- * for another. */
+/* Gives all functions the same target: otherwise none would be inlined into a function that was
+ * compiled for another target. */
 void llvm_module_retarget(const struct llvm_api *api, llvm_module module, const char *cpu,
                           const char *features);
 
-/* Gives internal linkage to all that is defined, but for kernels, what the host sets or finds
- * (externally initialised, or of protected visibility), what llvm.used names, and what `stays`,
- * to which names are added. */
+/* Makes all defined symbols internal, except kernels, symbols that the host sets or finds
+ * (externally initialised, or of protected visibility), those that llvm.used names, and those in
+ * `stays`, to which names are added. */
 void llvm_module_internalize(const struct llvm_api *api, llvm_module module, struct table *stays);
 
-/* Drops a list of what is kept though nobody names it. False when there is none. */
+/* Drops a list of symbols that are kept although nothing names them. False when there is no such
+ * list. */
 bool llvm_module_drop(const struct llvm_api *api, llvm_module module, const char *name);
 
 #define LLVM_COMPILER_USED "llvm.compiler.used"
 
 /* llvm_parts.c: which functions and variables of an optimised program are compiled in which part.
  *
- * Functions stay in their order, and parts have about as many instructions. Variables are in the
- * first part, but for those that NVPTX puts into a function. All follows from the module and the
- * number of parts alone, so that whoever reads the module makes out the same. */
+ * Functions stay in order, and parts have about the same number of instructions. Variables are in
+ * the first part, except those that NVPTX puts into a function. The division depends only on the
+ * module and the number of parts, so that every reader of the module computes the same one. */
 
-/* How many parts are made: `wanted`, or with 0 as many as the program is worth; 0 where it cannot
- * be parted. */
+/* The number of parts: `wanted`, or with 0 as many as the program is worth; 0 if it cannot be
+ * divided. */
 unsigned llvm_parts_count(const struct llvm_api *api, llvm_module module, unsigned wanted);
 
-/* Notes in which part each function is. */
+/* Records the part of each function. */
 void llvm_parts_deal(const struct llvm_api *api, llvm_module module, unsigned count);
 
-/* Makes visible what is internal and may be named by other parts than its own, and appends a line
- * with each such name. Names that PTX does not have become some that it has. This does not depend
- * on the number of parts: code that calls what is visible may differ from code that calls what is
- * internal. Variables whose address goes nowhere stay private until llvm_parts_settle(), since
- * passes know then that pointers do not lead to them. */
+/* Makes internal symbols visible that other parts may name, and appends a line with each such name.
+ * Names that PTX does not allow are changed. This does not depend on the number of parts, since
+ * code that calls visible functions can differ from code that calls internal ones. Variables whose
+ * address does not escape stay private until llvm_parts_settle(), since passes then know that
+ * pointers do not lead to them. */
 void llvm_parts_promote(const struct llvm_api *api, llvm_module module, struct buffer *names);
 
-/* Leaves declarations of functions that are in other parts, once LLVM_PARTS_DROP has run. The
- * module may be one whose functions have not been read. */
+/* Turns functions of other parts into declarations, once LLVM_PARTS_DROP has run. The functions of
+ * the module need not have been read. */
 void llvm_parts_keep(const struct llvm_api *api, llvm_module module, unsigned part);
 
 #define LLVM_PARTS_DROP "elim-avail-extern"
 
-/* Reads the functions that are left. */
+/* Reads the remaining functions. */
 void llvm_parts_read(const struct llvm_api *api, llvm_module module);
 
-/* Has passes know of the part's functions what they know of those in other parts: nothing but what
- * is declared. What was known before is noted by names, for llvm_parts_settle(). */
+/* Limits what passes know about the part's functions to what they know about those of other parts,
+ * their declarations. Records the linkages by name, for llvm_parts_settle(). */
 void llvm_parts_loosen(const struct llvm_api *api, llvm_module module, struct table *linkages);
 
-/* Takes that back, and leaves declarations of variables that are in other parts, once
+/* Restores the linkages, and turns variables of other parts into declarations, once
  * LLVM_PARTS_PASSES have run. */
 void llvm_parts_settle(const struct llvm_api *api, llvm_module module, const struct table *linkages,
                        unsigned part);
@@ -68,9 +68,9 @@ void llvm_parts_settle(const struct llvm_api *api, llvm_module module, const str
 
 /* llvm_module.c: the passes of lto<O3>, in two rows. */
 struct llvm_passes {
-    const char *program;   /* that must see the whole program */
+    const char *program;   /* passes that must see the whole program */
     const char *functions; /* the rest: each function by itself */
 };
 
-/* The first rows that the library takes, which is tried on an empty module; NULL = none. */
+/* The first rows that the library accepts, which is tried on an empty module; NULL = none. */
 const struct llvm_passes *llvm_module_passes(const struct llvm_api *api, llvm_machine machine);

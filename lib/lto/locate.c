@@ -1,5 +1,5 @@
-/* locate.c: whether LTO-IR is linked, and with which libnvJitLink; and which libLLVM there is, by
- * the names that it has had. */
+/* locate.c: decides whether LTO-IR is linked, and finds libnvJitLink, and libLLVM by the names that
+ * it has had. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 #include "lto/lto_steps.h"
 #include "lto/part.h"
 
-/* Names for the loader, where no file is found. */
+/* Names for the loader, if no file is found. */
 static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
                                            "libnvJitLink.so"};
 
-/* Whether the loader finds a library of that name, asked of a child. */
+/* Whether the loader finds a library of that name; a child tries it. */
 static bool can_load(const char *name)
 {
     const struct lto_request link = {0};
@@ -70,11 +70,11 @@ bool lto_find(char **library, enum lto_source source, const struct toolkit_reque
     return *library || (source != LTO_SOURCE_LTOIR && !toolkit->file);
 }
 
-/* Versions: the oldest whose functions are used, and one that is far ahead. */
+/* Range of versions: the oldest one that has the functions used, and one far in the future. */
 #define OLDEST 16u
 #define NEWEST 40u
 
-/* Multiarch folders of Debian's, beside the usual ones. */
+/* Debian's multiarch folders, beside the usual ones. */
 #if defined __x86_64__
 #define MACHINE "x86_64"
 #elif defined __aarch64__

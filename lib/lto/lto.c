@@ -1,4 +1,4 @@
-/* lto.c: parts are planned, run, and joined; or one compilation is all there is. */
+/* lto.c: plans, runs and joins the parts, or runs a single compilation. */
 #include "lto/lto.h"
 
 #include <inttypes.h>
@@ -19,8 +19,8 @@
 #include "lto/report.h"
 #include "pool/child_tokens.h"
 
-/* What a compilation may take (measured on libnvJitLink 13.0: 60 MiB for 139 KB of LTO-IR, 109 MiB
- * for 837 KB, 70 MiB for a sixteenth of its kernels). */
+/* Memory of a compilation (measured on libnvJitLink 13.0: 60 MiB for 139 KB of LTO-IR, 109 MiB for
+ * 837 KB, 70 MiB for a sixteenth of its kernels). */
 #define MEMORY_TO_START (UINT64_C(64) << 20)
 #define MEMORY_OF_BYTE  80u
 
@@ -28,13 +28,13 @@
 struct compilation {
     const struct lto_request *request;
     struct lto_result *result;
-    struct arena *texts; /* for what is made */
+    struct arena *texts; /* for results */
     bool is_partial;
     struct lto_kernels kernels;
-    struct lto_share *shares; /* what each part is given; NULL = one part, given all */
+    struct lto_share *shares; /* kernels of each part; NULL = one part with all */
     struct parts_run run;
     size_t failed;           /* the first part that failed */
-    struct cache_key common; /* of the parts' keys */
+    struct cache_key common; /* common part of the parts' keys */
 };
 
 static void free_compilation(void *argument)
@@ -45,12 +45,12 @@ static void free_compilation(void *argument)
     lto_kernels_free(&compilation->kernels);
 }
 
-/* Finds the kernels by a compilation of the whole program that does not optimise. With -Ofc=max
- * libnvJitLink takes about a sixteenth of the time (measured on 13.0, 128 kernels: 0.14 s of
- * 2.4 s), and writes the same kernels and all functions that they call, in the order that they have
- * in any compilation of the program. False when that fails, which is not reported, as another
- * compilation will fail as well; or when the program is to be compiled in that way, as there is
- * nothing to gain then. */
+/* Finds the kernels by compiling the whole program without optimisation. With -Ofc=max libnvJitLink
+ * takes about a sixteenth of the time (measured on 13.0, 128 kernels: 0.14 s of 2.4 s), and writes
+ * the same kernels and all functions that they call, in the order that they have in any compilation
+ * of the program. False when that fails, which is not reported, as another compilation will fail
+ * too; or when the user requests this kind of compilation anyway, as there is nothing to gain then.
+ */
 static bool run_name_pass(struct compilation *compilation)
 {
     const struct lto_request *request = compilation->request;
@@ -79,7 +79,7 @@ static bool run_name_pass(struct compilation *compilation)
     return ok;
 }
 
-/* Why there is one part, or NULL, and *count parts are made. */
+/* The reason why there is one part; or NULL, with the number of parts in *count. */
 static const char *count_parts(struct compilation *compilation, uint32_t *count)
 {
     const struct lto_request *request = compilation->request;
@@ -117,7 +117,7 @@ static const char *count_parts(struct compilation *compilation, uint32_t *count)
     return NULL;
 }
 
-/* The names of a part's kernels with external or internal linkage, with commas between them. */
+/* The names of a part's kernels with external or internal linkage, separated by commas. */
 static struct text join_names(struct compilation *compilation, const uint32_t *parts, uint32_t part,
                               bool is_internal)
 {
@@ -133,7 +133,7 @@ static struct text join_names(struct compilation *compilation, const uint32_t *p
     return joined;
 }
 
-/* Deals the kernels to the parts. */
+/* Distributes the kernels to the parts. */
 static void deal_kernels(struct compilation *compilation, uint32_t count)
 {
     const struct lto_kernels *kernels = &compilation->kernels;
@@ -154,7 +154,7 @@ static void deal_kernels(struct compilation *compilation, uint32_t count)
     }
 }
 
-/* Options that differ from part to part are told of each. */
+/* Reports the options; those that differ between parts are reported for each part. */
 static void tell_options(const char *const *options, size_t part, size_t part_count)
 {
     for (size_t i = 0; options[i]; i++) {
@@ -168,7 +168,8 @@ static void tell_options(const char *const *options, size_t part, size_t part_co
     }
 }
 
-/* Where the extended option is there, too, it wins, which has been told (options/consensus.h). */
+/* Reports that libnvvm gets one thread. If the extended option is given too, that wins, which has
+ * been reported (options/consensus.h). */
 static void tell_one_thread(const struct compilation *compilation)
 {
     const struct agreement *agreement = compilation->request->agreement;
@@ -203,7 +204,7 @@ static void make_jobs(struct compilation *compilation)
     }
 }
 
-/* What the library said no to, and why. */
+/* Reports what the library rejected, and why. */
 static void report_refusal(const struct compilation *compilation, const struct lto_answer *answer)
 {
     const struct job_inputs *inputs = &compilation->run.inputs;
@@ -234,7 +235,7 @@ static void report_failed(struct compilation *compilation)
                   TEXT_ARG(compilation->shares[index].first_kernel));
 }
 
-/* What each part was, and all together. */
+/* Reports each part, and the total. */
 static void report_parts(const struct compilation *compilation)
 {
     const struct parts_run *run = &compilation->run;
@@ -269,7 +270,7 @@ static bool run_parts(struct compilation *compilation, uint32_t count)
     struct text *texts = arena_zalloc(compilation->texts, count, sizeof *texts);
 
     parts_make(run, count);
-    table_free(&run->said); /* what was said has gone with the parts before */
+    table_free(&run->said); /* the messages of the previous parts are gone */
     compilation->shares = NULL;
     if (count > 1)
         deal_kernels(compilation, count);
@@ -298,8 +299,8 @@ static enum parts_answer join_parts(struct compilation *compilation, struct part
     return parts_join(joined, compilation->texts, &wanted);
 }
 
-/* Makes one module of the parts. False when they are no parts of one program, which is said, or
- * with *ok false when that is reported as an error. */
+/* Joins the parts into one module. False when they are not parts of one program, which is reported;
+ * *ok is false if it is reported as an error. */
 static bool join(struct compilation *compilation, bool *ok)
 {
     struct parts_result joined = {0};
@@ -319,8 +320,8 @@ static bool join(struct compilation *compilation, bool *ok)
     return false;
 }
 
-/* Whether the text is to be the same for any number of parts, as far as the code in it is. Without
- * a split one part's is nvlink's, to the byte. */
+/* Whether the text must be the same for any number of parts, as far as its code is. Without a
+ * split, a single part's text is nvlink's, to the byte. */
 static bool is_joined_alone(const struct compilation *compilation)
 {
     const struct lto_request *request = compilation->request;
@@ -329,8 +330,8 @@ static bool is_joined_alone(const struct compilation *compilation)
            !compilation->is_partial;
 }
 
-/* Measured: from sm_100 on, libnvvm 13.0 makes a module that it then refuses of a program that
- * nothing is left of, such as one whose kernels host code does not name. */
+/* Measured: from sm_100 on, libnvvm 13.0 rejects the module that it makes itself if nothing is left
+ * of the program, as when host code names none of its kernels. */
 static bool may_lack_kernels(const struct compilation *compilation)
 {
     const struct used_names *used = compilation->request->used;
@@ -339,7 +340,7 @@ static bool may_lack_kernels(const struct compilation *compilation)
            compilation->run.list[compilation->failed].answer.step == LTO_STEP_COMPLETE;
 }
 
-/* Once more, with all kernels. */
+/* Compiles again, with all kernels. */
 static bool compile_without_lists(struct compilation *compilation)
 {
     struct lto_request *request =

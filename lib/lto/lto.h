@@ -1,10 +1,10 @@
-/* lto.h: LTO-IR of all members to one optimised PTX module, by NVIDIA's libnvJitLink.
+/* lto.h: compiles LTO-IR of all members to one optimised PTX module, by NVIDIA's libnvJitLink.
  *
- * LTO-IR can be read by NVIDIA's libraries only; minilink hands it on as it is. The library of a
- * toolkit, where there is one, optimises across modules and gives PTX back, which then is linked
- * and split like any other. It runs in children, so that its crash is an error message, and what it
- * prints a part of that; and in several, as it holds one lock: each compiles some of the kernels,
- * from all modules, and the parts are joined (minilink-internals(7), LTO in parts). */
+ * Only NVIDIA's libraries can read LTO-IR; minilink passes it on unchanged. A toolkit's library, if
+ * there is one, optimises across modules and returns PTX, which is then linked and split like any
+ * other. It runs in children, so that its crash is an error message that includes what it printed;
+ * and in several, as it holds one lock: each compiles some of the kernels, from all modules, and
+ * the parts are joined (minilink-internals(7), LTO in parts). */
 #pragma once
 
 #include <stdbool.h>
@@ -23,24 +23,24 @@
 struct cancellation; /* os/cancellation.h */
 struct used_names;   /* input/used.h */
 
-/* What code of members with LTO-IR is linked under -lto. */
+/* Which code of members with LTO-IR is linked under -lto. */
 enum lto_source {
     LTO_SOURCE_AUTO,  /* their LTO-IR when libnvJitLink is found, else the PTX beside it */
     LTO_SOURCE_PTX,   /* the PTX beside it */
     LTO_SOURCE_LTOIR, /* their LTO-IR; an error without libnvJitLink */
 };
 
-/* Decides whether the members' LTO-IR is linked. Sets *library to the malloc'ed path or name of
- * libnvJitLink when it is, else to NULL. Says so with an info when the PTX stands in for it. False,
- * and a fatal diagnostic with the places tried, when there must be a library and is none. */
+/* Decides whether the members' LTO-IR is linked. If so, sets *library to the malloc'ed path or name
+ * of libnvJitLink, else to NULL. An info says when PTX is used instead. False, and a fatal
+ * diagnostic with the places tried, when the library is required and missing. */
 bool lto_find(char **library, enum lto_source source, const struct toolkit_request *toolkit);
 
-/* LTO-IR that is not compiled must have PTX or machine code beside it. False, and an error for each
- * that has not, which says how to rebuild it. */
+/* Checks that LTO-IR that is not compiled has PTX or machine code with it. False, and an error for
+ * each that has none, which says how to rebuild it. */
 bool lto_refuse_alone(const struct members *members);
 
-/* Warns, in nvlink's words, when -lto was asked for but there is neither LTO-IR nor PTX, which
- * takes its place here. */
+/* Warns, in nvlink's words, when -lto was given but there is neither LTO-IR nor PTX, which is used
+ * in its place here. */
 void lto_warn_useless(const struct members *members);
 
 struct lto_request {
@@ -49,34 +49,34 @@ struct lto_request {
     const struct agreement *agreement;
     const struct option_request *options;
     const char *const *nvvm_options; /* -Xnvvm, ends with NULL; may be NULL */
-    const struct used_names *used;   /* what host code uses, where that is known */
+    const struct used_names *used;   /* names that host code uses, if known */
     uint32_t jobs;                   /* --lto-jobs: parts to make; 0 = decided by the program */
-    bool is_split;    /* the program may be compiled in pieces: else it is by --lto-jobs only */
-    uint32_t threads; /* most that are wanted; 0 = number of online CPUs */
+    bool is_split;         /* the program may be compiled in parts: else only by --lto-jobs */
+    uint32_t threads;      /* most threads wanted; 0 = number of online CPUs */
     uint32_t thread_limit; /* --threads; 0 = none */
     enum jobserver_use jobserver;
     unsigned timeout;          /* seconds for a part; 0 = no limit */
     uint64_t memory_limit;     /* --memory-limit, as in pool/fit.h */
-    uint64_t inflation_limit;  /* most bytes of PTX that are looked at for names; 0 = no limit */
-    struct cancellation *stop; /* set when the PTX is no longer wanted; or NULL */
+    uint64_t inflation_limit;  /* most bytes of PTX that are read for names; 0 = no limit */
+    struct cancellation *stop; /* cancellation flag; or NULL */
     bool relocatable;          /* -r: everything stays visible */
-    const struct distribution *distribution; /* who else compiles parts, or NULL */
-    struct cache *cache;                     /* has parts that were compiled before; or NULL */
+    const struct distribution *distribution; /* distributor that compiles parts, or NULL */
+    struct cache *cache;                     /* stores compiled parts; or NULL */
     const struct cache_key *library_key;     /* of lto_cache_identify(), when there is a cache */
-    struct watch *watch; /* the members' files, which are not looked at any more once they have been
-                            copied and found unchanged */
+    struct watch *watch; /* the members' files; not checked any more once they have been copied and
+                            found unchanged */
 };
 
-/* What becomes of the LTO-IR. Start with {0}. */
+/* Result of compiling LTO-IR. Start with {0}. */
 struct lto_result {
     struct text ptx;          /* one module */
-    const struct text *parts; /* of which it was made */
+    const struct text *parts; /* parts that it was joined from */
     size_t part_count;
 };
 
-/* Compiles the LTO-IR of all members with that role. The result lives in `arena`. Where other
- * members take part with PTX or machine code, which may refer to any function, all that is visible
- * stays so ("partial LTO"), and an info names those members. LINK_NVVM_ERROR when that fails,
+/* Compiles the LTO-IR of all members with that role. The result lives in `arena`. If other members
+ * take part with PTX or machine code, which can refer to any function, all visible symbols stay
+ * visible ("partial LTO"), and an info names those members. LINK_NVVM_ERROR when it fails,
  * LINK_ENVIRONMENT when an input has changed; both are reported. */
 enum link_code lto_compile(struct lto_result *result, struct arena *arena,
                            const struct lto_request *request);

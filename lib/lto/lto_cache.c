@@ -1,5 +1,5 @@
-/* lto_cache.c: an answer's file, what was printed, and the peak of memory as the parts of an entry.
- */
+/* lto_cache.c: stores an answer's file, the output, and the peak of memory as the parts of an
+ * entry. */
 #include "lto/lto_cache.h"
 
 #include <errno.h>
@@ -18,7 +18,8 @@
 
 enum { PART_ANSWER, PART_OUTPUT, PART_PEAK };
 
-/* Measured: what libnvJitLink 13.0 looks up in its environment; and what the loader does. */
+/* Measured: the variables that libnvJitLink 13.0 reads from its environment; and those of the
+ * loader. */
 static const char *const variables[] = {
     "AS_SECURE_LOG_FILE",       "LIBNVVM_DISABLE_CONCURRENT_API",
     "LIBNVVM_NVVM_VERSION",     "LLVM_OVERRIDE_PRODUCER",
@@ -53,7 +54,8 @@ struct cache_key lto_cache_common(const struct lto_request *link, const struct j
         return (struct cache_key){0};
     key_begin(&key, "LTO");
     key_key(&key, link->library_key);
-    /* A report says what minilink has written there, not which libnvJitLink it has found. */
+    /* A report verifies what minilink wrote on the other machine, not which libnvJitLink it found
+     * there. */
     if (link->distribution)
         distribute_add_to_key(&key, link->distribution);
     for (size_t i = 0; i < inputs->count; i++) {
@@ -73,7 +75,7 @@ struct cache_key lto_cache_key(const struct cache_key *common, const char *const
     return key_end(&key);
 }
 
-/* What was printed, as exec_run() gives it: NULL is nothing. */
+/* Takes the output in exec_run()'s form: NULL is empty. */
 static bool take_output(struct exec_result *result, struct bytes output)
 {
     if (output.size == 0)
@@ -87,7 +89,7 @@ static bool take_output(struct exec_result *result, struct bytes output)
     return true;
 }
 
-/* An answer that cannot be put into memory is one that is not there. */
+/* Fills the part. If its answer cannot be put into memory, it counts as missing. */
 static bool take(struct part *part, const struct cache_value *value)
 {
     const struct bytes *peak = &value->parts[PART_PEAK];
@@ -120,7 +122,7 @@ bool lto_cache_find(struct cache *cache, struct part *part)
     return part->is_found;
 }
 
-/* All that stands in the file, malloc'ed; NULL without memory for it. */
+/* The whole contents of the file, malloc'ed; NULL when memory runs out. */
 static uint8_t *read_answer(int fd, size_t *size)
 {
     struct stat status;

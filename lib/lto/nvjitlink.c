@@ -1,9 +1,9 @@
-/* nvjitlink.c: dlopen, the functions by name, and one run through them.
+/* nvjitlink.c: loads the library and its functions by name, and runs it once.
  *
  * The library exports each function under a name with its version ("__nvJitLinkCreate_13_0"), which
  * the header's inline functions call, and under the plain name ("nvJitLinkCreate"). The versioned
- * one is taken where there is one. Measured on 13.0: `-lto -ptx` gives one PTX module, the bytes
- * that nvlink gets from libnvvm; the PTX's size counts its final NUL. */
+ * one is used if there is one. Measured on 13.0: `-lto -ptx` gives one PTX module, the bytes that
+ * nvlink gets from libnvvm; the PTX's size includes its final NUL. */
 #include "lto/nvjitlink.h"
 
 #include <dlfcn.h>
@@ -14,7 +14,7 @@
 #include "base/context.h"
 #include "lto/answer.h"
 
-/* The types of inputs (nvJitLinkInputType). */
+/* Types of inputs (nvJitLinkInputType). */
 enum { INPUT_LTOIR = 3, INPUT_FATBIN = 4 };
 
 typedef struct nvJitLink *nvjitlink_handle;
@@ -34,7 +34,7 @@ struct functions {
     int (*info_log)(nvjitlink_handle handle, char *log);
 };
 
-/* The function behind a name, the version's own before the plain one. */
+/* Finds a function by name; the versioned one is preferred. */
 static bool find(void *library, struct answer_draft *answer, const char *name, void *function)
 {
     char versioned[64];
@@ -49,7 +49,7 @@ static bool find(void *library, struct answer_draft *answer, const char *name, v
         buffer_printf(&answer->errors, "it has neither '%s' nor '%s'", versioned, name);
         return false;
     }
-    memcpy(function, &address, sizeof address); /* POSIX: a function's address fits */
+    memcpy(function, &address, sizeof address); /* POSIX: a function pointer fits into a pointer */
     return true;
 }
 
@@ -143,7 +143,8 @@ int nvjitlink_run(const struct lto_job *job)
         take_text(&answer.errors, handle, functions.error_log_size, functions.error_log);
         take_text(&answer.infos, handle, functions.info_log_size, functions.info_log);
     }
-    /* The handle is not destroyed: the process ends, and that is where libraries like to crash. */
+    /* The handle is not destroyed: the process ends now, and libraries tend to crash when they are
+     * shut down. */
     return answer_write(job->answer, &answer);
 }
 

@@ -1,9 +1,10 @@
-/* options.c: the link's options, and the names that host code uses, as options of libnvJitLink.
+/* options.c: turns the link's options, and the names that host code uses, into options of
+ * libnvJitLink.
  *
- * Options are those of nvJitLink (measured on 13.0): under `-ptx` it has no -split-compile-extended
- * and takes -split-compile for the number of libnvvm's threads: what comes out is the same for any
- * but 1. With -Xnvvm= it hands options to libnvvm as they are, which is how what nvlink 13.0 gives
- * to libnvvm comes through it: its own -kernels-used= and -variables-used= cannot say what
+ * Options are those of nvJitLink (measured on 13.0). Under `-ptx` it has no -split-compile-extended
+ * and uses -split-compile for the number of libnvvm's threads; the result is the same for any value
+ * except 1. -Xnvvm= passes options to libnvvm unchanged, so that it gets the ones that nvlink 13.0
+ * gives to libnvvm: nvJitLink's own -kernels-used= and -variables-used= cannot express what
  * host-ref options can. */
 #include "lto/lto_steps.h"
 
@@ -16,13 +17,13 @@
 #include "options/forward.h"
 #include "pool/pool.h"
 
-/* Options that are made here, at most, beside those that are agreed on. */
+/* Most options that are added here to the agreed ones. */
 #define OWN_OPTIONS 16
 
-/* What libnvvm calls the lists. */
+/* libnvvm's names of the lists. */
 static const char *const list_names[USED_LISTS] = {"ek", "ik", "ec", "ic", "eg", "ig"};
 
-/* Largest value that -split-compile may have. */
+/* Largest value of -split-compile. */
 #define MOST_SPLIT 999L
 
 static int32_t most_threads(const struct lto_request *request)
@@ -33,14 +34,14 @@ static int32_t most_threads(const struct lto_request *request)
     return (int32_t)(most < processors ? most : processors);
 }
 
-/* `*part*,*part*`: a name matches that contains a part. */
+/* `*part*,*part*`: matches names that contain a part. */
 static void join_parts(struct buffer *names, const struct used_set *set)
 {
     for (size_t i = 0; i < set->part_count; i++)
         buffer_printf(names, "%s*%.*s*", i ? "," : "", TEXT_ARG(set->parts[i]));
 }
 
-/* The patterns of one list, that of the last object first. */
+/* The patterns of one list, the last object's first. */
 static void join_patterns(struct buffer *names, const struct used_set *set, enum used_list list)
 {
     for (size_t i = set->count; i-- > 0;)
@@ -55,8 +56,8 @@ static void add_list(struct forwarded *options, enum used_list list, struct text
                                            list_names[list], TEXT_ARG(names)));
 }
 
-/* Measured: what host code names stays, and stays visible. What it does not name is dropped where
- * nothing else keeps it, and taken for constant where nothing writes it. */
+/* Measured: symbols that host code names stay, and stay visible. Others are dropped if nothing else
+ * keeps them, and treated as constant if nothing writes them. */
 static void add_names(struct forwarded *options, const struct used_names *used, enum used_list list)
 {
     const struct used_set *set = list <= USED_INTERNAL_KERNELS ? &used->kernels : &used->variables;
@@ -72,10 +73,10 @@ static void add_names(struct forwarded *options, const struct used_names *used, 
     add_list(options, list, buffer_view(&names));
 }
 
-/* A part has its own kernels. What kernels of other parts write must not be taken for constant, nor
- * what they read not be written (both measured): host code is said to name every variable.
- * Constants no kernel writes; where host code's are not known all are kept, as one compilation
- * keeps them. */
+/* Adds the kernels of a part. Variables that kernels of other parts write must not be treated as
+ * constant, nor stores to variables that these read be dropped (both measured): so host code is
+ * said to name every variable. No kernel writes constants; if host code's constants are not known,
+ * all are kept, as in a single compilation. */
 static void add_share(struct forwarded *options, const struct used_names *used,
                       const struct lto_share *share)
 {
@@ -94,8 +95,8 @@ static void add_share(struct forwarded *options, const struct used_names *used,
     add_list(options, USED_INTERNAL_GLOBALS, all);
 }
 
-/* Measured: kernels and functions stay visible where libcudadevrt may come to be linked. nvlink
- * looks for it when host objects take part, and finds it where it has code for the target. */
+/* Measured: kernels and functions stay visible if libcudadevrt may be linked. nvlink looks for it
+ * when there are host objects, and uses it if it has code for the target. */
 static bool may_have_system(const struct members *members)
 {
     if (!members->has_host_code)
@@ -114,10 +115,10 @@ bool lto_options_name_kernels(const struct lto_request *request)
     return false;
 }
 
-/* The order is nvlink's: measured by a library in libnvvm's place. In a split link, and with
- * several parts, there is no -split-compile: threads inside of libnvvm cost more than they give,
- * and with any value but 1 some instructions have their operands in another order (measured), which
- * would make one part's code another than that of several. */
+/* The order is nvlink's, measured with a library in libnvvm's place. In a split link, and with
+ * several parts, -split-compile is left out: threads inside libnvvm cost more than they save, and
+ * with any value except 1 some instructions have their operands in another order (measured), so
+ * that a single part's code would differ from that of several parts. */
 const char *const *lto_options(struct arena *arena, const struct lto_request *request, bool is_open,
                                const struct lto_share *share)
 {

@@ -1,5 +1,5 @@
-/* part.c: a child per part, its job and its answer in memory; or these files are sent to another
- * machine. Workers raise nothing. */
+/* part.c: runs a child per part, with its job and its answer in memory; or sends these files to
+ * another machine. Workers raise nothing. */
 #include "lto/part.h"
 
 #include <errno.h>
@@ -28,14 +28,14 @@
 #include "pool/fit.h"
 #include "pool/pool.h"
 
-/* Most bytes that are kept of what the library prints. */
+/* Most bytes that are kept of the library's output. */
 #define OUTPUT_LIMIT 65536u
 
 /* "/dev/fd/" and a number. */
 #define FD_PATH_SIZE 32
 
-/* By a child that has the library, where more are to come: in a link of several, and in a program
- * that links again and again. */
+/* Runs the part in a copy of a child that has loaded the library. Used if more runs follow: in a
+ * link of several parts, and in a program that links repeatedly. */
 static bool run_copy(struct part *part, const struct exec_request *run, const int files[3])
 {
     const struct fork_server_job job = {
@@ -49,9 +49,9 @@ static bool run_copy(struct part *part, const struct exec_request *run, const in
            fork_server_run(&job, &part->result);
 }
 
-/* minilink --lto-part=LIBRARY JOB INPUTS ANSWER. Libnvvm 13.0 walks tables in the order of
- * addresses: with other addresses, private strings come out in another order (measured). A copy has
- * the same as a child of its own. */
+/* Runs minilink --lto-part=LIBRARY JOB INPUTS ANSWER. libnvvm 13.0 walks tables in the order of
+ * addresses: with other addresses, private strings are in another order (measured). A copy has the
+ * same addresses as a separate child. */
 static void run_child(struct part *part, int job)
 {
     const struct parts_run *run = part->run;
@@ -131,7 +131,7 @@ static void run_part(void *argument)
         give_up_behind(part);
 }
 
-/* Tasks are ordered by 32 bits. */
+/* Scales a cost to the 32 bits of a task's priority. */
 static uint32_t priority_of(uint64_t cost)
 {
     return cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
@@ -154,7 +154,7 @@ static size_t make_tasks(struct pool_task *tasks, struct parts_run *run, uint64_
     return count;
 }
 
-/* Gives every part up, for whoever no longer wants any. */
+/* Cancels every part, when the result is no longer wanted. */
 static void give_up(void *argument)
 {
     struct parts_run *run = argument;
@@ -163,10 +163,10 @@ static void give_up(void *argument)
         __atomic_store_n(&run->list[i].cancelled, 1, __ATOMIC_SEQ_CST);
 }
 
-/* One call, and what must be let go of behind it. */
+/* One call, and the resources that it holds. */
 struct sending {
     struct parts_run *run;
-    struct part **parts; /* of the jobs */
+    struct part **parts; /* parts of the jobs */
     struct distribute_batch batch;
     struct bytes inputs; /* mapped */
 };
@@ -271,11 +271,11 @@ static void run_jobs(struct sending *sending)
     take_parts(sending);
 }
 
-/* Has the distributor run those parts that are not in the cache. Each is left as its child would
- * have left it; one that there is no answer of, as one whose child has found no job. */
+/* Has the distributor run the parts that are not in the cache. Each part is left as its child would
+ * have left it; one without an answer, as if its child had found no job. */
 static void send_parts(struct parts_run *run)
 {
-    /* The report vouches for the bytes; what they say is read as every child's answer. */
+    /* The report verifies the bytes; their contents are read like every child's answer. */
     struct sending sending = {
         .run = run, .batch = {.distribution = run->link->distribution, .begins = answer_begins}};
 
@@ -285,7 +285,7 @@ static void send_parts(struct parts_run *run)
     run_jobs(&sending);
 }
 
-/* Those that are left to run. Returns how many ran at one time. */
+/* Runs the remaining tasks. Returns how many ran at one time. */
 static uint32_t run_tasks(struct parts_run *run, struct pool_task *tasks, size_t count)
 {
     const struct dispatch_request wanted = {
@@ -307,7 +307,7 @@ static uint32_t run_tasks(struct parts_run *run, struct pool_task *tasks, size_t
     return threads;
 }
 
-/* How many parts the link lets run at one time. */
+/* The number of parts that may run at one time. */
 static uint32_t count_threads(const struct parts_run *run)
 {
     const struct lto_request *link = run->link;

@@ -1,9 +1,8 @@
-/* part.h: runs of libnvJitLink or libLLVM in children, several at a time.
+/* part.h: runs libnvJitLink or libLLVM in children, several at a time.
  *
- * minilink-internals(7), LTO in parts. A part is given its job, and leaves an answer. Parts run as
- * chunks do: on the pool, within the jobserver's tokens, the costliest first. When one fails, those
- * behind it are given up and those before it are not, so that the one that is reported does not
- * depend on timing. */
+ * minilink-internals(7), LTO in parts. A part has a job, and leaves an answer. Parts run as chunks
+ * do: on the pool, within the jobserver's tokens, the costliest first. When one fails, later ones
+ * are cancelled and earlier ones are not, so that the reported one does not depend on timing. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,48 +22,48 @@ struct lto_request; /* lto/lto.h */
 
 struct part {
     struct text job;      /* from job_write */
-    uint64_t cost;        /* beside that of other parts */
-    uint64_t memory;      /* that it is thought to take, in bytes */
-    struct cache_key key; /* when the run has a cache */
+    uint64_t cost;        /* relative to other parts */
+    uint64_t memory;      /* estimated memory, in bytes */
+    struct cache_key key; /* valid when the run has a cache */
 
     struct exec_result result; /* how the child ended, and what it printed */
     int answer_fd;             /* file in memory; -1 = none */
-    struct lto_answer answer;  /* what is in it; zero when there is no whole one */
-    bool succeeded;            /* the library did all that it was asked for */
-    bool is_found;             /* in the cache: an earlier link had it compiled */
+    struct lto_answer answer;  /* its contents; zero when it is incomplete */
+    bool succeeded;            /* the library succeeded */
+    bool is_found;             /* found in the cache: an earlier link compiled it */
     uint64_t started;          /* of clock_now() */
     uint64_t nanoseconds;
     int cancelled; /* another part failed; written with an atomic store */
     struct parts_run *run;
 };
 
-/* Compilations by one library. Start with {.link, .inputs_fd}; parts_end() ends it. */
+/* Compilations by one library. Start with {.link, .inputs_fd}; freed by parts_end(). */
 struct parts_run {
-    const struct lto_request *link; /* how parts run; without a library none is loaded before a job
-                                       is known */
-    const char *program;            /* minilink; NULL = self_exec_file() */
-    struct arena arena;             /* for what is needed until the end */
+    const struct lto_request
+        *link; /* settings of runs; without a library, none is loaded before a job is known */
+    const char *program; /* minilink; NULL = self_exec_file() */
+    struct arena arena;  /* for data that is needed until the end */
     struct job_inputs inputs;
     int inputs_fd; /* file with all inputs; -1 = none */
     struct part *list;
     size_t count;
     bool is_repeated;       /* more children with the library follow in this link */
-    uint32_t child_threads; /* that libnvvm is told to use in one part, at most */
-    uint32_t threads;       /* how many parts ran at one time at most, or would have */
-    struct table said;      /* lines of the library that have been reported */
+    uint32_t child_threads; /* most threads that libnvvm is told to use in one part */
+    uint32_t threads;       /* most parts that ran at one time, or would have */
+    struct table said;      /* lines of the library's output that have been reported */
 };
 
-/* Makes `count` parts without jobs, and frees those that there were. */
+/* Makes `count` parts without jobs, and frees the previous ones. */
 void parts_make(struct parts_run *run, size_t count);
 
-/* Gives a part of the run its job, with the key that it has beside `common`, from
- * lto_cache_common(). `options` ends with NULL. */
+/* Sets a part's job, and its key, from `common` (lto_cache_common()) and the options. `options`
+ * ends with NULL. */
 void parts_set_job(struct parts_run *run, struct part *part, const char *const *options,
                    const struct job_inputs *inputs, const struct cache_key *common);
 
-/* Runs all parts, but those that the cache has, and reads their answers, whose texts live in
- * `texts`. Returns the index of the first part that failed; count = none. */
+/* Runs all parts, except those in the cache, and reads their answers, whose texts live in `texts`.
+ * Returns the index of the first part that failed; count = none. */
 size_t parts_run(struct parts_run *run, struct arena *texts);
 
-/* Frees all of a struct parts_run, and closes its files. */
+/* Frees everything in a struct parts_run, and closes its files. */
 void parts_end(void *run);

@@ -1,19 +1,20 @@
-/* partition.c: neighbours to bundles, bundles to parts, the costliest first to the part with least.
+/* partition.c: puts neighbours into bundles, and bundles into parts, the costliest bundle first
+ * into the part with the least cost.
  *
- * Kernels of one module share functions, which each part that reaches them compiles; so neighbours
- * are dealt together. But costs are guesses, and wrong for whole modules alike; so a part gets
+ * Kernels of one module share functions, which every part that reaches them compiles; so neighbours
+ * stay together. But costs are estimates, with the same error throughout a module; so a part gets
  * bundles from all over the program. */
 #include "lto/partition.h"
 
 #include "base/search.h"
 
-/* A bundle has about this share of a part. */
+/* Number of bundles in a part, about. */
 #define BUNDLES_OF_PART 8u
 
 /* Measured on libnvJitLink 13.0 with 128 and 1,000 kernels in 139 KB and 837 KB of LTO-IR:
- * compiling takes 9 to 13 us for a byte. What every part pays again is 20 ms to start and to load
- * the library, as much as 2,200 bytes, and 60 ns for a byte that is read, a 150th. All that parts
- * pay again is to be a twentieth of the whole at most. A power of two leaves the fewest threads
+ * compiling takes 9 to 13 us per byte. Every part repeats 20 ms to start and to load the library,
+ * as much as 2,200 bytes, and 60 ns for each byte that it reads, a 150th. Everything that parts
+ * repeat should be at most a twentieth of the whole. A power of two leaves the fewest threads
  * without work at the end. */
 #define BYTES_TO_START 2200u
 #define BYTES_TO_READ  150u
@@ -21,8 +22,8 @@
 
 struct bundle {
     uint64_t cost;
-    uint32_t first; /* kernel */
-    uint32_t end;   /* the one behind its last */
+    uint32_t first; /* first kernel */
+    uint32_t end;   /* kernel after its last */
 };
 
 uint32_t partition_part_count(uint64_t bytes, size_t kernel_count)
@@ -37,7 +38,7 @@ uint32_t partition_part_count(uint64_t bytes, size_t kernel_count)
     return count ? (uint32_t)count : 1;
 }
 
-/* The costliest first; of equals, that which comes first. */
+/* Costliest first; of equals, the one that comes first. */
 static int compare(const void *left, const void *right)
 {
     const struct bundle *a = left, *b = right;
@@ -64,7 +65,7 @@ static size_t make_bundles(struct bundle *bundles, const struct lto_kernel *kern
     return made;
 }
 
-/* Parts are few: a look at each costs less than a heap. */
+/* There are few parts, so looking at each costs less than a heap. */
 static uint32_t find_lightest(const uint64_t *loads, uint32_t count)
 {
     uint32_t lightest = 0;

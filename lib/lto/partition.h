@@ -1,7 +1,7 @@
-/* partition.h: which kernels are compiled in which part.
+/* partition.h: distributes kernels to parts.
  *
- * Every part reads all modules, and keeps what its kernels need. How many parts there are, and what
- * is in each, follows from the program and the options alone. */
+ * Every part reads all modules, and keeps what its kernels need. The number of parts and their
+ * contents depend only on the program and the options. */
 #pragma once
 
 #include <stddef.h>
@@ -16,11 +16,11 @@
 /* Fewer kernels than this are not worth a part. */
 #define PARTITION_FEWEST_KERNELS 4u
 
-/* How many parts a program of `kernel_count` kernels in `bytes` of LTO-IR is worth. */
+/* The number of parts that a program of `kernel_count` kernels in `bytes` of LTO-IR is worth. */
 uint32_t partition_part_count(uint64_t bytes, size_t kernel_count);
 
-/* Deals the kernels to `part_count` parts (at least 1; of which none is empty when there are as
- * many kernels), such that all cost about as much and neighbours mostly stay together. Returns the
- * number of each kernel's part, in `arena`. */
+/* Distributes the kernels to `part_count` parts (at least 1; none of them is empty if there are at
+ * least as many kernels), so that all have about the same cost and neighbours mostly stay together.
+ * Returns the number of each kernel's part, in `arena`. */
 uint32_t *partition_kernels(struct arena *arena, const struct lto_kernel *kernels,
                             size_t kernel_count, uint32_t part_count);

@@ -19,8 +19,7 @@ struct node {
     const char *member; /* the member that defines it, or NULL */
     bool is_kernel;
     bool is_seen;
-    uint32_t
-        by; /* the node that names it, nearest to a kernel; FACT_NONE = it is kept without that */
+    uint32_t by; /* referrer nearest to a kernel; FACT_NONE = it needs none */
 };
 
 struct mention {

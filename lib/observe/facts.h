@@ -153,10 +153,10 @@ struct observation {
     size_t drop_capacity;
 
     const struct merge_places *places; /* of the image; NULL = no image */
-    struct fact_piece *pieces;         /* by section and place */
+    struct fact_piece *pieces;         /* sorted by section and place */
     size_t piece_count;
     size_t piece_capacity;
-    struct fact_name *names; /* by section and place */
+    struct fact_name *names; /* sorted by section and place */
     size_t name_count;
     struct fact_function *functions; /* in the order of the output */
     size_t function_count;
