@@ -22,8 +22,7 @@ struct cancellation; /* os/cancellation.h */
 
 struct assemble_request {
     struct assembler *assembler;
-    const struct assembler_request
-        *wanted; /* the request that it was opened for; needed with a distribution */
+    const struct assembler_request *wanted; /* its request; needed with a distribution */
     struct arch arch;
     uint32_t threads; /* 0 = number of online CPUs; never more than there are chunks, nor more than
                          JOBSERVER_MOST */
@@ -38,9 +37,8 @@ struct assemble_request {
                                    unless told otherwise; 0 = number of online CPUs */
     struct cancellation *stop;  /* set when the cubins are no longer wanted; or NULL */
     struct cache *cache; /* searched before the assembler runs, and given its results; or NULL */
-    struct cache_key identity; /* of the assembler, when there is a cache */
-    const struct distribution
-        *distribution;     /* distributor or plan that assembles the chunks, or NULL */
+    struct cache_key identity;               /* of the assembler, when there is a cache */
+    const struct distribution *distribution; /* distributor or plan for the chunks, or NULL */
     struct watch *watch;   /* records results that a plan's jobs have left; or NULL */
     uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
     uint64_t memory_limit; /* bytes: limits the number of chunks assembled at a time (pool/fit.h) */

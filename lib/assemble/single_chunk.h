@@ -13,8 +13,7 @@ struct single_chunk_request {
     const char *output; /* the cubin */
     const char *report; /* the report; NULL = print the messages */
     struct assembler_request assembler;
-    const char
-        *version; /* --assembler-version: the required version of the assembler; NULL = any */
+    const char *version; /* --assembler-version: required version; NULL = any */
     struct arch arch;
     uint32_t mode; /* enum minilink_mode */
     bool debug, line_info;

@@ -25,21 +25,19 @@
 
 /* The user's options. */
 struct distribution {
-    const char *program;          /* --distributor: path, or name on PATH; NULL = none */
-    const char *const *arguments; /* --distributor-arg, before the job file; ends with NULL */
-    const char *tool;             /* --distributor-tool: the tool on the other machines, the
-                                     assembler or minilink; or NULL */
-    const char *emit_plan;        /* --emit-plan: the file to write; or NULL */
-    const char *resume_plan;      /* --resume-plan: the file to continue with; or NULL */
-    const char *output;           /* of the link; or NULL */
-    const volatile int
-        *cancelled; /* becomes non-zero when the jobs are no longer wanted; or NULL */
+    const char *program;           /* --distributor: path, or name on PATH; NULL = none */
+    const char *const *arguments;  /* --distributor-arg, before the job file; ends with NULL */
+    const char *tool;              /* --distributor-tool: the tool on the other machines, the
+                                      assembler or minilink; or NULL */
+    const char *emit_plan;         /* --emit-plan: the file to write; or NULL */
+    const char *resume_plan;       /* --resume-plan: the file to continue with; or NULL */
+    const char *output;            /* of the link; or NULL */
+    const volatile int *cancelled; /* non-zero once jobs are no longer wanted; or NULL */
 };
 
 /* Properties that all jobs of a batch share. */
 struct distribute_tool {
-    const char *const
-        *words; /* the program and its options, before each job's own words; ends with NULL */
+    const char *const *words;  /* program and options, before each job's words; ends with NULL */
     const char *const *inputs; /* files that every job reads; ends with NULL; may be NULL */
     const char *input_suffix;  /* ".ptx" */
     const char *output_suffix; /* ".cubin" */

@@ -39,7 +39,7 @@ struct link_product {
     struct buffer bytes; /* the cubin, or the PTX, and a NUL */
     size_t size;         /* without the NUL */
     struct kernel_report
-        *kernels; /* in symbol order, including device functions; names end with a NUL */
+        *kernels; /* in symbol order; names end with a NUL; device functions included */
     size_t kernel_count;
     struct arena arena; /* for the reports */
     bool wants_chunk;   /* also return the assembler's cubin, if there is one chunk: */
@@ -97,11 +97,10 @@ struct link_request {
     bool keep_going;            /* --keep-going: assemble all chunks, and report each that fails */
     enum split_mode split_mode; /* --split-mode */
     bool verify_split;          /* --verify-split: assemble in one piece too, and compare */
-    enum split_policy
-        split_policy;      /* --split-policy; default: stable with a cache, else balanced */
-    bool explain_split;    /* --explain-split: print what is in each chunk, and why */
-    bool emit_ptx;         /* -emit-ptx: the output is the linked program's PTX */
-    bool relocatable;      /* -r */
+    enum split_policy split_policy; /* --split-policy; unset: stable with a cache, else balanced */
+    bool explain_split;             /* --explain-split: print what is in each chunk, and why */
+    bool emit_ptx;                  /* -emit-ptx: the output is the linked program's PTX */
+    bool relocatable;               /* -r */
     bool dry_run;          /* --dry-run: stop before assembling, and print what would be done */
     bool ignore_host_info; /* -ignore-host-info */
     bool keep_system_libraries; /* link libcudadevrt even when nothing calls it */

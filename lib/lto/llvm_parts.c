@@ -43,8 +43,8 @@ static uint64_t count_all(const struct llvm_api *api, llvm_module module)
     return total;
 }
 
-/* Aliases and ifuncs, constructors, and inline assembly belong to the whole module: such a program
- * is not divided. */
+/* The number of parts. Aliases, global constructors and destructors, and module-level assembly
+ * belong to the whole module: such a program is not divided. */
 unsigned llvm_parts_count(const struct llvm_api *api, llvm_module module, unsigned wanted)
 {
     uint64_t count = count_all(api, module) / INSTRUCTIONS_OF_PART;

@@ -1,4 +1,4 @@
-/* parts.c: the steps of joining, each on all parts before the next begins; the last writes the
+/* parts.c: runs the steps of joining, each on all parts before the next begins, and writes the
  * joined program as one module. */
 #include "lto/parts.h"
 
@@ -69,7 +69,7 @@ static void write_items(const struct joining *joining, struct buffer *text)
     }
 }
 
-/* Each pragma of the modules once. */
+/* Writes each pragma of the modules once. */
 static void write_pragmas(const struct joining *joining, struct buffer *text)
 {
     struct table known = {0};
@@ -94,7 +94,7 @@ static void write_tables(const struct joining *joining, struct buffer *text)
 {
     for (size_t i = 0; i < joining->file_count; i++) {
         buffer_printf(text, "\n\t.file\t%zu ", i + 1);
-        buffer_text(text, joining->files[i]); /* which may have a NUL, as a printf may not */
+        buffer_text(text, joining->files[i]); /* may contain a NUL, which printf would not write */
     }
     if (joining->string_count) {
         buffer_string(text, "\n\t.section .debug_str\n\t{\n");
@@ -113,7 +113,7 @@ static void write_tables(const struct joining *joining, struct buffer *text)
     buffer_char(text, '\n');
 }
 
-/* The joined program as one module. */
+/* Writes the joined program as one module. */
 static struct text write_program(struct joining *joining)
 {
     struct buffer buffer = {0};

@@ -1,8 +1,8 @@
-/* parts.h: the PTX of several compilations of one program, each for some of its kernels, as one.
+/* parts.h: joins the PTX of several compilations of one program, each for some of its kernels.
  *
- * libnvJitLink sees all modules in each compilation and keeps what the kernels given to it need. So
- * a variable or function that several kernels need stands in several parts, under the same name
- * unless its name is a number given as it came up (__unnamed_2), and is to be taken once. */
+ * libnvJitLink sees all modules in each compilation and keeps what the given kernels need. So a
+ * variable or function that several kernels need is in several parts, under the same name unless
+ * its name has a running number (__unnamed_2), and must be taken once. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +14,7 @@
 
 struct used_names; /* input/used.h */
 
-/* Where something stands in the program: that of the lower module, and then of the lower
- * place, comes first. */
+/* A place in the program: the lower module comes first, then the lower place. */
 struct parts_rank {
     uint32_t module;
     uint32_t place;
@@ -23,8 +22,8 @@ struct parts_rank {
 
 #define PARTS_NO_RANK ((struct parts_rank){UINT32_MAX, UINT32_MAX})
 
-/* The order of one compilation: ranks of all kernels, and of what else is known, or PARTS_NO_RANK.
- */
+/* The order of one compilation: ranks of all kernels, and of other names that are known; or
+ * PARTS_NO_RANK. */
 struct parts_order {
     struct parts_rank (*rank)(const void *argument, struct text name, bool is_declaration);
     const void *argument;
@@ -33,27 +32,27 @@ struct parts_order {
 struct parts_request {
     const struct text *texts; /* one module each; they must outlive the result */
     size_t count;
-    /* What host code names: what no code refers to and it does not name is dropped, and it alone
-     * sees variables. NULL: everything stays as it is. */
+    /* Names that host code uses. Symbols that neither code nor host code names are dropped, and
+     * only variables that host code names are visible. NULL: nothing is changed. */
     const struct used_names *used;
-    /* Everything stands as in one compilation, as far as can be told. NULL: kernels stand by their
-     * names, so that the text does not depend on what is in which part. */
+    /* Everything is in the order of one compilation, as far as that is known. NULL: kernels are
+     * sorted by name, so that the text does not depend on the division into parts. */
     const struct parts_order *order;
 };
 
 enum parts_answer {
     PARTS_JOINED,
-    PARTS_DISAGREE, /* they cannot be parts of one program: it must be compiled in one */
-    PARTS_FAILED,   /* reported: a text is no PTX */
+    PARTS_DISAGREE, /* they cannot be parts of one program: it must be compiled in one part */
+    PARTS_FAILED,   /* reported: a text is not PTX */
 };
 
 struct parts_result {
     struct text ptx;        /* one module */
-    size_t several;         /* functions that stand in it in several versions */
-    const char *difference; /* PARTS_DISAGREE: about what, as in "size of 'x'" */
+    size_t several;         /* functions that are in it in several versions */
+    const char *difference; /* PARTS_DISAGREE: the difference, as in "size of 'x'" */
 };
 
-/* Joins the parts. What comes out does not depend on how the kernels were dealt to them, as far as
- * the code in them does not. The result lives in `arena`. */
+/* Joins the parts. The result does not depend on how kernels were distributed to them, as far as
+ * the code in them does not. It lives in `arena`. */
 enum parts_answer parts_join(struct parts_result *result, struct arena *arena,
                              const struct parts_request *request);

@@ -1,10 +1,10 @@
-/* parts_names.c: what the parts' names, file numbers and labels mean in the program.
+/* parts_names.c: maps the parts' names, file numbers and labels to the program's.
  *
- * Most names are given before the library drops anything, so that they are the same in all parts
- * (measured on libnvvm 13.0): those of the source, __nv_static_..., $str$4$2. The numbers of
- * variables without a name (__unnamed_2: they are constants, such as __PRETTY_FUNCTION__), of files
- * and of strings for debuggers are given when the PTX is written. They are made of the contents
- * here, which depend on nothing else. */
+ * Most names are assigned before the library drops anything, so they are the same in all parts
+ * (measured on libnvvm 13.0): names of the source, __nv_static_..., $str$4$2. Variables without a
+ * name (__unnamed_2: constants, such as __PRETTY_FUNCTION__), files, and strings for debuggers are
+ * numbered when the PTX is written. These get names made from their contents, which depend on
+ * nothing else. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -46,7 +46,7 @@ static bool is_private(const struct ptx_item *item, struct text beginning)
            item->variable.initialiser.size > 0 && text_starts(item->name, beginning);
 }
 
-/* A hash of all but the variable's name. */
+/* A hash of everything except the variable's name. */
 static uint64_t hash_content(struct naming *naming, uint32_t part, const struct ptx_item *item)
 {
     const struct ptx_variable *variable = &item->variable;
@@ -71,8 +71,8 @@ static uint64_t hash_content(struct naming *naming, uint32_t part, const struct 
     return XXH3_64bits(content->data, content->size);
 }
 
-/* Notes the contents of private strings; those of a name that has several get names of their own.
- */
+/* Records the contents of private strings; if several have the same name, they get names of their
+ * own. */
 static void note_string(struct naming *naming, uint32_t part, const struct ptx_item *item)
 {
     uint64_t hash = hash_content(naming, part, item);
@@ -95,7 +95,7 @@ static void note_strings(struct naming *naming)
                 note_string(naming, i, &joining->parts[i].module->items[j]);
 }
 
-/* The name that the program has for a part's item. */
+/* The program's name for a part's item. */
 static struct text program_name(struct naming *naming, uint32_t part, const struct ptx_item *item)
 {
     struct arena *arena = &naming->joining->arena;
@@ -160,7 +160,7 @@ static bool name_item(struct naming *naming, uint32_t part, const struct ptx_ite
     if (symbol->first_entry == NO_INDEX)
         symbol->first_entry = at;
     else if (joining->entries[symbol->last_entry].part == part)
-        return true; /* two constants with the same contents */
+        return true; /* two constants have the same contents */
     else
         joining->entries[symbol->last_entry].next = at;
     symbol->last_entry = at;
@@ -236,7 +236,7 @@ static void number_files(struct joining *joining, struct joined_part *part)
     SORT(part->files, part->file_count, compare_numbers);
 }
 
-/* One `label:` and what follows it up to the next. */
+/* Names one `label:` and the text after it up to the next label. */
 static void name_label(struct joining *joining, uint32_t part, struct text label,
                        struct text content)
 {
@@ -274,7 +274,7 @@ static void name_section(struct joining *joining, uint32_t part, const struct pt
     } while (token.kind != TOKEN_END);
 }
 
-/* Labels in sections of strings: one line of the program's section for each content. */
+/* Names labels in sections of strings: one line of the program's section for each content. */
 static void name_labels(struct joining *joining)
 {
     for (uint32_t i = 0; i < joining->part_count; i++)

@@ -1,6 +1,6 @@
-/* parts_order.c: what comes into the joined text, and its order: that of one compilation
- * (parts_restore.c), or one that depends on the program alone: kernels by their names, each behind
- * what it needs, in the order in which its text names it. */
+/* parts_order.c: selects the contents of the joined text, and their order: that of one compilation
+ * (parts_restore.c), or one that depends only on the program: kernels sorted by name, each after
+ * the symbols that it needs, in the order in which its text names them. */
 #include <string.h>
 
 #include "base/search.h"
@@ -8,7 +8,7 @@
 #include "lto/parts_steps.h"
 #include "ptx/types.h"
 
-/* A version that is being looked at, and how many of its references have been. */
+/* A version on the walk, and how many of its references have been followed. */
 struct step {
     uint32_t version;
     uint32_t done;
@@ -16,7 +16,7 @@ struct step {
 
 struct arrangement {
     struct joining *joining;
-    struct step *steps; /* from a root to the version at hand */
+    struct step *steps; /* from a root to the current version */
     size_t count;
 };
 
@@ -34,8 +34,8 @@ bool parts_is_hidden(const struct joining *joining, const struct joined_symbol *
            !used_names_variable(joining->request->used, entry->name);
 }
 
-/* Whether the symbol stays although nothing may refer to it. Of several versions those stay that
- * are still called or named. */
+/* Whether the symbol stays even if nothing refers to it. Of several versions, those that are still
+ * called or named stay. */
 static bool is_root(const struct joining *joining, const struct joined_symbol *symbol)
 {
     const struct used_names *used = joining->request->used;
@@ -80,7 +80,7 @@ static void visit(struct arrangement *arrangement, uint32_t root)
 struct root {
     const struct joined_symbol *symbol;
     int class;              /* kernels, functions, variables */
-    struct parts_rank rank; /* of a kernel, where the order is that of one compilation */
+    struct parts_rank rank; /* of a kernel, if the order is that of one compilation */
 };
 
 static int compare_roots(const void *left, const void *right)
@@ -134,7 +134,8 @@ static int compare_names(const void *left, const void *right, void *argument)
 
 enum { STAGE_DECLARED_ONLY, STAGE_VARIABLES, STAGE_FUNCTIONS, STAGES };
 
-/* What others define stands by name: the order in which it was found tells of the functions. */
+/* Sorts externally defined symbols by name: the order in which they were found depends on the
+ * functions. */
 static void order_by_program(struct joining *joining)
 {
     for (int stage = 0; stage < STAGES; stage++) {
@@ -156,7 +157,7 @@ static void order_by_program(struct joining *joining)
     }
 }
 
-/* Functions that are named in front of their definitions. */
+/* Marks functions that are named before their definitions. */
 static void note_declarations(struct joining *joining)
 {
     for (size_t i = 0; i < joining->version_count; i++) {
@@ -174,7 +175,7 @@ static void note_declarations(struct joining *joining)
     }
 }
 
-/* Whether a declaration is wanted at the end of those that there are. */
+/* Whether the version needs a declaration that is not in the text yet. */
 static bool lacks_declaration(const struct joining *joining, uint32_t version)
 {
     return joining->versions[version].is_declared &&
@@ -188,8 +189,8 @@ static bool is_head(const struct joining *joining, struct joined_place place)
     return place.is_declaration || (symbol->is_function && !symbol->is_defined);
 }
 
-/* Adds the declarations that are needed, behind those that the order has already. Functions that
- * nobody defines are declared in any case. */
+/* Adds the missing declarations after the existing ones. Undefined functions are always declared.
+ */
 static void add_declarations(struct joining *joining)
 {
     struct joined_place *list = joining->sequence, *made;

@@ -1,8 +1,9 @@
-/* parts_read.c: the parts' modules, and the variables that only some of them declare in bodies.
+/* parts_read.c: parses the parts' modules, and moves variables that only some parts declare in
+ * bodies.
  *
- * A .shared variable that one function alone uses stands in that function's body, behind a comment
- * that says so (measured on libnvvm 13.0). What one function of a part uses may be used by others
- * in another part: then it is taken out of the bodies, as one compilation would not have put it
+ * A .shared variable that only one function uses is declared in that function's body, after a
+ * comment that says so (measured on libnvvm 13.0). In another part, other functions may use the
+ * same variable: then it is moved out of the bodies, since one compilation would not have put it
  * there. */
 #include <string.h>
 
@@ -39,7 +40,7 @@ static bool check_header(struct joining *joining, size_t index)
     return true;
 }
 
-/* Where each variable was found that stands in a body. */
+/* Where a variable was found in a body. */
 struct demotion {
     struct text name;
     struct text function;
@@ -49,7 +50,7 @@ struct demotion {
 
 struct demotions {
     struct joining *joining;
-    struct table names; /* to the first of each name */
+    struct table names; /* names, to the first entry of each */
     struct demotion *list;
     size_t count;
     size_t capacity;
@@ -109,7 +110,7 @@ static void find_in_part(struct demotions *demotions, uint32_t index)
             find_demotions(demotions, index, &module->items[i]);
 }
 
-/* Those that stand at module level somewhere. */
+/* Marks variables that are at module level in some part. */
 static void find_in_modules(struct demotions *demotions)
 {
     struct joining *joining = demotions->joining;
@@ -124,7 +125,7 @@ static void find_in_modules(struct demotions *demotions)
     }
 }
 
-/* The variables taken out of the bodies of one part, as a module of their own. */
+/* Makes a module of the variables that were moved out of one part's bodies. */
 static bool lift(struct joining *joining, uint32_t part, const struct demotion *list, size_t count)
 {
     struct buffer text = {0};

@@ -1,11 +1,11 @@
-/* parts_restore.c: the order of the joined text that one compilation has.
+/* parts_restore.c: restores the order that one compilation has.
  *
- * libnvJitLink writes what is declared, then variables, then functions, each in the order of the
- * linked program: modules in the order of the link, what they define in theirs. A part leaves out
- * what its kernels do not need, and keeps the order of the rest (measured on 13.0). So the texts of
- * the parts are rows of one order, which is put together again: what stands behind something else
- * in a part stands behind it in the program. Between rows it is known which kernels come first; a
- * function that only one part has stands as near to its kernels as its neighbours allow. */
+ * libnvJitLink writes declarations, then variables, then functions, each in the order of the linked
+ * program: modules in link order, and the definitions of a module in theirs. A part omits symbols
+ * that its kernels do not need, and keeps the order of the rest (measured on 13.0). So the parts'
+ * texts are subsequences (rows) of one order, which is merged from them: if one symbol follows
+ * another in a part, it also does in the program. Between rows, the order of kernels is known; a
+ * function that is in one part only is put as near to its kernels as its neighbours allow. */
 #include <stdlib.h>
 
 #include "base/context.h"
@@ -13,45 +13,45 @@
 #include "lto/parts_steps.h"
 #include "pool/pqueue.h"
 
-/* Where something belongs as far as is known without the rows; members in falling weight. */
+/* The place of a symbol as far as it is known without the rows; most significant member first. */
 struct key {
     uint32_t stage;
-    uint32_t module; /* its own rank, or that of its nearest neighbour of those that have one */
+    uint32_t module; /* its own rank, or that of its nearest neighbour that has one */
     uint32_t place;
-    uint32_t side;  /* in front of that neighbour, at its own place, or behind it */
-    uint32_t reach; /* in which order it is found from the kernels */
+    uint32_t side;  /* before that neighbour, at its own place, or after it */
+    uint32_t reach; /* order in which it was reached from the kernels */
 };
 
-/* What every text has in this order. */
+/* The sections of every text, in order. */
 enum stage { STAGE_DECLARATIONS, STAGE_VARIABLES, STAGE_FUNCTIONS, STAGES };
 enum side { SIDE_BEFORE, SIDE_OWN, SIDE_BEHIND };
 
-/* The rank of something, where it has one. */
+/* A rank, if there is one. */
 struct known_rank {
     bool is_there;
     struct parts_rank rank;
 };
 
-/* Something that stands in the text: a version's definition, or a declaration in front of it. */
+/* An item of the text: a version's definition, or a declaration before it. */
 struct node {
     struct joined_place place;
     struct key key;
-    struct known_rank own, before, behind; /* its rank, and the nearest ones in the rows */
-    bool is_there;                         /* it is in the text */
-    uint32_t waits_for;  /* so many that stand in front of it in rows have no place yet */
-    uint32_t first_edge; /* to those that stand behind it, or NO_INDEX */
+    struct known_rank own, before, behind; /* its own rank, and the nearest ones in the rows */
+    bool is_there;                         /* in the text */
+    uint32_t waits_for;  /* number of nodes before it in rows that have no place yet */
+    uint32_t first_edge; /* edges to nodes after it, or NO_INDEX */
 };
 
-/* That a node stands directly behind another one in a row. */
+/* An edge to the node that directly follows another one in a row. */
 struct edge {
     uint32_t node;
-    uint32_t next; /* edge of the same node in front, or NO_INDEX */
+    uint32_t next; /* next edge of the same first node, or NO_INDEX */
 };
 
 struct restoring {
     struct joining *joining;
     struct node *nodes; /* two for each version: its definition and its declaration */
-    uint32_t *row;      /* nodes of the part at hand */
+    uint32_t *row;      /* nodes of the current part */
     size_t row_size;
     struct edge *edges;
     size_t edge_count;
@@ -98,7 +98,7 @@ static struct known_rank rank_of(const struct joining *joining, const struct nod
     return (struct known_rank){compare_ranks(rank, PARTS_NO_RANK) != 0, rank};
 }
 
-/* The node of an item in a part's text, or NULL when it does not come into the program's. */
+/* The node of an item in a part's text, or NULL when it is not in the program's text. */
 static struct node *find_node(const struct restoring *restoring, const struct joined_part *part,
                               const struct ptx_item *item)
 {
@@ -138,8 +138,8 @@ static void read_row(struct restoring *restoring, size_t part, uint32_t *stamps)
     }
 }
 
-/* Notes the nearest that has a rank in front of each node of the row, or behind it, of its stage.
- * Of several rows the nearest counts. */
+/* For each node of the row, records the nearest node of its stage before it, or after it, that has
+ * a rank. With several rows the nearest counts. */
 static void note_neighbours(struct restoring *restoring, bool is_behind)
 {
     struct known_rank nearest[STAGES] = {0};
@@ -161,9 +161,9 @@ static void note_neighbours(struct restoring *restoring, bool is_behind)
     }
 }
 
-/* What has no rank. A function between kernels of two modules closes the first: what a module
- * defines for itself the library appends to what it has linked. One between kernels of one module
- * is defined ahead of who needs it. */
+/* Places a node without a rank. A function between kernels of two modules goes to the end of the
+ * first module: the library appends a module's own definitions to those that it has already linked.
+ * A function between kernels of one module is defined before the kernel that needs it. */
 static void place_between(struct node *node)
 {
     const struct parts_rank before = node->before.rank, behind = node->behind.rank;
@@ -219,7 +219,7 @@ static void make_nodes(struct restoring *restoring)
     }
 }
 
-/* Who stands directly behind whom in the row, of what belongs together. */
+/* Adds edges between adjacent nodes of the same stage in the row. */
 static void link_row(struct restoring *restoring)
 {
     uint32_t last[STAGES] = {NO_INDEX, NO_INDEX, NO_INDEX};
@@ -290,9 +290,10 @@ static int compare_reach(const void *left, const void *right)
     return a->key.reach < b->key.reach ? -1 : a->key.reach > b->key.reach;
 }
 
-/* Of what may come next, always that with the lowest key. The library may have put private strings
- * in another order in each part: rows that contradict each other leave some waiting for ever, and
- * then all of the stage stand as they were reached, each behind what it names. */
+/* Always takes the node with the lowest key of those that can come next. The library may have
+ * written private strings in a different order in each part: if rows contradict each other, some
+ * nodes wait for ever, and then the whole stage is in the order in which its symbols were reached,
+ * each after the symbols that it names. */
 static void merge_rows(struct restoring *restoring, struct node **sorted, size_t count)
 {
     struct joining *joining = restoring->joining;

@@ -1,10 +1,11 @@
-/* parts_steps.h: the steps of parts_join, in their order, and what they hand on. Private to lto/.
+/* parts_steps.h: the steps of parts_join, in order, and their results. Private to lto/.
  *
  *     texts -> parts with their names -> one symbol for each name -> versions of its text -> order
  *
- * A symbol is a variable or function of the program. Each part in which it stands has an entry of
- * it. Where the library gave an internal function other code in other parts, as it may when all
- * callers of a part give the same argument, the symbol has several versions, each with a name. */
+ * A symbol is a variable or function of the program, with an entry for each part that has it. The
+ * library may generate different code for an internal function in different parts, for example when
+ * all callers in a part pass the same argument; the symbol then has several versions, each with a
+ * name. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,13 +29,13 @@ struct part_entry {
     const struct ptx_item *item; /* the definition, else a declaration */
     uint32_t part;
     uint32_t symbol;         /* NO_INDEX: a label in a section */
-    uint32_t version;        /* of the symbol, once the part's text of it has been compared */
+    uint32_t version;        /* of the symbol, after the part's text of it has been compared */
     uint32_t next;           /* the symbol's entry in a later part, or NO_INDEX */
-    bool is_address_taken;   /* the part names it otherwise than as a call's target */
-    struct text replacement; /* of a label */
+    bool is_address_taken;   /* the part names it other than as a call's target */
+    struct text replacement; /* new name of a label */
 };
 
-/* A file number of a part, and the program's. */
+/* A part's file number, and the program's. */
 struct part_file {
     uint64_t own;
     uint32_t number;
@@ -51,10 +52,10 @@ struct joined_part {
 
 struct joined_symbol {
     struct text name;
-    uint32_t first_entry; /* the entries, by rising part */
+    uint32_t first_entry; /* the entries, sorted by part */
     uint32_t last_entry;
-    uint32_t first_version; /* of a variable, the only one */
-    uint32_t address;       /* the version that addresses mean */
+    uint32_t first_version; /* of a variable: the only one */
+    uint32_t address;       /* the version that address references mean */
     uint8_t linkage;        /* enum ptx_linkage, the strongest of the definitions */
     bool is_function;
     bool is_entry;
@@ -67,41 +68,41 @@ struct joined_reference {
     bool is_call;
 };
 
-/* A text of a symbol, with the names of the joined program, from behind the linkage on. */
+/* A text of a symbol, after its linkage, with the names of the joined program. */
 struct symbol_version {
     uint32_t symbol;
-    uint32_t entry; /* the first that has it */
-    uint32_t next;  /* version of the symbol, or NO_INDEX */
+    uint32_t entry; /* the first entry that has it */
+    uint32_t next;  /* next version of the symbol, or NO_INDEX */
     struct text name;
     struct text text;
     struct joined_reference *references; /* each symbol once for calls, and once for addresses */
     uint32_t reference_count;
-    uint64_t hash;    /* of `text` as it was first */
+    uint64_t hash;    /* of the original `text` */
     size_t head_size; /* of a function: bytes of `text` up to the parameters' end */
     bool has_shared;  /* its body declares .shared variables */
     bool is_reached;
-    bool is_declared;  /* something refers to it that stands in front of it */
+    bool is_declared;  /* something before it refers to it */
     uint32_t position; /* in `reached` */
-    uint32_t line;     /* where its definition stands in `sequence` */
+    uint32_t line;     /* index of its definition in `sequence` */
 };
 
-/* What stands at one place of the text. */
+/* An item of the text. */
 struct joined_place {
     uint32_t version;
-    bool is_declaration; /* of a function that is defined further on */
+    bool is_declaration; /* declaration of a function that is defined later */
 };
 
 struct joined_string {
-    struct text name; /* of its label */
+    struct text name; /* name of its label */
     struct text content;
 };
 
 struct joining {
     const struct parts_request *request;
-    struct arena arena; /* gone when the result has been written */
+    struct arena arena; /* freed when the result has been written */
     struct joined_part *parts;
     size_t part_count;
-    struct table lifted; /* names of variables that lose their places in bodies */
+    struct table lifted; /* names of variables that are moved out of bodies */
 
     struct part_entry *entries;
     size_t entry_count, entry_capacity;
@@ -110,12 +111,12 @@ struct joining {
     struct symbol_version *versions;
     size_t version_count, version_capacity;
 
-    struct text *files; /* what stands behind `.file N`; the program's number is index + 1 */
+    struct text *files; /* the text after `.file N`; the program's number is index + 1 */
     size_t file_count;
-    struct joined_string *strings; /* of .debug_str, by rising names; some several times */
+    struct joined_string *strings; /* of .debug_str, sorted by name; may have duplicates */
     size_t string_count, string_capacity;
 
-    uint32_t *reached; /* versions that come into the text, each behind what it needs */
+    uint32_t *reached; /* versions in the text, each after the ones that it needs */
     size_t reached_count;
     struct joined_place *sequence; /* the order of the text */
     size_t sequence_count;
@@ -124,53 +125,53 @@ struct joining {
     struct arena *result_arena;
 };
 
-/* Notes what the parts disagree about. Returns false. */
+/* Records what the parts disagree about. Returns false. */
 bool parts_differ(struct joining *joining, const char *what, struct text name);
 
-/* parts_read.c: parses the texts. PARTS_JOINED when all is well so far. */
+/* parts_read.c: parses the texts. PARTS_JOINED when there is no error yet. */
 enum parts_answer parts_read(struct joining *joining);
 
-/* The comment in front of a variable that stands in the body of the only function that uses it. */
+/* The comment before a variable that is in the body of the only function that uses it. */
 #define PARTS_DEMOTED "// demoted variable"
 
-/* parts_read.c: the declaration of a .shared variable that begins at or behind `at` of a body, up
- * to its semicolon, and the variable's name. False when no such thing stands there. */
+/* parts_read.c: finds the declaration of a .shared variable that begins at or after `at` of a body,
+ * up to its semicolon, and the variable's name. False when there is none. */
 bool parts_demoted(struct text body, size_t at, struct text *name, struct text *statement);
 
-/* parts_names.c: one symbol for each name, one number for each file and string. */
+/* parts_names.c: makes one symbol for each name, one number for each file and string. */
 bool parts_name(struct joining *joining);
 
-/* A text that is being rendered; its memory serves for one text after the other. */
+/* A text that is being rendered; its memory is reused from text to text. */
 struct rendering {
     struct joining *joining;
     struct buffer text;
-    size_t head_size; /* of a function: what of the text is in front of its directives */
+    size_t head_size; /* of a function: bytes of the text before its directives */
     bool has_shared;  /* the body declares .shared variables */
     struct joined_reference *references; /* malloc'ed */
     size_t reference_count, reference_capacity;
     uint32_t *stamps; /* two for each symbol: the rendering that saw it last */
     uint32_t stamp;
-    struct table numbered; /* words with numbers, to those that count in the body at hand */
-    struct table counters; /* such words without the numbers, to how many there are */
+    struct table numbered; /* words with numbers, to their numbers in the current body */
+    struct table counters; /* such words without numbers, to how many there are */
 };
 
-/* parts_text.c: renders an entry's item under the program's names, from behind its linkage. Notes
+/* parts_text.c: renders an entry's item with the program's names, from after its linkage. Records
  * whose address is taken. */
 void parts_render(struct rendering *rendering, const struct part_entry *entry,
                   const struct ptx_item *item);
 void parts_rendering_free(void *rendering);
 
-/* parts_versions.c: compares what the parts say of each symbol. */
+/* parts_versions.c: compares the parts' texts of each symbol. */
 bool parts_agree(struct joining *joining);
 
-/* parts_versions.c: the version that a reference of a version means. */
+/* parts_versions.c: the version that a reference in a version means. */
 uint32_t parts_meant(const struct joining *joining, const struct symbol_version *version,
                      struct joined_reference reference);
 
-/* parts_order.c: which versions come into the text, in which order. */
+/* parts_order.c: decides which versions come into the text, and their order. */
 void parts_arrange(struct joining *joining);
 
-/* parts_restore.c: sets `sequence` to the order that what is reached has in one compilation. */
+/* parts_restore.c: sets `sequence` to the order that reached versions have in one compilation. */
 void parts_restore(struct joining *joining);
 
 /* parts_versions.c: whether more than one version of the symbol comes into the text. */
@@ -179,6 +180,6 @@ bool parts_stays_split(const struct joining *joining, const struct joined_symbol
 /* parts_order.c: whether the symbol is a variable that host code does not name. */
 bool parts_is_hidden(const struct joining *joining, const struct joined_symbol *symbol);
 
-/* parts_versions.c: gives all versions but one of each symbol a name of their own, and renders anew
- * what names them. */
+/* parts_versions.c: renames all versions of each symbol except one, and renders again the texts
+ * that name them. */
 void parts_name_versions(struct joining *joining);

@@ -1,9 +1,9 @@
-/* parts_text.c: what a part says of a variable or function, in the words of the program.
+/* parts_text.c: renders a part's text of a variable or function with the program's names.
  *
- * Measured on libnvvm 13.0: beside the names of the module level, what differs between two
- * compilations of a function are numbers that count in the whole text: of the function in
- * $L__BB7_2 and __local_depot7, of the call in prototype_12, and in comments. They get numbers that
- * count in the function, so that its text does not depend on what stands beside it. */
+ * Measured on libnvvm 13.0: beside names of module level, two compilations of a function differ in
+ * numbers that count through the whole text: the function's in $L__BB7_2 and __local_depot7, the
+ * call's in prototype_12, and those in comments. They are replaced by numbers that count in the
+ * function, so that its text does not depend on other functions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,19 +12,20 @@
 #include "lto/parts_steps.h"
 #include "ptx/lexer.h"
 
-/* Where the reader of a text is. */
+/* State of the reader of a text. */
 struct reading {
     struct rendering *rendering;
     const struct joined_part *part;
-    const struct part_entry *own; /* in the head of its function: it is no reference; else NULL */
+    const struct part_entry
+        *own; /* in the head of its function, where its name is no reference; else NULL */
     struct lexer lexer;
     size_t copied;   /* the text has been rendered up to here */
-    size_t last_end; /* of the token before the one at hand */
-    bool is_guard;   /* behind @ */
+    size_t last_end; /* end of the previous token */
+    bool is_guard;   /* after @ */
     bool is_start;   /* the next token begins a statement */
-    bool is_call;    /* behind the word, in front of the target */
+    bool is_call;    /* after the word, before the target */
     size_t parentheses;
-    bool has_file; /* the next number is a file's */
+    bool has_file; /* the next number is a file number */
 };
 
 void parts_rendering_free(void *argument)
@@ -37,7 +38,7 @@ void parts_rendering_free(void *argument)
     table_free(&rendering->counters);
 }
 
-/* Renders what has not been, up to `at`. */
+/* Renders the rest of the text up to `at`. */
 static void copy_to(struct reading *reading, size_t at)
 {
     if (at > reading->copied)
@@ -64,7 +65,7 @@ static void add_reference(struct rendering *rendering, uint32_t symbol, bool is_
         (struct joined_reference){symbol, is_call};
 }
 
-/* The name that a symbol has where an entry's part refers to it. */
+/* The symbol's name in references from an entry's part. */
 static struct text name_for(const struct joining *joining, const struct part_entry *entry,
                             bool is_call)
 {
@@ -103,7 +104,7 @@ static bool renumber_function(struct reading *reading, struct token token, struc
     return true;
 }
 
-/* Other words with a number: they are counted, those of each kind, in the order of the body. */
+/* Renumbers other words with a number: each kind is counted in the order of the body. */
 static void renumber(struct reading *reading, struct token token, struct text word)
 {
     struct rendering *rendering = reading->rendering;
@@ -197,7 +198,7 @@ static void render_file(struct reading *reading, struct token token)
     reading->copied = token.offset + token.size;
 }
 
-/* A variable that leaves the body: goes on behind its declaration. */
+/* For a variable that is moved out of the body: continues after its declaration. */
 static bool skip_lifted(struct reading *reading, size_t at)
 {
     const struct joining *joining = reading->rendering->joining;
@@ -211,9 +212,9 @@ static bool skip_lifted(struct reading *reading, size_t at)
     return true;
 }
 
-/* What stands between two tokens. */
+/* The text between two tokens. */
 struct gap {
-    size_t line; /* behind the last line end */
+    size_t line; /* after the last line end */
     unsigned lines;
     bool has_comment;
     bool is_demoted; /* one of the comments says that a variable follows */
@@ -239,8 +240,8 @@ static struct gap look_at_gap(struct text text, size_t at, size_t end)
     return gap;
 }
 
-/* Comments and empty lines are left out. Returns true when the token at hand has been left out with
- * them. */
+/* Leaves out comments and empty lines. Returns true when the current token is left out with them.
+ */
 static bool render_gap(struct reading *reading, struct token token)
 {
     struct text text = reading->lexer.text;
@@ -267,7 +268,7 @@ static void note_mark(struct reading *reading, char mark)
     reading->is_guard = mark == '@' || (reading->is_guard && mark == '!');
 }
 
-/* True when what follows a token begins a statement: behind a mark, a guard, or a line's end. */
+/* True when the current token begins a statement: after a mark, a guard, or a line's end. */
 static bool begins_statement(const struct reading *reading, struct token last, struct token token)
 {
     const char *text = reading->lexer.text.data;

@@ -1,12 +1,12 @@
-/* parts_versions.c: what the parts say of the same symbol, and functions of which they have several
- * versions.
+/* parts_versions.c: compares the parts' texts of the same symbol, and handles functions that have
+ * several versions.
  *
- * Variables must be the same in all parts. Functions that every caller may call are compiled
- * without regard to who does, so that of several texts any will do; so are those whose address is
- * taken, in the parts that take it. A function that only calls in its part reach may have been made
- * for them (measured on libnvvm 13.0: an argument that is always 3 is dropped): each part's calls
- * go to its own version. A function that calls another of which there are several is itself one for
- * each of those, however alike its texts are. */
+ * Variables must be the same in all parts. A function that any caller may call is compiled
+ * independently of its callers, so that any of several texts will do; so is a function whose
+ * address is taken, in the parts that take it. A function that is only called within its part may
+ * have been specialised for the calls (measured on libnvvm 13.0: an argument that is always 3 is
+ * dropped): each part's calls go to its own version. A function that calls one with several
+ * versions itself has a version for each of these, even if its texts are the same. */
 #include <string.h>
 #include <xxhash.h>
 
@@ -15,7 +15,7 @@
 #include "lto/parts_steps.h"
 #include "ptx/types.h"
 
-/* What two declarations of a variable differ in, or NULL. */
+/* The difference between two declarations of a variable, or NULL. */
 static const char *difference_of(const struct ptx_item *first, const struct ptx_item *second)
 {
     const struct ptx_variable *a = &first->variable, *b = &second->variable;
@@ -58,7 +58,7 @@ static uint32_t add_version(struct rendering *rendering, uint32_t entry)
     return symbol->first_version;
 }
 
-/* The version of the symbol that reads as what has just been rendered, or NO_INDEX. */
+/* The version of the symbol with the same text as the one just rendered, or NO_INDEX. */
 static uint32_t find_version(const struct rendering *rendering, const struct joined_symbol *symbol)
 {
     const struct joining *joining = rendering->joining;
@@ -121,8 +121,8 @@ static bool add_entry(struct rendering *rendering, uint32_t index)
     return true;
 }
 
-/* Of the symbol's versions, those of parts that take its address where `takes_address`, the one
- * with the lowest text: a choice that does not depend on the order of the parts. */
+/* Of the symbol's versions (with `takes_address`, only those of parts that take its address) the
+ * one with the lowest text: a choice that does not depend on the order of the parts. */
 static uint32_t choose(const struct joining *joining, const struct joined_symbol *symbol,
                        bool takes_address)
 {
@@ -139,8 +139,7 @@ static uint32_t choose(const struct joining *joining, const struct joined_symbol
     return best;
 }
 
-/* Settles what the symbol's name means, if it is not that each part's calls mean its own version.
- */
+/* Decides which version the symbol's name means, unless each part's calls mean its own version. */
 static void settle(struct joining *joining, struct joined_symbol *symbol)
 {
     bool is_one = symbol->first_version == NO_INDEX ||
@@ -157,8 +156,8 @@ static void settle(struct joining *joining, struct joined_symbol *symbol)
     }
 }
 
-/* A kernel could come to use two versions of a function, each with a variable of its own, when one
- * of them can be reached by its address. */
+/* Refuses shared variables in split functions if a version can be reached by its address: a kernel
+ * could then use two versions of a function, each with a variable of its own. */
 static bool check_shared(struct joining *joining)
 {
     struct text name = {0};
@@ -175,19 +174,19 @@ static bool check_shared(struct joining *joining)
 
 struct caller {
     uint32_t symbol;
-    uint32_t next; /* caller of the same symbol, or NO_INDEX */
+    uint32_t next; /* next caller of the same symbol, or NO_INDEX */
 };
 
 struct refinement {
     struct joining *joining;
     struct caller *callers;
-    uint32_t *first_callers; /* by symbol, or NO_INDEX */
+    uint32_t *first_callers; /* first caller of each symbol, or NO_INDEX */
     uint32_t *work;          /* symbols that were split */
     size_t work_count;
-    bool *is_waiting; /* the symbol is among them */
+    bool *is_waiting; /* whether each symbol is in `work` */
 };
 
-/* The version that a part has of a symbol that is split. */
+/* A part's version of a split symbol. */
 static uint32_t version_in(const struct joining *joining, uint32_t part, uint32_t symbol)
 {
     uint32_t at = table_find(&joining->parts[part].names, joining->symbols[symbol].name);
@@ -206,7 +205,8 @@ uint32_t parts_meant(const struct joining *joining, const struct symbol_version 
     return own != NO_INDEX ? own : symbol->address;
 }
 
-/* Whether a version's calls mean the same in another part as where it was first found. */
+/* Whether a version's calls mean the same in another part as in the one where it was first found.
+ */
 static bool calls_alike(const struct joining *joining, const struct symbol_version *version,
                         uint32_t part)
 {
@@ -223,7 +223,7 @@ static bool calls_alike(const struct joining *joining, const struct symbol_versi
     return true;
 }
 
-/* The version that an entry belongs to: its own, or one made of it, maybe now. */
+/* The version that an entry belongs to: its own, or a copy of that, which is made if necessary. */
 static uint32_t regroup_entry(struct joining *joining, struct joined_symbol *symbol, uint32_t index)
 {
     struct part_entry *entry = &joining->entries[index];
@@ -241,7 +241,7 @@ static uint32_t regroup_entry(struct joining *joining, struct joined_symbol *sym
     return symbol->first_version;
 }
 
-/* Splits a caller where its callees' versions ask for it. */
+/* Splits a caller if its callees' versions require it. */
 static void regroup(struct refinement *refinement, uint32_t index)
 {
     struct joining *joining = refinement->joining;
@@ -260,7 +260,7 @@ static void regroup(struct refinement *refinement, uint32_t index)
     refinement->is_waiting[index] = true;
 }
 
-/* In the order of the callers' versions. */
+/* Finds the callers, in the order of their versions. */
 static void find_callers(struct refinement *refinement)
 {
     struct joining *joining = refinement->joining;
@@ -287,8 +287,8 @@ static void find_callers(struct refinement *refinement)
     }
 }
 
-/* Tells versions apart whose texts are the same but for the versions that they call. Each time a
- * symbol is split further, its callers are looked at again: at most once for each part that has it.
+/* Separates versions whose texts are the same except for the versions that they call. Each time a
+ * symbol is split further, its callers are checked again: at most once for each part that has it.
  */
 static void refine(struct joining *joining)
 {
@@ -356,7 +356,8 @@ static int compare_ranked(const void *left, const void *right)
     return order ? order : (first->hash > second->hash) - (first->hash < second->hash);
 }
 
-/* The one whose address is taken, or else the one with the lowest text, keeps the name. */
+/* Names the versions: the one whose address is taken, or else the one with the lowest text, keeps
+ * the name. */
 static void name_versions(struct joining *joining, struct joined_symbol *symbol)
 {
     struct ranked *list = NULL;
@@ -374,7 +375,7 @@ static void name_versions(struct joining *joining, struct joined_symbol *symbol)
     }
 }
 
-/* Whether a version's text names one of several. */
+/* Whether a version's text names a split symbol. */
 static bool names_split(const struct joining *joining, const struct symbol_version *version)
 {
     bool is_split = joining->symbols[version->symbol].is_split;
@@ -394,8 +395,8 @@ bool parts_stays_split(const struct joining *joining, const struct joined_symbol
     return count > 1;
 }
 
-/* Versions with the same text differ in what they call, which stands in front of them: its hashes
- * go into theirs. */
+/* Versions with the same text differ in their callees, which come before them: adds the callees'
+ * hashes to theirs. */
 static void hash_calls(struct joining *joining, struct symbol_version *version)
 {
     for (uint32_t i = 0; i < version->reference_count; i++) {

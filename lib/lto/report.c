@@ -1,4 +1,4 @@
-/* report.c: the library's own words lose their heads, which become severities. */
+/* report.c: turns the library's own severity prefixes into message severities. */
 #include "lto/report.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static bool is_blank(struct text line)
     return true;
 }
 
-/* The index in a name of an input at the beginning of `text`, or SIZE_MAX. */
+/* The index of an input whose name is at the beginning of `text`, or SIZE_MAX. */
 static size_t find_input(struct text text, size_t count)
 {
     char copy[NVJITLINK_INPUT_NAME_SIZE], name[32];
@@ -44,7 +44,7 @@ static size_t find_input(struct text text, size_t count)
     return index < count && strcmp(copy, name) == 0 ? index : SIZE_MAX;
 }
 
-/* Puts the inputs' own names in place of those that the library was told. */
+/* Replaces the library's names of inputs by their own. */
 static void restore_names(struct buffer *out, struct text line, const struct job_inputs *inputs)
 {
     while (line.size > 0) {
@@ -59,7 +59,7 @@ static void restore_names(struct buffer *out, struct text line, const struct job
     }
 }
 
-/* One line of a log; the library's own "ERROR: " and the like become the severity. */
+/* Reports one line of a log; the library's own "ERROR: " and the like become the severity. */
 static void report_line(const char *name, struct text line, bool is_error)
 {
     static const char *const heads[] = {"ERROR: ", "ERROR in ", "ERROR ", "WARNING: ", "INFO: "};
@@ -94,7 +94,7 @@ static void report_named(const struct parts_run *run, struct text line, bool is_
     report_line(library_name(run), buffer_view(&named), is_error);
 }
 
-/* Reports the lines of one of the library's texts, each that no part has said before. */
+/* Reports the lines of one of the library's texts that no part has reported before. */
 static void report_log(struct parts_run *run, struct text log, bool is_error)
 {
     struct text line;
@@ -109,7 +109,7 @@ static void report_log(struct parts_run *run, struct text log, bool is_error)
     }
 }
 
-/* What the library wrote to the standard descriptors, which it should not. */
+/* The library's output on the standard descriptors, which should be empty. */
 static struct text output_of(const struct part *part)
 {
     return (struct text){part->result.output, part->result.output_size};
@@ -122,7 +122,7 @@ void lto_report_logs(struct parts_run *run, const struct part *part)
     report_log(run, part->answer.infos, false);
 }
 
-/* The library crashed, ended the process, or was killed. */
+/* Reports that the library crashed, ended the process, or was killed. */
 static void report_death(const struct parts_run *run, const struct exec_result *result,
                          const char *when)
 {
@@ -168,7 +168,7 @@ bool lto_report_end(struct parts_run *run, const struct part *part, const char *
     if (is_out_of_memory(&part->result))
         context_raise(LINK_NO_MEMORY);
     report_log(run, output_of(part), true);
-    /* One that is whole now could not be read when its child ended. */
+    /* An answer that is complete now was not readable when its child ended. */
     if (!has_ended_well || !answer->errors.data || answer->step == LTO_STEP_DONE) {
         report_death(run, &part->result, when);
         return false;

@@ -26,8 +26,7 @@
 #include "pool/pool.h"
 
 struct dispatch_request {
-    struct pool_task
-        *tasks; /* in the order for one thread; several take the highest priority first */
+    struct pool_task *tasks; /* in order; several threads take the highest priority first */
     size_t count;
     uint32_t
         threads; /* at least 1; never more than there are tasks, nor more than JOBSERVER_MOST */

@@ -37,8 +37,7 @@ struct task_node {
 };
 
 struct pool {
-    struct thread_entry
-        *thread_array; /* owner only; one entry per started worker, and an end entry */
+    struct thread_entry *thread_array; /* owner's; one entry per started worker, and an end */
     /* The rest is guarded by mutex. */
     struct pqueue *task_queue;
     uint32_t pending_count; /* tasks in the queue */

@@ -81,8 +81,7 @@ struct ptx_item {
     bool is_definition; /* function with a body; variable that is not .extern */
     uint32_t line;      /* of its first token, from 1, in the whole text */
     struct text name;
-    struct text
-        text; /* the whole item: linkage to `;` or `}`. Variables of one statement share it */
+    struct text text; /* whole item: linkage to `;` or `}`; shared by variables of one statement */
     struct text target; /* see enum ptx_item_kind */
     uint64_t number;    /* PTX_FILE: its index */
     union {

@@ -42,8 +42,7 @@ struct program_request {
     bool allow_undefined; /* symbols may be defined by a cubin that is merged later, and its code
                              may call what is defined here */
     bool takes_first;     /* of several definitions, with a warning */
-    const struct used_names
-        *used; /* kernels and variables that are live, unless keep_dead; NULL = all kernels */
+    const struct used_names *used; /* names that are live, unless keep_dead; NULL = all kernels */
     const struct entry_selection *entries; /* names that must exist; may be NULL */
     bool selects_entries;                  /* ... and be kernels: the others are dropped */
     bool wants_marks; /* find everything that a split under SPLIT_STABLE changes, see symbol.h */
