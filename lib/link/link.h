@@ -36,10 +36,9 @@ struct cancellation;  /* os/cancellation.h */
 
 /* A link's result in memory, and facts about it. Start with {0}. */
 struct link_product {
-    struct buffer bytes; /* the cubin, or the PTX, and a NUL */
-    size_t size;         /* without the NUL */
-    struct kernel_report
-        *kernels; /* in symbol order; names end with a NUL; device functions included */
+    struct buffer bytes;           /* the cubin, or the PTX, and a NUL */
+    size_t size;                   /* without the NUL */
+    struct kernel_report *kernels; /* in symbol order, with device functions; names have a NUL */
     size_t kernel_count;
     struct arena arena; /* for the reports */
     bool wants_chunk;   /* also return the assembler's cubin, if there is one chunk: */

@@ -26,9 +26,8 @@ struct lto_kernel {
 struct lto_kernels {
     struct lto_kernel *list; /* the kernels that the link keeps, each name once, in link order */
     size_t count;
-    bool is_one_text; /* from a compilation of the whole program */
-    struct table
-        places; /* names in its order: of kernels, or of everything that the text defines */
+    bool is_one_text;          /* from a compilation of the whole program */
+    struct table places;       /* names in its order: kernels, or all that the text defines */
     struct table declarations; /* names that it declares first, in their order */
 };
 

@@ -299,8 +299,9 @@ static enum parts_answer join_parts(struct compilation *compilation, struct part
     return parts_join(joined, compilation->texts, &wanted);
 }
 
-/* Joins the parts into one module. False when they are not parts of one program, which is reported;
- * *ok is false if it is reported as an error. */
+/* Joins the parts into one module. False when they are not parts of one program, which a caution
+ * says: it must then be compiled in one part. Else true, with *ok false when an error was reported.
+ */
 static bool join(struct compilation *compilation, bool *ok)
 {
     struct parts_result joined = {0};

@@ -40,7 +40,7 @@ struct part {
 /* Compilations by one library. Start with {.link, .inputs_fd}; freed by parts_end(). */
 struct parts_run {
     const struct lto_request
-        *link; /* settings of runs; without a library, none is loaded before a job is known */
+        *link;           /* settings; no library = none is loaded before a job is known */
     const char *program; /* minilink; NULL = self_exec_file() */
     struct arena arena;  /* for data that is needed until the end */
     struct job_inputs inputs;

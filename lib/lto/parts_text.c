@@ -17,7 +17,7 @@ struct reading {
     struct rendering *rendering;
     const struct joined_part *part;
     const struct part_entry
-        *own; /* in the head of its function, where its name is no reference; else NULL */
+        *own; /* in its function's head, where a name is no reference; else NULL */
     struct lexer lexer;
     size_t copied;   /* the text has been rendered up to here */
     size_t last_end; /* end of the previous token */

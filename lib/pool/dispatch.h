@@ -28,8 +28,7 @@
 struct dispatch_request {
     struct pool_task *tasks; /* in order; several threads take the highest priority first */
     size_t count;
-    uint32_t
-        threads; /* at least 1; never more than there are tasks, nor more than JOBSERVER_MOST */
+    uint32_t threads; /* at least 1, and at most `count` and JOBSERVER_MOST are used */
     enum jobserver_use jobserver;
     uint32_t child_threads; /* threads of a program that a task runs (child_tokens.h); 0, 1 = no
                                threads to count */

@@ -235,7 +235,7 @@ static bool read_number(struct decoder *decoder)
     return true;
 }
 
-/* One element: a constant, an address, or one byte of an address, with a mask in front of it. */
+/* One element: a constant, an address, or one byte of an address, with a mask before it. */
 static bool read_element(struct decoder *decoder)
 {
     const struct token *token = &decoder->token;

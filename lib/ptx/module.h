@@ -36,7 +36,7 @@ struct ptx_module {
 /* Where the next module of a text begins. Start with {0}. */
 struct module_cursor {
     size_t offset;
-    uint32_t lines; /* line ends in front of `offset` */
+    uint32_t lines; /* line ends before `offset` */
 };
 
 /* Parses the module that begins at or after cursor->offset of `whole` (blanks, comments and NULs

@@ -52,7 +52,7 @@ struct program_request {
     const struct members *members; /* all members of the inputs, for notes; may be NULL */
 };
 
-/* Start with {0}. The fields behind `arena` are for the stages that follow; see ptx/symbol.h. */
+/* Start with {0}. The fields after `arena` are for later stages; see ptx/symbol.h. */
 struct program {
     struct arena arena;
     struct ptx_module **modules;

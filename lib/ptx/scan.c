@@ -235,7 +235,7 @@ static void scan_loc(struct scan *scan, struct lexer *lexer)
             scan_position(scan, lexer);
             continue;
         }
-        word = lexer_peek(lexer); /* behind `function_name` */
+        word = lexer_peek(lexer); /* after `function_name` */
         if (word.kind != TOKEN_WORD)
             continue;
         note_word(scan, lexer_text(lexer, word), true);

@@ -48,7 +48,7 @@ struct program_symbol {
     const struct ptx_item *item; /* the definition that won; of an alias, its declaration; else the
                                     most complete declaration */
     uint32_t module;             /* index of the item's module */
-    uint32_t alias_target;       /* symbol behind an alias, else NO_SYMBOL */
+    uint32_t alias_target;       /* target symbol of an alias, else NO_SYMBOL */
     uint32_t alignment;          /* of a variable: the strictest that a module asks for */
     uint8_t linkage; /* enum ptx_linkage: as defined; PTX_EXTERN when nothing defines it */
     bool is_function;

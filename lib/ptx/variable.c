@@ -86,7 +86,7 @@ static bool parse_space(struct parser *parser, struct ptx_variable *variable)
     return parser_expected(parser, "the space of a variable");
 }
 
-/* Everything in front of the name. */
+/* Parses everything before the name. */
 static bool parse_prefix(struct parser *parser, struct ptx_variable *variable)
 {
     uint32_t alignment = 0;

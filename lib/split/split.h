@@ -103,12 +103,12 @@ struct split_request {
     bool has_threads;           /* and to use its own threads (-split-compile) */
     enum split_policy policy;
     uint32_t wanted; /* most chunks to make, up to SPLIT_MOST_CHUNKS; 1 = do not split */
-    uint64_t
-        minimum_bytes; /* least average size of chunks; 0 = 16 KiB times the number of chunks, or 16
-                          KiB for up to four, and then one more chunk instead of five or seven */
-    uint32_t threads;  /* of an exact split, where the number of chunks changes no byte of the
-                          result: make this many chunks of a program that is large enough, if
-                          `minimum_bytes` is 0; 0 = the size alone decides */
+    /* Least average size of a chunk; 0 = 16 KiB times the number of chunks, or 16 KiB for up to
+     * four, then one more chunk instead of five or seven. */
+    uint64_t minimum_bytes;
+    uint32_t threads; /* of an exact split, where the number of chunks changes no byte of the
+                         result: make this many chunks of a program that is large enough, if
+                         `minimum_bytes` is 0; 0 = the size alone decides */
     const struct table *edited; /* of an exact split under SPLIT_STABLE: kernels whose chunks are
                                    cut once more, into eighths; or NULL */
     struct arch arch; /* of the link. Chunks have the program's own .target: their .version may not
