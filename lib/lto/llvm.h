@@ -4,16 +4,15 @@
  * - arch=sm_90: the target;
  * - level=3: optimisation level, 0 to 3;
  * - link: all inputs become one module, in which only kernels and symbols that other code can name
- * stay visible; else each is compiled separately, and the PTX modules follow each other, each with
- * a NUL;
+ *   stay visible; else each is compiled separately, and the PTX modules follow each other, each
+ *   with a NUL;
  * - keep=NAME: other code names it (with link);
  * - open: other code may name any visible symbol (with link);
  * - passes=...: instead of the level's passes;
  * - debug, lines: keep all debug information, or only lines; else there is none;
  * - llvm=WORD: an option for LLVM itself;
  * - parts=N: with link, and if the program can be divided, the optimised program for N parts; 0 =
- * as many as it is worth;
- *   0 = as many as it is worth;
+ *   as many as it is worth;
  * - part=I/N: the input is the bitcode of such a program: gives the PTX of its part I.
  *
  * A program for parts is LLVM_PARTS_HEAD, the number of parts, a blank, the size of a list of names

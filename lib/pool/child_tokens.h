@@ -5,10 +5,9 @@
  * token, and one more on each token that they hold. They get a pipe with the tokens that the link
  * holds for them, not make's pipe:
  * - a child that is killed would keep tokens taken from make's pipe; the link itself returns the
- * tokens of this one;
+ *   tokens of this one;
  * - under `make -j1`, and where make hides its jobserver from the recipe, there is no pipe, and
- * they would ignore make; an empty pipe lets one thread work;
- *   would take no notice of make; an empty pipe lets one thread work;
+ *   they would ignore make; an empty pipe lets one thread work;
  * - their number of threads need not be changed, which would change their code.
  *
  * Safety. The thread that hands out tasks opens, fills and closes it; the task that runs the child
