@@ -4,7 +4,7 @@
  * Measured on ptxas 13.0: it opens its input three times and reads it from the start each time, and
  * writes its output by open(O_WRONLY|O_CREAT|O_TRUNC) and one write, with no rename and no other
  * file. So /dev/fd/N of a memfd works for both, the bytes are those of a file, and the name shows
- * only in messages ("ptxas /dev/fd/3, line 8; error : ..."). It exits with 255 on any error. */
+ * only in messages ("ptxas /dev/fd/3, line 8; error   : ..."). It exits with 255 on any error. */
 #include "assemble/ptxas.h"
 
 #include <elf.h>
@@ -265,8 +265,7 @@ static bool is_ptxas(struct run *run, const struct exec_result *ended)
     struct minilink_result *result = run->result;
     char why[PATH_MAX + 256], *version;
 
-    if (run->ptxas->version ||
-        ended->end == EXEC_TIMED_OUT) /* asking for the version would time out too */
+    if (run->ptxas->version || ended->end == EXEC_TIMED_OUT) /* asking would time out too */
         return true;
     if (ended->output &&
         (strncmp(ended->output, "ptxas ", 6) == 0 || strstr(ended->output, "\nptxas ")))
