@@ -89,7 +89,7 @@ struct link {
     struct agreement agreement;
     struct compiler nvjitlink;      /* libnvJitLink, where LTO-IR is linked */
     struct compiler llvm;           /* libLLVM, where there may be bitcode to compile */
-    struct inflation ptx_inflation; /* sizes of decompressed members */
+    struct inflation ptx_inflation; /* limit and total of the members' decompressed sizes */
     struct inflation cubin_inflation;
     struct lto_result lto;         /* what libnvJitLink made of the LTO-IR, in sources_arena */
     struct bitcode_result bitcode; /* what libLLVM made of bitcode, in sources_arena */
@@ -116,7 +116,7 @@ bool state_has_ptx(const struct link *link);
 bool state_is_split(const struct link *link);
 
 /* True under -lto if chunks of the program may become whole programs. How LTO-IR is compiled and
- * what is marked in PTX depends on it, before it is known whether they do. */
+ * what is marked in PTX depend on it, before it is known whether they do. */
 bool state_may_be_exact(const struct link *link);
 
 /* True when chunks, if there are several, will be whole programs. */
