@@ -184,8 +184,8 @@ static bool wants_executable(const struct link *link, const struct chunks *chunk
            (!name || strcmp(name, "builtin") == 0) && !link->request->assembler.own;
 }
 
-/* The options without the selection of kernels: a chunk has only some of the named kernels, which
- * have already been selected. */
+/* The assembler's options. With several chunks, those without the selection of kernels: a chunk has
+ * only some of the named kernels, which have already been selected. */
 static const char *const *assembler_options(const struct link *link, const struct chunks *chunks,
                                             struct assembled *assembled)
 {
@@ -282,8 +282,8 @@ static struct assemble_request request_for(const struct link *link, const struct
         .mode = is_whole(link, &cut->chunks, assembled) ? MINILINK_MODE_WHOLE
                                                         : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
-        /* LTO-IR's PTX has its own .loc directives, and nvlink passes no -lineinfo for it.
-         * --strip-debug's option for assemblers only matters beside these. */
+        /* LTO-IR's PTX has its own .loc directives, and nvlink passes no -lineinfo for it. The
+         * value under --strip-debug only matters with such directives. */
         .line_info = request->strip_debug
                          ? !link->agreement.debug
                          : link->agreement.line_info && link->members.lto_count == 0,

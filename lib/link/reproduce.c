@@ -60,8 +60,8 @@ static bool stays_below(const char *path)
     return true;
 }
 
-/* The place of the file `path` in the folder: below "inputs", or, for an absolute path, below
- * "root". */
+/* The place of the file `path` in the folder: below "inputs" if the path does not leave its
+ * starting folder, else its real path below "root". */
 static const char *place_in_tar(struct reproduction *reproduction, const char *path)
 {
     char whole[PATH_MAX];
