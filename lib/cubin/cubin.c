@@ -1,12 +1,12 @@
-/* cubin.c: of which kind a section is, and which function's: type, flags and sh_info say so; only
- * what has no such mark is found by its name. And the records of .nv.info, .nv.info.F and
- * .nv.compat, and the entries of .nv.callgraph.
+/* cubin.c: the kind and the function of a section, from its type, flags and sh_info, or by name if
+ * these do not tell; the records of .nv.info, .nv.info.F and .nv.compat; and the entries of
+ * .nv.callgraph.
  *
  * A record is four bytes, u8 format, u8 attribute and u16; for SVAL the u16 counts the payload
  * bytes that follow, for HVAL it is the value, for BVAL its low byte is, and NVAL has none.
  *
- * An entry of the call graph is a pair of 32-bit words. A pair of 0 and a part's number, -1 to -4,
- * begins the part (format.h has their names). */
+ * An entry of the call graph is a pair of 32-bit words. A pair of 0 and a part's number, -1 to -4
+ * (enum callgraph_part), begins that part. */
 #include "cubin/cubin.h"
 
 #include "base/little.h"

@@ -18,7 +18,7 @@ struct cubin_relocation {
     uint64_t offset; /* bytes in the target section; the field is known to lie inside it */
     uint32_t type;   /* enum cubin_relocation_type */
     uint32_t symbol; /* index in the cubin's symbols; 0 for the YIELD types, which have none */
-    int64_t addend;  /* 0 in a REL section, where it stands in the field itself */
+    int64_t addend;  /* 0 in a REL section, whose addends are in the fields */
 };
 
 struct cubin_section {
@@ -50,45 +50,47 @@ struct cubin_symbol {
 /* Start with {0}. */
 struct cubin {
     struct arena arena;
-    const char *name;               /* for messages: "a.o(1)", "lto.cubin" */
-    uint16_t type;                  /* ET_REL or ET_EXEC */
-    uint32_t flags;                 /* e_flags, as CUDA 13 writes them */
-    uint32_t toolkit;               /* ten times the toolkit's version where the file has the form
-                                     * of CUDA 12 (ABI version 7); 0 = that of CUDA 13 */
+    const char *name; /* for messages: "a.o(1)", "lto.cubin" */
+    uint16_t type;    /* ET_REL or ET_EXEC */
+    uint32_t flags;   /* e_flags, as CUDA 13 writes them */
+    uint32_t toolkit; /* ten times the toolkit's version if the file has CUDA 12's format (ABI
+                         version 7); 0 = CUDA 13's format */
     struct cubin_section *sections; /* [0] is the null section */
     size_t section_count;
     struct cubin_symbol *symbols; /* [0] is the null symbol */
     size_t symbol_count;
     size_t relocation_count; /* in all sections that were read from a file */
     uint32_t symtab;         /* section index; 0 = none */
-    struct bytes strings;    /* contents of .strtab; prototypes are kept there too; ends with NUL */
+    struct bytes strings;    /* contents of .strtab, which also holds prototypes; ends with NUL */
 };
 
-/* Reads and checks the cubin in `data`, which must outlive it. `name` is borrowed. False, and an
- * error that names what is wrong, where, found and expected. */
+/* Reads and checks the cubin in `data`, which must outlive it. `name` is borrowed. On failure,
+ * returns false and reports what is wrong, where, and what was found and expected. */
 bool cubin_read(struct cubin *cubin, const char *name, struct bytes data);
 
-/* False, and nvlink's error, for a cubin whose header names no note of CUDA's version: nvlink does
- * not link one. cubin_read() takes it, since plug-ins may write it. */
+/* Returns false with nvlink's error if the cubin's header does not name the note with CUDA's
+ * version: nvlink does not link such a cubin. cubin_read() accepts it, since plug-ins may write
+ * one. */
 bool cubin_check_note(const struct cubin *cubin);
 
 void cubin_free(struct cubin *cubin);
 
-/* True for the number of a section of the cubin; false for what symbols have that are undefined,
- * absolute or common. */
+/* True for the index of a section of the cubin; false for the special indices of undefined,
+ * absolute and common symbols. */
 bool cubin_has_section(const struct cubin *cubin, uint32_t section);
 
-/* Index of the first section with that name, or 0. Looks at one section after the other. */
+/* Index of the first section with that name, or 0. A linear search. */
 uint32_t cubin_section_find(const struct cubin *cubin, struct text name);
 
-/* True for the symbol of a section. One of that type may also name none: an absolute or common one.
- */
+/* True for the symbol of a section. A symbol of type STT_SECTION may also name no section: an
+ * absolute or common one. */
 bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *symbol);
 
 /* True for a section of machine code. */
 bool cubin_is_text(const struct cubin_section *section);
 
-/* True for a section of Mercury's, which from sm_100 on holds code and records a second time. */
+/* True for a Mercury section: from sm_100 on these hold a second form of the code and its records.
+ */
 static inline bool cubin_is_mercury(const struct cubin_section *section)
 {
     return (section->flags & SHF_CUDA_MERCURY) != 0 || section->type == SHT_CUDA_CAPMERC ||
@@ -119,20 +121,21 @@ bool info_next(struct bytes *rest, struct info_record *record);
 /* Appends the four bytes that a record begins with; `value` is the payload's size for SVAL. */
 void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t value);
 
-/* An entry of .nv.callgraph: a function's symbol, and by part a symbol or a string's offset. */
+/* An entry of .nv.callgraph: a function's symbol, and depending on the part a symbol or a string's
+ * offset. */
 struct callgraph_entry {
     int32_t part; /* enum callgraph_part; 0 = none has begun */
     uint32_t first;
     uint32_t second;
 };
 
-/* Takes the next entry off the front of *rest, and the numbers of parts before it. `entry` is the
- * one before it, or {0}. False at the end. */
+/* Takes the next entry off the front of *rest, together with any part headers before it. `entry`
+ * holds the previous entry, or {0}. False at the end. */
 bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry);
 
-/* How many leading 32-bit words of a record's payload are symbol indices (all of them for EXTERNS).
+/* Number of leading 32-bit words of a record's payload that are symbol indices (all for EXTERNS).
  */
 size_t info_symbol_words(const struct info_record *record);
 
-/* Little-endian 32-bit word `index` of a payload; 0 behind its end. */
+/* Little-endian 32-bit word `index` of a payload; 0 past its end. */
 uint32_t info_word(struct bytes payload, size_t index);

@@ -12,7 +12,7 @@
 #define CUDA_VERSION 130u
 #define NOTE_OWNER   "NVIDIA Corp"
 
-/* Up to sm_89 a cubin ends before .nv.compat, up to sm_90 before Mercury's table. */
+/* A cubin has .nv.compat from sm_90 on, and Mercury's symbol table from sm_100 on. */
 enum {
     EMPTY_STRINGS = 1,
     EMPTY_SYMTAB,
@@ -23,7 +23,7 @@ enum {
     EMPTY_SECTIONS
 };
 
-/* The symbols: none, and those of both notes. */
+/* The null symbol and those of both notes. */
 enum { EMPTY_SYMBOLS = 3 };
 
 /* Owner, then u16 version 2, u16 SM number, u16 CUDA version, u16 0. */
@@ -39,7 +39,7 @@ static struct bytes cuinfo(struct arena *arena, struct arch arch)
     return (struct bytes){note, sizeof words};
 }
 
-/* From sm_100 on nothing is known of how code may be finalized. */
+/* From sm_100 on it is not known how code may be finalized. */
 static struct bytes compat(struct arena *arena, struct arch arch)
 {
     struct buffer out = {0};

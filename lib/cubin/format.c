@@ -1,7 +1,7 @@
 /* format.c: names of the EM_CUDA format's numbers, for dumps.
  *
  * The names are the public ones (see format.h), section types without SHT_, attributes without
- * EIATTR_. A number that no public page names has no name here either. */
+ * EIATTR_. Numbers without a public name have none here either. */
 #include "cubin/format.h"
 
 #include <stddef.h>
@@ -279,7 +279,7 @@ bool format_is_constant(uint32_t type)
     return type >= SHT_CUDA_CONSTANT0 && type <= SHT_CUDA_CONSTANT_LAST;
 }
 
-/* The tables rise by number. */
+/* The tables are sorted by number. */
 static const char *name_in(const struct number_name *names, size_t count, uint32_t number)
 {
     size_t found = SEARCH_FIRST_NOT(count, at, names[at].number < number);

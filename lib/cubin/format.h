@@ -15,13 +15,13 @@
 #define CUBIN_OSABI       0x41
 #define CUBIN_ABI_VERSION 8
 
-/* What CUDA 12 wrote, and CUDA 11 before it: e_version is ten times the toolkit's version, e_flags
- * have the SM number in bits 0-7 and 16-23 (the virtual one). */
+/* The header format of CUDA 11 and 12: e_version is ten times the toolkit's version, e_flags have
+ * the SM number in bits 0-7 and the virtual architecture's in bits 16-23. */
 #define CUBIN_OLD_OSABI       0x33
 #define CUBIN_OLD_ABI_VERSION 7
 #define CUBIN_OLD_OLDEST      120u
 #define CUBIN_OLD_NEWEST      130u
-#define CUBIN_OLD_DEFAULT     129u /* the last that wrote it */
+#define CUBIN_OLD_DEFAULT     129u /* the last toolkit with this format */
 
 #define CUBIN_OLD_FLAGS_SM(flags)     ((flags)&0xffu)
 #define CUBIN_OLD_FLAGS_TEXMODE       0x00000100u
@@ -30,8 +30,8 @@
 #define CUBIN_OLD_FLAGS_VIRTUAL_SHIFT 16
 
 /* e_flags: bits 8-15 SM number, 0-7 class (4 up to sm_90, 2 from sm_100 on), 24-31 the index of
- * .note.nv.cuinfo, or 255: it has to be found by its name. Two cubins may be merged when the low 24
- * bits agree. */
+ * .note.nv.cuinfo, or 255: the note must be found by its name. Two cubins may be merged when the
+ * low 24 bits agree. */
 #define CUBIN_FLAGS_SM(flags)  (((flags) >> 8) & 0xffu)
 #define CUBIN_FLAGS_SM_MASK    0x0000ff00u
 #define CUBIN_FLAGS_SM_SHIFT   8
@@ -71,8 +71,8 @@ enum cubin_section_type {
     SHT_CUDA_MERC_RESOLVED_RELA = 0x70000088,
 };
 
-/* In cubins of CUDA 12, sh_flags of code say how many barriers it uses; those of CUDA 13 have a
- * record for it (EIATTR_NUM_BARRIERS). */
+/* In cubins of CUDA 12, sh_flags of a code section hold the number of barriers; cubins of CUDA 13
+ * have a record for it (EIATTR_NUM_BARRIERS). */
 #define CUBIN_OLD_BARRIERS_SHIFT 20
 #define CUBIN_OLD_BARRIERS       0x07f00000u
 
@@ -96,8 +96,8 @@ enum cubin_symbol_type {
 #define STO_CUDA_RESERVED_SHARED 0xa0
 #define STO_CUDA_MANAGED         0x04
 
-/* A symbol's section in memory: an index of 32 bits, SHN_UNDEF, or one of these, which ELF has
- * among the indices of 16 bits (SHN_ABS; SHN_COMMON, where st_value holds the alignment). */
+/* A symbol's section in memory: a 32-bit index, SHN_UNDEF, or one of these, which stand for ELF's
+ * special 16-bit indices (SHN_ABS; SHN_COMMON, where st_value holds the alignment). */
 #define SECTION_SPECIAL  0xffff0000u
 #define SECTION_ABSOLUTE (SECTION_SPECIAL | SHN_ABS)
 #define SECTION_COMMON   (SECTION_SPECIAL | SHN_COMMON)
@@ -125,7 +125,7 @@ enum cubin_relocation_type {
     R_CUDA_CONST_FIELD19_40 = 0x40,
     R_CUDA_BINDLESSOFF14_40 = 0x41, /* header's offset / 4 in constant bank 0, sm_75..89 */
     R_CUDA_CONST_FIELD21_38 = 0x42, /* bits 38..53 offset, 54..58 bank */
-    R_CUDA_YIELD_OPCODE9_0 = 0x44,  /* these two have no symbol (sm_75, -G) */
+    R_CUDA_YIELD_OPCODE9_0 = 0x44,  /* the two YIELD types have no symbol (sm_75, -G) */
     R_CUDA_YIELD_CLEAR_PRED4_87 = 0x45,
     R_CUDA_UNUSED_CLEAR32 = 0x48,
     R_CUDA_UNUSED_CLEAR64 = 0x49,
@@ -143,8 +143,8 @@ enum cubin_relocation_type {
     R_CUDA_CONST_FIELD22_37 = 0x73,
 };
 
-/* Relocation types of .nv.merc.rela.X. The names are made after those of the plain types that stand
- * beside them in .rela.X (measured on ptxas 13.0), which are told here. */
+/* Relocation types of .nv.merc.rela.X. The names are derived from the plain types that ptxas 13.0
+ * was measured to use at the same places in .rela.X; the comments list those types. */
 enum cubin_mercury_relocation_type {
     R_MERCURY_G64 = 0x10001,   /* R_CUDA_G64 */
     R_MERCURY_64 = 0x10002,    /* R_CUDA_64, R_CUDA_ABS55_16_34, R_CUDA_ABS56_16_34 */
@@ -153,7 +153,7 @@ enum cubin_mercury_relocation_type {
     R_MERCURY_G32_LO = 0x10005,
     R_MERCURY_G32_HI = 0x10006,
     R_MERCURY_PROG_REL32 =
-        0x10008, /* code's offset in a table of bank 2, a section's in debug data */
+        0x10008, /* offset of code in a table of bank 2, of a section in debug data */
     R_MERCURY_TEX_HEADER_INDEX = 0x1000b,
     R_MERCURY_SURF_HEADER_INDEX = 0x1000d,
     R_MERCURY_UNUSED_CLEAR64 = 0x1000e,
@@ -198,7 +198,7 @@ enum info_attribute {
     EIATTR_MERCURY_ISA_VERSION = 0x5f,
 };
 
-/* .nv.compat attributes (a name space of their own). */
+/* .nv.compat attributes (numbered separately). */
 enum compat_attribute {
     COMPAT_ISA_CLASS = 0x02,
     COMPAT_SUFFIX_A = 0x09,
@@ -223,14 +223,15 @@ enum callgraph_part {
 #define NV_REL_ACTION_SIZE 16
 extern const uint8_t format_rel_action[NV_REL_ACTION_SIZE];
 
-/* How many bytes of its target a relocation's field takes: 1, 4 or 8. In a text section the whole
- * 16-byte instruction at the relocation's offset belongs to it. */
+/* Size in bytes of a relocation's field: 1, 4 or 8. In a text section the whole 16-byte instruction
+ * at the relocation's offset belongs to it. */
 unsigned format_relocation_size(uint32_t type);
 
-/* True for a section type without file contents: NOBITS, and NVIDIA's own before the link. */
+/* True for a section type without file contents: NOBITS, and NVIDIA's types for it before the link.
+ */
 bool format_is_nobits(uint32_t type);
 
-/* True for the type of a section of constants, of whatever bank. */
+/* True for the type of a section of constants, in any bank. */
 bool format_is_constant(uint32_t type);
 
 /* True for the type of a texture, sampler or surface reference. */

@@ -1,4 +1,4 @@
-/* frames.c: the heads of entries; everything in them is checked against the section's end. */
+/* frames.c: reads the headers of entries and checks them against the section's end. */
 #include "cubin/frames.h"
 
 #include <string.h>

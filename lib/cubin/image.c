@@ -1,8 +1,8 @@
-/* image.c: sections, string tables, symbols, and where each goes in the file.
+/* image.c: sections, string tables, symbols, and their places in the file.
  *
  * Layout as measured on ptxas and nvlink 13.0: the ELF header, .shstrtab at 0x40, the sections in
- * index order, the section header table behind the last of them, and in an executable the program
- * headers at the very end, covered by a segment of their own. All addresses are 0. */
+ * index order, then the section header table, and in an executable the program headers at the very
+ * end, covered by a segment of their own. All addresses are 0. */
 #include "cubin/image.h"
 
 #include <elf.h>
@@ -30,7 +30,7 @@ uint32_t image_string(struct image_strings *strings, struct text string)
     known = table_add(&strings->offsets, string, offset);
     if (known != offset)
         return known;
-    /* st_name and sh_name have 32 bits; a table beyond them cannot be made. */
+    /* st_name and sh_name have 32 bits, which bounds the size of the table. */
     if (string.size >= UINT32_MAX - strings->bytes.size)
         context_raise(LINK_NO_MEMORY);
     buffer_text(&strings->bytes, string);
@@ -64,7 +64,7 @@ uint32_t image_add_section(struct image *image, const struct image_section *sect
     return (uint32_t)(image->section_count - 1);
 }
 
-/* Whether the index of a symbol's section has no place in the symbol. */
+/* Whether the index of a symbol's section does not fit into st_shndx. */
 static bool is_extended(const struct image_symbol *symbol)
 {
     return symbol->section >= SHN_LORESERVE && symbol->section < SECTION_SPECIAL;
@@ -84,8 +84,8 @@ static uint32_t find_index_table(struct image *image, uint32_t symtab)
                                     });
 }
 
-/* The table beside the symbol table has the indices of 32 bits, and 0 for other symbols, as ELF
- * wants it (nvlink 13.0 writes the indices of all). */
+/* SHT_SYMTAB_SHNDX has the 32-bit indices, and 0 for other symbols, as ELF requires (nvlink 13.0
+ * writes the indices of all). */
 static Elf32_Word *add_indices(struct image *image, uint32_t symtab, size_t count)
 {
     Elf32_Word *indices = arena_zalloc(&image->arena, count, sizeof *indices);
@@ -124,7 +124,7 @@ void image_put_symbol(struct image_symbols *symbols, size_t row, const struct im
     };
     if (is_wide)
         symbols->indices[row] = symbol->section;
-    /* Measured: sh_info counts the weak symbols among the locals that they stand with. */
+    /* Measured: sh_info counts the weak symbols among the locals. */
     if (symbol->binding == STB_GLOBAL && symbols->first_global == symbols->count)
         symbols->first_global = row;
 }
@@ -159,7 +159,7 @@ void image_take_strings(struct image *image, uint32_t index, struct image_string
     image->sections[index].size = image->strings.size;
 }
 
-/* Names the sections before `first` and leaves their names in `names`. */
+/* Adds the names of the sections before `first` to `names`. */
 static void name_sections(struct image *image, size_t first, struct image_strings *names)
 {
     table_reserve(&names->offsets, first);
@@ -168,7 +168,7 @@ static void name_sections(struct image *image, size_t first, struct image_string
         image->sections[i].name_offset = image_string(names, image->sections[i].name);
 }
 
-/* Names that do not stand with the others get copies of their own at the end. */
+/* Names that are not in `strings` get copies of their own at the end. */
 void image_copy_section_names(struct image *image, uint32_t index, size_t first,
                               struct bytes strings, size_t start)
 {
@@ -203,7 +203,7 @@ void image_set_section_names(struct image *image, uint32_t index)
     image_copy_section_names(image, index, image->section_count, (struct bytes){0}, 0);
 }
 
-/* What of a section stands in the file. */
+/* Bytes that a section takes in the file. */
 static uint64_t file_bytes(const struct image_section *section)
 {
     return section->has_no_bytes ? 0 : section->size;
@@ -212,8 +212,8 @@ static uint64_t file_bytes(const struct image_section *section)
 /* Which loaded sections a segment covers. */
 struct segment_rule {
     uint64_t wanted;    /* section flags that must be set */
-    uint64_t forbidden; /* and those that must not */
-    uint32_t flags;     /* of the segment */
+    uint64_t forbidden; /* section flags that must not be set */
+    uint32_t flags;     /* p_flags of the segment */
 };
 
 static bool rule_covers(const struct segment_rule *rule, const struct image_section *section)
@@ -222,9 +222,9 @@ static bool rule_covers(const struct segment_rule *rule, const struct image_sect
            (section->flags & rule->forbidden) == 0;
 }
 
-/* Adds the segment of all sections that the rule covers, from the first to the end of the last,
- * unless there is none. Measured: NOBITS sections reach into the file part with their aligned
- * offset, and each then adds its size, aligned, to the memory part. */
+/* Adds one segment for all sections that the rule covers, from the first to the end of the last, if
+ * there are any. Measured: NOBITS sections reach into the file part with their aligned offset, and
+ * each then adds its size, aligned, to the memory part. */
 static void add_segment_of(struct image *image, const struct segment_rule *rule, size_t first,
                            size_t last)
 {
@@ -276,7 +276,7 @@ static size_t add_header_segment(struct image *image, uint32_t type, uint32_t fl
     return image->segment_count++;
 }
 
-/* Segments up to sm_90: everything that is not written to, then what is. */
+/* Segments up to sm_90: first the read-only sections, then the writable ones. */
 static void add_segments_sm90(struct image *image)
 {
     static const struct segment_rule read_only = {SHF_ALLOC, SHF_WRITE, PF_R | PF_X};
@@ -297,9 +297,8 @@ static size_t first_code(const struct image *image)
     return i;
 }
 
-/* Segments from sm_100 on: the program's constants, code, data and the kernels' parameters apart;
- * the Mercury twins of data sections, marked by a flag of their own, are not loaded a second time.
- */
+/* Segments from sm_100 on: the program's constants, code, data and the kernels' parameters each
+ * have their own. The Mercury twins of data sections, marked by a section flag, are not loaded. */
 static void add_segments_sm100(struct image *image)
 {
     static const struct segment_rule code = {SHF_ALLOC | SHF_EXECINSTR, SHF_CUDA_MERCURY,
@@ -317,7 +316,7 @@ static void add_segments_sm100(struct image *image)
     add_segment_of(image, &constants, first_code(image), image->section_count);
 }
 
-/* Places the program headers behind everything else. */
+/* Places the program headers after everything else. */
 static void layout_segments(struct image *image, bool is_apart)
 {
     uint64_t size;
@@ -337,7 +336,7 @@ static void layout_segments(struct image *image, bool is_apart)
     image->file_size += size;
 }
 
-/* `gaps` stay free in front of sections 2 and 3. */
+/* `gaps` bytes stay free before sections 2 and 3. */
 static void layout_sections(struct image *image, const uint64_t gaps[2])
 {
     uint64_t position = sizeof(Elf64_Ehdr);

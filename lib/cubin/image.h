@@ -26,14 +26,14 @@ struct image_section {
     uint32_t type;
     uint32_t link;
     uint32_t info;
-    uint32_t shares;      /* an earlier section that has the same bytes, which stand there; or 0 */
+    uint32_t shares;      /* an earlier section whose file contents this one shares; or 0 */
     uint32_t name_offset; /* in .shstrtab: set by image_set_section_names */
-    bool has_no_bytes;    /* NOBITS and its NVIDIA cousins */
+    bool has_no_bytes;    /* NOBITS, or one of NVIDIA's types without file contents */
 };
 
 struct image_symbol {
     struct text name;     /* empty: st_name 0 */
-    uint32_t name_offset; /* in .strtab, where it is known to stand there; 0 = not known */
+    uint32_t name_offset; /* in .strtab, if known; 0 = not known */
     uint64_t value;
     uint64_t size;
     uint8_t type;
@@ -55,7 +55,7 @@ struct image {
     struct arena arena;
     uint16_t type;                  /* ET_REL or ET_EXEC */
     uint32_t flags;                 /* e_flags, complete */
-    uint32_t toolkit;               /* 0, or e_version of the form of CUDA 12 (format.h) */
+    uint32_t toolkit;               /* 0, or e_version of CUDA 12's format (format.h) */
     struct image_section *sections; /* [0] is the null section, made by image_begin */
     size_t section_count;
     size_t section_capacity;
@@ -73,7 +73,7 @@ struct image_strings {
     struct table offsets; /* string -> offset; keys must outlive the table */
 };
 
-/* The offset of `string`, which is added when it is new. */
+/* Returns the offset of `string`, adding it if it is new. */
 uint32_t image_string(struct image_strings *strings, struct text string);
 void image_strings_free(struct image_strings *strings);
 void image_strings_cleanup(void *strings); /* the same for context_defer */
@@ -90,53 +90,54 @@ uint32_t image_add_section(struct image *image, const struct image_section *sect
 /* The symbol table while its rows are written. */
 struct image_symbols {
     Elf64_Sym *table;
-    Elf32_Word *indices; /* of sections, where they do not fit; NULL unless there are so many */
+    Elf32_Word *indices; /* of sections, if they do not fit into st_shndx; else NULL */
     struct image_strings *strings;
     size_t count;
     size_t first_global; /* row; `count` = none */
 };
 
-/* Makes room for `count` rows in the image's arena. Names are added to `strings`. Where the image
- * is going to have so many sections that their indices do not fit into a symbol, these go into its
- * section of type SHT_SYMTAB_SHNDX, which is appended when there is none. */
+/* Makes room for `count` rows in the image's arena. Names are added to `strings`. If `sections`,
+ * the number of sections that the image will have, does not fit into st_shndx, the indices go into
+ * the image's SHT_SYMTAB_SHNDX section, which is appended if there is none. */
 void image_begin_symbols(struct image *image, uint32_t symtab, size_t count, size_t sections,
                          struct image_strings *strings, struct image_symbols *symbols);
 
-/* Writes a row: in rising order, the null symbol first, locals before globals. */
+/* Writes a row. Rows are written in ascending order: the null symbol first, locals before globals.
+ */
 void image_put_symbol(struct image_symbols *symbols, size_t row, const struct image_symbol *symbol);
 
 /* Sets section `symtab`'s data, size, entry size and info (the first global's row). */
 void image_end_symbols(struct image *image, uint32_t symtab, const struct image_symbols *symbols);
 
-/* All of that for an array. */
+/* The three functions above for an array. */
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
                        size_t count, struct image_strings *strings);
 
 /* Fills .shstrtab (section `index`) with the names of all sections. */
 void image_set_section_names(struct image *image, uint32_t index);
 
-/* The same where the names of the sections from `first` on stand in .strtab already, most of them
- * in `strings`, which begins at its byte `start`, and name_offset says where. */
+/* The same if .strtab already has the names of the sections from `first` on. Most of them are in
+ * `strings`, a part of .strtab that begins at byte `start`, at the offsets in name_offset. */
 void image_copy_section_names(struct image *image, uint32_t index, size_t first,
                               struct bytes strings, size_t start);
 
-/* `value` rounded up to a multiple of `alignment`, where that is not 0. */
+/* `value` rounded up to a multiple of `alignment`; `value` itself if that is 0. */
 uint64_t image_align_up(uint64_t value, uint64_t alignment);
 
 /* Places sections in index order from 0x40 on, each aligned, then the section header table, then
  * for ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */
 void image_layout(struct image *image);
 
-/* The same as the assembler does it for a whole program: gaps[0] bytes stay free in front of
- * section 2, gaps[1] in front of section 3, and with `is_apart` segments are those of sm_100
- * whatever the target. */
+/* The assembler's layout of a whole program: like image_layout(), but gaps[0] bytes stay free
+ * before section 2 and gaps[1] before section 3, and with `is_apart` the segments are those of
+ * sm_100 whatever the target. */
 void image_layout_program(struct image *image, const uint64_t gaps[2], bool is_apart);
 
-/* Puts the file's bytes into `out`, which is empty; image_layout comes first. */
+/* Puts the file's bytes into `out`, which must be empty. Call image_layout() first. */
 void image_bytes(const struct image *image, struct buffer *out);
 
-/* Writes its bytes to an output that is open. False, and a fatal diagnostic, when that cannot be;
- * the output is aborted then. */
+/* Writes the file's bytes to an open output. On failure, reports a fatal diagnostic, aborts the
+ * output and returns false. */
 struct output; /* output/output.h */
 bool image_append(const struct image *image, struct output *output);
 

@@ -1,26 +1,25 @@
-/* image_write.c: the image's file: on disk by libelf, which writes to a file's descriptor only, or
- * its bytes in memory.
+/* image_write.c: writes the image: to disk by libelf, which only writes to a file descriptor, or to
+ * memory.
  *
- * What stays in memory (the result of a call of the library, a chunk's cubin from the built-in
- * assembler) is put there without libelf: a file in memory would cost a call as much again
- * (measured: 25 us beside 50 us for a link of two cubins), a descriptor, and room that a process's
- * limit on the size of files counts.
+ * Images that stay in memory (the result of a library call, a chunk's cubin from the built-in
+ * assembler) are written without libelf. A memory file would cost time (measured: 25 us beside 50
+ * us for a link of two cubins) and a descriptor, and would count against the process's file size
+ * limit.
  *
- * The layout is the image's (ELF_F_LAYOUT). Large contents are handed over where they are, mostly
- * in an input's mapping, one Elf_Data for each section. Small ones of sections one behind the other
- * are copied into a run, which is the Elf_Data of the last of them, with a d_off before that
- * section: elf_update() makes a call of the system for each Elf_Data and each gap. It writes by
- * pwrite and not through a mapping of the output, so that a full disk is an error and no signal.
+ * The image determines the layout (ELF_F_LAYOUT). libelf gets large contents in place, mostly in an
+ * input's mapping, as one Elf_Data for each section. Small contents of successive sections are
+ * copied into a run, which is the Elf_Data of the last of them with a d_off before that section,
+ * because elf_update() makes a system call for each Elf_Data and each gap. It writes by pwrite and
+ * not through a mapping of the output, so that a full disk is an error and not a signal.
  *
- * A few records libelf would not write as they are, or at a price: they are put in their places
- * when it is done.
+ * libelf would change a few records, or write them at a cost. They are written after elf_update():
  * - The program headers stand at the file's end. libelf 0.188 fills everything between the file
  *   header and them before it writes contents over it.
- * - The file header refers to them; and in the form of CUDA 12 its e_version is the toolkit's,
- *   where libelf takes EV_CURRENT only.
- * - Of NVIDIA's section types without contents libelf does not know that they are, so that the
- *   file would reach to the end of their size; and of a flag that ELF has for compressed sections
- *   it draws conclusions on their alignment. */
+ * - The file header refers to them; and in CUDA 12's format its e_version is the toolkit's, where
+ *   libelf accepts only EV_CURRENT.
+ * - libelf does not know that NVIDIA's section types for NOBITS have no contents, so the file would
+ *   be extended by their size; and it derives an alignment from a flag that ELF uses for compressed
+ *   sections. */
 #include <elf.h>
 #include <errno.h>
 #include <libelf.h>
@@ -66,7 +65,7 @@ static Elf64_Ehdr file_header(const struct image *image)
     };
 }
 
-/* That of the null section holds their number where it does not fit. */
+/* The null section's header holds the number of sections if e_shnum cannot. */
 static Elf64_Shdr section_header(const struct image *image, size_t index)
 {
     const struct image_section *section = &image->sections[index];
@@ -100,8 +99,8 @@ static Elf64_Phdr segment_header(const struct image *image, size_t index)
     };
 }
 
-/* Whether the section brings bytes to the file: without data they are zeros, and those that it
- * shares are another's. */
+/* Whether the section has contents of its own to write: without data the bytes are zeros, and
+ * shared bytes are another section's. */
 static bool has_contents(const struct image_section *section)
 {
     return !section->has_no_bytes && !section->shares && section->data && section->size > 0;
@@ -141,19 +140,19 @@ void image_bytes(const struct image *image, struct buffer *out)
     }
 }
 
-/* Contents of fewer bytes are copied into runs. Those of a kernel are a few hundred on average, and
- * a call of the system for each costs more than all the bytes (measured: 24 ms for 40,000). */
+/* Smaller contents are copied into runs. A kernel's are a few hundred bytes on average, and a
+ * system call for each costs more than writing the bytes (measured: 24 ms for 40,000). */
 #define SMALL_BYTES 4096u
 
-/* Gaps in a run, which are zeros there: code is aligned to 128. */
+/* Largest gap in a run, filled with zeros: code is aligned to 128. */
 #define LARGEST_GAP 256u
 
-/* Contents of sections one behind the other, as they stand in the file. */
+/* Contents of successive sections, as they are laid out in the file. */
 struct run {
     char *bytes;
     uint64_t start; /* in the file */
     uint64_t size;
-    Elf_Scn *last; /* the section that ends the run; NULL: there is none */
+    Elf_Scn *last; /* the last section of the run; NULL: there is no run */
 };
 
 struct writer {
@@ -163,7 +162,7 @@ struct writer {
     char *copies; /* of small contents, and zeros between them */
     struct run run;
     bool has_runs;
-    size_t exceptions; /* how many sections' headers libelf is not told as they are */
+    size_t exceptions; /* number of section headers that libelf gets in another form */
 };
 
 static void close_elf(struct writer *writer)
@@ -179,7 +178,7 @@ static void close_writer(void *writer)
     close_elf(writer);
 }
 
-/* Whether libelf would make more of the header than it says. */
+/* Whether libelf would misinterpret the header. */
 static bool is_exception(const struct image *image, size_t index)
 {
     const struct image_section *section = &image->sections[index];
@@ -189,9 +188,9 @@ static bool is_exception(const struct image *image, size_t index)
             section->size > image->file_size - section->offset);
 }
 
-/* What libelf refuses while it is told of the image is a lack of memory: its calls are in order.
- * elf_newscn() of libelf 0.188 returns a section without a header then, which must not be used, and
- * only elf_errno() tells. */
+/* Any failure while the image is described to libelf is a lack of memory, since the calls are
+ * valid. elf_newscn() of libelf 0.188 then returns a section without a header, which must not be
+ * used; only elf_errno() reveals the failure. */
 static void check(const void *result)
 {
     if (!result || elf_errno() != 0)
@@ -203,13 +202,13 @@ static void add_data(Elf_Scn *place, const void *bytes, uint64_t size, int64_t o
     Elf_Data *data;
 
     check(data = elf_newdata(place));
-    data->d_buf = (void *)(uintptr_t)bytes; /* which is only read */
+    data->d_buf = (void *)(uintptr_t)bytes; /* libelf only reads it */
     data->d_size = size;
     data->d_off = offset;
     data->d_align = 1;
 }
 
-/* Hands a run over as contents of its last section that begin before it. */
+/* Passes a run to libelf as contents of its last section, with an offset before that section. */
 static void end_run(struct writer *writer)
 {
     struct run *run = &writer->run;
@@ -291,7 +290,7 @@ static void describe_section(struct writer *writer, size_t index)
     add_data(place, section->data, section->size, 0);
 }
 
-/* The null section comes with the first one. */
+/* libelf adds the null section together with the first one. */
 static void describe(struct writer *writer)
 {
     Elf64_Ehdr *header;
@@ -311,8 +310,8 @@ static void describe(struct writer *writer)
     end_run(writer);
 }
 
-/* A mapped input that has become shorter is EFAULT to the system's calls. Reading it is SIGBUS,
- * whose handler says which file it is. */
+/* If a mapped input has been truncated, a system call fails with EFAULT. Reading it here raises
+ * SIGBUS instead, whose handler names the file. */
 static void touch_contents(const struct image *image)
 {
     for (size_t i = 1; i < image->section_count; i++) {
@@ -331,9 +330,9 @@ static bool update_failed(struct writer *writer, int error)
     return output_fail(writer->output, error ? error : EIO);
 }
 
-/* libelf's errors of writing leave errno as the system's call has set it; others come before it has
- * written anything. Contents that begin before their section are something that it may refuse one
- * day: they are handed over singly then. */
+/* After a write error errno is that of the system call; libelf's other errors occur before it
+ * writes anything. A future libelf may refuse contents that begin before their section; then
+ * contents are passed singly. */
 static bool update(struct writer *writer)
 {
     int error;

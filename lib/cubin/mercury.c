@@ -1,4 +1,4 @@
-/* mercury.c: Mercury's symbol table beside the plain one, and which kinds of twins there are. */
+/* mercury.c: Mercury's symbol table, compared with the plain one, and the kinds of twins. */
 #include "cubin/mercury.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ struct cubin_relocation cubin_twin_relocation(const struct cubin *cubin,
     };
 }
 
-/* True when symbol i stands for the same in both tables. */
+/* True if symbol i means the same in both tables. */
 static bool are_parallel(const struct cubin *cubin, const struct cubin_twins *twins)
 {
     const struct cubin_section *table = &cubin->sections[twins->symtab];

@@ -1,11 +1,11 @@
-/* read.c: a cubin's headers, by libelf.
+/* read.c: reads a cubin's headers with libelf.
  *
- * The file is foreign: the file header, and the place and number of the section headers are checked
- * before libelf gets it, so that nothing out of proportion is allocated (libelf finds no sections
- * where their headers are cut off, and says nothing), and every section's place before libelf is
- * asked for its contents, which are a view of the file. nvlink 13.0 takes a truncated cubin without
- * a word; here it is an error. Records are little-endian, as ours are, and copied as they are;
- * where they stand need not be aligned. */
+ * The file is untrusted. The file header and the offset and number of the section headers are
+ * checked before libelf gets the file, so that it cannot allocate out of proportion (and since
+ * libelf silently finds no sections if their headers are cut off). Each section's place is checked
+ * before libelf is asked for its contents, which are a view of the file. nvlink 13.0 accepts a
+ * truncated cubin silently; here it is an error. Records are little-endian like the host and are
+ * copied; they need not be aligned. */
 #include "cubin/read.h"
 
 #include <inttypes.h>
@@ -46,7 +46,7 @@ bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, str
     return true;
 }
 
-/* The words and the bounds are nvlink 13.0's. */
+/* Messages and bounds are nvlink 13.0's. */
 static bool check_toolkit(const char *name, uint32_t toolkit)
 {
     if (toolkit < CUBIN_OLD_OLDEST)
@@ -59,7 +59,7 @@ static bool check_toolkit(const char *name, uint32_t toolkit)
     return false;
 }
 
-/* The assembler writes into .note.nv.tkinfo which release it is of. */
+/* The assembler writes its release into .note.nv.tkinfo. */
 static void refuse_newer(const struct reader *reader, unsigned abi)
 {
     static const char words[] = "Cuda compilation tools, release ";
@@ -81,7 +81,7 @@ static void refuse_newer(const struct reader *reader, unsigned abi)
         number > 13.05 ? (int)strspn(release, "0123456789.") : 0, release);
 }
 
-/* False, with an error, for a file that is no cubin of the formats that CUDA 12 and 13 write. */
+/* Reports an error and returns false unless the file is a cubin in the format of CUDA 12 or 13. */
 static bool check_identity(const struct reader *reader, const Elf64_Ehdr *header)
 {
     const char *name = reader->cubin->name;
@@ -116,8 +116,8 @@ static bool check_identity(const struct reader *reader, const Elf64_Ehdr *header
     return true;
 }
 
-/* Checks that the section header table lies in the file, also when its length stands in the null
- * section because it does not fit into e_shnum. */
+/* Checks that the section header table lies in the file, including when the null section holds its
+ * length because it does not fit into e_shnum. */
 static bool check_section_table(struct reader *reader, const Elf64_Ehdr *header)
 {
     uint64_t count = header->e_shnum;
@@ -197,14 +197,15 @@ static bool check_file_header(struct reader *reader)
     return check_section_table(reader, &header) && check_program_headers(reader, &header);
 }
 
-/* Mercury's twin of the driver's shared memory takes room in the file, unlike that (measured). */
+/* Mercury's twin of the driver's reserved shared memory has file contents; the plain section has
+ * none (measured). */
 static bool is_zeroed_twin(const Elf64_Shdr *header)
 {
     return header->sh_type == SHT_CUDA_RESERVED_SHARED && (header->sh_flags & SHF_CUDA_MERCURY);
 }
 
-/* Of symbols and relocations libelf refuses what is no whole number of records: they are looked at
- * as bytes until the checks of these sections say what is wrong. */
+/* libelf refuses sections of symbols and relocations whose size is not a whole number of records.
+ * Reading them as bytes lets the later checks report what is wrong. */
 static struct bytes contents_of(const struct reader *reader, Elf_Scn *place,
                                 const Elf64_Shdr *header)
 {
@@ -248,7 +249,7 @@ static bool read_section(struct reader *reader, size_t index, Elf_Scn *place,
     return true;
 }
 
-/* The header of a section; libelf may give it where it stands in the file, at any address. */
+/* The header of a section. libelf may return a pointer into the file, which need not be aligned. */
 static Elf64_Shdr header_of(Elf_Scn *place)
 {
     const void *record = elf64_getshdr(place);
@@ -303,8 +304,8 @@ bool cubin_check_note(const struct cubin *cubin)
     return false;
 }
 
-/* Contents that are put one behind the other have no records of a size. ptxas writes 0; 1 is that
- * of strings. */
+/* Sections whose contents are concatenated must not have an entry size. ptxas writes 0; string
+ * sections have 1. */
 static bool check_entry_size(const struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];
@@ -318,9 +319,9 @@ static bool check_entry_size(const struct reader *reader, size_t index)
                         READ_SECTION_ARG(reader, index), section->entry_size);
 }
 
-/* Links between sections, and that sections do not share their bytes, so that decoding them costs
- * no more than the file is long. Mercury's twin of a data section does share its bytes: hence twice
- * the file's size. */
+/* Checks links between sections, and that sections do not share their bytes, so that the cost of
+ * decoding them is bounded by the file's size. Mercury's twin of a data section does share its
+ * bytes: hence twice the file's size. */
 static bool check_sections(const struct reader *reader)
 {
     const struct cubin *cubin = reader->cubin;
@@ -351,7 +352,7 @@ static bool check_sections(const struct reader *reader)
     return true;
 }
 
-/* Hands the file to libelf, which finds as many sections as were checked. */
+/* Opens the file with libelf, which must find as many sections as were checked. */
 static void open_file(struct reader *reader)
 {
     size_t count = 0;
@@ -370,7 +371,7 @@ static void close_file(void *elf)
     elf_end(*(Elf **)elf);
 }
 
-/* The null section's header says nothing but what is known already. */
+/* Everything that the null section's header holds is known already. */
 static bool read_sections(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;

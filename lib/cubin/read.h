@@ -1,5 +1,6 @@
-/* read.h: the parts of cubin_read(), each of which checks what it decodes. They stop at the first
- * fault and report it: a damaged file has one cause, and what follows from it helps nobody. */
+/* read.h: the parts of cubin_read(), each of which checks what it decodes. They report the first
+ * fault and stop: a damaged file usually has one cause, so further errors would only be
+ * consequences. */
 #pragma once
 
 #include <elf.h>
@@ -12,17 +13,17 @@ struct reader {
     struct bytes file;
     Elf *elf;             /* until the section headers are read */
     size_t section_count; /* known to fit into the file */
-    struct bytes indices; /* of the sections of symbols, where they need 32 bits; or nothing */
-    /* What names may still cost, in bytes: bounds the time spent on a file whose symbols all share
-     * the tail of one enormous name. */
+    struct bytes indices; /* contents of SHT_SYMTAB_SHNDX, or empty */
+    /* Bytes of names that may still be read: bounds the time spent on a file whose symbols all
+     * share the tail of one enormous name. */
     uint64_t name_budget;
 };
 
-/* No object that fits a GPU comes near this. */
+/* Far larger than any object that fits a GPU. */
 #define READ_LARGEST_OBJECT (UINT64_C(1) << 40)
 
-/* ptxas takes any alignment (and writes gigabytes of padding). Alignments are bounded one by one
- * and, for those above a page, in sum, so that a small input cannot ask for a large output. */
+/* ptxas accepts any alignment (and writes gigabytes of padding). Each alignment is bounded, and so
+ * is the sum of those above a page, so that a small input cannot cause a large output. */
 #define READ_LARGEST_ALIGNMENT (1u << 20)
 #define READ_PAGE              4096u
 #define READ_ALIGNMENT_SUM     (64u << 20)
@@ -40,7 +41,7 @@ bool read_damaged(const struct reader *reader, const char *format, ...)
  * lies outside or the budget is used up. */
 bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, struct text *name);
 
-/* Checks that sections are called what their type and the section they belong to want. */
+/* Checks that the names of sections match their types and the sections that they belong to. */
 bool read_check_names(const struct reader *reader);
 
 /* Decodes and checks the symbol table, and the Mercury one. */

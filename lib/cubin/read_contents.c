@@ -1,11 +1,11 @@
-/* read_contents.c: sections whose contents the merger interprets: each index and string offset in
- * them is checked here, once; and what sections are called. */
+/* read_contents.c: checks every index and string offset in the sections whose contents the merger
+ * interprets, and the names of sections. */
 #include <inttypes.h>
 
 #include "cubin/format.h"
 #include "cubin/read.h"
 
-/* .text.F: its sh_info names F, a function that stands there. */
+/* .text.F: its sh_info must name F, a function defined in the section. */
 static bool check_text(const struct reader *reader, size_t index)
 {
     const struct cubin *cubin = reader->cubin;
@@ -18,7 +18,7 @@ static bool check_text(const struct reader *reader, size_t index)
     return true;
 }
 
-/* The fewest payload bytes of the records that the merger looks into. */
+/* Smallest valid payload of the records that the merger interprets. */
 static size_t smallest_payload(uint8_t attribute)
 {
     switch (attribute) {
@@ -64,8 +64,8 @@ static bool check_record(const struct reader *reader, size_t index,
     return true;
 }
 
-/* Records are whole; in .nv.info* and their Mercury twins (not .nv.compat, whose attributes are
- * others) their symbols are valid. */
+/* Checks that records are whole, and that their symbols are valid in .nv.info* and their Mercury
+ * twins (not in .nv.compat, which has other attributes). */
 static bool check_info(const struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];
@@ -82,7 +82,7 @@ static bool check_info(const struct reader *reader, size_t index)
     return true;
 }
 
-/* One (function symbol, symbol or string) pair of the call graph or the prototypes. */
+/* Checks one (function symbol, symbol or string) pair of the call graph or the prototypes. */
 static bool check_pair(const struct reader *reader, size_t index, size_t entry, bool has_string)
 {
     const struct cubin *cubin = reader->cubin;
@@ -147,7 +147,7 @@ static bool check_prototypes(const struct reader *reader, size_t index)
     return true;
 }
 
-/* Notes are whole, one behind the other: three words, the owner and the description, both padded to
+/* Checks that notes are whole: each has three words, the owner and the description, both padded to
  * four bytes. */
 static bool check_notes(const struct reader *reader, size_t index)
 {
@@ -198,13 +198,11 @@ bool read_check_contents(struct reader *reader)
     return true;
 }
 
-/* What sections are called follows from their type and the section they belong to (measured, ptxas
- * 12 and 13). Names decide what becomes of a section, in the merge and in the driver, so that one
- * which does not fit is damage. */
+/* A section's name follows from its type and the section that it belongs to (measured, ptxas 12 and
+ * 13). The merge and the driver treat sections by name, so a name that does not match is damage. */
 #define CODE TEXT(".text.")
 
-/* The beginning of the name of a section of that type that belongs to another. Empty when it is not
- * known. */
+/* The name prefix of a section of that type that belongs to another section. Empty if unknown. */
 static struct text prefix_of(uint32_t type)
 {
     static const char *const banks[] = {".nv.constant0", ".nv.constant1", ".nv.constant2",
@@ -226,8 +224,8 @@ static struct text prefix_of(uint32_t type)
     }
 }
 
-/* The section that `section` belongs to, of which it is known that it exists; NULL = none, or one
- * of Mercury's, which have rules of their own. */
+/* The section that `section` belongs to, known to exist; NULL = none, or a Mercury section, which
+ * has rules of its own. */
 static const struct cubin_section *owner_of(const struct cubin *cubin,
                                             const struct cubin_section *section)
 {
@@ -239,7 +237,8 @@ static const struct cubin_section *owner_of(const struct cubin *cubin,
     return &cubin->sections[section->info];
 }
 
-/* Relocations have all of their section's name, what else belongs to code the function's. */
+/* The name of a relocation section ends with its target's whole name; other sections that belong to
+ * code end with the function's name. */
 static bool is_named_after(const struct cubin_section *section, const struct cubin_section *owner)
 {
     bool is_relocation = section->type == SHT_RELA || section->type == SHT_REL;
@@ -256,8 +255,8 @@ static bool is_named_after(const struct cubin_section *section, const struct cub
     return text_skip(&name, prefix) && text_equal(name, end);
 }
 
-/* nvlink calls a section of code as its function is called. In linked code, functions may have got
- * other names. */
+/* nvlink names a code section after its function. In linked code, functions may have been renamed.
+ */
 static bool check_code(const struct reader *reader, size_t index)
 {
     const struct cubin *cubin = reader->cubin;
@@ -277,7 +276,7 @@ static bool check_code(const struct reader *reader, size_t index)
                         READ_SECTION_ARG(reader, index), TEXT_ARG(cubin->symbols[function].name));
 }
 
-/* nvlink goes by the name. */
+/* nvlink determines the kind of a section by its name. */
 static bool check_type(const struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];

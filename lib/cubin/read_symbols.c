@@ -49,7 +49,7 @@ static bool is_alignment(uint64_t value)
 
 #define SYMBOL "symbol %zu (%.*s)"
 
-/* Checks a symbol that a section defines: its bytes lie there. */
+/* Checks that a symbol defined in a section lies within it. */
 static bool check_definition(const struct reader *reader, size_t index)
 {
     const struct cubin_symbol *symbol = &reader->cubin->symbols[index];
@@ -57,12 +57,12 @@ static bool check_definition(const struct reader *reader, size_t index)
 
     if (symbol->type == STT_SECTION)
         return true;
-    /* The link writes the frames of functions anew, without those that are gone. */
+    /* The link rewrites .debug_frame without the frames of removed functions. */
     if (text_equal(section->name, TEXT(".debug_frame")))
         return read_damaged(reader, SYMBOL " stands in " READ_SECTION ", where none can", index,
                             TEXT_ARG(symbol->name), READ_SECTION_ARG(reader, symbol->section));
     if (section->type == SHT_CUDA_SHARED || section->type == SHT_CUDA_RESERVED_SHARED) {
-        /* Before the link a shared object has an alignment and no place (measured). */
+        /* Before the link a shared object's value is its alignment (measured). */
         if (!is_alignment(symbol->value))
             return read_damaged(reader, SYMBOL " has alignment %" PRIu64, index,
                                 TEXT_ARG(symbol->name), symbol->value);
@@ -73,8 +73,7 @@ static bool check_definition(const struct reader *reader, size_t index)
                                 READ_SECTION_ARG(reader, symbol->section), section->size);
         return true;
     }
-    /* nvlink -g leaves dynamic shared arrays, which have no size, behind the end of their section.
-     */
+    /* nvlink -g leaves dynamic shared arrays, which have no size, past the end of their section. */
     if (section->has_no_bytes && symbol->size == 0)
         return true;
     if (symbol->value > section->size || symbol->size > section->size - symbol->value)
@@ -117,7 +116,7 @@ static bool check_symbol(const struct reader *reader, size_t index)
     }
 }
 
-/* The section of a symbol: indices that do not fit into it stand in a table of their own. */
+/* The section of a symbol. Indices that do not fit into st_shndx are in SHT_SYMTAB_SHNDX. */
 static uint32_t section_of(const struct reader *reader, size_t index, uint16_t section)
 {
     Elf32_Word extended;
@@ -199,7 +198,7 @@ static bool find_symbol_tables(struct reader *reader)
     return true;
 }
 
-/* Finds the table of section indices that do not fit into symbols, if there is one. */
+/* Finds SHT_SYMTAB_SHNDX, if there is one. */
 static void find_indices(struct reader *reader)
 {
     const struct cubin *cubin = reader->cubin;
@@ -209,8 +208,7 @@ static void find_indices(struct reader *reader)
             reader->indices = cubin->sections[i].data;
 }
 
-/* Gets memory for all symbols and relocations at once. Nothing is decoded that the file does not
- * hold. */
+/* Allocates all symbols and relocations at once. Their numbers are bounded by the file's size. */
 static void reserve(struct cubin *cubin)
 {
     size_t relocations = 0;
@@ -258,7 +256,7 @@ bool read_symbols(struct reader *reader)
     return true;
 }
 
-/* Checks what relocation section `index` says about itself and its target. */
+/* Checks the header of relocation section `index` and its target. */
 static bool check_relocation_section(const struct reader *reader, size_t index)
 {
     const struct cubin *cubin = reader->cubin;
