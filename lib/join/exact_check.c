@@ -1,9 +1,9 @@
 /* exact_check.c: the check that makes an exact split safe.
  *
  * A kernel's code has offsets in banks 3 and 4 in it, and relocations of the program's variables.
- * They are those of the whole program only if every chunk has the same variables at the same
- * places: so what chunks share must be identical in all of them, and complete. Bank 4 may be a
- * beginning of the longest one. */
+ * These match the whole program's only if every chunk has the same variables at the same places, so
+ * the shared sections and symbols must be identical and complete in all chunks. Bank 4 may be a
+ * prefix of the longest one. */
 #include <string.h>
 
 #include "join/exact_plan.h"
@@ -21,7 +21,7 @@ static bool is_bank4_relocation(struct text name)
            text_equal(name, TEXT(".nv.merc.rela.nv.constant.pic"));
 }
 
-/* What all chunks must have. */
+/* Classes of sections that all chunks must have. */
 static bool is_shared_class(unsigned class)
 {
     return class == EXACT_NOTES || class == EXACT_ACTION || class == EXACT_CONSTANTS ||
@@ -31,11 +31,11 @@ static bool is_shared_class(unsigned class)
 
 static uint64_t bank4_size(const struct exact_input *input)
 {
-    /* The null section, which has no bytes, where there is none. */
+    /* If there is no bank 4, this is the null section, whose size is 0. */
     return input->cubin.sections[exact_section_named(input, TEXT(".nv.constant4"))].size;
 }
 
-/* Of those that are equally long, the base. */
+/* Prefers the base among chunks with an equally long bank 4. */
 static struct exact_input *find_longest(const struct exact *join)
 {
     struct exact_input *longest = join->base;
@@ -46,7 +46,7 @@ static struct exact_input *find_longest(const struct exact *join)
     return longest;
 }
 
-/* The sections of bank 4 are those of the chunk that has all of it. */
+/* Takes the sections of bank 4 from the chunk that has all of it. */
 static void take_longest(struct exact *join)
 {
     struct exact_input *input = find_longest(join);
@@ -102,7 +102,8 @@ Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela reco
     return record;
 }
 
-/* Lists have falling offsets, so that a beginning of a table is the end of its list. */
+/* Relocations stand in descending order of offset, so those of a table's prefix are the end of its
+ * list. */
 static bool check_relocations(struct exact *join, const struct exact_input *input, uint32_t index,
                               const struct exact_item *item)
 {
@@ -172,7 +173,7 @@ static bool check_section(struct exact *join, uint32_t out)
     return true;
 }
 
-/* Whether all chunks must have the symbol: it names a place in the program's data. */
+/* Whether the symbol names a place in the program's data, which all chunks must have. */
 static bool is_variable(const struct exact_input *input, const struct cubin_symbol *symbol)
 {
     unsigned class;

@@ -1,12 +1,12 @@
-/* exact_contents.c: what of a chunk's sections is not copied as it is: the records that all kernels
- * have in one section, and numbers of symbols and sections, which are others in the result. */
+/* exact_contents.c: the contents that are not copied unchanged: sections with records of all
+ * kernels, and indices of symbols and sections, which differ in the result. */
 #include <string.h>
 
 #include "base/search.h"
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 
-/* A copy of the section's contents, for changes. */
+/* A writable copy of the section's contents. */
 static uint8_t *own_data(struct exact *join, uint32_t out)
 {
     struct image_section *section = &join->image.sections[out];
@@ -43,7 +43,7 @@ void exact_sort_by_row(struct exact_list *list)
     SORT(list->items, list->count, compare_rows);
 }
 
-/* Lists the records that all kernels have in one section of a chunk. */
+/* Lists the records of a chunk's section that has records of all kernels. */
 static void list_records(struct exact *join, struct exact_input *input, uint32_t index,
                          struct exact_list *kernels, struct exact_list *stacks)
 {
@@ -80,8 +80,8 @@ static void reverse(struct exact_list *list)
     }
 }
 
-/* Measured: records were put in front of each other as kernels were compiled; those of stack sizes
- * follow in the order of the symbols, of which weak ones are the first. */
+/* Measured: each record is put in front of the earlier ones as kernels are compiled; records of
+ * stack sizes follow in the order of the symbols, weak ones first. */
 static bool fill_info(struct exact *join, uint32_t out)
 {
     struct exact_list *kernels = exact_lists(join), *stacks = exact_lists(join);
@@ -105,14 +105,14 @@ static bool fill_info(struct exact *join, uint32_t out)
     return true;
 }
 
-/* In two of the parts the second number is a symbol, in the others a string's place. */
+/* In two of the parts the second word is a symbol, in the others the offset of a string. */
 static bool has_strings(int part)
 {
     return part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
 }
 
-/* A kernel that calls through pointers has to be in one chunk with all functions that they may
- * name, so that no more than one chunk knows of any. */
+/* A kernel that calls through pointers must be in one chunk with all functions that they may point
+ * to, so that at most one chunk has indirect calls. */
 static bool check_indirect(struct exact *join, uint32_t out, struct exact_list *const *lists)
 {
     size_t found = 0;
@@ -192,14 +192,14 @@ static bool fill_callgraph(struct exact *join, uint32_t out)
     return true;
 }
 
-/* Measured: bits that all kernels must have stand in eight bytes. */
+/* Measured: eight bytes are bit sets; the program has the bits that all kernels have. */
 static void common_bits(uint8_t *bits, struct bytes other)
 {
     for (size_t i = 0; i < other.size; i++)
         bits[i] &= other.data[i];
 }
 
-/* Attributes of the program as such: each the most of what the chunks say. */
+/* Attributes of the program: the largest value of any chunk. */
 static bool fill_compat(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
@@ -277,7 +277,7 @@ static bool fill_relocations(struct exact *join, uint32_t out)
     return true;
 }
 
-/* The first word of Mercury's code is the number of the code's section. */
+/* The first word of the twin of code is the index of the code section. */
 static bool fill_mercury_code(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
@@ -294,7 +294,7 @@ static bool fill_mercury_code(struct exact *join, uint32_t out)
     return true;
 }
 
-/* Pairs of a function and the place of its prototype among the strings. */
+/* Pairs of a function and the offset of its prototype in .strtab. */
 static bool fill_prototypes(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
@@ -350,7 +350,7 @@ static bool fill_debug(struct exact *join, uint32_t out)
            exact_fill_ptx(join, out);
 }
 
-/* Twins that are equal stand once, also where those of a chunk were not, or were. */
+/* A twin that equals its plain section shares its bytes, whether or not it did in each chunk. */
 static bool fill_debug_twin(struct exact *join, uint32_t out)
 {
     struct image_section *section = &join->image.sections[out];
@@ -393,7 +393,7 @@ static bool fill(struct exact *join, uint32_t out)
         return fill_debug_twin(join, out);
     case EXACT_RELOCATIONS:
     case EXACT_MERCURY_RELOCATIONS:
-        /* Those of frames and lines are filled with them. */
+        /* Relocations of frames and line tables are filled together with their sections. */
         return (is_common && (exact_is_frames(name) || exact_is_lines(name))) ||
                fill_relocations(join, out);
     case EXACT_MERCURY_CODE:

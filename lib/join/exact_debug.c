@@ -1,13 +1,13 @@
 /* exact_debug.c: frames, and the line tables that programs with -lineinfo have.
  *
- * In .debug_frame each function has a CIE of its own with its FDE behind it (cubin/frames.h).
+ * In .debug_frame each function has its own CIE followed by its FDE (cubin/frames.h).
  *
  * .debug_line and .nv_debug_line_sass are a header and a sequence for each kernel, which begins
- * with the kernel's address. The header of .debug_line ends with a word more where a kernel has
- * code of a function that was inlined (measured on ptxas 13.0). The line numbers of
- * .nv_debug_line_sass are those of the PTX, and .nv_debug_ptx_txt is the PTX, without comments and
- * directives, each line ended by a NUL. All chunks' texts have their lines where the program's has
- * them, and empty lines in place of what they have not. */
+ * with the kernel's address. The header of .debug_line has one more word at its end if a kernel has
+ * code of an inlined function (measured on ptxas 13.0). The line numbers of .nv_debug_line_sass are
+ * those of the PTX, and .nv_debug_ptx_txt is the PTX, without comments and directives, each line
+ * ended by a NUL. Each chunk's text has its lines at the program's line numbers, and empty lines in
+ * place of those that it lacks. */
 #include <string.h>
 
 #include "base/little.h"
@@ -42,7 +42,7 @@ struct exact_frame {
     uint64_t fde;
     uint64_t end;
     uint64_t out;   /* where it begins in the result */
-    uint32_t owner; /* of its code, once a relocation has told */
+    uint32_t owner; /* owner of the code, known once its relocation is read */
     struct text name;
     uint64_t place;
 };
@@ -70,7 +70,7 @@ static struct exact_frame *find_frame(const struct exact_input *input, uint64_t 
     return found < input->frame_count ? &input->frames[found] : NULL;
 }
 
-/* Whose each entry is: the function's at the place of its code. */
+/* Finds the owner of each entry by the code that it describes. */
 static bool own_frames(struct exact *join, struct exact_input *input, uint32_t index)
 {
     const struct cubin_section *section = &input->cubin.sections[index];
@@ -94,7 +94,7 @@ static bool own_frames(struct exact *join, struct exact_input *input, uint32_t i
     return true;
 }
 
-/* Names an entry, or a place in it, in all chunks. */
+/* A key for an entry, or an offset in it, that is the same in all chunks. */
 static struct text frame_key(struct exact *join, const struct exact_frame *frame, uint64_t offset)
 {
     return text_of(arena_printf(&join->arena, "%.*s+%llu %llu", TEXT_ARG(frame->name),
@@ -118,7 +118,7 @@ static bool list_frames(struct exact *join, struct exact_input *input, uint32_t 
     return true;
 }
 
-/* Records stand in reverse order. */
+/* Relocations stand in reverse order. */
 static void list_relocations(struct exact *join, struct exact_input *input, uint32_t index,
                              struct exact_list *list)
 {
@@ -194,7 +194,7 @@ bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations
     return true;
 }
 
-#define HEADER_LENGTH  6u  /* where a table's header says how long the rest of it is */
+#define HEADER_LENGTH  6u  /* offset in the header of the length of the rest of it */
 #define HEADER_LEAST   10u /* bytes up to there */
 #define ADDRESS_OPCODE 3u  /* bytes in front of a sequence's address */
 #define ADDRESS_SIZE   8u
@@ -205,7 +205,7 @@ static struct bytes data_of(const struct exact *join, const struct exact_input *
     return input->cubin.sections[exact_section_of(join, input, out)].data;
 }
 
-/* The bytes of a table's header; 0 where it has none. */
+/* Size in bytes of a table's header; 0 = it has none. */
 static size_t header_size(struct bytes data)
 {
     size_t size =
@@ -232,7 +232,7 @@ struct exact_input *exact_find_header(const struct exact *join, struct text name
     return found;
 }
 
-/* Whether the chunk's table is one unit with the program's header. */
+/* Checks that the chunk's table is one unit and has the program's header. */
 static bool check_header(struct exact *join, const struct exact_input *input, uint32_t out,
                          struct bytes whole)
 {
@@ -254,13 +254,14 @@ static bool check_header(struct exact *join, const struct exact_input *input, ui
 struct lines {
     const struct exact_input *input;
     struct bytes data;
-    const struct cubin_section *records; /* of relocations; the null section where it has none */
-    size_t count;                        /* of them, and of sequences */
-    bool is_falling;                     /* the last sequence's record is the first */
+    const struct cubin_section *records; /* of relocations; the null section if it has none */
+    size_t count;                        /* number of relocations, and of sequences */
+    bool is_falling;                     /* relocations stand in reverse order of the sequences */
 };
 
-/* From sm_90 on final code's sequences stand in the order of their symbols, and the records as they
- * do; others in the order of compilation, and the records the other way round (measured). */
+/* From sm_90 on the sequences of final code stand in the order of their symbols, and so do their
+ * relocations; others stand in the order of compilation, and their relocations in reverse
+ * (measured). */
 static bool is_by_row(struct text relocations)
 {
     return text_starts(relocations, TEXT(".rela"));
@@ -323,7 +324,7 @@ static bool list_sequences(struct exact *join, struct exact_input *input, uint32
     return true;
 }
 
-/* Appends the sequence to `data`. Its record, in the result. */
+/* Appends the sequence to `data` and returns its relocation for the result. */
 static Elf64_Rela put_sequence(const struct lines *lines, size_t sequence, struct buffer *data)
 {
     Elf64_Rela record = exact_map_relocation(lines->input, record_of(lines, sequence));
@@ -379,7 +380,7 @@ bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations)
     return true;
 }
 
-/* Takes the next line off; an empty one at the end. */
+/* Takes the next line off the front; empty at the end. */
 static struct text next_line(struct bytes *rest)
 {
     const uint8_t *end = rest->size ? memchr(rest->data, 0, rest->size) : NULL;
@@ -389,12 +390,12 @@ static struct text next_line(struct bytes *rest)
     return line;
 }
 
-/* A line is that of the chunks that have it. The assembler drops empty ones at the end. */
+/* Takes each line from the chunks that have it. The assembler drops trailing empty lines. */
 bool exact_fill_ptx(struct exact *join, uint32_t out)
 {
     struct bytes *rests = arena_alloc(&join->arena, join->count, sizeof *rests);
     struct buffer *data = &join->scratch;
-    size_t end = 0; /* behind the last line that is not empty */
+    size_t end = 0; /* end of the last line that is not empty */
     bool ok = true;
 
     for (size_t i = 0; i < join->count; i++)

@@ -1,9 +1,9 @@
 /* exact_join.c: the steps of an exact join, in order; the first reads the chunks' cubins and finds
  * which kernel each section and symbol belongs to.
  *
- * In a whole program's cubin everything is either a kernel's, which its section's name says, or the
- * program's. What cubin_read() has checked is not checked again: sections' indices, records, the
- * call graph; Mercury's relocations are not among it. */
+ * In a whole program's cubin everything belongs either to a kernel, which the section's name tells,
+ * or to the program. Checks of cubin_read() (indices of sections, records, the call graph) are not
+ * repeated; Mercury's relocations are not among these. */
 #include "join/exact_join.h"
 
 #include "base/context.h"
@@ -38,7 +38,7 @@ unsigned exact_sm(const struct exact *join)
     return CUBIN_FLAGS_SM(join->inputs[0].cubin.flags);
 }
 
-/* Kernels are numbered as they are compiled: the last of the text first. */
+/* Numbers kernels in the order of compilation: the last of the text first. */
 static bool number_kernels(struct exact *join)
 {
     const struct exact_join_request *request = join->request;
@@ -109,7 +109,7 @@ uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_h
     return owner == TABLE_NONE ? EXACT_COMMON : owner;
 }
 
-/* The symbols that a kernel's records call external. */
+/* The symbols in a kernel's EXTERNS record. */
 static struct bytes find_externs(struct bytes records)
 {
     struct info_record record;
@@ -147,7 +147,7 @@ static bool own_sections(struct exact *join, struct exact_input *input)
     return true;
 }
 
-/* The row behind the last symbol that is made when all kernels are compiled. */
+/* The row past the last symbol that is made after all kernels are compiled. */
 static size_t find_last_made(const struct cubin *cubin)
 {
     for (size_t row = cubin->symbol_count; row-- > 0;)
@@ -157,8 +157,9 @@ static size_t find_last_made(const struct cubin *cubin)
     return cubin->symbol_count;
 }
 
-/* The row where the globals begin, and the one behind them: all others are local or weak, and those
- * behind stand for sections. A chunk whose kernels are weak may have no globals. */
+/* Finds the row where the globals begin and the row past them. All other symbols are local or weak,
+ * and those after the globals are section symbols. A chunk whose kernels are weak may have no
+ * globals. */
 static bool divide_symbols(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
@@ -248,7 +249,8 @@ static bool read_chunk(struct exact *join, struct exact_input *input)
     return own_sections(join, input) && own_symbols(join, input) && check_twins(join, input);
 }
 
-/* The kernels that close the text of the chunk that has the program's last kernel. */
+/* Finds the base: the chunk with the program's last kernel, and whether closing kernels end its
+ * text. */
 static bool find_base(struct exact *join)
 {
     for (size_t i = 0; i < join->kernel_count; i++)
@@ -326,7 +328,7 @@ static void free_join(void *argument)
     arena_free(&join->arena);
 }
 
-/* The name in *why lies in a chunk's bytes, not in what is freed here. */
+/* The name in *why points into a chunk's bytes, which outlive this call. */
 enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join_request *request,
                                    struct exact_join_difference *why)
 {

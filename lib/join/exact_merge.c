@@ -1,20 +1,20 @@
-/* exact_merge.c: joins ordered lists of the chunks to the program's.
+/* exact_merge.c: merges ordered lists of the chunks into the program's list.
  *
- * A list begins with common items; then each kernel has a run, its own items and those common ones
- * that it was the first to need; common items that are made at the end close it. A run of the
- * joined list is that of the kernel's chunk without the common items that an earlier kernel has
- * brought. Items that the program as such brings follow the first items of its first kernel, in
- * every chunk; in a chunk with closing kernels they stand in the run of the first of those. */
+ * A list begins with common items. Then each kernel has a run: its own items and the common ones
+ * that it was the first to need. Common items that are made after all kernels end the list. A run
+ * of the merged list is the run of the kernel's chunk without the common items that an earlier
+ * kernel has brought. The program's own items follow the first items of its first kernel in every
+ * chunk; in a chunk with closing kernels they stand in the run of the first closing kernel. */
 
 #include "join/exact_plan.h"
 
-/* Items behind the last kernel's: there are about a dozen (measured). */
+/* Limit for the items after the last kernel's: there are about a dozen (measured). */
 #define MOST_ENDS 100u
 
 /* One merge. */
 struct merge_run {
     struct exact *join;
-    size_t opening; /* in the base's list: behind the first closing kernel's run */
+    size_t opening; /* in the base's list: end of the first closing kernel's run */
     struct exact_list *out;
 };
 
@@ -28,7 +28,7 @@ struct exact_list *exact_lists(struct exact *join)
     return arena_zalloc(&join->arena, join->count, sizeof(struct exact_list));
 }
 
-/* The names of what is made when all kernels are compiled (measured). */
+/* Whether the name is of an item made after all kernels are compiled (measured). */
 static bool closes_list(struct text name)
 {
     static const char *const first[] = {
@@ -43,7 +43,7 @@ static bool closes_list(struct text name)
     return false;
 }
 
-/* Where the common items begin that close the list: behind the last kernel's own. */
+/* Start of the common items that end the list: after the last kernel's own. */
 static size_t find_end(const struct exact_list *list)
 {
     size_t end = list->count;
@@ -70,8 +70,8 @@ static bool find_runs(struct merge_run *merge, struct exact_input *input)
     for (; i < end; i++) {
         uint32_t next = list->items[i].owner;
 
-        /* What is made at the end belongs to no run: a kernel's own follows it (seen with
-         * relocated constants of the assembler's). */
+        /* Items that are made at the end belong to no run, although a kernel's own item may follow
+         * them (seen with relocated constants of the assembler's). */
         if (next == EXACT_COMMON && closes_list(list->items[i].key))
             return false;
         if (next == EXACT_COMMON || next == owner)
@@ -90,7 +90,7 @@ static bool find_runs(struct merge_run *merge, struct exact_input *input)
     return true;
 }
 
-/* Whether the common item is the first of its key. */
+/* Whether this is the first common item with its key. */
 static bool is_new(struct exact *join, const struct exact_item *item)
 {
     uint32_t place = (uint32_t)join->seen.count;
@@ -113,7 +113,7 @@ static void emit_range(struct merge_run *merge, const struct exact_input *input,
         emit(merge, &input->merge.list->items[i]);
 }
 
-/* Whether the kernel, of that chunk, calls the function of the driver. */
+/* Whether the kernel of that chunk calls the driver's function. */
 static bool calls(const struct exact_input *input, struct bytes externs, struct text name)
 {
     uint32_t row = table_find(&input->symbols, name);
@@ -124,8 +124,8 @@ static bool calls(const struct exact_input *input, struct bytes externs, struct 
     return false;
 }
 
-/* What the closing kernels stand for: the functions of the driver that this kernel is the first to
- * call, and what is made with the first of them. */
+/* Emits the items that the closing kernels stand for: the driver's functions that this kernel is
+ * the first to call, and the items made with the first of them. */
 static void emit_externs(struct merge_run *merge, uint32_t kernel)
 {
     struct exact *join = merge->join;
@@ -138,14 +138,14 @@ static void emit_externs(struct merge_run *merge, uint32_t kernel)
         const struct exact_item *item = &input->merge.list->items[i];
 
         if (item->owner != EXACT_COMMON && item->owner < join->kernel_count)
-            return; /* the closing kernels come first */
+            return; /* closing kernels come first */
         if (item->owner == EXACT_COMMON &&
             (!item->is_undefined || calls(input, externs, item->key)))
             emit(merge, item);
     }
 }
 
-/* What the program as such brings, which follows the first closing kernel in the base. */
+/* Emits the program's own items, which follow the first closing kernel in the base. */
 static void emit_opening(struct merge_run *merge)
 {
     const struct exact_list *list = merge->join->base->merge.list;
@@ -158,8 +158,9 @@ static void emit_opening(struct merge_run *merge)
             emit(merge, &list->items[i]);
 }
 
-/* What stands in front of the chunk's first run, once. In a list that has nothing of the chunk's
- * own, as weak kernels have no global symbols, that is what follows another chunk's kernel. */
+/* Emits the items before the chunk's first run, once. A list may have no items of the chunk's
+ * kernels (weak kernels have no global symbols); then these are the items that follow another
+ * chunk's kernel. */
 static void emit_prelude(struct merge_run *merge, struct exact_input *input)
 {
     if (!input->merge.is_started)
@@ -189,7 +190,7 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
         emit_range(merge, run.input, run.begin, run.end);
 }
 
-/* Puts the item at `place` of the list. */
+/* Inserts the item at `place` in the list. */
 static void insert(struct exact *join, struct exact_list *list, size_t place,
                    const struct exact_item *item)
 {
@@ -206,8 +207,8 @@ size_t exact_find_key(const struct exact_list *list, size_t begin, struct text k
     return begin;
 }
 
-/* What is made at the end, in the order of one chunk; what only others have follows what it follows
- * there. */
+/* Emits the items made at the end in the order of one chunk. An item that only another chunk has
+ * follows the item that it follows there. */
 static bool emit_ends(struct merge_run *merge)
 {
     struct exact *join = merge->join;

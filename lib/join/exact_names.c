@@ -1,19 +1,19 @@
 /* exact_names.c: the two string tables.
  *
- * Names stand in .shstrtab and .strtab in the order of their creation, those of sections in both,
- * also where the section was dropped again. From sm_90 on the assembler makes a section or symbol
- * under another name first and writes the final one over it, shorter, with zeros behind it; on
- * sm_90 it writes over one symbol altogether. Both are kept as they are: a name has so many zeros
- * behind it, and what was written over is an item of zeros alone (measured). */
+ * Names stand in .shstrtab and .strtab in the order of their creation, section names in both, even
+ * if the section was dropped again. From sm_90 on the assembler first makes some sections and
+ * symbols under a longer name and overwrites it with the final name and zeros; on sm_90 it
+ * overwrites one symbol's name completely. Both are reproduced: a name is followed by that many
+ * zeros, and an overwritten name is an item of zeros only (measured). */
 #include <string.h>
 
 #include "join/exact_plan.h"
 
-/* What stands in .strtab for the symbol that exact_is_erased(). */
+/* Key in .strtab of the symbol for which exact_is_erased() is true. */
 #define ERASED      TEXT("\0erased") /* no name has a NUL */
 #define ERASED_SIZE sizeof EXACT_ERASED_NAME
 
-/* Takes the next name of a table off. False at its end. */
+/* Takes the next name off the front of a table. False at the end. */
 static bool next_name(struct bytes *rest, struct text *name, size_t *zeros)
 {
     const uint8_t *end;
@@ -53,7 +53,7 @@ static struct exact_item name_item(const struct exact *join, struct exact_input 
     return item;
 }
 
-/* The class of a name behind those of the first part, which are made when the sections are. */
+/* The class of a name after the first part, whose names are made together with the sections. */
 static unsigned late_class(const struct exact_item *item)
 {
     return item->index == EXACT_NONE ? 0 : item->input->section_class[item->index];
@@ -64,8 +64,7 @@ static bool is_closing_name(struct text name)
     return text_equal(name, TEXT(".nv.prototype")) || text_equal(name, TEXT(".nv.rel.action"));
 }
 
-/* Deals one chunk's names of sections out to its list of each class: 0 for those of the first
- * part. */
+/* Divides one chunk's section names into its list of each class: 0 is the first part. */
 static bool divide_section_names(struct exact *join, struct exact_input *input,
                                  struct exact_list **lists)
 {
@@ -95,9 +94,9 @@ static bool divide_section_names(struct exact *join, struct exact_input *input,
     return true;
 }
 
-/* Closing kernels bring bank 4, and have no constants of their own. So in a list of constants'
- * names, from `begin` on, where no kernel stands in front of the bank, `name` is put in front of
- * those of the kernel that brings the bank to the program. */
+/* Closing kernels bring bank 4 and have no constants of their own. So if no kernel's name stands
+ * before bank 4's in a list of names of constants, from `begin` on, `name` is put before the names
+ * of the kernel that brings the bank to the program. */
 static void place_bank(const struct exact *join, struct exact_list *list, size_t begin,
                        struct text name)
 {
@@ -143,14 +142,14 @@ bool exact_join_section_names(struct exact *join)
     return true;
 }
 
-/* One chunk's names in front of those of global symbols, and behind. */
+/* One chunk's names before and after those of global symbols. */
 struct string_lists {
     struct exact_list *first;
     struct exact_list *constants; /* from sm_100 on: final names of constants */
     struct exact_list *parameters;
 };
 
-/* A name that is a symbol's, with its owner and row; or a section's. */
+/* An item for the name of a symbol, with its owner and row, or of a section. */
 static struct exact_item string_item(const struct exact *join, struct exact_input *input,
                                      struct text name)
 {
@@ -160,7 +159,7 @@ static struct exact_item string_item(const struct exact *join, struct exact_inpu
     if (row != TABLE_NONE) {
         item.index = row;
         item.owner = input->symbol_owner[row];
-        /* A weak kernel's own name stands here, in front of its sections'. */
+        /* A weak kernel's own name stands here, before the names of its sections. */
         item.is_head |=
             item.owner != EXACT_COMMON && table_find(&join->kernels, name) == item.owner;
     }
@@ -188,8 +187,8 @@ static void push_string(struct exact *join, struct exact_list *list, struct exac
         push_erased(join, list, item->input);
 }
 
-/* Behind the first part stand the names of the global symbols, in their order, and then the last
- * ones. */
+/* After the first part come the names of the global symbols, in their order, then the last names.
+ */
 static bool divide_strings(struct exact *join, struct exact_input *input,
                            const struct string_lists *lists)
 {

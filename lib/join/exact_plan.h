@@ -13,25 +13,25 @@
 #include "cubin/mercury.h"
 #include "join/exact_join.h"
 
-/* Who owns a section, symbol or record: a kernel, by its place in the order of compilation (0 = the
- * last of the text); from kernel_count on a closing kernel; or nobody alone. */
+/* Owner of a section, symbol or record: a kernel's place in the order of compilation (0 = the last
+ * of the text), from kernel_count on a closing kernel; or EXACT_COMMON: no single kernel. */
 #define EXACT_COMMON UINT32_MAX
 #define EXACT_NONE   UINT32_MAX
 
-/* A symbol that may have lost its name, see exact_is_erased(). */
+/* Name of a symbol that may be nameless in the result, see exact_is_erased(). */
 #define EXACT_ERASED_NAME ".nv.reservedSmem.cap"
 
 /* An entry of an ordered list. */
 struct exact_item {
-    struct text key; /* names a common item in all chunks; not used of owned ones */
+    struct text key; /* identifies a common item in all chunks; unused for owned items */
     uint32_t owner;
     struct exact_input *input; /* its chunk */
-    uint32_t index;            /* of what it stands for in its chunk */
+    uint32_t index;            /* of its section, symbol or record in its chunk */
     struct bytes data;         /* records: the bytes in the result */
-    uint32_t zeros;            /* names: so many zero bytes stand behind it, besides its own NUL */
-    uint32_t row;              /* of its symbol in the result: see exact_sort_by_row */
-    bool is_head;              /* of the names and symbols that a kernel begins with */
-    bool is_undefined;         /* a function of the driver */
+    uint32_t zeros;            /* names: number of zero bytes after its own NUL */
+    uint32_t row;              /* of its symbol in the result, see exact_sort_by_row */
+    bool is_head;              /* one of a kernel's first names and symbols */
+    bool is_undefined;         /* one of the driver's functions */
 };
 
 struct exact_list {
@@ -40,7 +40,7 @@ struct exact_list {
     size_t capacity;
 };
 
-/* Where sections stand in the file: classes in this order, each in the order of creation. */
+/* Order of sections in the file: by class in this order, then in the order of creation. */
 enum exact_class {
     EXACT_SECTION_NAMES = 1,
     EXACT_STRINGS,
@@ -75,31 +75,31 @@ struct exact_input {
     size_t chunk; /* its place in the request */
     struct bytes file;
     struct cubin cubin;
-    bool is_read; /* it is a sound cubin */
+    bool is_read; /* cubin_read() accepted it */
     struct cubin_twins twins;
-    size_t locals;              /* rows of the symbol table in front of the globals */
-    size_t globals_end;         /* row behind the globals; more local ones may follow */
+    size_t locals;              /* rows of the symbol table before the globals */
+    size_t globals_end;         /* row past the globals; more local symbols may follow */
     uint32_t *section_owner;    /* by section */
     uint8_t *section_class;     /* by section, enum exact_class */
     uint32_t *section_out;      /* by section: in the result, 0 = none */
     uint32_t *symbol_owner;     /* by row */
     uint32_t *symbol_out;       /* by row, 0 = none */
     struct text *symbol_name;   /* by row: in the result */
-    struct table symbols;       /* name -> row, sections' symbols aside */
+    struct table symbols;       /* name -> row, without section symbols */
     struct table sections;      /* name -> index */
     struct exact_frame *frames; /* of the frame section that is being joined */
     size_t frame_count;
     struct {
         const struct exact_list *list;
-        size_t first;    /* where the first run begins */
-        size_t last;     /* where the last run ends */
-        bool is_started; /* what stands in front of the first run is there */
+        size_t first;    /* start of the first run */
+        size_t last;     /* end of the last run */
+        bool is_started; /* the items before the first run were emitted */
     } merge;             /* of the list that is being joined: scratch of exact_merge */
 };
 
 /* A kernel's run in the list of its chunk that is being joined. */
 struct exact_run {
-    const struct exact_input *input; /* NULL = it has no entry there */
+    const struct exact_input *input; /* NULL = it has no items there */
     size_t begin;
     size_t end;
 };
@@ -111,50 +111,50 @@ struct exact {
     enum exact_join_outcome outcome;
     struct exact_input *inputs;
     size_t count;
-    struct table kernels;       /* name -> place in the order of compilation; closing ones behind */
-    size_t kernel_count;        /* without closing kernels */
-    size_t owner_count;         /* with them */
+    struct table kernels; /* name -> place in the order of compilation; closing kernels come last */
+    size_t kernel_count;  /* without closing kernels */
+    size_t owner_count;   /* with them */
     struct exact_input **home;  /* by kernel: its chunk */
-    struct bytes *externs;      /* by kernel: words, rows of the symbols that it calls outside */
-    struct exact_input *base;   /* the chunk of kernel 0, which the program's own things follow */
+    struct bytes *externs;      /* by kernel: words: rows of its external symbols */
+    struct exact_input *base;   /* the chunk of kernel 0, whose items the program's own follow */
     bool is_closed;             /* it has closing kernels */
     struct exact_run *runs;     /* by kernel: scratch of exact_merge */
-    struct table seen;          /* the same */
+    struct table seen;          /* scratch of exact_merge */
     struct buffer scratch;      /* contents of a section while they are made; see exact_take_data */
-    struct exact_input *erased; /* that has the unnamed symbol, see exact_is_erased(); or NULL */
-    uint32_t erased_row;        /* of the symbol */
-    struct exact_input *ends;   /* the chunk whose order goes for what is made at the end */
+    struct exact_input *erased; /* chunk with the nameless symbol, see exact_is_erased(); or NULL */
+    uint32_t erased_row;        /* of that symbol */
+    struct exact_input *ends;   /* the chunk that gives the order of items made at the end */
     struct exact_list section_names; /* all of .shstrtab */
     struct exact_list sections;      /* in the order of the file, without the null section */
     struct exact_list locals;
     struct exact_list globals;
-    struct exact_list last_locals; /* sections' symbols behind the globals, from sm_90 on */
+    struct exact_list last_locals; /* section symbols after the globals, from sm_90 on */
     struct image_strings strings;
     struct image image;
 };
 
-/* The outcome, for good: both return false. `input` is NULL where no chunk is to blame, `section`
- * an index, or 0. */
+/* Set the outcome, finally, and return false. `input` is NULL if no chunk is to blame; `section` is
+ * an index or 0. */
 bool exact_differs(struct exact *join, const struct exact_input *input, size_t section,
                    const char *what);
 bool exact_unsupported(struct exact *join, const struct exact_input *input, size_t section,
                        const char *what);
 
-/* Whether a symbol of that name is without a name in the result. On sm_90 the assembler makes a
- * symbol .nv.reservedSmem.cap where a kernel of the text has shared memory, and writes over it,
- * name and all, where one still has when dead code is gone (measured). So one chunk may have it by
- * its name where another, and the whole program, has it without. */
+/* Whether a symbol of that name is nameless in the result. On sm_90 the assembler makes a symbol
+ * .nv.reservedSmem.cap if a kernel of the text has shared memory, and overwrites it, including its
+ * name, if a kernel still has shared memory after dead code is removed (measured). So the symbol
+ * may have its name in one chunk but not in another or in the whole program. */
 bool exact_is_erased(const struct exact *join, struct text name);
 
-/* The kernel that a section's name ends with, or EXACT_COMMON. *is_head when it is one of the three
- * names that are made for each kernel at its beginning. */
+/* The kernel that a section's name ends with, or EXACT_COMMON. Sets *is_head for one of the three
+ * names that are made first for each kernel. */
 uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_head);
 
-/* Target: 75, 90, ... */
+/* SM number of the target: 75, 90, ... */
 unsigned exact_sm(const struct exact *join);
 
 /* exact_merge.c */
-/* The place of the key in the list from `begin` on; the list's end when it is not there. */
+/* The place of the key in the list from `begin` on; the list's end if it is not there. */
 size_t exact_find_key(const struct exact_list *list, size_t begin, struct text key);
 
 void exact_push(struct exact *join, struct exact_list *list, const struct exact_item *item);
@@ -167,7 +167,7 @@ bool exact_merge(struct exact *join, const struct exact_list *lists, struct exac
 /* One empty list for each chunk. */
 struct exact_list *exact_lists(struct exact *join);
 
-/* exact_names.c: joins .shstrtab and, where the symbols are joined, makes .strtab. */
+/* exact_names.c: joins .shstrtab; once the symbols are joined, makes .strtab. */
 bool exact_join_section_names(struct exact *join);
 bool exact_join_strings(struct exact *join);
 
@@ -182,20 +182,20 @@ bool exact_layout(struct exact *join);
 bool exact_join_symbols(struct exact *join);
 bool exact_write_symbols(struct exact *join);
 
-/* exact_check.c: what chunks share is the same in all of them. */
+/* exact_check.c: checks that shared contents are the same in all chunks. */
 bool exact_check_shared(struct exact *join);
 
-/* exact_contents.c: fills the sections with what is not copied. */
+/* exact_contents.c: fills the sections whose contents are not copied. */
 bool exact_fill(struct exact *join);
 
-/* exact_contents.c: for items that have their rows. */
+/* exact_contents.c: sorts items by their `row`, which must be set. */
 void exact_sort_by_row(struct exact_list *list);
 
-/* exact_contents.c: what is in join->scratch is the contents of the section `out`. */
+/* exact_contents.c: makes the bytes in join->scratch the contents of section `out`. */
 void exact_take_data(struct exact *join, uint32_t out);
 
-/* exact_check.c: an entry of a list of relocations, with or without addends; and with the number
- * that its symbol has in the result. */
+/* exact_check.c: an entry of a relocation section, with or without addends; and one with its
+ * symbol's index in the result. */
 Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry);
 Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela record);
 
@@ -205,8 +205,8 @@ bool exact_fill_frames(struct exact *join, uint32_t out, uint32_t relocations);
 bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations);
 bool exact_fill_ptx(struct exact *join, uint32_t out);
 
-/* exact_debug.c: the chunk whose header of the line table `name` is the program's; the base where
- * there is none. */
+/* exact_debug.c: the chunk whose header of line table `name` is the program's; the base if no chunk
+ * has that table. */
 struct exact_input *exact_find_header(const struct exact *join, struct text name);
 
 /* exact_debug.c: whether a section of debug information, or of its relocations, is filled as a line
@@ -214,10 +214,10 @@ struct exact_input *exact_find_header(const struct exact *join, struct text name
 bool exact_is_lines(struct text name);
 bool exact_is_frames(struct text name);
 
-/* Index of a chunk's section by its name, or that the section `out` of the result stands for; 0 =
- * none. */
+/* Index of a chunk's section by its name, or of the one that section `out` of the result stands
+ * for; 0 = none. */
 uint32_t exact_section_named(const struct exact_input *input, struct text name);
 uint32_t exact_section_of(const struct exact *join, const struct exact_input *input, uint32_t out);
 
-/* The place of a name in .strtab; 0 = none. */
+/* The offset of a name in .strtab; 0 = none. */
 uint32_t exact_string(const struct exact *join, struct text name);

@@ -4,7 +4,7 @@
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 
-/* Of sections of Mercury's. */
+/* The class of a Mercury section. */
 static unsigned mercury_class(const struct cubin_section *section)
 {
     switch (section->type) {
@@ -25,7 +25,7 @@ static unsigned mercury_class(const struct cubin_section *section)
     }
 }
 
-/* Of sections that are loaded. */
+/* The class of a loaded section. */
 static unsigned loaded_class(const struct exact *join, const struct cubin_section *section)
 {
     if (section->has_no_bytes)
@@ -39,7 +39,7 @@ static unsigned loaded_class(const struct exact *join, const struct cubin_sectio
     return EXACT_CONSTANTS;
 }
 
-/* Of debug sections. */
+/* Whether a debug section is known. */
 static bool is_known(const struct exact *join, struct text name)
 {
     return exact_is_frames(name) ||
@@ -48,7 +48,7 @@ static bool is_known(const struct exact *join, struct text name)
              text_equal(name, TEXT(".nv_debug_ptx_txt"))));
 }
 
-/* 0 for what is not known. */
+/* The class of a section; 0 = not known. */
 static unsigned class_of(const struct exact *join, const struct cubin_section *section,
                          uint32_t owner)
 {
@@ -85,8 +85,8 @@ static unsigned class_of(const struct exact *join, const struct cubin_section *s
     }
 }
 
-/* The first three stand where the join looks for them (there are three, as there is a symbol
- * table), and the order is that of the classes and, in each, of the names. */
+/* The first three sections must be where the join expects them (there are three, since there is a
+ * symbol table), and the others in order of their classes and, within a class, of their names. */
 bool exact_classify(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
@@ -109,7 +109,7 @@ bool exact_classify(struct exact *join, struct exact_input *input)
     return true;
 }
 
-/* The same section in another chunk, where this one has only its name. */
+/* Finds the section in another chunk if this one has only its name. */
 static bool find_section(const struct exact *join, struct exact_item *item)
 {
     if (item->owner != EXACT_COMMON)
@@ -125,8 +125,8 @@ static bool find_section(const struct exact *join, struct exact_item *item)
     return item->index != EXACT_NONE;
 }
 
-/* The earlier section of the result that has the same bytes, where they stand once (measured: twins
- * of data), or 0. It may have come from another chunk. */
+/* The earlier section of the result whose bytes this one shares in the file (measured: twins of
+ * data), or 0. It may have come from another chunk. */
 static uint32_t find_shared(const struct exact *join, const struct exact_item *item)
 {
     const struct exact_input *input = item->input;
@@ -170,7 +170,7 @@ static void add_section(struct exact *join, const struct exact_item *item)
     exact_push(join, &join->sections, item);
 }
 
-/* Where a common section went that another chunk's stands for. */
+/* Maps common sections that another chunk's section represents in the result. */
 static void map_common(struct exact *join, const struct table *places)
 {
     for (size_t c = 0; c < join->count; c++) {
@@ -214,7 +214,7 @@ bool exact_join_sections(struct exact *join)
     return true;
 }
 
-/* What a section refers to, in the result. */
+/* Maps the section and symbol indices in a section header to the result's. */
 static bool map_header(struct exact *join, size_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
@@ -240,7 +240,7 @@ static bool map_header(struct exact *join, size_t out)
     return true;
 }
 
-/* No section of a chunk got lost, but those of closing kernels. */
+/* Checks that every section of a chunk is in the result, except those of closing kernels. */
 static bool check_all_placed(struct exact *join)
 {
     for (size_t c = 0; c < join->count; c++) {
@@ -256,7 +256,7 @@ static bool check_all_placed(struct exact *join)
     return true;
 }
 
-/* Section names, and e_flags, which name the section of a note. */
+/* Sets section names, and e_flags, which name a note's section. */
 bool exact_finish_headers(struct exact *join)
 {
     struct image *image = &join->image;
@@ -284,21 +284,21 @@ bool exact_finish_headers(struct exact *join)
     return true;
 }
 
-/* Where sections stand in the file: one behind the other, aligned, as nvlink does, but for two
- * gaps: from sm_90 on the assembler makes room for names that it then drops or shortens (measured;
- * what the numbers are made of is not known for all). So the gaps of each chunk are checked, and so
- * is the place of each section: a chunk that the rules do not give is not joined. */
+/* Sections stand in the file one after the other, aligned, as nvlink lays them out, except for two
+ * gaps: from sm_90 on the assembler reserves room for names that it then drops or shortens
+ * (measured; the origin of some of the numbers is not known). So the gaps of each chunk and the
+ * place of each section are checked: a chunk that does not follow the rules is not joined. */
 
 /* What the two gaps depend on. */
 struct gaps {
-    uint64_t codes; /* what the names of Mercury's code, on sm_90, would take */
-    /* What old names of constants have more than the new, and their relocations'. */
+    uint64_t codes; /* bytes that the names of Mercury's code would take on sm_90 */
+    /* Bytes by which old names of constants, and of their relocations, are longer than the new. */
     uint64_t renamed;
     bool has_mercury;
-    bool is_builtin; /* the built-in assembler leaves none */
+    bool is_builtin; /* the built-in assembler leaves no gaps */
 };
 
-/* What the sections of a bank are called at first: nothing for those that keep their name. */
+/* Length of the first name of a bank's sections; 0 for those that keep their name. */
 static size_t old_bank_name(struct text name)
 {
     static const char *const old[3] = {".nv.constant.optimizer", ".nv.constant.user",
@@ -339,7 +339,7 @@ static void find_gaps(const struct exact *join, const struct gaps *gaps, uint64_
         sizes[1] = gaps->renamed;
 }
 
-/* Whether a chunk's sections stand where the rules place them. */
+/* Checks that a chunk's sections stand where the rules place them. */
 static bool check_chunk(struct exact *join, const struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
@@ -361,7 +361,7 @@ static bool check_chunk(struct exact *join, const struct exact_input *input)
             continue;
         }
         if (section->size > 0 && section->data.data != input->file.data + place) {
-            /* A twin that stands in the place of what it is the twin of. */
+            /* A twin that shares the bytes of its plain section. */
             if (input->section_class[i] >= EXACT_MERCURY_CODE &&
                 input->section_owner[i] == EXACT_COMMON &&
                 section->data.data < input->file.data + position)

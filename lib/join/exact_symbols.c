@@ -7,7 +7,7 @@
 
 #define INTERNAL TEXT("$__internal_")
 
-/* The key of what exact_is_erased(). */
+/* Key of the symbol for which exact_is_erased() is true. */
 #define UNNAMED TEXT("\0unnamed") /* no name has a NUL */
 
 static bool is_kernel_symbol(const struct exact *join, const struct cubin_symbol *symbol,
@@ -57,7 +57,8 @@ static bool merge_part(struct exact *join, unsigned part, struct exact_list *out
     return exact_merge(join, lists, out);
 }
 
-/* A name "$__internal_NUMBER_..." of the assembler's own functions, which it counts. */
+/* Parses a name "$__internal_NUMBER_..." of one of the assembler's own functions, which it numbers.
+ */
 static bool internal_number(struct text name, uint64_t *number, struct text *rest)
 {
     *rest = name;
@@ -65,8 +66,8 @@ static bool internal_number(struct text name, uint64_t *number, struct text *res
            text_starts(*rest, TEXT("_"));
 }
 
-/* Counts the assembler's functions of one section, which stand together from item *i on, anew from
- * *next on. */
+/* Renumbers the assembler's functions of one section, which are adjacent from item *i on, starting
+ * with *next. */
 static bool renumber(struct exact *join, size_t *i, uint64_t *next)
 {
     const struct exact_list *list = &join->locals;
@@ -134,7 +135,7 @@ static void number_symbols(struct exact *join, const struct exact_list *list, ui
     }
 }
 
-/* Common symbols of chunks that were not the first to have them. */
+/* Maps common symbols of chunks that were not the first to have them. */
 static void map_common(struct exact *join)
 {
     for (size_t c = 0; c < join->count; c++) {
@@ -169,7 +170,7 @@ bool exact_join_symbols(struct exact *join)
     return true;
 }
 
-/* A chunk's section in a symbol of the result. */
+/* Maps st_shndx of a chunk's symbol to the result. */
 static uint16_t map_section(const struct exact_input *input, uint16_t section)
 {
     return section < input->cubin.section_count ? (uint16_t)input->section_out[section] : section;
@@ -197,7 +198,7 @@ static void write_rows(struct exact *join, const struct exact_list *list, Elf64_
     }
 }
 
-/* Writes section `out`: the twins' table has no row for the symbols behind the globals. */
+/* Writes section `out`. Mercury's table has no rows for the symbols after the globals. */
 static void write_table(struct exact *join, uint32_t out, bool is_twin)
 {
     size_t locals = 1 + join->locals.count;
@@ -212,7 +213,7 @@ static void write_table(struct exact *join, uint32_t out, bool is_twin)
         write_rows(join, &join->last_locals, rows, false);
     section->data = rows;
     section->size = count * sizeof *rows;
-    /* The row behind the last local one, measured. */
+    /* Measured: the row past the last local symbol. */
     section->info = (uint32_t)(last > 0 ? count : locals);
 }
 

@@ -24,7 +24,7 @@ static bool check_inputs(const struct cubin *const *cubins, size_t count)
     return ok;
 }
 
-/* e_flags name the section of the note .note.nv.cuinfo. */
+/* e_flags hold the section index of .note.nv.cuinfo. */
 static void set_flags(struct cubin *joined)
 {
     uint32_t note = cubin_section_find(joined, TEXT(".note.nv.cuinfo"));
@@ -39,7 +39,7 @@ static bool run(struct join *join)
         return false;
     join_fold(join);
     join_order(join);
-    /* From here on it is known which functions are kept, and where they stand. */
+    /* From here on it is known which functions are kept, and their order. */
     join_unite_sections(join);
     join_gather_relocations(join);
     join_gather_graph(join);

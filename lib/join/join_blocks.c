@@ -1,8 +1,8 @@
-/* join_blocks.c: cutting a section that all functions share into pieces that can move alone.
+/* join_blocks.c: cuts a section that all functions share into blocks that can move independently.
  *
  * Data sections are cut into objects (those that overlap stay together), .debug_frame into the pair
- * of entries that describes one function, .debug_line into units where each is of one function, as
- * the built-in assembler makes them. A section that does not look as expected is not cut. */
+ * of entries that describes one function, .debug_line into units if each is of one function, as the
+ * built-in assembler makes them. A section that is not made as expected is not cut. */
 #include "join/join_plan.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "base/search.h"
 #include "cubin/frames.h"
 
-/* What an object that is in no list may need; more only where its place shows more. */
+/* Alignment of an object that the splitter does not list, unless its place shows a larger one. */
 #define USUAL_ALIGNMENT 16u
 
 struct object {
@@ -48,8 +48,8 @@ static struct object *find_objects(struct join *join, const struct join_section 
     return objects;
 }
 
-/* The alignment of an object: listed, or the most that its place can be due to. The latter depends
- * on what stood before the object in its chunk, unless it is small; hence at least the usual one.
+/* The alignment of an object: the listed one, or the largest that its offset allows. A small such
+ * alignment may be due to the objects before it in its chunk; hence at least the usual alignment.
  */
 static uint64_t alignment_of(const struct join *join, const struct join_entity *entity,
                              uint64_t offset, uint64_t section_alignment)
@@ -63,7 +63,7 @@ static uint64_t alignment_of(const struct join *join, const struct join_entity *
     return alignment < USUAL_ALIGNMENT ? USUAL_ALIGNMENT : alignment;
 }
 
-/* Appends a block to those of a section, which has room for it. */
+/* Appends a block to a section's blocks, which have room for it. */
 static struct join_block *add_block(struct join_section *section, uint64_t offset, uint64_t size)
 {
     struct join_block *block = &section->blocks[section->block_count++];
@@ -78,8 +78,8 @@ static bool sorts_before(uint32_t rank, uint64_t order, const struct join_block 
     return rank < block->rank || (rank == block->rank && order < block->order);
 }
 
-/* Takes one object into a block: the block is kept, and sorted, for the sake of the objects in it
- * whose definition is kept. */
+/* Takes an object into a block. Objects whose definition is kept decide whether the block is kept,
+ * and its place in the order. */
 static void add_object(const struct join *join, struct join_block *block,
                        const struct object *object)
 {
@@ -103,7 +103,7 @@ static void add_object(const struct join *join, struct join_block *block,
         block->alignment = alignment;
 }
 
-/* True when the bytes between blocks are padding. */
+/* True if the bytes between blocks are padding. */
 static bool gaps_are_zero(struct bytes data, const struct join_block *blocks, size_t count)
 {
     uint64_t at = 0;
@@ -141,7 +141,7 @@ static bool cut_objects(struct join *join, struct join_section *section)
            gaps_are_zero(section->source->data, section->blocks, section->block_count);
 }
 
-/* The field of a frame description that holds its function, and the symbol there. */
+/* A 64-bit field that holds a symbol's address, and that symbol. */
 struct field {
     uint64_t offset;
     uint32_t symbol;
@@ -177,7 +177,7 @@ static struct field *find_fields(struct join *join, const struct join_section *s
     return fields;
 }
 
-/* Fills in what a block is for: the function whose address `field` holds. */
+/* Gives a block the function whose address `field` holds. */
 static bool name_block(struct join_block *block, const struct field *field)
 {
     const struct join_input *input = block->section->input;
@@ -209,7 +209,7 @@ static bool cut_frames(struct join *join, struct join_section *section)
         if (!frames_next(data, &at, &frame))
             return false;
         block = add_block(section, frame.begin, frame.end - frame.begin);
-        /* The function's address stands behind the reference to the CIE. */
+        /* The function's address follows the reference to the CIE. */
         key.offset = frame.fde + FRAMES_ADDRESS;
         if (count == 0 ||
             !name_block(block, bsearch(&key, fields, count, sizeof *fields, by_field)))
@@ -218,7 +218,8 @@ static bool cut_frames(struct join *join, struct join_section *section)
     return true;
 }
 
-/* A unit of 32-bit DWARF: its length, then that many bytes, with one address in them. */
+/* Cuts a line table into units of 32-bit DWARF: a length, then that many bytes with one address in
+ * them. */
 static bool cut_lines(struct join *join, struct join_section *section)
 {
     struct bytes data = section->source->data;
@@ -287,7 +288,7 @@ const struct join_block *join_blocks_at(const struct join_section *section, uint
     const struct join_block *blocks = section->blocks;
     size_t low = SEARCH_FIRST_NOT(section->block_count, at, blocks[at].offset <= offset);
 
-    /* An object's end belongs to it: code may form the address behind an array. */
+    /* An object's end belongs to it: code may form the address past an array. */
     if (low == 0 || offset - blocks[low - 1].offset > blocks[low - 1].size)
         return NULL;
     return &blocks[low - 1];

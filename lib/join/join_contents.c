@@ -1,10 +1,11 @@
-/* join_contents.c: the joined sections that name symbols: info records, call graph, prototypes. */
+/* join_contents.c: contents of the joined sections that name symbols: info records, call graph,
+ * prototypes. */
 #include "join/join_plan.h"
 
 #include "base/context.h"
 #include "cubin/image.h"
 
-/* Hands the bytes in join->scratch to a joined section. */
+/* Makes the bytes in join->scratch the data of a joined section. */
 static void set_data(struct join *join, uint32_t section)
 {
     struct buffer *buffer = &join->scratch;
@@ -15,8 +16,8 @@ static void set_data(struct join *join, uint32_t section)
     buffer->size = 0;
 }
 
-/* Appends a record with its symbols renumbered. EXTERNS loses the functions that another chunk
- * defines, and vanishes when none is left; so does a record for a symbol that was dropped. */
+/* Appends a record with its symbols renumbered. An EXTERNS record loses the functions that another
+ * chunk defines, and is dropped if none is left. Records for dropped symbols are dropped too. */
 static void add_record(struct buffer *to, const struct join *join, uint32_t cubin,
                        const struct info_record *record)
 {
@@ -67,8 +68,8 @@ static void fill_own_infos(struct join *join)
     }
 }
 
-/* Records that name no symbol, once each. Measured: ptxas gives the Mercury version only to modules
- * without a kernel, which a chunk may be when the program is not. */
+/* Adds records that name no symbol, each once. Measured: ptxas writes the Mercury version only in
+ * modules without a kernel; a chunk may be one even if the program is not. */
 static void add_module_records(struct buffer *to, const struct join *join, bool has_kernel)
 {
     struct table seen = {0};
@@ -91,7 +92,7 @@ static void add_module_records(struct buffer *to, const struct join *join, bool 
     }
 }
 
-/* What the chunks say about one sampler. */
+/* The chunks' records about one sampler. */
 struct sampler {
     struct bytes initial, unnormalized; /* records */
     uint32_t initial_cubin, unnormalized_cubin;
@@ -111,8 +112,8 @@ static void take_sampler_record(struct sampler *sampler, uint32_t cubin, struct 
     }
 }
 
-/* Records about samplers, which no chunk defines, in the order of the symbols. A chunk that only
- * declares one has a record with the default (measured on ptxas 13.0). */
+/* Adds records about samplers, which no chunk defines, in the order of the symbols. A chunk that
+ * only declares a sampler has a record with the default (measured on ptxas 13.0). */
 static void add_sampler_records(struct buffer *to, struct join *join)
 {
     struct sampler *samplers =
@@ -133,7 +134,7 @@ static void add_sampler_records(struct buffer *to, struct join *join)
     }
 }
 
-/* The module's records: those of the functions in reverse order, as ptxas has them. */
+/* Writes the module's records: the functions' in reverse order, as ptxas does. */
 static void fill_info(struct join *join)
 {
     struct buffer *buffer = &join->scratch;
@@ -168,7 +169,8 @@ static bool is_greater(const struct info_record *a, const struct info_record *b)
     return memcmp(a->payload.data, b->payload.data, a->payload.size) > 0;
 }
 
-/* What all chunks with code can be finalized by (0: there is no code), as merge/notes.c has it. */
+/* Combines CAN_FASTPATH_FINALIZE of all chunks with code (0: a chunk has no code), like
+ * merge/notes.c. */
 static void take_finalizers(struct join *join, struct info_record *best,
                             const struct info_record *record)
 {
@@ -264,8 +266,8 @@ static void fill_strings(struct join *join, const struct image_strings *strings)
     section->size = size;
 }
 
-/* Each code section names its function; the twin of code does, too, and begins with the number of
- * the code section. */
+/* Sets the function's symbol in each code section and its twin; the twin's data begins with the
+ * index of the code section. */
 static void name_functions(struct join *join)
 {
     for (size_t f = 0; f < join->function_count; f++) {

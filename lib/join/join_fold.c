@@ -1,10 +1,11 @@
-/* join_fold.c: copies of a local function become one again.
+/* join_fold.c: folds identical copies of a local function into one.
  *
  * The splitter gives each chunk its own copy of a small internal function, and the assembler adds
- * its own helpers (division) to each. Each copy is described by bytes that hold its code,
- * constants, relocations and info records, with symbols by what they stand for, and compared with
- * the first of its name. References among such functions are taken as equal at first; where a name
- * turns out to have different copies, every name that refers to it keeps its copies too. */
+ * its own helpers (division) to each. Each copy gets a description: bytes with its code, constants,
+ * relocations and info records, in which symbols are replaced by what they stand for. It is
+ * compared with the description of the first copy of its name. References among such functions are
+ * assumed to be equal at first; if copies of a name turn out to differ, every name that refers to
+ * it keeps its copies too. */
 #include "join/join_plan.h"
 
 #include "base/context.h"
@@ -17,7 +18,7 @@ struct group {
     bool differs;
 };
 
-/* Copies of a group refer to copies of another, which has this edge in its list. */
+/* Copies of `user` refer to copies of the group that has this edge in its list. */
 struct edge {
     uint32_t user;
     uint32_t next; /* of the list; JOIN_NONE = none */
@@ -46,17 +47,17 @@ static void put_bytes(const struct copy *copy, struct bytes bytes)
     buffer_append(copy->to, bytes.data, bytes.size);
 }
 
-/* What a description of a symbol begins with. */
+/* First word of a symbol's description. */
 enum symbol_kind {
     SYMBOL_OF_PROGRAM,  /* its entity: the same name is the same in all chunks */
     SYMBOL_OF_GROUP,    /* the group of a local function */
-    SYMBOL_OF_FUNCTION, /* the name of one of the function's own sections */
-    SYMBOL_OBJECT,      /* an object of the chunk's */
-    SYMBOL_UNLIKE_ANY   /* the chunk and the symbol: no other chunk has the like */
+    SYMBOL_OF_FUNCTION, /* name of one of the function's own sections */
+    SYMBOL_OBJECT,      /* an object of the chunk */
+    SYMBOL_UNLIKE_ANY   /* the chunk and the symbol: equals no other chunk's */
 };
 
-/* An object that stands in a section of the function, at its place there, or unrelocated in a
- * section of the chunk, with its bytes. False for another. */
+/* Describes an object in a section of the function by its offset, or one in a section that belongs
+ * to no function and has no relocations by its bytes. False for other objects. */
 static bool describe_object(const struct copy *copy, const struct join_section *s,
                             const struct cubin_symbol *symbol)
 {
@@ -78,8 +79,8 @@ static bool describe_object(const struct copy *copy, const struct join_section *
     return true;
 }
 
-/* What a function's name stands for: of an alias, the function behind it. Code says that name where
- * the alias is defined in its chunk, and the alias's elsewhere. */
+/* The entity of a function, or for an alias that of its function: code uses the function's name if
+ * the alias is defined in its chunk, and the alias's name elsewhere. */
 static uint32_t entity_behind(const struct join *join, uint32_t cubin, uint32_t symbol)
 {
     uint32_t entity = join->inputs[cubin].entities[symbol];
@@ -103,7 +104,7 @@ static void add_edge(struct fold *fold, struct group *used, uint32_t user)
     used->users = (uint32_t)(fold->edge_count - 1);
 }
 
-/* What a symbol of the chunk stands for. */
+/* Describes what a symbol of the chunk stands for. */
 static void describe_symbol(struct fold *fold, const struct copy *copy, uint32_t index)
 {
     const struct cubin_symbol *symbol = &copy->text->input->cubin->symbols[index];
@@ -129,8 +130,8 @@ static void describe_symbol(struct fold *fold, const struct copy *copy, uint32_t
     }
 }
 
-/* Records, without the words of EXTERNS that mean nothing any more: what is defined in the one
- * chunk may be extern in the other. */
+/* Describes records, without the words of EXTERNS that are bound now: a function defined in one
+ * chunk may be external in another. */
 static void describe_records(struct fold *fold, const struct copy *copy, struct bytes records)
 {
     struct info_record record;
@@ -155,7 +156,7 @@ static void describe_records(struct fold *fold, const struct copy *copy, struct 
             put_bytes(copy, (struct bytes){record.payload.data + words * 4,
                                            record.payload.size - words * 4});
     }
-    buffer_u32(copy->to, 0); /* no record's head */
+    buffer_u32(copy->to, 0); /* ends the records: no record begins with 0 */
 }
 
 static void describe_relocations(struct fold *fold, const struct copy *copy,
@@ -191,14 +192,14 @@ static void describe_section(struct fold *fold, const struct copy *copy,
         describe_relocations(fold, copy, s);
         return;
     }
-    if (section->type == SHT_CUDA_CAPMERC) /* begins with the number of the code section */
+    if (section->type == SHT_CUDA_CAPMERC) /* begins with the index of the code section */
         bytes_slice(data, 4, data.size - 4, &data);
     buffer_u32(copy->to, cubin_is_text(section) ? section->info >> 24 : 0);
     put_bytes(copy, data);
 }
 
-/* All of a function that must be the same in its copies: also its records in the module's .nv.info
- * (registers, stack). */
+/* Describes all that must be equal in a function's copies, including its records in the module's
+ * .nv.info (registers, stack). */
 static void describe(struct fold *fold, uint32_t entity, struct buffer *to)
 {
     const struct join_entity *e = &fold->join->entities[entity];
@@ -261,7 +262,7 @@ static void compare_copies(struct fold *fold)
     }
 }
 
-/* Carries `differs` from each group to those that refer to it. */
+/* Propagates `differs` from each group to the groups that refer to it. */
 static void spread_differences(struct fold *fold)
 {
     uint32_t *todo = arena_alloc(&fold->join->arena, fold->group_count, sizeof *todo);

@@ -1,6 +1,7 @@
 /* join_graph.c: the call graph and the prototypes of all chunks.
  *
- * A function's calls, and whose address its code takes, are known to the chunk that keeps it. */
+ * The chunk that keeps a function knows its calls and the functions whose address its code takes.
+ */
 #include "join/join_plan.h"
 
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static int by_caller(const void *a, const void *b)
     return COMPARE(x->position, y->position) ?: COMPARE(x->sequence, y->sequence);
 }
 
-/* Program order: the function's, then its aliases' by name; undefined ones last, by name. */
+/* Program order: by function, then its aliases by name; undefined functions last, by name. */
 static int compare_entities(const struct join *join, uint32_t a, uint32_t b)
 {
     uint32_t x = position_of(join, a);
@@ -110,7 +111,7 @@ static int by_functions(const void *a, const void *b, void *argument)
     return order ? order : text_compare(x->prototype, y->prototype);
 }
 
-/* Brings pairs into an order that does not depend on chunks, each once. */
+/* Sorts pairs independently of the chunks and removes duplicates. */
 static void sort_pairs(struct join *join, struct join_pairs *pairs)
 {
     const struct join_pair *last = NULL;
@@ -148,8 +149,8 @@ static void drop_prototypes(struct join *join)
     pairs->count = count;
 }
 
-/* Entity of the function that an alias stands for; of any other, itself. A chunk that has an alias
- * declared only does not know, so its calls are completed here. */
+/* The function that an alias stands for; any other entity itself. A chunk that only declares the
+ * alias does not know its function, so its calls are completed here. */
 static uint32_t aliased(const struct join *join, uint32_t entity)
 {
     const struct join_entity *e = &join->entities[entity];
@@ -162,7 +163,7 @@ static uint32_t aliased(const struct join *join, uint32_t entity)
     return function ? join_entity_of(join, e->cubin, function) : entity;
 }
 
-/* Who calls an alias, or takes its address, calls its function, or takes the function's. */
+/* Adds for each call of an alias a call of its function, and likewise for address-taking. */
 static void complete(struct join *join, struct join_pairs *pairs)
 {
     size_t count = pairs->count;

@@ -1,17 +1,17 @@
-/* join_mercury.c: Mercury's second form of the code, from sm_100 on (merge/mercury.c).
+/* join_mercury.c: joins Mercury twins, from sm_100 on (merge/mercury.c).
  *
- * Twins go the ways of what they are the twins of: those of code, records, branch tables and their
- * relocations with their function, those of variables to the places that the variables have, and
- * frames are cut as the plain ones are. Measured on ptxas 13.0: in a relocatable cubin every
- * function has a twin, .nv.merc.nv.info is .nv.info to the byte, and what section symbols and
- * addends say counts from the begin of twins. Where that is not so all twins are left out. */
+ * Twins are treated like their plain sections: those of code, records, branch tables and their
+ * relocations stay with their function, those of variables are placed like the variables, and
+ * frames are cut like the plain ones. Measured on ptxas 13.0: in a relocatable cubin every function
+ * has a twin, .nv.merc.nv.info equals .nv.info byte for byte, and section symbols and addends count
+ * from the start of twins. If that does not hold, all twins are left out. */
 #include "join/join_plan.h"
 
 #include <string.h>
 
 #include "cubin/image.h"
 
-/* Finds what each section is the twin of. */
+/* Finds the plain section of each twin. */
 static void pair_sections(struct join_input *input)
 {
     uint32_t plain, twin;
@@ -21,8 +21,8 @@ static void pair_sections(struct join_input *input)
             input->sections[twin].plain = plain ? &input->sections[plain] : NULL;
 }
 
-/* Whether `plain` is the section of variables whose twin the other is, by kind, name and size. So
- * all chunks' twins of one name are of one united section, whose size they share. */
+/* Whether `twin` is the twin of the variables in `plain`, by kind, name and size. So all chunks'
+ * twins of one name belong to one united section and share its size. */
 static bool is_copy_of(const struct cubin_section *twin, const struct cubin_section *plain)
 {
     bool is_constant = twin->type == SHT_CUDA_MERC_CONSTANT_USER;
@@ -33,7 +33,7 @@ static bool is_copy_of(const struct cubin_section *twin, const struct cubin_sect
            plain->size == twin->size;
 }
 
-/* The twin of the program's records equals them, and that of variables fits them. */
+/* Checks that the twin of .nv.info equals it and that twins of variables match their sections. */
 static const char *check_contents(const struct join_input *input)
 {
     uint32_t info = cubin_section_find(input->cubin, TEXT(".nv.info"));
@@ -52,7 +52,7 @@ static const char *check_contents(const struct join_input *input)
     return NULL;
 }
 
-/* Decodes one list of relocations, which cubin_read() leaves as it is. */
+/* Decodes one Mercury relocation section, which cubin_read() does not decode. */
 static const char *read_list(struct join *join, struct join_input *input, uint32_t index)
 {
     const struct cubin_section *section = &input->cubin->sections[index];
@@ -107,7 +107,7 @@ struct join_section *join_seen_section(const struct join_section *list, uint32_t
     return section < input->cubin->section_count ? &input->sections[section] : NULL;
 }
 
-/* Puts one chunk's twin of variables where they are. */
+/* Copies one chunk's twin of variables to the places of the variables. */
 static void copy_blocks(struct join *join, struct join_section *twin)
 {
     const struct join_section *plain = twin->plain;
@@ -140,7 +140,7 @@ void join_unite_twins(struct join *join)
             copy_blocks(join, &join->sections[i]);
 }
 
-/* By joined section: its joined twin, or itself. */
+/* Returns by joined section its joined twin, or itself if it has none. */
 static uint32_t *pair_joined(struct join *join)
 {
     uint32_t *twin_of = arena_alloc(&join->arena, join->out->section_count, sizeof *twin_of);
@@ -156,7 +156,7 @@ static uint32_t *pair_joined(struct join *join)
     return twin_of;
 }
 
-/* Functions have the size of their second form. */
+/* Gives functions the size of their Mercury form. */
 static void set_sizes(const struct join *join, Elf64_Sym *rows)
 {
     for (size_t i = 0; i < join->entity_count; i++) {

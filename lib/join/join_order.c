@@ -1,12 +1,12 @@
-/* join_order.c: the functions in the order of the unsplit program.
+/* join_order.c: puts the functions in the order of the unsplit program.
  *
- * Those that the splitter lists stand in its order; helpers that the assembler made stand behind
- * the first function that refers to them. */
+ * Functions that the splitter lists stand in its order; helpers that the assembler made follow the
+ * first function that refers to them. */
 #include "join/join_plan.h"
 
 #include "base/search.h"
 
-/* A kept code section on its way into the order. */
+/* A kept code section to be ordered. */
 struct candidate {
     uint32_t rank;  /* chunk symbol, or JOIN_NONE */
     bool is_helper; /* local and not listed: placed by its first user */
@@ -28,8 +28,8 @@ struct order {
     size_t call_capacity;
 };
 
-/* The entity that a kept definition in a code section of a chunk gives it: its own function's, else
- * an alias's. That of one that is not kept is left as it is. */
+/* Sets the entity of each code section of a chunk whose definition is kept: its function's, else an
+ * alias's. Other sections' entities are left unchanged. */
 static void name_texts(const struct join *join, uint32_t cubin, uint32_t *entities)
 {
     const struct join_input *input = &join->inputs[cubin];
@@ -97,8 +97,8 @@ static void append(struct join *join, const struct join_function *function)
     join->functions[join->function_count++] = *function;
 }
 
-/* Notes who the function at `position` refers to in one relocation section, and gathers its calls
- * of helpers. */
+/* Notes the entities that the function at `position` refers to in one relocation section, and
+ * gathers its calls of helpers. */
 static void scan(struct order *order, uint32_t position, const struct join_section *list)
 {
     struct join *join = order->join;
@@ -120,7 +120,7 @@ static void scan(struct order *order, uint32_t position, const struct join_secti
     }
 }
 
-/* Appends what the functions from `position` on bring with them. */
+/* Appends the helpers that the functions from `position` on bring with them. */
 static void append_helpers(struct order *order, size_t position)
 {
     struct join *join = order->join;
@@ -137,7 +137,7 @@ static void append_helpers(struct order *order, size_t position)
     }
 }
 
-/* References that do not come from a kept function. */
+/* Notes references that do not come from a kept function. */
 static void note_other_users(struct join *join)
 {
     for (size_t i = 0; i < join->section_count; i++) {
@@ -163,7 +163,7 @@ void join_order(struct join *join)
 
     find_candidates(&order);
     SORT(order.candidates, order.count, by_rank);
-    /* Helpers first through their users; one that nothing refers to comes last. */
+    /* Helpers are placed by their users first; helpers without references come last. */
     for (int helpers = 0; helpers < 2; helpers++)
         for (size_t i = 0; i < order.count; i++) {
             size_t position = join->function_count;

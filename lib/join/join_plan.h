@@ -1,4 +1,4 @@
-/* join_plan.h: the steps of join_cubins(), and what each finds out for those behind it.
+/* join_plan.h: the steps of join_cubins(), and the results of each for later steps.
  *
  * A *symbol* is an index in one chunk's cubin, always named together with that cubin's index, and a
  * *section* is one of a chunk's; an *entity* is what a symbol stands for in the whole program; and
@@ -23,7 +23,7 @@ struct join_block {
     uint64_t offset; /* in that section */
     uint64_t size;
     uint64_t alignment;
-    uint32_t symbol; /* one that stands in it; 0 = none */
+    uint32_t symbol; /* a symbol in it; 0 = none */
     bool is_kept;
     uint32_t rank; /* sort key, highest part first */
     uint64_t order;
@@ -32,7 +32,8 @@ struct join_block {
 
 /* A relocation of a united section. */
 struct join_relocation {
-    struct cubin_relocation moved; /* at its place in the joined section; its symbol the chunk's */
+    struct cubin_relocation
+        moved; /* with its offset in the joined section and the chunk's symbol */
     uint32_t cubin;
     bool is_in_place; /* goes into the REL section, not the RELA one */
 };
@@ -42,22 +43,22 @@ struct united_section {
     const struct join_section *first; /* of them */
     uint64_t alignment;
     uint64_t size;
-    bool is_shared;    /* objects without a place: only their sizes count */
+    bool is_shared;    /* objects without an address: only their sizes count */
     bool is_frames;    /* .debug_frame */
-    bool is_copied;    /* Mercury's twin of data: its blocks are where the data's are */
-    bool is_whole;     /* concatenated section by section, since its objects cannot be told apart */
+    bool is_copied;    /* Mercury's twin of data: its blocks are placed like the data's */
+    bool is_whole;     /* concatenated section by section, since its objects cannot be separated */
     bool has_in_place; /* it has REL relocations, so addends of 0 go there (measured, before sm_90)
                         */
     struct join_block **blocks; /* kept ones, in the result's order */
     size_t block_count, block_capacity;
-    uint8_t *data;                       /* or NULL without contents */
+    uint8_t *data;                       /* NULL if it has no contents */
     uint32_t joined;                     /* section in the result */
     struct join_relocation *relocations; /* those in place first, each kind by falling offset */
     size_t relocation_count, relocation_capacity;
     size_t in_place_count;
 };
 
-/* A section of a chunk. All of them are in one array, chunk behind chunk. */
+/* A section of a chunk. All are in one array, chunk after chunk. */
 struct join_section {
     const struct cubin_section *source;
     struct join_input *input;        /* the chunk */
@@ -67,14 +68,15 @@ struct join_section {
     bool has_symbol;                 /* a section symbol stands for it */
     struct join_section *text;       /* the code that it belongs to, or NULL */
     struct join_section *next_owned; /* the next of the same code */
-    struct join_section *target;     /* a relocation section's */
-    struct join_section *first_relocations;     /* the first that relocates it, */
-    struct join_section *next_relocations;      /* and of that one the next of the same target */
-    const struct cubin_relocation *relocations; /* of Mercury's sections, too */
+    struct join_section *target;     /* of a relocation section */
+    struct join_section *first_relocations; /* the first section that relocates it, */
+    struct join_section
+        *next_relocations; /* and of a relocation section, the next with the same target */
+    const struct cubin_relocation *relocations; /* including those of Mercury sections */
     size_t relocation_count;
-    struct join_section *plain; /* a twin's: what it is the twin of; NULL = not known */
-    uint32_t first_object; /* the first symbol that stands in it, section symbols aside; 0 = none */
-    struct united_section *united; /* what it goes into, or NULL; */
+    struct join_section *plain; /* a twin's: its plain section; NULL = not known */
+    uint32_t first_object; /* the first symbol defined in it, except section symbols; 0 = none */
+    struct united_section *united; /* the united section that it becomes part of, or NULL; */
     struct join_block *blocks;     /* and its pieces there, by rising offset */
     size_t block_count;
 };
@@ -127,7 +129,7 @@ struct join_pair {
     uint32_t sequence; /* in the chunk */
 };
 
-/* Where the pairs of a part of the call graph are, and those of .nv.prototype. */
+/* Index in join.graph of a part of the call graph, and of .nv.prototype. */
 #define JOIN_PART(part) (-(part)) /* enum callgraph_part */
 #define JOIN_PROTOTYPES 0
 #define JOIN_PARTS      5
@@ -138,29 +140,30 @@ struct join_pairs {
     size_t capacity;
 };
 
-/* Where a joined section comes from. */
+/* Origin of a joined section. */
 struct join_origin {
     const struct join_section *section;  /* NULL = made anew */
-    const struct united_section *united; /* whose relocations it has, or NULL */
+    const struct united_section *united; /* the section whose relocations it has, or NULL */
     bool wants_symbol;
     uint32_t symbol; /* the joined section's, 0 = none; set by join_make_symbols */
 };
 
-/* A code section that is kept, and the function that it is. */
+/* A kept code section and its function. */
 struct join_function {
     struct join_section *text;
     uint32_t entity;
 };
 
 struct join {
-    struct arena arena; /* for everything here */
+    struct arena arena; /* for everything in this struct */
     struct cubin *out;
     struct join_input *inputs;
     size_t count;
-    struct join_section *sections; /* of all chunks; each chunk's begin with its null section */
+    struct join_section
+        *sections; /* of all chunks; each chunk's sections begin with its null section */
     size_t section_count;
     const struct chunk_symbol *symbols;
-    struct buffer scratch; /* contents of a section while they are made; empty in between */
+    struct buffer scratch; /* contents of a section under construction; else empty */
     struct table listed;   /* name in the chunks -> chunk symbol */
     struct join_entity *entities;
     size_t entity_count;
@@ -177,7 +180,7 @@ struct join {
     } tables; /* joined sections, 0 = none */
 };
 
-/* The entity that a chunk's symbol ends up as; JOIN_NONE for section symbols. */
+/* The entity of a chunk's symbol after folding; JOIN_NONE for section symbols. */
 static inline uint32_t join_entity_of(const struct join *join, uint32_t cubin, uint32_t symbol)
 {
     uint32_t entity = join->inputs[cubin].entities[symbol];
@@ -194,14 +197,14 @@ static inline bool join_is_dropped(const struct join_entity *entity)
            entity->used_by_copy && !entity->used_by_data;
 }
 
-/* True for Mercury's twin of variables, which stands as they stand. */
+/* True for Mercury's twin of variables, which is laid out like the variables. */
 static inline bool join_is_copied_twin(const struct cubin_section *section)
 {
     return cubin_twin_is_shared(section) && section->type != SHT_PROGBITS &&
            section->type != SHT_CUDA_RESERVED_SHARED;
 }
 
-/* True when the chunk's symbol, of an entity, is that entity's definition or mention. */
+/* True if the chunk's symbol is its entity's kept definition or mention. */
 static inline bool join_is_first(const struct join *join, uint32_t cubin, uint32_t symbol)
 {
     const struct join_entity *entity = &join->entities[join->inputs[cubin].entities[symbol]];
@@ -216,7 +219,8 @@ static inline const struct cubin_symbol *join_definition(const struct join *join
     return &join->inputs[e->cubin].cubin->symbols[e->symbol];
 }
 
-/* The section that a chunk's symbol stands in; NULL for an undefined, absolute or common one. */
+/* The section in which a chunk's symbol is defined; NULL for an undefined, absolute or common one.
+ */
 static inline struct join_section *join_section_of(const struct join_input *input, uint32_t symbol)
 {
     uint32_t section = input->cubin->symbols[symbol].section;
@@ -224,7 +228,7 @@ static inline struct join_section *join_section_of(const struct join_input *inpu
     return cubin_has_section(input->cubin, section) ? &input->sections[section] : NULL;
 }
 
-/* That of the entity's definition. */
+/* The section of the entity's definition. */
 static inline struct join_section *join_definition_section(const struct join *join, uint32_t entity)
 {
     const struct join_entity *e = &join->entities[entity];
@@ -232,29 +236,29 @@ static inline struct join_section *join_definition_section(const struct join *jo
     return join_section_of(&join->inputs[e->cubin], e->symbol);
 }
 
-/* True when a word of an EXTERNS record names a function that is now defined. Measured: kernels
- * stay in it wherever they are defined. After join_resolve. */
+/* True if a symbol in an EXTERNS record is a function that is now defined. Measured: kernels stay
+ * in the record wherever they are defined. Call after join_resolve(). */
 bool join_is_bound(const struct join *join, uint32_t cubin, uint32_t symbol);
 
-/* join_symbols.c: what the user called the entity. */
+/* join_symbols.c: the entity's name in the user's program. */
 struct text join_own_name(const struct join *join, uint32_t entity);
 
-/* Its binding for the user: of a promoted symbol the one that the program gave it. */
+/* The entity's binding in the user's program, also for a promoted symbol. */
 uint8_t join_own_binding(const struct join *join, uint32_t entity);
 
-/* The joined symbol for a chunk's symbol; 0 for one that was dropped. After join_make_symbols. */
+/* The joined symbol for a chunk's symbol; 0 if it was dropped. Call after join_make_symbols(). */
 uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol);
 
-/* join_mercury.c: the section that symbol `symbol` stands in, as the relocation section `list` of
- * the chunk sees it: Mercury's see twins. The null section for an undefined one, NULL for others.
- */
+/* join_mercury.c: the section in which `symbol` is defined, from the view of the chunk's relocation
+ * section `list`: Mercury's relocations see twins. The null section for an undefined symbol, NULL
+ * for other special indices. */
 struct join_section *join_seen_section(const struct join_section *list, uint32_t symbol);
 
-/* join_blocks.c: cuts the section into blocks that can move alone. False when that cannot be: bytes
- * other than padding, or relocations, lie outside of them. */
+/* join_blocks.c: cuts the section into blocks that can move independently. False if there are bytes
+ * other than padding, or relocations, outside of them. */
 bool join_blocks(struct join *join, struct join_section *section);
 
-/* Makes all of the section one block. */
+/* Makes the whole section one block. */
 void join_blocks_whole(struct join *join, struct join_section *section);
 
 /* The block around `offset`, or NULL. */
@@ -267,42 +271,43 @@ uint64_t join_blocks_translate(const struct join *join, const struct join_sectio
 /* The addend of a relocation of `list`; in a REL section of data it stands in the field. */
 int64_t join_addend(const struct join_section *list, const struct cubin_relocation *relocation);
 
-/* The steps, in their order. */
+/* The steps, in order. */
 
-/* join_mercury.c: whether the second form of the code, from sm_100 on, can be joined too; else it
- * is left out, with a warning that says why. */
+/* join_mercury.c: decides whether the Mercury twins can be joined too; else warns why they are left
+ * out. */
 void join_find_twins(struct join *join);
 
-/* join_resolve.c: what each symbol stands for, which definition is kept, which section belongs to
- * which function. False, and errors, when two chunks define the same. */
+/* join_resolve.c: finds the entity of each symbol, the definition that is kept, and the function of
+ * each section. Reports errors and returns false if two chunks define the same symbol. */
 bool join_resolve(struct join *join);
 
-/* join_fold.c: copies of a local function that came out identical become one. */
+/* join_fold.c: folds identical copies of a local function into one. */
 void join_fold(struct join *join);
 
-/* join_order.c: the kept functions in program order, and who refers to what first. */
+/* join_order.c: puts the kept functions in program order, and finds the first user of each entity.
+ */
 void join_order(struct join *join);
 
-/* join_unite.c: the sections that several functions share, and where each piece of them goes. */
+/* join_unite.c: unites the sections that functions share, and places each of their blocks. */
 void join_unite_sections(struct join *join);
 
-/* join_relocations.c: the relocations of united sections. */
+/* join_relocations.c: gathers the relocations of united sections. */
 void join_gather_relocations(struct join *join);
 
-/* join_graph.c: call graph and prototypes. */
+/* join_graph.c: gathers call graph and prototypes. */
 void join_gather_graph(struct join *join);
 
-/* join_sections.c: makes the joined sections, without what refers to symbols. */
+/* join_sections.c: makes the joined sections, without contents that refer to symbols. */
 void join_make_sections(struct join *join);
 
-/* join_mercury.c: the twins of united data, beside those; and Mercury's own symbol table. */
+/* join_mercury.c: fills the twins of united data and Mercury's own symbol table. */
 void join_unite_twins(struct join *join);
 void join_fill_twins(struct join *join, struct image_strings *strings);
 
 /* join_symbols.c: makes the joined symbol table. */
 void join_make_symbols(struct join *join);
 
-/* join_contents.c: fills in what refers to symbols: info records, call graph, prototypes, and by
- * join_fill_relocations() (join_relocations.c) relocations. */
+/* join_contents.c: fills in contents that refer to symbols: info records, call graph, prototypes,
+ * and with join_fill_relocations() (join_relocations.c) relocations. */
 void join_fill_sections(struct join *join);
 void join_fill_relocations(struct join *join);

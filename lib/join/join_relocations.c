@@ -1,12 +1,12 @@
 /* join_relocations.c: relocations of the joined cubin.
  *
- * Those of a function's own sections keep their order; those of united sections are put into the
- * assembler's, by falling offset. */
+ * Relocations of a function's own sections keep their order; those of united sections are sorted
+ * like the assembler's, by descending offset. */
 #include "join/join_plan.h"
 
 #include "base/search.h"
 
-/* The addend as it counts in the joined cubin. */
+/* The relocation's addend in the joined cubin. */
 static int64_t moved_addend(const struct join *join, const struct join_section *list,
                             uint32_t symbol, int64_t addend)
 {
@@ -18,9 +18,8 @@ static int64_t moved_addend(const struct join *join, const struct join_section *
     return (int64_t)join_blocks_translate(join, seen, (uint64_t)addend);
 }
 
-/* The addend of a relocation that counts from the begin of a section. Measured: ptxas gives the
- * n-th frame the CIE at byte 112 * n, wherever that is; here each refers to the one it stands
- * behind. */
+/* The addend of a relocation against a section symbol. Measured: ptxas makes the n-th FDE refer to
+ * a CIE at byte 112 * n, wherever its CIE is; here each FDE refers to the CIE before it. */
 static int64_t section_addend(const struct join *join, const struct join_section *list,
                               const struct cubin_relocation *relocation,
                               const struct join_block *block)
@@ -33,8 +32,9 @@ static int64_t section_addend(const struct join *join, const struct join_section
     return moved_addend(join, list, relocation->symbol, join_addend(list, relocation));
 }
 
-/* Notes one relocation of a united section. Where it counts from the begin of a section, its addend
- * leaves the field: before sm_90 the assembler writes REL for 0 and RELA for others (measured). */
+/* Notes one relocation of a united section. If it is against a section symbol, its addend is taken
+ * out of the field: before sm_90 the assembler writes REL for an addend of 0 and RELA for others
+ * (measured). */
 static void gather_one(struct join *join, const struct join_section *list,
                        const struct cubin_relocation *relocation)
 {
@@ -80,7 +80,8 @@ void join_gather_relocations(struct join *join)
         SORT(join->united[i]->relocations, join->united[i]->relocation_count, by_kind_and_offset);
 }
 
-/* Hands relocations to a joined section; Mercury's stand in it as bytes, as they are read. */
+/* Gives relocations to a joined section. Mercury's are encoded as bytes, since readers expect them
+ * so. */
 static void set_relocations(struct join *join, struct cubin_section *section,
                             struct cubin_relocation *list, size_t count)
 {
@@ -100,7 +101,7 @@ static void set_relocations(struct join *join, struct cubin_section *section,
     section->data = (struct bytes){(const uint8_t *)records, section->size};
 }
 
-/* Copies a function's relocations with their new symbols. */
+/* Copies a function's relocations, with renumbered symbols. */
 static void fill_own(struct join *join, struct cubin_section *section,
                      const struct join_section *list)
 {

@@ -1,4 +1,4 @@
-/* join_resolve.c: symbols of the chunks to entities of the program.
+/* join_resolve.c: maps the chunks' symbols to entities of the program.
  *
  * A global or weak name means the same in every chunk, and so does the name of a variable that the
  * splitter lists. Every other local symbol is an entity of its own at first; copies of local
@@ -42,7 +42,7 @@ static bool is_shared(const struct cubin_symbol *symbol)
     return (symbol->other & STO_CUDA_SPACE) == STO_CUDA_SHARED;
 }
 
-/* Takes one more symbol of the same name into an entity. */
+/* Adds one more symbol of the same name to an entity. */
 static bool add_mention(struct join *join, struct join_entity *entity, uint32_t cubin,
                         uint32_t symbol)
 {
@@ -74,18 +74,18 @@ static bool add_mention(struct join *join, struct join_entity *entity, uint32_t 
     return true;
 }
 
-/* True when the name alone says what the symbol stands for. */
+/* True if the name alone identifies what the symbol stands for. */
 static bool is_known_by_name(const struct join *join, const struct cubin_symbol *symbol)
 {
     if (symbol->binding != STB_LOCAL || symbol->section == SHN_UNDEF)
         return true;
-    /* A parameter of a kernel, whatever else has its name. */
+    /* A kernel's parameter, even if something else has its name. */
     if (format_is_reference(symbol->type))
         return false;
     return symbol->type != STT_FUNC && table_find(&join->listed, symbol->name) != TABLE_NONE;
 }
 
-/* Lists the symbols that stand in each section, rising. */
+/* Lists the symbols defined in each section, in ascending order. */
 static void list_objects(struct join *join, struct join_input *input)
 {
     const struct cubin *cubin = input->cubin;
@@ -137,7 +137,8 @@ static bool resolve_symbols(struct join *join, struct table *names, uint32_t cub
 }
 
 /* The code section that a section belongs to: itself, or the target of its sh_info, or for
- * relocations of a function's constants that one's. The twin of code names the function instead. */
+ * relocations of a function's constants the owner of the constants. The twin of code names its
+ * function instead. */
 static struct join_section *owner_of(const struct join *join, struct join_section *section)
 {
     const struct join_input *input = section->input;
@@ -159,8 +160,8 @@ static struct join_section *owner_of(const struct join *join, struct join_sectio
     return NULL;
 }
 
-/* Finds the sections of each function; each code section begins the list of its own, which rises.
- */
+/* Finds the sections of each function. Each code section begins the list of its own sections, in
+ * ascending order. */
 static void own_sections(struct join *join)
 {
     for (size_t i = join->section_count; i-- > 0;) {
@@ -211,7 +212,7 @@ static void read_records(struct join_input *input, const struct cubin_section *s
     }
 }
 
-/* Takes the module's info records apart and hangs each on its symbol, in their order. */
+/* Splits .nv.info into records and lists them by symbol, in their order. */
 static void index_records(struct join *join, struct join_input *input)
 {
     const struct cubin *cubin = input->cubin;

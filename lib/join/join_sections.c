@@ -7,7 +7,7 @@
 #define STRTAB 2u
 #define SYMTAB 3u
 
-/* Adds what a section of a chunk becomes; NULL: one that is made anew. */
+/* Adds the joined section for a chunk's section; NULL: a section that is made anew. */
 static uint32_t add(struct join *join, const struct cubin_section *section,
                     const struct join_section *from)
 {
@@ -18,7 +18,8 @@ static uint32_t add(struct join *join, const struct cubin_section *section,
     return (uint32_t)out->section_count++;
 }
 
-/* A function's section's name with the function's own one: its chunk name stands at the end. */
+/* The name of a function's section with the function's own name in place of the chunk name at its
+ * end. */
 static struct text own_section_name(struct join *join, struct text name, uint32_t entity)
 {
     struct text chunk_name = join->entities[entity].name;
@@ -105,7 +106,7 @@ static void add_own(struct join *join, enum place place)
     }
 }
 
-/* Adds one united section, unless nothing of it is left. */
+/* Adds one united section, unless it is empty. */
 static void add_united(struct join *join, struct united_section *united)
 {
     struct cubin_section section = *united->first->source;
@@ -124,8 +125,8 @@ static bool is_data(uint32_t type)
            format_is_constant(type);
 }
 
-/* Adds the united sections of types `first` to `last`; 0 to 0: all that are no data. Without those
- * of Mercury's. */
+/* Adds the united sections of types `first` to `last`, or with 0 and 0 all that are not data;
+ * Mercury sections are excluded. */
 static void add_united_types(struct join *join, uint32_t first, uint32_t last)
 {
     for (size_t i = 0; i < join->united_count; i++) {
@@ -147,7 +148,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : x->first < y->first ? -1 : 1;
 }
 
-/* Adds a section for a united one's relocations, unless there are none of that kind. */
+/* Adds a section for a united section's relocations, unless it has none of that kind. */
 static void add_relocations(struct join *join, const struct united_section *united, uint32_t type)
 {
     size_t in_place = united->in_place_count, all = united->relocation_count;
@@ -157,7 +158,7 @@ static void add_relocations(struct join *join, const struct united_section *unit
     struct cubin_section section = {
         .type = type,
         .flags = is_twin ? SHF_INFO_LINK | SHF_CUDA_MERCURY : SHF_INFO_LINK,
-        .link = is_twin ? 0 : SYMTAB, /* Mercury's symbols come later */
+        .link = is_twin ? 0 : SYMTAB, /* the index of Mercury's symbol table is set later */
         .alignment = 8,
         .entry_size = type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela),
     };
@@ -170,7 +171,7 @@ static void add_relocations(struct join *join, const struct united_section *unit
     join->origins[add(join, &section, NULL)].united = united;
 }
 
-/* The relocations of the united sections, or of their twins. */
+/* Adds relocation sections of the united sections, or of their twins. */
 static void add_united_relocations(struct join *join, bool of_twins)
 {
     for (size_t i = 0; i < join->united_count; i++) {
@@ -185,7 +186,7 @@ static void add_united_relocations(struct join *join, bool of_twins)
     }
 }
 
-/* The united twins of data, or those of debug information. */
+/* Adds the united twins of data, or those of debug information. */
 static void add_united_twins(struct join *join, bool is_data)
 {
     for (size_t i = 0; i < join->united_count; i++)
@@ -194,7 +195,7 @@ static void add_united_twins(struct join *join, bool is_data)
             add_united(join, join->united[i]);
 }
 
-/* Mercury's own symbol table, with section indices of 32 bits where there are so many. */
+/* Adds Mercury's own symbol table, with a table of 32-bit section indices if needed. */
 static void add_twin_tables(struct join *join)
 {
     if (join->out->section_count + 2 >= SHN_LORESERVE)
@@ -219,8 +220,8 @@ static void add_twin_tables(struct join *join)
         join->inputs[c].sections[join->inputs[c].twins.symtab].joined = join->tables.twin_symtab;
 }
 
-/* Adds each chunk's sections of a type that belong to no function, or only the first of each name.
- */
+/* Adds the first section of each name among the chunks' sections of a type that belong to no
+ * function. */
 static uint32_t add_first(struct join *join, uint32_t type)
 {
     struct table names = {0};
@@ -243,7 +244,7 @@ static uint32_t add_first(struct join *join, uint32_t type)
     return last;
 }
 
-/* The second form of all that, in the order of ptxas. */
+/* Adds the Mercury twins, in the order of ptxas. */
 static void add_twins(struct join *join)
 {
     if (!join->has_twins)
@@ -259,7 +260,7 @@ static void add_twins(struct join *join)
     add_twin_tables(join);
 }
 
-/* Sections of copies that were dropped stand for those of the copy that was kept. */
+/* Maps the sections of a dropped copy to those of the copy that was kept. */
 static void map_dropped(struct join *join, struct join_section *text)
 {
     uint32_t function = text->source->info & 0xffffffu;
@@ -271,7 +272,7 @@ static void map_dropped(struct join *join, struct join_section *text)
             s->joined = kept->joined;
 }
 
-/* Says for each chunk's section which joined one it went into, and which of those have symbols. */
+/* Finds the joined section of each chunk's section, and which joined sections need symbols. */
 static void map_sections(struct join *join)
 {
     for (size_t i = 0; i < join->section_count; i++) {
@@ -287,7 +288,7 @@ static void map_sections(struct join *join)
             join->origins[join->sections[i].joined].wants_symbol = true;
 }
 
-/* Turns the chunks' section indices into joined ones. */
+/* Replaces the chunks' section indices by joined ones. */
 static void link_sections(struct join *join)
 {
     for (size_t i = SYMTAB + 1; i < join->out->section_count; i++) {

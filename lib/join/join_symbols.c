@@ -1,13 +1,13 @@
 /* join_symbols.c: the joined symbol table.
  *
- * Local symbols stand first, weak ones behind them, then the global ones; within each, functions
- * with what belongs to them in program order, then data by its place, then what is undefined by
- * name. Promoted symbols have their own names and bindings back. */
+ * Local symbols come first, then weak ones, then global ones; within each group, functions with the
+ * symbols in their sections in program order, then data by place, then undefined symbols by name.
+ * Promoted symbols get their own names and bindings back. */
 #include "join/join_plan.h"
 
 #include "base/search.h"
 
-/* A symbol that belongs to no function, on its way into the order. */
+/* A symbol that belongs to no function, to be ordered. */
 struct loose {
     uint32_t section; /* joined; UINT32_MAX = none */
     uint64_t key;
@@ -22,8 +22,8 @@ struct text join_own_name(const struct join *join, uint32_t entity)
     return e->listed == JOIN_NONE ? e->name : join->symbols[e->listed].own_name;
 }
 
-/* The same of an object too that an assembler has named after its function, "f$ml0123$tile": how
- * far the function's name goes is looked for at so many places. */
+/* An assembler may name an object after its function, "f$ml0123$tile"; the object gets the
+ * function's own name back, too. So many places are tried as the end of the function's name. */
 #define MOST_ENDS 8
 
 static struct text own_object_name(struct join *join, uint32_t entity)
@@ -106,7 +106,7 @@ static void add_entity(struct join *join, uint32_t entity, uint8_t binding)
                               .section = section_of(join, entity)};
 }
 
-/* The functions and what stands in their sections. */
+/* Adds the functions and the symbols in their sections. */
 static void add_functions(struct join *join, uint8_t binding)
 {
     for (size_t f = 0; f < join->function_count; f++) {
@@ -123,7 +123,7 @@ static void add_functions(struct join *join, uint8_t binding)
     }
 }
 
-/* True for an entity that stands in no function's section, and that the result needs. */
+/* True for an entity that is in no function's section and that the result needs. */
 static bool is_loose(const struct join *join, uint32_t entity)
 {
     const struct join_entity *e = &join->entities[entity];
@@ -132,7 +132,7 @@ static bool is_loose(const struct join *join, uint32_t entity)
     if (join_is_dropped(e))
         return false;
     if (e->name.size == 0 && e->user == JOIN_NONE && !e->used_by_data)
-        return false; /* ptxas leaves nameless ones behind that nothing refers to */
+        return false; /* ptxas leaves unreferenced nameless symbols behind */
     return !section || (!section->text && section->joined != 0);
 }
 

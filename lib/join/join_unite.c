@@ -1,14 +1,14 @@
 /* join_unite.c: the sections that all functions share: data, debug information.
  *
  * Sections of one name and type become one. Their blocks stand in program order, so that the result
- * does not show which chunk a block came from; sections that could not be cut stand one behind the
- * other in chunk order. */
+ * does not depend on the chunk that a block came from; sections that could not be cut are
+ * concatenated in chunk order. */
 #include "join/join_plan.h"
 
 #include "base/context.h"
 #include "base/search.h"
 
-/* True for a section type that is neither made anew nor belongs to one function. */
+/* True for a section whose type is neither made anew nor belongs to one function. */
 static bool is_united_type(const struct join *join, const struct cubin_section *section)
 {
     if (cubin_is_mercury(section))
@@ -78,7 +78,7 @@ static void cut(struct join *join, struct join_section *section)
         united->is_whole = !join_blocks(join, section);
 }
 
-/* A reference that counts from the begin of a section must hit one of its blocks. */
+/* If a reference against a section symbol hits no block, makes its section whole. */
 static void check_reference(const struct join_section *list,
                             const struct cubin_relocation *relocation)
 {
@@ -95,7 +95,7 @@ static void check_reference(const struct join_section *list,
         return;
     united = seen->united;
     if (united->is_frames && list->target == seen)
-        return; /* a frame's reference to its CIE is made anew */
+        return; /* an FDE's reference to its CIE is made anew */
     addend = join_addend(list, relocation);
     if (!united->is_shared && !united->is_whole &&
         (addend < 0 || !join_blocks_at(seen, (uint64_t)addend)))
@@ -158,7 +158,7 @@ static void place(struct join *join, struct united_section *united)
     }
 }
 
-/* Gives the objects of a section their new values. */
+/* Sets the new values of a section's objects. */
 static void place_objects(struct join *join, struct join_section *section)
 {
     const struct join_input *input = section->input;
