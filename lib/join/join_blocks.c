@@ -48,9 +48,9 @@ static struct object *find_objects(struct join *join, const struct join_section 
     return objects;
 }
 
-/* The alignment of an object: the listed one, or the largest that its offset allows. A small such
- * alignment may be due to the objects before it in its chunk; hence at least the usual alignment.
- */
+/* The alignment of an object: the listed one, or the largest that its offset allows, but at least
+ * the usual one. The offset depends on the objects before it in the chunk; with the minimum, small
+ * alignments do not. */
 static uint64_t alignment_of(const struct join *join, const struct join_entity *entity,
                              uint64_t offset, uint64_t section_alignment)
 {

@@ -1,5 +1,5 @@
-/* index_lists.h: pairs of indices, lists of them by their first index, and nvlink's order of equal
- * things.
+/* index_lists.h: pairs of indices, lists of them by first index, and a sort with nvlink's order of
+ * equal items.
  *
  * Call graphs, users of variables and the like are read as pairs in input order and then sorted,
  * once, into one array of items with the lists' starts beside it. */
@@ -38,9 +38,9 @@ void index_lists_add(struct merged_pairs *pairs, uint32_t from, uint32_t to);
 struct merged_lists index_lists_make(struct arena *arena, const struct merged_pairs *pairs,
                                      size_t key_count);
 
-/* Drops from each list what stands in it already; items are below `item_count`. Where `groups` is
- * not NULL, which are lists of the same lengths in which equal items stand together, only what
- * stands in the list already with the same item of `groups`. */
+/* Removes duplicates from each list; items are below `item_count`. If `groups` is not NULL (lists
+ * of the same lengths in which equal items are adjacent), only items with the same item of `groups`
+ * are duplicates. */
 void index_lists_distinct(struct arena *arena, struct merged_lists *lists,
                           const struct merged_lists *groups, size_t key_count, size_t item_count);
 
@@ -52,10 +52,10 @@ static inline size_t index_lists_count(const struct merged_lists *lists, uint32_
     return lists->first[key + 1] - lists->first[key];
 }
 
-/* True when `a` shall stand before `b`. */
+/* True if `a` must come before `b`. */
 typedef bool index_before(const void *context, uint32_t a, uint32_t b);
 
-/* Sorts by nvlink's unstable list merge sort, whose ties end up in an order of their own, so that
- * equal variables get nvlink's addresses. `scratch` has room for `count` items. */
+/* Sorts with nvlink's unstable list merge sort, which orders ties in its own way, so that equal
+ * variables get nvlink's addresses. `scratch` has room for `count` items. */
 void index_lists_sort_unstably(uint32_t *items, size_t count, uint32_t *scratch,
                                index_before *before, const void *context);

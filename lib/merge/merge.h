@@ -1,10 +1,9 @@
-/* merge.h: relocatable cubins to one image, by the rules that nvlink 13.0 was measured to follow
- * (minilink-cubin(5) states them).
+/* merge.h: merges relocatable cubins into one image, by the rules that nvlink 13.0 was measured to
+ * follow (minilink-cubin(5) states them).
  *
- * Not supported, and refused by name: loaded sections and relocation types that are not listed in
- * format.h. The second form of code that cubins hold from sm_100 on is merged too, or left out with
- * a warning (mercury.c).
- */
+ * Loaded sections and relocation types that are not listed in format.h are refused by name. Mercury
+ * twins, the second form of code in cubins from sm_100 on, are merged too, or left out with a
+ * warning (mercury.c). */
 #pragma once
 
 #include <stdbool.h>
@@ -28,19 +27,19 @@ struct merge_request {
     bool debug;                    /* -g: nothing is dead, all debug sections are kept */
     bool relocatable;              /* -r */
     const struct used_names *used; /* which kernels live, unless debug or relocatable; NULL = all */
-    const struct members *members; /* all that the inputs have, for notes; may be NULL */
-    const struct renames *renames; /* of references, but those of `made`; may be NULL */
-    const struct cubin *made;      /* of the chunks */
-    uint32_t *fit;    /* where kernels call functions with more registers than they may have, the
-                         least that one may is put here, and that is no error yet; or NULL */
-    bool fold;        /* functions that are the same become one, but for debug and relocatable */
-    bool takes_first; /* of several definitions, with a warning */
+    const struct members *members; /* all members of the inputs, for notes; may be NULL */
+    const struct renames *renames; /* of references, except those of `made`; may be NULL */
+    const struct cubin *made;      /* the cubin of the chunks */
+    uint32_t *fit; /* if not NULL, a kernel that calls functions with more registers than its limit
+                      is not an error: the smallest such limit is stored here */
+    bool fold;     /* identical functions become one, except with debug or relocatable */
+    bool takes_first;            /* of several definitions, with a warning */
     bool suppress_stack_warning; /* -suppress-stack-size-warning */
-    bool keep_exported;          /* functions that another link may call stay: -ewp */
-    bool preserve_relocations;   /* -preserve-relocs: those that are resolved are listed too */
-    bool strip_debug;            /* what only debuggers and profilers read is left out */
-    bool sass_only;              /* Mercury's second form of the code is left out */
-    bool wants_places;           /* the report says where everything went */
+    bool keep_exported;          /* -ewp: keep functions that another link may call */
+    bool preserve_relocations;   /* -preserve-relocs: resolved relocations are listed too */
+    bool strip_debug;            /* omit what only debuggers and profilers read */
+    bool sass_only;              /* omit the Mercury twins */
+    bool wants_places;           /* fill in merge_report.places */
     bool has_index;              /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;
     enum merge_abi abi;
@@ -49,23 +48,23 @@ struct merge_request {
     const char *version;     /* minilink's version, for the tool note */
 };
 
-/* What the link made, for -v and reports. */
+/* One function of the image, for -v and reports. */
 struct kernel_report {
     struct text name;
     bool is_kernel; /* else a device function */
     uint32_t registers;
     uint32_t barriers;
     uint32_t stack;     /* bytes; UINT32_MAX = cannot be determined */
-    uint32_t frame;     /* bytes of it that are the function's own */
-    uint32_t shared;    /* bytes, with the driver's reserve */
-    uint32_t reserved;  /* how many of them are the driver's */
+    uint32_t frame;     /* bytes of `stack` that are the function's own */
+    uint32_t shared;    /* bytes, including those reserved for the driver */
+    uint32_t reserved;  /* bytes of `shared` that are reserved for the driver */
     uint32_t constant0; /* bytes of bank 0: parameters */
     uint32_t constant2; /* bytes of bank 2: the assembler's own constants */
     uint32_t textures;  /* references, each with a word in bank 0 */
     uint32_t surfaces;
     uint32_t samplers;
     uint64_t code; /* bytes */
-    uint32_t file; /* the cubin that it comes from, and its symbol there */
+    uint32_t file; /* the defining cubin, and the symbol there */
     uint32_t input;
 };
 
@@ -76,15 +75,16 @@ struct merge_section {
     uint64_t size;
     uint64_t alignment;
     bool has_no_bytes;
-    uint32_t kernel; /* whose it is, as a number in merge_report.kernels; MERGE_NO_FILE = none's */
+    uint32_t
+        kernel; /* function it belongs to, an index in merge_report.kernels; MERGE_NO_FILE = none */
 };
 
-/* Where contents of a cubin's section went. */
+/* Place in the image of contents of a cubin's section. */
 struct merge_piece {
     uint32_t file;
     uint32_t input;   /* section of that cubin */
     uint32_t section; /* of the image */
-    uint64_t offset;  /* in it */
+    uint64_t offset;  /* in that section */
     uint64_t size;    /* bytes */
 };
 
@@ -93,26 +93,26 @@ struct merge_name {
     struct text name;
     uint64_t value;
     uint64_t size;
-    uint32_t section; /* of the image; 0 = none: it is undefined, or no place */
-    uint32_t file;    /* that defines it; MERGE_NO_FILE = none */
-    uint32_t input;   /* its number there */
+    uint32_t section; /* of the image; 0 = undefined, or without a place */
+    uint32_t file;    /* the defining cubin; MERGE_NO_FILE = none */
+    uint32_t input;   /* its symbol there */
     uint8_t type;     /* STT_* */
     uint8_t binding;  /* STB_* */
 };
 
-/* Who calls whom, by numbers in merge_report.kernels. */
+/* A call; caller and callee are indices in merge_report.kernels. */
 struct merge_call {
     uint32_t from;
     uint32_t to;
-    bool is_indirect; /* it may, through a pointer */
+    bool is_indirect; /* a possible call through a pointer */
 };
 
 /* Why a function is not in the image. */
 enum merge_reason {
-    MERGE_UNREACHED,  /* nothing that stays needs it */
-    MERGE_CAME_LATER, /* another cubin's definition, seen earlier, counts */
-    MERGE_GAVE_WAY,   /* another cubin's is strong, it is weak */
-    MERGE_FOLDED,     /* another function is the same */
+    MERGE_UNREACHED,  /* nothing that is kept needs it */
+    MERGE_CAME_LATER, /* an earlier cubin's definition was kept */
+    MERGE_GAVE_WAY,   /* it is weak and another cubin's definition is strong */
+    MERGE_FOLDED,     /* another function is identical */
 };
 
 struct merge_drop {
@@ -121,7 +121,7 @@ struct merge_drop {
     uint32_t input;
     bool is_kernel;
     enum merge_reason reason;
-    struct text kept; /* the definition's name that stands in its place, if any does */
+    struct text kept; /* name of the definition that replaces it, if any */
 };
 
 #define MERGE_NO_FILE UINT32_MAX
@@ -132,9 +132,9 @@ struct merge_places {
     uint64_t file_size;             /* bytes */
     struct merge_section *sections; /* [0] is the null section */
     size_t section_count;
-    struct merge_piece *pieces; /* by cubin, and in it by section */
+    struct merge_piece *pieces; /* ordered by cubin, then by section */
     size_t piece_count;
-    struct merge_name *names; /* in the order of the cubins that name them first */
+    struct merge_name *names; /* ordered by the first cubin that names them */
     size_t name_count;
     struct merge_call *calls; /* by caller */
     size_t call_count;
@@ -155,15 +155,15 @@ struct merge_report {
     struct merge_places places;
 };
 
-/* True when code for `sm` may be merged for a target: measured, nvlink 13.0 takes that for an older
- * one of the same major number, too, and writes the target's number. */
+/* True if code for `sm` may be merged for a target. Measured: nvlink 13.0 also accepts code for an
+ * older target of the same major number, and writes the target's number. */
 static inline bool merge_takes_code(uint32_t sm, struct arch target)
 {
     return sm / 10 == target.sm / 10 && sm <= target.sm;
 }
 
 /* Merges `count` cubins (at least 1; see empty.h), in that order, into *image and lays it out.
- * Errors and warnings in nvlink's words; all errors of a step are reported before it fails.
+ * Errors and warnings have nvlink's wording; a step reports all its errors before it fails.
  * `report` may be NULL. The image has views into the cubins. */
 bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t count,
                   const struct merge_request *request, struct merge_report *report);
@@ -171,8 +171,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
 void merge_report_free(struct merge_report *report);
 
 /* Whether the file at `path` may be an index of functions and data with `.attribute(.unified(N,
- * N))` (-uidx), which is an ELF file; NULL is none. What such a file holds is not public, and
- * nothing in CUDA 13.0 makes one, so that programs with unified symbols cannot be linked; they, and
- * files that cannot be an index, are told as nvlink does. False, and a fatal diagnostic in nvlink's
- * words, otherwise. */
+ * N))` (-uidx), which is an ELF file; NULL means no index. The format of such files is not public,
+ * and nothing in CUDA 13.0 writes one, so programs with unified symbols cannot be linked. For a
+ * file that cannot be an index, reports nvlink's fatal error and returns false. */
 bool merge_check_index(const char *path);

@@ -1,42 +1,41 @@
-/* merge_steps.h: the steps of a merge, in their order (merge.c), each with what it offers to
- * others. A step that can fail gives false, and has reported errors in nvlink's words, all that it
- * found.
- */
+/* merge_steps.h: the steps of a merge, in order (merge.c), and the functions that each offers to
+ * others. A step that fails has reported all errors that it found, in nvlink's wording, and returns
+ * false. */
 #pragma once
 
 #include "merge/merging.h"
 
-/* resolve.c: from the cubins' symbols to one symbol per name. */
+/* resolve.c: merges the cubins' symbols into one symbol per name. */
 
-/* Finds symbols, who defines each, aliases, the owners of sections, and the order in which symbols
- * will be written. False when definitions contradict each other. */
+/* Finds symbols, their definitions, aliases, the owners of sections, and the order in which symbols
+ * will be written. False if definitions contradict each other. */
 bool resolve_symbols(struct merging *m);
 
-/* Reports every symbol that nothing defines and that the driver does not bring. Comes after
- * liveness: what only dead code needs is not missed. False when there is any. */
+/* Reports every symbol that is neither defined nor provided by the driver. Comes after liveness:
+ * symbols that only dead code needs may be undefined. False if there is any. */
 bool resolve_check_undefined(struct merging *m);
 
 /* True for names that every cubin declares for the driver: unified tables, reserved shared memory.
  */
 bool resolve_is_reserved(struct text name);
 
-/* True for reserved names that an executable does not mention any more. */
+/* True for reserved names that an executable no longer has. */
 bool resolve_is_unified_table(struct text name);
 
-/* overridden.c: weak definitions that lost to an earlier cubin's, and what is left of them. */
+/* overridden.c: weak definitions that lost to an earlier cubin's, and their remains. */
 
-/* Fills m->losses. Wants resolved symbols. */
+/* Fills m->losses. Comes after resolve_symbols(). */
 void overridden_find(struct merging *m);
 
-/* Whether a symbol is defined in this cubin, but an earlier one's definition counted then. */
+/* Whether a symbol is defined in this cubin, but lost to an earlier cubin's definition. */
 static inline bool overridden_has(const struct merging *m, size_t file, uint32_t index)
 {
     return index < m->cubins[file]->symbol_count &&
            m->resolved.has_lost[m->symbol_base[file] + index];
 }
 
-/* Whether data of a cubin holds a symbol's address, other than in storage that overridden_forget.
- */
+/* Whether data of a cubin holds a symbol's address outside of storage for which overridden_forget()
+ * is true. */
 static inline bool overridden_points_at(const struct merging *m, size_t file, uint32_t index)
 {
     return index < m->cubins[file]->symbol_count &&
@@ -53,22 +52,22 @@ static inline bool overridden_own(const struct merging *m, size_t file, size_t s
  * definition replaced it. */
 bool overridden_replaced(const struct merging *m, size_t file, uint32_t index, uint32_t symbol);
 
-/* Whether there were relocations in the code of such a function. */
+/* Whether the code of a function that was replaced had relocations. */
 bool overridden_had_relocations(const struct merging *m, size_t file, uint32_t index);
 
-/* Whether debug information empties the range of a function that goes: where it counted, or was
- * replaced by a later cubin's and had no relocations in its code; not where it lost before
- * (measured). */
+/* Whether debug information empties the range of a removed function. Measured: yes if the
+ * definition was the kept one, or was replaced by a later cubin's and had no relocations in its
+ * code; no if it lost to an earlier cubin's. */
 bool overridden_empty(const struct merging *m, size_t file, uint32_t index, uint32_t symbol);
 
-/* Whether an address in initialised data is left out, which then holds what the cubin has there
- * (0): it stands in the storage of a variable that lost, in .nv.global.init, where nobody will see
- * it (measured on nvlink 13.0). In .nv.constant3 such addresses stay. */
+/* Whether an address in initialised data is not written, so that the cubin's bytes there (0)
+ * remain. This is so in .nv.global.init in the storage of a variable that lost, which nothing reads
+ * (measured on nvlink 13.0). In .nv.constant3 such addresses are kept. */
 bool overridden_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset);
 
 /* graph.c: the call graph of the whole program. */
 
-/* Reads .nv.callgraph and .nv.prototype of all cubins into m->graph. False when two cubins disagree
+/* Reads .nv.callgraph and .nv.prototype of all cubins into m->graph. False if two cubins disagree
  * about a function's prototype. */
 bool graph_read(struct merging *m);
 
@@ -78,48 +77,49 @@ void graph_add_sections(struct merging *m);
 /* Writes their contents, and prototypes to m->strings. Comes after the symbols have their rows. */
 void graph_encode(struct merging *m);
 
-/* graph_print.c: the same as text. */
+/* graph_print.c: the call graph as text. */
 
 /* Writes the graph in the form that m->request asks for: nvlink's text (measured on 13.0), with or
  * without demangled names, or Graphviz. Functions have the order and numbers of the symbol table;
- * unlike nvlink's, the list has no empty lines for functions that are gone. Comes after the symbols
- * have their rows. */
+ * unlike nvlink's, the list has no empty lines for removed functions. Comes after the symbols have
+ * their rows. */
 void graph_print(const struct merging *m, struct buffer *out);
 
-/* fold.c: --icf=safe: device functions that are the same become one. */
+/* fold.c: --icf=safe: folds identical device functions. */
 
-/* Makes functions that are the same in all that an executable has of them one: references to the
- * others mean the first, and what belongs to them is treated as that of a weak copy that lost.
- * Wants the call graph, which is out of date where it gives true: something was folded then. */
+/* Folds functions that are identical in everything that an executable has of them: references to
+ * the others become references to the first, and their sections are treated like those of a weak
+ * copy that lost. Comes after graph_read(). Returns true if anything was folded; the call graph is
+ * then out of date. */
 bool fold_functions(struct merging *m);
 
-/* Whether symbol `index` of a cubin defines a function in whose place another one stands. */
+/* Whether symbol `index` of a cubin defines a function that was folded into another. */
 static inline bool fold_has(const struct merging *m, size_t file, uint32_t index)
 {
     return m->resolved.is_folded && m->resolved.is_folded[m->symbol_base[file] + index];
 }
 
-/* reach.c: what is alive, and what each function can reach. */
+/* reach.c: liveness, and what each function can reach. */
 
-/* Fills m->is_live with the functions that stay: kernels, functions whose address is taken or
- * stands in data, and all that they need; under -g and -r, every function. */
+/* Fills m->is_live with the functions that are kept: kernels, functions whose address is taken or
+ * is in data, and all that they need; under -g and -r, every function. */
 void reach_mark_live(struct merging *m);
 
 /* Fills m->reach: per node the largest register and barrier counts, the deepest stack and the flags
  * of everything that it can reach through direct and indirect calls. Own values come from
- * m->functions. Linear, recursion included. */
+ * m->functions. Takes linear time, also with recursion. */
 void reach_summarize(struct merging *m);
 
-/* Finds the functions that `from` can reach, itself included, going only where m->reach has `flag`.
- * *found is valid until the next walk; prototypes among them are >= m->symbol_count. Returns how
- * many there are. Walks share m->walker: one at a time. */
+/* Finds the nodes that `from` can reach, including itself, visiting only nodes whose m->reach has
+ * `flag`. Prototypes among them are >= m->symbol_count. Returns their number; *found is valid until
+ * the next walk. Walks share m->walker, so only one may run at a time. */
 size_t reach_walk(struct merging *m, uint32_t from, enum reach_flag flag, const uint32_t **found);
 
-/* True when the stack that `kernel` needs has no bound, or none that fits its record. */
+/* True if the stack of `kernel` has no bound, or one that does not fit its record. */
 bool reach_is_unbounded(const struct merging *m, uint32_t kernel);
 
 /* Finds a cycle that `from` can reach: *cycle are its nodes, each of which leads to the next and
- * the last to the first. Returns how many; 0 without REACHES_CYCLE. */
+ * the last to the first. Returns their number; 0 without REACHES_CYCLE. */
 size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle);
 
 /* attributes.c: the records of .nv.info*: read, summed up over the call graph, written. */
@@ -127,48 +127,48 @@ size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle
 /* Fills m->functions with the own values of every function. Comes after liveness. */
 void attributes_gather(struct merging *m);
 
-/* How many barriers the output says that a function uses: a kernel's with all that it reaches. */
+/* Number of barriers of a function in the output: for a kernel that of all that it reaches. */
 uint32_t attributes_barriers(const struct merging *m, uint32_t function);
 
 /* Adds the info sections to m->sections: .nv.info, then .nv.info.F, a cubin's kernels first. */
 void attributes_add_sections(struct merging *m);
 
-/* Writes their contents. Comes after the symbols have their rows. False when a record is for a
- * symbol that has none. */
+/* Writes their contents. Comes after the symbols have their rows. False if a record names a symbol
+ * without a row. */
 bool attributes_encode(struct merging *m);
 
-/* limits.c: what cubins that fit each other by their symbols must still agree on. */
+/* limits.c: checks across cubins besides symbol resolution. */
 
-/* A weak kernel's copies must have parameters of one size. Comes after the owners of sections are
- * known. False otherwise. */
+/* Checks that a weak kernel's copies have parameters of one size. Comes after the owners of
+ * sections are known. */
 bool limits_check_parameters(struct merging *m);
 
-/* Functions say how many registers they need, and a kernel with a limit of them (.maxnreg,
- * .maxntid) may only reach functions that keep to it: the driver would launch it with fewer than
- * they use. Comes after reach_summarize. False otherwise. */
+/* Checks that every function has a register count, and that a kernel with a register limit
+ * (.maxnreg, .maxntid) only reaches functions within it: the driver would launch the kernel with
+ * fewer registers than they use. Comes after reach_summarize(). */
 bool limits_check_registers(struct merging *m);
 
-/* Warns of kernels whose stack cannot be determined, and names one recursion that is the reason.
- * Comes after layout. */
+/* Warns of kernels whose stack cannot be determined, and names one recursion as the reason. Comes
+ * after layout. */
 void limits_warn_stack(struct merging *m);
 
-/* frames.c: from sm_100 on .debug_frame only describes functions that are in the output. */
+/* frames.c: from sm_100 on .debug_frame describes only functions in the output. */
 
-/* The cubins of the merge, where needed as copies (in its arena) whose .debug_frame lacks what
- * describes functions that are dead or lost to an earlier cubin's; symbols and sections keep their
- * numbers. Comes after liveness. */
+/* The cubins of the merge, if needed as copies (in its arena) whose .debug_frame lacks functions
+ * that are dead or lost to an earlier cubin's. Symbols and sections keep their indices. Comes after
+ * liveness. */
 const struct cubin *const *frames_prune(struct merging *m);
 
-/* notes.c: the records that say which tools made the image, and for which target. */
+/* notes.c: the records of the tools that made the image and of its target. */
 
-/* Adds .note.nv.tkinfo, .note.nv.cuinfo, .nv.compat and .note.minilink to m->sections, as far as
- * the inputs have them. */
+/* Adds those of .note.nv.tkinfo, .note.nv.cuinfo, .nv.compat and .note.minilink that the inputs
+ * have to m->sections. */
 void notes_add(struct merging *m);
 
-/* The command line of the tool that made a cubin, as its note has it; empty without one. */
+/* The command line of the tool that made a cubin, from its note; empty without one. */
 struct text notes_command(const struct merging *m, size_t file);
 
-/* layout.c: which sections the output has, and where the inputs' contents go in them. */
+/* layout.c: the sections of the output, and the places of the inputs' contents in them. */
 
 /* Adds code, data and debug sections to m->sections, fills m->layout, and gives symbols their
  * section and value. False, and errors, for contents that do not fit or cannot be merged. */
@@ -181,228 +181,233 @@ void layout_fill(struct merging *m);
  * becomes part of it. */
 uint8_t *layout_writable(struct merging *m, uint32_t section, struct arena *arena);
 
-/* Adds a section; its index. */
+/* Adds a section and returns its index. */
 uint32_t layout_add(struct merging *m, const struct merged_section *section);
 
-/* Adds one that the link makes itself, the program's or of a function, with what all of the class
- * have. */
+/* Adds a section that the link makes itself, of the program or of a function, with the properties
+ * of its class. */
 uint32_t layout_make(struct merging *m, enum merged_class class);
 uint32_t layout_make_of(struct merging *m, enum merged_class class, struct text name,
                         uint32_t function);
 
-/* Adds info of a function: section `input` of the cubin that defines it. */
+/* Adds a function's info section, made from section `input` of the cubin that defines the function.
+ */
 void layout_make_info(struct merging *m, enum merged_class class, uint32_t function,
                       uint32_t input);
 
-/* Makes a copy of `contents` all that a section has. */
+/* Replaces a section's contents by a copy of `contents`. */
 void layout_set(struct merging *m, struct merged_section *section, struct bytes contents);
 
-/* By symbol: the merged section of what it has in a constant bank, or MERGE_NONE. */
+/* By symbol: the function's merged section of a constant bank, or MERGE_NONE. */
 uint32_t *layout_find_banks(struct merging *m, uint32_t bank);
 
-/* shared.c: where shared variables lie in each kernel's window of shared memory. */
+/* shared.c: places shared variables in each kernel's window of shared memory. */
 
-/* Reads from the relocations which functions use which shared variables, into m->shared and
+/* Reads from the relocations which functions use which shared variables; sets m->shared and
  * m->functions. Comes after liveness. */
 void shared_gather(struct merging *m);
 
-/* Bytes of a kernel's section that are the driver's. */
+/* Bytes of a kernel's section that are reserved for the driver. */
 uint64_t shared_reserved_bytes(const struct merging *m);
 
-/* Places the shared variables, m->shared, and adds .nv.shared.K sections. False when a kernel needs
- * more than there is. */
+/* Places the shared variables (m->shared) and adds .nv.shared.K sections. False if a kernel needs
+ * more shared memory than there is. */
 bool shared_layout(struct merging *m);
 
-/* Gives the variables in the memory that the driver reserves their places, behind what is the
- * driver's own; .nv.shared.reserved.0 and its Mercury twin get the size and alignment that they
- * need. Under -r a variable's value stays its alignment. Comes after layout_sections. False when
- * they need more than the driver reserves. */
+/* Places the variables in the shared memory that the driver reserves, after the driver's own part,
+ * and sets the size and alignment of .nv.shared.reserved.0 and its Mercury twin. Under -r a
+ * variable's value remains its alignment. Comes after layout_sections(). False if they need more
+ * than the driver reserves. */
 bool shared_layout_reserved(struct merging *m);
 
-/* A reserved variable's value in Mercury's symbol table: the place without what is the driver's
- * own. */
+/* A reserved variable's value in Mercury's symbol table: its offset without the driver's own part.
+ */
 uint64_t shared_reserved_twin_value(const struct merging *m, uint32_t variable);
 
-/* constants.c: constants that the compiler makes: numbers too long for an instruction, and the
- * tables of switch statements. ptxas puts those of function F into .nv.constant2.F, at offset 0 of
- * bank 2. */
+/* constants.c: compiler constants: numbers too long for an instruction, and tables of switch
+ * statements. ptxas puts those of function F into .nv.constant2.F, at offset 0 of bank 2. */
 
 #define CONSTANTS_BANK 2u
 
 /* Notes in m->functions which functions have such constants. */
 void constants_gather(struct merging *m);
 
-/* Moves device functions' constants into the sections of the kernels that reach them, which are
- * made where they are missing, and gives their symbols new values. Does nothing with -r. False when
- * a kernel's grow beyond the bank. */
+/* Moves device functions' constants into the sections of the kernels that reach them, adding
+ * missing sections, and sets new values for their symbols. Does nothing with -r. False if a
+ * kernel's constants exceed the bank. */
 bool constants_layout(struct merging *m);
 
-/* Copies what was moved; after layout_fill(). */
+/* Copies the moved constants. Comes after layout_fill(). */
 void constants_fill(struct merging *m);
 
-/* texture.c: the words through which code finds the texture, sampler and surface references of the
- * program. */
+/* texture.c: the words in bank 0 through which code finds texture, sampler and surface references.
+ */
 
-/* Finds the references, and marks live functions whose code names one; comes before
- * reach_summarize. */
+/* Finds the references, and marks live functions whose code names one. Comes before
+ * reach_summarize(). */
 void texture_gather(struct merging *m);
 
-/* Orders the words and makes room for them in the bank 0 of each kernel that reaches such a
- * function. layout_sections comes first. False when a kernel would have too many references. Does
- * nothing under -r. */
+/* Orders the words and makes room for them in bank 0 of each kernel that reaches such a function.
+ * Comes after layout_sections(). Does nothing under -r. False if a kernel would have too many
+ * references. */
 bool texture_layout(struct merging *m);
 
-/* Tells how many references of each kind a kernel has words for. */
+/* Sets in the report the number of references of each kind for which a kernel has words. */
 void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report);
 
 /* Adds the relocations of the words in the kernels that cubin `file` defines. Called for each cubin
- * in turn; *next is the number of kernels that have been seen. */
+ * in turn; *next counts the kernels processed so far. */
 void texture_relocate(struct merging *m, size_t file, size_t *next);
 
-/* relocations.c: the relocations that stay in the image, and the sections that list them; what
- * relocate.c, mercury_relocate.c and texture.c find in turn. */
+/* relocations.c: the relocations that are kept in the image, and their sections. relocate.c,
+ * mercury_relocate.c and texture.c add them. */
 
-/* Makes the list of a merged section's relocations: `type` SHT_REL, SHT_RELA or one of Mercury's.
- * Gives the list's merged section. */
+/* Adds the relocation section of merged section `target`, with `type` SHT_REL, SHT_RELA or one of
+ * Mercury's, and returns its index. */
 uint32_t relocations_add_list(struct merging *m, struct text name, uint32_t type, uint64_t flags,
                               uint32_t target);
 
-/* Puts a relocation into its list. */
+/* Adds a relocation to its list. */
 void relocations_add(struct merging *m, const struct merged_relocation *relocation);
 
 /* -preserve-relocs: the relocations that a link resolves are listed in its output too, in a section
- * .nv.resolvedrela.X for each section X that had some. Lists a relocation of merged section
- * `target` that was resolved, if that is asked for; its `list` need not be set. */
+ * .nv.resolvedrela.X for each section X that had some. If that option is set, lists a resolved
+ * relocation of merged section `target`; its `list` need not be set. */
 void relocations_add_resolved(struct merging *m, uint32_t target,
                               const struct merged_relocation *relocation);
 
-/* Whether a section of debug information, also a twin, says nothing of a function's losing copy:
- * lines and frames of such are not told, other sections point to the winner instead (measured). */
+/* Whether a debug section, or its twin, omits a function's losing copy. Measured: lines and frames
+ * omit it; other sections point to the winner instead. */
 bool relocations_forget_losers(struct text section);
 
-/* The size of a kernel's parameters, which code in libcudadevrt asks for, is not known in functions
- * that many kernels call. */
+/* Whether the symbol is the size of a kernel's parameters, which code in libcudadevrt refers to. It
+ * is not known in functions that many kernels call. */
 bool relocations_is_unknown_size(const struct cubin_symbol *symbol);
 
-/* Writes the contents of the lists. Comes after the symbols have their rows. False when a
- * relocation stays for a symbol that does not. */
+/* Writes the contents of the lists. Comes after the symbols have their rows. False if a kept
+ * relocation names a symbol that is not written. */
 bool relocations_write(struct merging *m);
 
-/* relocate.c: relocations: resolved where the link decides the value, else kept for the driver. */
+/* relocate.c: resolves relocations whose value the link decides; keeps the others for the driver.
+ */
 
-/* Writes resolved values into the sections' contents, and collects in m->relocations, with sections
- * for them, what stays. False for types that it cannot resolve. */
+/* Writes resolved values into the sections' contents, and collects the relocations that are kept in
+ * m->relocations, with sections for them. False for types that it cannot resolve. */
 bool relocate_sections(struct merging *m);
 
-/* mercury.c: the second form of the code that cubins carry from sm_100 on, for finalizers to other
- * targets: Mercury's twins of the sections (minilink-cubin(5) states the rules). They are merged
- * beside the first form, section by section and symbol by symbol, or, where that cannot be done
- * right, left out of the output, with a warning that says why. */
+/* mercury.c: Mercury twins of sections: the second form of the code in cubins from sm_100 on, for
+ * finalizers to other targets (minilink-cubin(5) states the rules). They are merged like the first
+ * form, section by section and symbol by symbol. If that is not possible, they are left out of the
+ * output with a warning that says why. */
 
-/* Decides whether the twins can be merged, and finds the function that each belongs to. Comes after
- * the symbols are resolved. */
+/* Decides whether the twins can be merged, and finds the function of each. Comes after the symbols
+ * are resolved. */
 void mercury_begin(struct merging *m);
 
-/* Leaves the twins out from here on; says why, and which cubin is the reason. */
+/* Leaves the twins out from here on, with a warning that says why and names the cubin. */
 void mercury_leave_out(struct merging *m, size_t file, const char *why);
 
-/* How an input section of Mercury's takes part in the layout; CLASS_COUNT: not there. */
+/* The class of a Mercury input section in the layout; CLASS_COUNT: it takes no part. */
 enum merged_class mercury_class(const struct merging *m, const struct cubin_section *section);
 
-/* The function of one of Mercury's sections: of the twin of its code, of what tells of that, or
- * applies to it; or MERGE_NONE. */
+/* The function of a Mercury section: the twin of its code, info about that, or relocations of it;
+ * or MERGE_NONE. */
 uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_section *section);
 
-/* Finds the twin of each merged section, and makes those that kernels need for constants. Comes
- * after constants_fill. */
+/* Finds the twin of each merged section, and adds those that kernels need for constants. Comes
+ * after constants_fill(). */
 void mercury_pair(struct merging *m);
 
-/* Adds info sections and the symbol table. Comes after attributes_add_sections. */
+/* Adds the twins of info sections and Mercury's symbol table. Comes after attributes_add_sections.
+ */
 void mercury_add_sections(struct merging *m);
 
-/* Writes the numbers of code sections into the twins of the code. */
+/* Writes the indices of code sections into the twins of the code. */
 void mercury_encode(struct merging *m);
 
-/* Writes the symbol table into the image, when all sections and .strtab's other names are there. */
+/* Writes Mercury's symbol table into the image. Comes after all sections and the other names in
+ * .strtab. */
 void mercury_encode_symbols(struct merging *m);
 
 /* mercury_relocate.c: the relocations of Mercury's twins. */
 
 /* Resolves them, or collects them in m->relocations with sections of their own. Comes before the
- * other relocations. A relocation that cannot be treated leaves the twins out. */
+ * other relocations. If a relocation cannot be handled, the twins are left out. */
 void mercury_relocate(struct merging *m);
 
-/* Adds empty lists where only the twin of a section has relocations (measured on nvlink 13.0).
- * Comes after relocate_sections. */
+/* Adds an empty relocation section for a section if only its twin has relocations (measured on
+ * nvlink 13.0). Comes after relocate_sections. */
 void mercury_add_lists(struct merging *m);
 
 /* ordering.c: the order of the image's sections. */
 
-/* The image's first sections: null, .shstrtab, .strtab, .symtab, and where there are more sections
- * than symbols can name by themselves .symtab_shndx. */
+/* The image's first sections: null, .shstrtab, .strtab, .symtab, and .symtab_shndx if section
+ * indices do not fit into st_shndx. */
 enum { ORDERING_SHSTRTAB = 1, ORDERING_STRTAB, ORDERING_SYMTAB, ORDERING_INDICES };
 
 /* Fills m->classes and m->order, and gives every merged section its index in the image. */
 void ordering_sections(struct merging *m);
 
-/* Writes the functions with code to `functions`, which has room for one for each section, in the
- * order of the symbols: that of the code in an executable. Returns how many. */
+/* Writes the functions with code to `functions`, which has room for one per section, in the order
+ * of their symbols, which is the order of code in an executable. Returns their number. */
 size_t ordering_functions(struct merging *m, uint32_t *functions);
 
-/* From sm_100 on the parameters of kernels are loaded by a segment of their own, behind everything
- * else, unless the link adds words for texture references to them; their symbols end the table. */
+/* Whether the section stands last: from sm_100 on kernels' parameters have a segment of their own
+ * after everything else, unless the link adds words for texture references to them. Their symbols
+ * end the table. */
 bool ordering_is_last(const struct merging *m, const struct merged_section *section);
 
 /* Whether the image has .symtab_shndx. */
 bool ordering_is_extended(const struct merging *m);
 
-/* symtab.c: which symbols are written, in which order, and the table of them. */
+/* symtab.c: the symbols that are written, their order, and the symbol table. */
 
 /* Decides which symbols are written, and gives them and the section symbols their rows, m->rows.
  * Comes after the sections have their indices. */
 void symtab_assign(struct merging *m);
 
-/* Writes it; names go to m->strings. Touches nothing else. */
+/* Writes the table, and names to m->strings. Changes nothing else. */
 void symtab_encode(struct merging *m);
 
-/* build.c: merged sections and tables become the image, which can be written. */
+/* build.c: makes the image of merged sections and tables. */
 
 /* Begins m->image with its tables. */
 void build_tables(struct merging *m);
 
-/* Puts the names of the sections into m->strings and says where they are, and encodes the symbols,
- * whose names follow. Touches nothing else. */
+/* Adds the names of the sections to m->strings and records their offsets, then encodes the symbols,
+ * whose names follow. Changes nothing else. */
 void build_names(struct merging *m);
 
 /* Adds the sections to m->image and lays it out. Comes last: all contents are there. */
 void build_image(struct merging *m);
 
-/* report.c: what -v, maps and reports tell of the merge, taken out of it before it is freed. */
+/* report.c: copies the data for -v, maps and reports from the merge before it is freed. */
 
-/* Wants a merge that has its image. Texts are copied into the report's arena. */
+/* Comes after the image is built. Texts are copied into the report's arena. */
 void report_fill(struct merge_report *report, struct merging *m);
 
-/* diagnostics.c: messages about symbols of cubins, in nvlink's words, and what helps to mend them.
- */
+/* diagnostics.c: messages about symbols of cubins, in nvlink's wording, and notes that help to fix
+ * them. */
 
-/* Reports the `count` symbols that nothing defines; each with who refers to it, and with what is
- * almost it, as long as there is diag_room(). */
+/* Reports the `count` undefined symbols; as long as there is diag_room(), notes where each is
+ * referenced and which definitions have similar names. */
 void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, size_t count);
 
 /* Reports that cubin `here` defines again what `first` does. */
 void diagnostics_again(const struct merging *m, struct text name, const char *here,
                        const char *first);
 
-/* Notes behind it, where cubin `file` defines the same bytes by its symbol `input` as `symbol` has,
- * that it does, and under the first error what to do. */
+/* After that error, notes if symbol `input` of cubin `file` has the same bytes as `symbol`, and
+ * after the first such error what to do. */
 void diagnostics_same(const struct merging *m, const struct merged_symbol *symbol, size_t file,
                       size_t input);
 
-/* Reports that a function is a kernel for one of two cubins only. */
+/* Reports that a function is a kernel in only one of two cubins. */
 void diagnostics_kernel(const struct merging *m, struct text name, const char *here, bool is_kernel,
                         const char *first);
 
-/* Notes where the limit of `kernel` and the registers of `callee`, which it reaches, come from. */
+/* Notes the origin of the register limit of `kernel` and of the registers of `callee`, which it
+ * reaches. */
 void diagnostics_registers(struct merging *m, uint32_t kernel, uint32_t callee);
 
 /* Notes a recursion that kernel `kernel` can get into. */

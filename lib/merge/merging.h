@@ -1,13 +1,13 @@
-/* merging.h: the state of a merge, and what every step asks of it.
+/* merging.h: the state of a merge, and the queries that all steps use.
  *
- * There are three index spaces besides each cubin's own:
- *   symbol   index in merging.symbols: one per name that is visible between cubins, one per local
- *   section  index in merging.sections: one per section that will be written
- *   node     a symbol, or symbol_count + a prototype: what the call graph is walked over
- * Arrays "by input symbol" and "by input section" hold all cubins' symbols and sections one cubin
- * after the other; symbol_base and section_base say where each begins. MERGE_NONE means "none".
+ * There are three index spaces besides each cubin's own: symbol index in merging.symbols: one per
+ * name that is visible between cubins, one per local section index in merging.sections: one per
+ * section that will be written node a symbol, or symbol_count + a prototype: what the call graph is
+ * walked over Arrays "by input symbol" and "by input section" hold all cubins' symbols and sections
+ * one cubin after the other; symbol_base and section_base say where each begins. MERGE_NONE means
+ * "none".
  *
- * Each step fills in fields of its own, which those behind it only read. Sections are made by many
+ * Each step fills in fields of its own, which later steps only read. Sections are made by many
  * steps, and their contents change until the image is built; symbols are placed (struct
  * placed_symbol) until they get their rows. */
 #pragma once
@@ -23,16 +23,16 @@
 #include "merge/index_lists.h"
 #include "merge/merge.h"
 
-/* A symbol of all cubins, brought together by its name. */
+/* A merged symbol: all cubins' symbols of one name, or one local symbol. */
 struct merged_symbol {
     struct text name;
-    uint64_t value; /* in the cubin that defines it; of a shared variable its alignment */
+    uint64_t value; /* in the defining cubin; for a shared variable its alignment */
     uint64_t size;
     uint64_t common_alignment; /* of a COMMON symbol's first appearance; 0 = never COMMON */
     uint32_t first_file;       /* the cubin that mentions it first */
     uint32_t file;             /* the cubin that defines it; MERGE_NONE: undefined, or COMMON */
     uint32_t input;            /* its index there */
-    uint32_t alias;            /* the function whose code it names too */
+    uint32_t alias;            /* the function whose code it also names */
     uint32_t input_section;
     uint8_t type;
     uint8_t binding;
@@ -48,10 +48,11 @@ struct placed_symbol {
     uint8_t other;    /* st_other as written, but for an executable's data */
 };
 
-/* What is known of a function symbol; own values, and those of all it can reach. */
+/* What is known about a function by itself; values for all that it can reach are in struct reach.
+ */
 struct merged_function {
     uint32_t registers;
-    uint32_t most_registers; /* that a kernel may be launched with; 0 = not said */
+    uint32_t most_registers; /* limit of registers for a kernel's launch; 0 = none given */
     uint32_t frame;          /* bytes */
     uint32_t barriers;
     uint32_t order;        /* of its info section in reading order; MERGE_NONE = it has none */
@@ -60,23 +61,23 @@ struct merged_function {
     bool is_aliased;       /* an alias names its code */
     bool uses_shared;      /* its code names a shared variable */
     bool uses_texture;     /* its code names a texture, sampler or surface reference */
-    bool has_constants;    /* it comes with constants of the compiler's, in bank 2 */
+    bool has_constants;    /* it has compiler constants in bank 2 */
 };
 
-/* One step of the order in which local symbols are written. */
+/* One entry of the order in which local symbols are written. */
 struct merged_local {
     bool is_section;
     uint32_t file;
     uint32_t index; /* merged symbol; of a section symbol, its index in the cubin */
 };
 
-/* What became of the cubins' symbols (resolve.c). */
+/* Results of symbol resolution (resolve.c). */
 struct resolution {
     uint32_t *symbol_of; /* by input symbol: merged symbol; MERGE_NONE for section symbols */
     uint32_t *owner_of;  /* by input section: the function it belongs to, or MERGE_NONE */
-    bool *has_lost;      /* by input symbol: an earlier cubin's definition was the better one */
-    bool *gave_way;      /* by input symbol: it counted until a strong definition came */
-    bool *is_folded;     /* by input symbol: another function stands in its place; NULL = none */
+    bool *has_lost;      /* by input symbol: it lost to an earlier cubin's definition */
+    bool *gave_way;      /* by input symbol: it was replaced by a later strong definition */
+    bool *is_folded;     /* by input symbol: it was folded into another function; NULL = none was */
     struct merged_local *locals;
     size_t local_count;
     uint32_t *globals; /* order in which global symbols are written */
@@ -85,10 +86,10 @@ struct resolution {
     size_t common_count;
 };
 
-/* Whose storage an input section is. */
+/* Whether an input section stores variables that lost (overridden.c). */
 enum storage { STORAGE_EMPTY, STORAGE_LOSERS, STORAGE_WINNERS };
 
-/* A stretch of a cubin's section; it ends where it or one in front of it ends last. */
+/* A range of a cubin's section; `end` is the largest end of this and the earlier ranges. */
 struct lost_range {
     uint32_t file;
     uint32_t section;
@@ -102,11 +103,11 @@ struct losses {
     size_t range_count;
     size_t range_capacity;
     enum storage *storage; /* by input section */
-    bool *is_pointed_at;   /* by input symbol: data that stays holds its address */
-    bool *is_relocated;    /* by input section: there are relocations in it */
+    bool *is_pointed_at;   /* by input symbol: data that is kept holds its address */
+    bool *is_relocated;    /* by input section: it has relocations */
 };
 
-/* Who calls whom, read from the cubins' call graphs (graph.c). Functions are merged symbols; a
+/* The call graph, read from the cubins' call graphs (graph.c). Functions are merged symbols; a
  * prototype is the index of a string. */
 struct call_graph {
     struct text *prototypes; /* distinct strings */
@@ -120,27 +121,27 @@ struct call_graph {
     struct merged_pairs declared;   /* (symbol, prototype), reading order */
 };
 
-/* Flags of everything that a node can reach, itself among it. */
+/* Flags of everything that a node can reach, including itself. */
 enum reach_flag {
     REACHES_CYCLE = 1,      /* recursion: no bound for the stack */
     REACHES_ALIAS = 2,      /* a function with an alias */
     REACHES_SHARED = 4,     /* code that names a shared variable */
     REACHES_EXTERNS = 8,    /* a function that needs functions outside the program */
     REACHES_TEXTURE = 16,   /* code that names a texture, sampler or surface reference */
-    REACHES_CONSTANTS = 32, /* a function with constants of the compiler's */
+    REACHES_CONSTANTS = 32, /* a function with compiler constants */
     REACHES_ANYTHING = 64,  /* always */
 };
 
-/* Of everything that a node can reach (reach.c). */
+/* Summary of everything that a node can reach (reach.c). */
 struct reach {
     uint64_t stack; /* bytes of the deepest path; without meaning under REACHES_CYCLE */
     uint32_t registers;
-    uint32_t dearest; /* the function that uses them */
+    uint32_t dearest; /* the function that uses that many */
     uint32_t barriers;
     uint32_t flags;
 };
 
-/* What kind of section, in the order in which nvlink writes them. */
+/* Kinds of sections, in the order in which nvlink writes them. */
 enum merged_class {
     CLASS_DEBUG,
     CLASS_NOTE,
@@ -155,7 +156,7 @@ enum merged_class {
     CLASS_FUNCTION_CONSTANT,
     CLASS_TEXT,
     CLASS_GLOBAL_INIT,
-    CLASS_TWIN_TEXT, /* Mercury's (mercury.c), up to CLASS_TWIN_SYMTAB; behind everything else */
+    CLASS_TWIN_TEXT, /* Mercury's (mercury.c), up to CLASS_TWIN_SYMTAB; after everything above */
     CLASS_TWIN_DEBUG,
     CLASS_TWIN_INFO,
     CLASS_TWIN_FUNCTION_INFO,
@@ -166,15 +167,16 @@ enum merged_class {
     CLASS_TWIN_RESERVED,
     CLASS_TWIN_INDICES,
     CLASS_TWIN_SYMTAB,
-    CLASS_SHARED, /* this and what follows: no bytes */
+    CLASS_SHARED, /* from here on without file contents */
     CLASS_DEBUG_SHARED,
-    CLASS_RESERVED, /* shared memory, but the driver's */
+    CLASS_RESERVED, /* shared memory reserved for the driver */
     CLASS_GLOBAL,
-    CLASS_COUNT, /* also of a section that is not written: its contents went into others */
+    CLASS_COUNT, /* also the class of a section that is not written: its contents went into others
+                  */
 };
 
-/* The lists of relocations that apply to a section: as its inputs had them, without addends and
- * with them, and what -preserve-relocs lists. */
+/* The relocation sections of a section: without and with addends, as its inputs had them, and those
+ * of -preserve-relocs. */
 enum relocation_list { LIST_REL, LIST_RELA, LIST_RESOLVED, LIST_COUNT };
 
 /* A section that will be written. */
@@ -193,12 +195,12 @@ struct merged_section {
     uint32_t twin;     /* Mercury's twin of the section, or MERGE_NONE */
     uint32_t lists[LIST_COUNT]; /* of its relocations, or MERGE_NONE */
     uint32_t bank;              /* constants: the bank's number */
-    uint32_t file;              /* info sections: the cubin and its section that they come from */
+    uint32_t file;              /* info sections: the cubin and section that they come from */
     uint32_t input;
-    uint32_t copies;      /* constants that moved: their first in merging.constants, where those of
-                           * one section follow each other */
+    uint32_t
+        copies; /* moved constants: first of the section's adjacent entries in merging.constants */
     uint32_t index;       /* in the image; 0 = not placed yet */
-    uint32_t row;         /* of its symbol; 0 = none */
+    uint32_t row;         /* of its section symbol; 0 = none */
     uint32_t name_offset; /* in .strtab */
     uint8_t info_high;    /* .text: bits 24-31 of sh_info, kept from the input */
 };
@@ -209,14 +211,14 @@ struct merged_place {
     uint64_t offset;
 };
 
-/* A section's contents that stand in another one's. */
+/* A section's contents that were copied into another's. */
 struct merged_copy {
     uint32_t from;
     uint32_t to;
     uint64_t offset;
 };
 
-/* A relocation that stays. */
+/* A relocation that is kept. */
 struct merged_relocation {
     uint64_t offset;
     int64_t addend;
@@ -236,21 +238,21 @@ struct layout {
 
 /* Shared variables, and where they lie (shared.c). */
 struct shared_memory {
-    struct merged_lists uses; /* by function: shared variables that its code names */
-    bool *is_named;           /* by symbol: a shared variable that code names, also dead code */
+    struct merged_lists uses; /* by function: shared variables named by its code */
+    bool *is_named;           /* by symbol: a shared variable named by code, even dead code */
     uint32_t *section_of;     /* by symbol: a kernel's merged section of shared memory */
-    bool *is_given;           /* by symbol: the kernel's cubin has that section too */
+    bool *is_given;           /* by symbol: the kernel's cubin had such a section */
     uint64_t *address;        /* by symbol: a shared variable's, in the window */
-    uint64_t *extern_address; /* by symbol: where a function sees `.extern .shared` variables;
-                               * UINT64_MAX: nowhere */
-    uint32_t debug_section;   /* merged section of what several kernels have, or MERGE_NONE */
+    uint64_t *extern_address; /* by symbol: address at which a function sees `.extern .shared`
+                                 variables; UINT64_MAX: none */
+    uint32_t debug_section;   /* merged section of variables of several kernels, or MERGE_NONE */
 };
 
 /* Texture, sampler and surface references, and their words (texture.c). */
 struct textures {
     uint32_t *symbols; /* in the order of the symbols, by kind */
     size_t count;
-    bool is_used;      /* some code names one, also dead code */
+    bool is_used;      /* some code, even dead code, names one */
     uint32_t *words;   /* the references in the order of their words */
     uint64_t *offset;  /* by symbol: of a reference's word in bank 0 */
     uint32_t *bank_of; /* by symbol: a kernel's merged section of bank 0, or MERGE_NONE */
@@ -264,13 +266,13 @@ struct rows {
     uint32_t *of_symbol; /* by merged symbol: its row; 0 = not written */
     size_t count;
     size_t first_global;
-    size_t twin_count; /* rows of Mercury's symbol table: the first of these */
+    size_t twin_count; /* number of leading rows that Mercury's symbol table has too */
 };
 
-/* Sections of cubins that several steps look for; each is of one kind. */
+/* Kinds of input sections that several steps look for. */
 enum input_kind {
     INPUT_OTHER,
-    INPUT_RELOCATIONS, /* REL or RELA, and not empty */
+    INPUT_RELOCATIONS, /* REL or RELA, not empty */
     INPUT_INFO,        /* .nv.info, .nv.info.F */
     INPUT_TWIN_INFO,   /* their Mercury twins */
     INPUT_SHARED,
@@ -284,13 +286,13 @@ struct merging {
     const struct merge_request *request;
     const struct cubin *const *cubins;
     size_t count;
-    struct image *image; /* its arena holds what is written */
+    struct image *image; /* its arena holds what will be written */
     struct arena arena;  /* everything else */
-    bool failed;         /* an error was reported in the step that runs */
+    bool failed;         /* the current step reported an error */
 
     unsigned abi;       /* of the output: CUBIN_ABI_VERSION, or CUBIN_OLD_ABI_VERSION */
     uint32_t toolkit;   /* the newest one of inputs of CUDA 12 */
-    struct cubin notes; /* those that cubins of CUDA 12 lack */
+    struct cubin notes; /* the notes that cubins of CUDA 12 lack */
 
     size_t *symbol_base;
     size_t *section_base;
@@ -301,14 +303,14 @@ struct merging {
     struct resolution resolved;
     struct losses losses;
     struct call_graph graph;
-    bool *is_live;                     /* by symbol: a function that stays (reach.c) */
+    bool *is_live;                     /* by symbol: a function that is kept (reach.c) */
     struct merged_function *functions; /* by symbol (attributes.c) */
     struct reach *reach;               /* by node */
     struct {
-        uint32_t *seen;  /* by node: number of the walk that saw it last */
+        uint32_t *seen;  /* by node: the last walk that visited it */
         uint32_t *queue; /* nodes */
         uint32_t walk;
-    } walker; /* room for walks over the call graph */
+    } walker; /* scratch memory for walks over the call graph */
 
     struct merged_section *sections;
     size_t section_count;
@@ -316,14 +318,14 @@ struct merging {
     struct table section_names;    /* sections that are found by name */
     struct placed_symbol *placed;  /* by symbol */
     struct layout layout;          /* of code and data */
-    struct merged_copy *constants; /* what device functions have in kernels' sections */
+    struct merged_copy *constants; /* device functions' constants in kernels' sections */
     size_t constant_count;
     struct shared_memory shared;
     struct textures textures;
 
     bool has_twins;            /* Mercury's sections are merged too; may change to false */
     struct cubin_twins *twins; /* by file: Mercury's symbol table */
-    uint32_t twin_symtab;      /* merged sections that are Mercury's own tables: symbols, and */
+    uint32_t twin_symtab;      /* merged sections of Mercury's own tables: symbols, and */
     uint32_t twin_indices;     /* their section indices, or MERGE_NONE */
 
     struct {
@@ -332,18 +334,18 @@ struct merging {
         size_t capacity;
     } relocations; /* of all lists, in reading order */
 
-    struct merged_lists classes; /* by enum merged_class, CLASS_COUNT too: its sections in the order
-                                  * of their making */
-    uint32_t *order;             /* the merged sections in the order of the image */
+    struct merged_lists
+        classes; /* by enum merged_class, including CLASS_COUNT: sections in order of creation */
+    uint32_t *order; /* the merged sections in the order of the image */
     size_t order_count;
     struct rows rows;
     struct image_strings strings; /* .strtab */
-    size_t names_start;           /* in it: the names of sections follow, up to */
+    size_t names_start;           /* in `strings`: the names of sections begin here and end at */
     size_t names_end;
     struct image_symbols table; /* .symtab */
 };
 
-/* So many sections are worth a thread: a third of a millisecond. */
+/* Number of sections that is worth a thread: a third of a millisecond. */
 #define MERGING_WORTH_A_THREAD 2000u
 
 /* `count` indices in the merge's arena, all MERGE_NONE. */
@@ -383,7 +385,7 @@ static inline bool merged_is_data(const struct merged_symbol *symbol, unsigned s
     return symbol->type == STT_CUDA_OBJECT && (symbol->other & STO_CUDA_SPACE) == space;
 }
 
-/* Whether it is what a function has in a constant bank. */
+/* Whether it is a function's section of a constant bank. */
 static inline bool merged_is_bank(const struct merged_section *section, uint32_t bank)
 {
     return section->class == CLASS_FUNCTION_CONSTANT && section->bank == bank;
@@ -407,7 +409,7 @@ struct merging_walk {
     const struct cubin_section *section;
 };
 
-/* Goes on to the next section; false behind the last. */
+/* Advances to the next section; false past the last. */
 static inline bool merging_next(const struct merging *m, struct merging_walk *at)
 {
     for (at->index++; at->file < m->count; at->file++, at->index = 1)
@@ -424,7 +426,7 @@ static inline bool merging_is(const struct merging *m, size_t file, size_t secti
     return m->kinds[m->section_base[file] + section] == kind;
 }
 
-/* As merging_next, but only to sections of one kind. */
+/* Like merging_next(), but only sections of one kind. */
 static inline bool merging_next_of(const struct merging *m, struct merging_walk *at,
                                    enum input_kind kind)
 {
@@ -450,7 +452,7 @@ static inline uint32_t merging_symbol(const struct merging *m, size_t file, uint
     return m->resolved.symbol_of[m->symbol_base[file] + index];
 }
 
-/* Whether that symbol's definition is this one. */
+/* Whether the merged symbol's definition is this one. */
 static inline bool merging_defines(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t symbol = merging_symbol(m, file, index);
@@ -489,7 +491,7 @@ static inline uint32_t merging_canonical(const struct merging *m, uint32_t symbo
     return alias == MERGE_NONE ? symbol : alias;
 }
 
-/* Whether an input section stays: it belongs to no function, or to a live one defined here. */
+/* Whether an input section is kept: it belongs to no function, or to a live one defined here. */
 static inline bool merging_keeps(const struct merging *m, size_t file, size_t section)
 {
     uint32_t owner = merging_owner(m, file, section);

@@ -1,16 +1,16 @@
-/* output_forms.h: the forms in which a merge gives its results. */
+/* output_forms.h: the formats of a merge's results. */
 #pragma once
 
-/* In what form the call graph is wanted. */
+/* Format of the call graph. */
 enum callgraph_form {
     CALLGRAPH_NONE,
     CALLGRAPH_TEXT,    /* nvlink's */
-    CALLGRAPH_MANGLED, /* the same, with names as they are */
+    CALLGRAPH_MANGLED, /* the same, with mangled names */
     CALLGRAPH_DOT,     /* Graphviz */
 };
 
-/* The form of the output. Toolkits up to 12 wrote another ELF header, and no notes; the drivers of
- * their time know no other. */
+/* Format of the output. Toolkits up to 12 wrote another ELF header and no notes; drivers of that
+ * time accept no other format. */
 enum merge_abi {
     MERGE_ABI_AUTO, /* that of the newest input */
     MERGE_ABI_7,    /* of CUDA 12; up to sm_90 only */

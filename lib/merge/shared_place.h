@@ -17,35 +17,35 @@ struct shared_window {
 struct shared_planner {
     struct merging *m;
     struct shared_window *windows; /* by kernel */
-    uint32_t *group_of; /* by symbol: the group of variables that the same functions name,
-                         * or MERGE_NONE for what none names */
+    uint32_t *group_of; /* by symbol: the group of variables that the same functions name;
+                           MERGE_NONE: no function names it */
     uint32_t group_count;
     struct merged_lists kernels_of; /* by group: kernels that reach its variables */
     struct merged_lists sets_of;    /* by group: sets of kernels that reach the same groups */
     uint32_t set_count;
-    bool has_common; /* some variable is (shared_is_common) */
+    bool has_common; /* shared_is_common() is true for some variable */
 };
 
-/* Makes a window's section at least as strictly aligned. */
+/* Raises the alignment of a window's section to at least `alignment`. */
 static inline void shared_align(struct shared_window *window, uint64_t alignment)
 {
     if (alignment > window->alignment)
         window->alignment = alignment;
 }
 
-/* Whether a variable lies outside kernels' functions, and code names it, but not that of one kernel
- * alone: its address is the same for all. */
+/* Whether a variable is outside kernels' functions and named by code, but not of one kernel alone.
+ * Its address is the same in all kernels. */
 bool shared_is_common(const struct shared_planner *planner, uint32_t variable);
 
-/* Gives every variable that a kernel reaches its address and the windows their ends. */
+/* Sets the address of every variable that a kernel reaches, and the ends of the windows. */
 void shared_place(struct shared_planner *planner);
 
 /* shared_users.c: which kernels reach which shared variables. */
 
-/* Fills the planner's groups and their kernels, and tells the kernels' windows what they will have.
- */
+/* Fills the planner's groups and their kernels, and sets in the kernels' windows what they will
+ * hold. */
 void shared_users_find(struct shared_planner *planner);
 
-/* The kernels that reach a variable, by rising number; *count of them. */
+/* The kernels that reach a variable, in ascending order; sets *count. */
 const uint32_t *shared_users(const struct shared_planner *planner, uint32_t variable,
                              size_t *count);
