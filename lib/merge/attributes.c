@@ -1,9 +1,9 @@
 /* attributes.c: .nv.info and .nv.info.F.
  *
- * The driver reads from these records what a kernel needs: registers, barriers, stack. ptxas can
- * only say what each function needs by itself, so that the linker computes a kernel's records anew
- * from all that it can reach; device functions keep their own. nvlink pushes records to the front
- * as it reads them, which reverses every list. All rules measured on nvlink 13.0. */
+ * The driver reads from these records what a kernel needs: registers, barriers, stack. ptxas only
+ * knows what each function needs by itself, so the linker recomputes a kernel's records from all
+ * that it can reach; device functions keep their own. nvlink prepends records as it reads them,
+ * which reverses every list. All rules were measured on nvlink 13.0. */
 #include "merge/merge_steps.h"
 
 #include <stdlib.h>
@@ -14,24 +14,24 @@
 /* A record's payload has a 16-bit size; longer lists of externs are cut into several records. */
 #define EXTERNS_PER_RECORD 16000u
 
-#define ALIAS_MASK 0x8000u /* set in SPARSE_MMA_MASK where an aliased function is reached */
+#define ALIAS_MASK 0x8000u /* set in SPARSE_MMA_MASK if an aliased function is reached */
 
 struct encoder {
     struct merging *m;
     struct buffer out;
-    size_t file;                 /* the cubin at hand */
-    struct info_record *records; /* of its section at hand, in reading order */
+    size_t file;                 /* the current cubin */
+    struct info_record *records; /* of its current section, in reading order */
     size_t count;
     size_t capacity;
-    uint32_t *externs; /* of the kernel at hand */
+    uint32_t *externs; /* of the current kernel */
     size_t extern_count;
     uint32_t *extern_of; /* by symbol: the last kernel that listed it, plus 1 */
-    uint32_t kernel;     /* counts kernels */
-    uint32_t *reached;   /* from the kernel at hand: functions with externs */
+    uint32_t kernel;     /* number of the current kernel */
+    uint32_t *reached;   /* from the current kernel: functions with externs */
     size_t reached_count;
 };
 
-/* nvlink: "Internal error: no regcount?"; but not of -r. */
+/* nvlink: "Internal error: no regcount?"; not under -r. */
 static void check_is_function(struct merging *m, size_t file, uint32_t symbol)
 {
     if (m->request->relocatable || m->cubins[file]->symbols[symbol].type == STT_FUNC)
@@ -80,7 +80,7 @@ static void gather_function_records(struct merged_function *function, size_t fil
     }
 }
 
-/* What code of CUDA 12 says of its barriers. */
+/* Reads barrier counts from sh_flags of code of CUDA 12. */
 static void gather_flags(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
@@ -119,7 +119,7 @@ void attributes_gather(struct merging *m)
     }
 }
 
-/* Whether the link computes a function's records anew, from all that it reaches. */
+/* Whether the link recomputes a function's records from all that it reaches. */
 static bool is_summed(const struct merging *m, uint32_t function)
 {
     return merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
@@ -130,7 +130,8 @@ uint32_t attributes_barriers(const struct merging *m, uint32_t function)
     return is_summed(m, function) ? m->reach[function].barriers : m->functions[function].barriers;
 }
 
-/* A record that is not about one function; the compiler writes some into every cubin. */
+/* Whether a record is not about one function; the compiler writes some of these into every cubin.
+ */
 static bool is_about_program(const struct info_record *record)
 {
     return info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS ||
@@ -138,7 +139,7 @@ static bool is_about_program(const struct info_record *record)
            record->attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED;
 }
 
-/* Measured: where all functions are dead there may be nothing left to say, and no section. */
+/* Measured: if all functions are dead there may be no records left, and then no section. */
 static bool has_program_records(const struct merging *m)
 {
     for (size_t i = 0; i < m->symbol_count; i++)
@@ -186,7 +187,8 @@ static void put_symbol_record(struct encoder *encoder, uint8_t attribute, uint32
     buffer_u32(&encoder->out, word);
 }
 
-/* The row of a cubin's symbol; of a section symbol, the row of where that section went. */
+/* The row of a cubin's symbol; for a section symbol, that of the section that received its
+ * contents. */
 static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t symbol = merging_symbol(m, file, index);
@@ -201,7 +203,7 @@ static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
     return section == MERGE_NONE ? 0 : m->sections[section].row;
 }
 
-/* Copies a record; its symbols get their rows. */
+/* Copies a record, replacing symbols by their rows. */
 static void put_record(struct encoder *encoder, const struct info_record *record)
 {
     struct merging *m = encoder->m;
@@ -255,7 +257,7 @@ static void encode_program_record(struct encoder *encoder, const struct info_rec
     put_symbol_record(encoder, record->attribute, m->rows.of_symbol[symbol], value);
 }
 
-/* `kind` tells whether of .nv.info or of its Mercury twin. */
+/* Encodes the program's records of .nv.info or, by `kind`, of its Mercury twin. */
 static void encode_program(struct encoder *encoder, enum input_kind kind)
 {
     struct merging *m = encoder->m;
@@ -280,14 +282,14 @@ static void encode_program(struct encoder *encoder, enum input_kind kind)
     }
 }
 
-/* True when a call is settled: the function is defined, and is no kernel. Measured: kernels, which
+/* True if an extern is bound: the function is defined and is not a kernel. Measured: kernels, which
  * device code launches, stay listed wherever they are defined. */
 static bool is_bound(const struct merged_symbol *symbol)
 {
     return symbol->file != MERGE_NONE && !merged_is_kernel(symbol);
 }
 
-/* Adds those of a function's externs that the link does not settle to the list at hand. */
+/* Adds those of a function's externs that the link does not bind to the current list. */
 static void add_externs(struct encoder *encoder, uint32_t function)
 {
     const struct merging *m = encoder->m;
@@ -318,7 +320,7 @@ static void start_externs(struct encoder *encoder)
     encoder->kernel++;
 }
 
-/* Adds the externs of the functions that were reached, in the order in which these were read. */
+/* Adds the externs of the reached functions, in the order in which the functions were read. */
 static void add_reached(struct encoder *encoder)
 {
     qsort_r(encoder->reached, encoder->reached_count, sizeof *encoder->reached, compare_orders,
@@ -327,8 +329,8 @@ static void add_reached(struct encoder *encoder)
         add_externs(encoder, encoder->reached[i]);
 }
 
-/* Measured: a program's only kernel has the externs of all functions in it, last read first; but
- * its own as they are when the others have nothing to add. */
+/* Measured: a program's only kernel has the externs of all functions, last read first; if the
+ * others add nothing, its own in their order. */
 static void collect_all_externs(struct encoder *encoder, uint32_t kernel)
 {
     const struct merging *m = encoder->m;
@@ -352,7 +354,7 @@ static void collect_all_externs(struct encoder *encoder, uint32_t kernel)
     }
 }
 
-/* A kernel's externs: its own, then those of the functions that it reaches. */
+/* Collects a kernel's externs: its own, then those of the functions that it reaches. */
 static void collect_externs(struct encoder *encoder, uint32_t function)
 {
     struct merging *m = encoder->m;
@@ -390,7 +392,7 @@ static void put_externs(struct encoder *encoder)
     encoder->extern_count = 0;
 }
 
-/* One record of a function; what the link computes anew is replaced. */
+/* Encodes one record of a function, with recomputed values where the link has them. */
 static void encode_function_record(struct encoder *encoder, const struct info_record *record,
                                    uint32_t function)
 {
@@ -420,7 +422,7 @@ static bool has_record(const struct encoder *encoder, uint8_t attribute)
     return false;
 }
 
-/* Records that a function did not have and that what it reaches makes necessary. */
+/* Encodes records that a function lacks but needs because of functions that it reaches. */
 static void encode_added_records(struct encoder *encoder, uint32_t function)
 {
     const struct merging *m = encoder->m;

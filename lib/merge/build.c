@@ -1,5 +1,5 @@
-/* build.c: from merged sections to the image's: their sh_link, sh_info and flags, and the tables.
- */
+/* build.c: makes the image's sections of merged sections: sh_link, sh_info and flags, and the
+ * tables. */
 #include "merge/merge_steps.h"
 
 #include "base/memory.h"
@@ -61,13 +61,13 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
     }
 }
 
-/* A section that belonged to one that is gone belongs to none, and only code is executable. */
+/* A section whose sh_info section is gone loses SHF_INFO_LINK, and only code is executable. */
 static uint64_t flags_of(const struct merging *m, const struct merged_section *section,
                          uint32_t info)
 {
     uint64_t flags = section->flags;
 
-    /* The sh_info of code is a symbol, whatever a damaged input says. */
+    /* The sh_info of code is a symbol, even if a damaged input's flags say otherwise. */
     if (info == 0 || section->class == CLASS_TEXT || section->class == CLASS_TWIN_TEXT)
         flags &= ~(uint64_t)SHF_INFO_LINK;
     if (section->class != CLASS_TEXT)
@@ -79,8 +79,8 @@ static uint64_t flags_of(const struct merging *m, const struct merged_section *s
     return flags;
 }
 
-/* The image's section whose bytes are the twin's too, or 0 (measured: they stand in the file once).
- */
+/* The image's section that shares its bytes with this twin, or 0 (measured: the file has them
+ * once). */
 static uint32_t shared_with(const struct merging *m, const struct merged_section *section)
 {
     bool is_data = section->class == CLASS_TWIN_DEBUG || section->class == CLASS_TWIN_CONSTANT ||
@@ -154,7 +154,7 @@ static void set_header(struct merging *m)
                       arch.sm << CUBIN_FLAGS_SM_SHIFT | CUBIN_FLAGS_NOTE(note);
 }
 
-/* The cubins' own tables are about as large together. */
+/* Reserves the sum of the cubins' own tables, which is about the size needed. */
 static void reserve_strings(struct merging *m)
 {
     size_t bytes = 0;

@@ -1,11 +1,11 @@
-/* constants.c: bank 2 is loaded kernel by kernel, so that what a device function has there must
- * stand in the section of every kernel that reaches it.
+/* constants.c: bank 2 is loaded for each kernel, so a device function's constants must be in the
+ * section of every kernel that reaches it.
  *
- * Its code can name one offset only. Measured on nvlink 13.0: a kernel's own constants stay in
- * front; the functions follow, the one read last first, each behind the longest that any of its
- * kernels has so far, whatever the others have there. A function that no kernel reaches loses its
- * constants. Those of copies that lost (overridden.c) stand behind its own; where the copy that
- * counts has none, they stay in a section of the function's. */
+ * The function's code can only use one offset. Measured on nvlink 13.0: a kernel's own constants
+ * come first. The functions follow, the one read last first, each at the largest end that the
+ * sections of its kernels have so far. A function that no kernel reaches loses its constants.
+ * Constants of copies that lost (overridden.c) follow the function's own; if the kept copy has
+ * none, they remain in a section of the function. */
 #include "merge/merge_steps.h"
 
 #include "diag/diag.h"
@@ -29,7 +29,7 @@ void constants_gather(struct merging *m)
     }
 }
 
-/* Whether a section is a device function's, which must move. */
+/* Whether a section has a device function's constants, which must move. */
 static bool moves(const struct merging *m, uint32_t section)
 {
     uint32_t function = m->sections[section].function;
@@ -51,7 +51,8 @@ static void make_section(struct planner *planner, uint32_t kernel, uint32_t mode
     planner->bank_of[kernel] = layout_add(m, &made);
 }
 
-/* Finds which kernels reach which constants; these kernels have a section, made as `model`. */
+/* Finds which kernels reach which constants, and gives these kernels a section like `model` if they
+ * have none. */
 static void find_users(struct planner *planner, uint32_t model)
 {
     struct merging *m = planner->m;
@@ -75,8 +76,7 @@ static void find_users(struct planner *planner, uint32_t model)
     planner->kernels_of = index_lists_make(&m->arena, &users, m->section_count);
 }
 
-/* Gives constants their offset, one for all their kernels, and makes the sections of these longer.
- */
+/* Sets the constants' offset, the same for all their kernels, and extends the kernels' sections. */
 static void place(struct planner *planner, uint32_t from)
 {
     struct merging *m = planner->m;
@@ -101,7 +101,7 @@ static void place(struct planner *planner, uint32_t from)
             section->alignment = placed->alignment;
         m->constants[i] = (struct merged_copy){from, to, offset};
     }
-    placed->class = CLASS_COUNT; /* only its contents are still wanted */
+    placed->class = CLASS_COUNT; /* only its contents are still needed */
 }
 
 static bool check_sizes(const struct planner *planner)

@@ -1,4 +1,4 @@
-/* diagnostics.c: the same notes as for PTX (ptx/diagnostics.c), as far as cubins tell. */
+/* diagnostics.c: the same notes as for PTX (ptx/diagnostics.c), as far as cubins have the data. */
 #include "merge/merge_steps.h"
 
 #include "diag/diag.h"
@@ -37,7 +37,7 @@ static void add_reference(struct explainer *explainer, size_t file,
         referrers_add(&explainer->referrers, &(struct referrer){symbol, (uint32_t)file, by});
 }
 
-/* The references come from code and data; debug sections name what is missing, too. */
+/* Only references from code and data count, although debug sections also name undefined symbols. */
 static void find_references(struct explainer *explainer, const uint32_t *symbols, size_t count)
 {
     const struct merging *m = explainer->m;
@@ -113,7 +113,7 @@ static void explain_references(struct explainer *explainer, uint32_t symbol)
         diag_note("so do %zu more", count - MOST_NOTES);
 }
 
-/* Definitions of its kind that are almost the symbol. */
+/* Notes definitions of the same kind with similar names. */
 static void explain_near(struct explainer *explainer, uint32_t symbol)
 {
     const struct merging *m = explainer->m;
@@ -172,7 +172,7 @@ void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, siz
     }
 }
 
-/* What a name stands for, where it stands for something. */
+/* Notes the demangled name, if it differs. */
 static void note_name(const struct merging *m, struct text name)
 {
     const char *shown = symbol_names_shown(&name, 1, &m->image->arena)[0];
@@ -194,7 +194,7 @@ void diagnostics_again(const struct merging *m, struct text name, const char *he
         diag_note("'%s' is linked twice", here);
 }
 
-/* A function's code, or the bytes of a variable; none for one that is just zeroed. */
+/* A function's code or a variable's bytes; empty for a zeroed variable. */
 static struct bytes contents_of(const struct merging *m, size_t file, size_t input)
 {
     const struct cubin *cubin = m->cubins[file];
@@ -258,7 +258,7 @@ static bool put_type(struct text *prototype, struct buffer *out)
     return true;
 }
 
-/* "(.b32) (.b64, .b8[24])"; a string of another form as it is. */
+/* Appends "(.b32) (.b64, .b8[24])"; a string in another format is copied. */
 static void put_prototype(struct text prototype, struct buffer *out)
 {
     struct text rest = {prototype.data + 1, prototype.size - 1};
@@ -304,7 +304,7 @@ void diagnostics_prototype(const struct merging *m, struct text name, const char
     note_prototype(other, other_prototype);
 }
 
-/* So many functions of a recursion are named. */
+/* Most functions of a recursion that are named. */
 #define MOST_NAMED 8u
 
 void diagnostics_recursion(struct merging *m, uint32_t kernel)

@@ -1,32 +1,32 @@
 /* fold.c: identical functions, found from the bottom of the call graph up.
  *
- * What an executable has of a function is written down as one string of bytes, its key: the
- * contents and relocations of its sections, the records about it, whom it calls. A callee stands in
- * it by the function that it was folded into, which is known, since callees come first
- * (components.h). Functions with the same key are one. Each is looked at once. Sets of functions
- * that call each other in a cycle stay, where lld would fold them; one that calls itself need not.
+ * Everything that an executable has of a function is serialised as its key: the contents and
+ * relocations of its sections, its records, its callees. A callee is represented by the function
+ * that it was folded into, which is known because callees come first (components.h). Functions with
+ * the same key are folded; each is visited once. Functions that call each other in a cycle are not
+ * folded, which lld would do; a function that only calls itself may be.
  *
- * Programs may compare addresses, so a function whose address anything takes is left alone. In code
- * that is any relocation but a call's. A function's relocations against itself are where its calls
- * return to; whether it takes its own address is what the call graph says. */
+ * Programs may compare addresses, so a function whose address is taken is not folded. In code, any
+ * relocation other than a call's takes the address. A function's relocations against itself are
+ * return addresses of its calls; whether it takes its own address is known from the call graph. */
 #include "merge/merge_steps.h"
 
 #include "base/components.h"
 #include "base/context.h"
 #include "input/used.h"
 
-/* What a number in a key means. */
+/* Kinds of symbols and sections in a key. */
 enum key_part { KEY_SELF, KEY_SYMBOL, KEY_OWN, KEY_LOCAL, KEY_TARGET };
 
 struct folding {
     struct merging *m;
-    bool *is_fixed;               /* by symbol: it is no function, or one that stays */
+    bool *is_fixed;               /* by symbol: it is not a function, or must not be folded */
     struct merged_lists sections; /* by function: its sections in the cubin that defines it */
-    uint32_t *place_of;           /* by input section: its number among those of its function */
+    uint32_t *place_of;           /* by input section: its number among its function's sections */
     struct merged_lists records;  /* by function: numbers of program-wide records about it */
-    struct info_record *record;   /* by such a number */
+    struct info_record *record;   /* by record number */
     const uint32_t *prototype_of; /* by symbol, or MERGE_NONE */
-    uint32_t *kept_of;            /* by symbol: itself, or what stands in its place */
+    uint32_t *kept_of;            /* by symbol: itself, or the function that it is folded into */
     struct table keys;
     struct buffer key;
 };
@@ -98,8 +98,8 @@ static void find_prototypes(struct folding *folding)
     folding->prototype_of = prototype_of;
 }
 
-/* What is found by its name, or stands for something else, or has its address taken by what is
- * loaded as data. */
+/* Whether a symbol must not be folded: it can be found by name, or is an alias, or the call graph
+ * says that its address is taken. */
 static bool is_fixed(const struct merging *m, uint32_t index)
 {
     const struct merged_symbol *symbol = &m->symbols[index];
@@ -115,7 +115,7 @@ static bool is_call(uint32_t type)
     return type == R_CUDA_ABS47_34 || type == R_CUDA_ABS55_16_34;
 }
 
-/* The function that a relocation is against, by its own symbol or its code's; or MERGE_NONE. */
+/* The function that a relocation refers to, by its own symbol or its section's; or MERGE_NONE. */
 static uint32_t function_meant(const struct merging *m, size_t file, uint32_t index)
 {
     const struct cubin *cubin = m->cubins[file];
@@ -172,7 +172,7 @@ static void put_known(struct folding *folding, uint32_t function, uint32_t symbo
         put_pair(folding, KEY_SYMBOL, folding->kept_of[symbol]);
 }
 
-/* A cubin's symbol, in the key of `function`, which is defined there. */
+/* Appends a cubin's symbol to the key of `function`, which that cubin defines. */
 static void put_symbol(struct folding *folding, uint32_t function, uint32_t index)
 {
     const struct merging *m = folding->m;
@@ -201,7 +201,7 @@ static void put_relocation(struct folding *folding, uint32_t function,
     put_symbol(folding, function, relocation->symbol);
 }
 
-/* Mercury's relocations are not read with the cubin. */
+/* Decodes Mercury's relocations, since cubin_read() does not. */
 static void put_twin_relocations(struct folding *folding, uint32_t function,
                                  const struct cubin_section *list)
 {
@@ -252,7 +252,7 @@ static void put_section(struct folding *folding, uint32_t function, uint32_t ind
             put_record(folding, function, &record);
     else if (section->type == SHT_CUDA_MERC_RELA)
         put_twin_relocations(folding, function, section);
-    else if (section->type == SHT_CUDA_CAPMERC) /* begins with the number of the code's section */
+    else if (section->type == SHT_CUDA_CAPMERC) /* begins with the index of the code section */
         buffer_append(&folding->key, data.data + 4, data.size - 4);
     else if (section->relocation_count == 0)
         buffer_append(&folding->key, data.data, data.size);
@@ -314,7 +314,7 @@ static void compare(struct folding *folding, uint32_t function)
     table_add(&folding->keys, arena_text(&folding->m->arena, key), function);
 }
 
-/* In a cycle some callees are still thought to be different from all others. */
+/* In a cycle some callees are still assumed to differ from all others. */
 static void compare_members(void *argument, const uint32_t *members, size_t count,
                             const bool *is_open)
 {
@@ -323,7 +323,7 @@ static void compare_members(void *argument, const uint32_t *members, size_t coun
         compare(argument, members[i]);
 }
 
-/* Of each class the function that a cubin defines first stands for the others. */
+/* Keeps of each class the function that is defined first. */
 static void choose(const struct folding *folding)
 {
     const struct merged_symbol *symbols = folding->m->symbols;
@@ -342,7 +342,7 @@ static void choose(const struct folding *folding)
         kept_of[i] = first_of[kept_of[i]];
 }
 
-/* Makes what was folded mean the function that stays, and count as lost; whether any was. */
+/* Replaces folded functions by the kept ones and marks them as lost. True if there were any. */
 static bool replace(const struct folding *folding)
 {
     struct merging *m = folding->m;

@@ -1,14 +1,14 @@
 /* frames.c: leaves out frame descriptions of functions that are not in the output.
  *
  * Measured on nvlink 13.0: up to sm_90 the section is kept whole; from sm_100 on FDEs of dead and
- * losing functions are gone, with their CIEs, and the others point to the CIE before them, whatever
- * ptxas's addend says. */
+ * losing functions are removed with their CIEs, and the others point to the CIE before them,
+ * regardless of ptxas's addend. */
 #include "merge/merge_steps.h"
 
 #include "base/search.h"
 #include "cubin/frames.h"
 
-/* A CIE, and the FDEs behind it that stay. */
+/* A CIE and the FDEs after it that are kept. */
 struct group {
     size_t start;
     size_t end;
@@ -20,8 +20,8 @@ struct pruning {
     size_t file;
     const struct cubin *cubin;
     size_t section;
-    size_t list;         /* its relocations */
-    uint32_t *functions; /* by byte: symbol whose address is there */
+    size_t list;         /* index of its relocation section */
+    uint32_t *functions; /* by byte: the symbol whose address is there */
     struct group *groups;
     size_t count;
     size_t size;
@@ -41,7 +41,7 @@ static bool stays(const struct pruning *p, uint32_t index)
     return merged->type != STT_FUNC || (p->m->is_live[symbol] && merged->file >= p->file);
 }
 
-/* Groups of one CIE and one FDE; false when the section is made in another way. */
+/* Finds groups of one CIE and one FDE; false if the section has another structure. */
 static bool find_groups(struct pruning *p)
 {
     struct bytes data = p->cubin->sections[p->section].data;

@@ -1,25 +1,25 @@
 /* graph.c: the call graph of the whole program.
  *
- * Each cubin brings its part in .nv.callgraph: direct calls, functions whose address is taken with
- * their prototypes, prototypes of indirect calls, and who takes whose address. An indirect call may
- * reach every function whose address is taken under the same prototype. What a definition that
- * loses to an earlier one says about its calls is not read; what one says that is replaced later
- * stays, even if the later one says the same (measured). nvlink keeps each list with the entry read
- * last in front.
+ * Each cubin has its part in .nv.callgraph: direct calls, functions whose address is taken and
+ * their prototypes, prototypes of indirect calls, and which function takes which address. An
+ * indirect call may reach every function whose address is taken under the same prototype. Entries
+ * of a definition that loses to an earlier one are not read; entries of one that is replaced later
+ * are kept, even if the later one has the same (measured). nvlink keeps each list with the entry
+ * read last in front.
  *
- * The image gets both sections for the whole program. The parts of .nv.callgraph stand one behind
- * the other, each with the functions in the order of the symbol table. */
+ * The image gets both sections for the whole program. The parts of .nv.callgraph are consecutive,
+ * each with the functions in the order of the symbol table. */
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
 
-/* Who leads to whom, and the cubin that says so. */
+/* Edges, and the cubin that each comes from. */
 struct edges {
     struct merged_pairs pairs;
-    struct merged_pairs files; /* as many, from the same */
+    struct merged_pairs files; /* parallel to the edges, with the same `from` */
 };
 
-/* What is read before it is sorted into lists. */
+/* Entries as read, before they are sorted into lists. */
 struct reading {
     struct edges calls;
     struct edges references;
@@ -56,7 +56,7 @@ static void give_prototype(struct reading *reading, uint32_t symbol, uint32_t pr
     reading->prototype_file[symbol] = (uint32_t)file;
 }
 
-/* The function that a cubin's symbol means; MERGE_NONE when it is none. */
+/* The function that a cubin's symbol stands for; MERGE_NONE if it is not a function. */
 static uint32_t function_of(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t symbol = merging_symbol(m, file, index);

@@ -1,4 +1,5 @@
-/* graph_print.c: nodes are functions, edges direct calls and what an indirect call may reach. */
+/* graph_print.c: nodes are functions; edges are direct calls and possible targets of indirect
+ * calls. */
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
@@ -9,7 +10,7 @@ struct printer {
     const struct merging *m;
     struct buffer *out;
     uint32_t *number;   /* by symbol: in the list, from 1; 0 = not in it */
-    struct text *names; /* by number, less 1: as they are shown */
+    struct text *names; /* by number - 1: as shown */
     bool is_dot;
 };
 
@@ -24,7 +25,7 @@ static struct text name_of(const struct printer *printer, uint32_t symbol)
                                    : printer->m->symbols[symbol].name;
 }
 
-/* Nothing in a name ends a line or is obeyed by a terminal. */
+/* Escapes characters that would end the line or control a terminal. */
 static void put_name(const struct printer *printer, uint32_t symbol)
 {
     escape_text(name_of(printer, symbol), printer->out);
@@ -55,8 +56,8 @@ static void put_edge(const struct printer *printer, uint32_t from, uint32_t to)
         buffer_printf(printer->out, " %u", printer->number[to]);
 }
 
-/* What calls through each prototype may reach (all that have it and their address taken), then
- * calls by name, the last first. */
+/* Prints the possible targets of calls through each prototype (all functions with that prototype
+ * whose address is taken), then direct calls, last first. */
 static void put_edges(const struct printer *printer, uint32_t symbol)
 {
     const struct merging *m = printer->m;
@@ -116,7 +117,8 @@ static void put_node(const struct printer *printer, uint32_t symbol)
     put_edges(printer, symbol);
 }
 
-/* Whose registers kernels have that need fewer themselves. */
+/* For a kernel with more registers than it needs itself, prints the function that they are due to.
+ */
 static void put_propagated(const struct printer *printer, uint32_t symbol)
 {
     const struct merging *m = printer->m;

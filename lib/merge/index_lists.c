@@ -1,6 +1,6 @@
-/* index_lists.c: counting sort of pairs into lists, all linear in pairs and keys; and a merge sort
- * that halves a list by dealing its items out in turn, each to the front of its half, as nvlink's
- * must do: measured by where variables of equal size end up. */
+/* index_lists.c: a counting sort of pairs into lists, linear in pairs and keys; and a merge sort
+ * that splits a list by moving its items alternately to the front of two lists. nvlink must do the
+ * same, as the order of variables of equal size shows (measured). */
 #include "merge/index_lists.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
-/* layout.c: code sections stay one by one, data and debug sections go one behind the other.
+/* layout.c: code sections stay separate; data and debug sections are concatenated.
  *
  * Sections that belong to a function (.text.F, .nv.constantN.F) are identified by that function,
- * not by their name: two cubins may each bring a local function F, and both stay. Everything else
- * meets by name. Data is never removed, not even the losing copy of a weak variable: its symbol
- * just points to the winner (measured on nvlink 13.0). */
+ * not by their name: two cubins may each have a local function F, and both are kept. All other
+ * sections are merged by name. Data is never removed, not even the losing copy of a weak variable:
+ * its symbol just points to the winner (measured on nvlink 13.0). */
 #include "merge/merge_steps.h"
 
 #include "base/memory.h"
@@ -11,7 +11,7 @@
 
 #define LARGEST_SECTION (UINT64_C(1) << 40)
 
-/* The sections that the link makes itself: what is the same of all of a class. */
+/* Sections that the link makes itself: the properties common to a class. */
 static const struct merged_section made[CLASS_COUNT] = {
     [CLASS_INFO] = {.name = TEXT(".nv.info"), .type = SHT_CUDA_INFO, .alignment = 4},
     [CLASS_FUNCTION_INFO] = {.type = SHT_CUDA_INFO, .flags = SHF_INFO_LINK, .alignment = 4},
@@ -23,7 +23,7 @@ static const struct merged_section made[CLASS_COUNT] = {
                          .type = SHT_CUDA_PROTOTYPE,
                          .alignment = 4,
                          .entry_size = 8},
-    /* The same in every executable; what the driver does with it is not known. */
+    /* The same in every executable; how the driver uses it is not known. */
     [CLASS_REL_ACTION] = {.name = TEXT(".nv.rel.action"),
                           .type = SHT_CUDA_RELOCINFO,
                           .alignment = 8,
@@ -109,7 +109,7 @@ uint32_t *layout_find_banks(struct merging *m, uint32_t bank)
     return bank_of;
 }
 
-/* --strip-debug: as of code that was compiled without lines. The frames every cubin has. */
+/* --strip-debug: leaves what code compiled without line numbers has. Every cubin has frames. */
 static bool is_stripped(const struct merging *m, const struct cubin_section *section)
 {
     struct text name = section->name;
@@ -121,7 +121,7 @@ static bool is_stripped(const struct merging *m, const struct cubin_section *sec
            (text_starts(name, TEXT(".debug_")) || text_starts(name, TEXT(".nv_debug_")));
 }
 
-/* How an input section takes part; CLASS_COUNT: not here. */
+/* The class of an input section; CLASS_COUNT: not handled here. */
 static enum merged_class class_of(const struct merging *m, const struct cubin_section *section,
                                   uint32_t owner)
 {
@@ -147,7 +147,7 @@ static enum merged_class class_of(const struct merging *m, const struct cubin_se
     return CLASS_COUNT;
 }
 
-/* The type that a section has in the output: an executable knows only ELF's own. */
+/* The type of a section in the output: an executable has only ELF's own types. */
 static uint32_t type_of(const struct merging *m, enum merged_class class, uint32_t type)
 {
     if (m->request->relocatable || merged_is_twin(class))
@@ -155,7 +155,7 @@ static uint32_t type_of(const struct merging *m, enum merged_class class, uint32
     return class >= CLASS_SHARED ? SHT_NOBITS : SHT_PROGBITS;
 }
 
-/* Unlike a name it begins with NUL. */
+/* Key of a function's section; unlike a name it begins with NUL. */
 static struct text function_key(struct merging *m, uint32_t bank, uint32_t owner)
 {
     const uint32_t numbers[] = {0, bank, owner};
@@ -172,7 +172,7 @@ static uint32_t find_section(struct merging *m, enum merged_class class,
         .type = type_of(m, class, input->type),
         .flags = input->flags,
         .alignment = 1,
-        .entry_size = (uint32_t)input->entry_size, /* 0 or 1 in what is joined */
+        .entry_size = (uint32_t)input->entry_size, /* 0 or 1 for concatenated sections */
         .function = owner,
         .target = MERGE_NONE,
         .info_high = class == CLASS_TEXT ? (uint8_t)(input->info >> 24) : 0,
@@ -196,7 +196,8 @@ static uint32_t find_section(struct merging *m, enum merged_class class,
     return known;
 }
 
-/* Puts `size` bytes behind what the section holds; MERGE_NONE: it grows beyond all bounds. */
+/* Appends `size` bytes to the section and returns their offset; MERGE_NONE if the section gets too
+ * large. */
 static uint64_t append(struct merged_section *section, uint64_t alignment, uint64_t size)
 {
     uint64_t offset = merged_align(section->size, alignment);
@@ -242,7 +243,7 @@ static void place(struct merging *m, size_t file, size_t index, enum merged_clas
     }
 }
 
-/* Commons stand behind the merged .nv.global, the one seen last first. */
+/* Commons follow the merged .nv.global's other variables, the one seen last first. */
 static void place_commons(struct merging *m)
 {
     static const struct cubin_section global = {
@@ -300,7 +301,7 @@ static void check_constants(struct merging *m)
     }
 }
 
-/* What would be loaded must not vanish silently. */
+/* A loaded section must not be dropped silently. */
 static void check_unknown(struct merging *m, size_t file, const struct cubin_section *section)
 {
     if (!(section->flags & SHF_ALLOC) || section->type == SHT_CUDA_SHARED ||
@@ -311,9 +312,9 @@ static void check_unknown(struct merging *m, size_t file, const struct cubin_sec
     m->failed = true;
 }
 
-/* Whether the constants of a copy of a function stay although another copy counts. Measured: the
- * compiler's stay where a copy comes behind the one that counts; parameters stay, too, if that one
- * is strong, and those of the weak one that it replaced. */
+/* Whether the constants of a function's losing copy are kept. Measured: compiler constants are kept
+ * if the copy comes after the winner. If the winner is strong, the parameters of such a copy are
+ * kept too, and those of the weak copy that the winner replaced. */
 static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t owner = merging_owner(m, file, index);
@@ -330,7 +331,8 @@ static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
     return file > function->file || m->resolved.gave_way[m->symbol_base[file] + input];
 }
 
-/* Whether an input section stays. Zeroed variables go only when their whole section lost. */
+/* Whether an input section is kept. Zeroed variables are removed only if their whole section lost.
+ */
 static bool is_placed(const struct merging *m, size_t file, uint32_t index, enum merged_class class)
 {
     if (m->request->relocatable)
@@ -341,7 +343,7 @@ static bool is_placed(const struct merging *m, size_t file, uint32_t index, enum
            (class == CLASS_FUNCTION_CONSTANT && stays_behind(m, file, index));
 }
 
-/* Until they are placed symbols are as their cubins have them. */
+/* Until they are placed, symbols have the values of their cubins. */
 static void begin_symbols(struct merging *m)
 {
     m->placed = arena_alloc(&m->arena, m->symbol_count, sizeof *m->placed);

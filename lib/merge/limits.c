@@ -1,4 +1,4 @@
-/* limits.c: checks across cubins. Rules and words as measured on nvlink 13.0. */
+/* limits.c: checks across cubins. Rules and messages as measured on nvlink 13.0. */
 #include "merge/merge_steps.h"
 #include "base/search.h"
 
@@ -6,8 +6,8 @@
 
 #include "diag/diag.h"
 
-/* Of a function: the size of the parameters of the first copy that was weak, once there is one;
- * STRONG_BEFORE: nothing is compared behind a strong definition. */
+/* By function: the parameters' size of the first weak copy, once there is one; STRONG_BEFORE:
+ * nothing is compared after a strong definition. */
 #define STRONG_BEFORE UINT64_MAX
 
 static void check_parameters(struct merging *m, uint64_t *sizes, size_t file, size_t index)
@@ -42,7 +42,7 @@ bool limits_check_parameters(struct merging *m)
     return !m->failed;
 }
 
-/* By the place of their definitions. */
+/* Compares by the place of the definitions. */
 static int compare_callees(const void *a, const void *b, void *symbols)
 {
     const struct merged_symbol *x = (const struct merged_symbol *)symbols + *(const uint32_t *)a;
@@ -51,8 +51,8 @@ static int compare_callees(const void *a, const void *b, void *symbols)
     return COMPARE(x->file, y->file) ?: COMPARE(x->input, y->input);
 }
 
-/* Reports the functions that a kernel reaches, in the order of their definitions, each that needs
- * more registers than allowed and than all before it. */
+/* Reports, in the order of their definitions, the functions that a kernel reaches and that need
+ * more registers than allowed and than all functions reported before. */
 static void report_registers(struct merging *m, uint32_t kernel)
 {
     const uint32_t *found;
@@ -80,8 +80,8 @@ static void report_registers(struct merging *m, uint32_t kernel)
     }
 }
 
-/* A kernel gets as many registers as what it calls needs, so that this must be known (nvlink:
- * "Internal error: no regcount?"). */
+/* A kernel gets as many registers as its callees need, so these must be known (nvlink: "Internal
+ * error: no regcount?"). */
 static void check_known(struct merging *m, uint32_t symbol)
 {
     const struct merged_symbol *function = &m->symbols[symbol];

@@ -2,15 +2,15 @@
  *
  * A cubin for sm_100 and later holds its code twice: as instructions of the target in .text.F, and
  * in .nv.capmerc.text.F in an intermediate form, from which finalizers make code for other targets.
- * With the latter go twins of all that speaks of offsets in code: .nv.merc.debug_*,
- * .nv.merc.nv.info (.F), .nv.merc.rela.X, of the data that holds addresses
- * (.nv.merc.nv.global.init, .nv.merc.nv.constant.user for bank 3, .nv.merc.nv.constant.optimizer.F
- * for bank 2), and the symbol table .nv.merc.symtab. Measured on ptxas and nvlink 13.0: symbol i of
- * that table is symbol i of .symtab, with the twin in place of its section, the size that a
- * function has in the intermediate form, the data's type and memory space also after the link, and
- * value 0 for reserved symbols; only the section symbols of constant bank 0, which end .symtab, are
- * not there. The first word of the twin of code is the number of the code section. The rest of it
- * is never looked into, but for fields that relocations name (mercury_code.h). */
+ * The latter has twins of all sections with offsets in code (.nv.merc.debug_*, .nv.merc.nv.info
+ * (.F), .nv.merc.rela.X) and of data with addresses (.nv.merc.nv.global.init,
+ * .nv.merc.nv.constant.user for bank 3, .nv.merc.nv.constant.optimizer.F for bank 2), and the
+ * symbol table .nv.merc.symtab. Measured on ptxas and nvlink 13.0: symbol i of that table is symbol
+ * i of .symtab, with the twin in place of its section, a function's size in the intermediate form,
+ * the type and memory space of data also after the link, and value 0 for reserved symbols. Only the
+ * section symbols of constant bank 0, which end .symtab, are missing. The first word of the twin of
+ * code is the index of the code section. The rest is not interpreted, except for fields that
+ * relocations name (mercury_code.h). */
 #include "merge/merge_steps.h"
 
 void mercury_leave_out(struct merging *m, size_t file, const char *why)
@@ -49,7 +49,7 @@ uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_
     return code ? merging_owner(m, file, code) : MERGE_NONE;
 }
 
-/* Finds the symbol tables; false when no input has any twin. */
+/* Finds the symbol tables; false if no input has twins. */
 static bool find_tables(struct merging *m)
 {
     bool found = false;
@@ -60,7 +60,7 @@ static bool find_tables(struct merging *m)
     return found;
 }
 
-/* Finds the functions that the twins of one cubin belong to; NULL, or what is wrong. */
+/* Finds the functions that the twins of one cubin belong to; returns NULL, or what is wrong. */
 static const char *own_sections(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
@@ -90,9 +90,9 @@ void mercury_begin(struct merging *m)
     }
 }
 
-/* Twins of the constants that device functions have in the banks of kernels (constants.c). Measured
- * on nvlink 13.0: .nv.merc.nv.constant.optimizer.K is as long as .nv.constant2.K, and has the
- * contents and the relocations of each function's constants where .nv.constant2.K has them. */
+/* Twins of device functions' constants in kernels' banks (constants.c). Measured on nvlink 13.0:
+ * .nv.merc.nv.constant.optimizer.K is as long as .nv.constant2.K, and has the contents and
+ * relocations of each function's constants at the same offsets. */
 
 /* Makes the twin of a kernel's section. */
 static void add_twin(struct merging *m, uint32_t section, uint32_t model)
@@ -128,7 +128,7 @@ static void grow(struct merging *m, uint32_t section, struct merged_section *twi
         twin->alignment = m->sections[section].alignment;
 }
 
-/* Copies the twin of a function's constants into that of a kernel's. */
+/* Copies the twin of a function's constants into the kernel's twin. */
 static void copy(struct merging *m, const struct merged_copy *constants)
 {
     uint32_t from = m->sections[constants->from].twin, to;
@@ -168,7 +168,7 @@ void mercury_pair(struct merging *m)
     }
     for (size_t i = 0; i < m->constant_count; i++)
         copy(m, &m->constants[i]);
-    /* What moved is not written itself. */
+    /* Twins of moved constants are not written themselves. */
     for (size_t i = 0; i < count; i++) {
         struct merged_section *section = &m->sections[i];
 
@@ -179,7 +179,7 @@ void mercury_pair(struct merging *m)
     }
 }
 
-/* The twins of .nv.info.F, in the order of those. */
+/* Adds the twins of .nv.info.F, in the order of the plain sections. */
 static void add_infos(struct merging *m)
 {
     uint32_t *found = arena_zalloc(&m->arena, m->symbol_count, sizeof *found); /* by function */
@@ -206,7 +206,7 @@ void mercury_add_sections(struct merging *m)
     if (!m->has_twins)
         return;
     add_infos(m);
-    /* The table of section indices, when there may be more sections than symbols can name. */
+    /* The table of section indices, if indices may not fit into st_shndx. */
     m->twin_indices = m->section_count + ORDERING_INDICES + 2 < SHN_LORESERVE
                           ? MERGE_NONE
                           : layout_make(m, CLASS_TWIN_INDICES);
@@ -244,7 +244,7 @@ static Elf64_Sym symbol_row(struct merging *m, uint32_t index, Elf64_Sym row)
                 .st_size;
     if (resolve_is_reserved(symbol->name))
         row.st_value = 0;
-    /* Under -g: without the driver's reserve. */
+    /* Under -g: without the bytes reserved for the driver. */
     if (merged_is_data(symbol, STO_CUDA_SHARED) && !m->request->relocatable)
         row.st_value = m->shared.address[index];
     if (merged_is_data(symbol, STO_CUDA_RESERVED_SHARED))
@@ -254,7 +254,7 @@ static Elf64_Sym symbol_row(struct merging *m, uint32_t index, Elf64_Sym row)
     return row;
 }
 
-/* The section of a row: the twin's, if there is one; 0: that of the plain symbol. */
+/* The section of a row: the twin, if there is one; 0: the plain symbol's section. */
 static uint32_t section_of_row(const struct merging *m, size_t row)
 {
     uint32_t symbol = m->rows.symbols[row];

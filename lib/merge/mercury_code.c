@@ -2,10 +2,10 @@
  *
  * Measured on ptxas 13.0: .nv.capmerc.text.F begins with three words, the number of .text.F,
  * 0xc0000001, and how many instructions the intermediate form has; then comes a bit for each of
- * them, in whole words, 0 for those that stand here; then these, one behind the other. The first
- * byte of each tells its size: 1 means 16 bytes, 2 means 32, 0x41 and 0x42 mean 4, others with the
- * low six bits 0x10 or 0x11 are 2 bytes. Loads from constant banks have 32, and the offset in the
- * bank from byte 28 on; the bank is in byte 12. */
+ * them, in whole words, 0 for those that the section holds; then these instructions. The first byte
+ * of each tells its size: 1 means 16 bytes, 2 means 32, 0x41 and 0x42 mean 4, others with the low
+ * six bits 0x10 or 0x11 are 2 bytes. Loads from constant banks have 32, and the offset in the bank
+ * from byte 28 on; the bank is in byte 12. */
 #include "merge/mercury_code.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static bool is_load(const uint8_t *record, const struct load_kind *kind)
            record[LOAD_BANK] == kind->bank;
 }
 
-/* Where the instructions begin; 0: not made as expected. */
+/* Offset of the first instruction; 0: not made as expected. */
 static size_t first_record(const uint8_t *data, size_t size)
 {
     uint64_t bits;
@@ -64,7 +64,7 @@ static size_t first_record(const uint8_t *data, size_t size)
     return bits <= size - HEADER_SIZE ? HEADER_SIZE + (size_t)bits : 0;
 }
 
-/* How many instructions stand here. */
+/* Number of instructions that the section holds. */
 static size_t count_records(const uint8_t *data)
 {
     uint32_t count = little_u32(data + 8);
@@ -75,8 +75,9 @@ static size_t count_records(const uint8_t *data)
     return records;
 }
 
-/* Walks the instructions; writes values when `values` is not NULL. The number of loads of the kind;
- * SIZE_MAX: there is something of unknown size, or more or less than the bits say. */
+/* Walks the instructions and, if `values` is not NULL, writes the values. Returns the number of
+ * loads of the kind; SIZE_MAX if an instruction has an unknown size, or the number of instructions
+ * differs from the bits. */
 static size_t walk(uint8_t *data, size_t size, const struct load_kind *kind, const uint16_t *values)
 {
     size_t at = first_record(data, size);

@@ -1,9 +1,9 @@
-/* mercury_relocate.c: what becomes of the relocations in .nv.merc.rela.X.
+/* mercury_relocate.c: treats the relocations in .nv.merc.rela.X.
  *
  * Their types are the plain ones in another numbering, and nvlink 13.0 was measured to treat them
- * alike: addresses of code and global data stay, offsets in constant banks are written. Offsets in
- * shared memory are told by the target's instructions already, so that their records just vanish.
- * Records against the end of the driver's shared memory stay. A relocation's offset in code counts
+ * alike: addresses of code and global data are kept, offsets in constant banks are written. Offsets
+ * in shared memory are in the target's instructions already, so their records are dropped. Records
+ * against the end of the driver's shared memory are kept. A relocation's offset in code counts
  * bytes of the whole intermediate form (mercury_code.h). */
 #include "merge/merge_steps.h"
 #include "base/search.h"
@@ -14,7 +14,7 @@
 
 /* An offset in a constant bank that goes into the code. */
 struct mercury_fill {
-    uint64_t offset; /* of the relocation: says the order */
+    uint64_t offset; /* of the relocation, gives the order */
     uint16_t value;
     enum mercury_load load;
 };
@@ -28,14 +28,14 @@ struct mercury_list {
     struct merged_place place;
     const struct cubin_section *plain; /* relocations of the target's code, or NULL */
     size_t plain_next;
-    uint32_t initialized; /* the section whose twin the target is, if that is .nv.global.init */
+    uint32_t initialized; /* .nv.global.init, if the target is its twin */
     bool is_debug;
     struct mercury_fill *fills;
     size_t fill_count;
     size_t fill_capacity;
 };
 
-/* The list of a function's constants that went into a kernel's is the kernel's. */
+/* The list of a function's constants that were copied to a kernel is the kernel's. */
 static struct text list_name(const struct mercury_list *list)
 {
     const struct merged_section *target = &list->m->sections[list->place.section];
@@ -59,7 +59,7 @@ static struct merged_relocation placed(const struct mercury_list *list,
     };
 }
 
-/* Puts a relocation into the list of the section at hand. */
+/* Adds a relocation to the list of the current section. */
 static void add(struct mercury_list *list, struct merged_relocation *relocation)
 {
     struct merging *m = list->m;
@@ -97,7 +97,7 @@ static void give_up(const struct mercury_list *list, const char *why)
     mercury_leave_out(list->m, list->file, why);
 }
 
-/* Writes into a whole field of data. */
+/* Writes a whole data field. */
 static void put(struct mercury_list *list, const struct cubin_relocation *relocation, size_t size,
                 uint64_t value)
 {
@@ -111,14 +111,14 @@ static void put(struct mercury_list *list, const struct cubin_relocation *reloca
            &value, size);
 }
 
-/* The section of the row of Mercury's own symbol table that stands for symbol `index`: an index,
- * SHN_UNDEF, or one of format.h's. */
+/* The section of symbol `index` in Mercury's symbol table: an index, SHN_UNDEF, or a special index
+ * of format.h. */
 static uint32_t section_of(const struct mercury_list *list, uint32_t index)
 {
     return cubin_twin_section(list->m->cubins[list->file], &list->m->twins[list->file], index);
 }
 
-/* A section symbol means the place where this cubin's part of the twin begins. */
+/* A section symbol stands for the start of this cubin's part of the twin. */
 static void relocate_section(struct mercury_list *list, const struct cubin_relocation *relocation,
                              uint32_t type, uint32_t index)
 {
@@ -143,8 +143,7 @@ static void relocate_section(struct mercury_list *list, const struct cubin_reloc
         give_up(list, "a relocation against a section is of unknown type");
 }
 
-/* Whether a section of debug information says nothing of this definition of a function, which
- * lost to another one. */
+/* Whether a debug section omits this definition of a function because it lost to another. */
 static bool is_lost_function(const struct mercury_list *list, uint32_t index, uint32_t symbol)
 {
     return list->m->symbols[symbol].type == STT_FUNC &&
@@ -195,7 +194,8 @@ static const struct cubin_relocation *next_plain(struct mercury_list *list)
     return NULL;
 }
 
-/* An offset in a bank. Plain moves of one are told by the target's instructions already. */
+/* Relocates an offset in a bank. Plain moves of an offset are in the target's instructions already.
+ */
 static void relocate_constant(struct mercury_list *list, const struct cubin_relocation *relocation,
                               uint32_t symbol)
 {
@@ -224,7 +224,7 @@ static void relocate_constant(struct mercury_list *list, const struct cubin_relo
         };
 }
 
-/* The plain type of an address that might have been one in a unified table; 0: unknown. */
+/* The plain type for an address that might be in a unified table; 0: unknown. */
 static uint32_t kept_type(uint32_t type)
 {
     switch (type) {
@@ -249,7 +249,7 @@ static uint32_t kept_type(uint32_t type)
     }
 }
 
-/* Notes a relocation that is resolved, where such are listed. */
+/* Lists a resolved relocation, if these are listed. */
 static void preserve(struct mercury_list *list, const struct cubin_relocation *relocation,
                      uint32_t type, uint32_t symbol)
 {
@@ -258,7 +258,7 @@ static void preserve(struct mercury_list *list, const struct cubin_relocation *r
     relocations_add_resolved(list->m, list->place.section, &found);
 }
 
-/* A relocatable cubin leaves all to the last link, as relocate.c does. */
+/* Under -r every relocation is left to the last link, as in relocate.c. */
 static void keep_one(struct mercury_list *list, const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
@@ -278,7 +278,8 @@ static void keep_one(struct mercury_list *list, const struct cubin_relocation *r
         keep_section(list, relocation, type, &part[section]);
 }
 
-/* A twin of data holds the same bytes: what its section's list forgets is forgotten here, too. */
+/* A twin of data holds the same bytes, so addresses that are left out of the section are left out
+ * here. */
 static bool is_forgotten(const struct mercury_list *list, const struct cubin_relocation *relocation)
 {
     return list->initialized &&
@@ -347,7 +348,7 @@ static void fill_loads(struct mercury_list *list)
     }
 }
 
-/* One list, for one of the places where its target went. */
+/* Relocates one list for one of the places of its target. */
 static void relocate_list(struct mercury_list *list, struct merged_place place)
 {
     const struct cubin *cubin = list->m->cubins[list->file];
@@ -375,7 +376,7 @@ static void relocate_list(struct mercury_list *list, struct merged_place place)
     }
 }
 
-/* What is looked up in a cubin's plain sections. */
+/* Sections of a cubin that are looked up. */
 struct plain_sections {
     uint32_t *lists;      /* by section: the RELA section that relocates it, or 0 */
     uint32_t initialized; /* .nv.global.init, or 0 */
@@ -398,7 +399,7 @@ static struct plain_sections find_plain(struct merging *m, size_t file)
     return plain;
 }
 
-/* What moved into kernels' banks is relocated in each of them. */
+/* Relocates constants that moved into kernels' banks, in each of them. */
 static void relocate_copies(struct mercury_list *list, uint32_t plain)
 {
     const struct merging *m = list->m;

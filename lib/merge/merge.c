@@ -1,7 +1,7 @@
-/* merge.c: relocatable cubins to one image, step by step.
+/* merge.c: merges relocatable cubins into one image, step by step.
  *
- * The steps share struct merging; each reports all that it finds wrong before it fails. Rules as
- * measured on nvlink 13.0, where each step's file states its own. */
+ * The steps share struct merging; each reports all its errors before it fails. The rules were
+ * measured on nvlink 13.0; each step's file states its own. */
 #include "merge/merge_steps.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ bool merge_check_index(const char *path)
 
     if (!path)
         return true;
-    /* A pipe that nobody writes to does not hold the link up. */
+    /* Do not block on a pipe without a writer. */
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         diag_fatal("Could not open input file '%s': %s", path, strerror(errno));
@@ -39,7 +39,7 @@ bool merge_check_index(const char *path)
     return false;
 }
 
-/* nvlink's last words when definitions contradict each other, which has been said. */
+/* nvlink's last message after errors about contradicting definitions. */
 static bool give_up(void)
 {
     if (diag_state_get()->verbose)
@@ -80,8 +80,8 @@ static uint8_t kind_of(const struct cubin_section *section)
     }
 }
 
-/* Numbers all symbols and sections, and finds the kinds in one walk, so that steps which want a few
- * sections need not look at all others' headers again. */
+/* Numbers all symbols and sections, and finds their kinds in one walk, so that steps that need few
+ * sections do not have to read all headers again. */
 static void index_inputs(struct merging *m)
 {
     uint8_t *kind;
@@ -98,7 +98,7 @@ static void index_inputs(struct merging *m)
             *kind++ = kind_of(&m->cubins[file]->sections[i]);
 }
 
-/* Where an executable is made no cubin may have unified symbols. */
+/* For an executable, checks that no cubin has unified symbols. */
 static bool check_unified(const struct merging *m)
 {
     struct merging_walk at = {0};
@@ -113,7 +113,7 @@ static bool check_unified(const struct merging *m)
     return false;
 }
 
-/* All inputs are relocatable, for the target, and of one kind. */
+/* Checks that all inputs are relocatable, for the target, and of one kind. */
 static bool check_inputs(struct merging *m)
 {
     char arch[ARCH_NAME_SIZE];
@@ -154,7 +154,7 @@ static bool gather(struct merging *m)
     return m->request->relocatable || limits_check_registers(m);
 }
 
-/* The call graph, without functions that are the same as others where that is wanted. */
+/* Reads the call graph, and folds identical functions if requested. */
 static bool read_graph(struct merging *m)
 {
     bool folds = m->request->fold && !m->request->relocatable && !merging_keeps_all(m);
@@ -229,7 +229,7 @@ static bool encode(struct merging *m)
     return !m->failed;
 }
 
-/* Decides on the form of the output. */
+/* Chooses the format of the output. */
 static bool choose_abi(struct merging *m)
 {
     bool is_old = true;
@@ -275,7 +275,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     ok = check_inputs(&m) && choose_abi(&m) &&
          ((resolve_symbols(&m) && limits_check_parameters(&m) && read_graph(&m)) || give_up()) &&
          find_live(&m);
-    /* From here on it is known what stays. */
+    /* From here on it is known what is kept. */
     if (!ok || !gather(&m) || !place(&m) || !relocate(&m))
         return false;
     order(&m);

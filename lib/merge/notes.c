@@ -31,7 +31,7 @@ struct text notes_command(const struct merging *m, size_t file)
     struct text command = {0};
     uint32_t place;
 
-    /* Behind the head and the name of the note: the version, five places, the texts. */
+    /* After the header and the name of the note: the version, five offsets, the texts. */
     if (!note || !bytes_slice(note->data, 12 + sizeof "NVIDIA Corp", 24, &record))
         return command;
     memcpy(&place, record.data + 20, sizeof place);
@@ -63,8 +63,8 @@ static void add(struct merging *m, enum merged_class class, const struct cubin_s
     layout_add(m, &section);
 }
 
-/* The linker's own record: five strings (output, tool, version, build, command line), each by its
- * offset in the texts that follow. */
+/* Appends the linker's own record: five strings (output, tool, version, build, command line), each
+ * as an offset in the texts that follow. */
 static void put_own_record(struct merging *m, struct buffer *out)
 {
     char arch[ARCH_NAME_SIZE];
@@ -114,7 +114,7 @@ static void add_tool_notes(struct merging *m, struct buffer *records)
         add(m, CLASS_NOTE, target, target->data);
 }
 
-/* An attribute of .nv.compat that was seen already, or the end of the list. */
+/* Index of an attribute of .nv.compat in the list; `count` if it is new. */
 static size_t find_attribute(const struct info_record *records, size_t count, uint8_t attribute)
 {
     size_t i = 0;
@@ -124,7 +124,7 @@ static size_t find_attribute(const struct info_record *records, size_t count, ui
     return i;
 }
 
-/* Only what all inputs allow is allowed (measured). */
+/* ANDs the payloads: only what all inputs allow is allowed (measured). */
 static void and_payload(struct merging *m, struct info_record *record, struct bytes other)
 {
     uint8_t *both = arena_alloc(&m->arena, record->payload.size, 1);
@@ -134,7 +134,7 @@ static void and_payload(struct merging *m, struct info_record *record, struct by
     record->payload.data = both;
 }
 
-/* Which cubins have a function that stays. */
+/* By cubin: it has a function that is kept. */
 static bool *find_live_cubins(struct merging *m)
 {
     bool *live = arena_zalloc(&m->arena, m->count, sizeof *live);
@@ -148,8 +148,8 @@ static bool *find_live_cubins(struct merging *m)
     return live;
 }
 
-/* CAN_FASTPATH_FINALIZE is 0 in a cubin without code, which does not count, and nor does one whose
- * functions all go (measured). */
+/* CAN_FASTPATH_FINALIZE is 0 in a cubin without code, which is ignored, as is a cubin whose
+ * functions are all removed (measured). */
 static void add_compat(struct merging *m, struct buffer *out)
 {
     static const uint8_t nothing[8];
@@ -169,11 +169,11 @@ static void add_compat(struct merging *m, struct buffer *out)
             if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && merging_is_mercury(m) &&
                 !live[file])
                 record.payload = (struct bytes){nothing, sizeof nothing};
-            /* Measured: a finalizer fast path that does not exist is not mentioned up to sm_90. */
+            /* Measured: up to sm_90 the attribute is omitted if there is no finalizer fast path. */
             if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !merging_is_mercury(m) &&
                 bytes_are_zero(record.payload))
                 continue;
-            /* Measured: of the target, whatever the inputs were compiled for. */
+            /* Measured: the target's, regardless of the inputs' targets. */
             if (record.attribute == COMPAT_SUFFIX_A)
                 record.value = m->request->arch.suffix == 'a';
             if (at == count)
@@ -210,7 +210,7 @@ void notes_add(struct merging *m)
     const struct cubin_section *own = NULL;
     struct buffer contents = {0};
 
-    /* Cubins of CUDA 12 have none: nvlink 13.0 makes them as for a link without code. */
+    /* Cubins of CUDA 12 have no notes: nvlink 13.0 makes them as for a link without code. */
     empty_cubin(&m->notes, (struct arch){.sm = CUBIN_FLAGS_SM(m->cubins[0]->flags)});
     CONTEXT_DEFER(buffer_cleanup, &contents);
     if (m->abi == CUBIN_ABI_VERSION) {

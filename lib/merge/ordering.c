@@ -1,4 +1,4 @@
-/* ordering.c: by class, and within a class in the order of their making. Only the sections without
+/* ordering.c: sections are ordered by class, and within a class by creation. Only those without
  * bytes are mixed: cubin by cubin, the shared memory of its kernels before its variables (measured
  * on nvlink 13.0). */
 #include "merge/merge_steps.h"
@@ -28,7 +28,7 @@ static void take_class(struct merging *m, enum merged_class class)
         take(m, classes->items[i]);
 }
 
-/* The function whose code a cubin's symbol begins; MERGE_NONE: none. */
+/* The function whose code a cubin's symbol introduces; MERGE_NONE: none. */
 static uint32_t code_of(const struct merging *m, size_t file, uint32_t index)
 {
     const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
@@ -39,7 +39,8 @@ static uint32_t code_of(const struct merging *m, size_t file, uint32_t index)
                : MERGE_NONE;
 }
 
-/* Code stands where the first cubin with a definition has its symbol, also if another's counts. */
+/* Code is placed by the symbol of the first cubin with a definition, even if another definition is
+ * kept. */
 static void take_code(struct merging *m)
 {
     for (size_t file = 0; file < m->count; file++)
@@ -51,7 +52,7 @@ static void take_code(struct merging *m)
         }
 }
 
-/* The section without bytes that a cubin's variable lies in: its own, or that of all shared memory
+/* The section without bytes that holds a cubin's variable: its own, or that of all shared memory
  * outside kernels. */
 static uint32_t variable_section(const struct merging *m, size_t file, uint32_t index)
 {
@@ -71,8 +72,8 @@ static uint32_t variable_section(const struct merging *m, size_t file, uint32_t 
     return m->shared.debug_section;
 }
 
-/* Shared memory of this cubin's kernels in the order of their code, then what its variables lie in,
- * in theirs. */
+/* Takes the shared memory of this cubin's kernels in the order of their code, then the sections of
+ * its variables in the order of the symbols. */
 static void take_without_bytes(struct merging *m, size_t file)
 {
     for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {

@@ -1,13 +1,13 @@
-/* overridden.c: weak definitions that lost to an earlier cubin's, and what is left of them.
+/* overridden.c: weak definitions that lost to an earlier cubin's, and their remains.
  *
- * Code of a copy that lost goes with its section. A variable's storage lies between that of others:
- * what is zeroed goes only with its whole section, what has initial values stays, without the
- * addresses in it.
+ * Code of a losing copy is removed with its section. A losing variable's storage lies between that
+ * of others: zeroed storage is removed only if its whole section lost; initialised storage is kept,
+ * without the addresses in it.
  *
- * nvlink 13.0 forgets more than that: in .nv.constant3 the address of everything that lost in this
- * cubin or was replaced by a later one, and in .nv.global.init that of functions that lost and that
- * nothing else keeps. Programs then read 0 where the address of the definition that counts should
- * be. That is not followed here. */
+ * nvlink 13.0 leaves out more: in .nv.constant3 the address of everything that lost in this cubin
+ * or was replaced by a later one, and in .nv.global.init that of functions that lost and that
+ * nothing else keeps. Programs then read 0 instead of the address of the winning definition.
+ * minilink does not do that. */
 #include "merge/merge_steps.h"
 
 #include "base/search.h"
@@ -57,7 +57,7 @@ static void sort_ranges(struct lost_range *ranges, size_t count)
     }
 }
 
-/* Notes what the addresses in a section point at, if it is data that is never removed. */
+/* Notes the symbols whose addresses are in a section, if it is data that is never removed. */
 static void note_addresses(struct merging *m, size_t file, const struct cubin_section *list)
 {
     const struct cubin *cubin = m->cubins[file];
@@ -98,7 +98,7 @@ bool overridden_forget(const struct merging *m, size_t file, uint32_t section, u
     if (m->request->relocatable || m->losses.range_count == 0 ||
         m->cubins[file]->sections[section].type != SHT_CUDA_GLOBAL_INIT)
         return false;
-    /* Behind the last range that does not begin behind the place. */
+    /* The first range that begins after the offset; the one before it may contain it. */
     low = SEARCH_FIRST_NOT(m->losses.range_count, i,
                            compare_ranges(&m->losses.ranges[i], &place) <= 0);
     return low > 0 && m->losses.ranges[low - 1].file == place.file &&

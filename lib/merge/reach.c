@@ -1,18 +1,18 @@
 /* reach.c: liveness, and summaries over the call graph.
  *
  * The graph's nodes are functions and prototypes: an indirect call leads to its prototype, and from
- * there to every function whose address is taken under it, so that the edges stay as few as the
- * input's entries. An alias stands for its function. Registers, barriers and stack of a kernel
- * depend on all that it can reach; one pass gives every node its summary, because a set of mutually
+ * there to every function whose address is taken under it, so there are no more edges than entries
+ * in the input. An alias stands for its function. Registers, barriers and stack of a kernel depend
+ * on all that it can reach; one pass gives every node its summary, because a set of mutually
  * recursive functions is finished only after all that the set can reach (base/components.h). */
 #include "merge/merge_steps.h"
 
 #include "base/components.h"
 #include "input/used.h"
 
-/* Liveness has two degrees: what kernels reach by calls lives with all that it calls in turn. What
- * only has its address taken is kept, too, but nothing for its sake except what the driver brings:
- * no call leads to it. Kernels need none. */
+/* Liveness has two degrees. Functions that kernels reach by calls are live, with all that they call
+ * in turn. A function whose address is taken but that no call reaches is kept, but its callees are
+ * not, except those that the driver provides. Kernels need no caller. */
 struct marking {
     struct merging *m;
     bool *is_reached; /* by symbol */
@@ -50,8 +50,8 @@ static void reach_list(struct marking *marking, const struct merged_lists *lists
         reach(marking, lists->items[i]);
 }
 
-/* Measured: a function whose address is taken anywhere stays, even if only dead code takes it. A
- * kernel may be launched by its address, and stays with all that it calls. */
+/* Measured: a function whose address is taken anywhere is kept, even if only dead code takes it. A
+ * kernel may be launched by its address, and is kept with all that it calls. */
 static void mark_address(struct marking *marking, uint32_t symbol)
 {
     if (merged_is_kernel(&marking->m->symbols[symbol]))
@@ -80,7 +80,7 @@ static void mark_root(struct marking *marking, uint32_t symbol)
         mark_address(marking, symbol);
 }
 
-/* Functions whose address stands in data that is never removed. */
+/* Marks functions whose address is in data that is never removed. */
 static void mark_data(struct marking *marking)
 {
     const struct merging *m = marking->m;
@@ -94,7 +94,7 @@ static void mark_data(struct marking *marking)
         }
 }
 
-/* What a reached function may call. */
+/* Marks the functions that a reached function may call. */
 static void follow(struct marking *marking, uint32_t symbol)
 {
     const struct merging *m = marking->m;
@@ -128,7 +128,7 @@ void reach_mark_live(struct merging *m)
         follow(&marking, marking.stack[--marking.depth]);
 }
 
-/* The `position`th node that `node` leads to, or MERGE_NONE behind the last. */
+/* Successor number `position` of `node`, or MERGE_NONE past the last. */
 static uint32_t successor(const struct merging *m, uint32_t node, uint32_t position)
 {
     uint32_t count;
@@ -235,7 +235,7 @@ static uint32_t only_kernel(const struct merging *m)
     return kernel;
 }
 
-/* Measured: a program's only kernel has the barriers and aliases of all functions that stay. */
+/* Measured: a program's only kernel has the barriers and aliases of all functions that are kept. */
 static void widen_only(struct merging *m)
 {
     uint32_t kernel = only_kernel(m);
@@ -302,7 +302,7 @@ static uint32_t next_to_cycle(const struct merging *m, uint32_t node)
     return to;
 }
 
-/* Whoever keeps to nodes that reach a cycle gets into one. */
+/* A walk that only visits nodes that reach a cycle ends up in one. */
 size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle)
 {
     size_t nodes = m->symbol_count + m->graph.prototype_count, count = 0;

@@ -1,14 +1,14 @@
-/* relocate.c: what becomes of each relocation.
+/* relocate.c: resolves, keeps or drops each relocation.
  *
- * The link decides where shared variables and constants lie, so their offsets are written into the
+ * The link decides where shared variables and constants lie, so it writes their offsets into the
  * instructions. Addresses of code and of global data are only known when the driver loads the
- * image: these relocations stay, and their fields are not touched. Texture references (texture.c)
- * give way to the offsets of words in constant bank 0. Lists are written with the
- * relocation read last in front. Relocations of debug sections against functions that are gone
- * vanish with them. Fields and rules as measured on nvlink 13.0; any other type is refused.
+ * image: these relocations are kept, and their fields are not changed. Texture references
+ * (texture.c) are replaced by the offsets of words in constant bank 0. Lists are written with the
+ * relocation read last in front. Relocations of debug sections against removed functions are
+ * dropped. Fields and rules were measured on nvlink 13.0; any other type is refused.
  *
- * Parts of the files are gone through at the same time: the fields that a cubin's relocations
- * change are its own. What stays goes into lists, in order, when all parts have ended. */
+ * Groups of files are processed in parallel, since a cubin's relocations only change its own
+ * fields. Kept relocations are added to lists, in order, when all groups are done. */
 #include "merge/merge_steps.h"
 
 #include <stdlib.h>
@@ -18,14 +18,14 @@
 #include "diag/diag.h"
 #include "merge/relocation_rule.h"
 
-/* What became of a relocation that a part has found: its `list` until it is in one. */
+/* State of a relocation found by a part, stored in `list` until it is in one. */
 enum { FOUND_KEPT, FOUND_RESOLVED };
 
-/* An input's list of relocations, some of which stay or are to be listed. */
+/* An input's relocation section, some of whose relocations are kept or listed as resolved. */
 struct found_list {
     uint32_t file;
     uint32_t index; /* of the section */
-    size_t end;     /* in the part's `found`: behind its last */
+    size_t end;     /* in the part's `found`: past its last */
 };
 
 /* The relocations of some files. */
@@ -45,7 +45,7 @@ struct relocating {
     struct part parts[SPREAD_MOST];
 };
 
-/* One list of relocations at work. */
+/* The relocation section being processed. */
 struct list {
     struct merging *m;
     struct part *part;
@@ -54,11 +54,11 @@ struct list {
     const struct cubin_section *target; /* what it applies to */
     uint32_t target_index;
     struct merged_place place; /* where the target went */
-    bool has_addends;          /* RELA; else they stand in the fields */
+    bool has_addends;          /* RELA; else addends are in the fields */
     bool is_debug;
 };
 
-/* Says what cannot be done; always false. */
+/* Reports why a relocation is refused; always false. */
 static bool refuse(struct list *list, const struct cubin_relocation *relocation, const char *why)
 {
     const struct cubin *cubin = list->m->cubins[list->file];
@@ -114,8 +114,8 @@ static uint8_t *field_bytes(struct list *list, const struct cubin_relocation *re
            list->place.offset + relocation->offset;
 }
 
-/* Replaces `width` bits from `first` on of the instruction at `at`: its first half has all fields.
- */
+/* Replaces `width` bits from bit `first` of the instruction at `at`. All fields are in its first
+ * half. */
 static void put_bits(uint8_t *at, unsigned first, unsigned width, uint64_t value)
 {
     uint64_t mask = ((UINT64_C(1) << width) - 1) << first;
@@ -152,7 +152,7 @@ static bool resolve_shared(struct list *list, const struct cubin_relocation *rel
     if (!(relocation_rule(relocation->type)->uses & FIELD_OF_SHARED))
         return refuse(list, relocation, "Cannot resolve");
     if (m->symbols[symbol].file == MERGE_NONE) {
-        /* Where no kernel reaches the function all bits are set, or none under -g (measured). */
+        /* If no kernel reaches the function, all bits are set, or none under -g (measured). */
         value = function == MERGE_NONE ? UINT64_MAX : m->shared.extern_address[function];
         if (value == UINT64_MAX && m->request->debug)
             value = 0;
@@ -185,7 +185,7 @@ static bool resolve_constant(struct list *list, const struct cubin_relocation *r
     return put_field(list, relocation, constant->value, m->sections[constant->section].bank);
 }
 
-/* Writes base + addend into a whole field of data. */
+/* Writes base + addend into a whole data field. */
 static bool put_value(struct list *list, const struct cubin_relocation *relocation, uint64_t base)
 {
     unsigned size = relocation_rule(relocation->type)->size;
@@ -225,9 +225,8 @@ static bool relocate_section(struct list *list, const struct cubin_relocation *r
                 relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
 }
 
-/* Measured: the frame of a function that a later cubin's replaced is forgotten, too, if there were
- * relocations in its code; but up to sm_80, where the addresses of frames have no addends, never.
- */
+/* Measured: the frame of a function that a later cubin's replaced is dropped too if its code had
+ * relocations, but never up to sm_80, where the addresses of frames have no addends. */
 static bool is_replaced_frame(const struct list *list, const struct cubin_relocation *relocation,
                               uint32_t symbol)
 {
@@ -238,9 +237,8 @@ static bool is_replaced_frame(const struct list *list, const struct cubin_reloca
            overridden_had_relocations(m, list->file, relocation->symbol);
 }
 
-/* Debug information about functions: of dead ones the ranges are emptied, but not those of a copy
- * that lost to an earlier cubin, which is not described any more; one that was replaced by a later
- * cubin's is. */
+/* Debug information about functions: ranges of dead functions are emptied. A copy that lost to an
+ * earlier cubin's is no longer described; one that was replaced by a later cubin's is. */
 static bool relocate_debug(struct list *list, const struct cubin_relocation *relocation,
                            uint32_t symbol)
 {
@@ -271,7 +269,7 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
 }
 
-/* Measured: all bits are set, with -r too, and the symbol vanishes. */
+/* Measured: all bits are set, also under -r, and the symbol is dropped. */
 static bool put_unknown_size(struct list *list, const struct cubin_relocation *relocation)
 {
     return relocation_rule(relocation->type)->uses & FIELD_OF_SHARED
@@ -301,7 +299,7 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
     if (m->request->relocatable)
         return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
     merged = &m->symbols[symbol];
-    /* A function that nothing calls is kept without what it calls. */
+    /* A function that nothing calls is kept without its callees. */
     if ((merged->type == STT_FUNC && !m->is_live[symbol]) || rule->action == RELOCATION_CLEARED ||
         resolve_is_unified_table(merged->name))
         return true;
@@ -364,11 +362,11 @@ static void relocate_files(void *argument, size_t number, size_t first, size_t l
                 relocate_list(m, part, file, i);
 }
 
-/* The output's lists while they are made. */
+/* State while the output's lists are made. */
 struct joining {
     struct merging *m;
-    size_t file;   /* the words of kernels in files before it have been relocated: */
-    size_t kernel; /* so many */
+    size_t file;   /* the words of kernels in earlier files have been relocated: */
+    size_t kernel; /* their number */
 };
 
 static void join_words(struct joining *joining, size_t end)
@@ -377,7 +375,7 @@ static void join_words(struct joining *joining, size_t end)
         texture_relocate(joining->m, joining->file, &joining->kernel);
 }
 
-/* Puts what the part has found of a list, from `first` on, into the output's. */
+/* Adds the relocations that the part found in a list, from `first` on, to the output's list. */
 static void join_list(struct joining *joining, const struct part *part,
                       const struct found_list *list, size_t first)
 {
@@ -431,7 +429,7 @@ static void free_parts(void *argument)
     }
 }
 
-/* How many files a part should have. */
+/* Smallest number of files of a part. */
 static size_t least_files(const struct merging *m)
 {
     return m->count / (m->section_base[m->count] / MERGING_WORTH_A_THREAD + 1) + 1;

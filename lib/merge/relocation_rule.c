@@ -2,9 +2,9 @@
  *
  * The link decides where shared variables and constants lie, so their offsets are bits of
  * instructions that it fills in. Addresses of code and of global data are only known when the
- * driver loads the image; those of descriptors are what device code launches kernels by
- * (libcudadevrt). Addresses that might be in a unified table have types of their own, which mean
- * the plain ones in a program without such tables. */
+ * driver loads the image; device code (libcudadevrt) launches kernels by the addresses of
+ * descriptors. Addresses that might be in a unified table have types of their own, which equal the
+ * plain ones in a program without such tables. */
 #include "merge/relocation_rule.h"
 
 #include "cubin/format.h"

@@ -1,12 +1,11 @@
-/* relocations.c: one array for all lists, so that what is read in one order is written in another
- * without sorting.
+/* relocations.c: one array holds all lists, so that they are read in one order and written in
+ * another without sorting.
  *
- * Resolved relocations are listed for -preserve-relocs as measured on nvlink 13.0: their types are
- * those of the input, always with addends, which are 0 where the field has it. Against shared
- * variables, constants and, in debug sections, sections up to sm_90; from sm_100 on against shared
- * variables in code only, there and in Mercury's twin. Not listed: what is resolved to nothing
- * (ranges of dead functions), words of texture references, and, but under -g, `.extern .shared`
- * arrays. */
+ * Resolved relocations are listed for -preserve-relocs as measured on nvlink 13.0: with the input's
+ * types, always with addends, which are 0 if the field has the addend. Up to sm_90 those against
+ * shared variables, constants and, in debug sections, sections are listed; from sm_100 on only
+ * those against shared variables in code and in its Mercury twin. Not listed are cleared ranges of
+ * dead functions, words of texture references and, except under -g, `.extern .shared` arrays. */
 #include "merge/merge_steps.h"
 
 #include "base/memory.h"
@@ -63,7 +62,7 @@ static bool is_listed(const struct merging *m, uint32_t target,
         return false;
     if (symbol && m->placed[relocation->symbol].section != MERGE_NONE &&
         m->sections[m->placed[relocation->symbol].section].class == CLASS_COUNT)
-        return false; /* a constant that went into the banks of kernels */
+        return false; /* a constant that was moved into the banks of kernels */
     return !merging_is_mercury(m) ||
            (is_shared && (class == CLASS_TEXT || class == CLASS_TWIN_TEXT));
 }

@@ -1,4 +1,4 @@
-/* report.c: what the link made, as -v and the drivers of other programs want to know it. */
+/* report.c: fills in the report for -v and for callers of the library. */
 #include "merge/merge_steps.h"
 
 static void report_shared(const struct merging *m, struct kernel_report *kernel,
@@ -8,7 +8,7 @@ static void report_shared(const struct merging *m, struct kernel_report *kernel,
     kernel->reserved = m->request->relocatable ? 0 : (uint32_t)shared_reserved_bytes(m);
 }
 
-/* The banks of functions, and what belongs to the program. */
+/* Reports the banks of functions, and the program's data. */
 static void report_data(const struct merging *m, struct merge_report *report,
                         const uint32_t *entry_of)
 {
@@ -65,8 +65,8 @@ static void report_dead(const struct merging *m, struct merge_report *report)
     }
 }
 
-/* Where everything went, for maps and reports of the link: by the numbers of the image and of the
- * cubins; kernel_of has by symbol the number in report->kernels of each function with code. */
+/* State for filling in places, with indices of the image and of the cubins. kernel_of has by symbol
+ * the index in report->kernels of each function with code. */
 struct filling {
     struct merging *m;
     struct merge_report *report;
@@ -110,7 +110,7 @@ static void fill_sections(const struct filling *filling)
     }
 }
 
-/* Contents that others hold too stand in one place, and are counted there. */
+/* Contents that are shared are counted in the section that holds them. */
 static void fill_pieces(const struct filling *filling)
 {
     const struct merging *m = filling->m;
@@ -139,7 +139,7 @@ static void fill_pieces(const struct filling *filling)
     }
 }
 
-/* Where a symbol lies in the image; 0 = nowhere. */
+/* The image's section of a symbol; 0 = none. */
 static uint32_t section_of(const struct merging *m, uint32_t symbol)
 {
     uint32_t section = m->placed[symbol].section;
@@ -149,7 +149,7 @@ static uint32_t section_of(const struct merging *m, uint32_t symbol)
     return section == MERGE_NONE ? 0 : m->sections[section].index;
 }
 
-/* Those too that the symbol table leaves out: internal variables. */
+/* Includes internal variables, which the symbol table omits. */
 static void fill_names(const struct filling *filling)
 {
     const struct merging *m = filling->m;
@@ -213,7 +213,7 @@ static void fill_calls(const struct filling *filling)
     }
 }
 
-/* Why the function that a cubin's symbol defines is not in the image. False: it is. */
+/* Finds why the function that a cubin's symbol defines is not in the image. False if it is. */
 static bool find_reason(const struct merging *m, uint32_t file, uint32_t input, uint32_t symbol,
                         enum merge_reason *reason)
 {

@@ -1,10 +1,10 @@
 /* resolve.c: symbol resolution.
  *
- * Global and weak symbols of all cubins meet by name: the first definition counts, but a strong one
- * replaces a weak one whatever their order, and two strong ones are an error. COMMON symbols take
- * the largest size and the first alignment, until a real definition turns up. Local symbols meet
- * nobody: several cubins may each bring their own `$str` or `__cuda_sm20_div_u64`.
- * All rules were measured on nvlink 13.0. */
+ * Global and weak symbols of all cubins are merged by name: the first definition is kept, but a
+ * strong one replaces a weak one in any order, and two strong ones are an error. COMMON symbols
+ * take the largest size and the first alignment, until there is a real definition. Local symbols
+ * are never merged: several cubins may each have their own `$str` or `__cuda_sm20_div_u64`. All
+ * rules were measured on nvlink 13.0. */
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
@@ -12,8 +12,8 @@
 #include "diag/diag.h"
 #include "ptx/driver_functions.h"
 
-/* nvlink writes code and notes first, kernels' parameters that are textures, the driver's names
- * after the first cubin's functions, then everything else; each cubin's symbols are therefore
+/* nvlink writes code and notes first, then kernels' parameters that are textures, the driver's
+ * names after the first cubin's functions, then everything else. Each cubin's symbols are therefore
  * walked once per pass. */
 enum pass { PASS_CODE, PASS_PARAMETERS, PASS_RESERVED, PASS_OTHER, PASS_COUNT };
 
@@ -45,12 +45,13 @@ static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *s
                                                                              : PASS_OTHER;
 }
 
-/* What is needed while the symbols come together. */
+/* State while symbols are resolved. */
 struct resolving {
     struct merging *m;
     struct table names;
-    uint8_t *passes;      /* by input symbol: enum pass */
-    uint32_t **registers; /* by cubin: by symbol of a function, 0 = not known; NULL = not asked */
+    uint8_t *passes; /* by input symbol: enum pass */
+    uint32_t *
+        *registers; /* by cubin, then by function symbol: 0 = not known; NULL = not read yet */
 };
 
 static uint32_t add_symbol(struct merging *m, size_t file, const struct cubin_symbol *input)
@@ -102,8 +103,8 @@ static bool is_initialised_here(const struct merging *m, const struct merged_sym
                           &m->cubins[symbol->file]->symbols[symbol->input]);
 }
 
-/* A COMMON variable grows with others, and initialised data must be large enough for it; with
- * anything else sizes must be the same (measured). */
+/* A COMMON variable takes the largest size, and initialised data must be large enough for it; in
+ * all other cases sizes must be equal (measured). */
 static void check_size(struct merging *m, const struct merged_symbol *symbol, size_t file,
                        const struct cubin_symbol *input)
 {
@@ -133,7 +134,7 @@ static bool is_code_or_data(uint8_t type)
     return type == STT_FUNC || type == STT_CUDA_OBJECT;
 }
 
-/* Functions and data must agree with what earlier cubins said about them. */
+/* Functions and data must match earlier cubins' symbols of that name. */
 static void check_kind(struct merging *m, const struct merged_symbol *symbol, size_t file,
                        const struct cubin_symbol *input)
 {
@@ -160,8 +161,8 @@ static void check_kind(struct merging *m, const struct merged_symbol *symbol, si
         check_size(m, symbol, file, input);
 }
 
-/* Whether a symbol that is defined already must not be defined here too. A COMMON variable gives
- * way to initialised data and to weak data, not to data that is just zeroed (measured). */
+/* Whether this is a second definition, which is an error. A COMMON variable is replaced by
+ * initialised data and by weak data, but not by zeroed data (measured). */
 static bool is_second(const struct merging *m, const struct merged_symbol *symbol,
                       const struct cubin_symbol *input)
 {
@@ -170,8 +171,8 @@ static bool is_second(const struct merging *m, const struct merged_symbol *symbo
            (input->section != SECTION_COMMON || !is_initialised_here(m, symbol));
 }
 
-/* A reference is mentioned, never defined: its namesakes must be of its kind (words as
- * measured). */
+/* A texture, sampler or surface reference is never defined; all symbols of its name must be of its
+ * kind (messages as measured). */
 static bool check_reference(struct merging *m, const struct merged_symbol *symbol, size_t file,
                             const struct cubin_symbol *input)
 {
@@ -206,7 +207,8 @@ static void merge_common(struct merging *m, uint32_t id, const struct cubin_symb
     symbol->other = input->other;
 }
 
-/* What the driver provides is global, and from sm_100 on data whose value says where (measured). */
+/* Symbols that the driver provides are global, and from sm_100 on data whose value is an address
+ * (measured). */
 static void declare_reserved(const struct merging *m, struct merged_symbol *symbol,
                              const struct cubin_symbol *input)
 {
@@ -217,7 +219,7 @@ static void declare_reserved(const struct merging *m, struct merged_symbol *symb
         symbol->type = STT_CUDA_OBJECT;
 }
 
-/* What a cubin's .nv.info says of its functions' registers. */
+/* Reads the register counts of a cubin's functions from .nv.info. */
 static uint32_t *note_registers(struct resolving *r, size_t file)
 {
     const struct cubin *cubin = r->m->cubins[file];
@@ -246,8 +248,7 @@ static uint32_t registers_of(struct resolving *r, size_t file, size_t index)
     return r->registers[file][index];
 }
 
-/* Measured: of weak copies of a function the one with the fewest registers counts, and the first of
- * these. */
+/* Measured: of a function's weak copies the first with the fewest registers is kept. */
 static bool is_leaner(struct resolving *r, const struct merged_symbol *symbol, size_t file,
                       size_t index)
 {
@@ -259,7 +260,7 @@ static bool is_leaner(struct resolving *r, const struct merged_symbol *symbol, s
     return registers > 0 && registers < registers_of(r, symbol->file, symbol->input);
 }
 
-/* Finds the namesakes of a global or weak symbol, or begins with it. */
+/* Finds the merged symbol for a global or weak symbol, or adds one. */
 static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cubin_symbol *input)
 {
     struct merging *m = r->m;
@@ -277,7 +278,8 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
     return id;
 }
 
-/* The symbol, by what its name means: what is not defined here may be called by another. */
+/* The symbol with its renamed name: references, except those of the chunks' cubin, may be renamed.
+ */
 static struct cubin_symbol renamed(const struct merging *m, size_t file, struct cubin_symbol symbol)
 {
     if (m->request->renames && symbol.section == SHN_UNDEF && m->cubins[file] != m->request->made)
@@ -285,7 +287,7 @@ static struct cubin_symbol renamed(const struct merging *m, size_t file, struct 
     return symbol;
 }
 
-/* Brings a global or weak symbol of cubin `file` together with its namesakes. */
+/* Merges a global or weak symbol of cubin `file` with the symbols of its name. */
 static void merge_global(struct resolving *r, size_t file, size_t index)
 {
     struct merging *m = r->m;
@@ -337,7 +339,7 @@ static void resolve_one(struct resolving *r, size_t file, size_t index)
         merge_global(r, file, index);
     } else if (input->name.size > 0 || input->type == STT_FUNC) {
         if (input->section == SHN_UNDEF)
-            return; /* measured: .nv.ptx.const0.size vanishes */
+            return; /* measured: .nv.ptx.const0.size is dropped */
         id = add_symbol(m, file, input);
         define(m, &m->symbols[id], file, index);
         m->resolved.symbol_of[m->symbol_base[file] + index] = id;
@@ -358,7 +360,7 @@ static void resolve_cubin(struct resolving *r, size_t file)
                 resolve_one(r, file, i);
 }
 
-/* Functions on one section: all but the one that its sh_info names are aliases. */
+/* Of the functions defined in one section, all but the one that its sh_info names are aliases. */
 static void find_aliases(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
@@ -386,7 +388,7 @@ static void find_owners(struct merging *m, size_t file)
         uint32_t id = function ? merging_symbol(m, file, function) : MERGE_NONE;
 
         m->resolved.owner_of[m->section_base[file] + i] = id;
-        /* Two weak functions of one name in one cubin would share what belongs to each. */
+        /* Two weak functions of one name in one cubin would share their sections. */
         if (id != MERGE_NONE && m->symbols[id].file == file && m->symbols[id].input != function) {
             diagnostics_again(m, m->symbols[id].name, cubin->name, cubin->name);
             m->failed = true;
@@ -394,7 +396,7 @@ static void find_owners(struct merging *m, size_t file)
     }
 }
 
-/* No array can get longer than there are symbols, or sections, in all cubins. */
+/* The number of symbols, or sections, in all cubins bounds every array. */
 static void begin(struct resolving *r)
 {
     struct merging *m = r->m;
@@ -414,7 +416,7 @@ static void begin(struct resolving *r)
     };
 }
 
-/* Commons that got a real definition later are none. */
+/* Drops commons that got a real definition later. */
 static void drop_defined_commons(struct merging *m)
 {
     struct resolution *resolved = &m->resolved;
@@ -451,7 +453,7 @@ static bool is_missing(const struct merging *m, uint32_t index)
         return false;
     if (symbol->type == STT_FUNC)
         return m->is_live[index] && !driver_functions_provides(symbol->name);
-    /* An array of shared memory without a size is what the launch gives (measured). */
+    /* The launch gives the size of an unsized shared array (measured). */
     return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
            (merged_is_data(symbol, STO_CUDA_SHARED) && symbol->size > 0);
 }

@@ -2,7 +2,7 @@
  *
  * A shared variable has no address before the link: its st_value is its alignment. A kernel's
  * window holds the variables of its own function and of every function that it can reach;
- * shared_place.c gives them their places. From sm_90 on the driver keeps the first 0x400 bytes:
+ * shared_place.c gives them their places. From sm_90 on the driver reserves the first 0x400 bytes:
  * they count in the section's size, not in addresses. All rules were measured on nvlink 13.0. */
 #include "merge/merge_steps.h"
 
@@ -28,7 +28,7 @@ static void gather_code(struct merging *m, struct merged_pairs *uses, size_t fil
         return;
     function = merging_owner(m, file, list->info);
     if (function != MERGE_NONE && m->symbols[function].file != file)
-        return; /* what a copy that lost names does not count */
+        return; /* names in a losing copy do not count */
     is_kept = merging_keeps(m, file, list->info);
     for (size_t i = 0; i < list->relocation_count; i++) {
         uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
@@ -41,8 +41,8 @@ static void gather_code(struct merging *m, struct merged_pairs *uses, size_t fil
     }
 }
 
-/* A kernel's variables take their place even when its code does not name them, also those of copies
- * of it that do not count (measured). */
+/* A kernel's variables take room even if its code does not name them, and so do those of its losing
+ * copies (measured). */
 static void gather_own(struct merging *m, struct merged_pairs *uses)
 {
     for (uint32_t i = 0; i < m->symbol_count; i++) {
@@ -78,9 +78,9 @@ static bool declares_extern(const struct merging *m)
     return i < m->symbol_count;
 }
 
-/* Measured: as soon as one variable is common to several kernels, or named by dead code only, every
- * kernel's shared memory is aligned for the sections of all variables outside kernels. If there
- * are `.extern .shared` arrays, too, be they used or not, every kernel has shared memory. */
+/* Measured: if a variable is common to several kernels, or named only by dead code, every kernel's
+ * shared memory is aligned for the sections of all variables outside kernels. If there are also
+ * `.extern .shared` arrays, used or not, every kernel has shared memory. */
 static void align_common(struct shared_planner *planner)
 {
     const struct merging *m = planner->m;
@@ -105,7 +105,7 @@ static void align_common(struct shared_planner *planner)
     }
 }
 
-/* The kernels that reach a function agree on the address. */
+/* Sets each function's extern address; the kernels that reach it agree on it. */
 static void tell_functions(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
@@ -127,7 +127,7 @@ uint64_t shared_reserved_bytes(const struct merging *m)
     return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 ? SHARED_RESERVED_SM90 : 0;
 }
 
-/* Makes room in .nv_debug.shared, the section of what belongs to no single kernel. */
+/* Makes room in .nv_debug.shared, the section of variables that belong to no single kernel. */
 static void grow_debug_shared(struct merging *m, uint64_t alignment, uint64_t size)
 {
     struct merged_section *section;
@@ -157,8 +157,7 @@ static void add_section(struct merging *m, uint32_t kernel, const struct shared_
     m->sections[added].size = shared_reserved_bytes(m) + window->end;
 }
 
-/* Measured: `.extern .shared` arrays have a section for debuggers, also when no code names
- * them. */
+/* Measured: `.extern .shared` arrays have a section for debuggers even if no code names them. */
 static void describe_extern(struct merging *m)
 {
     for (uint32_t i = 0; i < m->symbol_count; i++)
@@ -168,8 +167,8 @@ static void describe_extern(struct merging *m)
 }
 
 /* Under -g shared variables stay symbols: in their kernel's section, or in .nv_debug.shared when
- * several kernels reach them. Values count the reserve; those of `.extern` arrays only if there are
- * variables of several kernels (measured). */
+ * several kernels reach them. Values include the driver's bytes; those of `.extern` arrays only if
+ * there are variables of several kernels (measured). */
 static void name_variable(struct shared_planner *planner, uint32_t variable)
 {
     struct merging *m = planner->m;
@@ -184,7 +183,7 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
     if (!m->request->debug)
         placed->other |= STV_INTERNAL; /* measured */
     if (symbol->file == MERGE_NONE && !m->request->debug) {
-        /* Measured: without -g they have no address, nor a symbol unless other variables are here.
+        /* Measured: without -g they have no address, and a symbol only if other variables are here.
          */
         grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT, reserve);
         placed->value = reserve - 1;
@@ -205,7 +204,7 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
     placed->section = m->shared.debug_section;
 }
 
-/* `.extern` arrays lie, for debuggers, where the last kernel that sees them has them. */
+/* For debuggers, `.extern` arrays have the address in the last kernel that sees them. */
 static void finish_variables(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
@@ -226,7 +225,7 @@ static void finish_variables(struct shared_planner *planner)
     }
 }
 
-/* Kernels that come with a section of shared memory keep one, also an empty one. */
+/* Kernels with a section of shared memory in the input keep it, even if it is empty. */
 static void mark_given_sections(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
@@ -280,8 +279,8 @@ bool shared_layout(struct merging *m)
  * of 128 bytes in every cubin for sm_110, one of 32 for code that allocates tensor memory (sm_100a
  * and later). As with other shared variables the value is the alignment before the link. The link
  * keeps each name once, whether code names it or not, places the strictest first and the smaller
- * before the larger, and begins behind 0x40 bytes that are the driver's own; the twin does not
- * count these, and is zeroes. */
+ * before the larger, and begins after 0x40 bytes of the driver's own. The twin does not count
+ * these, and is filled with zeros. */
 #define DRIVERS_OWN 0x40u
 
 static bool is_before(const void *context, uint32_t a, uint32_t b)

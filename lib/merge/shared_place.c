@@ -1,11 +1,11 @@
 /* shared_place.c: where shared variables lie in the kernels' windows.
  *
  * Variables outside kernels' functions come first, because code that several kernels share can only
- * name one address. Those that several kernels reach, or none, although code names them, are taken
- * largest first; each goes to the first slot in which no kernel meets two of them, and all slots
- * follow each other. Then, for each kernel, come what it has alone and its own, the strictest
- * first; `.extern .shared` arrays begin behind them. The order of equal variables is that of
- * nvlink's sort, in which those that are never reached take part, too. Measured on nvlink 13.0 with
+ * name one address. Those that several kernels reach, or that code names but no kernel reaches, are
+ * placed largest first: each goes into the first slot that none of its kernels uses yet, and slots
+ * are consecutive. Then each kernel's exclusive and own variables follow, the strictest alignment
+ * first; `.extern .shared` arrays begin after them. The order of equal variables is that of
+ * nvlink's sort, which also includes variables that are never reached. Measured on nvlink 13.0 with
  * 700 programs. */
 #include "merge/merge_steps.h"
 
@@ -18,7 +18,7 @@ struct slot {
     uint64_t offset;
 };
 
-/* The slots in which a kernel has something, a bit for each. */
+/* A bit set of the slots that a kernel uses. */
 struct taken {
     uint64_t *words;
     size_t count;
@@ -29,7 +29,7 @@ struct slots {
     struct slot *items;
     size_t count;
     struct taken *taken; /* by set of kernels */
-    size_t *next;        /* by group of variables: its kernels have taken all slots before */
+    size_t *next;        /* by group of variables: its kernels use all slots before this one */
 };
 
 static bool is_defined(const struct merging *m, uint32_t variable)
@@ -55,8 +55,8 @@ bool shared_is_common(const struct shared_planner *planner, uint32_t variable)
            !belongs_to_kernel(m, variable) && count != 1;
 }
 
-/* All shared variables, each where a cubin that defines it, or else the first that mentions it, has
- * it. */
+/* Lists all shared variables, each at the place of the cubin that defines it, or else of the first
+ * that mentions it. */
 static size_t list_variables(struct merging *m, uint32_t *variables)
 {
     bool *is_seen = arena_zalloc(&m->arena, m->symbol_count, sizeof *is_seen);
@@ -76,7 +76,7 @@ static size_t list_variables(struct merging *m, uint32_t *variables)
     return count;
 }
 
-/* The first slot that none of the sets of kernels has taken; all in front of `first` are. */
+/* The first slot that none of the sets of kernels uses; all before `first` are used. */
 static size_t find_slot(const struct slots *slots, const uint32_t *sets, size_t count, size_t first)
 {
     for (size_t word = first / 64;; word++) {
@@ -131,7 +131,7 @@ static size_t place_in_slot(struct slots *slots, uint32_t variable)
     return found;
 }
 
-/* The windows of a group's kernels reach to the end of its variables. */
+/* Extends the windows of a group's kernels to the end of its variables. */
 static void grow_windows(struct shared_planner *planner, const uint64_t *ends)
 {
     const struct merged_lists *users = &planner->kernels_of;
@@ -142,7 +142,7 @@ static void grow_windows(struct shared_planner *planner, const uint64_t *ends)
                 planner->windows[users->items[i]].end = ends[group];
 }
 
-/* Common variables stand at their slots' offsets. */
+/* Sets the addresses of common variables to their slots' offsets. */
 static void take_offsets(struct shared_planner *planner, const uint32_t *variables, size_t count,
                          const struct slots *slots, const size_t *slot_of)
 {
@@ -162,7 +162,7 @@ static void take_offsets(struct shared_planner *planner, const uint32_t *variabl
     grow_windows(planner, ends);
 }
 
-/* Places the common ones of sorted variables. */
+/* Places the common ones among sorted variables. */
 static void place_common(struct shared_planner *planner, const uint32_t *variables, size_t count)
 {
     struct merging *m = planner->m;
@@ -192,7 +192,7 @@ static bool is_larger(const void *context, uint32_t a, uint32_t b)
     return m->symbols[a].size > m->symbols[b].size;
 }
 
-/* By falling alignment, then rising size; ties count as before. */
+/* By descending alignment, then ascending size; true for ties. */
 static bool is_stricter(const void *context, uint32_t a, uint32_t b)
 {
     const struct merged_symbol *x = &((const struct merging *)context)->symbols[a];
@@ -201,7 +201,7 @@ static bool is_stricter(const void *context, uint32_t a, uint32_t b)
     return x->value != y->value ? x->value > y->value : x->size <= y->size;
 }
 
-/* Adds those of `variables` that one kernel alone has. */
+/* Adds those of `variables` that only one kernel reaches. */
 static void add_single(const struct shared_planner *planner, struct merged_pairs *single,
                        const uint32_t *variables, size_t count, bool is_own)
 {
@@ -217,7 +217,7 @@ static void add_single(const struct shared_planner *planner, struct merged_pairs
     }
 }
 
-/* Places what one kernel alone has: its own variables, then the others as sorted so far. */
+/* Places variables of only one kernel: its own, then the others as sorted so far. */
 static void place_single(struct shared_planner *planner, const struct merged_lists *lists,
                          uint32_t kernel, uint32_t *scratch)
 {
@@ -265,8 +265,8 @@ static bool names_one_extern(const struct merging *m, uint32_t function)
     return false;
 }
 
-/* Kernels whose `.extern .shared` arrays have one address, as sets: each leads to another of its
- * set, one of them to itself. */
+/* Kernels whose `.extern .shared` arrays share an address form a union-find set: each leads to
+ * another of its set, the representative to itself. */
 static uint32_t set_of(uint32_t *sets, uint32_t kernel)
 {
     while (sets[kernel] != kernel)
@@ -280,7 +280,7 @@ static void unite(uint32_t *sets, const struct merged_lists *users, uint32_t ite
         sets[set_of(sets, users->items[i])] = set_of(sets, users->items[users->first[item]]);
 }
 
-/* Code of a function knows one address, whichever kernel runs it. */
+/* A function's code has one address in all kernels, so their sets are united. */
 static void unite_users(struct shared_planner *planner, uint32_t *sets)
 {
     struct merging *m = planner->m;
@@ -303,7 +303,7 @@ static void unite_users(struct shared_planner *planner, uint32_t *sets)
 }
 
 /* Gives each set of kernels the highest address of its members' (measured). Under -g kernels that
- * see the same array are one, too. */
+ * see the same array are united, too. */
 static void agree_on_extern(struct shared_planner *planner)
 {
     struct merging *m = planner->m;

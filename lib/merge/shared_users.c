@@ -1,29 +1,29 @@
 /* shared_users.c: variables that the same functions name are reached by the same kernels, so these
- * are found and kept once for all of them: a table of every kernel and every variable would fill
- * any memory. */
+ * are stored once per group of variables: a table of every kernel and every variable would take too
+ * much memory. */
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
 #include "merge/shared_place.h"
 
-/* What a kernel's window takes over from the variables of a group. */
+/* Properties of a group's variables that its kernels' windows take over. */
 struct group {
     uint64_t alignment; /* the strictest */
-    bool has_variables; /* some that are defined */
-    bool has_extern;    /* some that are not */
+    bool has_variables; /* some are defined */
+    bool has_extern;    /* some are not */
 };
 
 struct grouping {
     struct shared_planner *planner;
     struct merged_lists functions_of; /* by symbol: functions that name the variable */
-    struct merged_lists groups_of;    /* by symbol: groups of which the function names all */
+    struct merged_lists groups_of;    /* by symbol: groups whose variables the function names */
     struct group *groups;
     uint32_t count;
     struct merged_pairs pairs;
     struct table table; /* groups by their functions' numbers, then sets by their groups' */
 };
 
-/* Turns the functions' lists of variables round. */
+/* Inverts the functions' lists of variables. */
 static void find_functions(struct grouping *grouping)
 {
     struct merging *m = grouping->planner->m;
@@ -47,7 +47,7 @@ static void join_group(struct group *group, const struct merged_symbol *variable
         group->alignment = variable->value;
 }
 
-/* The number under which a list of numbers is known: `next` when it is new. */
+/* The index of a list of numbers in the table: `next` if it is new. */
 static uint32_t number_of(struct grouping *grouping, const uint32_t *list, size_t count,
                           uint32_t next)
 {
@@ -123,7 +123,7 @@ static void find_kernels(struct grouping *grouping)
     planner->kernels_of = index_lists_make(&m->arena, &grouping->pairs, grouping->count);
 }
 
-/* Kernels that reach the same groups have taken the same slots, whatever is placed. */
+/* Kernels that reach the same groups always use the same slots, so they form one set. */
 static void find_sets(struct grouping *grouping)
 {
     struct shared_planner *planner = grouping->planner;

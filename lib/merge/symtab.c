@@ -5,7 +5,7 @@
  * definition replaced keeps its place among the locals. Shared variables, internal constants and
  * dead functions are not written (all measured on nvlink 13.0).
  *
- * Symbols that only live on for the lists of -preserve-relocs get their places here, and from
+ * Symbols that are only kept for the lists of -preserve-relocs get their places here, and from
  * sm_100 on names like the finalizer's. */
 #include "merge/merge_steps.h"
 
@@ -57,8 +57,8 @@ static void add_symbol(struct merging *m, uint32_t index)
     add_row(m, index, MERGE_NONE);
 }
 
-/* Where the section went that a cubin's section symbol names: for a losing copy of a function, to
- * the winner's. */
+/* The merged section for a cubin's section symbol; for a losing copy of a function, the winner's.
+ */
 static uint32_t section_named(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t input = m->cubins[file]->symbols[index].section;
@@ -79,8 +79,8 @@ static uint32_t section_named(const struct merging *m, size_t file, uint32_t ind
     return MERGE_NONE;
 }
 
-/* A kernel's shared memory has a row unless it is empty and of the linker's making. From sm_100 on
- * what the driver reserves does not count (measured). */
+/* A kernel's shared memory has a row unless it is empty and made by the linker. From sm_100 on the
+ * driver's reserved bytes do not count (measured). */
 static bool is_shared_named(const struct merging *m, uint32_t kernel, uint32_t section)
 {
     uint64_t reserve = merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0;
@@ -94,7 +94,7 @@ static bool is_debug_shared_named(const struct merging *m, const struct merged_s
            section->size > (merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0);
 }
 
-/* It stands behind the kernel's code. */
+/* Adds the row of a kernel's shared memory, which follows that of its code. */
 static void add_shared(struct merging *m, uint32_t kernel)
 {
     uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->shared.section_of[kernel];
@@ -125,7 +125,7 @@ static void add_local(struct merging *m, const struct merged_local *local)
         add_shared(m, merging_owner(m, local->file, input));
 }
 
-/* Cubins of CUDA 12 have no symbols of them. */
+/* Adds rows of notes, since cubins of CUDA 12 have no symbols for them. */
 static void add_notes(struct merging *m)
 {
     for (size_t i = 0; m->cubins[0]->toolkit && i < m->order_count; i++)
@@ -169,8 +169,7 @@ static void share_rows(struct merging *m)
             m->sections[m->sections[i].twin].row = m->sections[i].row;
 }
 
-/* A kernel's losing copy leaves the symbols of its parameters behind, which are the winner's then.
- */
+/* Symbols of the parameters of a kernel's losing copy are kept and refer to the winner's. */
 static void keep_parameters(struct merging *m)
 {
     const uint32_t *bank_of = layout_find_banks(m, 0);
@@ -185,7 +184,7 @@ static void keep_parameters(struct merging *m)
     }
 }
 
-/* From sm_100 on the compiler's constants have names of the finalizer's, with a number. */
+/* From sm_100 on compiler constants have the finalizer's names, with a number. */
 static void number_constants(struct merging *m)
 {
     uint32_t *counts = arena_zalloc(&m->arena, m->symbol_count, sizeof *counts);
@@ -264,7 +263,7 @@ static struct image_symbol image_symbol_of(const struct merging *m, uint32_t ind
         row.section = SECTION_COMMON;
         row.value = symbol->common_alignment;
     }
-    /* An executable's data has no memory space any more, but managed data stays marked. */
+    /* An executable's data has no memory space, but managed data remains marked. */
     if (!m->request->relocatable && symbol->type == STT_CUDA_OBJECT &&
         !resolve_is_reserved(symbol->name)) {
         row.type = STT_OBJECT;
@@ -285,6 +284,6 @@ void symtab_encode(struct merging *m)
         image_put_symbol(&m->table, row, &symbol);
     }
     image_end_symbols(m->image, ORDERING_SYMTAB, &m->table);
-    /* A weak symbol that became global stands before the first one that sh_info means. */
+    /* A weak symbol that became global stands before the row in sh_info. */
     m->image->sections[ORDERING_SYMTAB].info = (uint32_t)m->rows.first_global;
 }

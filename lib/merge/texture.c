@@ -1,19 +1,19 @@
 /* texture.c: `.texref`, `.samplerref` and `.surfref` variables.
  *
- * What such a variable stands for is bound by the host at run time; nothing of it is in any
- * section, so that its symbol is undefined in every cubin. (One that is a kernel's parameter has a
- * local symbol at the kernel's code.) Code reads the index of its header from a word in constant
- * bank 0, behind the kernel's parameters. The words are the linker's to make, and since a function
- * may serve several kernels, they begin at one offset in all of them: behind the largest bank 0 of
- * any kernel, also of those without words. A kernel that reaches code with a reference gets the
- * words of all references of the program, also of unused ones; other kernels get none. The driver
- * fills the words in: each has a relocation, but for those of other kernels' parameters.
+ * The host binds such a variable at run time; no section holds any of it, so its symbol is
+ * undefined in every cubin. (One that is a kernel's parameter has a local symbol at the kernel's
+ * code.) Code reads the index of its header from a word in constant bank 0, behind the kernel's
+ * parameters. The linker makes the words. Since several kernels may reach a function, the words
+ * begin at the same offset in all of them: after the largest bank 0 of any kernel, including those
+ * without words. A kernel that reaches code with a reference gets the words of all references of
+ * the program, including unused ones; other kernels get none. The driver fills the words in: each
+ * has a relocation, except those of other kernels' parameters.
  *
- * All rules were measured on nvlink 13.0, the order of the words on up to 12 of them. In two things
- * it is not followed. Under -r it drops the references' relocations from the code, which cannot be
- * linked to anything any more; here they stay. And it takes parameters of one name for one
- * reference, in whatever kernels they are, which leaves the word of all but the first kernel
- * without a relocation; here each has its own. */
+ * All rules were measured on nvlink 13.0, the order of the words on up to 12 of them. minilink
+ * deviates in two ways. Under -r nvlink drops the references' relocations from the code, which then
+ * cannot be linked any more; here they are kept. And nvlink treats parameters of one name in
+ * different kernels as one reference, which leaves the word of all but the first kernel without a
+ * relocation; here each has its own. */
 #include "merge/merge_steps.h"
 
 #include "diag/diag.h"
@@ -77,7 +77,7 @@ void texture_gather(struct merging *m)
         gather_list(m, at.file, at.section);
 }
 
-/* Of a program with one kernel, also dead code counts. */
+/* In a program with one kernel, dead code counts too. */
 static bool has_words(const struct merging *m, uint32_t kernel)
 {
     return (m->reach[kernel].flags & REACHES_TEXTURE) ||
@@ -89,11 +89,11 @@ static bool is_first(const void *context, uint32_t a, uint32_t b)
     (void)context;
     (void)a;
     (void)b;
-    return true; /* of two words that are alike, too */
+    return true; /* also for two equal words */
 }
 
-/* Measured: the words have the order in which nvlink's sort leaves items that are all alike
- * (index_lists.h), when it is given them last one first. */
+/* Measured: the order of the words is that of nvlink's sort (index_lists.h) for equal items given
+ * in reverse. */
 static void order_words(struct merging *m)
 {
     struct textures *textures = &m->textures;
@@ -120,7 +120,7 @@ static void check_counts(struct merging *m, const size_t counts[], uint32_t kern
     }
 }
 
-/* No kernel may have too many references, and no bank too many bytes. */
+/* Checks the number of references of kernels and the size of bank 0. */
 static void check_words(struct merging *m, uint64_t end)
 {
     size_t counts[KIND_COUNT] = {0};
@@ -208,7 +208,7 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
         uint32_t owner = merging_holder(m, reference);
 
         if (owner != MERGE_NONE && owner != kernel)
-            continue; /* a parameter of another one */
+            continue; /* a parameter of another kernel */
         relocations_add(m, &(struct merged_relocation){
                                .offset = m->textures.base + WORD_SIZE * i,
                                .type = kind_of(reference)->relocation,
