@@ -9,10 +9,10 @@
 #define BUDGET_LEAST 24u /* what the ABI needs */
 #define BUDGET_MOST  255u
 
-/* Gives a kernel the launch bounds of options, where it has none of its own, or in their place with
+/* Sets a kernel's launch bounds from options if it has none of its own, or replaces them with
  * --override-directive-values. */
 void budget_override(struct ptx_performance *performance, const struct switches *switches);
 
 /* The number of general registers that `function` may use on `sm`, at most BUDGET_MOST; `option` is
- * that of -maxrregcount, 0 = none. Warnings where a directive cannot be followed. */
+ * the value of -maxrregcount, 0 = none. Warns if a directive cannot be followed. */
 uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option);

@@ -1,11 +1,11 @@
-/* builtin.h: the built-in assembler: all of PTX to a cubin whose container is the real one and
- * whose instruction words are our own, so that everything works where CUDA is not installed.
+/* builtin.h: the built-in assembler: assembles all of PTX to cubins in the real container format,
+ * with minilink's own instruction encoding, so that everything works without CUDA.
  *
  * Structure of the driver: spec, embedded-ptxas-driver. */
 #pragma once
 
 #include "minilink/assembler.h"
 
-/* The assembler's entry in the registry. A function's code, records and symbols depend on nothing
- * but the function's own text and the declarations that it uses: not on its chunk. */
+/* The assembler's entry in the registry. A function's code, records and symbols depend only on its
+ * own text and the declarations that it uses, not on its chunk. */
 extern const struct minilink_assembler builtin_assembler;

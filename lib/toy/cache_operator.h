@@ -1,4 +1,4 @@
-/* cache_operator.h: cache operators that options give to loads and stores (minilink-internals(7),
+/* cache_operator.h: cache operators that options set for loads and stores (minilink-internals(7),
  * Phases, 1 and 16). */
 #pragma once
 
@@ -8,14 +8,14 @@
 #include "toy/language/body.h"
 #include "toy/switches.h"
 
-/* What becomes of loads, and of stores. */
+/* How an option applies to loads or stores. */
 enum cache_mode {
-    CACHE_AS_WRITTEN = 0, /* what the text and the callees say */
-    CACHE_BY_DEFAULT = 1, /* the option's operator where the text has none */
-    CACHE_FORCED = 2,     /* the option's operator, whatever the text has */
+    CACHE_AS_WRITTEN = 0, /* as the text says */
+    CACHE_BY_DEFAULT = 1, /* the option's operator if the text has none */
+    CACHE_FORCED = 2,     /* the option's operator, replacing the text's */
 };
 
-/* What the options say. */
+/* The operator of an option. */
 struct cache_operator {
     uint16_t word; /* index in the modifier table; 0 = none was given */
     enum cache_mode mode;
@@ -26,8 +26,9 @@ struct cache_operators {
     struct cache_operator stores;
 };
 
-/* Reads the switches. False, and errors in ptxas's words, for what is no cache operator. */
+/* Reads the switches. Reports errors in ptxas's wording and returns false for anything that is not
+ * a cache operator. */
 bool cache_operator_read(struct cache_operators *operators, const struct switches *switches);
 
-/* Gives the operators to the body's loads and stores. */
+/* Applies the operators to the body's loads and stores. */
 void cache_operator_apply(struct body *body, const struct cache_operators *operators);

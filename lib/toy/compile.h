@@ -1,4 +1,5 @@
-/* compile.h: one function's text to code, and what the container has to say about it. */
+/* compile.h: compiles one function's text to code, and collects the data about it that the
+ * container needs. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 #include "toy/encode.h"
 #include "toy/language/body.h"
 
-/* From `address` on, the code comes from that line. */
+/* The source line of the code from `address` on. */
 struct code_line {
     uint32_t address; /* in the function */
     uint32_t file;    /* number of a .file directive */
@@ -23,8 +24,8 @@ struct code_line {
 struct function_code {
     const struct ptx_item *item;
     uint32_t global;             /* index in the scope */
-    uint64_t nanoseconds;        /* that it took, under --phase-trace */
-    struct body_symbol *symbols; /* those of the body */
+    uint64_t nanoseconds;        /* time taken, under --phase-trace */
+    struct body_symbol *symbols; /* the body's symbols */
     size_t symbol_count;
     struct bytes code;
     struct code_relocation *relocations; /* rising offsets */
@@ -38,7 +39,7 @@ struct function_code {
     uint32_t register_count;
     uint32_t register_limit;
     uint32_t barrier_count;
-    uint32_t parameter_bytes; /* of a kernel, without what precedes them in the bank */
+    uint32_t parameter_bytes; /* of a kernel, without the bytes before them in the bank */
     uint32_t frame_bytes;     /* of local memory */
     uint32_t spill_bytes;
     bool uses_textures;
@@ -47,16 +48,16 @@ struct function_code {
     uint32_t constant_symbol;  /* the symbol of the section of its parameters; 0 = none */
 };
 
-/* The memory of one worker: nobody else allocates from it, so that no lock is taken. */
+/* The memory of one worker: only that worker allocates from it, so no lock is needed. */
 struct room {
     struct arena arena;   /* results */
-    struct arena scratch; /* of one function */
-    struct buffer code;   /* the same, and so on */
+    struct arena scratch; /* scratch memory for one function */
+    struct buffer code;   /* this and the following: scratch too */
     struct table signatures;
 };
 
 struct unit;
 
 /* Assembles the function, which has `item` and `global` set: parse, allocate, lay out, encode. The
- * unit is only read. False, and errors. */
+ * unit is only read. On failure, reports errors and returns false. */
 bool compile_function(const struct unit *unit, struct function_code *function, struct room *room);

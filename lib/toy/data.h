@@ -20,20 +20,20 @@ struct sampler {
     uint8_t unnormalized; /* force_unnormalized_coords: 0, 1 or SAMPLER_NOT_SAID */
 };
 
-/* What the variable `item` of `module` is initialised with. False, and an error, when that is
- * malformed. */
+/* Decodes the initial value of the variable `item` of `module`. Reports an error and returns false
+ * if it is malformed. */
 bool sampler_decode(struct sampler *sampler, const struct ptx_module *module,
                     const struct ptx_item *item);
 
 enum data_kind {
     DATA_INITIALISED, /* .nv.global.init */
     DATA_CONSTANT,    /* .nv.constant3 */
-    DATA_SHARED,      /* .nv_debug.shared: of the module, or of a function that is no kernel */
+    DATA_SHARED,      /* .nv_debug.shared: of the module, or of a function that is not a kernel */
     DATA_ZERO,        /* .nv.global */
     DATA_KINDS,
     DATA_KERNEL_SHARED = DATA_KINDS, /* .nv.shared.K */
     DATA_COMMON,                     /* left to the linker */
-    DATA_PARAMETER, /* a texture, sampler or surface: stands at the kernel's code */
+    DATA_PARAMETER, /* a texture, sampler or surface: its symbol is in the kernel's code section */
     DATA_UNDEFINED,
 };
 
@@ -57,14 +57,14 @@ struct object {
 struct data_relocation {
     uint64_t offset; /* in the section */
     uint32_t type;   /* enum cubin_relocation_type */
-    uint32_t global; /* what it is the address of: index in the scope */
+    uint32_t global; /* the global whose address it is: index in the scope */
     int64_t addend;
 };
 
 struct data_section {
     uint64_t size;
-    uint32_t alignment; /* 0 while it has nothing */
-    uint8_t *bytes;     /* `size` of them, or NULL when they are not stored */
+    uint32_t alignment; /* 0 while the section is empty */
+    uint8_t *bytes;     /* `size` bytes, or NULL if they are not stored */
     struct data_relocation *relocations;
     size_t relocation_count;
 };
@@ -76,9 +76,9 @@ struct data {
     struct data_section sections[DATA_KINDS];
 };
 
-/* Places all variables of the module, then those of the bodies of `functions`, whose `objects` and
- * shared sizes it sets; marks what initial values refer to in the scope. All in `arena`. False, and
- * errors. */
+/* Places all variables of the module, then those of the bodies of `functions`, and sets their
+ * symbols' `object` and the functions' shared sizes. Marks in the scope what initial values refer
+ * to. All memory is from `arena`. On failure, reports errors and returns false. */
 bool data_build(struct data *data, struct arena *arena, const struct ptx_module *module,
                 struct scope *scope, struct function_code *functions, size_t function_count,
                 uint32_t sm);

@@ -1,4 +1,4 @@
-/* emit.h: the cubin of a chunk, in the form that ptxas gives it: relocatable, or a program. */
+/* emit.h: makes the cubin of a chunk, in the same form as ptxas: relocatable, or an executable. */
 #pragma once
 
 #include <elf.h>
@@ -9,13 +9,13 @@
 #include "base/buffer.h"
 #include "toy/unit.h"
 
-/* Sections of which there is at most one; their indices. 0 = the chunk has none. */
+/* Indices of sections of which there is at most one; 0 = the chunk has none. */
 struct emit_sections {
     uint32_t section_names;
     uint32_t strings;
     uint32_t symbols;
     uint32_t lines;            /* .debug_line */
-    uint32_t line_relocations; /* of it */
+    uint32_t line_relocations; /* relocations of .debug_line */
     uint32_t tool_note;
     uint32_t cuda_note;
     uint32_t info;
@@ -34,40 +34,42 @@ struct emission {
     size_t symbol_count;
 };
 
-/* Makes unit->image and its bytes, unit->cubin, from everything else in the unit. NULL for an
- * executable, which the switches and the mode must ask for; else why it is relocatable. */
+/* Makes unit->image and its bytes, unit->cubin, from everything else in the unit. Returns NULL for
+ * an executable, which the switches and the mode must request; else the reason why it is
+ * relocatable. */
 const char *emit_cubin(struct unit *unit);
 
-/* program.c: makes unit->owners, unit->image and unit->cubin of the unit's functions and data as a
- * finished program, in which nothing calls across sections: each kernel with copies of what it
- * calls, its shared memory and its stack laid out. Returns NULL, or else why it cannot be a
- * finished one: that is for a linker to make. What a kernel becomes depends on the kernel, what it
- * reaches, and the variables of the module: on no other kernel. */
+/* program.c: makes unit->owners, unit->image and unit->cubin as a finished program, in which
+ * nothing calls across sections: each kernel has copies of the functions that it calls, and its
+ * shared memory and stack are laid out. Returns NULL, or the reason why only a linker can finish
+ * the program. A kernel's result depends on the kernel, the functions that it reaches, and the
+ * variables of the module, not on other kernels. */
 const char *program_emit(struct unit *unit);
 
-/* emit.c: what both are made of. */
+/* emit.c: parts of both forms. */
 
-/* Begins unit->image and adds what every cubin begins with, up to .nv.callgraph, without contents;
- * ET_REL or ET_EXEC. */
+/* Begins unit->image of type ET_REL or ET_EXEC and adds the first sections of every cubin, up to
+ * .nv.callgraph, without contents. */
 void emit_head(struct emission *emission, uint16_t type);
 
-/* The owners' sections of one kind, where they have any. */
+/* Adds the owners' sections of one kind. */
 void emit_owner_sections(struct emission *emission, enum owner_section kind);
 
-/* Once symbols have their rows: the contents of these sections, and what they belong to. */
+/* Fills these sections and sets their owners. Call once symbols have their rows. */
 void emit_fill_owners(struct emission *emission);
 
-/* The section of one kind of variables, and of its relocations, where there are any. */
+/* Add the section of one kind of variables, and the section of its relocations, if there are any.
+ */
 void emit_data(struct emission *emission, enum data_kind kind);
 void emit_data_relocations(struct emission *emission, enum data_kind kind);
 
-/* Once symbols have their rows. */
+/* Fills the relocations. Call once symbols have their rows. */
 void emit_fill_data_relocations(struct emission *emission, enum data_kind kind);
 
-/* Moves the buffer's bytes into a section; the buffer is empty then. */
+/* Moves the buffer's bytes into a section and leaves the buffer empty. */
 void emit_contents(struct emission *emission, uint32_t section, struct buffer *contents);
 
-/* Makes the list, which lives as long as the image, the relocations of section `target`. */
+/* Makes `list`, which must live as long as the image, the relocations of section `target`. */
 void emit_relocations(struct emission *emission, uint32_t section, uint32_t target,
                       Elf64_Rela *list, size_t count);
 Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t addend);
@@ -75,7 +77,7 @@ Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t ad
 /* Fills the three notes and .nv.compat. */
 void emit_notes(struct emission *emission);
 
-/* Fills .symtab, and .strtab with what unit->strings has and the symbols' names. */
+/* Fills .symtab, and .strtab with unit->strings and the symbols' names. */
 void emit_symbol_table(struct emission *emission);
 
 /* emit_symbols.c: the symbol table; sets the indices of globals and objects. */
@@ -84,11 +86,11 @@ void emit_symbols_build(struct emission *emission);
 /* The same for a program, whose kernels are the owners. */
 void emit_symbols_of_program(struct emission *emission);
 
-/* The row of the symbol that stands for one of a function's body in relocations. */
+/* The row of the symbol that represents a body's symbol in relocations. */
 uint32_t emit_symbols_of_body(const struct unit *unit, const struct body_symbol *symbol);
 
-/* emit_info.c: contents of .nv.info, also of a program, .nv.compat and .nv.info.F, and of the three
- * notes. */
+/* emit_info.c: contents of .nv.info (of a chunk or a program), .nv.compat and .nv.info.F, and of
+ * the three notes. */
 void emit_info_chunk(const struct emission *emission, struct buffer *out);
 void emit_info_compat(const struct emission *emission, struct buffer *out);
 void emit_info_owner(const struct unit *unit, const struct owner *owner, struct buffer *out);
@@ -101,10 +103,10 @@ void emit_info_builtin_note(struct buffer *out);
 void emit_graph_calls(struct emission *emission, struct buffer *out);
 void emit_graph_prototypes(struct emission *emission, struct buffer *out);
 
-/* True when some function needs a record in .nv.prototype. */
+/* True if some function needs a record in .nv.prototype. */
 bool emit_graph_has_prototypes(const struct unit *unit);
 
-/* emit_line.c: True when some function knows its lines. */
+/* emit_line.c: true if some function has line numbers. */
 bool emit_line_is_needed(const struct unit *unit);
 
 /* emit_line.c: contents of .debug_line, and its relocations, one for each function at most; returns

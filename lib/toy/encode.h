@@ -114,7 +114,7 @@ struct code_word {
     uint64_t high;
 };
 
-/* A field that the merger must fill in. */
+/* A field for the merger to fill in. */
 struct code_relocation {
     uint64_t offset; /* bytes from the start of the function, of the 16-byte word */
     uint32_t type;   /* enum cubin_relocation_type */
@@ -134,20 +134,21 @@ struct code_relocations {
 bool encode_body(struct body *body, const char *file, struct buffer *code,
                  struct code_relocations *relocations);
 
-/* Prints the instruction that begins at `offset` in `code` as one line without newline, e.g.
- * "@P0 ld.global.f32 R4, [R2+16]". `symbol` names the target of a relocated field (may be NULL, or
- * return NULL). Returns the instruction's size in bytes, or 0 when the words are no instruction. */
+/* Prints the instruction that begins at `offset` in `code` as one line without newline, e.g. "@P0
+ * ld.global.f32 R4, [R2+16]". `symbol` names the target of a relocated field (may be NULL, or
+ * return NULL). Returns the instruction's size in bytes, or 0 if the words are not an instruction.
+ */
 size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
                     const char *(*symbol)(void *argument, uint64_t offset), void *argument);
 
 /* decode.c: the field of `size` bits (at most 63) from `bit`, in one half. */
 uint64_t code_field(uint64_t half, unsigned bit, unsigned size);
 
-/* decode.c: words back to an instruction, for printing and for whoever wants to execute it. */
+/* decode.c: decodes words to an instruction, for printing or executing it. */
 
-/* Decodes the instruction at `offset`; what it has lies in the arena. Any bytes may be given:
- * returns the instruction's size in bytes, or 0 when the words are no instruction. Needs memory in
- * proportion to that size.
+/* Decodes the instruction at `offset` into memory from `arena`. Accepts any bytes: returns the
+ * instruction's size in bytes, or 0 if the words are not an instruction. Needs memory in proportion
+ * to that size.
  *
  * Operands are as the parser makes them, with these differences: registers are physical, `reg`
  * being class << 8 | number, and `guard` a predicate's number or CODE_NO_GUARD; `symbol` is an enum

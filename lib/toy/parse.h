@@ -1,4 +1,4 @@
-/* parse.h: a function body's text to instructions. */
+/* parse.h: parses a function body's text into instructions. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,11 +6,12 @@
 #include "base/arch.h"
 #include "toy/language/body.h"
 
-/* What the body may refer to. `lookup` finds a module-level symbol of the chunk by symbol->name:
- * true when there is one, with `is_function`, `space` and `global` set. */
+/* The context of a body. `lookup` finds a module-level symbol of the chunk by symbol->name: true if
+ * there is one, with `is_function`, `space` and `global` set. */
 struct parse_scope {
-    const char *file;  /* for messages */
-    struct text whole; /* the chunk's text; the body is a view inside it, so places can be found */
+    const char *file; /* for messages */
+    struct text
+        whole; /* the chunk's text; the body is a view of it, so that messages can give places */
     uint32_t first_line; /* of the body's first byte in `whole`, from 1 */
     uint16_t version;    /* of PTX, 10 * major + minor; 0 = all are allowed */
     struct arch target;  /* of the module; sm 0 = all are allowed */
@@ -18,7 +19,7 @@ struct parse_scope {
     const void *argument;
 };
 
-/* Parses `text`, "{ ... }", into *body (arena and function are set by the caller; the parameters
- * may have been entered as symbols, or as registers, already). Errors are reported with their
- * place, up to a limit; false when there was one. */
+/* Parses `text`, "{ ... }", into *body (the caller has set arena and function, and may have added
+ * the parameters as symbols or registers). Errors are reported with their place, up to a limit;
+ * false if there was one. */
 bool parse_body(struct body *body, struct text text, const struct parse_scope *scope);

@@ -1,8 +1,8 @@
-/* phases.h: the compilation driver of the built-in assembler, 26 phases in order, and what they do
- * that is more than a few lines.
+/* phases.h: the compilation driver of the built-in assembler: 26 phases in order, and the larger
+ * functions that they use.
  *
- * minilink-internals(7), Embedded driver. Where ptxas 13.0 was measured to do something else than
- * the description says, the phase does what was measured, and says so. */
+ * minilink-internals(7), Embedded driver. If ptxas 13.0 was measured to differ from the
+ * description, the phase does what was measured, and its comment says so. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,22 +12,22 @@
 
 /* driver.c */
 
-/* Does its part of the work on the unit; what it returns other than LINK_OK has been reported, but
- * for LINK_CANCELLED, and ends the compilation. */
+/* Does its part of the work on the unit. A result other than LINK_OK ends the compilation, and
+ * except for LINK_CANCELLED has been reported. */
 typedef enum link_code driver_phase(struct unit *unit);
 
 struct phase {
     const char *name; /* the description's heading */
     driver_phase *run;
-    bool is_teardown; /* runs whatever became of the phases before it */
+    bool is_teardown; /* runs even if earlier phases failed */
 };
 
 /* Phase N is row N - 1. */
 extern const struct phase driver_phases[UNIT_PHASES];
 
-/* Runs the phases on a unit whose job is set, up to the first that fails, and then
- * those of the teardown. What is left in the unit is the cubin, which is the caller's. With
- * --phase-trace, the phases that ran are reported with their times. */
+/* Runs the phases on a unit whose job is set, up to the first that fails, and then those of the
+ * teardown. Only the cubin remains in the unit; the caller owns it. With --phase-trace, the phases
+ * that ran are reported with their times. */
 enum link_code driver_run(struct unit *unit);
 
 /* mode.c: the compilation modes (minilink-internals(7), Modes). */
@@ -40,7 +40,7 @@ enum mode_kind {
     MODE_KINDS,
 };
 
-/* What asks for a mode. */
+/* Flags that request a mode. */
 enum mode_flag {
     MODE_FLAG_COMPILE_ONLY = 1, /* -c, or a job whose cubin is to be merged with others */
     MODE_FLAG_TOOLS_PATCH = 2,  /* -astoolspatch */
@@ -48,75 +48,79 @@ enum mode_flag {
     MODE_FLAG_DEBUG = 8,        /* -g */
 };
 
-/* What a mode does of its own. The container is the same in all: a relocatable cubin. */
+/* The properties of a mode. All modes make the same container: a relocatable cubin. */
 struct mode {
     enum mode_kind kind;
     const char *name;
-    bool is_program;     /* phase 13: only kernels and what they reach is compiled */
-    bool keeps_exported; /* ... and what other modules may call */
+    bool is_program;     /* phase 13: only kernels and the functions that they reach are compiled */
+    bool keeps_exported; /* ... and those that other modules may call */
 };
 
-/* The mode for a set of enum mode_flag. NULL, and an error in ptxas's words, for one that it
- * refuses; a warning where it ignores a flag. */
+/* The mode for a set of enum mode_flag. Reports an error in ptxas's wording and returns NULL for a
+ * set that ptxas refuses; warns of flags that it ignores. */
 const struct mode *mode_choose(unsigned flags);
 
-/* Phase 8. What code that tools patch into a program may not have: kernels, and memory of its own
- * besides .global. False, and an error for each kind of resource. */
+/* Phase 8. Code that tools patch into a program may not have kernels, nor memory of its own other
+ * than .global. Reports an error for each kind of resource and returns false if it has. */
 bool mode_check_tools_patch(const struct unit *unit);
 
-/* Phase 24: what the mode checks when all functions are done. False, and errors. */
+/* Phase 24: the mode's checks after all functions are done. On failure, reports errors and returns
+ * false. */
 bool mode_check_results(struct unit *unit);
 
-/* conflicts.c: options that do not go together, or not with the module (minilink-internals(7),
+/* conflicts.c: options that conflict with each other or with the module (minilink-internals(7),
  * Phases, 9). */
 
-/* Warns in ptxas's words of options that are ignored, and changes the unit's switches so that they
- * are. False, and errors, for those that ptxas refuses. */
+/* Warns in ptxas's wording of options that are ignored, and resets them in the unit's switches.
+ * Reports errors and returns false for conflicts that ptxas refuses. */
 bool conflicts_resolve(struct unit *unit);
 
-/* entries.c: which functions of a module are compiled, and the entry that stands in for one until
- * they are known (minilink-internals(7), Phases, 7 and 13). */
+/* entries.c: selects the functions of a module to compile, and adds a placeholder entry until they
+ * are known (minilink-internals(7), Phases, 7 and 13). */
 
-/* Selects the functions: all that have a body, or, when the unit's mode compiles programs, the
- * kernels, of which --entry may name some, and what they and initial values refer to. What is not
- * selected counts as not defined from then on. False, and an error in ptxas's words, when the
- * module has no name that --entry gives, or it must be and is not that of a kernel. */
+/* Selects the functions: all that have a body, or, if the unit's mode compiles programs, the
+ * kernels (or those that --entry names) and the functions that they and initial values refer to.
+ * Functions that are not selected count as undefined from then on. Reports an error in ptxas's
+ * wording and returns false if the module lacks a name given by --entry, or if that must be a
+ * kernel's and is not. */
 bool entries_select(struct unit *unit);
 
 #define ENTRIES_DUMMY "__cuda_dummy_entry__"
 
-/* Writes a header with the module's version and target, and an entry of no instructions, parses it,
- * and adds the entry to the module as its last item: unit->dummy. Not where the module has that
- * name itself. False, reported, when the header cannot be parsed. */
+/* Writes a header with the module's version and target and an empty entry, parses it, and adds the
+ * entry to the module as its last item, unit->dummy, unless the module has that name itself.
+ * Reports an error and returns false if the header cannot be parsed. */
 bool entries_add_dummy(struct unit *unit);
 
-/* Takes the entry out of the module and the scope again, if it is there. */
+/* Removes the entry from the module and the scope, if it is there. */
 void entries_remove_dummy(struct unit *unit);
 
-/* calls.c: who calls whom in a chunk, read off the text before anything is compiled, and what
- * follows from that (minilink-internals(7), Phases, 17). */
+/* calls.c: the calls in a chunk, found in the text before anything is compiled, and remarks about
+ * them (minilink-internals(7), Phases, 17). */
 
-/* Phase 17: an info for each function with an indirect call beside mma .f64; under -v one for the
- * functions of each ring of calls. Returns how many were told. */
+/* Phase 17: reports an info for each function with both an indirect call and mma .f64; under -v
+ * also one for each ring of calls. Returns the number of infos. */
 size_t calls_report(struct unit *unit, uint32_t *ring_count);
 
 /* kernels.c: the per-function loop, in one thread or on several: minilink-internals(7), Functions
- * of one chunk. Each function is a work item; small ones go to a worker together. What comes out is
- * the same, byte for byte and message for message, whatever the number of threads. */
+ * of one chunk. Each function is a work item; small ones are batched. The results are the same for
+ * any number of threads, byte for byte and message for message. */
 
-/* Assembles unit->functions, each of which has `item` and `global` set. LINK_CANCELLED when the job
- * is given up, else LINK_FAILED, and errors in the functions' order, when one cannot be. */
+/* Assembles unit->functions, each of which has `item` and `global` set. Returns LINK_CANCELLED if
+ * the job is cancelled, or LINK_FAILED, with errors in the functions' order, if a function cannot
+ * be assembled. */
 enum link_code kernels_compile(struct unit *unit);
 
-/* Frees what kernels_compile() has put into unit->rooms; the functions' results are gone then. */
+/* Frees unit->rooms, which kernels_compile() has filled, and with them the functions' results. */
 void kernels_free(struct unit *unit);
 
-/* results.c: what is checked of the functions of a chunk when they are done, and said of them
+/* results.c: checks and reports on the functions of a chunk after they are assembled
  * (minilink-internals(7), Phases, 24). */
 
-/* A function runs with the registers of the kernel that called it. False, and an error in ptxas's
- * words, for each function that uses more than a kernel has that reaches it. */
+/* A function runs with the registers of the kernel that called it. Reports an error in ptxas's
+ * wording for each function that uses more registers than a kernel that reaches it has, and returns
+ * false if there are any. */
 bool results_check_registers(struct unit *unit);
 
-/* What ptxas prints under -v, and the warnings that the switches ask for. */
+/* Prints what ptxas prints under -v, and the warnings that the switches request. */
 void results_report(const struct unit *unit);

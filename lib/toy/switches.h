@@ -1,4 +1,4 @@
-/* switches.h: the assembler's own options, those of ptxas that a user gives with -Xptxas. */
+/* switches.h: the assembler's options: those of ptxas, which a user gives with -Xptxas. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,8 +10,8 @@
 
 #define SWITCH_NOT_GIVEN INT32_MIN
 
-/* Options with a value: what is not given is SWITCH_NOT_GIVEN, NULL, or an empty list. Lists have
- * commas between their parts, those of all options of that name one behind the other. */
+/* Values of options that were not given are SWITCH_NOT_GIVEN, NULL, or an empty list. Lists are
+ * separated by commas and concatenate the values of all options of that name. */
 struct switches {
     bool verbose;
     bool no_warnings;
@@ -30,9 +30,9 @@ struct switches {
     bool no_tensor_checks;
     bool preserve_relocations;
     bool override_directives;
-    bool executable; /* of ours: not among the options of ptxas, as are the next four */
+    bool executable; /* this and the next four are minilink's own, not options of ptxas */
     bool phase_trace;
-    int32_t first_reserved; /* of general registers that are given to nobody */
+    int32_t first_reserved; /* of the general registers that are not allocated */
     int32_t reserved_count;
     struct text entry_patterns; /* a list of extended regular expressions */
     int32_t dynamic_scheduling; /* 0 or 1, and so are the next two */
@@ -56,14 +56,15 @@ struct switches {
     struct text maxntid;
 };
 
-/* Reads job->options, a list in which a value is a word of its own or stands behind `=`; the last
- * of several counts, and a warning says so when it differs. Lists live in `arena` or, as words
- * do, in the job. False, and errors in ptxas's words, for what ptxas does not know or the value of
- * which is wrong. Options that only steer optimisations are taken and change nothing, as this
- * assembler has none. */
+/* Reads job->options, a list in which a value is a separate word or follows `=`. The last of
+ * several values is used, with a warning if they differ. Lists live in `arena` or, like words, in
+ * the job. Reports an error with ptxas's wording and returns false for unknown options and invalid
+ * values. Options that only control optimisations are accepted and ignored, since this assembler
+ * has none. */
 bool switches_read(struct switches *switches, const struct minilink_job *job, struct arena *arena);
 
 /* Threads on which the functions of one chunk are assembled (minilink-internals(7), Threads of one
- * chunk): what --split-compile says, 0 being the online CPUs; else, where expensive optimisations
- * are allowed, as they are from -O2 on, what the linker has to spare; at most job->thread_limit. */
+ * chunk): the value of --split-compile, where 0 means the online CPUs; else, if expensive
+ * optimisations are allowed (from -O2 on), the threads that the linker can spare; at most
+ * job->thread_limit. */
 uint32_t switches_threads(const struct switches *switches, const struct minilink_job *job);

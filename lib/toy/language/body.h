@@ -1,5 +1,5 @@
-/* body.h: one function's body as instructions: what the parser makes, the register allocator fills
- * in and the encoder reads. Everything lives in the arena of the chunk. */
+/* body.h: one function's body as instructions: made by the parser, completed by the register
+ * allocator, read by the encoder. Everything is in the arena of the chunk. */
 #pragma once
 
 #include <stdbool.h>
@@ -83,7 +83,7 @@ struct instruction {
     struct operand *operands;
 };
 
-/* A `.loc`: where in the source the instructions behind it come from. */
+/* A `.loc`: the source location of the instructions that follow it. */
 struct source_location {
     uint32_t file; /* number of a .file directive */
     uint32_t line;
@@ -105,11 +105,11 @@ enum symbol_use {
     USE_CODE = 4,    /* any other way */
 };
 
-/* What a body refers to by name and is not a register or label: module-level symbols, its own
- * parameters, and variables declared in the body. */
+/* A name in a body other than a register or label: a module-level symbol, a parameter, or a
+ * variable declared in the body. */
 struct body_symbol {
     struct text name;
-    uint32_t global; /* of the module's: index in the scope */
+    uint32_t global; /* module-level symbols: index in the scope */
     uint32_t object; /* of variables: index in the data's objects; set by data.c, else NO_INDEX */
     uint8_t uses;    /* enum symbol_use; set by compile.c */
     bool is_function;

@@ -21,7 +21,7 @@ enum opcode_index {
 enum opcode_flag {
     OPCODE_BRANCH = 1, /* first operand is a label */
     OPCODE_CALL = 2,
-    OPCODE_ENDS = 4,         /* control does not go on: ret, exit, trap, unguarded bra */
+    OPCODE_ENDS = 4,         /* control does not continue: ret, exit, trap, unguarded bra */
     OPCODE_BARRIER = 8,      /* first operand is a barrier number */
     OPCODE_TWO_RESULTS = 16, /* setp p|q, shfl d|p: the first operand may be a pair */
     OPCODE_INDEXED = 32,     /* brx: targets from a table label */
@@ -36,21 +36,21 @@ struct opcode {
 };
 
 struct words {
-    const struct text *list; /* list[0] is no word */
+    const struct text *list; /* list[0] is not a word */
     uint16_t count;          /* entries of `list` */
 };
 
 extern const struct words opcode_words;   /* "add" */
-extern const struct words modifier_words; /* types, too; without their dot: "L2::cache_hint" */
+extern const struct words modifier_words; /* including types; without the dot: "L2::cache_hint" */
 extern const struct words special_words;  /* "%tid.x" */
 
 /* The number of `name`, or 0. */
 uint16_t words_find(const struct words *words, struct text name);
 
-/* The name of word `number`, NUL-terminated; "" when there is none. */
+/* The name of word `number`, NUL-terminated; "" if there is none. */
 const char *words_name(const struct words *words, uint16_t number);
 
-/* The word nearest to `name` by edit distance, the first of several; NULL when more than a third of
+/* The word nearest to `name` by edit distance, the first of several; NULL if more than a third of
  * `name` would have to change. */
 const char *words_nearest(const struct words *words, struct text name);
 

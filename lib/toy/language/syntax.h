@@ -1,8 +1,8 @@
-/* syntax.h: which words may follow an opcode, which operands it then takes, and from which PTX
- * version and architecture on: syntax_table.def, one row for each form of an instruction.
+/* syntax.h: the modifiers and operands that an opcode allows, and the PTX version and architecture
+ * that each form needs: syntax_table.def has one row for each form of an instruction.
  *
- * opcode.h numbers the words, which is part of the encoding. This is what the language allows, as
- * ptxas 13.0 does (measured). */
+ * opcode.h numbers the words, which is part of the encoding. The rules here are those of ptxas 13.0
+ * (measured). */
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 #define SYNTAX_ANY_LANES 255u /* a vector, of whatever size */
 
 enum rule_kind {
-    RULE_ANY,       /* whatever the parser takes: texture coordinates, prototypes */
+    RULE_ANY,       /* anything that the parser accepts: texture coordinates, prototypes */
     RULE_VALUE,     /* a register or a literal; a vector of them when `lanes` is set */
     RULE_PARTS,     /* a register or a vector of registers: matrix fragments */
     RULE_IMMEDIATE, /* an integer literal */
@@ -30,22 +30,22 @@ enum rule_kind {
 
 enum rule_flag {
     RULE_WRITTEN = 1,
-    RULE_MAY_SINK = 2,       /* _ may stand there */
-    RULE_MAY_PAIR = 4,       /* d|p may */
-    RULE_MUST_PAIR = 8,      /* it must */
+    RULE_MAY_SINK = 2,       /* may be _ */
+    RULE_MAY_PAIR = 4,       /* may be d|p */
+    RULE_MUST_PAIR = 8,      /* must be d|p */
     RULE_WIDER = 16,         /* the register may be wider than the type: ld, st, cvt */
-    RULE_SPECIAL = 32,       /* a special register may stand there */
-    RULE_SYMBOL = 64,        /* the address of a variable or function may */
+    RULE_SPECIAL = 32,       /* may be a special register */
+    RULE_SYMBOL = 64,        /* may be the address of a variable or function */
     RULE_OPTIONAL = 128,     /* may be left out */
     RULE_MAY_VECTOR = 256,   /* {a, b} that together have the type's size: mov */
     RULE_MAY_NEGATE = 512,   /* -a */
     RULE_ACCUMULATES = 1024, /* read as well as written */
 };
 
-/* The vector of registers that stands for a matrix of mma and wmma, as far as one thread holds it
- * (PTX ISA, "Matrix Fragments"). */
+/* The vector of registers that holds one thread's part of a matrix of mma or wmma (PTX ISA, "Matrix
+ * Fragments"). */
 struct fragment {
-    uint16_t registers; /* 0 = the operand is none */
+    uint16_t registers; /* 0 = the operand is not a fragment */
     uint16_t bits;      /* of each register: 32, or 64 for .f64 */
 };
 
@@ -61,7 +61,7 @@ struct operand_rule {
     const char *values;       /* RULE_IMMEDIATE: "4/8/16" or "0..15"; NULL = any */
 };
 
-/* The row that an instruction's words choose, made ready for its operands. */
+/* The row that matches an instruction's words, with its operand rules decoded. */
 struct syntax {
     uint16_t row;
     uint8_t rule_count;
@@ -71,15 +71,16 @@ struct syntax {
     struct operand_rule rules[SYNTAX_OPERANDS];
 };
 
-/* Fits the opcode's rows from `first` on (an opcode's first row: 0) to the modifiers, which may
- * stand in any order except that types keep theirs, as in ptxas. False when none fits. */
+/* Finds the first of the opcode's rows, from `first` on (0: its first row), that matches the
+ * modifiers, which may stand in any order except that types keep theirs, as in ptxas. False if none
+ * matches. */
 bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers, size_t count,
                  uint16_t first);
 
-/* Notes in the instruction which of its operands the row has written. */
+/* Notes in the instruction which of its operands are written according to the row. */
 void syntax_note_results(const struct syntax *syntax, struct instruction *instruction);
 
-/* True when some row of the opcode has this modifier. */
+/* True if some row of the opcode has this modifier. */
 bool syntax_has_word(uint16_t opcode, const char *modifier);
 
 /* The first of the modifiers, in the order in which they are written, that belongs to the name of
@@ -87,19 +88,19 @@ bool syntax_has_word(uint16_t opcode, const char *modifier);
  * when there is none. */
 struct text syntax_misplaced_word(uint16_t opcode, const uint16_t *modifiers, size_t count);
 
-/* True when a module for `target` may use what `expression` asks for: numbers with their suffix,
- * any of them: "90", "100f 110f", "90a"; "<70": targets before sm_70. */
+/* True if `target` satisfies `expression`, a list of alternatives: numbers with their suffix, "90",
+ * "100f 110f", "90a"; "<70": targets before sm_70. */
 bool syntax_target_fits(const char *expression, struct arch target);
 
-/* What a single modifier asks for, whatever the instruction. */
+/* The PTX version and target that a modifier needs in any instruction. */
 void syntax_word_needs(uint16_t modifier, uint16_t *ptx, const char **target);
 
-/* Rows, for tests and for listing: the texts of the table. NULL behind the last. */
+/* Rows, for tests and for listing: the texts of the table. NULL past the last. */
 const char *syntax_row(uint16_t row, uint16_t *opcode, const char **operands, uint16_t *ptx,
                        const char **target);
 
-/* The words that a name in capitals stands for in the table, "rn|rz|rm|rp"; NULL when it is none.
- */
+/* The words that a name in capitals stands for in the table, "rn|rz|rm|rp"; NULL if it is not a
+ * name. */
 const char *syntax_set(struct text name);
 
 /* syntax_rule.c */
@@ -113,12 +114,12 @@ void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operan
 
 /* fragment.c */
 
-/* True when operand number `operand` of an instruction with these modifiers is part of a matrix:
- * *fragment says how large. */
+/* True if operand number `operand` of an instruction with these modifiers is a matrix fragment;
+ * sets *fragment to its size. */
 bool fragment_of(struct fragment *fragment, uint16_t opcode, const uint16_t *modifiers,
                  size_t count, unsigned operand);
 
-/* What is wrong with an operand that stands for a matrix; NULL when it is the vector of registers
- * that the shape and the types want. */
+/* What is wrong with a fragment operand; NULL if it is the vector of registers that the shape and
+ * the types require. */
 const char *fragment_problem(const struct fragment *fragment, const struct body *body,
                              const struct operand *operand);

@@ -1,4 +1,5 @@
-/* target.h: which PTX version knows which target, and which target's code runs where. */
+/* target.h: the targets of each PTX version, and the architectures on which a target's code runs.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -9,10 +10,10 @@
 /* True for a PTX ISA version of ptxas's --list-version: 1.0 to 9.0, with gaps. */
 bool target_ptx_is_known(unsigned major, unsigned minor);
 
-/* The first PTX ISA version that has `.target` for it; 0 when none has. */
+/* The first PTX ISA version with this `.target`; 0 if none has it. */
 uint16_t target_first_ptx(struct arch target);
 
-/* True when code is made for it: the real architectures of ptxas's --gpu-name. */
+/* True if it can be compiled for: the real architectures of ptxas's --gpu-name. */
 bool target_is_compiled_for(struct arch arch);
 
 enum target_fit {

@@ -1,8 +1,8 @@
-/* wgmma_shapes.h: the shapes of wgmma, which two tables of words have: m64, n, and the k of the
- * type. */
+/* wgmma_shapes.h: the shapes of wgmma, used in two tables of words: m64, n, and the k of the type.
+ */
 #pragma once
 
-/* SHAPE(n, k) for every n behind 8, the first, that the types of floating point have. */
+/* SHAPE(n, k) for every n of floating-point types after the first, 8. */
 #define WGMMA_BEHIND_8(SHAPE, k)                                                                   \
     SHAPE(16, k)                                                                                   \
     WGMMA_SEVEN(SHAPE, 24, 32, 40, 48, 56, 64, 72, k)                                              \
