@@ -2,24 +2,24 @@
  *
  * Registers R0 to R3 belong to the ABI (R1 is the stack pointer; minilink-internals(7), Phases, 20:
  * at least four registers are reserved), so allocation begins at R4. Intervals are taken in order
- * of their start; each gets the lowest free place of its width. When there is none, whatever is
- * needed again last goes to memory (spill.c), and the rewritten body is scanned again: its new
- * registers live for a few instructions only and are never spilled themselves, so every round has
+ * of their start; each gets the lowest free place of its width. If there is none, the register
+ * whose interval ends last is spilled (spill.c), and the rewritten body is scanned again: its new
+ * registers live only for a few instructions and are never spilled themselves, so every round has
  * fewer candidates than the one before it. */
 #include "toy/body_steps.h"
 
 #define MOST_REGISTERS    255u
 #define PREDICATES        7u
-#define MOST_ROUNDS       6u /* after these, everything that can be spilled is */
+#define MOST_ROUNDS       6u /* after these rounds, everything that can be spilled is */
 #define MOST_INSTRUCTIONS (1u << 29)
 
-/* In place of an owner: nobody has the register, or nobody may have it. */
+/* Special owners: the register is free, or must not be allocated. */
 #define FREE     NO_INDEX
 #define RESERVED (NO_INDEX - 1)
 
 /* The physical registers of one kind, general or predicate, during one scan. */
 struct bank {
-    uint32_t first; /* the lowest that may be given away */
+    uint32_t first; /* the lowest that may be allocated */
     uint32_t end;
     uint32_t used;                      /* highest in use + 1 */
     uint32_t owner[MOST_REGISTERS + 1]; /* the virtual register that has it */
@@ -55,7 +55,7 @@ static void set_owner(struct bank *bank, uint32_t place, uint32_t width, uint32_
         bank->owner[place + i] = owner;
 }
 
-/* Takes back the places of all intervals that end before `position`. */
+/* Frees the places of all intervals that end before `position`. */
 static void advance(const struct scan *scan, struct bank *bank, uint32_t position)
 {
     for (uint32_t i = bank->first; i < bank->end; i++)
@@ -76,8 +76,8 @@ static bool is_taken(const struct bank *bank, uint32_t physical)
     return physical >= bank->first && physical < bank->end && bank->owner[physical] < RESERVED;
 }
 
-/* The lowest free place, or NO_INDEX. A single register goes beside one that is taken, if it can
- * without using more registers, so that pairs stay whole. */
+/* The lowest free place, or NO_INDEX. A single register is placed next to one in use if that does
+ * not increase the number of registers, so that pairs stay free. */
 static uint32_t find_place(const struct bank *bank, uint32_t width)
 {
     uint32_t lowest = NO_INDEX;
@@ -92,7 +92,7 @@ static uint32_t find_place(const struct bank *bank, uint32_t width)
     return lowest;
 }
 
-/* Where the registers that stand in a place end, the soonest of them; 0 when one must stay. */
+/* The earliest end of the intervals in a place; 0 if one of them must not be spilled. */
 static uint32_t place_end(const struct scan *scan, const struct bank *bank, uint32_t place,
                           uint32_t width)
 {
@@ -115,8 +115,8 @@ static void spill(struct scan *scan, uint32_t reg)
     scan->has_spilled = true;
 }
 
-/* Makes room for `reg` by spilling what is needed again last, be it `reg` itself (then NO_INDEX).
- */
+/* Makes room for `reg` by spilling the interval that ends last, which may be that of `reg` itself
+ * (then returns NO_INDEX). */
 static uint32_t evict(struct scan *scan, struct bank *bank, uint32_t reg, uint32_t width)
 {
     uint32_t best = NO_INDEX;
@@ -161,7 +161,8 @@ static void place_register(struct scan *scan, uint32_t reg)
         bank->used = place + width;
 }
 
-/* The registers that occur, by start and then by index: counting sort, as positions are small. */
+/* The registers that occur, by start and then by index: a counting sort, since positions are small.
+ */
 static uint32_t *sort_by_start(const struct body *body, const struct interval *intervals,
                                size_t *count)
 {
@@ -180,7 +181,7 @@ static uint32_t *sort_by_start(const struct body *body, const struct interval *i
     return sorted;
 }
 
-/* Without whatever of count << 16 | first it has. */
+/* Marks those of its registers that are in `reserved`, count << 16 | first, as not available. */
 static void begin_bank(struct bank *bank, uint32_t first, uint32_t end, uint32_t reserved)
 {
     uint32_t from = reserved & 0xffff, to = from + (reserved >> 16);
@@ -203,7 +204,7 @@ static void scan_body(struct scan *scan, uint32_t budget, uint32_t reserved)
         place_register(scan, sorted[i]);
 }
 
-/* Marks everything that may be spilled and still occurs; false when there is nothing left. */
+/* Marks every register that may be spilled and still occurs; false if there is none. */
 static bool spill_all(struct scan *scan)
 {
     scan->has_spilled = false;

@@ -1,10 +1,10 @@
 /* budget.c: register limits from directives and options.
  *
- * Measured on ptxas 13.0: .maxnreg counts first, then the number of blocks that must fit on a
+ * Measured on ptxas 13.0: .maxnreg has precedence, then the number of blocks that must fit on a
  * multiprocessor with its 65536 registers (whole warps, rounded down to a multiple of 8), and
- * -maxrregcount only for functions without either. No limit goes below 24. Options for launch
- * bounds are for kernels without such directives; those that are no number, and a number of blocks
- * without one of threads, are passed over silently. */
+ * -maxrregcount only applies to functions without either. No limit is below 24. Options for launch
+ * bounds apply to kernels without such directives; values that are not numbers, and a number of
+ * blocks without a number of threads, are silently ignored. */
 #include "toy/budget.h"
 
 #include "diag/diag.h"
@@ -58,7 +58,7 @@ static uint32_t clamp(const struct ptx_item *function, uint32_t registers)
     return registers > BUDGET_MOST ? BUDGET_MOST : registers;
 }
 
-/* Registers per thread when `blocks` blocks of `threads` threads are to fit. */
+/* Registers per thread if `blocks` blocks of `threads` threads must fit. */
 static uint32_t from_threads(const struct ptx_item *function, uint64_t threads, uint32_t sm)
 {
     uint64_t blocks = function->function.performance.minnctapersm;

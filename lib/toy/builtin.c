@@ -1,7 +1,7 @@
 /* builtin.c: the built-in assembler's side of the interface: a job in, a cubin and a log out.
  *
- * The work is done by the driver's phases (driver.c). Everything that a chunk needs is in one
- * struct unit, which the last of them empties whatever happens, running out of memory included. */
+ * The driver's phases do the work (driver.c). All state of a chunk is in one struct unit, which the
+ * last phases free in any case, even if memory runs out. */
 #include "toy/builtin.h"
 
 #include "base/context.h"
@@ -10,7 +10,7 @@
 
 #define PROGRAM "builtin"
 
-/* What is handed to the caller; made under a recovery point of its own. */
+/* The result for the caller; made under a recovery point of its own. */
 struct answer {
     struct unit *unit;
     struct diag_sink *sink;
@@ -29,7 +29,7 @@ static enum link_code give_answer(void *argument)
     return answer->code;
 }
 
-/* Puts messages into the log, which has one form whatever the user wants to see in the end. */
+/* Writes messages into the log, whose format does not depend on the user's output options. */
 static void report_into(struct diag_state *state, struct diag_sink *log)
 {
     state->sink = log;
@@ -41,7 +41,7 @@ static void report_into(struct diag_state *state, struct diag_sink *log)
     state->has_warning_or_error = state->has_fatal_error = false;
 }
 
-/* What the job's two bytes say of it, where its phases have gone through. */
+/* The outcome, from the two flags of the diagnostic state, if all phases succeeded. */
 static enum link_code verdict(enum link_code code)
 {
     const struct diag_state *state = diag_state_get();
@@ -63,7 +63,7 @@ static int assemble(void *unused, const struct minilink_job *job, struct minilin
     struct answer answer = {.unit = &unit, .sink = &sink, .result = result};
     report_into(state, &sink);
     answer.code = verdict(driver_run(&unit));
-    outer.event_thread = state->event_thread; /* which is the thread's once it has one */
+    outer.event_thread = state->event_thread; /* belongs to the thread once it is set */
     *state = outer;
     enum link_code code = context_run(give_answer, &answer);
     buffer_free(&unit.cubin);

@@ -1,9 +1,9 @@
-/* cache_operator.c: which loads and stores an operator is for.
+/* cache_operator.c: finds the loads and stores that an option's operator applies to.
  *
  * Measured on ptxas 13.0 by comparing the code with that of the same instruction with an operator:
- * an option is for `ld` and `st` of .global and generic addresses that are weak and say nothing of
- * L1; an operator in the text goes before a default and gives way to a force; of `ld.nc` only .cs
- * changes the code. In `ldu`, which obeys there too, PTX has no word to put it in. */
+ * an option applies to weak `ld` and `st` of .global and generic addresses without L1 modifiers; an
+ * operator in the text overrides a default and is overridden by a forced one; for `ld.nc` only .cs
+ * changes the code. ptxas also applies options to `ldu`, but PTX has no word for that. */
 #include "toy/cache_operator.h"
 
 #include <string.h>
@@ -67,7 +67,7 @@ static bool starts_with(const char *word, const char *start)
     return strncmp(word, start, strlen(start)) == 0;
 }
 
-/* Words with which an access goes to another memory, orders it, or has its own say about L1. */
+/* Words that exempt an access: another memory, an ordering, or an L1 modifier. */
 static bool is_exempt(const char *word)
 {
     static const char *const starts[] = {"volatile", "relaxed", "acquire", "release", "mmio",
@@ -78,7 +78,7 @@ static bool is_exempt(const char *word)
     return false;
 }
 
-/* Where the operator stands, or would: behind the state space, or in front of the types. */
+/* Place of the operator, present or not: after the state space, or before the types. */
 struct place {
     unsigned index;
     bool is_taken;
@@ -109,11 +109,11 @@ static void apply(struct instruction *instruction, struct arena *arena,
         return;
     struct place place = find_place(instruction, operators, modifier_name(given->word));
     size_t count = instruction->modifier_count;
-    size_t rest = place.index + place.is_taken; /* the first word behind it */
+    size_t rest = place.index + place.is_taken; /* the first word after it */
     if (place.is_exempt || (place.is_taken && given->mode != CACHE_FORCED))
         return;
     if (!place.is_taken && count == INSTRUCTION_MODIFIERS)
-        return; /* no load or store that the parser takes has so many words */
+        return; /* no load or store that the parser accepts has so many words */
     uint16_t *modifiers = arena_alloc(arena, count + 1, sizeof *modifiers);
     memcpy(modifiers, instruction->modifiers, place.index * sizeof *modifiers);
     modifiers[place.index] = given->word;

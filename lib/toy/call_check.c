@@ -1,16 +1,16 @@
-/* call_check.c: the arguments of calls.
+/* call_check.c: checks the arguments of calls.
  *
- * ptxas refuses a call whose numbers of arguments or results differ from the prototype's, or an
- * argument of another size, or of a float where an integer is declared and the other way round
- * (measured on 13.0). A .param variable is compared by its size; no other one is an argument, nor
- * is a parameter of the caller's own. */
+ * ptxas refuses a call if its numbers of arguments or results differ from the prototype's, if an
+ * argument has another size, or if it is a float where an integer is declared or vice versa
+ * (measured on 13.0). A .param variable is compared by its size; other variables, and the caller's
+ * own parameters, cannot be arguments. */
 #include "toy/body_steps.h"
 
 #include "diag/diag.h"
 #include "ptx/types.h"
 #include "toy/language/opcode.h"
 
-/* Errors in one body after which the rest is not looked at. */
+/* Errors in one body after which checking stops. */
 #define MOST_ERRORS 20u
 
 struct call {
@@ -65,7 +65,7 @@ static bool argument_agrees(const struct call *call, const struct operand *argum
     return true;
 }
 
-/* Arguments and results of any call are registers, numbers, or .param variables of the body. */
+/* Checks that arguments and results are registers, numbers, or .param variables of the body. */
 static void check_spaces(struct call *call, const struct operand *list)
 {
     for (uint32_t i = 0; i < list->element_count; i++) {
@@ -84,7 +84,7 @@ static void check_spaces(struct call *call, const struct operand *list)
     }
 }
 
-/* The arguments, or results, of the call against those parameters. */
+/* Checks the arguments, or results, of the call against those parameters. */
 static void check_list(struct call *call, const struct operand *list, const struct ptx_item *item,
                        bool is_return)
 {

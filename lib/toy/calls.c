@@ -1,32 +1,31 @@
-/* calls.c: bodies as words: "call" and the name behind it, "mma" and its types.
+/* calls.c: scans bodies for words: "call" and the name after it, "mma" and its types.
  *
- * The parser has not seen the bodies yet, and need not have: in PTX a call's target is the first
- * word behind `call` that stands in no parentheses, and a register's name tells that it is one by
- * not being a function's. */
+ * Bodies have not been parsed yet, and need not be: in PTX a call's target is the first word after
+ * `call` outside of parentheses, and a name that is not a function's is a register's. */
 #include "toy/phases.h"
 
 #include "base/components.h"
 #include "diag/diag.h"
 #include "ptx/lexer.h"
 
-/* What a function's text shows. */
+/* Facts about a function from its text. */
 struct caller {
     uint32_t *callees; /* functions of the chunk that it calls by name, each once; in the arena */
     size_t callee_count, callee_capacity;
     bool calls_indirectly;
     bool has_double_mma; /* mma .f64 */
-    uint32_t ring;       /* functions that call each other, also through others, have one number
-                            other than 0; a function that only calls itself has none */
+    uint32_t ring; /* functions that call each other, directly or indirectly, have the same number
+                      other than 0; a function that only calls itself has 0 */
 };
 
 struct calls {
     struct unit *unit;
     struct caller *callers; /* one for each of unit->functions */
-    uint32_t *last;         /* of each function: 1 + the caller that it was last noted for */
+    uint32_t *last;         /* by function: 1 + the last caller that it was noted for */
     uint32_t ring_count;
 };
 
-/* What a statement has shown so far. */
+/* Facts from the current statement so far. */
 struct statement {
     bool is_call;
     bool has_target;
@@ -121,7 +120,7 @@ static struct text name_of(const struct unit *unit, size_t function)
     return unit->functions[function].item->name;
 }
 
-/* One line for a ring: its first functions in the order of the text. */
+/* Reports one line for a ring: its first functions in the order of the text. */
 static void report_ring(const struct calls *calls, const struct unit *unit, size_t first)
 {
     uint32_t ring = calls->callers[first].ring;
@@ -138,7 +137,7 @@ static void report_ring(const struct calls *calls, const struct unit *unit, size
 size_t calls_report(struct unit *unit, uint32_t *ring_count)
 {
     struct calls calls = read_bodies(unit);
-    bool *is_told; /* rings have their numbers in no order of the text */
+    bool *is_told; /* needed since rings are not numbered in the text's order */
     size_t count = 0;
 
     is_told = arena_zalloc(&unit->arena, calls.ring_count + 1, sizeof *is_told);

@@ -1,7 +1,7 @@
 /* compile.c: the steps from a body's text to its code.
  *
- * Nothing here looks at anything but the function and the declarations that it names, so the result
- * is the same whichever chunk the function stands in. */
+ * The code here only reads the function and the declarations that it names, so the result does not
+ * depend on the function's chunk. */
 #include "toy/unit.h"
 
 #include "ptx/lexer.h"
@@ -10,9 +10,9 @@
 #include "toy/language/opcode.h"
 #include "toy/parse.h"
 
-#define ALL_BARRIERS 16u /* for a number that only the running program knows */
+#define ALL_BARRIERS 16u /* for a barrier number that is only known at run time */
 
-/* A walk over the instructions that collects what the container must say. */
+/* A walk over the instructions that collects data for the container. */
 struct survey {
     const struct body *body;
     struct function_code *result;
@@ -29,8 +29,8 @@ static void use_symbol(struct survey *survey, uint32_t symbol, enum symbol_use u
     survey->body->symbols[symbol].uses |= (uint8_t)use;
 }
 
-/* What nests in it has no use to note: arguments of calls are no functions (call_check.c), and a
- * sampler between coordinates has its symbol as each variable has. */
+/* Nested operands need no note: arguments of calls are not functions (call_check.c), and a sampler
+ * among coordinates has a symbol like any variable. */
 static void survey_operand(struct survey *survey, const struct operand *operand)
 {
     if (operand->kind == OPERAND_SYMBOL || operand->kind == OPERAND_ADDRESS)
@@ -47,7 +47,8 @@ static void add_signature(struct survey *survey, struct text head)
         result->signatures[result->signature_count++] = signature;
 }
 
-/* The functions of a .calltargets list are called; a .callprototype says what may be. */
+/* Functions of a .calltargets list are called; a .callprototype gives the prototype of possible
+ * callees. */
 static void survey_targets(struct survey *survey, const struct operand *operand)
 {
     if (operand->kind != OPERAND_NAME)
@@ -98,7 +99,7 @@ static void survey_barrier(struct survey *survey, const struct instruction *inst
         result->barrier_count = count;
 }
 
-/* Before spilling: everything but the exits, whose addresses are not known yet. */
+/* Before spilling: surveys everything except the exits, whose addresses are not known yet. */
 static void survey_body(struct survey *survey)
 {
     const struct body *body = survey->body;
@@ -133,7 +134,8 @@ static void collect_exits(struct function_code *result, const struct body *body,
     }
 }
 
-/* Where the line changes. Padding behind the code belongs to the last line. */
+/* Collects the addresses where the line changes. Padding after the code belongs to the last line.
+ */
 static void collect_lines(struct function_code *result, const struct body *body,
                           struct arena *arena)
 {
@@ -146,7 +148,7 @@ static void collect_lines(struct function_code *result, const struct body *body,
         if (instruction->loc == 0)
             continue;
         struct source_location here = body->locations[instruction->loc - 1];
-        /* Line 0 is code that comes from no line; ptxas leaves it to the line before. */
+        /* Line 0 is code without a source line; ptxas counts it to the line before. */
         if (here.line == 0 ||
             (result->line_count && here.file == last.file && here.line == last.line))
             continue;
@@ -156,7 +158,7 @@ static void collect_lines(struct function_code *result, const struct body *body,
     }
 }
 
-/* Copies what the scratch memory holds of the results. */
+/* Copies the results that are in scratch memory. */
 static void keep(struct function_code *result, const struct body *body, const struct unit *unit,
                  struct room *room, const struct code_relocations *relocations)
 {

@@ -1,6 +1,6 @@
-/* conflicts.c: options that exclude each other, values out of their bounds, and what the target
- * does not have: refused, put right or dropped with a warning, as ptxas 13.0 was measured to do
- * it. */
+/* conflicts.c: options that exclude each other, values out of bounds, and options that the target
+ * does not support: they are refused, or corrected or ignored with a warning, as ptxas 13.0 was
+ * measured to do. */
 #include "toy/phases.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool is_optimised(const struct switches *switches)
     return switches->opt_level != SWITCH_NOT_GIVEN && switches->opt_level > 0;
 }
 
-/* The levels of -Ofast-compile steer optimisations, which this assembler has not. */
+/* The levels of -Ofast-compile control optimisations, which this assembler does not have. */
 static bool check_fast_compile(const struct switches *switches, bool is_debug)
 {
     const char *level = switches->fast_compile_level;
@@ -59,7 +59,7 @@ static bool check_debug(const struct unit *unit)
     return check_fast_compile(switches, is_debug);
 }
 
-/* Brings -maxrregcount, or -device-function-maxrregcount, into its bounds. */
+/* Clamps -maxrregcount, or -device-function-maxrregcount, to its bounds. */
 static void bound_registers(const struct unit *unit, int32_t *registers)
 {
     if (*registers == SWITCH_NOT_GIVEN)
@@ -111,7 +111,7 @@ static bool check_registers(struct unit *unit)
     return false;
 }
 
-/* What depends on the module's .target, or on the architecture. */
+/* Checks options that depend on the module's .target or on the architecture. */
 static void check_target(const struct unit *unit)
 {
     const struct switches *switches = &unit->switches;

@@ -1,9 +1,9 @@
-/* data.c: variables to objects in sections.
+/* data.c: places variables as objects in sections.
  *
- * Measured on ptxas 13.0: a .global variable with an initial value, even of zeros, stands in
+ * Measured on ptxas 13.0: a .global variable with an initial value, even of zeros, is in
  * .nv.global.init, one without in .nv.global; constants always have bytes; a shared variable is not
- * placed here, its symbol's value is its alignment and the sections add up the sizes, since the
- * linker lays shared memory out for each kernel. ptxas numbers the names of body variables by
+ * placed here: its symbol's value is its alignment and its section has the sum of the sizes, since
+ * the linker lays out shared memory for each kernel. ptxas numbers the names of body variables by
  * scope; here they are called FUNCTION$VARIABLE, which does not depend on the chunk. */
 #include "toy/data.h"
 
@@ -36,7 +36,7 @@ static bool too_large(const char *format, uint64_t size, uint64_t most)
     return false;
 }
 
-/* Finds room for an object in its section. */
+/* Places an object in its section. */
 static bool place(struct data *data, struct object *object)
 {
     uint64_t alignment = object->alignment ? object->alignment : 1;
@@ -92,7 +92,7 @@ static uint8_t space_bits(uint8_t space)
                                       : STO_CUDA_GLOBAL;
 }
 
-/* .tex is not spoken any more. */
+/* .tex variables are no longer supported. */
 static bool check_space(const struct builder *builder, const struct ptx_item *item)
 {
     if (item->variable.space != PTX_SPACE_TEX)
@@ -130,7 +130,7 @@ static bool add_global(struct builder *builder, struct global *global)
     return place(builder->data, added);
 }
 
-/* The variable of a body as an item, so that its initial value can be decoded. */
+/* A body's variable as an item, so that its initial value can be decoded. */
 static const struct ptx_item *item_of(const struct body_symbol *symbol, struct arena *arena)
 {
     struct ptx_item item = {.kind = PTX_VARIABLE, .is_definition = true, .name = symbol->name};
@@ -144,7 +144,7 @@ static const struct ptx_item *item_of(const struct body_symbol *symbol, struct a
     return arena_copy(arena, &item, 1, sizeof item);
 }
 
-/* FUNCTION$VARIABLE, and a number behind it for all but the first variable of that name. */
+/* FUNCTION$VARIABLE, with a number appended for all but the first variable of that name. */
 static struct text body_name(struct builder *builder, const struct function_code *function,
                              struct text name)
 {
@@ -249,7 +249,7 @@ static uint32_t relocation_type(const struct builder *builder,
     return is_unified ? R_CUDA_UNIFIED : is_function ? R_CUDA_64 : R_CUDA_G64;
 }
 
-/* A statement in front of the variable's must have declared the name (measured on ptxas 13.0). */
+/* A statement before the variable's must have declared the name (measured on ptxas 13.0). */
 static bool is_known(const struct global *global, const struct ptx_item *variable)
 {
     return global && (!variable->text.data || global->first < variable->text.data);

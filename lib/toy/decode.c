@@ -1,4 +1,4 @@
-/* decode.c: the inverse of encode.c. Trusts nothing: numbers are looked up in the tables' ranges,
+/* decode.c: the inverse of encode.c, for untrusted input: numbers are checked against the tables,
  * and an instruction must consist of exactly the words that its head counts. */
 #include "toy/encode.h"
 
@@ -44,7 +44,7 @@ static struct operand empty_operand(enum operand_kind kind)
         .kind = (uint8_t)kind, .reg = NO_INDEX, .symbol = NO_INDEX, .label = NO_INDEX};
 }
 
-/* Class in bits 0-1 and number in 2-9, as register_bits() of encode.c makes them. */
+/* Class in bits 0-1, number in 2-9, as made by register_bits() of encode.c. */
 static bool set_register(struct operand *operand, uint64_t bits)
 {
     uint32_t class = bits & 3, number = (uint32_t)(bits >> 2 & 0xff);
@@ -53,7 +53,7 @@ static bool set_register(struct operand *operand, uint64_t bits)
     return class == REGISTER_PREDICATE ? number <= 6 : number <= 255 - (1u << (class - 1));
 }
 
-/* An operand that is wholly in its slot. False for kinds that no slot has. */
+/* Decodes an operand that is entirely in its slot. False for kinds that slots do not have. */
 static bool decode_slot(uint32_t slot, struct operand *operand)
 {
     uint32_t payload = slot >> 4;
@@ -96,7 +96,7 @@ static bool decode_part(struct code_word word, struct operand *operand)
     return true;
 }
 
-/* SYMBOL and ADDRESS: reference and offset, and the word for the upper half. */
+/* Decodes reference and offset of a SYMBOL or ADDRESS, and the word for the upper half. */
 static bool decode_reference(struct decoder *decoder, struct code_word word,
                              struct operand *operand)
 {
@@ -156,7 +156,7 @@ static bool decode_immediate(struct code_word word, struct operand *operand)
     return literal < 3;
 }
 
-/* An operand in words of its own. */
+/* Decodes an operand in words of its own. */
 static bool decode_long(struct decoder *decoder, struct operand *operand, unsigned depth)
 {
     struct code_word word = {0};
@@ -209,8 +209,9 @@ static bool decode_operands(struct decoder *decoder, const uint8_t *slots, struc
     return true;
 }
 
-/* The elements of a group or address, whose last word has been read: `room` slots stand at its end,
- * packed words behind it. There are no more elements than slots, so memory stays in proportion. */
+/* Decodes the elements of a group or address whose last word has been read: `room` slots are at its
+ * end, packed words after it. There are no more elements than slots, so memory stays in proportion.
+ */
 static bool decode_elements(struct decoder *decoder, struct operand *owner, size_t room,
                             unsigned depth)
 {
@@ -258,7 +259,7 @@ static bool decode_modifiers(struct decoder *decoder, struct code_word head,
     return true;
 }
 
-/* The group behind the head's long operands when its fourth slot is MORE. */
+/* Decodes the group after the head's long operands if its fourth slot is MORE. */
 static bool decode_more(struct decoder *decoder, struct operand *rest)
 {
     struct code_word word = {0};
@@ -268,7 +269,7 @@ static bool decode_more(struct decoder *decoder, struct operand *rest)
            decode_group(decoder, word, OPERAND_LIST, rest, 0);
 }
 
-/* The operands of the head: its slots up to the first empty one, and the group behind MORE. */
+/* Decodes the operands of the head: its slots up to the first empty one, and the group of MORE. */
 static bool decode_head_operands(struct decoder *decoder, struct instruction *result)
 {
     const uint8_t *slots = decoder->words + 8;

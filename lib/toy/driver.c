@@ -1,8 +1,8 @@
-/* driver.c: one PTX module to one relocatable cubin, phase by phase.
+/* driver.c: compiles one PTX module to one relocatable cubin, phase by phase.
  *
- * A phase is a function here, named by what it does; the description's heading for it stands in the
- * table alone. What is more than a few lines is in a file of its own. Where there is nothing to do,
- * --phase-trace says why. */
+ * Each phase is a function here, named by what it does; only the table has the description's
+ * heading for it. Code of more than a few lines is in a file of its own. If a phase has nothing to
+ * do, --phase-trace says why. */
 #include "toy/phases.h"
 
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "toy/emit.h"
 #include "toy/language/target.h"
 
-/* Nobody pays for a clock that was not asked for. */
+/* The clock is only read under --phase-trace. */
 static uint64_t now(const struct unit *unit)
 {
     return unit->switches.phase_trace ? clock_now() : 0;
@@ -43,7 +43,7 @@ static enum link_code fail_at_module(const struct unit *unit, const char *format
     return LINK_FAILED;
 }
 
-/* Phase 1. What the cache options say is checked here, and kept for phase 16. */
+/* Phase 1. Cache options are checked here, and kept for phase 16. */
 static enum link_code read_options(struct unit *unit)
 {
     struct diag_state *state = diag_state_get();
@@ -54,13 +54,13 @@ static enum link_code read_options(struct unit *unit)
     return ok && cache_operator_read(&unit->cache, &unit->switches) ? LINK_OK : LINK_USAGE;
 }
 
-/* Phase 2. The driver looks again before each phase, and kernels.c before each function. */
+/* Phase 2. The driver checks again before each phase, and kernels.c before each function. */
 static enum link_code check_cancellation(struct unit *unit)
 {
     return unit_is_cancelled(unit) ? LINK_CANCELLED : LINK_OK;
 }
 
-/* What the phase has to say under --phase-trace. */
+/* Sets the phase's remark for --phase-trace. */
 __attribute__((format(printf, 3, 4))) static void remark(struct unit *unit, unsigned phase,
                                                          const char *format, ...)
 {
@@ -72,8 +72,8 @@ __attribute__((format(printf, 3, 4))) static void remark(struct unit *unit, unsi
     va_end(arguments);
 }
 
-/* Phase 3. Both clocks, which phase 25 stops: the one on the wall, and the one that only goes on;
- * each phase's own time is the driver's. */
+/* Phase 3. Starts both clocks, wall and monotonic, which phase 25 stops; the driver measures each
+ * phase's own time. */
 static enum link_code start_clock(struct unit *unit)
 {
     unit->times.start = now(unit);
@@ -82,7 +82,7 @@ static enum link_code start_clock(struct unit *unit)
 }
 
 /* Phase 4. The file walker parses the text: a chunk is one module. The version tables are constant
- * (target.c) and need no installing. */
+ * (target.c) and need not be installed. */
 static enum link_code parse_module(struct unit *unit)
 {
     struct text text = {unit->job->ptx, unit->job->ptx_size};
@@ -143,9 +143,8 @@ static enum link_code check_versions(struct unit *unit)
     return check_fit(unit, arch);
 }
 
-/* Phase 6. Chunks that are to be merged come as jobs for the compile-only mode; -ewp and
- * -astoolspatch are other ways to make what can be merged, and go before that unless the user says
- * -c. */
+/* Phase 6. Chunks that are to be merged are jobs for the compile-only mode. -ewp and -astoolspatch
+ * also make mergeable cubins, and take precedence unless the user gives -c. */
 static enum link_code choose_mode(struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
@@ -176,20 +175,20 @@ static enum link_code emit_header(struct unit *unit)
     return ok_or_failed(ok);
 }
 
-/* Phase 8. They are errors (measured); what only the bodies show comes in phase 24. */
+/* Phase 8. Violations are errors (measured); checks that need the bodies are in phase 24. */
 static enum link_code check_patch_code(struct unit *unit)
 {
     return ok_or_failed(unit->mode->kind != MODE_TOOLS_PATCH || mode_check_tools_patch(unit));
 }
 
-/* Phase 9. There are no modules without ABI any more: ptxas 13.0 refuses -abi=no. */
+/* Phase 9. Modules without ABI no longer exist: ptxas 13.0 refuses -abi=no. */
 static enum link_code resolve_conflicts(struct unit *unit)
 {
     return conflicts_resolve(unit) ? LINK_OK : LINK_USAGE;
 }
 
-/* Phase 10. The names of functions and variables share one table, and aliases are entries of it;
- * the records are an array of as many functions as have a body. */
+/* Phase 10. Functions, variables and aliases share one table of names; the records are an array
+ * with one entry for each function with a body. */
 static enum link_code make_tables(struct unit *unit)
 {
     size_t count = 0;
@@ -202,14 +201,14 @@ static enum link_code make_tables(struct unit *unit)
 }
 
 /* Phase 11. Walks the module's items, functions and variables first, then aliases of functions,
- * then over all names to see that they are resolved. */
+ * then checks that all names are resolved. */
 static enum link_code resolve_names(struct unit *unit)
 {
     return ok_or_failed(scope_build(&unit->scope, &unit->module));
 }
 
-/* Phase 12. The budget is each function's own, which depends on its directives (budget.c), and on
- * options that stand in for them. */
+/* Phase 12. Each function has its own budget, from its directives (budget.c) or options in place of
+ * them. */
 static enum link_code limit_registers(struct unit *unit)
 {
     if (unit->module.address_size == 32)
@@ -228,7 +227,7 @@ static enum link_code limit_registers(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 13. ptxas 13.0 has -e, and no -E, which is an option of ours. */
+/* Phase 13. ptxas 13.0 has -e but not -E, which is minilink's own. */
 static enum link_code select_entries(struct unit *unit)
 {
     bool had_dummy = unit->dummy != NULL;
@@ -246,8 +245,8 @@ static enum link_code select_entries(struct unit *unit)
     return ok_or_failed(ok);
 }
 
-/* Phase 14. What is compiled from here on reads this copy of the job and no longer the caller's:
- * with what the switches say applied to it. */
+/* Phase 14. From here on compilation reads this copy of the job, with the switches applied, instead
+ * of the caller's. */
 static enum link_code apply_switches(struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
@@ -261,8 +260,8 @@ static enum link_code apply_switches(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 15. In all modes: a record for each function that phase 13 has left, in order of the text.
- */
+/* Phase 15. In all modes: makes a record for each function that phase 13 selected, in order of the
+ * text. */
 static enum link_code make_records(struct unit *unit)
 {
     for (size_t i = 0; i < unit->module.item_count; i++) {
@@ -293,7 +292,7 @@ static enum link_code set_cache_modes(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 17. Neither ends the compilation: ptxas 13.0 (measured) takes both without a word. */
+/* Phase 17. Neither finding ends the compilation: ptxas 13.0 (measured) accepts both silently. */
 static enum link_code look_at_calls(struct unit *unit)
 {
     uint32_t rings;
@@ -303,15 +302,15 @@ static enum link_code look_at_calls(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 18. There is no scheduler that could be told a class. */
+/* Phase 18. There is no scheduler to set a class for. */
 static enum link_code keep_order(struct unit *unit)
 {
     remark(unit, 18, "nothing to do: instructions keep the order of the text");
     return LINK_OK;
 }
 
-/* Phase 19. The line table is the debug information that there is; the .debug_ sections of the
- * module itself describe code of another encoding and are left out. */
+/* Phase 19. The line table is the only debug information; the module's own .debug_ sections
+ * describe code of another encoding and are omitted. */
 static enum link_code decide_line_table(struct unit *unit)
 {
     unit->has_lines = (unit->job->line_info || unit->job->debug) && !unit->switches.no_debug_info;
@@ -320,8 +319,8 @@ static enum link_code decide_line_table(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 20. R0 to R3 are reserved always; ptxas 13.0 has no option that reserves more, as these of
- * ours do. */
+/* Phase 20. R0 to R3 are always reserved; ptxas 13.0 has no option to reserve more, but minilink
+ * has. */
 static enum link_code reserve_registers(struct unit *unit)
 {
     uint32_t first = (uint32_t)unit->switches.first_reserved;
@@ -336,7 +335,7 @@ static enum link_code reserve_registers(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 21. What the compilation of each function reads; kernels.c adds the memory of its thread.
+/* Phase 21. Sets what the compilation of each function reads; kernels.c adds its thread's memory.
  */
 static enum link_code prepare_functions(struct unit *unit)
 {
@@ -345,13 +344,13 @@ static enum link_code prepare_functions(struct unit *unit)
     unit->parameter_base = sm >= 100 ? 0x380 : sm >= 90 ? 0x210 : 0x160;
     if (unit->switches.function_maxrregcount > 0)
         unit->function_registers = (uint32_t)unit->switches.function_maxrregcount;
-    /* Code that is patched in must get by with what the ABI leaves it. */
+    /* Patch code may use only the registers that the ABI leaves it. */
     if (unit->mode->kind == MODE_TOOLS_PATCH)
         unit->own_job.maxrregcount = BUDGET_LEAST;
     return LINK_OK;
 }
 
-/* Phase 22. The output is a buffer that the caller gets; the file is the linker's to write. */
+/* Phase 22. The output is a buffer for the caller; the linker writes the file. */
 static enum link_code empty_output(struct unit *unit)
 {
     unit->cubin.size = 0;
@@ -359,7 +358,7 @@ static enum link_code empty_output(struct unit *unit)
     return LINK_OK;
 }
 
-/* What --phase-trace tells of each function, and the longest of their times. */
+/* Notes the --phase-trace line of each function, and the longest of their times. */
 static void note_times(struct unit *unit)
 {
     uint64_t peak = 0;
@@ -377,8 +376,8 @@ static void note_times(struct unit *unit)
            unit->thread_count, (double)peak / 1e6);
 }
 
-/* Phase 23. Functions on as many threads as there are; what finishes them, places of variables and
- * sections in order of the text, in one (QUIRK 3). */
+/* Phase 23. Compiles functions on all threads; then places variables and sections, in order of the
+ * text, on one thread (QUIRK 3). */
 static enum link_code compile_functions(struct unit *unit)
 {
     enum link_code code = kernels_compile(unit);
@@ -398,7 +397,7 @@ static enum link_code compile_functions(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 24. What is checked is the mode's affair: registers along calls, patch code's bodies. */
+/* Phase 24. The checks depend on the mode: registers along calls, bodies of patch code. */
 static enum link_code check_and_report(struct unit *unit)
 {
     bool ok = mode_check_results(unit);
@@ -407,7 +406,7 @@ static enum link_code check_and_report(struct unit *unit)
     return ok_or_failed(ok);
 }
 
-/* Phase 25. The functions' results and the memory of the threads that made them. */
+/* Phase 25. Frees the functions' results and the memory of the threads that made them. */
 static enum link_code free_functions(struct unit *unit)
 {
     kernels_free(unit);
@@ -416,7 +415,7 @@ static enum link_code free_functions(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 26. All but the cubin. */
+/* Phase 26. Frees all but the cubin. */
 static enum link_code free_unit(struct unit *unit)
 {
     scope_free(&unit->scope);
@@ -456,8 +455,8 @@ const struct phase driver_phases[UNIT_PHASES] = {
     {"Final Cleanup", free_unit, true},
 };
 
-/* A warning that counts as an error ends the compilation, too. Errors are counted from the start of
- * the job. */
+/* A warning that is treated as an error ends the compilation too. Errors are counted from the start
+ * of the job. */
 static enum link_code run_phase(struct unit *unit, size_t index)
 {
     uint64_t begin = index ? now(unit) : unit->times.begin;
@@ -482,7 +481,7 @@ static enum link_code run_until_failure(void *argument)
     return LINK_OK;
 }
 
-/* One message, so that chunks that are assembled at once do not mix. */
+/* Reports one message, so that traces of chunks that are assembled in parallel are not mixed. */
 static enum link_code trace(void *argument)
 {
     const struct unit *unit = argument;

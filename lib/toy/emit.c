@@ -36,7 +36,7 @@ static uint32_t add(struct emission *emission, const char *name, struct text suf
     return image_add_section(&unit->image, &section);
 }
 
-/* A section of the chunk's own, `type` with the symbol table as its link where `is_linked`. */
+/* Adds a section of the chunk; `is_linked`: sh_link is the symbol table. */
 static uint32_t add_single(struct emission *emission, const char *name, uint32_t type,
                            uint64_t alignment, uint64_t entry_size, bool is_linked)
 {
@@ -86,7 +86,7 @@ static uint32_t type_of(const struct emission *emission, uint32_t type, bool has
     return has_no_bytes ? SHT_NOBITS : SHT_PROGBITS;
 }
 
-/* The owner's section of that kind, but for its name; its type is 0 where there is none. */
+/* The owner's section of that kind, without its name; its type is 0 if there is none. */
 static struct image_section owner_section(const struct emission *emission,
                                           const struct owner *owner, enum owner_section kind)
 {
@@ -210,7 +210,7 @@ Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t ad
         .r_offset = offset, .r_info = ELF64_R_INFO(symbol, type), .r_addend = addend};
 }
 
-/* ptxas writes relocations in falling order of offsets. */
+/* ptxas writes relocations in descending order of offset. */
 static void fill_code_relocations(struct emission *emission, const struct owner *owner)
 {
     struct unit *unit = emission->unit;
@@ -258,7 +258,7 @@ void emit_fill_owners(struct emission *emission)
         const struct owner *owner = &unit->owners[i];
         uint32_t symbol = unit->scope.globals[owner->function->global].symbol;
 
-        /* Measured: before sm_90 the register count stands above the symbol. */
+        /* Measured: before sm_90 sh_info has the register count above the symbol. */
         uint32_t registers = unit->job->sm < 90 ? owner->register_count << 24 : 0;
         unit->image.sections[owner->sections[OWNER_TEXT]].info = symbol | registers;
         for (size_t k = 0; k < sizeof beside / sizeof *beside; k++)
@@ -282,7 +282,7 @@ static void fill_lines(struct emission *emission)
     emit_relocations(emission, sections->line_relocations, sections->lines, list, count);
 }
 
-/* What is not of a function's, but for the information on functions and calls. */
+/* The contents that belong to no function, except info and call graph. */
 void emit_notes(struct emission *emission)
 {
     const struct emit_sections *sections = &emission->sections;
@@ -317,7 +317,8 @@ static void fill_singles(struct emission *emission)
     }
 }
 
-/* What a function's code refers to has symbols, and what it takes the address of is remembered. */
+/* Marks the globals that functions' code refers to, which get symbols, and those whose address it
+ * takes. */
 static void mark_uses(struct unit *unit)
 {
     for (size_t i = 0; i < unit->function_count; i++) {
@@ -357,8 +358,8 @@ static void finish(struct emission *emission)
     image_layout(&unit->image);
 }
 
-/* Functions that the code refers to and the chunk does not define, and all kernels (as ptxas 13.0
- * was measured to list them: a kernel stays an extern even where it is defined). */
+/* Finds the functions that the code refers to and the chunk does not define, and all kernels
+ * referred to (measured on ptxas 13.0: a kernel stays an extern even if it is defined). */
 static void find_externs(struct unit *unit, struct owner *owner)
 {
     const struct function_code *function = owner->function;

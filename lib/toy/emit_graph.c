@@ -1,4 +1,4 @@
-/* emit_graph.c: who calls whom, by symbol, in the four parts of .nv.callgraph, and .nv.prototype.
+/* emit_graph.c: the four parts of .nv.callgraph, by symbol, and .nv.prototype.
  *
  * An alias has an edge to the function that it stands for, and a call of it counts as a call of
  * both. Functions whose address is taken have their prototype in part -2 of the call graph, all
@@ -19,8 +19,8 @@ static void put_part(struct buffer *out, int part)
     put_pair(out, 0, (uint32_t)part);
 }
 
-/* The global behind symbol `index` of a function's body when it is a function that is used in the
- * way `use`; else NULL. */
+/* The global of symbol `index` of a function's body if it is a function with use `use`; else NULL.
+ */
 static struct global *used_function(const struct unit *unit, const struct function_code *function,
                                     size_t index, enum symbol_use use)
 {
@@ -54,8 +54,8 @@ static void put_calls(const struct unit *unit, struct buffer *out)
     }
 }
 
-/* Functions of the driver. ptxas adds to their prototypes which registers they keep; without the
- * same words the linker would find that an object of ptxas's declares them otherwise. */
+/* Functions of the driver. ptxas adds the registers that they preserve to their prototypes; without
+ * the same text the linker would report that an object by ptxas declares them differently. */
 static const char *const system_calls[] = {"vprintf", "malloc", "free", "__assertfail"};
 static const char system_call_suffix[] =
     "|12p4r20sRx000000000000000000000000000000000000000000000000000000000000fff9";
@@ -102,7 +102,7 @@ static void put_indirect(struct unit *unit, struct buffer *out)
     }
 }
 
-/* The functions whose address one function's code takes: each is one of its symbols. */
+/* Appends the functions whose address one function's code takes: each is one of its symbols. */
 static void put_candidates(struct unit *unit, const struct function_code *function,
                            struct buffer *out)
 {

@@ -16,10 +16,10 @@
 #define WORKAROUND_SM90   8u
 #define NO_REGISTER_LIMIT 0xffu
 
-/* Total size up to which parameters have records of the first form. */
+/* Total size up to which parameters have records of the first format. */
 #define SMALL_PARAMETERS 4352u
 
-/* The offset of a parameter that is a texture, sampler or surface, and has none. */
+/* Offset written for a texture, sampler or surface parameter, which has none. */
 #define NO_OFFSET 0xffffu
 
 #define OWNER_NVIDIA     "NVIDIA Corp"
@@ -98,7 +98,8 @@ static bool uses_textures(const struct unit *unit)
     return false;
 }
 
-/* The values that ptxas writes; of those without a name in format.h the meaning is not known. */
+/* The values that ptxas writes. The meaning of attributes without a name in format.h is not known.
+ */
 void emit_info_compat(const struct emission *emission, struct buffer *out)
 {
     const struct unit *unit = emission->unit;
@@ -114,7 +115,7 @@ void emit_info_compat(const struct emission *emission, struct buffer *out)
     put_words(out, COMPAT_CAN_FASTPATH_FINALIZE, (uint32_t[]){0, 0}, 2);
 }
 
-/* What a pointer parameter points to: the space's number and the alignment's logarithm. */
+/* The target of a pointer parameter: the space's number and the logarithm of the alignment. */
 struct pointee {
     uint32_t space;
     uint32_t alignment;
@@ -188,7 +189,7 @@ static void put_cluster(const struct ptx_performance *performance, struct buffer
         info_put_head(out, EIFMT_NVAL, EIATTR_EXPLICIT_CLUSTER, 0);
 }
 
-/* A payload has 16 bits of size. */
+/* Number of words that fit into a payload, whose size has 16 bits. */
 static size_t most_words(size_t count)
 {
     return count < UINT16_MAX / 4 ? count : UINT16_MAX / 4;
@@ -252,7 +253,7 @@ void emit_info_owner(const struct unit *unit, const struct owner *owner, struct 
         put_words(out, EIATTR_SW_WAR, (uint32_t[]){WORKAROUND_SM90}, 1);
 }
 
-/* Of kernels whose symbols are global, or are not. */
+/* Appends stack records of the kernels whose symbols are, or are not, global. */
 static void put_stacks(const struct emission *emission, bool is_global, struct buffer *out)
 {
     for (size_t i = 0; i < emission->unit->owner_count; i++) {
@@ -265,8 +266,8 @@ static void put_stacks(const struct emission *emission, bool is_global, struct b
     }
 }
 
-/* As ptxas has them: the kernel that was compiled last comes first, and behind all of them the
- * sizes of stacks, in the order of the symbols. */
+/* Like ptxas: the kernel that was compiled last comes first; after all of them the stack sizes, in
+ * the order of the symbols. */
 void emit_info_program(const struct emission *emission, struct buffer *out)
 {
     for (size_t i = emission->unit->owner_count; i-- > 0;) {
@@ -282,7 +283,7 @@ void emit_info_program(const struct emission *emission, struct buffer *out)
     put_stacks(emission, true, out);
 }
 
-/* Everything in front of a note's descriptor. */
+/* Appends everything before a note's descriptor. */
 static void put_note_head(struct buffer *out, const char *owner, uint32_t type, size_t size)
 {
     buffer_u32(out, (uint32_t)strlen(owner) + 1);
@@ -292,8 +293,8 @@ static void put_note_head(struct buffer *out, const char *owner, uint32_t type, 
     buffer_align(out, 4);
 }
 
-/* Version 2; offsets of five strings in what follows: output name, tool, its version, its build,
- * the command line. */
+/* Version 2; offsets of five strings in the rest: output name, tool, its version, its build,
+ * command line. */
 void emit_info_tool_note(const struct unit *unit, struct buffer *out)
 {
     char command[64];
@@ -318,7 +319,7 @@ void emit_info_tool_note(const struct unit *unit, struct buffer *out)
     buffer_align(out, 4);
 }
 
-/* Version, architecture, CUDA version, padding: halves of words. */
+/* Version, architecture, CUDA version, padding: 16 bits each. */
 void emit_info_cuda_note(const struct unit *unit, struct buffer *out)
 {
     put_note_head(out, OWNER_NVIDIA, TYPE_CUDA, 8);

@@ -1,9 +1,9 @@
-/* emit_line.c: .debug_line, which source line each instruction comes from.
+/* emit_line.c: .debug_line, the source line of each instruction.
  *
  * DWARF 2, as ptxas writes it under -lineinfo: no columns, one sequence per function. ptxas puts
- * all sequences into one unit; here each function has a unit of its own, with just the files that
- * it names, so that the bytes do not show which functions were assembled together. The address of a
- * sequence is an R_CUDA_64 relocation against its function. */
+ * all sequences into one unit; here each function has a unit of its own, with only the files that
+ * it names, so that the bytes do not depend on the functions that were assembled together. The
+ * address of a sequence is an R_CUDA_64 relocation against its function. */
 #include "toy/emit.h"
 
 #include <stdlib.h>
@@ -33,17 +33,17 @@ struct line_file {
     struct text name;
     uint64_t time;
     uint64_t size;
-    uint32_t local;           /* its number in the unit that is written; 0 = it has none */
-    uint32_t local_directory; /* the same of its directory */
+    uint32_t local;           /* number in the current unit; 0 = none */
+    uint32_t local_directory; /* number of its directory in the current unit */
 };
 
 struct line_table {
     struct line_file *files; /* by number */
     size_t file_count;
-    struct line_file **used; /* by the unit that is written */
+    struct line_file **used; /* files used by the current unit */
     size_t used_count;
-    struct text *directories;       /* the same */
-    struct table directory_numbers; /* of them, from 1 */
+    struct text *directories;       /* used by the current unit */
+    struct table directory_numbers; /* of `directories`, from 1 */
     uint32_t directory_count;
 };
 
@@ -78,7 +78,7 @@ static void put_u32_at(struct buffer *out, size_t at, size_t value)
     memcpy(out->data + at, &word, sizeof word);
 }
 
-/* The next number behind a comma, or 0. */
+/* The next number after a comma, or 0. */
 static uint64_t next_number(struct text *text)
 {
     uint64_t value = 0;
@@ -87,7 +87,7 @@ static uint64_t next_number(struct text *text)
     return value;
 }
 
-/* From `"path"[, time, size]`. */
+/* Parses `"path"[, time, size]`. */
 static void read_file(struct line_file *file, struct text target)
 {
     const char *end = target.size > 1 ? memchr(target.data + 1, '"', target.size - 1) : NULL;
@@ -143,7 +143,7 @@ static uint32_t use_directory(struct line_table *table, struct text directory)
     return number;
 }
 
-/* The file of that number, entered into the unit's list; NULL when the module has none. */
+/* The file with that number, added to the unit's list; NULL if the module has none. */
 static const struct line_file *use_file(struct line_table *table, uint32_t number)
 {
     struct line_file key = {.number = number};
@@ -166,7 +166,7 @@ static void end_unit(struct line_table *table)
     table->directory_count = 0;
 }
 
-/* The head of a unit; its two lengths are set later. */
+/* Appends the header of a unit; its two lengths are set later. */
 static void put_head(const struct line_table *table, struct buffer *out)
 {
     size_t start = out->size;
@@ -174,8 +174,8 @@ static void put_head(const struct line_table *table, struct buffer *out)
     put_byte(out, DWARF_VERSION);
     put_byte(out, 0);
     buffer_u32(out, 0);
-    put_byte(out, 1); /* bytes of the unit in which addresses advance */
-    put_byte(out, 1); /* a row is a statement */
+    put_byte(out, 1); /* minimum_instruction_length */
+    put_byte(out, 1); /* default_is_stmt */
     put_byte(out, LINE_BASE);
     put_byte(out, LINE_RANGE);
     put_byte(out, FIRST_SPECIAL);
@@ -237,7 +237,7 @@ static void put_rows(struct line_table *table, const struct function_code *funct
     put_byte(out, EXTENDED_END);
 }
 
-/* Adds the unit of one function; returns the offset of its address, or 0 when it has no lines. */
+/* Adds the unit of one function; returns the offset of its address, or 0 if it has no lines. */
 static size_t put_unit(struct line_table *table, const struct function_code *function,
                        struct buffer *out)
 {

@@ -1,16 +1,15 @@
 /* emit_symbols.c: the symbol table.
  *
- * Sections first, then the names that the driver and the linker own, then what is local, weak and
- * global of the chunk, each in order of the text. As in ptxas's output, weak symbols stand among
- * the locals, external functions have symbols only when they are used, external variables always.
- */
+ * Sections first, then names reserved for the driver and the linker, then the chunk's local, weak
+ * and global symbols, each in order of the text. As in ptxas's output, weak symbols stand among the
+ * locals; external functions have symbols only if they are used, external variables always. */
 #include "toy/emit.h"
 
 #include "cubin/format.h"
 #include "ptx/types.h"
 
-/* Undefined weak symbols of every cubin from sm_90 on: tables of unified addresses, and the shared
- * memory that the driver reserves. */
+/* Undefined weak symbols of every cubin from sm_90 on: tables of unified addresses, and the
+ * driver's reserved shared memory. */
 static const struct {
     const char *name;
     uint64_t size;
@@ -145,7 +144,7 @@ static bool is_placed(const struct object *object)
     return object->kind < DATA_KINDS && object->kind != DATA_SHARED;
 }
 
-/* Variables that are global, or that are not. */
+/* Adds the variables that are, or are not, global. */
 static void add_variables(struct emission *emission, bool is_global)
 {
     struct data *data = &emission->unit->data;
@@ -156,14 +155,14 @@ static void add_variables(struct emission *emission, bool is_global)
 
         if (!is_placed(object) || (binding == STB_GLOBAL) != is_global)
             continue;
-        /* Measured: executables tell ELF's own type, and of the rest that it is managed. */
+        /* Measured: executables have ELF's own type, and st_other only marks managed variables. */
         object->type = STT_OBJECT;
         object->other &= STO_CUDA_MANAGED;
         add_object(emission, object, binding);
     }
 }
 
-/* The kernel's own symbol: its section is all of it. */
+/* Adds the kernel's own symbol, whose size is that of its whole section. */
 static void add_kernel(struct emission *emission, struct owner *kernel, bool is_global)
 {
     struct global *global = &emission->unit->scope.globals[kernel->function->global];
@@ -180,7 +179,7 @@ static void add_kernel(struct emission *emission, struct owner *kernel, bool is_
     kernel->parts[0].symbol = global->symbol;
 }
 
-/* Copies are called $KERNEL$FUNCTION, as ptxas calls them. */
+/* Adds symbols of copies, named $KERNEL$FUNCTION as by ptxas. */
 static void add_kernel_locals(struct emission *emission, struct owner *kernel)
 {
     add_owner_sections(emission, kernel);
@@ -200,7 +199,7 @@ static void add_kernel_locals(struct emission *emission, struct owner *kernel)
     add_kernel(emission, kernel, false);
 }
 
-/* Functions of the driver, in the order in which the text declares them. */
+/* Adds the driver's functions, in the order in which the text declares them. */
 static void add_externs(struct emission *emission)
 {
     struct unit *unit = emission->unit;
@@ -244,7 +243,8 @@ void emit_symbols_of_program(struct emission *emission)
     add_section(emission, emission->sections.callgraph);
     for (size_t i = 0; i < emission->symbol_count; i++)
         image_string(&unit->strings, emission->symbols[i].name);
-    /* ptxas has this name behind those of local symbols, section or not; the join goes by it. */
+    /* ptxas has this name after those of local symbols even without the section; the join relies on
+     * it. */
     image_string(&unit->strings, TEXT(".nv.prototype"));
     add_variables(emission, true);
     add_externs(emission);

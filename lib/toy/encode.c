@@ -1,5 +1,5 @@
-/* encode.c: instructions to words, in one pass; distances to labels are filled in at the end. The
- * layout is in encode.h. */
+/* encode.c: encodes instructions in one pass; distances to labels are filled in at the end.
+ * encode.h describes the layout. */
 #include "toy/encode.h"
 
 #include "cubin/format.h"
@@ -7,7 +7,7 @@
 
 #define ERROR_LIMIT 20u
 
-/* A LABEL word whose distance is to be filled in. */
+/* A LABEL word whose distance must be filled in. */
 struct fixup {
     size_t word;      /* offset in the buffer */
     uint32_t address; /* of its instruction */
@@ -17,7 +17,7 @@ struct fixup {
 struct encoder {
     struct body *body;
     const char *file;
-    const struct instruction *instruction; /* the one at hand */
+    const struct instruction *instruction; /* the current instruction */
     const struct operand *call_target;     /* of a call, else NULL */
     struct buffer *code;
     size_t start; /* of the function in `code` */
@@ -62,7 +62,7 @@ static void add_relocation(struct encoder *encoder, uint32_t type, const struct 
         (struct code_relocation){encoder->code->size - encoder->start, type, symbol, addend};
 }
 
-/* Class in bits 0-1 and number in 2-9 of a register that has been allocated. */
+/* An allocated register: class in bits 0-1, number in bits 2-9. */
 static uint32_t register_bits(const struct encoder *encoder, uint32_t index)
 {
     const struct virtual_register *reg = &encoder->body->registers[index];
@@ -81,7 +81,7 @@ static bool is_plain_address(const struct operand *operand)
            operand->element_count == 0 && operand->component_kind == 0;
 }
 
-/* The slot of an operand; CODE_LONG when it needs words of its own. */
+/* The slot of an operand; CODE_LONG if it needs words of its own. */
 static uint32_t slot_of(const struct encoder *encoder, const struct operand *operand)
 {
     if (is_plain_register(operand))
@@ -123,7 +123,7 @@ static enum code_reference reference_of(const struct body_symbol *symbol, bool i
         [PTX_SPACE_SHARED] = CODE_SHARED,
         [PTX_SPACE_GLOBAL] = CODE_ADDRESS_PAIR,
         [PTX_SPACE_CONST] = CODE_CONSTANT,
-        [PTX_SPACE_TEX] = CODE_CONSTANT, /* a word in bank 0 says which it is */
+        [PTX_SPACE_TEX] = CODE_CONSTANT, /* identified by a word in bank 0 */
     };
 
     if (symbol->is_function)
@@ -133,7 +133,7 @@ static enum code_reference reference_of(const struct body_symbol *symbol, bool i
     return references[symbol->space];
 }
 
-/* The word of an address or symbol, its relocations, and its second word. */
+/* Appends the word of an address or symbol, its relocations, and its second word. */
 static void put_reference(struct encoder *encoder, const struct operand *operand,
                           struct code_word word)
 {
@@ -159,8 +159,8 @@ static void put_reference(struct encoder *encoder, const struct operand *operand
     }
 }
 
-/* Elements of which the first `room` slots have been reserved at the end of the code; then packed
- * words, so that all slots follow each other, and what is long among the elements. */
+/* Writes elements: the first `room` into slots reserved at the end of the code, then packed words,
+ * so that all slots are consecutive, then the long elements. */
 static void put_elements(struct encoder *encoder, const struct operand *elements, size_t count,
                          size_t room, unsigned depth)
 {
@@ -200,7 +200,7 @@ static void put_address(struct encoder *encoder, const struct operand *operand, 
         put_elements(encoder, operand->elements, operand->element_count, 0, depth);
 }
 
-/* A list stands in the code once, however many branches go through it. */
+/* A list is in the code once, however many branches use it. */
 static void put_targets(struct encoder *encoder, struct label *label)
 {
     struct operand table = {.elements = label->targets, .element_count = label->target_count};
@@ -233,7 +233,7 @@ static void put_immediate(struct encoder *encoder, const struct operand *operand
     put_word(encoder, (struct code_word){CODE_IMMEDIATE | literal << 6, (uint64_t)operand->value});
 }
 
-/* The words of an operand that does not fit a slot. */
+/* Appends the words of an operand that does not fit a slot. */
 static void put_long(struct encoder *encoder, const struct operand *operand, unsigned depth)
 {
     struct code_word word = {0};
@@ -267,8 +267,8 @@ static void put_long(struct encoder *encoder, const struct operand *operand, uns
     }
 }
 
-/* Fills slots that have been reserved, from offset `slots` of the buffer on; then appends the long
- * operands in order. */
+/* Fills reserved slots, from offset `slots` of the buffer on; then appends the long operands in
+ * order. */
 static void put_operands(struct encoder *encoder, const struct operand *operands, size_t count,
                          size_t slots, unsigned depth)
 {
@@ -279,7 +279,7 @@ static void put_operands(struct encoder *encoder, const struct operand *operands
             put_long(encoder, &operands[i], depth);
 }
 
-/* Up to four operands stand in the head; of more, the fourth and the rest are a group. */
+/* The head has up to four operands; if there are more, the fourth and the rest are a group. */
 static void put_head_operands(struct encoder *encoder, size_t slots)
 {
     const struct operand *operands = encoder->instruction->operands;

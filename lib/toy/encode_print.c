@@ -19,7 +19,7 @@ static void print_operand(const struct printer *printer, const struct operand *o
 
 static void print_register(struct buffer *out, uint32_t reg)
 {
-    static const unsigned behind[] = {0, 0, 1, 3}; /* registers behind the first, by class */
+    static const unsigned behind[] = {0, 0, 1, 3}; /* registers after the first, by class */
     uint32_t class = reg >> 8 & 3, number = reg & 0xff;
 
     buffer_printf(out, "%c%u", class == REGISTER_PREDICATE ? 'P' : 'R', number);
@@ -46,7 +46,7 @@ static void print_immediate(struct buffer *out, const struct operand *operand)
         print_integer(out, operand->value);
 }
 
-/* The selector behind a register: .x, .b0, .b3210. */
+/* The selector after a register: .x, .b0, .b3210. */
 static void print_component(struct buffer *out, const struct operand *operand)
 {
     unsigned digits = operand->component >> 12;
@@ -69,7 +69,7 @@ static uint64_t field_at(const struct printer *printer, size_t word)
     return little_u32(printer->code.data + printer->offset + word + 4);
 }
 
-/* What a relocated field holds when no name is known for it. */
+/* Prints the contents of a relocated field without a known name. */
 static void print_field(const struct printer *printer, const struct operand *operand)
 {
     uint64_t field = field_at(printer, operand->label);
@@ -96,7 +96,7 @@ static void print_field(const struct printer *printer, const struct operand *ope
     }
 }
 
-/* A reference; `value` behind it is an addend, or the place in the own area. */
+/* Prints a reference; `value` is its addend, or the offset in the function's own area. */
 static void print_reference(const struct printer *printer, const struct operand *operand)
 {
     static const char *const areas[] = {
@@ -166,7 +166,7 @@ static void print_label(struct buffer *out, int64_t distance)
     buffer_printf(out, ".%c0x%llx", distance < 0 ? '-' : '+', (unsigned long long)size);
 }
 
-/* Recursion follows the groups, whose depth the decoder has bounded. */
+/* Recursion follows groups, whose depth the decoder bounds. */
 static void print_operand(const struct printer *printer, const struct operand *operand)
 {
     struct buffer *out = printer->out;

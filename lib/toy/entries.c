@@ -1,10 +1,10 @@
-/* entries.c: what a whole program consists of.
+/* entries.c: selects the functions of a whole program.
  *
  * Measured on ptxas 13.0: without -c, functions that no kernel reaches are dropped, whatever their
- * linkage, but under -g all stay. With -c, --entry changes nothing, though the names must exist
- * (those of variables do). Without it, ptxas crashes on an alias or a variable. What an initial
- * value refers to is dropped there as well; here it stays, since the reference has to be written.
- */
+ * linkage, but under -g all stay. With -c, --entry changes nothing, but the names must exist (those
+ * of variables are accepted). Without -c, ptxas crashes on an alias or a variable. ptxas also drops
+ * functions that only initial values refer to; here they are kept, since the reference has to be
+ * written. */
 #include "toy/phases.h"
 
 #include "diag/diag.h"
@@ -30,7 +30,8 @@ static void select_function(struct walk *walk, struct global *global)
         walk->work[walk->work_count++] = target;
 }
 
-/* A word that hides a name of the module is taken for it: one function too many does no harm. */
+/* A local name that hides a name of the module is taken for it: selecting one function too many
+ * does no harm. */
 static void select_named(struct walk *walk, struct text text)
 {
     struct lexer lexer = lexer_at(text, 0);
@@ -55,7 +56,8 @@ static bool check_names(const struct unit *unit)
     return true;
 }
 
-/* What one pattern selects; false, reported, when it is wrong or matches no kernel. */
+/* Selects the kernels that match a pattern. Reports an error and returns false if it is malformed
+ * or matches no kernel. */
 static bool select_pattern(struct walk *walk, const struct unit *unit, struct text text)
 {
     struct pattern pattern;
@@ -105,7 +107,7 @@ static bool select_entries(struct walk *walk, const struct unit *unit)
     return ok;
 }
 
-/* A later link may call these. */
+/* Selects functions that a later link may call. */
 static void select_exported(struct walk *walk)
 {
     for (size_t i = 0; i < walk->scope->count; i++) {
@@ -148,8 +150,8 @@ static bool select_program(struct unit *unit)
     return true;
 }
 
-/* QUIRK 2 of the description: whatever the module has, what is parsed and checked has an entry,
- * also where only the header is there. Nothing of it is left behind phase 13. */
+/* QUIRK 2 of the description: a parsed and checked module always has an entry, even if it only has
+ * a header. Phase 13 removes it. */
 static bool has_dummy_name(const struct ptx_module *module)
 {
     for (size_t i = 0; i < module->item_count; i++)
@@ -191,7 +193,7 @@ void entries_remove_dummy(struct unit *unit)
 {
     if (!unit->dummy)
         return;
-    /* The last item is the last global, too. */
+    /* The last item is also the last global. */
     unit->scope.count--;
     unit->module.item_count--;
     unit->dummy = NULL;

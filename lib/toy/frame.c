@@ -1,7 +1,6 @@
-/* frame.c: a function's memory, in three steps. Before its body is parsed the parameters become
- * symbols, or registers where they are declared as such; behind that come the loads and stores
- * which those registers need; and when allocation has shown what is spilled, every symbol gets its
- * offset. */
+/* frame.c: a function's memory, in three steps. Before its body is parsed, the parameters become
+ * symbols, or registers if they are declared as such. After parsing, the loads and stores for those
+ * registers are added. After allocation, when spills are known, every symbol gets its offset. */
 #include "toy/body_steps.h"
 
 #include "ptx/declaration.h"
@@ -11,7 +10,7 @@
 /* Measured on ptxas 13.0 for sm_90. */
 #define MOST_PARAMETER_BYTES 0x7ffcu
 
-/* Local memory of a thread: what the 24 bits of an address of the stack can reach. */
+/* Local memory of a thread: the range of a 24-bit stack address. */
 #define MOST_FRAME_BYTES 0xfffff0u
 #define FRAME_ALIGNMENT  8u
 
@@ -20,7 +19,7 @@ static uint8_t class_of_size(uint64_t size)
     return size <= 4 ? REGISTER_32 : size <= 8 ? REGISTER_64 : REGISTER_128;
 }
 
-/* A texture, sampler or surface that is a parameter has no place among the others. */
+/* A texture, sampler or surface parameter has no place among the others. */
 static struct body_symbol symbol_of(const struct ptx_parameter *parameter)
 {
     bool is_opaque = ptx_type_is_opaque(parameter->type);
@@ -50,7 +49,7 @@ static void declare(struct body *body, const struct ptx_parameter *parameter)
     body->registers[body->register_count++] = reg;
 }
 
-/* As ptxas 13.0 has it of a parameter. */
+/* Checks a parameter like ptxas 13.0. */
 static bool check_parameter(const struct body *body, const struct ptx_module *module,
                             const struct ptx_parameter *parameter, bool is_entry)
 {
@@ -88,7 +87,7 @@ bool frame_declare(struct body *body, const struct ptx_module *module,
     return true;
 }
 
-/* The register parameters: frame_declare has made them the first registers, in this order; their
+/* The register parameters: frame_declare() has made them the first registers, in this order; their
  * places in the frame are the symbols from `symbol` on. */
 struct passing {
     struct rewrite rewrite;
@@ -124,7 +123,7 @@ static void pass_all(struct passing *passing, bool is_return, uint32_t line)
             pass(passing, i, &like);
 }
 
-/* Gives every register parameter a symbol of its own, behind those that the body has. */
+/* Adds a symbol for every register parameter, after the body's symbols. */
 static void place_passed(struct passing *passing, struct body *body,
                          const struct ptx_item *function)
 {
@@ -185,7 +184,7 @@ void frame_complete(struct body *body, const struct ptx_item *function)
     rewrite_end(&passing.rewrite);
 }
 
-/* Places one symbol behind *end; false when it cannot fit. */
+/* Places one symbol at *end, aligned; false if it does not fit. */
 static bool place(struct body_symbol *symbol, uint64_t *end)
 {
     uint64_t alignment = symbol->alignment ? symbol->alignment : 1;

@@ -1,5 +1,5 @@
-/* kernels.c: functions in batches, and rooms to work in. The results stay in the rooms until the
- * chunk is done. */
+/* kernels.c: compiles functions in batches, with memory for each worker. The results stay in the
+ * rooms until the chunk is done. */
 #include "toy/phases.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "pool/dispatch.h"
 #include "pool/pool.h"
 
-/* What became of a function. */
+/* The outcome of a function. */
 struct outcome {
     struct diag_sink sink;
     enum link_code code;
@@ -20,12 +20,12 @@ struct outcome {
 /* All functions of a chunk. */
 struct team {
     struct unit *unit;
-    const struct diag_state *parent; /* of the thread that dispatches: it has the first room,
-                                     workers have those of their numbers */
+    const struct diag_state *parent; /* of the dispatching thread, which has the first room; workers
+                                        have the rooms of their numbers */
     struct outcome *outcomes;        /* one for each function */
 };
 
-/* What one worker does in one go: neighbours in the order of the text, [begin, end). */
+/* A task of one worker: functions [begin, end) in the order of the text. */
 struct batch {
     const struct team *team;
     size_t begin, end;
@@ -78,7 +78,7 @@ void kernels_free(struct unit *unit)
     unit->room_count = 0;
 }
 
-/* The worse of two ends: a job that is given up has no result at all. */
+/* The worse of two outcomes: a cancelled job has no result at all. */
 static enum link_code worse(enum link_code a, enum link_code b)
 {
     return a == LINK_OK || b == LINK_CANCELLED || (b == LINK_NO_MEMORY && a != LINK_CANCELLED) ? b
@@ -89,7 +89,7 @@ static void run_batch(void *argument)
 {
     const struct batch *batch = argument;
     const struct team *team = batch->team;
-    /* The thread that dispatches may be a worker of another pool itself. */
+    /* The dispatching thread may itself be a worker of another pool. */
     size_t room = diag_state_get() == team->parent ? 0 : pool_worker();
 
     for (size_t i = batch->begin; i < batch->end; i++) {
@@ -100,8 +100,8 @@ static void run_batch(void *argument)
     }
 }
 
-/* Bytes of PTX that a batch should have. Dynamic scheduling: just enough to be worth a task.
- * Static: everybody's share at once. */
+/* Bytes of PTX for a batch. Dynamic scheduling: just enough to be worth a task. Static: an equal
+ * share for each thread. */
 static size_t batch_size(const struct unit *unit, uint32_t threads)
 {
     size_t total = 0;

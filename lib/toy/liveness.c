@@ -1,33 +1,32 @@
-/* liveness.c: where registers are live, one after the other.
+/* liveness.c: computes live intervals, one register at a time.
  *
  * Most registers live within one block; reading the instructions once is enough for them. The
- * others are read in some block before it writes them ("crossing" registers): such a block needs
- * them where it begins, and so do the blocks before it, up to those that write them. For hostile
- * control flow the work is bounded, so that it grows as the text does: what is left when the bound
- * is reached counts as live everywhere, which is never wrong, only wasteful. */
+ * others are read in some block before it writes them ("crossing" registers): they are live at the
+ * start of such a block, and of its predecessors up to those that write them. For hostile control
+ * flow the work is bounded linearly in the text: registers that are left when the bound is reached
+ * count as live everywhere, which is correct but wasteful. */
 #include "toy/body_steps.h"
 
 #include "toy/language/opcode.h"
 
-/* How many edges may be looked at for each instruction of a body. Large kernels need about ten. */
+/* Bound on visited edges for each instruction of a body. Large kernels need about ten. */
 #define WORK_PER_INSTRUCTION UINT64_C(256)
 
 /* Instructions [first, end) that are always executed together, apart from guards: a block begins at
- * a label and behind an instruction that may go elsewhere. Calls come back, so they end no block.
- */
+ * a label and after an instruction that may branch. Calls return, so they end no block. */
 struct block {
     uint32_t first;
     uint32_t end;
 };
 
-/* Control may go from node `from` to the node in whose list the edge is. */
+/* An edge from node `from` to the node whose list it is in. */
 struct edge {
     uint32_t from;
     uint32_t next; /* of the list, or NO_INDEX */
 };
 
-/* The control-flow graph. Its nodes are the blocks, in order of the text, and behind them one node
- * for each label with a list of targets: an indexed branch leads to the list and the list to its
+/* The control-flow graph. Its nodes are the blocks, in order of the text, followed by one node for
+ * each label with a list of targets: an indexed branch leads to the list and the list to its
  * targets, so that the number of edges is linear in the text however many branches share a list. */
 struct flow {
     struct block *blocks;
@@ -38,18 +37,18 @@ struct flow {
     struct edge *edges;
     size_t edge_count, edge_capacity;
     uint32_t *edges_to; /* by node: the first edge to it, or NO_INDEX */
-    uint32_t *lowest;   /* by node: the first block in the text to which it leads, or NO_INDEX */
+    uint32_t *lowest;   /* by node: the first block in the text that it leads to, or NO_INDEX */
 };
 
-/* A block reads a register before it writes it, or writes it for certain before it reads it. */
+/* A block reads a register before writing it, or certainly writes it before reading it. */
 struct event {
     uint32_t block;
-    uint32_t next; /* of the register's, or NO_INDEX */
+    uint32_t next; /* the register's next event, or NO_INDEX */
     bool is_write;
 };
 
 struct occurrence {
-    uint32_t block;       /* the last that has it */
+    uint32_t block;       /* the last block in which it occurs */
     uint32_t first_write; /* in order of the text, or NO_INDEX */
     uint32_t events;      /* the first in its list, or NO_INDEX */
     bool is_crossing;
@@ -65,7 +64,7 @@ struct liveness {
     size_t event_capacity;
     uint32_t *needs;  /* by node: 1 + the last register that was found to be needed there */
     uint32_t *writes; /* by node: 1 + the last register that was found to be written there */
-    uint32_t *work;   /* nodes whose predecessors are to be looked at */
+    uint32_t *work;   /* nodes whose predecessors must be visited */
     uint32_t work_count;
     uint64_t work_done;
 };
@@ -90,8 +89,8 @@ static void add_edge(struct flow *flow, struct arena *arena, uint32_t from, uint
         flow->lowest[from] = block;
 }
 
-/* From a node to the labels among the operands. A label behind the last instruction is the
- * function's end: no edge. */
+/* Adds edges from a node to the labels among the operands. A label after the last instruction is
+ * the function's end: no edge. */
 static void add_label_edges(struct flow *flow, const struct body *body, uint32_t from,
                             const struct operand *operands, uint32_t count)
 {
@@ -145,7 +144,7 @@ static void cut_blocks(struct flow *flow, const struct body *body)
     flow->block_count = (uint32_t)blocks;
 }
 
-/* Edges of lists come first, since a block leads where its list does. */
+/* Edges of lists come first, since a block leads to the targets of its list. */
 static struct flow make_flow(const struct body *body)
 {
     struct flow flow = {.list_of = fill(body->arena, body->label_count, NO_INDEX)};
@@ -189,7 +188,7 @@ static void find_loop_starts(struct flow *flow)
 struct walk {
     struct arena *arena;
     struct register_accesses *accesses;
-    bool is_guarded; /* what is written may keep its old value */
+    bool is_guarded; /* a written register may keep its old value */
 };
 
 static void add_access(struct walk *walk, uint32_t *reg, bool is_read, bool is_written)
@@ -199,7 +198,7 @@ static void add_access(struct walk *walk, uint32_t *reg, bool is_read, bool is_w
         (struct register_access){.reg = reg, .is_read = is_read, .is_written = is_written};
 }
 
-/* Lists and vectors nest by a few levels only: the parser sees to that. */
+/* The parser limits the nesting of lists and vectors. */
 static void visit(struct walk *walk, struct operand *operand, bool is_read, bool is_written)
 {
     if (operand->kind == OPERAND_ADDRESS) {
@@ -214,8 +213,8 @@ static void visit(struct walk *walk, struct operand *operand, bool is_read, bool
         visit(walk, &operand->elements[i], is_read, is_written);
 }
 
-/* The instruction's form says how many operands are written, counted from the front. An address is
- * read wherever it stands. */
+/* The instruction's form determines how many leading operands are written. An address is always
+ * read. */
 void liveness_accesses(const struct body *body, struct instruction *instruction,
                        struct register_accesses *accesses)
 {
@@ -229,7 +228,7 @@ void liveness_accesses(const struct body *body, struct instruction *instruction,
         add_access(&walk, &instruction->guard, true, false);
 }
 
-/* Makes the interval reach to `position`. */
+/* Extends the interval to `position`. */
 static void interval_extend(struct interval *interval, uint32_t position)
 {
     if (position < interval->start)
@@ -260,9 +259,9 @@ static void note_access(struct liveness *liveness, uint32_t block, uint32_t inst
     occurrence->block = block;
 }
 
-/* Makes an event of each register that a block reads before it writes it, and of each certain write
- * that no read stands before; at most one each per block. Intervals are extended to every
- * occurrence on the way. */
+/* Makes an event for each register that a block reads before writing it, and for each certain write
+ * without an earlier read; at most one each per block. Also extends intervals to every occurrence.
+ */
 static void collect_events(struct liveness *liveness)
 {
     const struct body *body = liveness->body;
@@ -286,7 +285,7 @@ static void collect_events(struct liveness *liveness)
     }
 }
 
-/* The register is live where the node begins. */
+/* Marks the register as live at the start of the node. */
 static void need(struct liveness *liveness, uint32_t node, uint32_t reg)
 {
     if (liveness->needs[node] == reg + 1)
@@ -297,7 +296,7 @@ static void need(struct liveness *liveness, uint32_t node, uint32_t reg)
         interval_extend(&liveness->intervals[reg], 2 * liveness->flow.blocks[node].first);
 }
 
-/* The register is live where the node ends. */
+/* Marks the register as live at the end of the node. */
 static void hand_on(struct liveness *liveness, uint32_t node, uint32_t reg)
 {
     if (node < liveness->flow.block_count)
@@ -306,7 +305,7 @@ static void hand_on(struct liveness *liveness, uint32_t node, uint32_t reg)
         need(liveness, node, reg);
 }
 
-/* From the blocks that need a crossing register back to those that write it. */
+/* Propagates from the blocks that need a crossing register back to those that write it. */
 static void follow(struct liveness *liveness, uint32_t reg)
 {
     const struct flow *flow = &liveness->flow;
@@ -345,8 +344,8 @@ static void follow_all(struct liveness *liveness)
     }
 }
 
-/* A register that is written under a guard only is live, as far as data flow can tell, from the
- * function's entry on. But before its first write it holds nothing: unless a loop leads back, its
+/* For the data flow analysis, a register that is only written under a guard is live from the
+ * function's entry on. But it has no value before its first write: unless a loop leads back, its
  * interval can begin there. */
 static void trim_starts(struct liveness *liveness)
 {

@@ -1,7 +1,7 @@
-/* mode.c: the matrix of modes, and what is special about each.
+/* mode.c: the matrix of modes, and the checks of each.
  *
- * The matrix is what ptxas 13.0 was measured to do. --assyscall, which the description has beside
- * these flags, is no option of it. */
+ * The matrix was measured on ptxas 13.0. --assyscall, which the description lists with these flags,
+ * is not an option of ptxas 13.0. */
 #include "toy/phases.h"
 
 #include <stddef.h>
@@ -22,7 +22,7 @@ static const struct mode modes[] = {
 #define E MODE_FLAG_EXTENSIBLE
 #define G MODE_FLAG_DEBUG
 
-/* The first row of which all flags are set decides, or drops a flag and leaves it to the rest. */
+/* The first row whose flags are all set decides, or drops a flag and continues with the rest. */
 static const struct row {
     unsigned flags;
     unsigned dropped;
@@ -36,7 +36,7 @@ static const struct row {
      "Conflicting options '--compile-only' and --compile-as-tools-patch specified"},
     {E | T, 0, MODE_KINDS,
      "Conflicting options '--extensible-whole-program' and --compile-as-tools-patch specified"},
-    /* QUIRK 1: silently. ptxas, too, keeps functions then that nothing calls, as under -c. */
+    /* QUIRK 1: silently. ptxas then also keeps functions that nothing calls, as under -c. */
     {E | G, 0, MODE_COMPILE_ONLY, NULL},
     {T, 0, MODE_TOOLS_PATCH, NULL},
     {C, 0, MODE_COMPILE_ONLY, NULL},
@@ -102,7 +102,7 @@ static bool report_resources(const bool has[RESOURCES])
     return is_good;
 }
 
-/* Declarations count (measured): what is .extern is a resource of the program's as well. */
+/* Declarations count (measured): an .extern variable is a resource of the program too. */
 bool mode_check_tools_patch(const struct unit *unit)
 {
     bool has[RESOURCES + 1] = {false};
@@ -120,7 +120,7 @@ bool mode_check_tools_patch(const struct unit *unit)
     return report_resources(has) && !has_entry;
 }
 
-/* Variables of bodies, and calls whose target is not known. */
+/* Checks variables of bodies, and calls with unknown targets. */
 static bool check_patch_results(const struct unit *unit)
 {
     bool has[RESOURCES] = {false};
@@ -148,9 +148,8 @@ static bool check_patch_results(const struct unit *unit)
     return report_resources(has) && !is_indirect && !is_address_taken;
 }
 
-/* Chunks are compiled in the compile-only mode too, and which functions meet in a chunk must not
- * decide whether a link succeeds: registers are only checked when the user has asked for the mode.
- */
+/* Chunks are compiled in the compile-only mode too, and the division into chunks must not decide
+ * whether a link succeeds: registers are only checked if the user has requested the mode. */
 bool mode_check_results(struct unit *unit)
 {
     switch (unit->mode->kind) {

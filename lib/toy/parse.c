@@ -1,8 +1,8 @@
 /* parse.c: a function's body, statement by statement.
  *
  * A statement is a block, a label, a directive or an instruction; after an error the rest of the
- * statement is skipped, so that one run reports all that is wrong, up to a limit. Registers and
- * variables must be declared before they are used, labels need not. */
+ * statement is skipped, so that one run reports all errors, up to a limit. Registers and variables
+ * must be declared before use; labels need not be. */
 #include "toy/parser.h"
 
 #include <stdarg.h>
@@ -38,8 +38,8 @@ size_t parse_unended_line(const struct parser *parser)
     return is_statement && memchr(text.data + at, '\n', parser->token.offset - at) ? at : 0;
 }
 
-/* A semicolon that a line's end lacks is taken for written once it is reported: nothing follows
- * from it. */
+/* After reporting a missing semicolon at the end of a line, parsing continues as if it were there,
+ * to avoid consequential errors. */
 bool parse_expect(struct parser *parser, char mark, const char *where)
 {
     size_t line_end = mark == ';' && !parse_at(parser, ';') ? parse_unended_line(parser) : 0;
@@ -138,7 +138,7 @@ static bool parse_guard(struct parser *parser, struct instruction *instruction)
     return true;
 }
 
-/* The instruction is made in its place, and counts when it is complete. */
+/* Builds the instruction in place; it is counted when it is complete. */
 static bool parse_instruction(struct parser *parser)
 {
     struct body *body = parser->body;
@@ -175,7 +175,7 @@ static bool parse_label(struct parser *parser)
     return parser->token.kind != TOKEN_DOT || parse_declare_table(parser, label);
 }
 
-/* At the limit, an error that ends the parsing. */
+/* At the limit, reports an error that ends the parsing. */
 static void open_block(struct parser *parser)
 {
     if (parser->names.scope_count > PARSE_DEEPEST_BLOCK && parser->errors < PARSE_ERROR_LIMIT) {
@@ -193,8 +193,8 @@ static void close_block(struct parser *parser)
     parse_advance(parser);
 }
 
-/* After an error: behind the next semicolon, or before the brace that closes the block. Braces on
- * the way are a vector's; only when a semicolon stands inside them were they a block's. */
+/* After an error: skips to after the next semicolon, or to the brace that closes the block. Braces
+ * on the way are a vector's, or a block's if there is a semicolon inside them. */
 static void skip_statement(struct parser *parser)
 {
     size_t braces = 0;
@@ -220,7 +220,7 @@ static bool parse_statement(struct parser *parser)
     return parse_instruction(parser);
 }
 
-/* Everything up to the brace that closes the body. */
+/* Parses everything up to the brace that closes the body. */
 static void parse_block(struct parser *parser)
 {
     size_t enclosing = parser->labels.open_count;

@@ -1,8 +1,10 @@
-/* parse_check.c: operands against the row of syntax_table.def that the instruction's words chose.
+/* parse_check.c: checks operands against the row of syntax_table.def that matches the instruction's
+ * words.
  *
- * What agrees is measured on ptxas 13.0: bits go with everything of their size; signed and unsigned
- * integers with each other; floats with floats only; halves, packed and small floats with bits
- * only. An integer literal is no float, and a double literal is rounded where a float is wanted. */
+ * Compatible types, measured on ptxas 13.0: bits match every type of their size; signed and
+ * unsigned integers match each other; floats only floats; halves, packed and small floats only
+ * bits. An integer literal is not a float, and a double literal is rounded if a float is expected.
+ */
 #include "toy/parser.h"
 
 #include <stdlib.h>
@@ -103,7 +105,7 @@ static bool check_special(struct checking *checking, const struct operand_rule *
 static bool check_value(struct checking *checking, const struct operand_rule *rule,
                         const struct operand *operand);
 
-/* The elements of one vector are of one size, and scalars. */
+/* Checks that the elements of a vector are scalars of one size. */
 static bool check_elements(struct checking *checking, const struct operand_rule *rule,
                            const struct operand *operand)
 {
@@ -271,7 +273,7 @@ static bool check_part(struct checking *checking, const struct operand_rule *rul
            mismatch(checking, part, "the registers of a vector are of one size");
 }
 
-/* A matrix fragment or the like: registers in a vector, or one alone. */
+/* A matrix fragment or similar: a vector of registers, or a single one. */
 static bool check_parts(struct checking *checking, const struct operand_rule *rule,
                         const struct operand *operand)
 {
@@ -282,7 +284,7 @@ static bool check_parts(struct checking *checking, const struct operand_rule *ru
     if (operand->kind == OPERAND_VECTOR && rule->lanes && rule->lanes != SYNTAX_ANY_LANES &&
         rule->lanes != operand->element_count)
         return mismatch(checking, operand, "the vector has another number of elements");
-    /* The one instruction with vectors of any multiple of four registers is wgmma. */
+    /* Only wgmma has vectors of any multiple of four registers. */
     if (operand->kind == OPERAND_VECTOR && checking->instruction->opcode != INDEX_wgmma &&
         (operand->element_count & (operand->element_count - 1)))
         return mismatch(checking, operand, "a vector of this size does not exist");
@@ -349,13 +351,13 @@ static bool check_address(struct checking *checking, const struct operand *opera
     if (body->symbols[operand->symbol].is_function)
         return mismatch(checking, operand, "a function is no data");
     space = space_of(checking->instruction, index);
-    if (index && space == PTX_SPACE_NONE) /* a barrier, a map: not the instruction's own space */
+    if (index && space == PTX_SPACE_NONE) /* a barrier or a map: not in the instruction's space */
         return true;
     return space_agrees(space, &body->symbols[operand->symbol], checking->is_store) ||
            mismatch(checking, operand, "the state space does not go with the address");
 }
 
-/* Numbers that hardware barriers can have, and threads that they can count. */
+/* Checks the number of a hardware barrier and its number of threads. */
 static bool check_barrier(struct checking *checking)
 {
     const struct instruction *instruction = checking->instruction;
@@ -409,7 +411,7 @@ static bool check_operand(struct checking *checking, const struct operand_rule *
     }
 }
 
-/* An optional operand is there when more are left than must be. */
+/* An optional operand is present if more operands are left than are required. */
 static bool check_all(struct checking *checking, const struct syntax *syntax)
 {
     const struct instruction *instruction = checking->instruction;
@@ -454,8 +456,8 @@ static struct checking begin(struct parser *parser, const struct instruction *in
         .parser = parser, .instruction = instruction, .is_store = instruction->opcode == INDEX_st};
 }
 
-/* The row that was found, or one behind it, fits; else `checking` has what the first complains of.
- */
+/* True if the row that was found, or a later one, matches; else `checking` has the problem of the
+ * first. */
 static bool fits(struct checking *checking, struct instruction *instruction)
 {
     unsigned flags = opcode_get(instruction->opcode)->flags;

@@ -65,7 +65,7 @@ static bool parse_unified(struct parser *parser)
            parse_expect(parser, ')', "behind unified identifiers");
 }
 
-/* .attribute(...): changes nothing for a variable that only its function knows. */
+/* .attribute(...): has no effect on a variable that is local to its function. */
 static bool parse_attribute(struct parser *parser, struct declared_type *type)
 {
     parse_advance(parser);
@@ -88,7 +88,7 @@ static bool parse_attribute(struct parser *parser, struct declared_type *type)
     }
 }
 
-/* `.align 8` and `.attribute(...)`, which stand on either side of the space. */
+/* `.align 8` and `.attribute(...)`, before or after the space. */
 static bool parse_modifiers(struct parser *parser, struct declared_type *type)
 {
     for (;;) {
@@ -103,8 +103,8 @@ static bool parse_modifiers(struct parser *parser, struct declared_type *type)
     }
 }
 
-/* `[.vN] .type`, behind the space and what follows it. What stands in front of the space is in
- * *type already. */
+/* `[.vN] .type`, after the space and its modifiers. *type already has the modifiers before the
+ * space. */
 static bool parse_type(struct parser *parser, struct declared_type *type)
 {
     parse_advance(parser);
@@ -135,7 +135,7 @@ static bool parse_declared_name(struct parser *parser, struct text *name)
     return true;
 }
 
-/* Says why ptxas takes no such declaration, if it does not. */
+/* Reports why ptxas refuses such a declaration, if it does. */
 static bool check(struct parser *parser, size_t place,
                   const struct variable_declaration *declaration)
 {
@@ -144,7 +144,7 @@ static bool check(struct parser *parser, size_t place,
     return !fault || parse_error(parser, place, "%s", fault);
 }
 
-/* Halves count as bits: ptxas takes .f16 registers wherever it takes .b16. */
+/* Halves count as bits: ptxas accepts .f16 registers wherever it accepts .b16. */
 static char register_type(enum ptx_type type)
 {
     char first = ptx_type_name(type)[1];
@@ -231,7 +231,7 @@ static bool parse_dimensions(struct parser *parser, struct body_symbol *symbol, 
             return false;
         if (!parse_expect(parser, ']', "behind the number of elements"))
             return false;
-        if (!*is_array && count == 0) { /* as a missing one: see parser_dimensions */
+        if (!*is_array && count == 0) { /* like a missing one: see parser_dimensions */
             *is_open = true;
             count = 1;
         }
@@ -390,7 +390,7 @@ bool parse_declare(struct parser *parser)
         return parse_location(parser);
     if (at_word(parser, ".pragma"))
         return skip_pragma(parser);
-    /* ptxas 13.0 takes these in front of the space, too (measured). */
+    /* ptxas 13.0 also accepts these before the space (measured). */
     if (!parse_modifiers(parser, &type))
         return false;
     if (at_word(parser, ".reg"))

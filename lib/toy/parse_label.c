@@ -1,7 +1,7 @@
 /* parse_label.c: labels are used before they are defined and belong to the innermost braces around
  * them, so uses are only noted while the body is read. At its end all scopes and uses are replayed
- * in the text's order, each scope beginning with all its labels known: linear, whatever the
- * nesting. */
+ * in the text's order, with all labels of a scope known from its start. This takes linear time for
+ * any nesting. */
 #include "toy/parser.h"
 
 #include "base/context.h"
@@ -59,8 +59,8 @@ uint32_t parse_label_use(struct parser *parser, struct text name, size_t offset)
     return (uint32_t)(labels->use_count - 1);
 }
 
-/* The scope's labels are chained newest first: of two with one name the later one is entered first,
- * and is the one to complain about. */
+/* The scope's labels are chained newest first: of two with the same name the later one is entered
+ * first, and is the one to report. */
 static void replay_open(struct parser *parser, struct table *known, uint32_t scope)
 {
     struct labels *labels = &parser->labels;
@@ -99,7 +99,7 @@ static void replay_use(struct parser *parser, struct table *known, struct label_
         use->label = found;
 }
 
-/* Puts the labels in place of the numbers of their uses. `is_table` says what they must be. */
+/* Replaces the numbers of uses by labels. `is_table`: they must be tables, else plain labels. */
 static void patch(struct parser *parser, struct operand *operands, uint32_t count, bool is_table)
 {
     const struct label *labels = parser->body->labels;

@@ -1,12 +1,12 @@
-/* parse_names.c: what a name means, in nested scopes.
+/* parse_names.c: looks up names in nested scopes.
  *
- * One table holds, for each name, its innermost declaration; a declaration remembers the one that
- * it hides, and closing a scope puts those back. So looking up is a few probes, and closing costs
- * what was declared. Ranges (%r<7>) are found by the name without its digits, and mean something
- * where they lie deeper than the declaration of the whole name. */
+ * One table holds, for each name, its innermost declaration; a declaration has the index of the one
+ * that it hides, and closing a scope restores those. So a lookup takes a few probes, and closing is
+ * linear in the scope's declarations. Ranges (%r<7>) are found by the name without its digits, and
+ * apply if they are in a deeper scope than the declaration of the whole name. */
 #include "toy/parser.h"
 
-/* Marks a name whose scopes are all closed, since tables do not forget. */
+/* Marks a name whose scopes are all closed, since entries cannot be removed from tables. */
 #define FORGOTTEN (NO_INDEX - 1)
 
 static uint32_t depth_of(const struct names *names)
@@ -14,8 +14,8 @@ static uint32_t depth_of(const struct names *names)
     return (uint32_t)(names->scope_count - 1);
 }
 
-/* Enters a declaration, whose name (in `table`) means nothing at its depth or deeper. What is
- * returned is valid until the next one. */
+/* Adds a declaration whose name (in `table`) is not declared at its depth or deeper. The result is
+ * valid until the next call. */
 static const struct declaration *enter(struct parser *parser, struct table *table,
                                        const struct declaration *model)
 {
@@ -64,7 +64,7 @@ void parse_names_close(struct parser *parser)
     }
 }
 
-/* A parameter. */
+/* Adds a parameter. */
 static bool enter_given(struct parser *parser, struct text name, uint32_t index, uint8_t kind)
 {
     struct names *names = &parser->names;
@@ -110,7 +110,7 @@ static uint32_t add_symbol(struct parser *parser, const struct body_symbol *mode
     return (uint32_t)body->symbol_count - 1;
 }
 
-/* The innermost range of this prefix that reaches to `number`. PARSE_DEEPEST_BLOCK bounds the walk.
+/* The innermost range of this prefix that includes `number`. PARSE_DEEPEST_BLOCK bounds the walk.
  */
 static struct declaration *range_with(const struct names *names, struct text prefix,
                                       uint64_t number)
@@ -145,7 +145,7 @@ static struct declaration *range_of(const struct names *names, struct text name)
     return result;
 }
 
-/* Makes the register `name` of a range. */
+/* Creates the register `name` of a range. */
 static const struct declaration *materialise(struct parser *parser, struct text name,
                                              const struct declaration *range)
 {
@@ -158,8 +158,8 @@ static const struct declaration *materialise(struct parser *parser, struct text 
     return enter(parser, &names->words, &entry);
 }
 
-/* What the name means: a register or variable of the body, or a module-level symbol that was met
- * before; NULL for nothing. */
+/* The declaration of a name: a register or variable of the body, or a module-level symbol that was
+ * met before; NULL = none. */
 static const struct declaration *find(struct parser *parser, struct text name)
 {
     struct names *names = &parser->names;

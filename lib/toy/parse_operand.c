@@ -9,7 +9,7 @@
 /* An address in a list with a vector in it is the deepest that PTX has. */
 #define DEEPEST_OPERAND 4u
 
-/* What an identifier may be at a place. */
+/* The possible meanings of an identifier at a place. */
 enum role { ROLE_VALUE, ROLE_LABEL, ROLE_PROTOTYPE, ROLE_FUNCTION };
 
 static bool parse_operand(struct parser *parser, enum role role, unsigned depth);
@@ -33,7 +33,7 @@ static struct operand *push(struct parser *parser, enum operand_kind kind)
     return operand;
 }
 
-/* Takes the operands from `first` on off the stack, into the arena. */
+/* Moves the operands from `first` on from the stack into the arena. */
 static struct operand *pop(struct parser *parser, size_t first, uint32_t *count)
 {
     *count = (uint32_t)(parser->operand_count - first);
@@ -78,7 +78,7 @@ static bool parse_component(struct parser *parser, size_t end, struct operand *o
     return true;
 }
 
-/* `+ 8`, `- 8`, `+ -8` behind a symbol or the base of an address. */
+/* `+ 8`, `- 8`, `+ -8` after a symbol or the base of an address. */
 static bool parse_offset(struct parser *parser, int64_t *offset)
 {
     size_t place = parser->token.offset;
@@ -94,7 +94,7 @@ static bool parse_offset(struct parser *parser, int64_t *offset)
     return bits == 0 || parse_error(parser, place, "An offset must be an integer");
 }
 
-/* %tid.x and its like: as many of the dotted words that touch it as make a known name. */
+/* %tid.x and similar: takes as many adjacent dotted words as make a known name. */
 static bool parse_special(struct parser *parser, struct operand *operand, struct token word)
 {
     struct text name = operand->text;
@@ -210,7 +210,7 @@ static bool parse_group(struct parser *parser, enum operand_kind kind, char clos
     return true;
 }
 
-/* What stands first in an address: a register, a symbol, or a number. */
+/* The base of an address: a register, a symbol, or a number. */
 static bool parse_base(struct parser *parser, struct operand *operand)
 {
     struct token word = parser->token;
@@ -256,7 +256,7 @@ static bool parse_address(struct parser *parser, unsigned depth)
     else if (!parse_sequence(parser, ']', depth + 1))
         return false;
     else
-        end = 0; /* nothing touches an address with coordinates */
+        end = 0; /* nothing is adjacent to an address with coordinates */
     base.elements = pop(parser, at + 1, &base.element_count);
     if (end && touches(parser, end) && text_equal(parse_text(parser), TEXT(".unified"))) {
         base.component_kind = 'u';
@@ -266,7 +266,7 @@ static bool parse_address(struct parser *parser, unsigned depth)
     return true;
 }
 
-/* `-r`, `!p`, with a register or special register behind the sign. */
+/* `-r`, `!p`, with a register or special register after the sign. */
 static bool parse_signed(struct parser *parser, enum role role)
 {
     size_t at = parser->operand_count;
@@ -326,7 +326,7 @@ static bool parse_pair(struct parser *parser, size_t at)
     return true;
 }
 
-/* What operand `index` of the opcode may name; `list` says that the first was a list. */
+/* The role of operand `index` of the opcode; `list`: the first operand was a list. */
 static enum role role_of(const struct opcode *opcode, size_t index, bool list)
 {
     if ((opcode->flags & OPCODE_BRANCH) && index == 0)
@@ -354,7 +354,7 @@ static bool parse_one(struct parser *parser, const struct opcode *opcode, size_t
     return true;
 }
 
-/* Of the rows that the words fit, one at least has so many operands. */
+/* Checks that at least one of the rows that match the words has so many operands. */
 static bool check_count(struct parser *parser, const struct instruction *instruction, size_t count,
                         size_t place)
 {
@@ -389,7 +389,7 @@ bool parse_operands(struct parser *parser, struct instruction *instruction)
     size_t given;
     uint32_t count;
 
-    /* Checks point to operands that may not be there. */
+    /* Checks take addresses of operands that may not exist. */
     if (!parser->operands)
         parser->operands = arena_grow(parser->body->arena, NULL, 0, &parser->operand_capacity,
                                       sizeof *parser->operands);

@@ -1,12 +1,12 @@
-/* parse_spelling.c: an opcode with its modifiers, "ld.global.nc.u32": what it means, whether the
- * language has it, and what it says of the operands. */
+/* parse_spelling.c: an opcode with its modifiers, "ld.global.nc.u32": parses it, checks that the
+ * language has it, and finds its row of operand rules. */
 #include <stdio.h>
 
 #include "base/arch.h"
 #include "toy/language/opcode.h"
 #include "toy/parser.h"
 
-/* The bytes from the token at hand to the first that no opcode or modifier has. */
+/* The bytes from the current token to the first that cannot be part of an opcode or modifier. */
 static struct text spelling_at(const struct parser *parser)
 {
     struct text text = parser->lexer.text;
@@ -36,7 +36,7 @@ static bool parse_modifier(struct parser *parser, struct instruction *instructio
     return true;
 }
 
-/* No row fits: says which word is wrong, where a single one is. */
+/* Reports that no row matches, and which word is wrong if it is a single one. */
 static bool report_words(struct parser *parser, const struct instruction *instruction, size_t place)
 {
     const char *opcode = opcode_get(instruction->opcode)->name;
@@ -72,7 +72,7 @@ static bool report_words(struct parser *parser, const struct instruction *instru
     return parse_error(parser, place, "Unexpected instruction types specified for '%s'", opcode);
 }
 
-/* ptxas takes these twice, and then they count once: .sat.sat. */
+/* ptxas accepts these twice, with the effect of one: .sat.sat. */
 static bool may_be_double(uint16_t modifier)
 {
     static const char *const words[] = {"sat", "approx", "uni", "sync", "aligned", "ftz"};
@@ -100,7 +100,7 @@ static bool find_without_doubles(struct syntax *syntax, const struct instruction
            syntax_find(syntax, instruction->opcode, words, count, 0);
 }
 
-/* "Feature '.bf16' requires .target sm_80 or higher", in ptxas's words. */
+/* "Feature '.bf16' requires .target sm_80 or higher", in ptxas's wording. */
 static bool check_need(struct parser *parser, size_t place, struct text what, uint16_t ptx,
                        const char *target)
 {
