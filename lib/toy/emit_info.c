@@ -189,7 +189,7 @@ static void put_cluster(const struct ptx_performance *performance, struct buffer
         info_put_head(out, EIFMT_NVAL, EIATTR_EXPLICIT_CLUSTER, 0);
 }
 
-/* Number of words that fit into a payload, whose size has 16 bits. */
+/* `count`, but at most the words that fit into a payload, whose size has 16 bits. */
 static size_t most_words(size_t count)
 {
     return count < UINT16_MAX / 4 ? count : UINT16_MAX / 4;

@@ -1,14 +1,14 @@
-/* program.c: a whole program's cubin: an executable with a section for each kernel, which holds
- * copies of what the kernel calls.
+/* program.c: a whole program's cubin: an executable with a section for each kernel, which includes
+ * copies of the functions that it calls.
  *
- * ptxas 13.0 makes a whole program so: what a kernel calls stands behind it in its section, and
- * shared memory is laid out for each kernel alone, so that kernels have nothing in common but the
- * variables of the module. There addresses of variables stand in bank 4 of constants; here they
- * stay in the code and the driver fills them in, as in a program that nvlink has merged.
+ * ptxas 13.0 does the same: the functions that a kernel calls follow it in its section, and shared
+ * memory is laid out for each kernel alone, so that kernels only share the variables of the module.
+ * ptxas puts addresses of variables into constant bank 4; here they stay in the code and the driver
+ * fills them in, as in a program merged by nvlink.
  *
- * The order is ptxas's, which join/exact_join.h tells chunks' programs together by: the last kernel
- * of the text comes first, and what names, symbols and records are about stands in that order, what
- * is not a kernel's in front. Sections stand by what they are. */
+ * The order is ptxas's, on which join/exact_join.h relies: the last kernel of the text comes first,
+ * and names, symbols and records are in that order, those that belong to no kernel before them.
+ * Sections are ordered by kind. */
 #include "toy/emit.h"
 
 #include <string.h>
@@ -16,30 +16,30 @@
 #include "base/components.h"
 #include "cubin/format.h"
 
-/* From sm_90 on the driver has the first bytes of shared memory. */
+/* Bytes at the start of shared memory that the driver reserves from sm_90 on. */
 #define RESERVED_SHARED 0x400u
 
-/* What every target has; of more it depends on the target whether a kernel may use it. */
+/* Shared memory of every target; whether a kernel may use more depends on the target. */
 #define MOST_SHARED_BYTES 0xc000u
 
-/* Of all copies: a few kernels can call as many functions as a text has. */
+/* Limit for all copies: each of several kernels can call all functions of the text. */
 #define MOST_PROGRAM_BYTES (UINT64_C(1) << 28)
 
-/* Of constants of the user. */
+/* Bank of the user's constants. */
 #define USER_BANK 3u
 
 #define NOT_PLACED UINT32_MAX
 
-/* The stack of functions that call each other in a ring, and of those that lead to one. */
+/* The stack of functions in a ring of calls, and of those that reach one. */
 #define ENDLESS UINT64_MAX
 
 struct maker {
     struct unit *unit;
-    const char *obstacle;     /* the first that was met, or NULL */
+    const char *obstacle;     /* the first one found, or NULL */
     uint64_t *stacks;         /* by function: of its deepest chain of calls, or ENDLESS */
-    uint32_t *part_of;        /* by function: its part of the kernel at hand, or NOT_PLACED */
-    uint32_t *shared_places;  /* by object: its place in the kernel at hand, or NOT_PLACED */
-    uint32_t *shared_objects; /* those that have one */
+    uint32_t *part_of;        /* by function: its part of the current kernel, or NOT_PLACED */
+    uint32_t *shared_places;  /* by object: its offset in the current kernel, or NOT_PLACED */
+    uint32_t *shared_objects; /* the objects that have an offset */
     size_t shared_count;
     uint32_t *callers; /* by global: the last kernel that calls it, counted from 1; 0 = none */
     uint64_t size;     /* of all code so far */
@@ -52,7 +52,7 @@ static bool stop(struct maker *maker, const char *obstacle)
     return false;
 }
 
-/* The function of the chunk or the driver that the symbol stands for; NULL for a variable. */
+/* The function, of the chunk or the driver, of the symbol; NULL for a variable. */
 static struct global *function_of(const struct maker *maker, const struct body_symbol *symbol)
 {
     return symbol->is_function ? &maker->unit->scope.globals[symbol->global] : NULL;
@@ -64,7 +64,7 @@ static bool is_shared(const struct object *object)
            (object->kind == DATA_UNDEFINED && object->other == STO_CUDA_SHARED);
 }
 
-/* Variables that only a linker can place, or that code refers to in a way of their own. */
+/* Finds variables that only a linker can place, or that code refers to in a special way. */
 static const char *obstacle_in_objects(const struct unit *unit)
 {
     for (size_t i = 0; i < unit->data.object_count; i++) {
@@ -101,8 +101,8 @@ static const char *obstacle_in_module(const struct unit *unit)
                                                : obstacle_in_objects(unit);
 }
 
-/* The function that number `position` of a function's symbols is, the function itself for a symbol
- * that is none of the chunk's functions; COMPONENTS_END behind the last. */
+/* The function of symbol number `position` of a function's body; the function itself if that symbol
+ * is not one of the chunk's functions; COMPONENTS_END past the last. */
 static uint32_t callee_at(void *argument, uint32_t function, uint32_t position)
 {
     const struct maker *maker = argument;
@@ -125,7 +125,7 @@ static bool calls_itself(const struct function_code *code)
     return false;
 }
 
-/* Whatever the members call has its stack already. */
+/* The stacks of the members' callees are known already. */
 static void add_stack(void *argument, const uint32_t *members, size_t count, const bool *is_open)
 {
     struct maker *maker = argument;
@@ -151,7 +151,7 @@ static void add_extern(struct maker *maker, struct owner *kernel, size_t *capaci
     maker->callers[global] = number;
 }
 
-/* Adds the functions that one part calls: copies behind those there are, or the driver's. */
+/* Adds the functions that one part calls: as further copies, or as externs for the driver's. */
 static bool add_callees(struct maker *maker, struct owner *kernel, size_t *capacity,
                         size_t *extern_capacity, const struct function_code *code)
 {
@@ -177,7 +177,7 @@ static bool add_callees(struct maker *maker, struct owner *kernel, size_t *capac
     return true;
 }
 
-/* The kernel and what it reaches, one behind the other. */
+/* Lists the kernel and the functions that it reaches, consecutively. */
 static bool collect_parts(struct maker *maker, struct owner *kernel)
 {
     struct unit *unit = maker->unit;
@@ -209,7 +209,7 @@ static bool collect_parts(struct maker *maker, struct owner *kernel)
            stop(maker, "a function needs more registers than a kernel that calls it may have");
 }
 
-/* Variables of a fixed size, in the order in which the parts name them. */
+/* Places variables of a fixed size, in the order in which the parts name them. */
 static void place_shared(struct maker *maker, struct owner *kernel,
                          const struct function_code *code)
 {
@@ -235,7 +235,7 @@ static void place_shared(struct maker *maker, struct owner *kernel,
     }
 }
 
-/* What has its size at the launch only begins where the others end. */
+/* Variables whose size is only known at the launch begin where the others end. */
 static bool lay_out_shared(struct maker *maker, struct owner *kernel)
 {
     uint32_t begin = maker->unit->job->sm >= 90 ? RESERVED_SHARED : 0;
@@ -255,13 +255,13 @@ static bool lay_out_shared(struct maker *maker, struct owner *kernel)
                                 stop(maker, "a kernel has much shared memory"));
 }
 
-/* The field of a word: its bits 32 to 63. */
+/* Sets the field of a word: its bits 32 to 63. */
 static void set_field(uint8_t *word, uint32_t field)
 {
     memcpy(word + 4, &field, sizeof field);
 }
 
-/* One place of a part's code that names a symbol: filled in, or left to the driver. */
+/* Resolves one place of a part's code that names a symbol, or leaves it to the driver. */
 static bool resolve(struct maker *maker, struct owner *kernel, const struct owner_part *part,
                     const struct code_relocation *from, uint8_t *code)
 {
@@ -373,8 +373,8 @@ static void add_sections(struct emission *emission)
         emit_owner_sections(emission, OWNER_CONSTANT);
 }
 
-/* Calls that leave the section: those of the driver's functions. The other three parts are empty.
- */
+/* Appends calls that leave the section: those of the driver's functions. The other three parts are
+ * empty. */
 static void put_calls(const struct unit *unit, struct buffer *out)
 {
     for (int part = CALLGRAPH_DIRECT; part >= CALLGRAPH_CANDIDATE; part--) {
@@ -400,7 +400,7 @@ static void put_name(struct unit *unit, uint32_t index)
     buffer_char(&unit->code, '\0');
 }
 
-/* In the order in which ptxas makes sections: a kernel's beside each other. */
+/* Appends names in the order in which ptxas makes sections: a kernel's are adjacent. */
 static void put_names(struct emission *emission)
 {
     const struct emit_sections *sections = &emission->sections;

@@ -1,9 +1,9 @@
-/* results.c: whether kernels have the registers of what they reach, by calls and by addresses; what
- * -v and warnings tell of each function.
+/* results.c: checks that kernels have enough registers for the functions that they reach, by calls
+ * and by addresses; the output of -v and the warnings about each function.
  *
- * Measured on ptxas 13.0, -c: what counts is the kernel's limit, not what it uses. ptxas tells
- * every pair of kernel and function; here each function is told once, with the kernel that has
- * least, so that a call graph is walked once however many kernels there are. */
+ * Measured on ptxas 13.0, -c: the kernel's limit matters, not its use. ptxas reports every pair of
+ * kernel and function; here each function is reported once, with the kernel of the lowest limit, so
+ * that the call graph is walked once for any number of kernels. */
 #include "toy/phases.h"
 
 #include "diag/diag.h"
@@ -11,7 +11,8 @@
 
 struct walk {
     const struct unit *unit;
-    uint32_t *kernels; /* of each function: index + 1 of the tightest kernel that reaches it */
+    uint32_t
+        *kernels; /* by function: 1 + index of the kernel with the lowest limit that reaches it */
     uint32_t *work;
     size_t work_count;
 };
@@ -40,7 +41,7 @@ static void reach_from(struct walk *walk, uint32_t kernel)
     }
 }
 
-/* Kernels with few registers first. */
+/* Kernels with the lowest limits come first. */
 static void reach_all(struct walk *walk)
 {
     const struct unit *unit = walk->unit;

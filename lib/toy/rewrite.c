@@ -1,5 +1,5 @@
-/* rewrite.c: loads and stores that no text has: of parameters (frame.c) and spilled registers
- * (spill.c). */
+/* rewrite.c: inserts loads and stores that are not in the text: of parameters (frame.c) and spilled
+ * registers (spill.c). */
 #include "toy/body_steps.h"
 
 #include "toy/language/opcode.h"

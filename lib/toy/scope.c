@@ -1,8 +1,8 @@
-/* scope.c: declarations and definitions of one name become one entry.
+/* scope.c: merges declarations and definitions of one name into one entry.
  *
- * PTX declares before it uses and may declare again; a variable may be `.extern` first and defined
- * later. ptxas refuses a function that is declared without `.extern` and has no body, even an
- * unused one (measured on 13.0), because the linker would have nobody to bind it to. */
+ * PTX declares names before use and may repeat declarations; a variable may be `.extern` first and
+ * defined later. ptxas refuses a function that is declared without `.extern` and has no body, even
+ * an unused one (measured on 13.0), because the linker would find no definition. */
 #include "toy/scope.h"
 
 #include "diag/diag.h"
@@ -10,7 +10,7 @@
 #include "ptx/types.h"
 #include "toy/language/opcode.h"
 
-/* With a format in which the item's name comes. */
+/* Reports an error; `format` has a place for the item's name. */
 static bool fail(const struct ptx_module *module, const struct ptx_item *item, const char *format)
 {
     diag_at(DIAG_ERROR, &(struct diag_place){.file = module->file, .line = item->line}, format,

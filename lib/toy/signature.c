@@ -1,9 +1,9 @@
 /* signature.c: prototype strings.
  *
  * Measured on ptxas 13.0: `#`, a letter for the return parameter or `v`, and a letter for each
- * parameter. Letters go by size: b 1, h 2, i 4, l 8, x 16 bytes; f and d for .f32 and .f64; an
- * array has its number of elements behind it, 0 for a variable number: "#vib0". A vector counts as
- * one integer of its size. Whether a parameter is a register makes no difference. */
+ * parameter. Letters go by size: b 1, h 2, i 4, l 8, x 16 bytes; f and d for .f32 and .f64; for an
+ * array the number of elements follows, 0 for a variable number: "#vib0". A vector counts as one
+ * integer of its size. Whether a parameter is a register makes no difference. */
 #include "toy/body_steps.h"
 
 #include <inttypes.h>
@@ -77,7 +77,7 @@ static void read_dimension(struct signature *signature, struct parameter *parame
     parameter->is_array = true;
 }
 
-/* One list of parameters, behind its opening parenthesis. */
+/* Reads one list of parameters, after its opening parenthesis. */
 static void read_list(struct signature *signature)
 {
     struct parameter parameter = {.lanes = 1};
@@ -100,7 +100,7 @@ static void read_list(struct signature *signature)
 struct text signature_of(struct arena *arena, struct text head)
 {
     struct signature signature = {.lexer = lexer_at(head, 0)};
-    /* A parameter takes more characters in the text than in the string, but for its number. */
+    /* A parameter takes more characters in the text than in the string, except for its number. */
     signature.out = arena_alloc(arena, head.size + MOST_CHARACTERS, 2);
     signature.out[signature.size++] = '#';
     bool has_name = false;

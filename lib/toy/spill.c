@@ -1,11 +1,10 @@
-/* spill.c: loads and stores around instructions whose registers live in memory.
+/* spill.c: loads and stores around instructions with spilled registers.
  *
  * A spilled register becomes one new, short-lived register per instruction that uses it. Predicates
  * have no loads and stores; they travel through a general register:
  *
- *     ld.local.b32 %t, [slot]            setp ... %q, ...
- *     setp.ne.u32  %q, %t, 0             selp.u32 %t, 1, 0, %q
- *     @%q bra ...                        st.local.b32 [slot], %t  */
+ * ld.local.b32 %t, [slot] setp ... %q, ... setp.ne.u32 %q, %t, 0 selp.u32 %t, 1, 0, %q @%q bra ...
+ * st.local.b32 [slot], %t */
 #include "toy/body_steps.h"
 
 #include "toy/language/opcode.h"
@@ -13,7 +12,7 @@
 #define MOST_INSTRUCTIONS (1u << 28)
 #define AREA_ALIGNMENT    16u
 
-/* The new register of a spilled one, for one instruction. */
+/* The register that replaces a spilled one in one instruction. */
 struct stand_in {
     uint32_t old;
     uint32_t reg;
@@ -25,7 +24,7 @@ struct spilling {
     struct rewrite rewrite;
     struct body *body;
     const bool *is_spilled;
-    uint32_t old_registers; /* registers that is_spilled covers */
+    uint32_t old_registers; /* number of registers that is_spilled covers */
     struct spill_area *area;
     uint64_t *slots; /* old register -> offset in the area */
     size_t register_capacity;
@@ -62,7 +61,7 @@ static void add_area(struct spilling *spilling)
                              .alignment = AREA_ALIGNMENT};
 }
 
-/* Gives every spilled register its slot, the widest first so that none needs padding. */
+/* Assigns slots to spilled registers, the widest first so that none needs padding. */
 static void place_slots(struct spilling *spilling)
 {
     for (uint32_t bytes = 16; bytes >= 4; bytes /= 2) {
@@ -138,8 +137,8 @@ static struct stand_in *find_stand_in(struct spilling *spilling, uint32_t old)
     return stand_in;
 }
 
-/* Copies one instruction with what it needs around it: loads, then the instruction with its
- * stand-ins, then stores; each register once. */
+/* Copies one instruction: loads, then the instruction with its stand-ins, then stores; each
+ * register once. */
 static void rewrite_instruction(struct spilling *spilling, struct instruction instruction,
                                 struct register_accesses *accesses)
 {

@@ -1,6 +1,6 @@
-/* switches.c: the options of ptxas 13.0, as its --help lists them, three of its hidden ones, and
- * five of our own. Not among them is what the linker says itself (-arch, -o) or what is not about
- * assembling (--help). */
+/* switches.c: the options of ptxas 13.0 that its --help lists, three hidden ones, and five of
+ * minilink's own; without options that the linker sets itself (-arch, -o) and those that do not
+ * concern assembling (--help). */
 #include "toy/switches.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define MOST_RESERVED   255
 
 enum value {
-    FLAG,    /* has none; stored as bool */
+    FLAG,    /* has no value; stored as bool */
     BOOLEAN, /* stored as a number */
     NUMBER,
     REGISTERS, /* a number, or archmin or archmax */
@@ -22,14 +22,14 @@ enum value {
     LIST,
 };
 
-#define NOWHERE   UINT16_MAX /* changes no code here */
+#define NOWHERE   UINT16_MAX /* ignored: has no effect on code here */
 #define AT(field) (uint16_t) offsetof(struct switches, field)
 
 static const struct row {
     const char *name;
     const char *short_name; /* or NULL */
     enum value value;
-    uint16_t field; /* where in struct switches it is stored */
+    uint16_t field; /* offset in struct switches */
 } rows[] = {
     {"Ofast-compile", "Ofc", WORD, AT(fast_compile_level)},
     {"allow-expensive-optimizations", NULL, BOOLEAN, AT(expensive)},
@@ -90,12 +90,12 @@ static const struct row {
 
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* A list of options while it is read. */
+/* State of reading a list of options. */
 struct reader {
     struct switches *switches;
     struct arena *arena;
-    const char *const *at;   /* the word at hand */
-    const char *given[ROWS]; /* an option's value so far */
+    const char *const *at;   /* the current word */
+    const char *given[ROWS]; /* by option: its value so far */
 };
 
 static const struct row *find(struct text name)
@@ -128,7 +128,7 @@ static bool read_number(const char *value, int32_t *number)
     return *digits >= '0' && *digits <= '9' && !*end && parsed > INT32_MIN && parsed <= INT32_MAX;
 }
 
-/* As ptxas 13.0, which does not mind a negative number where it only looks at a bound. */
+/* Like ptxas 13.0, which accepts a negative number if it only checks a bound. */
 static bool store_number(struct reader *reader, const struct row *row, const char *value)
 {
     int32_t number = 0;
@@ -194,7 +194,7 @@ static bool store(struct reader *reader, const struct row *row, const char *valu
     return true;
 }
 
-/* Reads the word at hand, and the next one if that is its value. */
+/* Reads the current word, and the next one if that is its value. */
 static bool read_one(struct reader *reader)
 {
     const char *word = *reader->at;

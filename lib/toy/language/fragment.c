@@ -1,8 +1,7 @@
-/* fragment.c: sizes from the shape and the types.
+/* fragment.c: sizes of fragments from the shape and the types.
  *
- * A warp shares a matrix evenly among its 32 threads, in registers of 32 bits; but of
- * .f16 in wmma all threads have the same number, and mma.m8n8k4 of .f16 is four matrices at once.
- */
+ * A warp's 32 threads share a matrix evenly, in 32-bit registers. Exceptions: fragments of .f16 in
+ * wmma have the same size for all shapes, and mma.m8n8k4 of .f16 is four matrices at once. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,12 +10,12 @@
 
 #define WARP 32u
 
-/* Each thread has as many of A and of B, whatever the shape. */
+/* Number of halves of A and of B in each thread, for any shape. */
 #define WMMA_HALVES 16u
 
 enum matrix { MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C };
 
-/* What the modifiers say. */
+/* Facts from the modifiers. */
 struct multiplication {
     unsigned m, n, k;
     const char *types[4]; /* the first four, in order */
@@ -59,7 +58,7 @@ static void read_modifiers(struct multiplication *result, const uint16_t *modifi
     }
 }
 
-/* .f16 wmma.mma names the types of D and C only. */
+/* .f16 wmma.mma only names the types of D and C. */
 static const char *type_of(const struct multiplication *m, enum matrix matrix)
 {
     if (m->type_count == 1)
@@ -92,7 +91,7 @@ static bool size_of(struct fragment *fragment, const struct multiplication *m, e
     return fragment->registers > 0;
 }
 
-/* wmma.load.a and its like have one matrix. */
+/* wmma.load.a and similar instructions have one matrix. */
 static bool transfer(struct fragment *fragment, const struct multiplication *m, const char *what,
                      const char *name, unsigned operand)
 {

@@ -43,7 +43,7 @@ const struct words opcode_words = {opcode_names, ENTRIES(opcode_names)};
 const struct words modifier_words = {modifier_names, ENTRIES(modifier_names)};
 const struct words special_words = {special_names, ENTRIES(special_names)};
 
-/* From the first word to the last: a body looks up each of its spellings once. */
+/* A linear search: a body looks up each of its spellings only once. */
 uint16_t words_find(const struct words *words, struct text name)
 {
     for (uint16_t i = 1; i < words->count; i++)
@@ -93,7 +93,8 @@ const char *special_name(uint16_t index)
     return words_name(&special_words, index);
 }
 
-/* %tid and its like are also read as 16 bits, %gridid as 32 and 64 (measured on ptxas 13.0). */
+/* %tid and similar registers may also be read as 16 bits, %gridid as 32 and 64 (measured on ptxas
+ * 13.0). */
 static bool is_position(const char *name)
 {
     static const char *const names[] = {"%tid.", "%ntid.", "%ctaid.", "%nctaid."};
@@ -104,7 +105,7 @@ static bool is_position(const char *name)
     return false;
 }
 
-/* %tid as a whole: the next row is %tid.x. */
+/* Whether it is a whole vector like %tid: then the next row is %tid.x. */
 static bool is_vector(const char *name)
 {
     size_t size = strlen(name);

@@ -1,9 +1,9 @@
-/* syntax.c: fits an instruction's words to the rows of syntax_table.def.
+/* syntax.c: matches an instruction's words with the rows of syntax_table.def.
  *
- * A row's words are a sequence of items; an item is a choice of words, `a|b`, that may be left out
- * when a `?` follows. `v2+b64` in a choice are words that come together; a word in capitals is a
- * name of syntax_sets.def. The rows of an opcode stand together, so those of one are found by a
- * binary search, and of these the first that fits counts. */
+ * A row's words are a sequence of items; an item is a choice of words, `a|b`, that is optional if a
+ * `?` follows. `v2+b64` in a choice are words that come together; a word in capitals is a name of
+ * syntax_sets.def. The rows of an opcode are adjacent, so a binary search finds them; the first
+ * that matches is used. */
 #include "toy/language/syntax.h"
 
 #include "base/search.h"
@@ -56,16 +56,16 @@ static const struct {
 
 _Static_assert(sizeof rows / sizeof rows[0] < SYNTAX_NO_ROW, "rows are numbered in 16 bits");
 
-/* Words that keep their order among each other. */
+/* Kinds of words that keep their order among each other. */
 enum order { ORDER_NONE, ORDER_TYPE, ORDER_LAYOUT, ORDER_SPACE, ORDERS };
 
-/* The instruction's words, and which of them the items so far have taken. */
+/* The instruction's words, and which of them the items so far have matched. */
 struct fitting {
     const uint16_t *modifiers;
-    const struct text *names; /* theirs */
+    const struct text *names; /* of the words */
     size_t count;
     uint32_t taken;
-    uint16_t last[ORDERS]; /* place of the last one taken, + 1 */
+    uint16_t last[ORDERS]; /* by kind: 1 + place of the last one taken */
 };
 
 const char *syntax_set(struct text name)
@@ -78,7 +78,7 @@ const char *syntax_set(struct text name)
     return NULL;
 }
 
-/* Cuts the text before the first `mark`; *rest begins behind it. */
+/* Cuts the text before the first `mark`; *rest begins after it. */
 static struct text cut(struct text *rest, char mark)
 {
     const char *end = memchr(rest->data, mark, rest->size);
@@ -249,7 +249,7 @@ bool syntax_has_word(uint16_t opcode, const char *modifier)
     return false;
 }
 
-/* How many words the name has, when the modifiers have all of them, in any order; else 0. */
+/* Number of words of the name if the modifiers have all of them, in any order; else 0. */
 static size_t words_of(struct text name, const uint16_t *modifiers, size_t count)
 {
     size_t words = 0;

@@ -1,13 +1,12 @@
-/* syntax_rule.c: reads the operands of a row of syntax_table.def; its head explains the notation.
- */
+/* syntax_rule.c: decodes the operands of a row of syntax_table.def, which explains the notation. */
 #include "toy/language/syntax.h"
 
 #include "base/text.h"
 #include "toy/language/opcode.h"
 
-/* The instruction's words, as far as operands depend on them. */
+/* The instruction's words that operands depend on. */
 struct words_seen {
-    uint16_t types[SYNTAX_MODIFIERS]; /* those that are types, in their order */
+    uint16_t types[SYNTAX_MODIFIERS]; /* the types, in order */
     size_t type_count;
     uint8_t lanes;  /* .v2 .v4 .v8; else 0 */
     uint8_t repeat; /* .x1 .x2 .x4; else 0 */
@@ -41,7 +40,7 @@ static uint16_t size_of(struct text name)
     return (uint16_t)(size * parts);
 }
 
-/* e4m3x2 and its like: two in 16 bits, four in 32; of e2m1, half of that. */
+/* e4m3x2 and similar: two in 16 bits, four in 32; half of that for e2m1. */
 static uint16_t small_size_of(struct text name)
 {
     unsigned size = text_starts(name, TEXT("e2m1")) ? 4 : 8;
@@ -95,7 +94,7 @@ static struct words_seen look(const uint16_t *modifiers, size_t count)
     return seen;
 }
 
-/* What a mark in front of an operand says; 0 for any other character. */
+/* The flag of a mark before an operand; 0 for any other character. */
 static uint16_t flag_of(char mark)
 {
     static const struct {
@@ -148,8 +147,8 @@ static void take_type(struct text item, const struct words_seen *seen, struct op
         rule->bits = (uint16_t)(rule->bits * 2);
 }
 
-/* {}0: a vector as .v4 says, else a scalar; {f32}4: four; {}0 without .vN in a mov: a vector whose
- * elements fill the type. */
+/* {}0: a vector as given by .v4, else a scalar; {f32}4: four; {}0 without .vN in a mov: a vector
+ * whose elements fill the type. */
 static void take_vector(struct text item, const struct words_seen *seen, struct operand_rule *rule)
 {
     const char *end = memchr(item.data, '}', item.size);
@@ -195,7 +194,7 @@ static void take_item(struct text item, const struct words_seen *seen, struct op
                text_equal(item, TEXT("vp"))) {
         rule->kind = RULE_PARTS;
         rule->lanes = text_equal(item, TEXT("vp")) ? SYNTAX_ANY_LANES : 0;
-    } else if (item.data[0] == 'X') { /* X: as many as .x4 says; XX: twice that */
+    } else if (item.data[0] == 'X') { /* X: as many as .x4 gives; XX: twice that */
         rule->kind = RULE_PARTS;
         rule->lanes = (uint8_t)(seen->repeat * item.size);
     } else if (text_equal(item, TEXT("h"))) {

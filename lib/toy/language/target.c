@@ -11,7 +11,7 @@ static const uint8_t minor_versions[] = {0, 6, 4, 3, 4, 2, 6, 9, 9, 1};
 static const struct row {
     uint16_t sm;
     char suffix;
-    bool is_compiled_for; /* the others can only be named by .target */
+    bool is_compiled_for; /* else only .target can name it */
     uint16_t first_ptx;   /* 10 * major + minor */
 } rows[] = {
     {10, 0, false, 10},    {11, 0, false, 10},   {12, 0, false, 12},   {13, 0, false, 12},
@@ -53,8 +53,8 @@ bool target_is_compiled_for(struct arch arch)
     return row && row->is_compiled_for;
 }
 
-/* CUDA 13.0 calls sm_110 what was sm_101 before, and takes the old names with a suffix for the new
- * ones; sm_101 alone it takes by its number (measured). */
+/* CUDA 13.0 calls the former sm_101 sm_110, and accepts the old names with a suffix for the new
+ * ones; sm_101 without a suffix is treated by its number (measured). */
 enum target_fit target_fit(struct arch target, struct arch arch)
 {
     if (target.sm == 101 && target.suffix)
