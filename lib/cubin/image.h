@@ -1,8 +1,7 @@
-/* image.h: an ELF file in memory, complete but for its file offsets.
+/* image.h: an ELF file in memory, complete except for its file offsets.
  *
- * Made by the merger (ET_EXEC, or ET_REL under -r) and by the built-in assembler (ET_REL), written
- * by image_append(). Section and symbol indices are final when they are added here.
- */
+ * The merger (ET_EXEC, or ET_REL under -r) and the built-in assembler make images; image_append()
+ * writes them. Section and symbol indices are final when they are added here. */
 #pragma once
 
 #include <elf.h>

@@ -196,7 +196,7 @@ bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations
 
 #define HEADER_LENGTH  6u  /* offset in the header of the length of the rest of it */
 #define HEADER_LEAST   10u /* bytes up to there */
-#define ADDRESS_OPCODE 3u  /* bytes in front of a sequence's address */
+#define ADDRESS_OPCODE 3u  /* bytes before a sequence's address */
 #define ADDRESS_SIZE   8u
 #define INLINED_WORD   4u
 

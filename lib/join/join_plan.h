@@ -53,7 +53,7 @@ struct united_section {
     size_t block_count, block_capacity;
     uint8_t *data;                       /* NULL if it has no contents */
     uint32_t joined;                     /* section in the result */
-    struct join_relocation *relocations; /* those in place first, each kind by falling offset */
+    struct join_relocation *relocations; /* those in place first, each kind by descending offset */
     size_t relocation_count, relocation_capacity;
     size_t in_place_count;
 };
@@ -77,7 +77,7 @@ struct join_section {
     struct join_section *plain; /* a twin's: its plain section; NULL = not known */
     uint32_t first_object; /* the first symbol defined in it, except section symbols; 0 = none */
     struct united_section *united; /* the united section that it becomes part of, or NULL; */
-    struct join_block *blocks;     /* and its pieces there, by rising offset */
+    struct join_block *blocks;     /* and its blocks there, by ascending offset */
     size_t block_count;
 };
 

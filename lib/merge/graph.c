@@ -195,7 +195,7 @@ bool graph_read(struct merging *m)
     return !m->failed;
 }
 
-/* A prototype is written for live functions whose address nobody takes (measured). */
+/* A prototype is written for live functions whose address is not taken (measured). */
 static bool has_written_prototype(const struct merging *m, uint32_t symbol)
 {
     return m->is_live[symbol] && index_lists_count(&m->graph.taken, symbol) == 0;

@@ -1,10 +1,11 @@
 /* merging.h: the state of a merge, and the queries that all steps use.
  *
- * There are three index spaces besides each cubin's own: symbol index in merging.symbols: one per
- * name that is visible between cubins, one per local section index in merging.sections: one per
- * section that will be written node a symbol, or symbol_count + a prototype: what the call graph is
- * walked over Arrays "by input symbol" and "by input section" hold all cubins' symbols and sections
- * one cubin after the other; symbol_base and section_base say where each begins. MERGE_NONE means
+ * There are three index spaces besides each cubin's own:
+ *   symbol   index in merging.symbols: one per name that is visible between cubins, one per local
+ *   section  index in merging.sections: one per section that will be written
+ *   node     a node of the call graph: a symbol, or symbol_count + a prototype
+ * Arrays "by input symbol" and "by input section" hold the symbols and sections of all cubins, one
+ * cubin after the other; symbol_base and section_base have the start of each. MERGE_NONE means
  * "none".
  *
  * Each step fills in fields of its own, which later steps only read. Sections are made by many
@@ -45,7 +46,7 @@ struct placed_symbol {
     struct text name; /* as written */
     uint64_t value;
     uint32_t section; /* merged section, or MERGE_NONE */
-    uint8_t other;    /* st_other as written, but for an executable's data */
+    uint8_t other;    /* st_other as written, except for an executable's data */
 };
 
 /* What is known about a function by itself; values for all that it can reach are in struct reach.

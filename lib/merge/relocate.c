@@ -51,7 +51,7 @@ struct list {
     struct part *part;
     size_t file;
     const struct cubin_section *input;  /* the list */
-    const struct cubin_section *target; /* what it applies to */
+    const struct cubin_section *target; /* the section that it applies to */
     uint32_t target_index;
     struct merged_place place; /* where the target went */
     bool has_addends;          /* RELA; else addends are in the fields */

@@ -2,7 +2,7 @@
  *
  * The host binds such a variable at run time; no section holds any of it, so its symbol is
  * undefined in every cubin. (One that is a kernel's parameter has a local symbol at the kernel's
- * code.) Code reads the index of its header from a word in constant bank 0, behind the kernel's
+ * code.) Code reads the index of its header from a word in constant bank 0, after the kernel's
  * parameters. The linker makes the words. Since several kernels may reach a function, the words
  * begin at the same offset in all of them: after the largest bank 0 of any kernel, including those
  * without words. A kernel that reaches code with a reference gets the words of all references of

@@ -28,11 +28,11 @@ struct function_code {
     struct body_symbol *symbols; /* the body's symbols */
     size_t symbol_count;
     struct bytes code;
-    struct code_relocation *relocations; /* rising offsets */
+    struct code_relocation *relocations; /* by ascending offset */
     size_t relocation_count;
     uint32_t *exits; /* offsets of the instructions that end it */
     size_t exit_count;
-    struct code_line *lines; /* rising addresses; only with line information */
+    struct code_line *lines; /* by ascending address; only with line information */
     size_t line_count;
     struct text *signatures; /* of its indirect calls, each once */
     size_t signature_count;

@@ -15,7 +15,7 @@
  *    15      guard is negated
  *    16-31   words of the instruction   Group word (VECTOR, LIST, MORE)
  *    32-61   three modifiers of 10 bits     0-3    kind
- *    62-63   modifier words behind it       8-10   enum code_part
+ *    62-63   modifier words after it        8-10   enum code_part
  *    64-127  four operand slots            32-63   number of elements
  *                                          64-127  slots of the first four
  *
@@ -24,8 +24,8 @@
  *    ADDRESS    4-5 class, 6-13 number of a base without offset
  *    IMMEDIATE  4-15 integer, signed
  *    SPECIAL    4-15 number
- *    LONG       the operand stands in words of its own behind, in the order of the slots
- *    MORE       in the fourth slot: it and all further operands are a group behind
+ *    LONG       the operand has words of its own after the head, in the order of the slots
+ *    MORE       in the fourth slot: this and all further operands are a group after those
  *
  * Operand word
  *     0-3    enum code_kind
@@ -35,14 +35,14 @@
  *    11      has a base register: 12-13 its class, 14-21 its number
  *    22-23   zero
  *    24-26   enum code_reference
- *    27-31   ADDRESS: elements behind its base
+ *    27-31   ADDRESS: elements after its base
  *    32-63   REGISTER: selector; SPECIAL: number; else the relocated field, by reference
  *    64-127  IMMEDIATE: value; SYMBOL, ADDRESS: offset or addend; LABEL: bytes from the start of
  *            the instruction to the target
  *
- * Behind the word of a reference by ADDRESS_PAIR stands a word of kind HIGH with the upper half's
- * field. Behind a group word, and behind an ADDRESS with elements, stand packed words of eight
- * slots each for the (further) elements, and then the words of the LONG elements. */
+ * A word of kind HIGH with the upper half's field follows the word of a reference by ADDRESS_PAIR.
+ * After a group word, and after an ADDRESS with elements, come packed words of eight slots each for
+ * the (further) elements, then the words of the LONG elements. */
 #pragma once
 
 #include <stdbool.h>
@@ -128,9 +128,9 @@ struct code_relocations {
     size_t capacity;
 };
 
-/* Appends the body's code to `code` and its relocations to `relocations` (rising offsets); sets
- * each instruction's address. Registers must have been allocated and symbol offsets set. False,
- * with an error at the instruction's line in `file`, for what cannot be encoded. */
+/* Appends the body's code to `code` and its relocations to `relocations` (by ascending offset);
+ * sets each instruction's address. Registers must have been allocated and symbol offsets set.
+ * False, with an error at the instruction's line in `file`, for what cannot be encoded. */
 bool encode_body(struct body *body, const char *file, struct buffer *code,
                  struct code_relocations *relocations);
 

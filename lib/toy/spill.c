@@ -3,8 +3,9 @@
  * A spilled register becomes one new, short-lived register per instruction that uses it. Predicates
  * have no loads and stores; they travel through a general register:
  *
- * ld.local.b32 %t, [slot] setp ... %q, ... setp.ne.u32 %q, %t, 0 selp.u32 %t, 1, 0, %q @%q bra ...
- * st.local.b32 [slot], %t */
+ *     ld.local.b32 %t, [slot]            setp ... %q, ...
+ *     setp.ne.u32  %q, %t, 0             selp.u32 %t, 1, 0, %q
+ *     @%q bra ...                        st.local.b32 [slot], %t  */
 #include "toy/body_steps.h"
 
 #include "toy/language/opcode.h"

@@ -48,7 +48,7 @@ struct owner {
                                  they are reached */
     size_t part_count;
     struct bytes code;
-    struct code_relocation *relocations; /* rising offsets */
+    struct code_relocation *relocations; /* by ascending offset */
     size_t relocation_count;
     uint32_t *externs; /* functions in other sections that it refers to: indices in the scope; in a
                           program the driver's functions, each once */

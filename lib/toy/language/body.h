@@ -49,8 +49,8 @@ struct operand {
     bool is_negated;        /* -x */
     bool is_inverted;       /* !p */
     uint8_t immediate_bits; /* width of a 0f/0d literal: 32 or 64; 0 = integer */
-    /* 0 none, 'v' for .x/.r, 'b' byte selector, 'h' half selector behind a register; '|' on a
-     * VECTOR of two that was written p|q; 'u' for .unified behind an ADDRESS */
+    /* 0 none, 'v' for .x/.r, 'b' byte selector, 'h' half selector after a register; '|' on a VECTOR
+     * of two that was written p|q; 'u' for .unified after an ADDRESS */
     uint8_t component_kind;
     /* 0 none; 1 + index of .x .y .z .w (or .b0 .h1 ...); a selector of several digits (.b3210):
      * number of digits << 12, digits in 3 bits each, the first in the highest */

@@ -293,8 +293,8 @@ struct text syntax_misplaced_word(uint16_t opcode, const uint16_t *modifiers, si
     return (struct text){0};
 }
 
-/* "100f": the targets with a suffix of sm_100's family, from sm_100 on; a family is what has the
- * tens in common. "90a": that target alone. */
+/* "100f": the targets with a suffix in sm_100's family, from sm_100 on; a family has all digits but
+ * the last in common. "90a": that target alone. */
 static bool one_fits(struct text word, struct arch target)
 {
     bool is_before = text_skip(&word, TEXT("<"));
