@@ -32,8 +32,7 @@ struct join_block {
 
 /* A relocation of a united section. */
 struct join_relocation {
-    struct cubin_relocation
-        moved; /* with its offset in the joined section and the chunk's symbol */
+    struct cubin_relocation moved; /* with its joined offset and the chunk's symbol */
     uint32_t cubin;
     bool is_in_place; /* goes into the REL section, not the RELA one */
 };
@@ -69,9 +68,8 @@ struct join_section {
     struct join_section *text;       /* the code that it belongs to, or NULL */
     struct join_section *next_owned; /* the next of the same code */
     struct join_section *target;     /* of a relocation section */
-    struct join_section *first_relocations; /* the first section that relocates it, */
-    struct join_section
-        *next_relocations; /* and of a relocation section, the next with the same target */
+    struct join_section *first_relocations;     /* the first section that relocates it, */
+    struct join_section *next_relocations;      /* of a relocation section: the next one */
     const struct cubin_relocation *relocations; /* including those of Mercury sections */
     size_t relocation_count;
     struct join_section *plain; /* a twin's: its plain section; NULL = not known */
@@ -159,8 +157,7 @@ struct join {
     struct cubin *out;
     struct join_input *inputs;
     size_t count;
-    struct join_section
-        *sections; /* of all chunks; each chunk's sections begin with its null section */
+    struct join_section *sections; /* of all chunks; each chunk's from its null section on */
     size_t section_count;
     const struct chunk_symbol *symbols;
     struct buffer scratch; /* contents of a section under construction; else empty */

@@ -75,8 +75,7 @@ struct merge_section {
     uint64_t size;
     uint64_t alignment;
     bool has_no_bytes;
-    uint32_t
-        kernel; /* function it belongs to, an index in merge_report.kernels; MERGE_NO_FILE = none */
+    uint32_t kernel; /* its function, in merge_report.kernels; MERGE_NO_FILE = none */
 };
 
 /* Place in the image of contents of a cubin's section. */

@@ -198,8 +198,7 @@ struct merged_section {
     uint32_t bank;              /* constants: the bank's number */
     uint32_t file;              /* info sections: the cubin and section that they come from */
     uint32_t input;
-    uint32_t
-        copies; /* moved constants: first of the section's adjacent entries in merging.constants */
+    uint32_t copies;      /* moved constants: first of the adjacent entries in merging.constants */
     uint32_t index;       /* in the image; 0 = not placed yet */
     uint32_t row;         /* of its section symbol; 0 = none */
     uint32_t name_offset; /* in .strtab */
@@ -335,9 +334,8 @@ struct merging {
         size_t capacity;
     } relocations; /* of all lists, in reading order */
 
-    struct merged_lists
-        classes; /* by enum merged_class, including CLASS_COUNT: sections in order of creation */
-    uint32_t *order; /* the merged sections in the order of the image */
+    struct merged_lists classes; /* by class, including CLASS_COUNT: sections in creation order */
+    uint32_t *order;             /* the merged sections in the order of the image */
     size_t order_count;
     struct rows rows;
     struct image_strings strings; /* .strtab */

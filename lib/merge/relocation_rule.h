@@ -28,9 +28,8 @@ struct relocation_rule {
     uint8_t shift; /* the field holds value >> shift */
     uint8_t bank;  /* first bit of the bank's number, RELOCATION_BANK_WIDTH wide; 0 = it has none */
     /* RELOCATION_KEPT, RELOCATION_CLEARED */
-    uint8_t size; /* bytes of a field that is a whole data field; 0 = another kind of field */
-    uint8_t
-        plain; /* the type of the same field if no address is in a unified table; 0 = this type */
+    uint8_t size;  /* bytes of a field that is a whole data field; 0 = another kind of field */
+    uint8_t plain; /* type of the field if no address is in a unified table; 0 = this type */
 };
 
 #define RELOCATION_BANK_WIDTH 5

@@ -9,9 +9,8 @@
 /* The context of a body. `lookup` finds a module-level symbol of the chunk by symbol->name: true if
  * there is one, with `is_function`, `space` and `global` set. */
 struct parse_scope {
-    const char *file; /* for messages */
-    struct text
-        whole; /* the chunk's text; the body is a view of it, so that messages can give places */
+    const char *file;    /* for messages */
+    struct text whole;   /* the chunk's text; the body is a view of it, for places in messages */
     uint32_t first_line; /* of the body's first byte in `whole`, from 1 */
     uint16_t version;    /* of PTX, 10 * major + minor; 0 = all are allowed */
     struct arch target;  /* of the module; sm 0 = all are allowed */

@@ -11,8 +11,7 @@
 
 struct walk {
     const struct unit *unit;
-    uint32_t
-        *kernels; /* by function: 1 + index of the kernel with the lowest limit that reaches it */
+    uint32_t *kernels; /* by function: 1 + the lowest-limit kernel that reaches it */
     uint32_t *work;
     size_t work_count;
 };
