@@ -31,7 +31,8 @@ struct folding {
     struct buffer key;
 };
 
-/* The function of an input section, if this cubin's definition of it counts; or MERGE_NONE. */
+/* The function of an input section, if this cubin's definition of it is the kept one; or
+ * MERGE_NONE. */
 static uint32_t function_of(const struct merging *m, size_t file, uint32_t index)
 {
     const struct cubin_section *section = &m->cubins[file]->sections[index];

@@ -96,7 +96,7 @@ static bool keep(struct list *list, const struct cubin_relocation *relocation, u
     return true;
 }
 
-/* Notes a relocation that is resolved, where such are listed. */
+/* Notes a resolved relocation, if these are listed. */
 static void preserve(struct list *list, const struct cubin_relocation *relocation, uint32_t symbol,
                      uint32_t section, int64_t addend)
 {

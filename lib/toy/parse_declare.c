@@ -206,7 +206,7 @@ static bool parse_registers(struct parser *parser, struct declared_type *type)
     if (!parse_type(parser, type) || !register_model(parser, type, &model) ||
         (type->attribute && !illegal_attribute(parser, type)))
         return false;
-    if (parse_at(parser, ';')) /* of nothing: see parser_variable */
+    if (parse_at(parser, ';')) /* declares nothing: see parser_variable */
         return parse_expect(parser, ';', "behind the declaration");
     while (parse_register(parser, &model)) {
         if (!parse_at(parser, ','))
@@ -326,7 +326,7 @@ static bool parse_variables(struct parser *parser, enum ptx_space space, struct 
                            "Texture variables must be declared at module scope");
     if (type->attribute && space != PTX_SPACE_GLOBAL)
         return illegal_attribute(parser, type);
-    if (parse_at(parser, ';')) /* of nothing: see parser_variable */
+    if (parse_at(parser, ';')) /* declares nothing: see parser_variable */
         return parse_expect(parser, ';', "behind the declaration");
     model.size = (uint64_t)ptx_type_size(type->type) * type->lanes;
     model.type = (uint8_t)type->type;
