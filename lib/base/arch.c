@@ -1,4 +1,5 @@
-/* arch.c: a number of two or three digits, perhaps a suffix, and which of these CUDA 13.0 knows. */
+/* arch.c: parses names (two or three digits, perhaps a suffix), and lists those that CUDA 13.0
+ * knows. */
 #include "base/arch.h"
 
 #include <stdio.h>

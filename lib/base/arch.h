@@ -24,8 +24,8 @@ bool arch_parse(struct text name, const char *prefix, struct arch *arch);
 /* True for a real architecture that CUDA 13.0's tools know as a link target. */
 bool arch_is_known(struct arch arch);
 
-/* Goes on to the next of those, from {0} on, by number and then sm_90, sm_90a; sm_100, sm_100a,
- * sm_100f. False behind the last. */
+/* Advances to the next known architecture, starting from {0}: by number, then by suffix (sm_90,
+ * sm_90a; sm_100, sm_100a, sm_100f). False after the last. */
 bool arch_next(struct arch *arch);
 
 /* Writes "sm_90a" and returns `name`. */

@@ -8,8 +8,8 @@
 #include "base/context.h"
 #include "base/memory.h"
 
-/* AddressSanitizer knows blocks alone. So that it sees every access outside an allocation and after
- * arena_reset, what is free is marked, and a gap is left behind each allocation. */
+/* AddressSanitizer knows only whole blocks. To let it catch every access outside an allocation or
+ * after arena_reset, free memory is poisoned and a gap follows each allocation. */
 #if defined __has_feature
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
@@ -18,7 +18,7 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #define GAP    ALIGNMENT
-#define UNUSED 0xbe /* what is uninitialised reads as this */
+#define UNUSED 0xbe /* the value of uninitialised bytes */
 #else
 #define ASAN_POISON_MEMORY_REGION(address, size)   ((void)(address), (void)(size))
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
@@ -32,7 +32,7 @@
 
 struct arena_block {
     struct arena_block *older;
-    size_t size; /* bytes behind this header, which keeps them 16-aligned */
+    size_t size; /* bytes after this header, which keeps them 16-aligned */
 };
 
 _Static_assert(sizeof(struct arena_block) % ALIGNMENT == 0, "block header keeps alignment");
@@ -48,7 +48,7 @@ static struct arena_block *make_block(size_t size)
     return block;
 }
 
-/* Of the spare blocks, only the first few are tried, so that this costs no more than making one. */
+/* Tries only the first few spare blocks, so that this costs no more than making one. */
 static struct arena_block *take_spare(struct arena *arena, size_t bytes)
 {
     struct arena_block **link = &arena->spare;
@@ -221,8 +221,8 @@ static void free_blocks(struct arena_block *block)
     }
 }
 
-/* Memory that the kernel has just given back and cleared is slow, so blocks are kept: those that
- * were used, and others as long as all of them are at most twice what was ever used at once. */
+/* Fresh memory is slow, since the kernel clears it, so blocks are kept: the used ones, and the
+ * spare ones as long as all together are at most twice the most ever used at once. */
 void arena_reset(struct arena *arena)
 {
     struct arena_block **last = &arena->blocks;
@@ -247,7 +247,7 @@ void arena_reset(struct arena *arena)
     arena->end = NULL;
 }
 
-/* Behind the arena's own blocks, the newest of which has room yet. */
+/* Appends the blocks after the arena's own, whose newest still has room. */
 void arena_take(struct arena *arena, struct arena *other)
 {
     struct arena_block **last = &arena->blocks;

@@ -17,7 +17,7 @@ struct arena {
     char *next;                 /* first free byte of the newest block */
     char *end;
     size_t block_size;         /* of the next block; grows with use */
-    struct arena_block *spare; /* kept by arena_reset for what comes next */
+    struct arena_block *spare; /* kept by arena_reset for reuse */
     size_t used;               /* bytes in `blocks` */
     size_t kept;               /* bytes in `spare` */
     size_t most_used;          /* between two resets */
@@ -29,15 +29,15 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size);
 /* The same, zeroed. */
 void *arena_zalloc(struct arena *arena, size_t count, size_t size);
 
-/* Gets the memory for allocations of `bytes` in all at once, and no more than that: for an arena
- * whose use is known beforehand. Sizes count as multiples of 16. */
+/* Makes room for allocations of `bytes` in total with one block of exactly that size: for an arena
+ * whose use is known beforehand. Each allocation counts as a multiple of 16. */
 void arena_reserve(struct arena *arena, size_t bytes);
 
 /* A copy of the array of `count` elements (of `size` bytes). */
 void *arena_copy(struct arena *arena, const void *array, size_t count, size_t size);
 
-/* A copy of the array of `count` elements (of `size` bytes) with room for twice *capacity, which
- * becomes that, and for 16 at least. The old array stays where it is. */
+/* A copy of the array of `count` elements (of `size` bytes) with room for twice *capacity elements,
+ * at least 16; updates *capacity. The old array stays where it is. */
 void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *capacity,
                  size_t size);
 
@@ -49,7 +49,7 @@ void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *c
          : (void)0,                                                                                \
      (array) + (count)++)[0]
 
-/* `first` and `second` one behind the other, NUL-terminated. */
+/* The concatenation of `first` and `second`, NUL-terminated. */
 struct text arena_join(struct arena *arena, struct text first, struct text second);
 
 /* A NUL-terminated copy of a view. */
@@ -64,11 +64,12 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
-/* Forgets all that was allocated but keeps the memory for what comes, at most twice as much as was
- * ever needed at once: for an arena that is filled again and again. */
+/* Frees all allocations but keeps the blocks for reuse, at most twice the most ever needed at once:
+ * for an arena that is filled repeatedly. */
 void arena_reset(struct arena *arena);
 
-/* Makes what is in `other` the arena's: it stays where it is, and `other` is empty. */
+/* Moves the allocations of `other` into the arena: their addresses stay the same, and `other` is
+ * empty. */
 void arena_take(struct arena *arena, struct arena *other);
 
 /* Frees every block; the arena is empty and usable again. */

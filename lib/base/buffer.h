@@ -20,7 +20,7 @@ struct buffer {
 /* Makes room for `size` more bytes, so that they can be written at data + size. */
 void buffer_reserve(struct buffer *buffer, size_t size);
 
-/* Most of what is appended is a few bytes, for which there is room. */
+/* Inline: most appends are a few bytes for which there is room. */
 static inline void buffer_append(struct buffer *buffer, const void *data, size_t size)
 {
     if (size == 0)
@@ -65,8 +65,8 @@ void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments
 struct text buffer_view(const struct buffer *buffer);
 struct bytes buffer_bytes(const struct buffer *buffer);
 
-/* Hands the contents, with one NUL behind them, to the caller, who frees them with free(); the
- * buffer is empty afterwards. */
+/* Hands the contents, followed by a NUL, to the caller, who frees them with free(); the buffer is
+ * empty afterwards. */
 char *buffer_take(struct buffer *buffer, size_t *size);
 
 void buffer_free(struct buffer *buffer);

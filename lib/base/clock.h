@@ -1,4 +1,4 @@
-/* clock.h: time that only goes on. */
+/* clock.h: the system's clocks, in nanoseconds. */
 #pragma once
 
 #include <stdint.h>
@@ -12,19 +12,19 @@ static inline uint64_t clock_read(clockid_t clock)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Nanoseconds since some moment, the same for all threads; not changed by whoever sets the date. */
+/* Monotonic time, the same for all threads; setting the date does not change it. */
 static inline uint64_t clock_now(void)
 {
     return clock_read(CLOCK_MONOTONIC);
 }
 
-/* Nanoseconds that a CPU has worked for the calling thread. */
+/* CPU time of the calling thread. */
 static inline uint64_t clock_thread(void)
 {
     return clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Nanoseconds since 1970, by the clock that people set. */
+/* Wall-clock time since 1970. */
 static inline uint64_t clock_wall(void)
 {
     return clock_read(CLOCK_REALTIME);

@@ -21,7 +21,7 @@ static void enter(struct search *search, uint32_t node)
     search->is_open[node] = true;
 }
 
-/* The component of which `node` is the first, on top of the open nodes. */
+/* Reports the component whose first node is `node`, on top of the open nodes. */
 static void finish(struct search *search, uint32_t node)
 {
     size_t first = search->open_count;

@@ -8,9 +8,9 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
-static bool has_key; /* a process has a thousand, which others may have taken */
+static bool has_key; /* a process has a thousand keys; others may have taken all */
 static atomic_size_t live;
-/* The first thread's context needs no memory, so that it can always be told that there is none. */
+/* Static, so that the first thread can report a lack of memory. */
 static struct context first;
 static atomic_flag first_is_taken = ATOMIC_FLAG_INIT;
 
@@ -83,7 +83,7 @@ void context_leave(const struct context *saved)
 
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument)
 {
-    struct context *context = context_get(); /* not changed behind setjmp, as the next two */
+    struct context *context = context_get(); /* like the next two, not changed after setjmp */
     jmp_buf *outer = context->recovery;
     struct context_cleanup *outer_cleanups = context->cleanups;
     jmp_buf here;
@@ -122,7 +122,7 @@ _Noreturn void context_raise(enum link_code code)
     if (!context->recovery)
         die(code == LINK_NO_MEMORY ? "minilink fatal   : out of memory\n"
                                    : "minilink fatal   : unrecoverable error\n");
-    /* What they clean up lives in frames that are still there. */
+    /* The stack frames that hold what they clean up still exist. */
     while (context->cleanups)
         context_clean(context->cleanups);
     longjmp(*context->recovery, (int)code);

@@ -1,22 +1,21 @@
-/* context.h: what belongs to one thread: its recovery point, and room for the state of its
- * messages.
+/* context.h: per-thread state: the recovery point, and room for the state of diagnostics.
  *
  * Properties. Every thread that reports or allocates has one context, made on first use and found
- * through a thread-specific key. It has what minilink uses of the 280 bytes that ptxas's own
- * context was described to have (minilink-internals(7), Assembler threading); the condition, the
- * mutex and the semaphores there serve its pool, which here is woken otherwise (pool.h).
+ * through a thread-specific key. It has those parts of ptxas's 280-byte context
+ * (minilink-internals(7), Assembler threading) that minilink uses; the condition, the mutex and the
+ * semaphores there serve ptxas's pool, and minilink wakes its pool differently (pool.h).
  *
  * Operation. context_run() installs a recovery point and calls a function; context_raise() unwinds
  * to the innermost one.
  *
- * Safety. A context is only touched by its own thread, with which it ends. */
+ * Safety. A context is only touched by its own thread, and freed when that ends. */
 #pragma once
 
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes that a context has for the state of messages (diag/diag.h). */
+/* Bytes that a context has for the state of diagnostics (diag/diag.h). */
 #define CONTEXT_STATE_SIZE 128
 
 /* Result codes. 0 to 13 are the elfLink codes (minilink-internals(7), Result codes); those without
@@ -36,7 +35,7 @@ enum link_code {
     LINK_USAGE = 67,       /* the options are wrong, which has been reported */
 };
 
-/* Something to be done when a block ends or the thread unwinds; see CONTEXT_DEFER. */
+/* A function to call when a block ends or the thread unwinds; see CONTEXT_DEFER. */
 struct context_cleanup {
     void (*function)(void *argument);
     void *argument;
@@ -50,35 +49,35 @@ struct context {
 };
 
 /* The calling thread's context, made on first use, or NULL when there is no memory for it, or when
- * the process had no thread-specific key left. The first thread gets one without memory. Other
- * threads call this before anything that may report or allocate. */
+ * the process had no thread-specific key left. The first thread's context needs no allocation.
+ * Other threads call this before anything that may report or allocate. */
 struct context *context_open(void);
 
 /* The same for a thread that can have one. Ends the program when that is impossible. */
 struct context *context_get(void);
 
-/* For a library's calls, whose thread may be in another call of the library already: puts the
- * calling thread's state, as it is, into *saved, and begins a new one. False when there is no
- * memory for a context. */
+/* For calls of a library, which may nest in one thread: saves the calling thread's state in *saved
+ * and starts with an empty one. False when there is no memory for a context. */
 bool context_enter(struct context *saved);
 
-/* Puts back what context_enter() took. */
+/* Restores what context_enter() saved. */
 void context_leave(const struct context *saved);
 
 /* Calls function(argument) under a new recovery point. Returns what it returns, or the code with
  * which context_raise was called inside. Nests. */
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument);
 
-/* Has function(argument) called when the enclosing block ends, or when something is raised before
- * that: for what nobody else would free or close. What was deferred last is called first. */
+/* Calls function(argument) when the enclosing block ends, or when something is raised before that:
+ * for memory and descriptors that nobody else would free or close. The last one deferred is called
+ * first. */
 #define CONTEXT_DEFER(function, argument)                                                          \
     struct context_cleanup CONTEXT_CLEANUP(__LINE__) __attribute__((cleanup(context_clean)));      \
     context_defer(&CONTEXT_CLEANUP(__LINE__), (function), (argument))
 #define CONTEXT_CLEANUP(line)      CONTEXT_CLEANUP_NAME(line)
 #define CONTEXT_CLEANUP_NAME(line) context_cleanup_##line
 
-/* The two halves of that: *cleanup, the caller's, is noted; and taken off again and called, when it
- * is the one that was deferred last. */
+/* The two halves of CONTEXT_DEFER: the first pushes the caller's *cleanup; the second pops and
+ * calls it, and it must be the one that was pushed last. */
 void context_defer(struct context_cleanup *cleanup, void (*function)(void *argument),
                    void *argument);
 void context_clean(struct context_cleanup *cleanup);

@@ -1,4 +1,4 @@
-/* edit_distance.c: optimal string alignment, of which each row needs the two before it. */
+/* edit_distance.c: optimal string alignment; each row needs the two before it. */
 #include "base/edit_distance.h"
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* `count` * `size` bytes, uninitialised. Freed with free(). Never NULL, also for 0 bytes. */
+/* `count` * `size` bytes, uninitialised. Freed with free(). Never NULL, even for 0 bytes. */
 void *memory_alloc(size_t count, size_t size);
 
 /* The same, zeroed. */

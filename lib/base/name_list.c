@@ -1,4 +1,4 @@
-/* name_list.c: in the manner of members of archives. */
+/* name_list.c: formats names like members of archives. */
 #include "base/name_list.h"
 
 #include <string.h>

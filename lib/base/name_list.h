@@ -1,13 +1,11 @@
-/* name_list.h: names that messages give to what was made of several files:
- * "lto.ptx(a.o(2)+b.o(2))".
- */
+/* name_list.h: names in messages for data made from several files: "lto.ptx(a.o(2)+b.o(2))". */
 #pragma once
 
 #include <stddef.h>
 
 #include "base/arena.h"
 
-/* So many are named. */
+/* The most names that are listed. */
 #define NAME_LIST_MOST 3
 
 /* Start with {0}. */

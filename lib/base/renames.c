@@ -1,4 +1,4 @@
-/* renames.c: names by a table. */
+/* renames.c: a hash table from names to meanings. */
 #include "base/renames.h"
 
 #include <stdlib.h>

@@ -4,18 +4,18 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* qsort of an array that may be empty, and NULL then, which qsort must not be given. */
+/* qsort for an array that may be empty and then NULL, which qsort does not accept. */
 #define SORT(array, count, compare)                                                                \
     ((count) ? qsort((array), (count), sizeof *(array), (compare)) : (void)0)
 
-/* Less than, equal to or greater than 0, as `a` is beside `b`: one key of a comparison for SORT.
- * Several are joined by ?:, the first that differs counts. */
+/* Less than, equal to or greater than 0, as `a` compares with `b`: one key of a comparison for
+ * SORT. Join several with ?:; the first that differs counts. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* The partition point of 0 .. `count`: the first index for which the expression `is_before`, which
  * names it `index`, is false; `count` when it is true for all. The indexes for which it is true
- * come first: the array is sorted. An expression of GNU C, so that the comparison is inlined where
- * arrays of millions are searched. */
+ * come first: the array is sorted. A GNU C statement expression, so that the comparison is inlined:
+ * some arrays have millions of elements. */
 #define SEARCH_FIRST_NOT(count, index, is_before)                                                  \
     ({                                                                                             \
         size_t search_low_ = 0, search_high_ = (count);                                            \

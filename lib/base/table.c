@@ -1,7 +1,7 @@
 /* table.c: open addressing with linear probing, at most three quarters full; XXH3 for the hash,
- * with a secret of this process, so that nobody can choose names that meet in one slot. Slots are
- * small, since they are what is met at random: keys and values stand in an array of their own, in
- * the order in which they came, and stay there when the slots become more. */
+ * with a per-process secret, so that nobody can choose names that collide. Slots are small, since
+ * they are accessed at random: keys and values are in an array of their own, in the order of
+ * insertion, and stay there when the slots grow. */
 #include "base/table.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 struct table_slot {
     uint32_t hash;  /* low bits of the hash, compared before the key */
-    uint32_t entry; /* its number plus 1; 0 = empty */
+    uint32_t entry; /* its index plus 1; 0 = empty */
 };
 
 struct table_entry {
@@ -28,7 +28,7 @@ struct table_entry {
 static uint8_t secret[SECRET_SIZE]; /* set before the first table has slots */
 static pthread_once_t secret_made = PTHREAD_ONCE_INIT;
 
-/* Without the kernel's random numbers the clock and where the stack is must do. */
+/* Uses the clock and the stack's address if the kernel has no random numbers. */
 static void make_secret(void)
 {
     struct timespec now = {0};
@@ -92,7 +92,7 @@ void table_reserve(struct table *table, size_t count)
     size_t capacity = table->capacity ? table->capacity : 64;
 
     if (count > (SIZE_MAX >> 8) - table->count)
-        return; /* growing will tell */
+        return; /* growing will raise */
     while (capacity / 4 * 3 <= table->count + count)
         capacity *= 2;
     if (capacity > table->capacity)

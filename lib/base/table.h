@@ -20,7 +20,7 @@ struct table_entry;
 
 struct table {
     struct table_slot *slots;
-    struct table_entry *entries; /* one behind the other */
+    struct table_entry *entries; /* in the order of insertion */
     size_t count;
     size_t capacity; /* slots, a power of two, or 0 */
 };
@@ -35,7 +35,7 @@ uint32_t table_add(struct table *table, struct text key, uint32_t value);
 /* Stores `value` under `key`, replacing what is there. Raises LINK_NO_MEMORY. */
 void table_set(struct table *table, struct text key, uint32_t value);
 
-/* Makes room for `count` more keys, so that the table need not grow on the way. */
+/* Makes room for `count` more keys, so that the table need not grow while they are added. */
 void table_reserve(struct table *table, size_t count);
 
 /* How many slots table_find looks at for `key`, for tests: 0 in an empty table. */

@@ -39,8 +39,7 @@ static inline bool text_equal(struct text a, struct text b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* Less than, equal to or greater than 0, by bytes; of two where one begins the other, the shorter
- * comes first. */
+/* Less than, equal to or greater than 0, by bytes; a prefix comes before the longer text. */
 static inline int text_compare(struct text a, struct text b)
 {
     size_t size = a.size < b.size ? a.size : b.size;
@@ -81,19 +80,19 @@ static inline bool string_has_suffix(const char *string, const char *suffix)
     return size > suffix_size && strcmp(string + size - suffix_size, suffix) == 0;
 }
 
-/* isdigit() in no locale. */
+/* isdigit(), independent of the locale. */
 static inline bool text_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* isspace() in no locale. */
+/* isspace(), independent of the locale. */
 static inline bool text_is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* `t` without its first `count` bytes, of which it has that many. */
+/* `t` without its first `count` bytes; it must have that many. */
 static inline struct text text_drop(struct text t, size_t count)
 {
     return (struct text){t.data + count, t.size - count};
@@ -106,7 +105,7 @@ static inline struct text text_drop_blanks(struct text t)
     return t;
 }
 
-/* Takes `prefix` off *t; false, and *t as it was, when that begins otherwise. */
+/* Takes `prefix` off *t. False, with *t unchanged, when it does not begin with that. */
 static inline bool text_skip(struct text *t, struct text prefix)
 {
     if (!text_starts(*t, prefix))
@@ -115,8 +114,7 @@ static inline bool text_skip(struct text *t, struct text prefix)
     return true;
 }
 
-/* Takes the first part that is not empty off *list, whose parts have commas between them. False
- * when there is none. */
+/* Takes the first non-empty part off the comma-separated *list. False when there is none. */
 static inline bool text_take_part(struct text *list, struct text *part)
 {
     while (list->size) {
@@ -153,7 +151,7 @@ static inline bool text_scan_number(struct text *text, uint64_t *number)
         if (__builtin_mul_overflow(*number, 10, number) ||
             __builtin_add_overflow(*number, (unsigned)(text->data[at] - '0'), number))
             *number = UINT64_MAX;
-    if (at > 0) /* an empty text may have no data to go on from */
+    if (at > 0) /* the data of an empty text may be NULL */
         *text = text_drop(*text, at);
     return at > 0;
 }

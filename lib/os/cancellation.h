@@ -1,7 +1,7 @@
 /* cancellation.h: a cancellation flag: any thread may set it, workers poll it.
  *
- * Code that has handed work on to workers with flags of their own watches it instead, and is called
- * in the thread that sets it. */
+ * Code that has passed work to workers with flags of their own watches it instead: its function is
+ * called in the thread that sets the flag. */
 #pragma once
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 struct cancellation {
     pthread_mutex_t lock;
-    int is_set; /* read without the lock, too: atomically */
+    int is_set; /* also read without the lock, atomically */
     void (*reach)(void *argument);
     void *argument;
 };
@@ -20,7 +20,7 @@ bool cancellation_make(struct cancellation *stop);
 /* Destroys it; nobody may use it any more. */
 void cancellation_end(struct cancellation *stop);
 
-/* Sets it, and calls the watcher. By any thread, more than once. */
+/* Sets it, and calls the watcher. Any thread may do so, more than once. */
 void cancellation_set(struct cancellation *stop);
 
 /* NULL is never set. */
@@ -30,5 +30,5 @@ bool cancellation_is_set(const struct cancellation *stop);
  * There is one watcher at a time. NULL is never set. */
 void cancellation_watch(struct cancellation *stop, void (*reach)(void *argument), void *argument);
 
-/* There is no call after this returns. */
+/* The watcher is not called after this returns. */
 void cancellation_unwatch(struct cancellation *stop);

@@ -20,7 +20,7 @@ bool capture_pipe(int fds[2])
     return false;
 }
 
-/* Memory that runs out here only cuts the output. */
+/* If memory runs out here, the output is only truncated. */
 static void keep(struct capture *capture, const char *data, size_t size)
 {
     size_t room = capture->limit - capture->size;

@@ -1,10 +1,10 @@
-/* capture.h: what a child prints, kept up to a limit. */
+/* capture.h: the output of a child, kept up to a limit. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Start with the limit alone. */
+/* Start with {.limit = ...}. */
 struct capture {
     char *data; /* malloc'ed, `size` bytes and a NUL; NULL = nothing yet */
     size_t size;
@@ -13,9 +13,9 @@ struct capture {
     bool cut; /* there was more than the limit, or than memory for it */
 };
 
-/* A pipe whose ends are closed on exec and are no standard descriptors; what reads does not block.
+/* A pipe whose ends are close-on-exec and no standard descriptors; the reading end does not block.
  * False with errno. */
 bool capture_pipe(int fds[2]);
 
-/* Reads what is in the pipe now. False when it has ended. */
+/* Reads what is in the pipe now. False at its end. */
 bool capture_read(struct capture *capture, int fd);

@@ -1,8 +1,8 @@
 /* cgroup.c: from the process's own group up to the mount point, one small file at a time.
  *
- * /proc/self/cgroup says which group it is, as the group's namespace sees it. In a container whose
- * namespace is the host's, the path is not below the mount point, where the container's own group
- * is then; since folders that are missing are passed over, the walk ends there all the same. */
+ * /proc/self/cgroup names the group as its namespace sees it. In a container with the host's
+ * namespace, that path does not exist below the mount point, which is then the container's own
+ * group; since missing folders are skipped, the walk ends there all the same. */
 #include "os/cgroup.h"
 
 #include <ctype.h>
@@ -18,13 +18,13 @@
 
 #include "base/text.h"
 
-/* More is in no limit's file, and in /proc/self/cgroup only where groups have very long names. */
+/* No limit's file is longer; /proc/self/cgroup is only if groups have very long names. */
 #define FILE_MOST 8192
 
-/* What version 1 says for none is more than any machine has, in whole pages. */
+/* Version 1 reports no limit as a number of whole pages that is more than any machine has. */
 #define MEMORY_MOST (UINT64_C(1) << 62)
 
-/* Linux itself has 8192 at most. */
+/* Linux supports 8192 at most. */
 #define MOST_PROCESSORS ((size_t)1 << 16)
 
 /* A mount point, and the limit that a folder below it sets (0 = none). */
@@ -34,7 +34,7 @@ struct hierarchy {
     uint64_t (*limit)(const char *folder);
 };
 
-/* Reads a file as a string; "" where it cannot be read. What is longer is cut. */
+/* Reads a file as a string; "" if it cannot be read. A longer file is truncated. */
 static void read_text(const char *folder, const char *name, char text[FILE_MOST])
 {
     char path[PATH_MAX];
@@ -53,8 +53,8 @@ static void read_text(const char *folder, const char *name, char text[FILE_MOST]
         close(fd);
 }
 
-/* The number at *text, and the blanks and lines' ends behind it; 0 for everything else, "max" and
- * "-1" among it. */
+/* Takes the number at *text and the blanks and newlines after it; 0 for anything else, such as
+ * "max" and "-1". */
 static uint64_t take_number(const char **text)
 {
     char *end = (char *)*text;
@@ -112,7 +112,7 @@ static uint64_t memory_v1(const char *folder)
     return limit < MEMORY_MOST ? limit : 0;
 }
 
-/* Whether `name` is one of the words of a comma list; "" is an empty list. */
+/* Whether `name` is one of the words of a comma-separated list; "" is an empty list. */
 static bool is_listed(struct text list, const char *name)
 {
     struct text word;
@@ -125,8 +125,8 @@ static bool is_listed(struct text list, const char *name)
     return false;
 }
 
-/* Copies the path of the process's group from lines "ID:CONTROLLERS:PATH"; "" where there is none,
- * or where it leads out of what the process may see. */
+/* Copies the path of the process's group from lines "ID:CONTROLLERS:PATH"; "" if there is none, or
+ * if it leads out of what the process may see. */
 static void find_group(const char *groups, const char *controller, char path[FILE_MOST])
 {
     path[0] = '\0';
@@ -189,7 +189,7 @@ uint64_t cgroup_cpu_limit(const char *root)
     return find_limit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies);
 }
 
-/* The kernel refuses masks that are smaller than its own (sched_getaffinity(2)). 0 where it refuses
+/* The kernel refuses masks that are smaller than its own (sched_getaffinity(2)). 0 if it refuses
  * all. */
 static size_t count_affinity(void)
 {

@@ -1,9 +1,9 @@
-/* cgroup.h: which processors and how much memory this process may use: what its control groups
- * leave it, as containers, systemd (CPUQuota=, MemoryMax=) and batch systems set them.
+/* cgroup.h: how many processors and how much memory this process may use: the limits of its control
+ * groups, as containers, systemd (CPUQuota=, MemoryMax=) and batch systems set them.
  *
- * Both versions of Linux's interface, where everybody mounts them (cgroups(7)); the limits of the
- * process's own group and of all above it hold, and the smallest counts. A file that is missing or
- * makes no sense is no limit. `root` is put in front of each file's name: "" but in tests. */
+ * Both versions of Linux's interface, at their usual mount points (cgroups(7)). The limits of the
+ * process's own group and of all its parents apply; the smallest counts. A missing or malformed
+ * file is no limit. `root` is prepended to each file's name; "" except in tests. */
 #pragma once
 
 #include <stddef.h>
@@ -16,5 +16,5 @@ uint64_t cgroup_cpu_limit(const char *root);
  * taskset, cpusets and batch systems set), but no more than cgroup_cpu_limit(). At least 1. */
 size_t cgroup_processors(const char *root);
 
-/* Bytes that the groups may have; 0 = no limit. */
+/* Bytes of memory that the groups may use; 0 = no limit. */
 uint64_t cgroup_memory_limit(const char *root);

@@ -1,7 +1,6 @@
-/* cleanup.c: handlers of signals and exits; another thread hands what happens over to the link
- * thread.
+/* cleanup.c: signal and exit handlers; other threads hand the event over to the link thread.
  *
- * Everything that runs behind a handler here is async-signal-safe. */
+ * Everything that a handler here calls is async-signal-safe. */
 #include "os/cleanup.h"
 
 #include <errno.h>
@@ -21,7 +20,7 @@
 
 #include "os/exec.h"
 
-/* The program's own statuses, as link/link.h has them. */
+/* The program's exit statuses, as in link/link.h. */
 #define STATUS_ERROR       1
 #define STATUS_ENVIRONMENT 3
 
@@ -29,10 +28,10 @@
  * memory for them. */
 #define EXIT_HANDLERS 16
 
-/* How long a thread waits for the link thread to end the program, which takes it milliseconds. */
+/* How long a thread waits for the link thread to end the program, which takes milliseconds. */
 #define HAND_OVER_SECONDS 30
 
-/* Room for a frame with all vector registers, and the few calls of a handler. */
+/* Room for a signal frame with all vector registers, and a handler's few calls. */
 #define STACK_SIZE (64u << 10)
 
 /* How the program ends: by the signal, or with a message and a status. */
@@ -47,7 +46,7 @@ static void (*clean_up)(void);
 static pid_t link_process; /* its first thread is the link thread */
 static atomic_bool is_prepared;
 
-/* What another thread has handed over. */
+/* The event that another thread has handed over. */
 static struct end handed;
 static atomic_flag is_handed = ATOMIC_FLAG_INIT;
 
@@ -62,7 +61,7 @@ static int hand_over_signal(void)
     return SIGRTMAX;
 }
 
-/* The process ends, whoever else has an _exit of his own. */
+/* Ends the process by system call, since _exit may be replaced. */
 static _Noreturn void leave(int status)
 {
     for (;;)
@@ -87,7 +86,7 @@ static void print(const struct end *end)
         errno = 0; /* nobody is left to be told */
 }
 
-/* A handler that returns has the signal delivered, which it blocks. */
+/* The raised signal is blocked in the handler, and delivered when that returns. */
 static void finish(const struct end *end)
 {
     while (atomic_flag_test_and_set(&is_finishing))
@@ -107,7 +106,7 @@ static void end_program(const struct end *end)
     if (gettid() != link_process) {
         const struct timespec pause = {.tv_sec = HAND_OVER_SECONDS};
 
-        /* The first one counts; another thread's only waits. */
+        /* The first event counts; other threads only wait. */
         if (!atomic_flag_test_and_set(&is_handed)) {
             handed = *end;
             tgkill(link_process, link_process, hand_over_signal());
@@ -117,7 +116,7 @@ static void end_program(const struct end *end)
     finish(end);
 }
 
-/* What the kernel says of an address, not what another process sends. */
+/* Whether the kernel reports a fault; not a signal that another process sends. */
 static bool is_fault(const siginfo_t *info)
 {
     return info->si_code > 0;
@@ -151,7 +150,7 @@ const struct mapping *cleanup_find_mapping(const void *address)
     return mapping;
 }
 
-/* One whose file has changed since, or NULL. */
+/* A mapping whose file has changed since, or NULL. */
 static const struct mapping *find_changed_mapping(void)
 {
     const struct mapping *mapping = atomic_load(&mappings);
@@ -161,7 +160,7 @@ static const struct mapping *find_changed_mapping(void)
     return mapping;
 }
 
-/* What was checked in an input that has changed since is no longer so. */
+/* Blames an input that has changed since it was checked. */
 static void blame_change(struct end *end)
 {
     const struct mapping *mapping = find_changed_mapping();
@@ -173,7 +172,7 @@ static void blame_change(struct end *end)
                             .after = "' changed while the link ran"};
 }
 
-/* A page that is not there any more is the input's fault. */
+/* Blames the input whose page is missing. */
 static void blame_input(struct end *end, const void *address)
 {
     const struct mapping *mapping = cleanup_find_mapping(address);
@@ -203,7 +202,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     end_program(&end);
 }
 
-/* From another thread of this process, or the signal itself from anywhere. */
+/* Handles a hand-over from another thread of this process, or the same signal from anywhere else.
+ */
 static void on_hand_over(int number, siginfo_t *info, void *context)
 {
     const struct end end = {.number = number};
@@ -213,8 +213,8 @@ static void on_hand_over(int number, siginfo_t *info, void *context)
     finish(is_ours ? &handed : &end);
 }
 
-/* The terminal stops the program's own group only: children are in groups of their own. When it is
- * continued it returns from the second call of kill(), and its children go on, too. */
+/* The terminal stops the program's own group only: children are in groups of their own. It stops
+ * when the signal is unblocked; when it is continued, so are its children. */
 static void on_stop(int number)
 {
     struct sigaction stop = {.sa_handler = SIG_DFL}, handler;
@@ -234,14 +234,14 @@ static void on_stop(int number)
 
 static void on_exit_call(void);
 
-/* Without memory for one more handler there are those that were made before. */
+/* Without memory for one more handler, those registered before remain. */
 static void watch_exit(void)
 {
     if (atexit(on_exit_call) || at_quick_exit(on_exit_call))
         errno = 0;
 }
 
-/* `what` an assembler has done. */
+/* The end of a program in which an assembler has done `what`. */
 static struct end assembler_end(const char *what)
 {
     return (struct end){.status = STATUS_ERROR,
@@ -250,9 +250,9 @@ static struct end assembler_end(const char *what)
                         .after = ", which none may: the link is given up"};
 }
 
-/* exit() and quick_exit() lead here; a call takes its handler off the list before it runs it, so
- * that threads which exit together need one each. A child that was forked has another process
- * number. */
+/* exit() and quick_exit() call this; they take the handler off the list before they run it, so that
+ * threads that exit at the same time need one each. A forked child is told by its process number.
+ */
 static void on_exit_call(void)
 {
     const struct end end = assembler_end("called exit()");
@@ -290,7 +290,7 @@ void cleanup_guard(void (*function)(void *argument), void *argument)
     pthread_cleanup_pop(0);
 }
 
-/* Sanitizers have stacks of their own for this. */
+/* Sanitizers install signal stacks of their own. */
 static bool has_stack(void)
 {
     stack_t stack;
@@ -324,15 +324,15 @@ void cleanup_stack_close(void *stack)
     free(stack);
 }
 
-/* With those of real time, all signals that would end the program but SIGKILL, SIGPIPE, SIGXFSZ and
- * the two that the C library keeps for itself (32 and 33). */
+/* With the real-time signals, all signals that would end the program except SIGKILL, SIGPIPE,
+ * SIGXFSZ and the two that the C library keeps for itself (32 and 33). */
 static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
 static const int others[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGXCPU, SIGUSR1,  SIGUSR2,
                              SIGALRM, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGSTKFLT};
 
 static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
 
-/* A crash is delivered whatever the parent has blocked, but then to no handler. */
+/* A crash signal that the parent has blocked would be delivered, but to no handler. */
 static void unblock_crashes(void)
 {
     sigset_t set;
@@ -344,7 +344,7 @@ static void unblock_crashes(void)
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* nohup and background jobs have some ignored, and sanitizers catch crashes: they are left so. */
+/* Leaves signals alone that are ignored (nohup, background jobs) or caught (sanitizers). */
 static void set_handler(int number, const struct sigaction *action)
 {
     struct sigaction old;
@@ -382,7 +382,7 @@ void cleanup_prepare(const char *program, void (*function)(void))
         set_handler(number, &end);
     set_handlers(stops, sizeof stops / sizeof *stops, &stop);
     unblock_crashes();
-    /* Past its limit a write then fails, and says so. */
+    /* A write beyond the file size limit then fails with an error. */
     signal(SIGXFSZ, SIG_IGN);
     for (int i = 0; i < EXIT_HANDLERS; i++)
         watch_exit();

@@ -1,44 +1,42 @@
-/* cleanup.h: what happens when the program ends before its time: by a signal, by a crash (of a
- * plug-in's code perhaps), by a plug-in that ends it or its own thread, by an input that becomes
- * shorter while it is mapped.
+/* cleanup.h: cleaning up when the program ends early: by a signal, a crash (perhaps of a plug-in),
+ * a plug-in that ends the program or its thread, or an input that is truncated while it is mapped.
  *
- * The clean-up always runs in the link thread, which alone may look at the jobserver's tokens: that
- * is the thread that called cleanup_prepare(). Whatever happens in another one is handed over. */
+ * The clean-up always runs in the link thread, the one that called cleanup_prepare(), since only
+ * that may access the jobserver's tokens. Other threads hand events over to it. */
 #pragma once
 
 #include <stddef.h>
 
 #include "os/file.h"
 
-/* Has `clean_up` (or NULL) called, which must be async-signal-safe, once and before the program
- * ends otherwise than by a return from main() behind cleanup_expected(). Signals that were ignored
- * or caught before, as by nohup and by sanitizers, are left alone. `program` stands in front of
- * messages. */
+/* Calls `clean_up` (or NULL), which must be async-signal-safe, once before the program ends, unless
+ * it ends by a return from main() after cleanup_expected(). Signals that were ignored or caught
+ * before, as by nohup and by sanitizers, are left alone. `program` is the prefix of messages. */
 void cleanup_prepare(const char *program, void (*clean_up)(void));
 
-/* From here on the end is the ordinary one. */
+/* From here on the program ends normally. */
 void cleanup_expected(void);
 
-/* What the program's _exit does, which a plug-in may call, too: while a link runs that is given up
- * as for a plug-in that calls exit; else, and in children, the process ends with `status`.
- * cmd/minilink/exit_guard.c has the two functions that lead here; a plug-in that asks the kernel
- * itself is not caught. */
+/* The program's _exit, which a plug-in may call, too. While a link runs, gives it up as for a
+ * plug-in that calls exit(); otherwise, and in children, ends the process with `status`. The two
+ * functions in cmd/minilink/exit_guard.c call this; a plug-in that makes the system call itself is
+ * not caught. */
 _Noreturn void cleanup_leave(int status);
 
-/* Gives the calling thread a stack to handle an overflow of its own on. Returns what
- * cleanup_stack_close() needs before the thread ends; NULL when there is no memory for it, or when
- * the thread has such a stack. */
+/* Gives the calling thread a signal stack, so that an overflow of its own stack can be handled.
+ * Returns the argument of cleanup_stack_close(), to be called before the thread ends; NULL when
+ * there is no memory, or when the thread has such a stack already. */
 void *cleanup_stack_open(void);
 void cleanup_stack_close(void *stack);
 
-/* Calls function(argument), which is foreign. If that ends the calling thread, by pthread_exit()
- * for one, this tells so, cleans up, and ends the program with the status of a failed link. What
- * function() raises must not get out of it. */
+/* Calls function(argument), which is foreign code. If that ends the calling thread, for example by
+ * pthread_exit(), reports it, cleans up, and ends the program with the status of a failed link.
+ * function() must not raise anything. */
 void cleanup_guard(void (*function)(void *argument), void *argument);
 
-/* An input that is mapped: when somebody else makes its file shorter, pages go away that are being
- * read; when he writes to it, it may hold other numbers than those that were checked. A crash is
- * blamed on it then. */
+/* A mapped input. If another process truncates the file, pages that are being read vanish; if it
+ * writes to the file, the data may differ from what was checked. A crash is then blamed on the
+ * input. */
 struct mapping {
     const void *start;
     size_t size;
@@ -47,10 +45,10 @@ struct mapping {
     struct mapping *previous, *next;
 };
 
-/* Enters `mapping`, whose first four members are set, and takes it out again: both in the link
- * thread, while no other reads the file. The caller keeps it in between. */
+/* Registers `mapping`, whose first four members are set, and removes it again: both in the link
+ * thread, while no other thread reads the file. The caller keeps it in between. */
 void cleanup_enter_mapping(struct mapping *mapping);
 void cleanup_remove_mapping(struct mapping *mapping);
 
-/* The one that `address` lies in, or NULL. Async-signal-safe. */
+/* The mapping that contains `address`, or NULL. Async-signal-safe. */
 const struct mapping *cleanup_find_mapping(const void *address);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* At *offset, which moves on, or where the descriptor stands. */
+/* Writes at *offset, which advances, or at the descriptor's position. */
 static bool write_all(int fd, const char *from, size_t size, uint64_t *offset)
 {
     while (size > 0) {
@@ -84,7 +84,7 @@ void descriptor_unmap(void *argument)
         munmap((void *)(uintptr_t)bytes->data, bytes->size);
 }
 
-/* Those of standard input, output and messages. */
+/* Descriptors of standard input, output and error. */
 #define STANDARD 3
 
 int descriptor_above_standard(int fd)

@@ -1,5 +1,4 @@
-/* elf_library.c: libelf's version and fill byte are the process's, its last failure is a thread's.
- */
+/* elf_library.c: libelf's version and fill byte are per process, its last error per thread. */
 #include "os/elf_library.h"
 
 #include <libelf.h>
@@ -10,8 +9,8 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Zeros are what libelf fills with by itself; a program that uses us as a library may have asked
- * for others. */
+/* libelf fills with zeros by default; a program that uses minilink as a library may have set
+ * another byte. */
 static void begin(void)
 {
     elf_version(EV_CURRENT);
@@ -24,7 +23,7 @@ void elf_library_begin(void)
     elf_errno();
 }
 
-/* libelf's number for a lack of memory is not public; its text is. */
+/* libelf's error number for a lack of memory is not public; its text is. */
 const char *elf_library_failure(void)
 {
     int code = elf_errno();

@@ -1,13 +1,13 @@
-/* elf_library.h: what all that use libelf share: its state in the process, and its lack of memory.
+/* elf_library.h: shared by all users of libelf: its state in the process, and its lack of memory.
  *
- * A handle of libelf belongs to one thread, which is all that libelf of Debian and others asks for
- * (it is built without locks of its own). What went wrong last is known to each thread. */
+ * A handle of libelf belongs to one thread; the libelf of Debian and others requires no more (it is
+ * built without locks of its own). The last error is per thread. */
 #pragma once
 
-/* Before a handle is opened: sets libelf's version and, for gaps between sections, its fill byte,
- * once in the process, and forgets what went wrong in this thread before. */
+/* To be called before a handle is opened: sets libelf's version and its fill byte for gaps between
+ * sections, once in the process, and clears this thread's last error. */
 void elf_library_begin(void);
 
-/* Raises LINK_NO_MEMORY when that is why libelf's last call failed. Returns the text of what it
- * was otherwise, or NULL when libelf knows of no failure. */
+/* Raises LINK_NO_MEMORY if libelf's last call failed for that reason. Otherwise returns the text of
+ * the last error, or NULL if there is none. */
 const char *elf_library_failure(void);

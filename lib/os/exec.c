@@ -1,8 +1,8 @@
 /* exec.c: posix_spawn, one pipe, one pidfd, and a table of process groups.
  *
  * posix_spawn (vfork inside) costs the same however large the linker has become, and is safe in a
- * program with threads; fork is neither. A child's end is seen through a pidfd in the same poll as
- * its output, since a grandchild may hold the pipe open for longer than the child lives. */
+ * program with threads; fork is neither. One poll watches a child's pidfd and its output, since a
+ * grandchild may hold the pipe open for longer than the child lives. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -27,7 +27,7 @@
 
 extern char **environ;
 
-/* More than threads that a link can have. */
+/* More than a link can have threads. */
 #define GROUPS 2048
 
 /* Standard input, output and error of the child. */
@@ -36,21 +36,22 @@ enum { CHILD_INPUT, CHILD_OUTPUT, CHILD_ERRORS };
 /* How soon a cancelled child is killed, and, where there is no pidfd, how soon its end is seen. */
 #define TICK_MILLISECONDS 20
 
-/* A place in the table that is free, one that has been taken, and one whose child is being started
- * just now: what the signal handler must wait for, as nobody would kill that child after it. */
+/* An entry of the table that is free, one that is taken, and one whose child is just being started:
+ * the signal handler must wait for that, since nobody would kill the child afterwards. */
 enum { GROUP_FREE = 0, GROUP_TAKEN = -1, GROUP_STARTING = -2 };
 
-/* How often, at most, the handler looks again at a child that is being started, and how long it
- * waits in between: a start takes a millisecond or two. */
+/* How often, at most, the handler checks a child that is being started, and how long it sleeps in
+ * between: a start takes a millisecond or two. */
 #define START_LOOKS       500
 #define START_NANOSECONDS 1000000
 
-/* How long a child that is asked first may take to end: in the signal handler, which a user waits
- * for, and elsewhere. */
+/* How long a child may take to end after SIGTERM: in the signal handler, for which a user waits,
+ * and elsewhere. */
 #define ASKED_LOOKS       1000
 #define ASKED_NANOSECONDS 2000000000u
 
-/* For the signal handler: process groups of running children, and which of them are asked first. */
+/* For the signal handler: process groups of running children, and which of them get SIGTERM first.
+ */
 static _Atomic(pid_t) groups[GROUPS];
 static atomic_bool is_asked[GROUPS];
 static atomic_bool stopping;
@@ -62,7 +63,7 @@ static bool has_ended(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
 }
 
-/* The handler's part for a child that is asked first. */
+/* For the signal handler: sends SIGTERM, and waits for the child to end. */
 static void ask(pid_t group)
 {
     const struct timespec pause = {.tv_nsec = START_NANOSECONDS};
@@ -105,7 +106,8 @@ void exec_kill_all(void)
     errno = saved;
 }
 
-/* Reserves a place; linear, but nothing beside the cost of a process. GROUPS when it is full. */
+/* Reserves an entry; linear, but that is nothing beside the cost of a process. GROUPS when the
+ * table is full. */
 static size_t reserve_group(void)
 {
     for (size_t i = 0; i < GROUPS; i++) {
@@ -154,7 +156,7 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct exec_re
     return error;
 }
 
-/* The child's part of a call: what set_attributes and set_actions do for a program. Never
+/* In the child of a call: does what set_attributes and set_actions do for a program, and never
  * returns. */
 static void run_call(const struct exec_request *request, int output)
 {
@@ -180,20 +182,20 @@ static int spawn_call(pid_t *pid, const struct exec_request *request, int output
         run_call(request, output);
     if (*pid < 0)
         return errno;
-    setpgid(*pid, *pid); /* whoever of the two comes first */
+    setpgid(*pid, *pid); /* parent or child, whichever is first */
     return 0;
 }
 
-/* glibc's memory in pages of 2 MB where the kernel has them, and so much at a time. */
+/* glibc's memory in pages of 2 MB where the kernel has them, 16 MB at a time. */
 #define LARGE_PAGES "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216"
 
-/* Where the user says something about glibc's memory, that stays. */
+/* The user's own GLIBC_TUNABLES stay. */
 static bool wants_large_pages(const struct exec_request *request)
 {
     return request->large_pages && !getenv("GLIBC_TUNABLES");
 }
 
-/* Puts a variable in the place of what has its name in the list, or behind it. */
+/* Replaces the variable of the same name in the list, or appends it. */
 static size_t put_variable(char **list, size_t count, const char *variable)
 {
     size_t name = strcspn(variable, "=") + 1, kept = 0;
@@ -201,7 +203,7 @@ static size_t put_variable(char **list, size_t count, const char *variable)
     for (size_t i = 0; i < count; i++)
         if (strncmp(list[i], variable, name) != 0)
             list[kept++] = list[i];
-    list[kept++] = (char *)variable; /* which nobody changes: the type of environ cannot say so */
+    list[kept++] = (char *)variable; /* nobody writes to it: environ's type lacks the const */
     return kept;
 }
 
@@ -257,9 +259,8 @@ static int spawn(pid_t *pid, const struct exec_request *request, int output)
     return error;
 }
 
-/* The same with fixed addresses. A thread's personality is its own, and a child's until it is told
- * otherwise; a sandbox may forbid to change it (Docker's default does), and then the addresses are
- * as they come. */
+/* The same with fixed addresses. A thread's personality is its own, and inherited by its children;
+ * a sandbox may forbid changing it (Docker's default does), and then the addresses are random. */
 static int spawn_fixed(pid_t *pid, const struct exec_request *request, int output)
 {
     int before = personality(0xffffffff); /* only asks */
@@ -278,12 +279,12 @@ bool exec_is_cancelled(const struct exec_request *request)
            (request->cancelled && __atomic_load_n(request->cancelled, __ATOMIC_RELAXED));
 }
 
-/* Follows the child to its end, which is not yet reaped when this returns. EXEC_EXITED unless its
- * result is not wanted any more, or came too late. */
+/* Waits for the child's end, but does not reap it. EXEC_EXITED unless it was cancelled or timed
+ * out. */
 static enum exec_end follow(pid_t pid, int output, const struct exec_request *request,
                             struct capture *capture)
 {
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* Linux 5.3; without it, ticks do */
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* Linux 5.3; without it, polls each tick */
     uint64_t end = clock_now() + (uint64_t)request->timeout * 1000000000u, asked = 0;
     bool is_open = true, killed = false, is_late = false;
 
@@ -313,8 +314,8 @@ static enum exec_end follow(pid_t pid, int output, const struct exec_request *re
     return killed || exec_is_cancelled(request) ? EXEC_CANCELLED : EXEC_EXITED;
 }
 
-/* Reaps the child. Its group is taken from the table before that, while nobody else can have the
- * number; members of it that are left go with it. */
+/* Reaps the child. Before that, kills what is left of its group and removes the group from the
+ * table, while no other process can have the number. */
 static void reap(pid_t pid, size_t place, const struct exec_request *request, enum exec_end end,
                  struct exec_result *result)
 {
@@ -338,8 +339,8 @@ static void reap(pid_t pid, size_t place, const struct exec_request *request, en
     result->peak = (uint64_t)usage.ru_maxrss * 1024;
 }
 
-/* Starts the child and notes its group, with signals blocked: a handler of this thread would else
- * run between the two, and the child would escape it. Returns 0, or an errno value. */
+/* Starts the child and notes its group, with signals blocked: otherwise a handler of this thread
+ * could run between the two and miss the child. Returns 0, or an errno value. */
 static int start(pid_t *pid, const struct exec_request *request, size_t place, int output)
 {
     sigset_t all, before;
@@ -359,7 +360,7 @@ static int start(pid_t *pid, const struct exec_request *request, size_t place, i
     return error;
 }
 
-/* A child that runs. */
+/* A running child. */
 struct exec_child {
     pid_t pid;
     size_t place; /* in the table of groups */
@@ -389,7 +390,7 @@ static void release(const struct exec_child *child)
         atomic_store(&groups[child->place], GROUP_FREE);
 }
 
-/* Follows the child to its end. */
+/* Waits for the child's end and reaps it. */
 static void finish(const struct exec_child *child, const struct exec_request *request,
                    struct exec_result *result)
 {

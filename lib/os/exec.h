@@ -1,8 +1,8 @@
 /* exec.h: child processes: the only place that starts any.
  *
  * Properties. A child leads a process group of its own, with no signal blocked or ignored,
- * /dev/null as standard input, and no descriptor of ours but those named. What it prints is kept up
- * to a limit. Nothing outlives the call: not the child, not its group, not a descriptor. Safety.
+ * /dev/null as standard input, and no descriptor of ours but those named. Its output is kept up to
+ * a limit. Nothing outlives the call: not the child, not its group, not a descriptor. Safety.
  * Called by many threads at once. Running groups stand in a table that a signal handler can walk
  * without locks. */
 #pragma once
@@ -17,21 +17,21 @@ struct exec_child; /* one that was started */
 
 struct exec_request {
     const char *const *argv; /* argv[0] is the path; ends with NULL */
-    /* When set, no program is run but this, in a copy of this process (a fork), whose exit status
-     * is what it returns: for code of others that may crash, print or never return. Only a process
-     * with one thread may ask for that. */
+    /* When set, this runs in a fork of this process instead of a program, and its result is the
+     * exit status: for foreign code that may crash, print or never return. Only a process with one
+     * thread may use it. */
     int (*call)(void *argument);
     void *argument;
     const char *variables[EXEC_VARIABLES]; /* "NAME=value", for the child's environment alone;
                                               NULL = none, or no more */
-    /* The program's memory comes in large pages, as far as glibc and the kernel have them, unless
-     * GLIBC_TUNABLES is set already: for one that takes much of it from malloc in a short time. */
+    /* The program's malloc uses large pages, as far as glibc and the kernel support them, unless
+     * GLIBC_TUNABLES is set already: for a program that allocates much in a short time. */
     bool large_pages;
     int input;       /* the program's standard input; 0 = /dev/null. Not for a call */
     const int *pass; /* descriptors that the child gets under the same number */
     size_t pass_count;
-    /* The program finds its stack, heap and libraries at the same addresses each time, where the
-     * kernel permits that: for what depends on the order of addresses. Not for a call. */
+    /* The program's stack, heap and libraries are at the same addresses each time, where the kernel
+     * permits that: for programs whose output depends on the order of addresses. Not for a call. */
     bool fixed_addresses;
     size_t output_limit;           /* most bytes of output that are kept; the rest is dropped */
     unsigned timeout;              /* seconds after which the group is killed; 0 = never */
@@ -55,26 +55,25 @@ struct exec_result {
         output; /* standard output and error as they came, NUL-terminated, malloc'ed; NULL = none */
     size_t output_size;
     bool output_cut; /* there was more than the limit, or than memory for it */
-    uint64_t peak;   /* most memory that it had at a time, in bytes (ru_maxrss): what this process
-                        had when it started the child at least, as Linux counts; 0 = not known */
+    uint64_t peak; /* peak memory in bytes (ru_maxrss), by Linux's count at least what this process
+                      had when it started the child; 0 = not known */
 };
 
 /* Runs a program and waits for its end. The caller frees result->output in every case. */
 void exec_run(const struct exec_request *request, struct exec_result *result);
 
-/* Starts a program and returns at once; what it prints waits in a pipe, as far as that holds. The
+/* Starts a program and returns at once; its output waits in a pipe, as far as that has room. The
  * caller ends it with exec_finish(). NULL when it cannot be started. */
 struct exec_child *exec_start(const struct exec_request *request);
 
 /* Whether a child has printed anything yet. */
 bool exec_has_printed(const struct exec_child *child);
 
-/* Whether what the request asks for is not wanted any more: *cancelled is set, or exec_kill_all was
- * called. */
+/* Whether the request is cancelled: *cancelled is set, or exec_kill_all was called. */
 bool exec_is_cancelled(const struct exec_request *request);
 
-/* Waits for the end of a child, and frees it. Of the request the limit of output, the time, which
- * counts from now on, and `cancelled` are looked at. The caller frees result->output in every case.
+/* Waits for the end of a child, and frees it. Of the request it uses output_limit, timeout (which
+ * counts from now on), is_asked_first and cancelled. The caller frees result->output in every case.
  */
 void exec_finish(struct exec_child *child, const struct exec_request *request,
                  struct exec_result *result);

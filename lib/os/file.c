@@ -1,16 +1,16 @@
-/* file.c: stat(2) then and now. */
+/* file.c: compares stat(2) then and now. */
 #include "os/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 
-/* Coarser than the clock of any kernel (CONFIG_HZ is 100 at least) and than the times of any file
- * system: FAT's are even seconds. */
+/* Coarser than the clock of any kernel (CONFIG_HZ is 100 at least) and than the timestamps of any
+ * file system: FAT's are even seconds. */
 #define SETTLED_SECONDS 2
 
-/* Who has a file open and has not written to it for so long does not write to it: programs keep
- * temporary files open while they run others on them. But nobody waits for ever. */
+/* A process that has a file open but has not written to it for so long is no writer: programs keep
+ * temporary files open while they run others on them. The whole wait is limited, too. */
 #define PAUSE_MILLISECONDS   50
 #define LONGEST_MILLISECONDS 1000
 
@@ -34,7 +34,7 @@ static bool is_same_time(struct timespec time, struct timespec other)
     return time.tv_sec == other.tv_sec && time.tv_nsec == other.tv_nsec;
 }
 
-/* A time that is yet to come says nothing, either: clocks are set, and servers have their own. */
+/* A time in the future is not settled, either: clocks are set, and file servers have their own. */
 bool file_version_is_settled(const struct file_version *version)
 {
     struct timespec bound;
@@ -45,9 +45,9 @@ bool file_version_is_settled(const struct file_version *version)
     return is_before(version->written, bound) && is_before(version->changed, bound);
 }
 
-/* The kernel gives no read lease for a file that somebody has open, or mapped, for writing. Who
- * opens it for writing meanwhile waits until the lease is given back, and the signal that tells of
- * him is one that does nothing. */
+/* The kernel grants no read lease for a file that is open, or mapped, for writing. A process that
+ * opens it for writing meanwhile waits until the lease is released; the signal that announces it is
+ * one that is ignored by default. */
 static bool is_open_for_writing(int fd)
 {
     if (fcntl(fd, F_SETSIG, SIGURG) || fcntl(fd, F_SETLEASE, F_RDLCK))

@@ -1,11 +1,11 @@
-/* file.h: which file a path is, whatever it is called, and which version of it, by what the system
- * says, to tell later whether it is still the same.
+/* file.h: identity and version of a file by stat(2): whether two paths are the same file, and
+ * whether a file has changed since.
  *
  * Linux sets a file's ctime at every write, change of mode and rename, and nobody can set it back;
- * but it comes from a clock that stands still for a tick (1 to 10 ms), and some file systems keep
- * whole seconds. A file that was written to within the last tick may be written to again without a
- * change of its times. Two seconds later no write goes unnoticed, and the times
- * alone tell (the version is settled); before that the contents must be looked at, too. */
+ * but its clock advances in ticks (1 to 10 ms), and some file systems keep whole seconds. A file
+ * that was written to within the last tick may be written to again without a change of its times.
+ * Two seconds later every write changes the times, and they are enough (the version is settled);
+ * before that the contents must be compared, too. */
 #pragma once
 
 #include <stdbool.h>
@@ -43,11 +43,11 @@ struct file_version file_version_of(const struct stat *status);
 /* Whether any later write changes the version. Reads the clock. */
 bool file_version_is_settled(const struct file_version *version);
 
-/* Waits for whoever is writing to the open file, until he closes it or pauses for some time; what
- * is read while he is at it is of no version. *status is the file's, before and afterwards. Where
- * the system does not tell who writes (another user's files, a network's), it does not wait. */
+/* Waits while another process writes to the open file, until that closes it or pauses for some
+ * time: data read meanwhile belongs to no version. *status is the file's; it is updated. Does not
+ * wait where the system does not report writers (another user's files, a network's). */
 void file_version_wait_for_writer(int fd, struct stat *status);
 
-/* NULL when `path` is the file that it was, else what became of it ("it was written to").
- * Async-signal-safe. */
+/* NULL when `path` is unchanged, else how it has changed ("it was written to"). Async-signal-safe.
+ */
 const char *file_version_change(const struct file_version *version, const char *path);

@@ -1,5 +1,5 @@
-/* folder.c: mkdtemp, and a removal that a signal handler can do: it reads folders by the system
- * call that readdir is made of, as that may not allocate. */
+/* folder.c: mkdtemp, and a removal that a signal handler can do: it reads folders by system call,
+ * since readdir may allocate. */
 #include "os/folder.h"
 
 #include <errno.h>
@@ -19,14 +19,14 @@
 /* A link has one for a distributor; a process may have many links. */
 #define SLOTS 1024
 
-/* How deep folders are followed, itself among them; what a child makes is flat. */
+/* How deep nested folders are removed, the folder itself included; children make no nested ones. */
 #define DEEPEST 17
 
 static const char name[] = "/minilink-XXXXXX";
 
 static _Atomic(char *) folders[SLOTS];
 
-/* What the kernel fills in (getdents64(2)). */
+/* A directory entry of getdents64(2). */
 struct entry {
     uint64_t inode;
     int64_t next;
@@ -37,7 +37,7 @@ struct entry {
 
 static void empty(int directory, int depth);
 
-/* What is no folder, or a folder with what is in it. True when it is gone. */
+/* Removes a file, or a folder with its contents. True when it is gone. */
 static bool remove_entry(int directory, const char *entry, int depth)
 {
     int inner;
@@ -54,7 +54,7 @@ static bool remove_entry(int directory, const char *entry, int depth)
     return unlinkat(directory, entry, AT_REMOVEDIR) == 0;
 }
 
-/* Until a pass removes nothing more: entries that go may hide others from the pass. */
+/* Repeats until a pass removes nothing: a removal may hide other entries from the same pass. */
 static void empty(int directory, int depth)
 {
     char block[4096] __attribute__((aligned(8)));
@@ -107,7 +107,7 @@ static bool make_in(struct folder *folder, const char *parent, size_t size)
     sigset_t all, before;
     int error = 0;
 
-    /* What begins with a dash would be an option to whoever is told of it. */
+    /* A path that begins with a dash would be taken for an option. */
     size_t front = size > 0 && parent[0] == '-' ? 2 : 0;
 
     folder->path = memory_alloc(front + size + sizeof name, 1);

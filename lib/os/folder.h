@@ -1,7 +1,7 @@
 /* folder.h: private folders for the files that only children of the link read and write.
  *
- * Nobody else may look into one (mode 0700). It goes with all that is in it, also when a signal
- * ends the program. */
+ * Other users cannot read one (mode 0700). It is removed with its contents, even when a signal ends
+ * the program. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,9 +12,9 @@ struct folder {
     int slot;   /* in the table of folders that a signal removes */
 };
 
-/* Makes a new folder in the one where the output `beside` goes, which children on other machines
- * may share; in TMPDIR, or else /tmp, where the output is no file or `beside` is NULL, or where
- * that cannot be done. False, with errno set, when it can be done nowhere. */
+/* Makes a new folder next to the output `beside`, where children on other machines may see it; in
+ * TMPDIR, or else /tmp, if the output is no file, `beside` is NULL, or that fails. False, with
+ * errno set, when all fail. */
 bool folder_make(struct folder *folder, const char *beside);
 
 /* Removes the folder with everything in it. Safe on {0}. */

@@ -1,5 +1,5 @@
-/* fork_serve.c: waits for jobs on standard input. Where anything is unusual the process ends, so
- * that the program is run as ever. */
+/* fork_serve.c: waits for jobs on standard input. If anything is unusual the process ends, and
+ * minilink runs the program without a server. */
 #include "os/fork_serve.h"
 
 #include <errno.h>
@@ -23,16 +23,16 @@
 /* How soon the end of a job is seen where there is no pidfd. */
 #define TICK_MILLISECONDS 20
 
-/* A program of others whose text is so large gets it in large pages before its eighth job: 10 ms,
- * after which each copy takes 2 ms less (ptxas 13.0, measured). */
+/* A foreign program with so large a text segment gets large pages for it before its eighth job:
+ * that takes 10 ms and saves each copy 2 ms (ptxas 13.0, measured). */
 #define LARGE_TEXT  (8u << 20)
 #define LARGE_PAGE  (2u << 20)
 #define JOBS_BEFORE 7
 
-/* A copy does the job: this is a server no more. */
+/* This process is a copy, which does a job, and no server. */
 static bool is_copy;
 
-/* The number with this index in the variable that the server was told by; -1 = none. */
+/* The number with this index in FORK_VARIABLE; -1 = none. */
 static int number_of(int index)
 {
     const char *numbers = getenv(FORK_VARIABLE);
@@ -47,7 +47,7 @@ int fork_serve_number(int file)
     return is_copy ? -1 : number_of(1 + file);
 }
 
-/* A copy has one thread only. */
+/* A copy (fork) has only the calling thread. */
 static bool has_one_thread(void)
 {
     struct stat status;
@@ -55,8 +55,8 @@ static bool has_one_thread(void)
     return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }
 
-/* Reads a request, with descriptors for a job of `count` or, in the first of them, for a clone.
- * False at the end of the socket. */
+/* Reads a request and its descriptors: `count` for a job, one for a clone. False at the end of the
+ * socket. */
 static bool receive(unsigned char *request, int *descriptors, int count)
 {
     struct iovec part = {.iov_base = request, .iov_len = 1};
@@ -82,7 +82,7 @@ static bool receive(unsigned char *request, int *descriptors, int count)
     return *request == FORK_JOB || *request == FORK_CLONE;
 }
 
-/* Whether there is a request, or the end of the socket. */
+/* Waits for a request or the end of the socket. False when the time is up. */
 static bool is_asked(void)
 {
     struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -90,8 +90,8 @@ static bool is_asked(void)
     return poll(&fd, 1, number_of(0)) == 1;
 }
 
-/* True in a second process like this one, which serves the socket: in a group of its own, since it
- * may outlive the first one's. */
+/* Forks a clone of this server, which serves `socket`: in a group of its own, since it may outlive
+ * this one's. True in the clone. */
 static bool clone_for(int socket)
 {
     pid_t clone = fork();
@@ -102,7 +102,7 @@ static bool clone_for(int socket)
     return clone == 0;
 }
 
-/* The copy's part: takes the job's files, and ends with the server. */
+/* In the copy: takes the job's descriptors, and arranges to be killed when the server ends. */
 static void take_job(const int *descriptors, int count, pid_t server)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -117,8 +117,8 @@ static void take_job(const int *descriptors, int count, pid_t server)
     is_copy = true;
 }
 
-/* While a job runs: its copy is killed at the end of the socket, when nobody wants its result any
- * more. True in a clone. */
+/* While a job runs: kills its copy at the end of the socket, when its result is no longer wanted.
+ * True in a clone. */
 static bool look_at_socket(struct pollfd *socket, pid_t copy)
 {
     unsigned char request;
@@ -133,7 +133,7 @@ static bool look_at_socket(struct pollfd *socket, pid_t copy)
     return false;
 }
 
-/* Waits for the copy's end. False in a clone, whose copy it is not. */
+/* Waits for the copy's end. False in a clone, which is not the copy's parent. */
 static bool wait_for(pid_t pid, struct fork_answer *answer)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
@@ -175,8 +175,8 @@ static void do_job(const int *descriptors, int count)
         _exit(0);
 }
 
-/* Goes on as a process of its own, in a group of its own: what is left of the first one's group
- * goes with its end. */
+/* Continues in a new process with a group of its own: what is left of the first one's group is
+ * killed at its end. */
 static void detach(void)
 {
     pid_t copy = fork();
@@ -188,8 +188,8 @@ static void detach(void)
     _exit(copy > 0 ? 0 : 255);
 }
 
-/* Puts a copy of the text in its place. What copies share of a file they find page by page, each by
- * a fault; not so what is the process's own. */
+/* Replaces the text by an anonymous copy of it. A fork finds pages of a file one by one, each by a
+ * fault, but not anonymous ones. */
 static void enlarge_pages(uintptr_t text, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), head = text % page, length, room;
@@ -219,7 +219,7 @@ static int enlarge_text(struct dl_phdr_info *program, size_t size, void *unused)
             part->p_memsz >= LARGE_TEXT)
             enlarge_pages(program->dlpi_addr + part->p_vaddr, part->p_memsz);
     }
-    return 1; /* the libraries behind it are small */
+    return 1; /* the libraries after it are small */
 }
 
 void fork_serve(void)

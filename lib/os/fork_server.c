@@ -1,5 +1,5 @@
-/* fork_server.c: the linker's side: servers that wait for a job, those that work, and kinds of
- * jobs; how servers are started, and do jobs. */
+/* fork_server.c: the linker's side: tables of idle servers, busy servers and kinds of jobs;
+ * starting servers, and giving them jobs. */
 #include "os/fork_server.h"
 
 #include <elf.h>
@@ -24,10 +24,10 @@
 #include "os/fork_serve.h"
 #include "os/self_exec.h"
 
-/* Words of a program that is run as a server. */
+/* The most arguments of a program that is run as a server. */
 #define MOST_WORDS 256
 
-/* Servers that wait at a time, that work and are known, and kinds of jobs that are remembered. */
+/* The most idle servers, listed busy servers, and remembered kinds of jobs. */
 #define MOST_IDLE  64
 #define MOST_BUSY  64
 #define MOST_KINDS 16
@@ -43,24 +43,24 @@ const char *const fork_server_files[] = {"FILE 0", "FILE 1", "FILE 2"};
 int fork_server_patience = 2000;
 
 struct fork_server {
-    XXH128_hash_t kind;       /* of jobs that it does */
+    XXH128_hash_t kind;       /* of its jobs */
     int control;              /* our end of the socket; -1 = there is none yet */
-    struct exec_child *child; /* NULL when it is not ours */
-    bool has_worked;          /* a job has been done by it, or by the one that it is a clone of */
+    struct exec_child *child; /* NULL when it is no child of this process */
+    bool has_worked;          /* it, or the server that it is a clone of, has done a job */
 };
 
-/* What all threads share. Who does not get the lock at once goes without a server: so a process
- * that was forked while another thread held it is not stuck. */
+/* Shared by all threads. A thread that does not get the lock at once does without a server, so that
+ * a process that was forked while another thread held it is not stuck. */
 static struct {
     pthread_mutex_t lock;
-    pid_t owner; /* a copy of this process has the descriptors, too, but the servers are not its */
+    pid_t owner; /* a fork of this process has the descriptors, too, but does not own the servers */
     struct fork_server idle[MOST_IDLE], busy[MOST_BUSY];
     size_t idle_count, busy_count;
     struct {
         XXH128_hash_t kind;
         bool works; /* no server of this kind has failed */
     } kinds[MOST_KINDS];
-    size_t kind_count; /* of all that were entered; the oldest make room */
+    size_t kind_count; /* of all ever added; the oldest are replaced */
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 extern char **environ;
@@ -70,7 +70,7 @@ static void add_string(XXH3_state_t *state, const char *string)
     XXH3_128bits_update(state, string, strlen(string) + 1);
 }
 
-/* A file in its version; of a folder, what is in it does not matter. */
+/* Hashes the version of a file; of a folder only the identity, since its contents do not matter. */
 static bool add_file(XXH3_state_t *state, const char *path)
 {
     struct file_version version;
@@ -85,8 +85,8 @@ static bool add_file(XXH3_state_t *state, const char *path)
     return true;
 }
 
-/* All that a program that is started now could differ by from one that was started before. False
- * when no server can be started for it. */
+/* Hashes all that a run of the program now could differ in from one before. False when no server
+ * can be started for it. */
 static bool find_kind(XXH128_hash_t *kind, const char *const *argv)
 {
     const uid_t users[] = {geteuid(), getegid()};
@@ -102,7 +102,7 @@ static bool find_kind(XXH128_hash_t *kind, const char *const *argv)
 
             add_string(state, argv[i]);
             if (path)
-                add_file(state, path); /* "/FILE", "--option=/FILE"; which need not be there */
+                add_file(state, path); /* "/FILE", "--option=/FILE"; it need not exist */
         }
         for (size_t i = 0; environ && environ[i]; i++)
             add_string(state, environ[i]);
@@ -125,7 +125,7 @@ static bool is_elf(const char *path)
     return is;
 }
 
-/* What was taken over from another process belongs to that one. Under the lock. */
+/* After a fork, drops the servers, which belong to the parent. Under the lock. */
 static void forget_another_process(void)
 {
     if (all.owner == getpid())
@@ -138,7 +138,7 @@ static void forget_another_process(void)
     all.owner = getpid();
 }
 
-/* What is sent along with a request: the end for messages, and the files. */
+/* Descriptors sent with a request: the pipe for the output, and the files. */
 union descriptors {
     struct cmsghdr header; /* for its alignment */
     char bytes[CMSG_SPACE((1 + FORK_FILES) * sizeof(int))];
@@ -162,15 +162,16 @@ static bool ask(int control, unsigned char request, const int *descriptors, size
     return sendmsg(control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
-/* A socket that keeps messages apart; its ends are no standard descriptors. False with errno. */
+/* A socket pair that keeps message boundaries; its ends are no standard descriptors. False with
+ * errno. */
 static bool make_socket(int ends[2])
 {
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 &&
            descriptor_pair_above_standard(ends);
 }
 
-/* Whether a server of the kind may be used; at the first sight the kind is only remembered, unless
- * `is_repeated`. Under the lock. */
+/* Whether a server of the kind may be used; a new kind is only remembered, unless `is_repeated`.
+ * Under the lock. */
 static bool is_usable(XXH128_hash_t kind, const char *path, bool is_repeated)
 {
     bool works;
@@ -184,7 +185,7 @@ static bool is_usable(XXH128_hash_t kind, const char *path, bool is_repeated)
     return works && is_repeated;
 }
 
-/* Takes one that waits. Under the lock. */
+/* Takes an idle server. Under the lock. */
 static bool take_idle(struct fork_server *server)
 {
     for (size_t i = 0; i < all.idle_count; i++)
@@ -196,7 +197,7 @@ static bool take_idle(struct fork_server *server)
     return false;
 }
 
-/* Has one that works leave another behind. Under the lock, so that it is not ended meanwhile. */
+/* Asks a busy server for a clone. Under the lock, so that the server is not ended meanwhile. */
 static void take_clone(struct fork_server *server)
 {
     int ends[2];
@@ -214,8 +215,8 @@ static void take_clone(struct fork_server *server)
     close(ends[1]);
 }
 
-/* Takes one for a job: one that waits, else a clone of one that works, else server->control is -1
- * and one may be started. False when none may be used. */
+/* Takes a server for a job: an idle one, else a clone of a busy one; else server->control is -1 and
+ * one may be started. False when none may be used. */
 static bool take(struct fork_server *server, const struct fork_server_job *job)
 {
     bool ok;
@@ -231,7 +232,8 @@ static bool take(struct fork_server *server, const struct fork_server_job *job)
     return ok;
 }
 
-/* From now on it can be asked for a clone, if it has been seen to work; until end_job(). */
+/* Lists the server as busy until end_job(), so that it can be asked for a clone; only if it has
+ * done a job before. */
 static void begin_job(const struct fork_server *server)
 {
     if (!server->has_worked || pthread_mutex_trylock(&all.lock))
@@ -252,7 +254,7 @@ static void end_job(const struct fork_server *server)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* What a server was started for in vain is run plainly from now on. */
+/* Runs this kind without servers from now on, since one failed. */
 static void give_up(XXH128_hash_t kind)
 {
     if (pthread_mutex_trylock(&all.lock))
@@ -263,7 +265,7 @@ static void give_up(XXH128_hash_t kind)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* Has it wait for the next job. False when there are too many. */
+/* Makes the server idle. False when there are too many. */
 static bool keep(const struct fork_server *server)
 {
     bool is_kept;
@@ -277,7 +279,7 @@ static bool keep(const struct fork_server *server)
     return is_kept;
 }
 
-/* Ends a server and what it does. */
+/* Ends a server and its job. */
 static void end(struct fork_server *server)
 {
     const int cancelled = 1;
@@ -312,8 +314,8 @@ void fork_server_end_all(void)
         end(&servers[i]);
 }
 
-/* Starts the program, with our end of the socket as its input, where the numbers of its files are
- * held by others. The first of these is the image to preload. */
+/* Starts the program with its end of the socket as standard input. Memory files hold the descriptor
+ * numbers of the job's files; the first contains the image to preload. */
 static bool start_program(struct fork_server *server, const struct fork_server_job *job,
                           int control, const int numbers[FORK_FILES])
 {
@@ -349,8 +351,8 @@ static bool start_program(struct fork_server *server, const struct fork_server_j
     return server->child != NULL;
 }
 
-/* Makes it a process of its own, no child of this one (which then ends). False when it did not, or
- * has printed something on its way. */
+/* Makes the server no child of this process; the child that was started ends. False when that
+ * failed, or when the child has printed anything. */
 static bool detach(struct fork_server *server)
 {
     const struct exec_request request = {.output_limit = 1};
@@ -365,7 +367,7 @@ static bool detach(struct fork_server *server)
     return result.end == EXEC_EXITED && result.code == 0 && result.output_size == 0;
 }
 
-/* Files in memory that hold the numbers of a job's files. */
+/* Makes memory files that hold the descriptor numbers of a job's files. */
 static bool hold_numbers(int numbers[FORK_FILES], const struct fork_server_job *job)
 {
     for (size_t i = 0; i < job->file_count; i++) {
@@ -398,8 +400,8 @@ static bool start(struct fork_server *server, const struct fork_server_job *job)
     return false;
 }
 
-/* Follows a job to its end. False when the server has ended; EXEC_EXITED when there is an answer.
- */
+/* Waits for a job's end. False when the server has ended; *how is EXEC_EXITED when there is an
+ * answer. */
 static bool follow(const struct fork_server *server, const struct exec_request *request,
                    int printed, struct capture *capture, struct fork_answer *answer,
                    enum exec_end *how)
@@ -428,8 +430,8 @@ static bool follow(const struct fork_server *server, const struct exec_request *
     }
 }
 
-/* One job. False when the server has ended, or the copy was killed, or what the program prints
- * before it opens its input is not among what the copy has printed. */
+/* Does one job. False when the server has ended, when the copy was killed, or when the program has
+ * printed something before it opened its input, which the copy's output lacks. */
 static bool do_job(struct fork_server *server, const struct fork_server_job *job,
                    struct exec_result *result)
 {

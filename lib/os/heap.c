@@ -1,4 +1,5 @@
-/* heap.c: malloc's blocks come from the heap, whose end it moves, or from mappings of their own. */
+/* heap.c: whether malloc takes blocks from the heap, whose end it moves, or from mappings of their
+ * own. */
 #include "os/heap.h"
 
 #include <fcntl.h>
@@ -10,14 +11,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Whole files and outputs, which are wanted once, still come from mmap and go back at once. */
+/* Larger blocks, such as whole files and outputs, are used once: they still come from mmap and go
+ * back at once. */
 #define LARGE_BLOCK (4 << 20)
 
 /* Of x86-64, and of ARM where small pages have 4 KB. */
 #define LARGE_PAGE ((uintptr_t)2 << 20)
 
-/* To ask for large pages takes as long as a dozen faults; and clearing hundreds of MB takes long
- * where a virtual machine's memory is not there yet. */
+/* Asking for large pages costs as much as a dozen faults; and clearing hundreds of MB is slow where
+ * a virtual machine's memory is not backed yet. */
 #define LEAST_EXPECTED ((size_t)4 << 20)
 #define MOST_EXPECTED  ((size_t)128 << 20)
 
@@ -30,7 +32,7 @@
 
 static bool is_kept; /* set before there are threads */
 
-/* malloc takes what follows from the heap, whose end this moves. */
+/* Moves the end of the heap, from which malloc takes the blocks that follow. */
 struct heap_range heap_expect(size_t bytes)
 {
     struct heap_range range = {0};
@@ -57,7 +59,7 @@ void heap_prepare(const struct heap_range *range, size_t part, size_t parts)
     size_t first = range->pages * part / parts;
     size_t last = range->pages * (part + 1) / parts;
 
-    /* Kernels before 5.14 cannot: each page comes when it is met, then. */
+    /* Fails before Linux 5.14: each page then comes at its first use. */
     if (first < last)
         madvise((void *)(range->begin + first * LARGE_PAGE), (last - first) * LARGE_PAGE,
                 MADV_POPULATE_WRITE);
@@ -68,7 +70,7 @@ void heap_keep_freed(void)
     is_kept = true;
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    mallopt(M_TOP_PAD, LARGE_BLOCK); /* what is not used costs nothing */
+    mallopt(M_TOP_PAD, LARGE_BLOCK); /* unused pages cost nothing */
 }
 
 /* /proc/self/statm begins with both, in pages (proc(5)). */

@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* As Linux itself. */
+/* Linux's own limit. */
 #define MOST_LINKS 40
 
 /* A descriptor that replaces one of the standard three would be taken for it. */
@@ -66,7 +66,7 @@ static bool take_open_file(struct output_target *destination, const char *folder
     return true;
 }
 
-/* Puts what the link says in place of the link's own name. */
+/* Replaces the link's name by its target. */
 static bool follow(struct output_target *destination)
 {
     char target[PATH_MAX];
@@ -86,7 +86,7 @@ static bool follow(struct output_target *destination)
     return true;
 }
 
-/* Of a file that is no link, or is not there. */
+/* For a path that is no symbolic link. */
 static bool take_file(struct output_target *destination, const struct stat *status)
 {
     if (S_ISDIR(status->st_mode)) {

@@ -1,7 +1,7 @@
-/* output_target.h: what the name of an output leads to.
+/* output_target.h: resolves the name of an output.
  *
- * Links are followed by hand, one after the other, since some of them must not be: a link in /proc
- * (/proc/self/fd/1, and so /dev/stdout) leads to an open file, whatever name it tells. */
+ * Symbolic links are followed one by one, since some must not be: a link in /proc (/proc/self/fd/1,
+ * and so /dev/stdout) leads to an open file, whatever name it shows. */
 #pragma once
 
 #include <limits.h>
@@ -16,13 +16,13 @@ enum output_target_kind {
 struct output_target {
     enum output_target_kind kind;
     int descriptor;
-    char path[PATH_MAX]; /* behind all links */
+    char path[PATH_MAX]; /* after all links */
 };
 
-/* Finds what `path` leads to; "-" is standard output. False, with errno set, for a folder, for
- * links that lead nowhere, and for what cannot be looked at. */
+/* Finds what `path` leads to; "-" is standard output. False, with errno set, for a folder, a loop
+ * of links, and a path that cannot be examined. */
 bool output_target_find(struct output_target *destination, const char *path);
 
-/* Opens it for writing, with close-on-exec and `flags`, or duplicates the descriptor, whose place
- * in its file and mode are kept. -1, with errno set, when that cannot be. */
+/* Opens it for writing, with close-on-exec and `flags`, or duplicates the descriptor, which keeps
+ * its file position and mode. -1, with errno set, on failure. */
 int output_target_open(const struct output_target *destination, int flags);

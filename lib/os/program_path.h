@@ -1,4 +1,4 @@
-/* program_path.h: programs by their names, as a shell finds them. */
+/* program_path.h: finds programs by name, as a shell does. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,6 @@ bool program_path_is(const char *path);
  * when there is none. */
 bool program_path_find(const char *name, char *path);
 
-/* Takes the next folder of a list with colons such as PATH off the front of *list; one without a
- * name is the current folder, ".". False, and *list is NULL, when there is none. Async-signal-safe.
- */
+/* Takes the next folder of a list with colons such as PATH off the front of *list; an empty one is
+ * the current folder, ".". False, and *list is NULL, when there is none. Async-signal-safe. */
 bool program_path_next(const char **list, struct text *folder);

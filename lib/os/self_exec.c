@@ -1,4 +1,5 @@
-/* self_exec.c: the program minilink, from inside of it and from a library in another program. */
+/* self_exec.c: finds the program minilink, from within it and from the library in another program.
+ */
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -14,10 +15,10 @@
 #include "os/program_path.h"
 #include "os/self_exec.h"
 
-/* Folders above the library's that are looked in: lib/TRIPLET/minilink/nvjitlink has four. */
+/* How many folders above the library are searched: lib/TRIPLET/minilink/nvjitlink has four. */
 #define MOST_LEVELS 5
 
-/* Leads to the file that this process runs, also when another one has taken its place. */
+/* The file that this process runs, even after it was replaced. */
 #define OWN_LINK "/proc/self/exe"
 
 static atomic_bool is_own;
@@ -73,7 +74,7 @@ static const char *find_program(char *path)
     return path;
 }
 
-/* Not /proc/self/exe itself where that can be helped: under valgrind it is valgrind. */
+/* Avoids /proc/self/exe where possible: under valgrind it is valgrind. */
 const char *self_exec_path(char *path)
 {
     ssize_t size;
@@ -104,7 +105,8 @@ const char *self_exec_file(char *path)
         return program;
     if (is_same_file(program, OWN_LINK))
         return OWN_LINK;
-    /* Replaced since, which shows now; or the link leads to valgrind. */
+    /* The program was replaced since, which self_exec_path() sees now; or the link leads to
+     * valgrind. */
     return self_exec_path(path);
 }
 

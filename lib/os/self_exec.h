@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-/* Tells that this process runs the program minilink, whose children are the same program. */
+/* Declares that this process runs the program minilink, whose children are the same program. */
 void self_exec_set_program(void);
 
 /* Whether it does. */
@@ -15,15 +15,17 @@ bool self_exec_is_program(void);
  * library, else `minilink` on PATH; just "minilink" when there is none. */
 const char *self_exec_path(char *path);
 
-/* The same program to be executed: what takes this one's place from now on is not run. */
+/* The same program, as a path to execute: a file that replaces this program from now on is not run.
+ */
 const char *self_exec_file(char *path);
 
-/* Calls this process minilink: one that runs by self_exec_file() is called "exe". */
+/* Names this process "minilink": one that was started by self_exec_file() is named "exe". */
 void self_exec_set_name(void);
 
-/* The path of the file that this code stands in: a shared object, or the program. */
+/* The path of the file that contains this code: a shared object, or the program. */
 const char *self_exec_code_path(void);
 
-/* Begins this program anew, with fixed addresses and the same words, unless it has them already.
- * Returns when it has, or when that cannot be. Only for a process that has done nothing yet. */
+/* Re-executes this program with fixed addresses and the same arguments, unless its addresses are
+ * fixed already. Returns if they are, or on failure. Only for a process that has done nothing yet.
+ */
 void self_exec_fix_addresses(char *const *argv);

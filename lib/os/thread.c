@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* glibc has the C locale without allocating it: it is the same each time. */
+/* glibc's C locale is static: it is the same object each time, without an allocation. */
 locale_t thread_use_c_locale(void)
 {
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));

@@ -1,14 +1,14 @@
-/* thread.h: what the calling thread has of its own: its locale, and its stack. */
+/* thread.h: the calling thread's locale and stack. */
 #pragma once
 
 #include <locale.h>
 #include <stddef.h>
 
-/* Gives it the C locale, in which numbers have a point, whatever the program uses. Returns what it
- * had, for uselocale(). */
+/* Sets its locale to C, in which numbers have a decimal point, whatever the program uses. Returns
+ * the previous one, for uselocale(). */
 locale_t thread_use_c_locale(void);
 
-/* Bytes that it may still put on its stack. SIZE_MAX when that cannot be known: on the first thread
- * of a process, whose stack grows, and on a stack that the C library did not set up
- * (sigaltstack(2), makecontext(3)). Allocates a little; never fails. */
+/* Bytes left on its stack. SIZE_MAX when that cannot be known: on the first thread of a process,
+ * whose stack grows, and on a stack that the C library did not set up (sigaltstack(2),
+ * makecontext(3)). Allocates a little; never fails. */
 size_t thread_stack_left(void);

@@ -1,4 +1,4 @@
-/* toolkit.c: looking for files; the last resort is to ask nvcc, which costs some milliseconds. */
+/* toolkit.c: searches for files; the last resort is to ask nvcc, which costs some milliseconds. */
 #include "os/toolkit.h"
 
 #include <limits.h>
@@ -14,17 +14,17 @@
 #include "os/exec.h"
 #include "os/program_path.h"
 
-/* What is looked for: one of the names, in one of the folders of a toolkit. Lists end with NULL. */
+/* A search for one of the names in one of the folders of a toolkit. Lists end with NULL. */
 struct search {
     const char *const *folders, *const *names;
     bool (*is_it)(const char *path);
-    const char *shown;    /* behind a toolkit that was looked in without finding it */
+    const char *shown;    /* appended to a toolkit that was searched in vain */
     struct buffer *tried; /* NULL = nobody asks */
     char found[PATH_MAX];
 };
 
-/* As the toolkits of CUDA 12 and 13 have them: packages for development have the plain name, those
- * for running programs only the versions. ARM servers have sbsa-linux, Jetson aarch64-linux. */
+/* As in the toolkits of CUDA 12 and 13: development packages have the plain name, runtime packages
+ * only versioned ones. ARM servers have sbsa-linux, Jetson aarch64-linux. */
 static const char *const library_folders[] = {"lib64/",
                                               "targets/x86_64-linux/lib/",
                                               "targets/sbsa-linux/lib/",
@@ -37,7 +37,7 @@ static const char *const library_names[] = {"libnvJitLink.so", "libnvJitLink.so.
 static const char *const ptxas_folders[] = {"bin/", NULL};
 static const char *const ptxas_names[] = {"ptxas", NULL};
 
-/* nvcc is stopped when it does not answer; it does so within milliseconds. */
+/* Timeout for nvcc, which answers within milliseconds. */
 #define NVCC_SECONDS 10
 
 static bool is_file(const char *path)
@@ -54,7 +54,7 @@ static void note_tried(const struct search *search, struct text place, const cha
                       in_it);
 }
 
-/* Whether one of the names is in the folder and what is wanted. */
+/* Whether the folder has a file with one of the names that is_it() accepts. */
 static bool try_folder(struct search *search, struct text toolkit, const char *folder)
 {
     for (const char *const *name = search->names; *name; name++)
@@ -93,7 +93,7 @@ static bool try_program(struct search *search, const char *program)
            try_toolkit(search, parent_of(parent_of(text_of(real))));
 }
 
-/* nvcc says what it takes for its toolkit in a line "#$ TOP=...", wherever it was run from. */
+/* nvcc prints the folder of its toolkit in a line "#$ TOP=...", wherever it is run from. */
 static bool ask_nvcc(struct search *search, const char *nvcc)
 {
     const char *const argv[] = {nvcc,        "-dryrun", "-c",        "-x", "cu",
@@ -112,7 +112,7 @@ static bool ask_nvcc(struct search *search, const char *nvcc)
     return try_toolkit(search, (struct text){top, strcspn(top, "\r\n")});
 }
 
-/* Beside the programs of a toolkit that are in one folder of PATH. */
+/* Searches the toolkits of nvcc and ptxas in one folder of PATH. */
 static bool try_path_folder(struct search *search, struct text folder)
 {
     static const char *const programs[] = {"nvcc", "ptxas"};
@@ -148,7 +148,7 @@ static bool find_ptxas_by_path(struct search *search)
     return false;
 }
 
-/* What is named, and is not replaced by what is found elsewhere. */
+/* Searches only the file or toolkit that was named explicitly. */
 static bool find_named(struct search *search, const struct toolkit_request *request)
 {
     if (!request->file)
@@ -159,7 +159,7 @@ static bool find_named(struct search *search, const struct toolkit_request *requ
     return false;
 }
 
-/* All but PATH. */
+/* Searches all places except PATH. */
 static bool find_told(struct search *search, const struct toolkit_request *request)
 {
     static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};

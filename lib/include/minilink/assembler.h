@@ -16,11 +16,11 @@ extern "C" {
 
 #define MINILINK_ASSEMBLER_ABI 2
 
-/* What is to be made of the chunk. */
+/* What the assembler makes of the chunk. */
 enum minilink_mode {
     MINILINK_MODE_RELOCATABLE = 0, /* as `ptxas -c`: to be merged with other cubins */
-    MINILINK_MODE_WHOLE = 1,       /* as ptxas without -c: the chunk is the whole program. The cubin
-                                      may be ET_EXEC: then it is what the link writes */
+    MINILINK_MODE_WHOLE = 1, /* as ptxas without -c: the chunk is the whole program. The cubin may
+                                be ET_EXEC; the link then writes it as it is */
 };
 
 /* Results: 0, one of the elfLink codes, or one of minilink's own, from 64 on. */
@@ -33,9 +33,9 @@ enum minilink_code {
     MINILINK_NOT_RELOCATABLE = 8,
     MINILINK_NO_MEMORY = 64,
     MINILINK_CANCELLED = 65,
-    MINILINK_ENVIRONMENT = 66, /* not the PTX is at fault: no process, no file; `log` says why */
-    MINILINK_USAGE = 67,       /* nor is it here: the options are wrong; `log` says why */
-    MINILINK_WRONG_INPUT = 68, /* a link's input is not what it was said to be */
+    MINILINK_ENVIRONMENT = 66, /* the PTX is not at fault: no process, no file; `log` says why */
+    MINILINK_USAGE = 67,       /* the options are wrong, not the PTX; `log` says why */
+    MINILINK_WRONG_INPUT = 68, /* a link's input is not of the type that was given */
 };
 
 enum minilink_jobserver {

@@ -1,6 +1,6 @@
-/* fork_server.c: the shared object that makes a fork server of a program of others, into which it
- * is preloaded. The program runs as ever until it opens its input, which is the first file of a
- * job. There it becomes the server: a copy goes on with its job's files. */
+/* fork_server.c: the shared object that is preloaded into a foreign program to make it a fork
+ * server. The program runs normally until it opens its input, which is the first file of a job.
+ * There it becomes the server, and each copy goes on with its job's files. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "os/fork_serve.h"
 
-/* What the program itself starts is none. */
+/* Children of the program are no servers. */
 __attribute__((constructor)) static void prepare(void)
 {
     unsetenv("LD_PRELOAD");
@@ -27,7 +27,7 @@ static void serve_if_input(const char *path)
         fork_serve();
 }
 
-/* The function that this one stands before. dlsym has a function's address as an object's. */
+/* The function that this one overrides. dlsym returns a function's address as an object's. */
 #define NEXT(type, name)                                                                           \
     type next;                                                                                     \
     void *found = dlsym(RTLD_NEXT, name);                                                          \
@@ -59,6 +59,6 @@ int open(const char *path, int flags, ...)
     return next(path, flags, mode);
 }
 
-/* The same where a long has 64 bits, as wherever there is a ptxas. */
+/* The same functions where a long has 64 bits, as on all platforms with a ptxas. */
 FILE *fopen64(const char *path, const char *mode) __attribute__((alias("fopen")));
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
