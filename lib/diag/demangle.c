@@ -2,8 +2,8 @@
  * with a C++ program has, and which is only loaded when a name is asked for.
  *
  * A name of a few hundred bytes can stand for gigabytes, since each part may repeat all before it,
- * and the demangler knows no bounds: it works in a child with little memory and time. Where that
- * ends on a name, the name is left alone and another child goes on behind it. */
+ * and the demangler knows no bounds: it runs in a child with limited memory and time. If a name
+ * ends the child, the name stays mangled and another child goes on after it. */
 #include "diag/demangle.h"
 
 #include <dlfcn.h>
@@ -21,9 +21,9 @@
 #include "os/exec.h"
 #include "os/heap.h"
 
-#define LONGEST       65536u /* bytes of a name, before and after */
+#define LONGEST       65536u /* bytes of a name, mangled or demangled */
 #define MOST_OUTPUT   (64u << 20)
-#define MOST_MEMORY   (UINT64_C(256) << 20) /* that the child may take beside what it has */
+#define MOST_MEMORY   (UINT64_C(256) << 20) /* that the child may allocate */
 #define MOST_CHILDREN 4u
 #define MICROSECONDS  300000 /* a name of 64 KiB takes one thousandth of that */
 #define WALL_SECONDS  60u
@@ -61,15 +61,15 @@ static void put_spaced(const char *text, struct buffer *out)
     }
 }
 
-/* A destructor that frees the object too has the name of the one that does not, but for the "0" of
- * its encoding: D0Ev at the end, as destructors have no parameters (a virtual base's VTT apart). */
+/* A deleting destructor demangles like the plain one; only its encoding differs: D0Ev at the end,
+ * as destructors have no parameters (except a virtual base's VTT). */
 static bool is_deleting(struct text mangled)
 {
     return text_ends(mangled, TEXT("D0Ev"));
 }
 
-/* __nv_static_25__8eaaec0a_4_u_cu_8e450714__Z1fv: the number is the size of the module's name
- * behind the underline that follows it, in which other mangled names may stand. */
+/* __nv_static_25__8eaaec0a_4_u_cu_8e450714__Z1fv: the number is the size of the module's name after
+ * the next underscore; that name may contain mangled names itself. */
 struct text demangle_part(struct text name)
 {
     struct text rest = name;
@@ -92,7 +92,7 @@ static bool is_mangled(struct text name)
     return text_starts(part, TEXT("_Z")) && part.size < LONGEST;
 }
 
-/* What is printed of a name; nothing for one that is left alone. */
+/* Appends the demangled name; nothing for a name that stays as it is. */
 static void demangle(const struct work *work, struct text name, struct buffer *out)
 {
     struct text part = demangle_part(name);
@@ -125,7 +125,7 @@ static void limit_memory(void)
     }
 }
 
-/* A name has so much of the processor's time from now on; behind it SIGPROF ends the child. */
+/* The next name may take so much CPU time; after that SIGPROF ends the child. */
 static void limit_time(void)
 {
     const struct itimerval limit = {.it_value = {.tv_usec = MICROSECONDS}};
@@ -133,7 +133,7 @@ static void limit_time(void)
     setitimer(ITIMER_PROF, &limit, NULL);
 }
 
-/* The child: for each name the size of what is printed of it, and that. */
+/* The child: writes for each name the size of the demangled name, and that name. */
 static enum link_code answer(void *argument)
 {
     const struct work *work = argument;
@@ -155,7 +155,7 @@ static enum link_code answer(void *argument)
     return LINK_OK;
 }
 
-/* The loader ends the process where it has no memory: the child's, not ours. */
+/* Loads the library in the child: without memory the loader ends the process. */
 static int run_child(void *argument)
 {
     struct work *work = argument;
@@ -165,7 +165,7 @@ static int run_child(void *argument)
     return work->function ? (int)context_run(answer, work) : LINK_OK;
 }
 
-/* Takes over what the child has said. */
+/* Takes over the child's answers. */
 static void take_answers(struct work *work, struct text *names, struct bytes answers,
                          struct arena *arena)
 {
@@ -210,6 +210,6 @@ void demangle_all(struct text *names, size_t count, struct arena *arena)
         CONTEXT_DEFER(memory_cleanup, &result.output);
         take_answers(&work, names,
                      (struct bytes){(const uint8_t *)result.output, result.output_size}, arena);
-        work.next++; /* behind the name on which it ended */
+        work.next++; /* after the name that ended it */
     }
 }

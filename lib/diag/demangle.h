@@ -1,4 +1,4 @@
-/* demangle.h: names of the C++ ABI as a programmer writes them. */
+/* demangle.h: demangles C++ names. */
 #pragma once
 
 #include "base/arena.h"
@@ -6,8 +6,8 @@
 
 /* Replaces each of `names` that is mangled by what it stands for: "_Z6kernelPfi" becomes
  * "kernel(float *, int)", with nvlink's spacing, in `arena`. Names of static symbols in whole
- * programs, __nv_static_..._<mangled>, become their last part. What is no such name, is longer than
- * 64 KiB, mangled or not, or takes more than 0.3 seconds is left alone, as is everything where the
+ * programs, __nv_static_..._<mangled>, become their last part. A name stays as it is if it is not
+ * mangled, longer than 64 KiB before or after, or takes more than 0.3 seconds; all names do if the
  * system has no demangler. Starts a child; see exec.h for who may. */
 void demangle_all(struct text *names, size_t count, struct arena *arena);
 

@@ -73,7 +73,7 @@ static enum diag_severity promote(struct diag_state *state, enum diag_severity s
     return severity;
 }
 
-/* What is in one piece here stands in one piece there. */
+/* The text is written in one call. */
 static bool print(const struct diag_state *state, enum diag_severity severity, const char *data,
                   size_t size)
 {
@@ -89,8 +89,8 @@ static bool print(const struct diag_state *state, enum diag_severity severity, c
     return ok;
 }
 
-/* Names in messages come from inputs, and text from assemblers: what a terminal might obey is
- * spelled out. */
+/* Names in messages come from inputs, and text from assemblers: escapes what a terminal might obey.
+ */
 static void escape_body(struct buffer *body)
 {
     struct buffer shown = {0};
@@ -102,7 +102,7 @@ static void escape_body(struct buffer *body)
     *body = shown;
 }
 
-/* A message that is kept is shown, or counted, when it is replayed. */
+/* Keeps a message, which is shown or counted when it is replayed. */
 static void keep(struct diag_sink *sink, enum diag_severity severity, uint64_t family,
                  struct text line)
 {
@@ -114,7 +114,7 @@ static void keep(struct diag_sink *sink, enum diag_severity severity, uint64_t f
         sink->errors++;
 }
 
-/* Of one sink's errors no more are shown than of all. */
+/* A sink keeps no more errors than are shown in all. */
 static bool sink_admits(struct diag_state *state)
 {
     struct diag_sink *sink = state->sink;
@@ -129,7 +129,7 @@ static bool sink_admits(struct diag_state *state)
     return false;
 }
 
-/* An error beyond the limit is counted, and costs nothing else. */
+/* An error beyond the limit is only counted. */
 static bool is_beyond_limit(struct diag_state *state, enum diag_severity severity)
 {
     if (severity != DIAG_ERROR)
@@ -138,7 +138,7 @@ static bool is_beyond_limit(struct diag_state *state, enum diag_severity severit
                        : !diag_tally_admit(state, severity, 0, (struct text){0});
 }
 
-/* A link that fails is not shown again. */
+/* A failed link is never replayed: an error makes the record incomplete. */
 static void record(struct diag_state *state, enum diag_severity severity,
                    const struct diag_place *place, struct text body)
 {
@@ -176,7 +176,7 @@ static void show(struct diag_state *state, enum diag_severity severity,
         print(state, severity, line.data, line.size);
 }
 
-/* `may_rise`: -Werror makes an error of it when it is a warning. */
+/* `may_rise`: -Werror turns a warning into an error. */
 static void report(enum diag_severity severity, bool may_rise, const struct diag_place *place,
                    const char *format, va_list arguments)
 {
@@ -366,8 +366,7 @@ void diag_silence(enum link_code (*function)(void *argument), void *argument)
         context_raise(code);
 }
 
-/* Prints what is to be shown of it, in as few calls as there are pieces; a writer is told of each
- * message. */
+/* Prints the messages that are shown, adjacent ones in one call; a writer gets them one by one. */
 static void print_sink(struct diag_state *state, const struct diag_sink *sink)
 {
     const char *data = sink->text.data;
@@ -397,7 +396,7 @@ static void print_sink(struct diag_state *state, const struct diag_sink *sink)
     print(state, DIAG_TEXT, data + begin, end - begin);
 }
 
-/* What was not kept would not be shown: the limit was reached by what was. */
+/* Counts the errors that were not kept: the kept ones reach the limit already. */
 static void count_beyond(struct diag_state *state, const struct diag_sink *sink)
 {
     if (state->sink) {

@@ -3,8 +3,8 @@
  *     minilink warning : SM Arch ('sm_80') not found in 'a.o'
  *
  * with the severity padded to eight characters. Texts follow nvlink's where it has one, so that
- * scripts which look for them go on working. The place that knows what is wrong reports it; callers
- * only pass the failure on.
+ * scripts which look for them go on working. The code that finds an error reports it; its callers
+ * only return the failure.
  *
  * Each thread reports through its own context (context.h). With a sink set there, messages are
  * collected and printed later, in an order that does not depend on timing. Only the link thread may
@@ -23,9 +23,9 @@ struct diag_record; /* diag/diag_record.h */
 struct event_log;   /* diag/events.h */
 struct event_thread;
 
-/* The numbers are those of the description (minilink-internals(7), Messages). */
+/* The numbers are those of minilink-internals(7), Messages. */
 enum diag_severity {
-    DIAG_TEXT = 0, /* none: a text that goes where messages go */
+    DIAG_TEXT = 0, /* no message: a text that goes where messages go */
     DIAG_NOTE = 1, /* explains the message before it; shown whenever that one is */
     DIAG_INFO = 2,
     DIAG_WARNING = 3,
@@ -36,11 +36,11 @@ enum diag_severity {
 /* A message in a sink. */
 struct diag_message {
     size_t end;      /* of its lines in the sink's text */
-    uint64_t family; /* 0, or the same number for warnings that say the same (diag_tally.h) */
+    uint64_t family; /* 0, or the same number for similar warnings (diag_tally.h) */
     enum diag_severity severity;
 };
 
-/* Messages of one worker, waiting for their turn. Start with {0}. */
+/* Messages of one worker, until diag_replay(). Start with {0}. */
 struct diag_sink {
     struct buffer text; /* whole lines, formatted */
     struct diag_message *messages;
@@ -50,17 +50,17 @@ struct diag_sink {
     uint64_t beyond;   /* errors beyond state->error_limit: counted only */
 };
 
-/* What is counted instead of shown. Start with the two limits, and 0 for the others. */
+/* Counts of messages that are not shown. Start with the two limits, and 0 for the others. */
 struct diag_tally {
-    uint64_t error_limit; /* so many errors are shown; 0 = all */
-    bool folds;           /* of warnings that say the same, three are shown */
+    uint64_t error_limit; /* how many errors are shown; 0 = all */
+    bool folds;           /* only three similar warnings are shown */
     uint64_t errors;
     struct diag_family *families;
     size_t family_count, family_capacity;
 };
 
-/* Where the link is that the thread works for (minilink-internals(7), Concurrent compilation). A
- * program of one function goes through without phases. */
+/* The phase of the thread's link (minilink-internals(7), Concurrent compilation). A program of one
+ * function has no phases. */
 enum link_phase {
     PHASE_NONE = 0,
     PHASE_PROGRAM = 1, /* one thread sees all of the program */
@@ -68,55 +68,54 @@ enum link_phase {
     PHASE_DONE = 3,    /* one thread again */
 };
 
-/* The form of messages: nvlink's; gcc's, for editors; an object of JSON in each line. */
+/* The format of messages: nvlink's; gcc's, for editors; one JSON object per line. */
 enum diag_format { DIAG_FORM_NVLINK, DIAG_FORM_GNU, DIAG_FORM_JSON };
 
-/* Takes whole lines in place of the standard output and error. */
+/* Gets whole lines instead of standard output and error. */
 struct diag_writer {
     /* `severity` is an enum diag_severity. May raise. */
     void (*write)(void *argument, int severity, struct text lines);
     void *argument;
 };
 
-/* How the calling thread's messages are made, where they go, and what has been said. It lives in
- * the thread's context (base/context.h), which hands it on without knowing it: made on first use,
- * all zero, and only touched by its own thread. Workers take over the link thread's with
- * diag_state_inherit(). */
+/* The state of the calling thread's messages: their form, destination and counts. It lives in the
+ * thread's context (base/context.h), which does not know the type: all zero at first use, and only
+ * touched by its own thread. Workers copy the link thread's with diag_state_inherit(). */
 struct diag_state {
     bool has_warning_or_error; /* a message of severity > 2 was reported */
     bool has_fatal_error;      /* a message of severity > 4 was reported */
     bool suppress_infos;
     bool suppress_warnings;
     bool warnings_are_errors;
-    bool annotate;                     /* put @E@, @W@, @I@ in front of messages */
-    bool continuation;                 /* the last message was not shown: nor are its notes */
-    uint8_t verbose;                   /* 1: -v; 2: -vv */
-    uint8_t phase;                     /* enum link_phase */
-    bool color;                        /* messages have the colours of a terminal */
-    bool keeps_mangled;                /* --no-demangle */
-    enum diag_format format;           /* --diagnostics-format */
-    const char *program;               /* name in front of messages; NULL = "minilink" */
-    const char *report_arch;           /* the target's name for -report-arch, or NULL */
-    struct diag_sink *sink;            /* where messages are collected; NULL = print them */
-    const struct diag_writer *writer;  /* where they go when they would be printed; or NULL */
-    struct diag_record *record;        /* what is printed goes there, too; or NULL */
-    struct diag_tally *tally;          /* what is counted and not shown; NULL = all is shown */
-    uint64_t error_limit;              /* more errors are never shown (diag_tally.h); 0 = all are */
-    uint64_t error_count;              /* errors and fatal errors reported by this thread */
-    enum link_code blamed;             /* which kind of failure they are; see diag_blame() */
-    struct event_log *events;          /* what is recorded of the link, or NULL */
+    bool annotate;                    /* put @E@, @W@, @I@ in front of messages */
+    bool continuation;                /* the last message was not shown: nor are its notes */
+    uint8_t verbose;                  /* 1: -v; 2: -vv */
+    uint8_t phase;                    /* enum link_phase */
+    bool color;                       /* messages have the colours of a terminal */
+    bool keeps_mangled;               /* --no-demangle */
+    enum diag_format format;          /* --diagnostics-format */
+    const char *program;              /* name in front of messages; NULL = "minilink" */
+    const char *report_arch;          /* the target's name for -report-arch, or NULL */
+    struct diag_sink *sink;           /* where messages are collected; NULL = print them */
+    const struct diag_writer *writer; /* gets messages instead of stderr; or NULL */
+    struct diag_record *record;       /* gets printed messages, too; or NULL */
+    struct diag_tally *tally;         /* counts messages that are not shown; NULL = all are shown */
+    uint64_t error_limit;             /* more errors are never shown (diag_tally.h); 0 = all are */
+    uint64_t error_count;             /* errors and fatal errors reported by this thread */
+    enum link_code blamed;            /* their kind of failure; see diag_blame() */
+    struct event_log *events;         /* the link's events, or NULL */
     struct event_thread *event_thread; /* the thread's own part of it; NULL until it records */
-    uint32_t event_chunk;              /* what is recorded is for; 0 = none, see events_chunk() */
+    uint32_t event_chunk;              /* of events to come; 0 = none, see events_chunk() */
 };
 
-/* A place in a text. `file` is what the user knows it by: "a.o", "lib.a(b.o):2". */
+/* A place in a text. `file` is its name for the user: "a.o", "lib.a(b.o):2". */
 struct diag_place {
     const char *file;
     uint32_t line;           /* from 1; 0 = unknown */
     uint32_t column;         /* from 1, in bytes; 0 = unknown */
     struct text source_line; /* shown with a caret under `column`; empty = not shown */
-    /* Made by diag_place_of(): line, column and source line of this byte are looked up when the
-     * message is shown, from another byte on whose line is known. */
+    /* Set by diag_place_of(): line, column and source line of byte `offset` are found when the
+     * message is shown, counting from `known_offset`, whose line is known. */
     struct text text;
     size_t offset, known_offset;
     uint32_t known_line;
@@ -128,17 +127,17 @@ struct diag_state *diag_state_open(void);
 /* The same for a thread that can have one. Ends the program when that is impossible. */
 struct diag_state *diag_state_get(void);
 
-/* Gives the calling thread the form of messages, the phase and the record of events of `from`.
- * Where messages go stays its own, and no error counts yet. */
+/* Copies the message form, the phase and the event log of `from` to the calling thread. Its
+ * destinations of messages stay, and its error count starts at 0. */
 void diag_state_inherit(const struct diag_state *from);
 
 /* Messages without a place in a text; `format` is a sentence without a newline. A message is
  * dropped when the thread's flags suppress its severity; -Werror makes a warning an error. */
 void diag_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void diag_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A warning of what is not the user's doing and what no change to the inputs or options mends: the
- * machine's (a jobserver that is gone), or the link's own (what an output lacks beside nvlink's).
- * -Werror leaves it a warning. */
+/* A warning about something that no change to the inputs or options can fix: the machine's fault (a
+ * jobserver that is gone), or the link's own (something that the output lacks compared with
+ * nvlink's). -Werror leaves it a warning. */
 void diag_caution(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void diag_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -164,18 +163,18 @@ void diag_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void diag_at(enum diag_severity severity, const struct diag_place *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Notes which kind of failure it is that has been reported, for the exit status. Returns false. */
+/* Notes the kind of the reported failure, for the exit status. Returns false. */
 bool diag_blame(enum link_code code);
 
 /* The kind that was noted last by the calling thread. */
 enum link_code diag_blamed(void);
 
-/* A text of whole lines that is no message but goes where messages go, as it is. False, with errno
- * set, when it cannot be written, which nobody may be left to be told. */
+/* Prints whole lines that are no message, unchanged, where messages go. False, with errno set, when
+ * they cannot be written; reporting that may fail, too. */
 bool diag_text(struct text text);
 
-/* A message that was shown before, in another link (diag_record.h): it is shown now, whatever the
- * flags say, and stays what it is. */
+/* Shows a message of an earlier link again (diag_record.h), whatever the flags say, and with the
+ * same severity. */
 void diag_again(enum diag_severity severity, const struct diag_place *place, struct text body);
 
 /* The place of byte `offset` in `text`; for an offset beyond the end, of the last line. The text is
@@ -183,8 +182,7 @@ void diag_again(enum diag_severity severity, const struct diag_place *place, str
 struct diag_place diag_place_of(const char *file, struct text text, size_t offset);
 
 /* The same where the line of an earlier byte is known, so that only what is between is read: for
- * texts of which many places may be reported. A known byte behind the offset is of no use, and is
- * ignored. */
+ * texts of which many places may be reported. A known byte after the offset is ignored. */
 struct diag_place diag_place_behind(const char *file, struct text text, size_t offset,
                                     size_t known_offset, uint32_t known_line);
 
@@ -193,13 +191,13 @@ struct diag_place diag_place_behind(const char *file, struct text text, size_t o
 struct diag_place diag_place_find(const struct diag_place *place);
 
 /* Runs function(argument) in the calling thread under a recovery point, with the reporting flags of
- * `parent` and its messages going to `sink`; what was raised is the result. The thread's counts of
- * errors stay as they are: the sink's are added when it is replayed. */
+ * `parent` and its messages going to `sink`. Returns its result, or what was raised. The thread's
+ * counts of errors stay as they are: the sink's are added when it is replayed. */
 enum link_code diag_collect(enum link_code (*function)(void *argument), void *argument,
                             const struct diag_state *parent, struct diag_sink *sink);
 
-/* The same, and drops the messages: for what is tried, and told of by the caller if at all. What
- * was raised is raised again. */
+/* The same, but drops the messages: for attempts whose failure the caller reports, if anybody does.
+ * Raises the code again unless it is LINK_OK. */
 void diag_silence(enum link_code (*function)(void *argument), void *argument);
 
 /* Prints what a sink has collected, adds its errors to the calling thread's, and empties it. */
@@ -208,16 +206,17 @@ void diag_replay(struct diag_sink *sink);
 /* Frees a sink's memory. */
 void diag_sink_free(struct diag_sink *sink);
 
-/* So many warnings that say the same are shown. */
+/* How many similar warnings are shown. */
 #define DIAG_UNFOLDED 3
 
-/* Whether of warnings that say the same some are counted only. */
+/* Whether similar warnings beyond these are only counted. */
 bool diag_folds(void);
 
-/* How many more errors are shown and deserve notes that take work: no more than a hundred do. */
+/* How many more errors get notes that are expensive to make: those that are shown, at most a
+ * hundred. */
 size_t diag_room(void);
 
-/* Tells, as notes, how much was not shown. For the end of the link. */
+/* Reports in notes how many messages were not shown. For the end of the link. */
 void diag_tally_end(struct diag_tally *tally);
 
 void diag_tally_free(struct diag_tally *tally);

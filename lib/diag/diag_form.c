@@ -8,14 +8,14 @@
 #include "diag/escape.h"
 #include "diag/json_tree.h"
 
-/* A longer line is no source that anybody reads: its columns are not counted. */
+/* Columns of longer lines, which nobody reads, are not counted. */
 #define LONGEST_LINE 65536u
 
 /* Most bytes of a source line that are shown. */
 #define SHOWN_COLUMNS 200u
 
-/* What a message begins with: its severity in nvlink's form, gcc's and JSON's; the mark for
- * programs that read messages, as ptxas's; and the colour, gcc's and clang's. */
+/* The beginning of a message: the severity as in nvlink, gcc and JSON; the mark for programs that
+ * read messages, as in ptxas; and the colour, as in gcc and clang. */
 static const struct {
     const char *nvlink, *gnu, *json, *mark, *colour;
 } forms[] = {
@@ -204,7 +204,7 @@ static size_t line_end(struct text text, size_t at)
     return at;
 }
 
-/* Sets the column and the source line; neither where the line begins far away. */
+/* Sets the column and the source line; neither when the line begins too far away. */
 static void find_columns(struct diag_place *found, struct text text, size_t offset)
 {
     size_t least = offset > LONGEST_LINE ? offset - LONGEST_LINE : 0;

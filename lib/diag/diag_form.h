@@ -1,12 +1,12 @@
-/* diag_form.h: the forms that a message has for those who read it: nvlink's, gcc's, an object of
- * JSON; and their colours on a terminal. */
+/* diag_form.h: formats of messages: nvlink's, gcc's, JSON objects; and their colours on a terminal.
+ */
 #pragma once
 
 #include "base/buffer.h"
 #include "base/context.h"
 #include "diag/diag.h"
 
-/* Appends a message, with its newlines. `body` is what it says, escaped (escape.h); `place` may be
+/* Appends a message, with its newlines. `body` is its text, escaped (escape.h); `place` may be
  * NULL. */
 void diag_form_message(struct buffer *line, const struct diag_state *state,
                        enum diag_severity severity, const struct diag_place *place,

@@ -1,5 +1,5 @@
-/* diag_record.c: for each message its severity, then line and column, then what it says and the
- * place's two texts, each with its length in front; numbers are little-endian. */
+/* diag_record.c: each message is its severity, line and column, then its text and the place's two
+ * texts, each after its length; numbers are little-endian. */
 #include "diag/diag_record.h"
 
 #include <string.h>

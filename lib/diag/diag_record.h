@@ -1,7 +1,7 @@
-/* diag_record.h: what was said, kept as bytes, to be said again by another link.
+/* diag_record.h: messages that were shown, as bytes, for another link to show again.
  *
- * A record has the messages that were shown, each with its severity, its place and its words, not
- * the lines that were printed: another link says them in the form that it was asked for. */
+ * A record has the severity, place and text of each message, not the lines that were printed:
+ * another link shows them in its own format. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,8 @@
 #include "base/buffer.h"
 #include "diag/diag.h"
 
-/* Start with {0}; free the buffer. What a thread prints is recorded in its diag_state's. */
+/* Start with {0}; free the buffer. A thread's printed messages go to the record of its diag_state.
+ */
 struct diag_record {
     struct buffer bytes;
     bool is_incomplete; /* something was printed that is no such message */
@@ -19,6 +20,6 @@ struct diag_record {
 void diag_record_add(struct diag_record *record, enum diag_severity severity,
                      const struct diag_place *place, struct text body);
 
-/* Says all of a record again, through diag_again(). False, with nothing said, when the bytes are no
- * record. */
+/* Shows all messages of a record again, through diag_again(). False, with none shown, when the
+ * bytes are no record. */
 bool diag_record_play(struct bytes bytes);

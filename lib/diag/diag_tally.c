@@ -1,4 +1,4 @@
-/* diag_tally.c: the counts, and what is said of them at the end. */
+/* diag_tally.c: the counts, and the notes about them at the end. */
 #include "diag/diag_tally.h"
 
 #include <inttypes.h>
@@ -8,16 +8,16 @@
 
 #include "base/memory.h"
 
-/* Errors that get notes for which much must be looked up. */
+/* The most errors that get notes that are expensive to make. */
 #define MOST_EXPLAINED 100u
 
 struct diag_family {
     uint64_t key;
-    uint64_t count; /* shown ones among them */
+    uint64_t count; /* including shown ones */
     char *text;     /* the first that was not shown; NULL while there is none */
 };
 
-/* Appends the text without what stands between quotes, and with 0 for every number. */
+/* Appends the text without quoted parts, and with 0 for every number. */
 static void put_frame(struct buffer *frame, struct text body)
 {
     for (size_t i = 0; i < body.size; i++) {

@@ -1,7 +1,7 @@
-/* diag_tally.h: what is counted instead of shown: errors beyond --error-limit, and warnings that
- * say again what a few have said.
+/* diag_tally.h: messages that are counted instead of shown: errors beyond --error-limit, and
+ * warnings that are similar to earlier ones.
  *
- * Two warnings say the same when they differ in quoted names and in numbers only. */
+ * Two warnings are similar when they differ only in quoted names and numbers. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,11 +11,12 @@
 #include "base/context.h"
 #include "diag/diag.h"
 
-/* Which of the messages that say the same `body` is: a number for diag_tally_admit. */
+/* The number of the family of similar warnings that `body` belongs to, for diag_tally_admit; 0 =
+ * none. */
 uint64_t diag_tally_family(const struct diag_state *state, enum diag_severity severity,
                            struct text body);
 
-/* Whether a message is to be shown; counts it otherwise. `body` is what it says, or all of the line
- * that does. For the thread that prints. */
+/* Whether a message is to be shown; counts it otherwise. `body` is its text, or its whole line. For
+ * the thread that prints. */
 bool diag_tally_admit(struct diag_state *state, enum diag_severity severity, uint64_t family,
                       struct text body);

@@ -1,4 +1,4 @@
-/* escape.c: what a terminal might obey is spelled out. */
+/* escape.c: escapes what a terminal might obey. */
 #include "diag/escape.h"
 
 #include <stdint.h>
@@ -13,7 +13,7 @@ struct range {
 /* Code points that are not shown, though UTF-8 can encode them. */
 static const struct range hidden[] = {
     {0x80, 0x9f}, /* control characters, U+009B among them, which begins sequences as ESC [ does */
-    {0x2028, 0x202e}, /* line and paragraph ends, and what turns the direction of writing */
+    {0x2028, 0x202e}, /* line and paragraph separators, and changes of the writing direction */
     {0x2066, 0x2069}, /* the same, isolated */
 };
 

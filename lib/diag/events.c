@@ -1,8 +1,7 @@
 /* events.c: lists of events by thread, and how they become rows.
  *
- * Threads of one pool after another have the same numbers, and become one row; what happened apart
- * from threads is laid out so that no two that overlap share a row, as readers of traces want it.
- */
+ * Threads of successive pools have the same numbers, and share a row. Events outside of threads are
+ * laid out so that no two that overlap share a row, as readers of traces require. */
 #include "diag/events.h"
 
 #include <stdatomic.h>
@@ -22,17 +21,17 @@ struct node {
     char name[]; /* the event's */
 };
 
-/* Of one thread, which alone writes to it. */
+/* The events of one thread, which alone writes to them. */
 struct event_thread {
     struct event_thread *next;
     struct node *first, *last;
-    unsigned worker; /* its number in its pool; 0 = it is none */
+    unsigned worker; /* its number in its pool; 0 = no worker */
     size_t lost;
 };
 
 struct event_log {
     _Atomic(struct event_thread *) threads; /* newest first */
-    _Atomic size_t lost;                    /* of threads that could have no list */
+    _Atomic size_t lost;                    /* events of threads without memory for a list */
     uint64_t start;
 };
 
@@ -87,7 +86,7 @@ uint64_t events_clock(void)
     return events_are_on() ? clock_now() : 0;
 }
 
-/* Workers of a pool are named by their numbers (pool.c). */
+/* Workers of a pool have names with their numbers (pool.c). */
 static unsigned own_number(void)
 {
     char name[17] = "";
@@ -174,9 +173,9 @@ void events_chunk(uint32_t index)
 
 /* A row while it is filled. */
 struct row {
-    const char *kind; /* of what happened apart; NULL = of threads */
-    unsigned number;  /* the worker's; of others which of its kind */
-    unsigned copy;    /* of workers with one number at the same time */
+    const char *kind; /* of events outside of threads; NULL = a thread's row */
+    unsigned number;  /* the worker's; otherwise a number within its kind */
+    unsigned copy;    /* which of several workers with that number at the same time */
     uint64_t end;     /* of what is in it */
     uint32_t place;   /* among all rows, sorted */
 };
@@ -196,8 +195,8 @@ static uint32_t add_row(struct reading *reading, struct row row)
     return (uint32_t)events->row_count - 1;
 }
 
-/* The first row of that kind and number that is free at `start`; it is taken until `end`. For what
- * is apart, number 0 asks for any. */
+/* The first row of that kind and number that is free at `start`; it is taken until `end`. For
+ * events outside of threads the number is ignored. */
 static uint32_t take_row(struct reading *reading, const char *kind, unsigned number, uint64_t start,
                          uint64_t end)
 {
@@ -313,7 +312,7 @@ void events_read(const struct event_log *log, struct arena *arena, struct events
             count++;
     events->list = arena_alloc(arena, count, sizeof *events->list);
     order = arena_alloc(arena, threads, sizeof(const struct event_thread *));
-    /* The oldest first: those of one pool after the other. */
+    /* Oldest first, so that pools follow each other. */
     for (const struct event_thread *t = atomic_load(&log->threads); t; t = t->next)
         order[threads - ++at] = t;
     for (size_t i = 0; i < threads; i++)

@@ -1,14 +1,13 @@
-/* events.h: what happens while a link runs, and when, for those who want to see it.
+/* events.h: a log of events of a link, with their times.
  *
  * Properties. A log belongs to one link. Each thread that records has a row of its own in it, to
- * which it alone writes: no lock is taken but inside of malloc. Recording does nothing
- * else: what is recorded has no influence on the link, and memory that runs out costs the event,
- * which is counted as lost, and nothing more.
+ * which it alone writes: no lock is taken but inside of malloc. Recording does not influence the
+ * link; when memory runs out the event is lost, which is counted as lost, but nothing else.
  *
- * Operation. The link thread opens a log; threads that take over its reporting flags (diag_collect)
- * record in it too. Where no log is open, events_clock() is 0 and recording returns at once.
+ * Operation. The link thread opens a log; threads that inherit its reporting flags (diag_collect)
+ * record in it too. If no log is open, events_clock() is 0 and recording returns at once.
  *
- * Safety. The log is read when all other threads that recorded have ended. */
+ * Safety. The log may be read after all other threads that recorded have ended. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +17,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 
-/* What a thing is. New kinds need no more than a name: they are shown under it. */
+/* Kinds of events. A new kind needs only a name, under which it is shown. */
 #define EVENT_STAGE    "stage" /* of the link */
 #define EVENT_PART     "part"  /* of LTO-IR was compiled */
 #define EVENT_JOBS     "jobs" /* were done by other machines, through the distributor of that name */
@@ -26,7 +25,7 @@
 #define EVENT_FUNCTION "function" /* was compiled by the built-in assembler */
 #define EVENT_COUNTER  "counter"  /* has the value `bytes` from `start` on */
 
-/* One thing that took time. */
+/* An event that took time. */
 struct event {
     const char *kind; /* a literal */
     struct text name; /* copied */
@@ -34,22 +33,22 @@ struct event {
     uint64_t end;     /* 0 = now */
     uint32_t chunk; /* 1 + index of the chunk that it is for; 0 = the thread's, see events_chunk */
     uint64_t cpu;   /* time of the thread's CPU meanwhile, nanoseconds; 0 = not known */
-    uint64_t bytes; /* that went in; 0 = not known */
-    uint64_t peak;  /* of memory that it had at a time; 0 = not known */
-    const char *state; /* how it ended, a literal: "hit", "failed"; NULL = as it should */
+    uint64_t bytes; /* of input; 0 = not known */
+    uint64_t peak;  /* peak memory; 0 = not known */
+    const char *state; /* how it ended, a literal: "hit", "failed"; NULL = normally */
     uint8_t phase;     /* enum link_phase of the thread; set when it is recorded */
     bool is_apart;     /* another process or machine did it, while the thread went on */
 };
 
 struct event_log;
 
-/* An event of a log, and where it happened. */
+/* An event of a log, and its row. */
 struct logged_event {
     struct event event; /* the name is in the arena */
     uint32_t row;
 };
 
-/* A line of the picture: a thread, or room for what happened apart from threads. */
+/* A row of the trace: a thread, or room for events outside of threads. */
 struct event_row {
     const char *name; /* "link", "worker 3", "part 2" */
     bool is_worker;   /* of a pool */
@@ -62,7 +61,7 @@ struct events {
     struct event_row *rows; /* the link thread's first, then workers by number, then others */
     size_t row_count;
     uint64_t start; /* of the log */
-    size_t lost;    /* events that there was no memory for */
+    size_t lost;    /* events lost for lack of memory */
 };
 
 /* Opens a log for the calling thread and those that inherit from it. NULL without memory. */
@@ -74,7 +73,7 @@ void events_close(struct event_log *log);
 /* Whether the calling thread records. */
 bool events_are_on(void);
 
-/* Now, in nanoseconds of clock_now(); 0 where nothing is recorded. */
+/* Now, in nanoseconds of clock_now(); 0 if the thread does not record. */
 uint64_t events_clock(void);
 
 /* Records `event` in the calling thread's row. */
@@ -86,10 +85,10 @@ void events_count(const char *name, uint64_t value);
 /* Records the memory that the process has in use, as counter "memory". */
 void events_count_memory(void);
 
-/* What the calling thread, and those that inherit from it, records from here on is for the chunk
- * with that index. */
+/* Events that the calling thread, and those that inherit from it, record from here on belong to the
+ * chunk with that index. */
 void events_chunk(uint32_t index);
 #define EVENTS_NO_CHUNK UINT32_MAX
 
-/* Reads all of it into the arena. Raises LINK_NO_MEMORY. */
+/* Reads the whole log into the arena. Raises LINK_NO_MEMORY. */
 void events_read(const struct event_log *log, struct arena *arena, struct events *events);

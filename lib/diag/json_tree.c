@@ -1,5 +1,5 @@
-/* json_tree.c: jansson's calls, each with its failure raised. It fails for want of memory alone,
- * since texts are made UTF-8 here. */
+/* json_tree.c: calls of jansson, whose failures are raised. It only fails for lack of memory, since
+ * texts are made UTF-8 here. */
 #include "diag/json_tree.h"
 
 #include <jansson.h>
@@ -25,8 +25,7 @@ void json_tree_end(void *root)
     json_decref(root);
 }
 
-/* Both take the value over, also where they fail, and take none where there was no memory for it.
- */
+/* Both take over the value, even when they fail; they fail for a NULL, which had no memory. */
 static struct json_t *set(struct json_t *object, const char *key, struct json_t *value)
 {
     check(json_object_set_new_nocheck(object, key, value) == 0);

@@ -49,8 +49,8 @@ bool log_line_parse_severity(struct text line, struct log_line *parsed)
     return false;
 }
 
-/* Reads what stands behind "ptxas ". A file name may hold anything, so the last ", line " counts.
- */
+/* Reads the rest of a line after "ptxas ". A file name may hold anything, so the last ", line "
+ * counts. */
 static bool parse_ptxas(struct text line, struct log_line *parsed)
 {
     const struct text mark = TEXT(", line ");

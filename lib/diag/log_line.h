@@ -1,6 +1,6 @@
-/* log_line.h: one line of what an assembler prints, taken apart.
+/* log_line.h: parsing one line of an assembler's output.
  *
- * Understood are ptxas's lines (measured on ptxas 13.0):
+ * It parses ptxas's lines (measured on ptxas 13.0):
  *     ptxas /dev/fd/3, line 8; error   : Unknown modifier '.globl'
  *     ptxas info    : (C7508) Potential Performance Loss: ...
  *         0 bytes stack frame, 0 bytes spill stores       (belongs to the line before it)
@@ -23,11 +23,11 @@ struct log_line {
     struct text text; /* the message, a view of the line */
 };
 
-/* Parses one line, without its newline. False when it is in no known form; *parsed is a note
- * without a text then. */
+/* Parses one line, without its newline. False when it has no known form; *parsed is then a note
+ * without a text. */
 bool log_line_parse(struct text line, struct log_line *parsed);
 
-/* Parses a line that begins with its severity: "error   : text", "error: text" or
- * "error (C1234): text", whose number stays in the text. Sets the severity and the text only. False
- * when it is of another form. */
+/* Parses a line that begins with its severity: "error : text", "error: text" or "error (C1234):
+ * text", whose number stays in the text. Sets only the severity and the text. False when it has
+ * another form. */
 bool log_line_parse_severity(struct text line, struct log_line *parsed);

@@ -1,5 +1,5 @@
-/* near_names.h: definitions that are almost what is missing: names that are the same but for the
- * types of parameters, or for whether they are C's or C++'s. */
+/* near_names.h: definitions similar to a missing symbol: names that differ only in the types of
+ * parameters, or in C or C++ linkage. */
 #pragma once
 
 #include <stddef.h>
@@ -21,15 +21,15 @@ struct near_names {
 /* Room, in `arena`, for numbers below `count`; near_names_free frees the rest. */
 void near_names_begin(struct near_names *near, struct arena *arena, size_t count);
 
-/* Adds a name with its number. They are found in the reverse of the order in which they come. */
+/* Adds a name with its number. They are found in reverse order. */
 void near_names_add(struct near_names *near, uint32_t number, struct text name);
 
-/* The first name with the base of `name`, itself among them; and the one behind it. NEAR_NONE: no
- * more. */
+/* The first name with the base of `name`, which may be that name itself; and the next one.
+ * NEAR_NONE: no more. */
 uint32_t near_names_first(const struct near_names *near, struct text name);
 uint32_t near_names_next(const struct near_names *near, uint32_t number);
 
-/* How a definition differs from the name that is missing, behind "is defined in 'a.o', ". */
+/* How a definition differs from the missing name; follows "is defined in 'a.o', ". */
 const char *near_names_difference(struct text missing, struct text defined);
 
 void near_names_free(struct near_names *near);

@@ -21,7 +21,7 @@
 #define SOON       500000000u /* a link that takes no longer shows nothing under `auto` */
 #define MOST_SHOWN 120u       /* characters */
 
-/* What the terminal does to its line: back to its beginning, and all behind that is gone. */
+/* Moves the cursor to the beginning of the line and erases the line. */
 static const char wipe[] = "\r\x1b[K";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -56,7 +56,7 @@ static size_t columns(void)
     return count <= MOST_SHOWN ? count : MOST_SHOWN;
 }
 
-/* The time that what is done took, for what is left. 0 = nobody knows yet. */
+/* The time for the remaining work, in proportion to the time so far. 0 = not known yet. */
 static uint64_t seconds_left(uint64_t now)
 {
     double done = (double)atomic_load(&done_weight), all = (double)all_weight;
@@ -65,7 +65,7 @@ static uint64_t seconds_left(uint64_t now)
     return left > 0 && left < 360000 ? (uint64_t)left + 1 : 0;
 }
 
-/* How long it will take; while nobody knows, how long it has taken. */
+/* The time that is left; while that is not known, the time so far. */
 static int put_time(char *text, size_t room, uint64_t now)
 {
     uint64_t left = seconds_left(now);
@@ -101,7 +101,7 @@ static void draw(void)
         size += put_time(line + size, 32, now);
     if ((size_t)size > most)
         size = (int)most;
-    memcpy(line + size, wipe + 1, sizeof wipe - 2); /* what an older one had behind that */
+    memcpy(line + size, wipe + 1, sizeof wipe - 2); /* the rest of a longer line before it */
     atomic_store(&is_shown, true);
     descriptor_write(STDERR_FILENO, line, (size_t)size + sizeof wipe - 2);
 }

@@ -1,11 +1,11 @@
-/* progress.h: a line on the terminal that says how far the link is: `[12/40] assembling, 3 s left`.
+/* progress.h: a line on the terminal that shows the link's progress: `[12/40] assembling, 3 s
+ * left`.
  *
- * Properties. It is drawn on standard error where that is a terminal and this process in its
- * foreground, and nowhere else; and it is gone when anything else is written there (diag.h and
- * standard.h see to that) and at the end. It has no influence on the link. Operation. A thread of
- * its own draws it from what others count, ten times a second, so that it moves while they work.
- * Safety. There is one line per process: begin and end are for the thread that links, counting is
- * for any. */
+ * Properties. It is drawn on standard error only if that is a terminal and this process is in its
+ * foreground; it is erased while anything else is written there (diag.h and std_streams.h see to
+ * that) and at the end. It has no influence on the link. Operation. A thread of its own draws it
+ * ten times a second, from the counts of other threads. Safety. There is one line per process: the
+ * link thread begins and ends it, any thread may count. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,21 +19,21 @@ enum progress_use {
     PROGRESS_OFF,
 };
 
-/* Begins to draw, where that is wanted and possible. */
+/* Begins to draw, if that is wanted and possible. */
 void progress_begin(enum progress_use use);
 
-/* What is done from now on, a literal ("assembling"), and of how many items with which weight in
- * all (0 = they are not counted). */
+/* Begins a stage: its name, a literal ("assembling"), and the number and total weight of its items
+ * (0 = they are not counted). */
 void progress_stage(const char *doing, size_t items, uint64_t weight);
 
 /* An item of that weight is done. */
 void progress_done(uint64_t weight);
 
-/* Takes the line away; it stays away until progress_resume. */
+/* Erases the line until progress_resume. */
 void progress_pause(void);
 void progress_resume(void);
 
-/* Takes the line away for good. */
+/* Erases the line for good. */
 void progress_end(void);
 
 /* The same from a signal handler. Async-signal-safe. */

@@ -15,7 +15,7 @@ static int compare(const void *left, const void *right)
 
 void referrers_add(struct referrers *referrers, const struct referrer *referrer)
 {
-    /* What refers to a symbol often does so in one go. */
+    /* References to a symbol from one place are often adjacent. */
     if (referrers->count > 0 && compare(&referrers->list[referrers->count - 1], referrer) == 0)
         return;
     ARRAY_PUSH(referrers->list, referrers->count, referrers->capacity) = *referrer;

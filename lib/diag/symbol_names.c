@@ -1,4 +1,5 @@
-/* symbol_names.c: names that the C++ ABI has mangled, as far as two of them are to be compared. */
+/* symbol_names.c: demangled names, and the base of mangled names, as far as comparing two of them
+ * needs it. */
 #include "diag/symbol_names.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ const char *symbol_names_quoted(struct text name, struct arena *arena)
     return *shown == '\'' ? shown : arena_printf(arena, "'%s'", shown);
 }
 
-/* Takes "6helper" off the front of the rest of a mangled name, or "L6helper", of something static.
+/* Takes "6helper", or for a static symbol "L6helper", off the front of the rest of a mangled name.
  */
 static bool take_component(struct text *rest, struct text *component)
 {
@@ -60,7 +61,7 @@ static bool take_component(struct text *rest, struct text *component)
     return true;
 }
 
-/* The components up to the E; false when there is something else among them. */
+/* The components up to the E; false when there is anything else between them. */
 static bool take_nested(struct text rest, struct buffer *base)
 {
     struct text component;

@@ -1,8 +1,8 @@
 /* archive.c: ar archives, by libelf.
  *
  * An archive is "!<arch>\n" and then members: a 60-byte text header and the data, padded to 2
- * bytes. libelf follows the headers and resolves long names, but it stops without a word where a
- * header is damaged and shortens a member that the file cuts off. So each header is also checked
+ * bytes. libelf follows the headers and resolves long names, but it silently stops at a damaged
+ * header and truncates a member that the end of the file cuts off. So each header is also checked
  * here, and the walk must end exactly at the end of the file. */
 #include "input/archive.h"
 
@@ -17,11 +17,11 @@
 struct walk {
     const char *name;
     struct bytes data;
-    size_t offset; /* of the header of the member to come */
+    size_t offset; /* of the next member's header */
     archive_visit *visit;
     void *argument;
     Elf *archive;
-    Elf *member; /* that libelf stands at */
+    Elf *member; /* libelf's current one */
 };
 
 static void close_walk(void *argument)
@@ -47,7 +47,7 @@ static bool read_number(struct text field, uint64_t *number)
     return text_scan_number(&field, number) && field.size == 0;
 }
 
-/* Reads the header at walk->offset by ourselves: sets *name to its name field and *member to the
+/* Reads the header at walk->offset without libelf: sets *name to its name field and *member to the
  * member's data. */
 static bool read_header(const struct walk *walk, struct text *name, struct bytes *member)
 {
@@ -98,7 +98,7 @@ static bool take_bsd_name(struct text field, struct text *name, struct bytes *da
     return true;
 }
 
-/* Visits the member that libelf stands at and moves on. */
+/* Visits libelf's current member and advances walk->offset. */
 static bool visit_member(struct walk *walk)
 {
     Elf_Arhdr *header = elf_getarhdr(walk->member);
@@ -136,7 +136,7 @@ static bool report_stop(const struct walk *walk)
 
 static bool visit_members(struct walk *walk)
 {
-    /* With which libelf takes members from the archive's memory, as there is no descriptor. */
+    /* With this command libelf takes members from the archive's memory: there is no descriptor. */
     Elf_Cmd command = ELF_C_READ_MMAP;
 
     while (walk->offset < walk->data.size) {

@@ -1,5 +1,5 @@
-/* bitcode.c: the identification block, and of the module its target and the attributes of its
- * functions. */
+/* bitcode.c: reads the identification block, and the module's target and attributes of functions.
+ */
 #include "input/bitcode.h"
 
 #include <stdio.h>
@@ -19,8 +19,7 @@
 enum { BLOCK_MODULE = 8, BLOCK_ATTRIBUTES = 10, BLOCK_IDENTIFICATION = 13 };
 enum { IDENTIFICATION_PRODUCER = 1, MODULE_TRIPLE = 2, ATTRIBUTES_GROUP = 3 };
 
-/* Kinds of attributes: a number that stands alone or has a value, and texts. Kinds from 5 on have a
- * type. */
+/* Kinds of attributes: a number, alone or with a value, and texts. Kinds from 5 on have a type. */
 enum { ATTRIBUTE_NUMBER, ATTRIBUTE_PAIR, ATTRIBUTE_TEXT = 3, ATTRIBUTE_TEXT_PAIR = 4 };
 
 struct reader {
@@ -40,8 +39,8 @@ bool bitcode_is_device(const struct bitcode *bitcode)
     return bitcode->triple[0] == '\0' || strncmp(bitcode->triple, "nvptx", 5) == 0;
 }
 
-/* The text in a record's values from `*at` on, up to a NUL or their end, which *at is then behind;
- * as much of it as there is room for. */
+/* Takes the text in a record's values from `*at` on, up to a NUL or their end, and moves *at past
+ * it; a long text is truncated. */
 static void take_text(const struct bitstream *stream, size_t *at, char text[BITCODE_TEXT_SIZE])
 {
     size_t size = 0;
@@ -99,7 +98,7 @@ static void read_records(struct reader *reader, struct bitstream_block *block, u
     }
 }
 
-/* Up to the triple: it stands behind the attributes, and what follows is not looked at. */
+/* Reads up to the triple, which follows the attributes; the rest is ignored. */
 static void read_module(struct reader *reader)
 {
     struct bitstream *stream = &reader->stream;
@@ -123,7 +122,7 @@ static void read_module(struct reader *reader)
     }
 }
 
-/* All blocks at the top must be whole: of what is in them, only some is looked at. */
+/* All top-level blocks must be complete; only some of their contents are read. */
 static bool read_blocks(struct reader *reader, const char *name)
 {
     struct bitstream *stream = &reader->stream;
@@ -156,7 +155,7 @@ static bool read_blocks(struct reader *reader, const char *name)
     return has_module;
 }
 
-/* Takes the wrapper off. */
+/* Removes the wrapper. */
 static bool unwrap(struct bytes *code, const char *name, struct bytes data)
 {
     uint32_t offset, size;
@@ -195,7 +194,7 @@ bool bitcode_read(struct bitcode *bitcode, const char *name, struct bytes data)
     reader = arena_zalloc(&arena, 1, sizeof *reader);
     reader->bitcode = bitcode;
     reader->stream.data = bitcode->code;
-    reader->stream.at = 32; /* behind the magic */
+    reader->stream.at = 32; /* after the magic */
     reader->top = (struct bitstream_block){.width = TOP_WIDTH, .end = bitcode->code.size * 8};
     return read_blocks(reader, name);
 }

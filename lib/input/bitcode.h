@@ -1,7 +1,7 @@
-/* bitcode.h: what LLVM bitcode says about itself: who wrote it, and for which target.
+/* bitcode.h: the producer and the target of LLVM bitcode.
  *
- * Only as much of the bitstream is read as that takes (LLVM Bitcode File Format, of LLVM's manual;
- * numbers of blocks and records as in LLVMBitCodes.h). The rest is for libLLVM. */
+ * Only that much of the bitstream is read (LLVM Bitcode File Format, of LLVM's manual; numbers of
+ * blocks and records as in LLVMBitCodes.h). The rest is for libLLVM. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,18 +13,18 @@
 #define BITCODE_TEXT_SIZE 96
 
 struct bitcode {
-    struct bytes code;                /* the bitstream, without the wrapper that may be around it */
-    char producer[BITCODE_TEXT_SIZE]; /* "LLVM19.1.7"; empty = does not say */
-    char triple[BITCODE_TEXT_SIZE];   /* "nvptx64-nvidia-cuda"; empty = does not say */
-    struct arch arch; /* the newest that a function was compiled for; sm = 0: none says */
+    struct bytes code;                /* the bitstream, without a wrapper */
+    char producer[BITCODE_TEXT_SIZE]; /* "LLVM19.1.7"; empty = not given */
+    char triple[BITCODE_TEXT_SIZE];   /* "nvptx64-nvidia-cuda"; empty = not given */
+    struct arch arch;                 /* the newest target of a function; sm = 0: none is given */
 };
 
 /* True when `data` begins as bitcode does, with or without a wrapper. */
 bool bitcode_is(struct bytes data);
 
-/* Reads what the file says. False, and an error that names `name` and the offset, when it is
- * damaged or cut off. */
+/* Reads the file. False, and an error that names `name` and the offset, when it is damaged or cut
+ * off. */
 bool bitcode_read(struct bitcode *bitcode, const char *name, struct bytes data);
 
-/* True for code for NVIDIA's GPUs, and where the module names no target. */
+/* True for code for NVIDIA's GPUs, and if the module names no target. */
 bool bitcode_is_device(const struct bitcode *bitcode);

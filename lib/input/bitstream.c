@@ -1,5 +1,5 @@
-/* bitstream.c: numbers of any width. Whatever the bytes are, each step takes bits off them, so that
- * the time is bound by their number. */
+/* bitstream.c: reads numbers of any width. Each step consumes bits, whatever the bytes are, so that
+ * the time is bounded by their number. */
 #include "input/bitstream.h"
 
 enum { ITEM_END_BLOCK, ITEM_BLOCK, ITEM_ABBREVIATION, ITEM_RECORD, ITEM_FIRST_ABBREVIATED };
@@ -60,7 +60,7 @@ static void keep_value(struct bitstream *stream, uint64_t value)
         stream->values[stream->count++] = value;
 }
 
-/* One that would take no bits is not followed: an array of it could be of any length. */
+/* Operands of no width are not supported: an array of them could have any length. */
 static bool has_width(const struct bitstream_operand *operand)
 {
     return operand->encoding == CHARACTER ||
@@ -95,7 +95,7 @@ static void read_blob(struct bitstream *stream)
     align(stream);
 }
 
-/* False when the record has a form that is not followed. */
+/* False when the record has an unsupported form. */
 static bool read_abbreviated(struct bitstream *stream,
                              const struct bitstream_abbreviation *abbreviation)
 {
@@ -133,7 +133,7 @@ static void read_plain(struct bitstream *stream)
         keep_value(stream, read_variable(stream, 6));
 }
 
-/* False when it is larger than those that are followed. */
+/* False when it is larger than supported. */
 static bool read_abbreviation(struct bitstream *stream, struct bitstream_block *block)
 {
     uint64_t count = read_variable(stream, 5);

@@ -1,9 +1,9 @@
-/* bitstream.h: LLVM's container of bits: blocks in blocks, and records in them.
+/* bitstream.h: LLVM's bitstream: nested blocks with records.
  *
- * Numbers have any width and lie across bytes, least significant bit first. How a record's numbers
- * are stored is said by an abbreviation, which the block defines in front of it (LLVM Bitcode File
+ * Numbers have any width and may cross bytes, least significant bit first. An abbreviation, which
+ * the block defines before a record, says how the record's numbers are stored (LLVM Bitcode File
  * Format, of LLVM's manual). Abbreviations that one block defines for others (BLOCKINFO) are not
- * followed: the blocks that are read here do not use them. */
+ * supported: the blocks that are read here do not use them. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-/* How many numbers of a record are kept; those behind them are passed over. */
+/* How many numbers of a record are kept; the rest is skipped. */
 #define BITSTREAM_VALUES 4096
 
 #define BITSTREAM_ABBREVIATIONS 32
@@ -31,8 +31,8 @@ struct bitstream_abbreviation {
 /* The block that is being read. */
 struct bitstream_block {
     uint64_t id;
-    unsigned width; /* of the numbers that say what comes next */
-    uint64_t end;   /* bit behind its contents */
+    unsigned width; /* of the number that begins each item */
+    uint64_t end;   /* the bit after its contents */
     struct bitstream_abbreviation abbreviations[BITSTREAM_ABBREVIATIONS];
     unsigned count;
 };
@@ -40,7 +40,7 @@ struct bitstream_block {
 struct bitstream {
     struct bytes data;
     uint64_t at; /* bit */
-    bool is_cut; /* something lies behind the end */
+    bool is_cut; /* something lies beyond the end */
     uint64_t code;
     uint64_t values[BITSTREAM_VALUES]; /* of the last record */
     size_t count;
@@ -50,7 +50,7 @@ enum bitstream_item {
     BITSTREAM_BLOCK,   /* one begins: enter or skip it */
     BITSTREAM_RECORD,  /* stream->code and ->values hold it */
     BITSTREAM_END,     /* of the block */
-    BITSTREAM_UNKNOWN, /* damaged (is_cut), or in a form that is not followed */
+    BITSTREAM_UNKNOWN, /* damaged (is_cut), or in an unsupported form */
 };
 
 /* Reads up to the next block or record of `block`. At a block's beginning its number, width and end
@@ -58,5 +58,5 @@ enum bitstream_item {
 enum bitstream_item bitstream_next(struct bitstream *stream, struct bitstream_block *block,
                                    struct bitstream_block *inner);
 
-/* Goes on behind a block that has begun. */
+/* Skips the rest of a block that has begun. */
 void bitstream_skip(struct bitstream *stream, const struct bitstream_block *inner);

@@ -17,7 +17,7 @@
 #define SM_LIMIT 1000u
 #define SUFFIXES 3u
 
-/* Lists in messages end after so many. */
+/* Lists in messages are cut after so many items. */
 #define SHOWN_ENTRIES 12u
 #define SHOWN_FILES   20u
 
@@ -37,7 +37,7 @@ struct tally {
 };
 
 /* Counts every group's architectures; returns how many groups have any code. Raw LTO-IR does not
- * say what it is for and binds nobody. */
+ * name its architecture and does not count. */
 static uint32_t count_groups(const struct members *members, struct tally *tally)
 {
     uint32_t groups = 0;
@@ -254,7 +254,7 @@ static void warn_linked(const struct members *members, const char *name)
         name, arch_name(members->arch, arch));
 }
 
-/* Single objects of an archive are there to be left out, so what is said of them is for -v. */
+/* Single objects of an archive are often left out, so messages about them are for -vv. */
 static void report_object(const struct members *members, size_t begin, size_t end)
 {
     const char *name = members->list[begin].object_name;
@@ -267,8 +267,8 @@ static void report_object(const struct members *members, size_t begin, size_t en
         diag_verbose("'%s' has code that is linked already (ET_EXEC), which is ignored", name);
 }
 
-/* libcudadevrt.a stands on every command line of nvcc's and lacks some targets (sm_87, sm_88):
- * measured, nvlink says nothing about it. */
+/* nvcc puts libcudadevrt.a on every command line, and it lacks some targets (sm_87, sm_88): nvlink
+ * is silent about that (measured). */
 static void report_file(const struct members *members, size_t begin, size_t end, bool suppress)
 {
     const struct member *first = &members->list[begin];
@@ -296,7 +296,7 @@ void contents_report_missing(const struct members *members, bool suppress_arch_w
     }
 }
 
-/* Decompressed code of objects that were compiled without -dc is searched up to here. */
+/* The most decompressed code of objects compiled without -dc that is searched. */
 #define SEARCHED_MAXIMUM (UINT64_C(256) << 20)
 
 /* A search for names in such objects. */
@@ -304,7 +304,7 @@ struct whole_search {
     const struct members *members;
     struct table names;         /* by name: its number */
     const char **found;         /* by number: the object that has it */
-    const struct member *first; /* that was looked at */
+    const struct member *first; /* the first that was searched */
     const struct member *at;
     struct arena arena; /* the member's code */
 };

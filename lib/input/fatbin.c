@@ -1,8 +1,8 @@
 /* fatbin.c: a cursor over the entries of one fatbin container.
  *
  * The container is a foreign file: a wrong size in it makes NVIDIA's own nvlink 13.0 crash or loop.
- * Here every field is checked against the bytes that are really there before anything is looked up
- * through it, and an entry that is handed out needs no further checks. */
+ * Here every field is checked against the bytes that are really there before it is used, and a
+ * returned entry needs no further checks. */
 #include "input/fatbin.h"
 
 #include "base/little.h"
@@ -69,7 +69,7 @@ bool fatbin_open(struct fatbin *fatbin, const char *name, struct bytes data, siz
     return true;
 }
 
-/* Where an error is: the entry's header and what is known of it. */
+/* An entry that is being read: its header and sizes, for checks and messages. */
 struct entry_view {
     const struct fatbin *fatbin;
     const uint8_t *header; /* header_size bytes, at least ENTRY_HEADER_SIZE */
@@ -169,7 +169,7 @@ static bool read_sizes(const struct entry_view *view, struct fatbin_entry *entry
     return true;
 }
 
-/* A string in the variable part of the header, behind the fixed fields. */
+/* Reads a string in the variable part of the header, after the fixed fields. */
 static bool read_string(const struct entry_view *view, enum entry_field field, const char *what,
                         uint32_t offset, uint32_t size, struct text *string)
 {
@@ -214,7 +214,7 @@ static bool read_strings(const struct entry_view *view, struct fatbin_entry *ent
     return true;
 }
 
-/* The fields that only mean something in entries of a kind and version that is known here. */
+/* Reads the fields that only have a meaning for known kinds and versions. */
 static bool read_details(const struct entry_view *view, struct fatbin_entry *entry)
 {
     return read_arch(view, entry) && read_sizes(view, entry) && read_strings(view, entry);

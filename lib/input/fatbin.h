@@ -1,7 +1,7 @@
 /* fatbin.h: reading the fatbin container.
  *
  * Layout (little endian; measured on CUDA 13.0's fatbinary and nvcc): a 16-byte outer header {u32
- * magic 0xBA55ED50, u16 version 1, u16 header size 16, u64 size of everything behind it}, then
+ * magic 0xBA55ED50, u16 version 1, u16 header size 16, u64 size of everything after it}, then
  * entries, each a header of at least 64 bytes and a payload, both multiples of 8 long. No
  * terminator: the outer size ends the list. See struct fatbin_entry for an entry's fields.
  *
@@ -23,7 +23,7 @@ enum fatbin_kind {
     FATBIN_PTX = 1,
     FATBIN_ELF = 2,
     FATBIN_NVVM = 8,          /* LTO-IR */
-    FATBIN_BITCODE = 0x10000, /* LLVM's: in no fatbin, whose kinds have 16 bits */
+    FATBIN_BITCODE = 0x10000, /* LLVM's; in no fatbin, where kinds have 16 bits */
 };
 
 enum fatbin_flag {
@@ -48,7 +48,7 @@ struct fatbin_entry {
     uint64_t flags;             /* enum fatbin_flag */
     unsigned number;            /* of the entry in the container, from 1 */
     struct bytes payload;       /* as stored; compressed ones without their padding */
-    struct bytes whole;         /* header and payload with their padding, as they stand there */
+    struct bytes whole;         /* header and payload with their padding, as stored */
     uint64_t uncompressed_size; /* bytes; 0 when stored */
     struct text options;        /* option string without its final NUL; empty = none */
     struct text identity;       /* source file name, with -g or -lineinfo; empty = none */

@@ -1,9 +1,9 @@
-/* file.c: finding, opening and mapping the operands, and telling what they are.
+/* file.c: finding, opening, mapping and classifying the operands.
  *
  * Names say little: nvcc's objects end in .o as others do, a library may be a linker script, and a
  * PTX text may be called anything. Every format here has a magic, except PTX and linker scripts,
- * which are told by their first word behind blanks and comments. All operands are tried before the
- * stage fails, so that one run names everything that is missing. */
+ * which are recognised by their first word after blanks and comments. All operands are tried before
+ * the stage fails, so that one run reports everything that is missing. */
 #include "input/file.h"
 
 #include <elf.h>
@@ -31,8 +31,8 @@
 #define STREAM_MAXIMUM (UINT64_C(1) << 31)
 #define STREAM_STEP    (1u << 16)
 
-/* Linux gives a process 65,530 mappings (vm.max_map_count), and memory needs some of them: files
- * beyond so many are read instead. */
+/* Linux allows a process 65,530 mappings (vm.max_map_count), and memory needs some of them: files
+ * beyond this number are read instead. */
 #define MOST_MAPPINGS 32768u
 
 #define LTOIR_MAGIC     0x7f4e43edu
@@ -51,7 +51,7 @@ static enum file_kind classify_elf(struct bytes data)
     return hostobj_is_shared(data) ? FILE_SHARED_OBJECT : FILE_HOST_OBJECT;
 }
 
-/* GNU ld scripts stand where a library is expected: GROUP ( /lib/libm.so.6 ). */
+/* A GNU ld script may be in the place of a library: GROUP ( /lib/libm.so.6 ). */
 static bool is_linker_script(struct text code)
 {
     return text_starts(code, TEXT("OUTPUT_FORMAT")) || text_starts(code, TEXT("GROUP")) ||
@@ -169,7 +169,7 @@ static void unmap_file(struct input_file *file)
     file->mapping = NULL;
 }
 
-/* What add_file() holds, and lets go of when memory runs out, too. */
+/* Resources of add_file(), which are released even when memory runs out. */
 struct opening {
     int fd;
     struct buffer stream;
@@ -187,7 +187,7 @@ static void close_opening(void *argument)
         unmap_file(opening->file);
 }
 
-/* Reads what cannot be mapped. */
+/* Reads a file that cannot be mapped. */
 static bool read_stream(struct inputs *inputs, struct input_file *file, struct opening *opening)
 {
     struct buffer *buffer = &opening->stream;
@@ -225,8 +225,8 @@ static off_t current_size(int fd)
     return fstat(fd, &status) == 0 ? status.st_size : -1;
 }
 
-/* Reads a regular file. What ends before its size, and keeps that size, is a file of /sys: those
- * claim a page. They are read like a pipe, and nobody can watch them. */
+/* Reads a regular file. A file that ends before its size, but keeps that size, is in /sys, where
+ * files claim a page: it is read like a pipe, and cannot be watched. */
 static bool read_whole(struct inputs *inputs, struct input_file *file, struct opening *opening,
                        size_t size, bool *is_watched)
 {
@@ -267,8 +267,8 @@ static bool load_regular(struct inputs *inputs, struct input_file *file, struct 
     } else {
         if (!read_stream(inputs, file, opening))
             return false;
-        /* Files of /proc say that they are empty, whatever they hold; others are when they are
-         * about to be written. */
+        /* Files of /proc have size 0, whatever they contain; others have it when they are about to
+         * be written. */
         is_watched = file->data.size == 0 || current_size(opening->fd) > 0;
     }
     if (is_watched)
@@ -305,7 +305,7 @@ static bool is_repeated(const struct inputs *inputs, const struct input_file *fi
     return false;
 }
 
-/* What is in memory is never the same file as another. */
+/* An input in memory is never the same file as another. */
 static bool add_memory(struct inputs *inputs, const struct input_operand *operand)
 {
     struct input_file file = {.path = operand->name, .data = operand->data};
@@ -371,7 +371,7 @@ static struct bytes pages_of(const struct input_file *file)
 }
 
 /* Linux puts each mapping right below the one before, so that many small files are one range, which
- * goes in one call: for each call it stops what other threads know of the memory. */
+ * is unmapped in one call: each call costs a TLB shootdown in the other threads. */
 static void unmap_all(struct inputs *inputs)
 {
     struct bytes range = {0};

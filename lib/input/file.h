@@ -1,8 +1,8 @@
-/* file.h: opening operands and telling by their content what they are.
+/* file.h: opening operands and classifying them by their content.
  *
  * Regular files are mapped read-only until inputs_close(), and all later stages use views into the
- * mapping. Read into memory instead are pipes; files written to within the last two seconds, since
- * another write might not change their times; and files beyond the number of mappings that a
+ * mapping. Some are read into memory instead: pipes; files written to within the last two seconds,
+ * since another write might not change their times; and files beyond the number of mappings that a
  * process may have. */
 #pragma once
 
@@ -45,8 +45,8 @@ struct input_file {
 struct input_operand {
     const char *name;
     bool is_library; /* -lNAME: see input/library.h */
-    bool is_memory;  /* `data` is what would be in a file of that name; it stays the caller's, and
-                        lives as long as the inputs */
+    bool is_memory;  /* `data` has the contents; it belongs to the caller, and must live as long as
+                        the inputs */
     struct bytes data;
 };
 
@@ -69,21 +69,21 @@ struct inputs {
     struct watch *watch; /* set by the caller: each file is added to it; or NULL */
 };
 
-/* Opens every operand; libraries are looked for as `search` says (NULL = nowhere). All that cannot
- * be opened are reported ("Could not open input file 'X'"; for a library with the paths tried);
- * false when there was one. An archive that is named again, by whatever path, is left out, as
- * nvlink leaves it out; another file that is opened twice gives two. */
+/* Opens every operand; libraries are looked for as `search` says (NULL = nowhere). Each one that
+ * cannot be opened is reported ("Could not open input file 'X'"; for a library with the paths
+ * tried); false when there was one. An archive that is named again, by whatever path, is ignored,
+ * as in nvlink; any other file that is named twice is listed twice. */
 bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,
                  const struct library_search *search);
 
-/* Gives the memory of mapped files back until somebody looks at them again: for when most of what
- * they hold has been taken over. Views into them stay valid. */
+/* Releases the memory of mapped files until they are read again: for when most of their contents
+ * have been copied. Views into them stay valid. */
 void inputs_release(const struct inputs *inputs);
 
 /* Unmaps everything. Accepts {0} and half-opened inputs. */
 void inputs_close(struct inputs *inputs);
 
-/* What `data` is. Looks at the content only; never beyond data.size. */
+/* The kind of `data`, by its content only. Never reads beyond data.size. */
 enum file_kind file_classify(struct bytes data);
 
 /* The kind of a fatbin's entry with the code of such a file (enum fatbin_kind); 0 for files that

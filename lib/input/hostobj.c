@@ -36,8 +36,8 @@ static bool damaged(const struct object *object, const char *what)
     return false;
 }
 
-/* libelf says nothing, and finds no sections, when the section headers lie behind the end of a file
- * that was cut off. */
+/* If the section headers lie beyond the end of a truncated file, libelf finds no sections and
+ * reports nothing. */
 static bool check_headers(struct object *object)
 {
     size_t size = gelf_fsize(object->elf, ELF_T_SHDR, 1, EV_CURRENT);

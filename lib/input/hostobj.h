@@ -1,6 +1,6 @@
 /* hostobj.h: finding device code in host ELF files, by libelf.
  *
- * Relocatable device code stands in section __nv_relfatbin, whole-program code and linked cubins in
+ * Relocatable device code is in section __nv_relfatbin, whole-program code and linked cubins in
  * .nv_fatbin (measured on nvcc 13.0). `ld -r` and ld put the fatbins of several objects back to
  * back, 8-aligned, so a section may hold several containers. clang's new driver puts device code
  * into section .llvm.offloading instead (input/offload.h). */

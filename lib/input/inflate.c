@@ -1,8 +1,8 @@
 /* inflate.c: LZ4 blocks and zstd frames back to code.
  *
  * fatbinary 13.0 writes three forms: stored, an LZ4 block without frame, a zstd frame. The stated
- * size comes from a foreign file, so it is held against what the compressed bytes could give at all
- * before memory is taken for it, and against what they did give afterwards. */
+ * size comes from a foreign file, so it is checked before memory is allocated, against the most
+ * that the compressed bytes can give, and afterwards, against what they gave. */
 #include "input/inflate.h"
 
 #include <limits.h>
@@ -27,7 +27,7 @@ static bool is_opaque(const struct fatbin_entry *entry)
            (entry->kind == FATBIN_NVVM && (entry->flags & (FATBIN_LZ4 | FATBIN_ZSTD)));
 }
 
-/* The most bytes that the payload can give. */
+/* The most bytes that the payload can decompress to. */
 static uint64_t largest_result(const struct fatbin_entry *entry)
 {
     uint64_t stored = entry->payload.size;
@@ -94,7 +94,7 @@ static bool inflate_zstd(const struct fatbin_entry *entry, const char *name, uin
     return false;
 }
 
-/* Before memory is taken: what is decompressed later on counts as well. */
+/* Counts the entry before memory is allocated. A view is not counted. */
 static bool take(struct inflation *inflation, const struct fatbin_entry *entry, const char *name)
 {
     if (inflation->limit && entry->uncompressed_size > inflation->limit - inflation->used) {

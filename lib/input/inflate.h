@@ -1,4 +1,4 @@
-/* inflate.h: fatbin payloads before compression, with bounds for what hostile ones may take. */
+/* inflate.h: decompressing fatbin payloads, with limits against hostile ones. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 /* No real payload comes near: guards against decompression bombs. */
 #define INFLATE_MAXIMUM (UINT64_C(1) << 30)
 
-/* A limit for several entries together: thousands that are small enough alone still fill memory. */
+/* A limit for several entries together: thousands of small ones can fill memory, too. */
 struct inflation {
     uint64_t limit;     /* bytes; 0 = none */
     uint64_t used;      /* bytes that the entries so far have decompressed to */

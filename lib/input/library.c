@@ -28,7 +28,7 @@ static const char *find(struct arena *arena, const struct library_search *search
     return found;
 }
 
-/* Libraries of the host's C and C++ run time, which people name, too; none has device code. */
+/* Libraries of the host's C and C++ runtime: users name them, too, and none has device code. */
 static bool is_host_library(const char *name)
 {
     static const char *const names[] = {"c",    "m",      "dl",  "rt",    "pthread",
@@ -40,7 +40,7 @@ static bool is_host_library(const char *name)
     return false;
 }
 
-/* Most paths that are named where a library is missing. */
+/* The most paths that are listed for a missing library. */
 #define MOST_TRIED 32u
 
 static void report_missing(const char *name, const struct library_search *search)

@@ -1,9 +1,9 @@
-/* member.c: lists all device code in the inputs, and settles what of it takes part.
+/* member.c: lists all device code in the inputs, and selects what takes part.
  *
- * Code stands in fatbins and offload binaries (in sections of host objects, which may be members of
+ * Code is in fatbins and offload binaries (in sections of host objects, which may be members of
  * archives, or in files of their own) and in raw cubin, PTX, LTO-IR and bitcode files. Each fatbin
- * is one group, in which select.c chooses, and so are the images that one compilation has put into
- * offload binaries; a raw file is a group of its own. */
+ * is one group, from which select.c chooses, and so are the images that one compilation has put
+ * into offload binaries; a raw file is a group of its own. */
 #include "input/member.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@
 struct collector {
     struct members *members;
     const char *file;   /* operand; one pointer per operand */
-    const char *object; /* object_name of the members to come; == file outside archives */
+    const char *object; /* object_name of the next members; == file outside archives */
     unsigned number;    /* of the entry last seen in the object */
     uint32_t group;     /* of the next fatbin or raw file */
     bool is_system;     /* the operand is a library of the toolkit */
@@ -83,8 +83,8 @@ static void collect_entries(struct collector *collector, struct fatbin *fatbin)
     collector->group++;
 }
 
-/* What follows a container must be another one or padding: other bytes are code that would be lost
- * without a word, as when the header's size is wrong. */
+/* Only another container or padding may follow a container: other bytes may be code that would be
+ * lost silently, for example when the header's size is wrong. */
 static void report_trailing(struct collector *collector, const struct fatbin *fatbin, size_t size)
 {
     diag_error(
@@ -94,7 +94,7 @@ static void report_trailing(struct collector *collector, const struct fatbin *fa
     collector->ok = false;
 }
 
-/* The containers that stand back to back in `data`, which is called `name` in messages. */
+/* Collects the containers that are back to back in `data`, which is called `name` in messages. */
 static void collect_fatbins(struct collector *collector, const char *name, struct bytes data)
 {
     struct fatbin fatbin = {.name = name};
@@ -119,7 +119,7 @@ static void collect_fatbins(struct collector *collector, const char *name, struc
     }
 }
 
-/* Objects of a host compiler that optimises in its own links are bitcode, too. */
+/* Objects that a host compiler made for its own LTO are bitcode, too. */
 static void pass_over_bitcode(const struct collector *collector, const char *name,
                               const struct bitcode *bitcode)
 {
@@ -129,8 +129,8 @@ static void pass_over_bitcode(const struct collector *collector, const char *nam
         diag_warning("Input file '%s' is ignored: LLVM bitcode for '%s'", name, bitcode->triple);
 }
 
-/* Takes the wrapper off, and the architecture from inside. False for what is damaged, and for code
- * that is not for NVIDIA's GPUs. */
+/* Removes the wrapper, and reads the architecture. False for damaged bitcode, and for code that is
+ * not for NVIDIA's GPUs. */
 static bool describe_bitcode(struct collector *collector, struct fatbin_entry *entry,
                              const char *name)
 {
@@ -147,7 +147,7 @@ static bool describe_bitcode(struct collector *collector, struct fatbin_entry *e
     return bitcode_is_device(&bitcode);
 }
 
-/* What the code says about itself. False when that is wrong. */
+/* Reads what the code says about itself. False when that is wrong. */
 static bool describe_code(struct collector *collector, struct fatbin_entry *entry, const char *name)
 {
     struct text text = {(const char *)entry->payload.data, entry->payload.size};
@@ -180,7 +180,7 @@ static void add_suffix_flag(struct fatbin_entry *entry)
         entry->flags |= entry->arch.suffix == 'a' ? FATBIN_SUFFIX_A : FATBIN_SUFFIX_F;
 }
 
-/* A file of code: one member, whose entry is made up from what the code says. */
+/* Collects a raw file: one member, whose entry is made from the code itself. */
 static void collect_raw(struct collector *collector, uint32_t kind, struct bytes data)
 {
     struct fatbin_entry entry = make_entry(kind, data);
@@ -192,7 +192,7 @@ static void collect_raw(struct collector *collector, uint32_t kind, struct bytes
     collector->group++;
 }
 
-/* Whether the image is another compilation's: the group at hand has one like it. */
+/* Whether the image belongs to another compilation: the current group has one like it. */
 static bool begins_group(const struct collector *collector, const struct fatbin_entry *entry)
 {
     const struct members *members = collector->members;
@@ -230,7 +230,7 @@ static void add_image(struct collector *collector, const char *name, uint32_t ki
     add_member(collector, name, &entry);
 }
 
-/* What an image is, its content says. */
+/* An image's content decides what it is. */
 static bool collect_image(void *argument, const struct offload_image *image)
 {
     struct collector *collector = argument;
@@ -295,8 +295,8 @@ static void collect_host_object(struct collector *collector, struct bytes data)
         diag_verbose("'%s' has no device code", collector->object);
 }
 
-/* A file that is called after a format of device code is meant to have some: it is never passed
- * over with a warning. */
+/* A file with the suffix of a device code format is meant to have device code: if it has none, that
+ * is an error and no warning. */
 static void report_useless(struct collector *collector, enum file_kind kind, struct bytes data)
 {
     static const char *const device_suffixes[] = {".fatbin", ".cubin", ".ptx", ".ltoir"};
@@ -316,8 +316,8 @@ static void report_useless(struct collector *collector, enum file_kind kind, str
     diag_warning("Input file '%s' is ignored: %s", name, file_kind_name(kind));
 }
 
-/* Passes over what has no device code. Members of archives are only mentioned under -vv, but for
- * archives in archives, as those may have been meant. */
+/* Ignores a file without device code. Members of archives are only mentioned under -vv, except
+ * archives in archives, which may have been meant to be linked. */
 static void pass_over(struct collector *collector, enum file_kind kind, struct bytes data)
 {
     if (kind == FILE_ARCHIVE && !collector->is_passed)

@@ -3,7 +3,7 @@
  * Every fatbin entry, image of an offload binary, raw cubin, PTX, LTO-IR and bitcode file is a
  * candidate. Selection gives each a role and a reason, per fatbin as nvlink does it. Host objects
  * that were compiled without -rdc hold complete programs, in section .nv_fatbin, and register them
- * on their own: nvlink 13.0 was measured to pass these over silently, PTX too, and they never take
+ * on their own: nvlink 13.0 was measured to ignore these silently, PTX too, and they never take
  * part here either. */
 #pragma once
 
@@ -70,22 +70,22 @@ struct member_request {
 };
 
 /* Lists every candidate of every file. Damaged containers and objects are reported, all of them;
- * false when there was one. Files without device code are passed over: shared and host-only objects
+ * false when there was one. Files without device code are ignored: shared and host-only objects
  * with an info under -vv, text, empty and unknown files with a warning. */
 bool members_collect(struct members *members, const struct inputs *inputs);
 
 /* Settles the target and gives every member its role. A file with nothing for the target is warned
  * about in nvlink's words ("SM Arch ('sm_80') not found in 'a.o'") with a note of what it has.
- * False, and an error that lists the choice, when no target was asked for and the inputs leave
- * several. */
+ * False, and an error that lists the choice, when no target was given and the inputs allow several.
+ */
 bool members_select(struct members *members, const struct member_request *request);
 
 /* True when some candidate is of that kind (enum fatbin_kind). */
 bool members_have(const struct members *members, uint32_t kind);
 
-/* True for the path of libcudadevrt, which nvcc names in every link, under any file name that says
- * so. Measured on nvlink 13.0: what stands in such a file takes part only when something refers to
- * it. (nvlink goes by folders' names too, and loses what stands in them.) */
+/* True for a file whose name contains "cudadevrt": the library that nvcc names in every link.
+ * Measured on nvlink 13.0: the code in such a file takes part only when something refers to it.
+ * (nvlink looks at the names of folders, too, and loses the code of files in them.) */
 bool members_is_system(const char *path);
 
 /* The default limit on what all members of one role decompress to, in bytes: 64 MiB of PTX, of

@@ -1,7 +1,6 @@
 /* modules.c: module ids, and their order as nvlink 13.0 was measured to write it: the first id of
- * each input, in order; then what else the inputs have (`ld -r` puts several into one), last first.
- * The toolkit's libraries stand behind all others wherever they are named.
- */
+ * each input, in order; then the inputs' other ids (`ld -r` puts several into one), last first. The
+ * toolkit's libraries come after all others wherever they are named. */
 #include "input/modules.h"
 
 #include <ctype.h>
@@ -39,8 +38,8 @@ struct modules {
     bool ok;
 };
 
-/* What C compilers take in an identifier, `$` and letters beyond ASCII among it: nvcc compiles the
- * list. Measured: nvlink writes any id as it is. */
+/* What C compilers accept as an identifier, including `$` and letters beyond ASCII: nvcc compiles
+ * the list. Measured: nvlink writes any id as it is. */
 static bool is_identifier(struct text id)
 {
     for (size_t i = 0; i < id.size; i++) {
@@ -118,7 +117,8 @@ static bool add_archive_member(void *argument, struct text name, struct bytes da
 }
 
 /* A raw file of device code has no id of its own: measured, its absolute path is taken, with '_'
- * for what an identifier cannot hold. nvcc -dlink -r names its output in the same way. */
+ * for characters that an identifier cannot have. nvcc -dlink -r names its output in the same way.
+ */
 static void add_path(struct modules *modules, const char *path)
 {
     char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);

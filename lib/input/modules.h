@@ -20,8 +20,8 @@
 
 /* Appends the list for all inputs to `list`; without those of the toolkit's libraries when
  * `without_system`, and the last input first with `last_first`, as nvlink lists those of a program
- * that comes from LTO-IR alone. Files of device code whose names are in `compiled` are left out:
- * the link has compiled their LTO-IR, and nvlink lists only host objects then; or NULL. False, and
- * an error for each, when an id is no C identifier. */
+ * that comes from LTO-IR alone. Files of device code whose names are in `compiled`, which may be
+ * NULL, are left out: the link has compiled their LTO-IR, and nvlink lists only host objects then.
+ * False, and an error for each, when an id is no C identifier. */
 bool modules_list(struct buffer *list, const struct inputs *inputs, const struct table *compiled,
                   bool without_system, bool last_first);

@@ -1,4 +1,4 @@
-/* offload.c: headers, entries and texts, each checked before it is looked at. */
+/* offload.c: reads headers, entries and texts, each checked before it is used. */
 #include "input/offload.h"
 
 #include "base/little.h"
@@ -11,7 +11,7 @@
 #define FLAG_NO_IMAGE   1u
 #define ALIGNMENT       8u
 #define MOST_TEXTS      64u
-#define LONGEST_TEXT    512u /* entries may share texts: what one costs must be bound */
+#define LONGEST_TEXT    512u /* entries may share texts: the cost of one must be bounded */
 #define NEWEST_VERSION  3u
 #define TEXT_ENTRY_SIZE 24u
 
@@ -21,7 +21,7 @@ struct binary {
     size_t offset; /* in the file or section, for messages */
     struct bytes bytes;
     uint32_t version;
-    uint64_t entries; /* where they are */
+    uint64_t entries; /* their offset */
     uint64_t count;
 };
 
@@ -115,7 +115,7 @@ static bool find_text(const struct binary *binary, uint64_t offset, const uint64
     return true;
 }
 
-/* Keys that are known here: those of others are passed over. */
+/* Where the text of a key goes; NULL for unknown keys, which are ignored. */
 static struct text *place_of(struct offload_image *image, struct text key)
 {
     if (text_equal(key, TEXT("triple")))

@@ -4,8 +4,8 @@
  * u64 size of the whole, u64 offset of the entries, u64 their number (version 1: their size, of one
  * entry)}, entries {u16 kind of image, u16 kind of offloading, u32 flags, u64 offset and number of
  * texts, u64 offset and size of the image}, and a list of pairs of texts {u64 offset of the key,
- * u64 of the value; from version 2 on, u64 size of the value}. Offsets are from the header on.
- * Version 3 has 8 bytes more behind its header: the size before compression, or 0. Section
+ * u64 of the value; from version 2 on, u64 size of the value}. Offsets are relative to the header.
+ * Version 3 has 8 bytes more after its header: the size before compression, or 0. Section
  * .llvm.offloading has such binaries back to back, 8-aligned.
  *
  * Not supported: compressed ones. */
@@ -22,9 +22,9 @@
 /* One image, with views of the binary. */
 struct offload_image {
     unsigned number;    /* in the file or section, from 1 */
-    uint16_t kind;      /* what its writer says that it is: see offload_kind_name */
+    uint16_t kind;      /* as its writer declares it: see offload_kind_name */
     uint16_t producer;  /* 1 OpenMP, 2 CUDA, 4 HIP (3 up to LLVM 19), 8 SYCL */
-    struct text triple; /* "nvptx64-nvidia-cuda"; empty = does not say */
+    struct text triple; /* "nvptx64-nvidia-cuda"; empty = not given */
     struct text arch;   /* "sm_90" */
     struct bytes data;
 };

@@ -1,9 +1,8 @@
-/* rawcode.c: a look at the heads of cubins and PTX texts.
+/* rawcode.c: reads the headers of cubins and PTX texts.
  *
  * Cubins (measured on ptxas 13.0): ELF header e_flags has the SM number in bits 8-15; in files of
  * ELF ABI version 7, from before CUDA 13, in bits 0-7 (LLVM's ELF.h). Suffix a is attribute 9 of
- * section .nv.compat, type 0x70000086. Whether the rest of the file is sound is for the cubin
- * stage. */
+ * section .nv.compat, type 0x70000086. The cubin stage checks the rest of the file. */
 #include "input/rawcode.h"
 
 #include <elf.h>
@@ -46,7 +45,7 @@ bool rawcode_cubin_compat(struct bytes cubin, struct bytes *compat)
         return false;
     memcpy(&header, cubin.data, sizeof header);
     count = header.e_shnum;
-    /* Where there are too many the null section has their number. */
+    /* If there are too many sections, the null section has their number. */
     if (count == 0 && header.e_shoff &&
         bytes_slice(cubin, header.e_shoff, sizeof section, &table)) {
         memcpy(&section, table.data, sizeof section);

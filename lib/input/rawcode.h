@@ -1,5 +1,5 @@
-/* rawcode.h: what code says about itself where no fatbin entry says it: the architecture of raw
- * cubins and PTX texts, and whether a cubin is linked already. */
+/* rawcode.h: properties of code without a fatbin entry: the architecture of raw cubins and PTX
+ * texts, and whether a cubin is linked already. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ bool rawcode_cubin_compat(struct bytes cubin, struct bytes *compat);
 /* True when the cubin that begins with `head` is of type ET_EXEC. */
 bool rawcode_is_linked(struct bytes head);
 
-/* A PTX text from the first character behind blanks and comments on. */
+/* A PTX text without the blanks and comments at its beginning. */
 struct text rawcode_skip_comments(struct text text);
 
 /* The architecture in the first .target directive of a PTX text; false when there is none. */

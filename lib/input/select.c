@@ -1,19 +1,19 @@
 /* select.c: which entry of each fatbin takes part.
  *
  * The choice is made per fatbin, as nvlink 13.0 was measured to make it: of the SASS that runs on
- * the target and the PTX that can be assembled for it, what is nearest to the target; at one number
- * SASS. A split compile works on PTX, and takes the nearest PTX before any SASS. The nearest
- * LTO-IR's option string takes part in the consensus; its code does where it can be compiled, and
- * else through the PTX that nvcc puts beside it. LLVM bitcode takes part where it is to be
- * optimised, and where there is nothing else.
+ * the target and the PTX that can be assembled for it, the one nearest to the target; for the same
+ * number SASS. A split compile works on PTX, and takes the nearest PTX before any SASS. The nearest
+ * LTO-IR's option string takes part in the consensus; its code takes part if it can be compiled,
+ * otherwise the PTX does that nvcc puts beside it. LLVM bitcode takes part if it is to be
+ * optimised, and if there is nothing else.
  *
  * Which code runs on which target was measured on nvlink 13.0 with objects that hold one entry
- * each, sm_75 to sm_121, and with fatbins that hold several:
- *   SASS runs on its own number and on greater ones of the same major number (sm_86 code for sm_89,
- *   sm_100 code for sm_103); sm_87 and sm_88 stand alone. Code with suffix a runs on its own number
- *   only. The target's suffix plays no part: nvlink takes sm_90a SASS for sm_90 and the reverse.
- *   PTX can be assembled for every target that is not older; with suffix f within its family, the
- *   same major number; with suffix a for that very target only. */
+ * each, sm_75 to sm_121, and with fatbins that hold several: SASS runs on its own number and on
+ * greater ones of the same major number (sm_86 code for sm_89, sm_100 code for sm_103); sm_87 and
+ * sm_88 stand alone. Code with suffix a runs on its own number only. The target's suffix plays no
+ * part: nvlink takes sm_90a SASS for sm_90 and the reverse. PTX can be assembled for every target
+ * that is not older; with suffix f within its family, the same major number; with suffix a for that
+ * very target only. */
 #include "input/select.h"
 
 #include "diag/diag.h"
@@ -60,8 +60,8 @@ static bool takes_ptx(struct arch target, struct arch code)
     return code.suffix != 'f' || is_same_family(code, target);
 }
 
-/* Orders code that the target takes: the greater, the nearer to the target. At one number SASS is
- * nearer than PTX, then comes suffix a, then f. */
+/* Ranks code that the target takes: greater is nearer to the target. For the same number SASS is
+ * nearer than PTX, and then suffix a is nearest, then f. */
 static uint32_t nearness(struct arch code, bool is_sass)
 {
     return (uint32_t)code.sm * 8 + (is_sass ? 4u : 0u) +
@@ -70,8 +70,8 @@ static uint32_t nearness(struct arch code, bool is_sass)
                                  : 0u);
 }
 
-/* Why `target` does not take PTX for `code`: nvlink's (in truth ptxas's) words, with the .target.
- */
+/* Reports why `target` does not take PTX for `code`, in nvlink's (in truth ptxas's) words, with the
+ * .target. */
 static void report_ptx(const char *name, struct arch target, struct arch code)
 {
     char wanted[ARCH_NAME_SIZE], found[ARCH_NAME_SIZE];
@@ -158,8 +158,8 @@ static void keep_nearer(struct member **best, struct member *member)
         *best = member;
 }
 
-/* Gives what is unfit its reason, the rest a provisional one, and finds the nearest of each kind.
- */
+/* Gives unfit members their reason, the others a provisional one, and finds the nearest of each
+ * kind. */
 static struct nearest find_nearest(struct members *members, size_t begin, size_t end)
 {
     struct nearest nearest = {0};
@@ -248,8 +248,8 @@ static void take_bitcode(const struct nearest *nearest)
     give(nearest->sass, MEMBER_UNUSED, "SASS beside LLVM bitcode, which is preferred");
 }
 
-/* An entry of another version is laid out in a way that is not known: an error where its code would
- * take part, else not worth more than an info. */
+/* An entry of another version has an unknown layout: an error if its code would take part,
+ * otherwise an info. */
 static bool check_versions(const struct members *members, size_t begin, size_t end)
 {
     bool ok = true;
@@ -292,7 +292,7 @@ static bool check_raw(const struct member *member, struct arch target)
     return false;
 }
 
-/* The roles of one group. A library of the toolkit has nothing to optimise. */
+/* Sets the roles of one group. A library of the toolkit has nothing to optimise. */
 static void take(struct members *members, const struct nearest *nearest,
                  const struct member_request *request, bool is_system)
 {
@@ -313,7 +313,7 @@ static void take(struct members *members, const struct nearest *nearest,
         take_options(members, nearest);
 }
 
-/* Counts the members of each role, as all of them have one. */
+/* Counts the members of each role, once all have one. */
 static void count_roles(struct members *members)
 {
     size_t counts[MEMBER_BITCODE + 1] = {0};

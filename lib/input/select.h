@@ -6,7 +6,7 @@
 
 #include "input/member.h"
 
-/* The end of the group that begins at member `begin`: the members of a group stand together. */
+/* The end of the group that begins at member `begin`: the members of a group are adjacent. */
 size_t select_group_end(const struct members *members, size_t begin);
 
 /* True for PTX, SASS, LTO-IR and LLVM bitcode. */

@@ -1,4 +1,4 @@
-/* thin.c: members are looked for first and then copied into one piece of memory. */
+/* thin.c: finds all members first, and then copies them into one block of memory. */
 #include "input/thin.h"
 
 #include <ar.h>
@@ -16,7 +16,7 @@
 #include "input/file.h"
 #include "os/descriptor.h"
 
-/* What a header's ten digits can say. */
+/* The largest size that a header's ten digits can hold. */
 #define LARGEST_MEMBER 9999999999
 
 #define THIN_MAGIC "!<thin>\n"
@@ -66,7 +66,7 @@ static bool member_failed(const struct thin *thin, const char *path, const char 
     return false;
 }
 
-/* A decimal number at the start of a field that blanks end. */
+/* A decimal number at the start of a field, followed by a blank or the field's end. */
 static bool read_number(struct text field, uint64_t *number)
 {
     return text_scan_number(&field, number) && (!field.size || *field.data == ' ');

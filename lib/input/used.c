@@ -1,7 +1,7 @@
 /* used.c: collecting names of kernels and variables, and finding one among them.
  *
- * A name is looked up once for each length that the fixed beginnings of the patterns have, so that
- * the cost does not grow with names times patterns; the parts of -kernels-used likewise. */
+ * A name is looked up once for each length of the patterns' fixed beginnings, so that the cost does
+ * not grow with names times patterns; the parts of -kernels-used likewise. */
 #include "input/used.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ struct collector {
     struct bytes object; /* at hand */
     bool has_lists;      /* the object at hand has some */
     bool all_have;       /* every host object so far has some */
-    bool has_other_code; /* device code that is in no host object */
+    bool has_other_code; /* there is device code outside of host objects */
     bool lists_kernels;  /* some object of the program itself lists a kernel */
     bool ok;
 };
@@ -69,8 +69,8 @@ static bool add_names(void *argument, const char *section, struct bytes data)
         if (size == 0)
             continue;
         add_pattern(collector, (struct text){string, size}, list);
-        /* libcudadevrt lists kernels of its own in every link. Measured: where the program's lists
-         * count they do, but they make no lists count. */
+        /* libcudadevrt lists kernels of its own in every link. Measured: they count if the
+         * program's lists count, but do not make lists count. */
         collector->lists_kernels |=
             list <= USED_INTERNAL_KERNELS && !members_is_system(collector->name);
     }
@@ -121,7 +121,7 @@ static int by_size(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Of the patterns' beginnings, or of the parts, each once. */
+/* Lists the lengths of the patterns' beginnings, or of the parts, each once. */
 static void list_lengths(struct used_set *set, struct arena *arena)
 {
     size_t count = set->part_count ? set->part_count : set->count;
@@ -190,8 +190,8 @@ bool used_collect(struct used_names *used, const struct inputs *inputs,
     return collector.ok;
 }
 
-/* What stands behind a pattern's first `*`: each piece somewhere behind the one before it, the last
- * at the end. */
+/* Matches the rest of a pattern after its first `*`: each piece must come after the one before it,
+ * and the last at the end. */
 static bool matches_rest(struct text rest, struct text name)
 {
     for (;;) {
@@ -230,7 +230,7 @@ static bool is_listed(const struct used_set *set, struct text name)
     return false;
 }
 
-/* One look for every piece of the name that is as long as a part. */
+/* Looks up every piece of the name that is as long as a part. */
 static bool has_piece(const struct used_set *set, struct text name)
 {
     for (size_t i = 0; i < set->length_count && set->lengths[i] <= name.size; i++)
@@ -241,8 +241,8 @@ static bool has_piece(const struct used_set *set, struct text name)
     return false;
 }
 
-/* Whether the name contains a part: asked of each part, or of each piece of the name, whichever is
- * less work. */
+/* Whether the name contains a part: tries each part, or each piece of the name, whichever is less
+ * work. */
 static bool has_part(const struct used_set *set, struct text name)
 {
     if (set->part_count > set->length_count * name.size)

@@ -1,15 +1,15 @@
 /* used.h: which kernels and variables host code uses.
  *
- * The compiler lists in each host object what its host code names on the device: NUL-terminated
- * names, in which `*` stands for any characters, in sections .nvHRKE and .nvHRKI (kernels with
- * external and internal linkage), .nvHRCE and .nvHRCI (constants), .nvHRDE and .nvHRDI (other
- * variables). Measured on nvlink 13.0: the lists count when every host object of the link, those in
- * archives included, has such sections, and some kernel is listed outside libcudadevrt. Then a
- * kernel that is not listed is dead, if no device code comes in another form (fatbin, cubin, PTX);
- * for LTO-IR that form does not matter. A merge of cubins never drops a variable, LTO does.
- * -kernels-used and -variables-used come instead of the lists: then a kernel stays when its name
- * contains one of the strings. -variables-used alone drops all kernels in a merge, and none under
- * LTO. What -Xptxas -e selects is a choice among those that stay then. */
+ * The compiler lists in each host object the device symbols that its host code names:
+ * NUL-terminated names, in which `*` stands for any characters, in sections .nvHRKE and .nvHRKI
+ * (kernels with external and internal linkage), .nvHRCE and .nvHRCI (constants), .nvHRDE and
+ * .nvHRDI (other variables). Measured on nvlink 13.0: the lists count when every host object of the
+ * link, those in archives included, has such sections, and some kernel is listed outside
+ * libcudadevrt. Then a kernel that is not listed is dead, if no device code comes in another form
+ * (fatbin, cubin, PTX); for LTO-IR that form does not matter. A merge of cubins never drops a
+ * variable, LTO does. -kernels-used and -variables-used replace the lists: then a kernel stays when
+ * its name contains one of the strings. -variables-used alone drops all kernels in a merge, and
+ * none under LTO. -Xptxas -e then selects among the kernels that stay. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,7 +32,7 @@ enum used_list {
 struct used_pattern {
     struct text text;
     uint32_t next;       /* the one before it with the same beginning, or TABLE_NONE */
-    enum used_list list; /* that it stands in */
+    enum used_list list; /* that it is in */
     struct bytes object; /* the host object that lists it */
 };
 
@@ -45,8 +45,8 @@ struct used_set {
     size_t count;
     size_t capacity;
     struct table
-        starts;      /* a pattern's characters up to the first `*`: the last one that has them */
-    size_t *lengths; /* of those, or of the parts, each once, rising */
+        starts; /* by the characters up to the first `*`: the last pattern that begins with them */
+    size_t *lengths; /* of those, or of the parts, each once, ascending */
     size_t length_count;
 };
 
@@ -61,11 +61,11 @@ struct used_names {
     bool has_lists;        /* the lists count, at least for LTO-IR */
     bool is_filter;        /* else every kernel and variable stays */
     bool keeps_kernels;    /* every kernel stays anyway */
-    bool is_selection;     /* only the kernels in `selected` stay at most */
+    bool is_selection;     /* only kernels in `selected` may stay */
     struct table selected; /* of used_request.entries */
-    used_match *matches;   /* beside those, what this says; or NULL */
+    used_match *matches;   /* selects further kernels; or NULL */
     const void *match_argument;
-    const struct text *wanted; /* --undefined: kept whatever else there is */
+    const struct text *wanted; /* --undefined: always kept */
     size_t wanted_count;
     struct table wanted_names;
     struct used_set kernels;
@@ -73,10 +73,10 @@ struct used_names {
 };
 
 struct used_request {
-    const char *kernels;        /* comma lists, or NULL */
+    const char *kernels;        /* comma-separated lists, or NULL */
     const char *variables;      /* the same */
     const struct text *entries; /* names: other kernels are dropped, whatever else keeps them */
-    size_t entry_count;         /* 0: no such choice, but by `matches` */
+    size_t entry_count;         /* 0: no such selection, except by `matches` */
     used_match *matches;        /* kernels that stay beside those, or NULL */
     const void *match_argument;
     const char *const *wanted; /* names that are used, ends with NULL; or NULL */
@@ -94,11 +94,11 @@ bool used_wants(const struct used_names *used, struct text name);
 /* True when the link keeps the kernel of that name. */
 bool used_has_kernel(const struct used_names *used, struct text kernel);
 
-/* True when the lists name the kernel, or the options in their place; and where neither counts for
- * LTO-IR, any. */
+/* True when the lists, or the options that replace them, name the kernel; always, when neither
+ * counts for LTO-IR. */
 bool used_names_kernel(const struct used_names *used, struct text kernel);
 
-/* The same of a variable as LTO-IR is compiled: for that the lists count whatever other code there
+/* The same for a variable when LTO-IR is compiled: then the lists count whatever other code there
  * is. */
 bool used_names_variable(const struct used_names *used, struct text variable);
 

@@ -1,4 +1,4 @@
-/* watch.c: a list of versions; where those are not settled a hash of what was read, too. */
+/* watch.c: a list of file versions, with a hash of the contents for those that are not settled. */
 #include "input/watch.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "diag/diag.h"
 #include "os/descriptor.h"
 
-/* What a file is read in. Like the hash's state it is on the stack, since a lack of memory must not
- * look like a change. */
+/* The buffer for reading a file. Like the hash's state it is on the stack, since a lack of memory
+ * must not look like a change. */
 #define PIECE ((size_t)8 << 10)
 
 struct watched {
@@ -26,7 +26,7 @@ struct watched {
     XXH128_hash_t hash;
 };
 
-/* The hash of a file's first `size` bytes. False when it has not so many, or cannot be read. */
+/* The hash of a file's first `size` bytes. False when the file is shorter, or cannot be read. */
 static bool hash_open(int fd, uint64_t size, XXH128_hash_t *hash)
 {
     uint8_t piece[PIECE];
@@ -106,7 +106,7 @@ void watch_add_tool(struct watch *watch, const char *path)
 
 #define REASON_SIZE 128
 
-/* As file_version_change, and by the contents where those are known. */
+/* As file_version_change, and compares the hash if there is one. */
 static const char *find_change(const struct watched *watched, char text[REASON_SIZE])
 {
     const char *change = file_version_change(&watched->version, watched->path);

@@ -1,15 +1,15 @@
 /* consensus.c: one state machine per option, then one rule per option for what a difference means.
  *
- * Two consensuses are kept for each option: over all members, as nvlink has it, and over the
- * members whose LTO-IR is what gets linked. Only among the latter can a difference that changes
- * code still do harm: the others link through the PTX that stands beside their LTO-IR. */
+ * Each option has two consensuses: over all members, as in nvlink, and over the members whose
+ * LTO-IR is linked. Only among the latter can a difference that changes code do harm: the others
+ * are linked through the PTX beside their LTO-IR. */
 #include "options/consensus.h"
 
 #include "diag/diag.h"
 #include "input/select.h"
 #include "options/embedded.h"
 
-/* What the checks share. */
+/* Shared by the checks. */
 struct reach {
     struct agreement *agreement;
     const struct members *members;
@@ -159,8 +159,8 @@ static bool settle_maxreg(struct reach *reach)
     return true;
 }
 
-/* Measured: the command line's -maxrregcount also silences what is said about differences, and 0
- * counts as not given. */
+/* Measured: the command line's -maxrregcount also silences messages about differences, and 0 counts
+ * as not given. */
 static bool check_maxreg(struct reach *reach)
 {
     const struct consensus *consensus = &reach->agreement->embedded[EMBEDDED_MAXREG];

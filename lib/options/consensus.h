@@ -1,9 +1,9 @@
-/* consensus.h: bringing the options embedded in the members, and the command line, to one set.
+/* consensus.h: combining the options embedded in the members with the command line.
  *
  * Each LTO member carries the options it was compiled with as text. They are combined by a state
  * machine per option (minilink-internals(7), Value consensus), each option with its own rule for
- * what a difference means; fatbin option texts are parsed exactly as nvlink 13.0 was measured
- * to. */
+ * what a difference means; fatbin option texts are parsed exactly as nvlink 13.0 was measured to.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "input/member.h"
 
-/* The states of the description, with its numbers. */
+/* The states of minilink-internals(7), Value consensus, with the same numbers. */
 enum consensus_state {
     CONSENSUS_NONE = 0,     /* no member has been seen */
     CONSENSUS_ABSENT = 1,   /* members seen, none has the option */
@@ -56,7 +56,7 @@ struct option_request {
     const char *ofast_compile; /* -Ofc value, or NULL */
 };
 
-/* The result; options/forward.h says it to other programs. Start with {0}. */
+/* The result; options/forward.h passes it to other programs. Start with {0}. */
 struct agreement {
     struct consensus embedded[EMBEDDED_COUNT]; /* over all members, before the command line */
     int32_t split_compile;          /* value in force; 1 = off, 0 = number of CPUs; 1 too when the
@@ -68,16 +68,14 @@ struct agreement {
 };
 
 /* Combines the option strings of all members that have LTO-IR for the target with the command line.
- * What a difference means:
- * - line info, maxreg: all are built with the value that some have; the command line's maxrregcount
- *   beats them all. Two maxreg values: fatal among members whose LTO-IR is linked (-lto, no PTX
- *   beside it), else the smallest;
- * - ftz, prec-div, prec-sqrt, fmad: two values are fatal among members whose LTO-IR is linked.
- *   Where PTX is linked, each member's code has its own value compiled in, and an info says so;
- * - split-compile only steers threads: two values give a warning and the command line's value; with
- *   -Werror they are fatal. One value beats the command line.
- * Checks in nvlink's order: line info, maxreg, ftz, prec-div, prec-sqrt, fmad, split-compile, the
- * clash of the two split options. Prints nvlink's messages; a difference is followed by a note per
- * member that says who declared what. False when it is fatal. */
+ * What a difference means: - line info, maxreg: all are built with the value that some have; the
+ * command line's maxrregcount beats them all. Two maxreg values: fatal among members whose LTO-IR
+ * is linked (-lto, no PTX beside it), else the smallest; - ftz, prec-div, prec-sqrt, fmad: two
+ * values are fatal among members whose LTO-IR is linked. Where PTX is linked, each member's code
+ * has its own value compiled in, and an info says so; - split-compile only steers threads: two
+ * values give a warning and the command line's value; with -Werror they are fatal. One value beats
+ * the command line. Checks in nvlink's order: line info, maxreg, ftz, prec-div, prec-sqrt, fmad,
+ * split-compile, the clash of the two split options. Prints nvlink's messages; a difference is
+ * followed by a note per member with its value. False when it is fatal. */
 bool consensus_reach(struct agreement *agreement, const struct members *members,
                      const struct option_request *request);

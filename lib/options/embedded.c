@@ -26,7 +26,7 @@ static const struct spelling spellings[EMBEDDED_COUNT] = {
     [EMBEDDED_SPLIT_COMPILE] = {"-split-compile", "-split-compile ", true},
 };
 
-/* As atoi() does, on a copy that ends. */
+/* As atoi(), on a NUL-terminated copy. */
 static int32_t read_number(struct text text)
 {
     char *copy = memory_copy_string(text.data, text.size);

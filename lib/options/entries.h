@@ -1,7 +1,7 @@
 /* entries.h: the kernels that -Xptxas -e names.
  *
- * ptxas looks for them in the one module that it is given. A chunk has some of them only, so that
- * the link selects them. Measured on nvlink 13.0: under -lto, where all code comes from LTO-IR,
+ * ptxas looks for them in the one module that it is given. A chunk has only some of them, so the
+ * link selects them itself. Measured on nvlink 13.0: under -lto, where all code comes from LTO-IR,
  * kernels that are not named are dropped, split or not; nothing is dropped where the code is
  * relocatable. */
 #pragma once
@@ -19,19 +19,19 @@ struct entry_selection {
     struct entry_pattern {
         struct text text;
         struct pattern pattern;
-    } * patterns; /* of our own --entry-pattern, and -E */
+    } * patterns; /* of minilink's own --entry-pattern, and -E */
     size_t pattern_count;
     const char *const *others;           /* the words that are not about entries; ends with NULL */
-    const char *const *without_patterns; /* the words but for those about patterns, likewise */
+    const char *const *without_patterns; /* the words except those about patterns, likewise */
     bool is_compile_only;                /* -c is among them */
     bool is_patch;                       /* -astoolspatch: functions alone, which nothing calls */
-    bool is_extensible;                  /* -ewp: what is exported stays */
+    bool is_extensible;                  /* -ewp: exported symbols stay */
 };
 
 /* Reads the assembler's options `words` (ends with NULL, or is NULL): --entry, and -e, with a list
- * of names behind `=` or in the next word, and --entry-pattern, and -E, with a list of expressions.
- * The result refers to the words, and to `arena`; entries_free lets go of the rest. False, and an
- * error, when one is no expression. */
+ * of names after `=` or in the next word, and --entry-pattern, and -E, with a list of expressions.
+ * The result refers to the words, and to `arena`; entries_free frees the rest. False, and an error,
+ * when an expression is invalid. */
 bool entries_read(struct entry_selection *selection, struct arena *arena, const char *const *words);
 
 /* True when some pattern matches the kernel's name. */

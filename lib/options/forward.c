@@ -1,4 +1,4 @@
-/* forward.c: values in force to the words of libnvJitLink and of ptxas. */
+/* forward.c: turns the values in force into words of libnvJitLink and of ptxas. */
 #include "options/forward.h"
 
 #include <string.h>
@@ -41,8 +41,8 @@ static void add_ofast_compile(struct forwarded *forwarded, const struct option_r
         forward_value(forwarded, "-Ofc", request->ofast_compile);
 }
 
-/* Measured on 13.0: 1 gives other PTX than all that is more. So that the output depends neither on
- * the machine nor on --threads, 0, the number of CPUs, and limits become at least 2. */
+/* Measured on 13.0: 1 gives different PTX than all greater values. So that the output depends
+ * neither on the machine nor on --threads, 0 (the number of CPUs) and limits become at least 2. */
 void forward_split(struct forwarded *forwarded, const struct agreement *agreement,
                    int32_t most_threads)
 {
@@ -73,7 +73,7 @@ void forward_arithmetic(struct forwarded *forwarded, const struct agreement *agr
         bool is_agreed =
             consensus->state == CONSENSUS_PRESENT || consensus->state == CONSENSUS_MIXED;
 
-        /* The one that libnvvm calls otherwise than nvcc. */
+        /* The only one whose name in libnvvm differs from nvcc's. */
         if (is_agreed)
             add_number(forwarded,
                        option == EMBEDDED_FMAD ? "-fma"

@@ -6,14 +6,14 @@
 
 #include "options/consensus.h"
 
-/* Words for another program, as it is given them. */
+/* Words for another program. */
 struct forwarded {
     struct arena *arena;
-    const char **words; /* ends with NULL; in `arena`, as all that is made here */
+    const char **words; /* ends with NULL; in `arena`, like all that is made here */
     size_t count;
 };
 
-/* Most words that forward_split, forward_agreed and forward_arithmetic add. */
+/* The most words that forward_split, forward_agreed and forward_arithmetic add. */
 #define FORWARD_MOST 9
 
 /* Begins an empty list with room for `most` words. */
@@ -25,9 +25,9 @@ void forward_word(struct forwarded *forwarded, const char *word);
 /* Appends "name=value"; nothing when the value is NULL or empty. */
 void forward_value(struct forwarded *forwarded, const char *name, const char *value);
 
-/* What libnvJitLink is told, each when it says something else than would be done anyway.
- * -split-compile: the value of -split-compile-extended, which wins, or that of -split-compile;
- * libnvvm may use up to `most_threads`. */
+/* These three append options for libnvJitLink, each only if it changes a default. -split-compile:
+ * the value of -split-compile-extended, which wins, or that of -split-compile; libnvvm may use up
+ * to `most_threads`. */
 void forward_split(struct forwarded *forwarded, const struct agreement *agreement,
                    int32_t most_threads);
 
@@ -35,13 +35,13 @@ void forward_split(struct forwarded *forwarded, const struct agreement *agreemen
 void forward_agreed(struct forwarded *forwarded, const struct agreement *agreement,
                     const struct option_request *request);
 
-/* -ftz, -prec-div, -prec-sqrt and -fma, where the members that have them have one value. Measured:
- * nvlink leaves the arithmetic to what the LTO-IR says, unless -Xnvvm changes anything. */
+/* -ftz, -prec-div, -prec-sqrt and -fma, if the members that have them agree. Measured: nvlink
+ * leaves the arithmetic to what the LTO-IR says, unless -Xnvvm changes anything. */
 void forward_arithmetic(struct forwarded *forwarded, const struct agreement *agreement);
 
-/* The options of ptxas beside those that every assembler gets: -Ofc and, for a whole program, as
- * several chunks are split enough, -split-compile, as nvlink gives them; then the words of `given`
- * (-Xptxas; ends with NULL, or is NULL). In `arena`; ends with NULL. */
+/* The options of ptxas besides those that every assembler gets: -Ofc and, for a whole program
+ * (several chunks are parallel enough), -split-compile, as nvlink gives them; then the words of
+ * `given` (-Xptxas; ends with NULL, or is NULL). In `arena`; ends with NULL. */
 const char *const *forward_to_ptxas(struct arena *arena, const struct agreement *agreement,
                                     const struct option_request *request, const char *const *given,
                                     bool is_whole);

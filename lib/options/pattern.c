@@ -1,4 +1,4 @@
-/* pattern.c: the C library's regular expressions, which read up to a NUL. */
+/* pattern.c: uses the C library's regular expressions, which take NUL-terminated strings. */
 #include "options/pattern.h"
 
 #include <stdlib.h>

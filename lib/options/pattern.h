@@ -10,8 +10,8 @@ struct pattern {
     regex_t expression;
 };
 
-/* Reads the expression. False, and a fatal diagnostic that names `option`, when it is none; there
- * is nothing to free then. Raises LINK_NO_MEMORY. */
+/* Reads the expression. False, and a fatal diagnostic that names `option`, when it is invalid;
+ * there is nothing to free then. Raises LINK_NO_MEMORY. */
 bool pattern_compile(struct pattern *pattern, struct text text, const char *option);
 
 /* True when the expression matches `name` or a part of it. Raises LINK_NO_MEMORY. */

@@ -16,16 +16,16 @@
 #include "os/descriptor.h"
 #include "os/output_target.h"
 
-/* A link has its output open, its lists and what is told of it, and perhaps a kept file; a process
- * may have many links. */
+/* A link has open its output, its lists and reports, and perhaps a kept file; a process may have
+ * many links. */
 #define SLOTS 256
 
-/* What mkostemp replaces, behind as much of the target's name as is kept. */
+/* The suffix that mkostemp replaces, and how much of the target's name stays before it. */
 static const char suffix[] = ".XXXXXX";
 #define MOST_KEPT 64u
 
-/* From so many bytes on it is noticed when a file system brings a file to the disk before it gives
- * it another one's name, as ext4 does (measured: 15 ms for 20 MB). */
+/* Some file systems, such as ext4, write a file to the disk before they rename it onto another one:
+ * that is noticeable from this size on (measured: 15 ms for 20 MB). */
 #define EXCHANGED (1u << 20)
 
 /* The names that a signal handler unlinks: fixed storage, since a handler may not touch the heap.
@@ -65,8 +65,8 @@ static bool open_failed(struct output *output)
     return false;
 }
 
-/* Makes the temporary and notes its name, with signals blocked: a handler that ran between the two
- * would leave the file behind. */
+/* Creates the temporary and notes its name, with signals blocked: a handler that ran between the
+ * two would leave the file behind. */
 static bool open_temporary(struct output *output)
 {
     sigset_t all, before;
@@ -83,8 +83,8 @@ static bool open_temporary(struct output *output)
     return output->fd >= 0;
 }
 
-/* The names of the target and of a temporary beside it, in one block. A long name is cut, since the
- * temporary's must not be longer than a file system allows. */
+/* The names of the target and of a temporary beside it, in one block. A long name is cut, since
+ * file systems limit the length of the temporary's name. */
 static void name_temporary(struct output *output, const char *target)
 {
     size_t size = strlen(target);
@@ -143,8 +143,8 @@ bool output_fail(struct output *output, int error)
     return false;
 }
 
-/* Gives the temporary its name. Where it replaces a large file the two are exchanged, which does
- * not wait for the disk, and the old one goes: a reader sees one or the other at any time. */
+/* Renames the temporary to the target. A large file is exchanged with the old one, which does not
+ * wait for the disk, and the old one is unlinked: a reader sees one or the other at any time. */
 static bool replace(const struct output *output)
 {
     const char *temporary = output->temporary;
@@ -155,14 +155,14 @@ static bool replace(const struct output *output)
         return rename(temporary, output->target) == 0;
     if (unlink(temporary) == 0)
         return true;
-    /* The target has become what cannot be unlinked, a folder, meanwhile: it is put back. */
+    /* The target has become a folder meanwhile, which cannot be unlinked: undo the exchange. */
     error = errno;
     renameat2(AT_FDCWD, temporary, AT_FDCWD, output->target, RENAME_EXCHANGE);
     errno = error;
     return false;
 }
 
-/* There is no fsync: what a link makes can be made again. */
+/* There is no fsync: a link's output can be made again. */
 bool output_finish(struct output *output)
 {
     int failed = 0;

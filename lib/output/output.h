@@ -1,8 +1,8 @@
-/* output.h: writing result files so that a reader sees all of one or nothing of it.
+/* output.h: writing result files so that a reader sees a whole file or none.
  *
  * The bytes go to a temporary beside the target, and only output_commit() gives it the target's
  * name. Symbolic links are followed, as nvlink's open does (measured), and stay. A target that
- * exists and is no regular file (/dev/null, a pipe, what a link in /proc leads to) is written
+ * exists and is no regular file (/dev/null, a pipe, the target of a link in /proc) is written
  * directly and never replaced; "-" is standard output. */
 #pragma once
 
@@ -22,19 +22,18 @@ struct output {
     uint64_t size;         /* bytes written so far */
 };
 
-/* Opens the output for `path`. False, and a fatal diagnostic, when that cannot be. */
+/* Opens the output for `path`. False, and a fatal diagnostic, on failure. */
 bool output_open(struct output *output, const char *path);
 
-/* Begins an output that is appended to `memory` instead of a file. Returns true, as all later steps
- * do. */
+/* Begins an output that is appended to `memory` instead of a file. Returns true, as do all later
+ * steps. */
 bool output_open_memory(struct output *output, struct buffer *memory);
 
-/* Writes `bytes` behind what was written before. False, and a fatal diagnostic, on any error; the
- * output is aborted then. */
+/* Appends `bytes`. False, and a fatal diagnostic, on any error; the output is aborted then. */
 bool output_append(struct output *output, struct bytes bytes);
 
-/* Aborts the output and reports that it cannot be written, for the reason that errno's value
- * `error` stands for. Returns false. For those who write to `fd` by themselves. */
+/* Aborts the output and reports that it cannot be written, for the reason `error`, an errno value.
+ * Returns false. For callers that write to `fd` themselves. */
 bool output_fail(struct output *output, int error);
 
 /* Closes the file, which has no name yet: several outputs that appear together are
@@ -42,9 +41,8 @@ bool output_fail(struct output *output, int error);
  * on any error; the output is aborted then. */
 bool output_finish(struct output *output);
 
-/* Gives the file its name and closes it; the kernel brings it to the disk. False, and a fatal
- * diagnostic, on any error (no space among them); nothing is left behind then. The file's mode is
- * 0666 less the umask. */
+/* Closes the file and gives it its name, without fsync. False, and a fatal diagnostic, on any error
+ * (such as no space); nothing is left behind then. The file's mode is 0666 less the umask. */
 bool output_commit(struct output *output);
 
 /* Gives up: closes and removes the temporary. Safe on {.fd = -1} and after a commit. */

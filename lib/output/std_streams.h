@@ -5,9 +5,9 @@
 
 #include "base/text.h"
 
-/* Opens /dev/null on those that are closed, before any other file can take their numbers: a
- * jobserver's pipe as standard error would make tokens of messages. Standard output is opened so
- * that writing fails, as to a closed one. False when that cannot be. */
+/* Opens /dev/null on those that are closed, before any other file can take their numbers: with a
+ * jobserver's pipe as standard error, messages would become tokens. Standard output is opened so
+ * that writing fails, as on a closed one. False on failure. */
 bool std_streams_open(void);
 
 /* Whether messages, on standard error, go to a terminal. */
@@ -17,6 +17,6 @@ bool std_streams_shows_messages(void);
  * could be written. */
 bool std_streams_print(struct text text);
 
-/* Writes out what stdio still holds. False when anything printed before could not be written; a
- * fatal diagnostic says so, but for a reader that has gone, like head, which need not be told. */
+/* Writes out what stdio still holds. False when anything printed before could not be written;
+ * reported by a fatal diagnostic, except for a reader that has gone, like head. */
 bool std_streams_flush(void);

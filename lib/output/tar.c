@@ -1,4 +1,4 @@
-/* tar.c: libarchive's functions by their names, and an entry for each file. */
+/* tar.c: loads libarchive's functions by name, and writes an entry for each file. */
 #include "output/tar.h"
 
 #include <archive.h>
@@ -12,7 +12,7 @@
 
 #define LIBRARY "libarchive.so.13"
 
-/* All that are used, each of the type that the library's header declares. */
+/* All functions that are used, with their types from the library's header. */
 #define FUNCTIONS(each)                                                                            \
     each(archive_write_new) each(archive_write_set_format_pax_restricted)                          \
         each(archive_write_add_filter_none) each(archive_write_open_fd) each(archive_write_header) \
@@ -115,7 +115,7 @@ void tar_close(struct tar *tar)
 {
     if (!tar)
         return;
-    /* Before the output goes: it may have bytes left to write. */
+    /* Before the output is closed: the archive may have bytes left to write. */
     if (tar->archive)
         tar->call.archive_write_free(tar->archive);
     output_abort(&tar->output);

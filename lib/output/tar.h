@@ -1,8 +1,8 @@
 /* tar.h: writing tar files, by libarchive.
  *
- * That library is loaded when a file is written: linked with, it and what it needs would more than
- * double the time that every start of the program takes (1.4 ms). Entries have no owner and no
- * time, so that the same contents give the same bytes. */
+ * The library is loaded only when a file is written: linking with it and its dependencies would
+ * more than double the program's start-up time (1.4 ms). Entries have no owner and no time, so that
+ * the same contents give the same bytes. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 struct tar;
 
 /* Begins the file `path`, which appears with tar_commit. NULL, and a fatal diagnostic, when
- * libarchive cannot be loaded, or the file not be made. */
+ * libarchive cannot be loaded, or the file cannot be created. */
 struct tar *tar_open(const char *path);
 
 /* Adds a regular file. False, and a fatal diagnostic, when it cannot be written. */
