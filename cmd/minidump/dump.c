@@ -16,8 +16,8 @@
 #include "input/member.h"
 #include "input/offload.h"
 
-/* What a file's entries may give without --decompression-limit: so much, or so much for each byte
- * of the file. Real ones give a twentieth. */
+/* What a file's entries may decompress to without --decompression-limit: in all, or for each byte
+ * of the file, whichever is more. Real ones give a twentieth. */
 #define INFLATION_FLOOR (UINT64_C(256) << 20)
 #define INFLATION_RATIO 64u
 
@@ -127,7 +127,7 @@ static void print_ptx(const struct dump *dump, const char *name, struct bytes co
         dump_print(dump, "\n");
 }
 
-/* What is inside an entry: PTX text or a cubin. */
+/* Prints the code of an entry: PTX text or a cubin. */
 static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
 {
     const struct dump *dump = visit->dump;
@@ -304,8 +304,8 @@ static enum link_code select_members(void *argument)
     return LINK_OK;
 }
 
-/* Roles can be told only for one target. Where none was asked for, the file may leave a choice: no
- * fault of its own, so the members are listed without roles then. */
+/* Roles depend on the target. If none was given and the file allows several, that is no error: the
+ * members are listed without roles. */
 static bool dump_members(const struct dump *dump, const struct inputs *inputs)
 {
     struct selection selection = {.request = {.arch = dump->arch, .suppress_arch_warning = true}};

@@ -1,7 +1,7 @@
 /* dump.h: what minidump prints, as text that is the same on every machine and every run.
  *
- * Names stand in place of indices, so that the text of two cubins differs only where they mean
- * something else; file offsets are never printed. */
+ * Names replace indices, so that the texts of two cubins differ only where their meaning does; file
+ * offsets are never printed. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct dump {
     FILE *out;
     unsigned parts;           /* enum dump_part */
     struct arch arch;         /* for --members; sm = 0: what the file agrees on */
-    uint64_t inflation_limit; /* bytes that all entries of one file may give together; 0 = by the
+    uint64_t inflation_limit; /* bytes that all entries of one file may decompress to; 0 = by the
                                  file's size */
 };
 
@@ -44,7 +44,7 @@ void dump_print(const struct dump *dump, const char *format, ...)
 bool dump_file(const struct dump *dump, const struct inputs *inputs);
 
 /* Prints which module ids the opened files want to be registered by a device link, which they
- * register, and which is missing. False when one is damaged (reported). */
+ * register, and which are missing. False when one is damaged (reported). */
 bool dump_modules(const struct dump *dump, const struct inputs *inputs);
 
 /* Prints the cubin in `data`, which is called `name` in messages. */

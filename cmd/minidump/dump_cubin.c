@@ -130,7 +130,7 @@ static void print_relocations(const struct dump *dump, const struct cubin *cubin
     }
 }
 
-/* -preserve-relocs lists what the link resolved, for readers like this one: nothing checks them. */
+/* Prints the relocations that the link resolved (-preserve-relocs). Nothing has checked them. */
 static void print_resolved(const struct dump *dump, const struct cubin *cubin,
                            const struct cubin_section *section)
 {
@@ -286,7 +286,7 @@ static size_t target_of(const struct cubin *cubin, size_t section)
     return cubin->sections[section].relocation_count ? cubin->sections[section].info : 0;
 }
 
-/* Lists of relocations per target section, so that no section's are searched for. */
+/* Lists of relocations per target section, so that no search is needed. */
 static struct targets *collect(const struct cubin *cubin, struct arena *arena)
 {
     struct targets *all = arena_zalloc(arena, cubin->section_count, sizeof *all);
@@ -331,8 +331,8 @@ static void print_function(const struct dump *dump, const struct cubin_section *
     }
 }
 
-/* The code of every function, when it is built-in code. NVIDIA's is not decoded: only its size is
- * told. */
+/* Prints the code of every function, if it is built-in code. NVIDIA's is not decoded: only its size
+ * is printed. */
 static void print_code(const struct dump *dump, const struct cubin *cubin)
 {
     bool is_builtin = cubin_section_find(cubin, TEXT(".note.minilink")) != 0;

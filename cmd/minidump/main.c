@@ -75,7 +75,7 @@ static bool read_limit(struct dump *dump, const char *text)
     return false;
 }
 
-/* What an option with a value says; one without is a part to be shown. */
+/* Reads the value of an option; an option without one is a part to print. */
 static bool take_option(struct dump *dump, int code)
 {
     if (code == OPTION_ARCH)
@@ -99,9 +99,9 @@ static void report_wrong(int code, const char *word)
         diag_fatal("Unknown option '%.*s'", name_length, word);
 }
 
-/* Without letters every word is an option's name, and getopt is behind it when it returns: a word
- * with an unknown letter it does not leave. False when there is nothing more to do; command->status
- * says how it ended. */
+/* Without letters every word is an option's name, and getopt has moved past it when it returns; it
+ * would not move past a word with an unknown letter. False when there is nothing more to do;
+ * command->status says how it ended. */
 static bool read_options(struct command *command)
 {
     struct option list[ROWS + 1] = {0};

@@ -4,7 +4,7 @@
  * .nvFatBinSegment that points to it, and __nv_module_id, a string. In relocatable objects the
  * wrapper is the global __fatbinwrap<module id>, and registration goes through
  * __cudaRegisterLinkedBinary<module id>, which the host link defines; in whole-program objects both
- * are local matters. The host code that nvcc puts beside them (stubs, registration) is not made. */
+ * are local. The host code that nvcc puts beside them (stubs, registration) is not made. */
 #include "hostobj.h"
 
 #include <ctype.h>
@@ -29,7 +29,7 @@ struct wrapper {
     uint64_t unused;
 };
 
-/* What nvcc writes when nothing needs to be told apart. */
+/* nvcc's id for whole programs, which need no unique one. */
 #define WHOLE_PROGRAM_ID "__NV_MODULE_ID"
 
 /* Indices of an object with a fatbin. */
@@ -54,7 +54,7 @@ static const struct {
     [HOSTOBJ_AARCH64] = {EM_AARCH64, R_AARCH64_ABS64},
 };
 
-/* A section as libelf is told of it; it only borrows the contents until it has written them. */
+/* A section for libelf, which borrows the contents until it has written them. */
 struct section {
     const char *name;
     Elf_Type type; /* of the contents */
@@ -62,7 +62,7 @@ struct section {
     struct bytes data;
 };
 
-/* What the object is made of. */
+/* The parts of the object. */
 struct contents {
     struct arena arena;
     const char *module_id;
@@ -88,7 +88,7 @@ static void free_contents(void *argument)
     arena_free(&contents->arena);
 }
 
-/* Adds a NUL-terminated string to a string table; its offset. */
+/* Adds a NUL-terminated string to a string table, and returns its offset. */
 static Elf64_Word put_string(struct buffer *table, const char *string)
 {
     size_t offset;
@@ -153,12 +153,12 @@ static size_t make_symbols(struct contents *contents)
     return fatbin;
 }
 
-/* A memory file that cannot grow is memory that has run out. libelf's number for that is not
- * public; its text is. */
+/* A memory file that cannot grow means that memory has run out. libelf's error number for that is
+ * not public; its text is. */
 static bool libelf_failed(void)
 {
     bool is_full = errno == ENOMEM || errno == ENOSPC;
-    bool is_limited = errno == EFBIG; /* by the process's limit, which libelf does not tell */
+    bool is_limited = errno == EFBIG; /* by the process's limit, which libelf does not report */
     const char *why = elf_errmsg(elf_errno());
 
     if (is_full || !why || strcmp(why, "out of memory") == 0)
@@ -190,8 +190,8 @@ static bool add_section(Elf *elf, const struct section *section)
     return true;
 }
 
-/* Writes the sections, of which the last is that of their names, to the memory file. Returns the
- * file's size, or -1. */
+/* Writes the sections, the last of which has their names, to the memory file. Returns the file's
+ * size, or -1. */
 static int64_t write_sections(struct contents *contents, enum hostobj_machine machine,
                               struct section *sections, size_t count)
 {
@@ -225,7 +225,7 @@ static int64_t write_sections(struct contents *contents, enum hostobj_machine ma
         (const uint8_t *)&(object), sizeof(object)                                                 \
     }
 
-/* As nvcc's. */
+/* Writes the object as nvcc does. */
 static int64_t write_fatbin(struct contents *contents, enum hostobj_machine machine,
                             struct bytes fatbin, const char *name)
 {
@@ -261,7 +261,7 @@ static int64_t write_fatbin(struct contents *contents, enum hostobj_machine mach
     return write_sections(contents, machine, sections, sizeof sections / sizeof *sections);
 }
 
-/* As clang's: of a type of its own, and left out by linkers. */
+/* Writes the object as clang does: the section has a type of its own, and linkers leave it out. */
 static int64_t write_offload(struct contents *contents, enum hostobj_machine machine,
                              struct bytes binaries)
 {

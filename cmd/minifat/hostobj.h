@@ -17,7 +17,7 @@
 /* Machines whose linker takes the object. */
 enum hostobj_machine { HOSTOBJ_X86_64, HOSTOBJ_AARCH64 };
 
-/* That of this program. */
+/* The machine of this program. */
 #ifdef __aarch64__
 #define HOSTOBJ_OWN HOSTOBJ_AARCH64
 #else

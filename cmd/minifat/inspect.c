@@ -13,8 +13,8 @@
 #include "input/bitcode.h"
 #include "input/rawcode.h"
 
-/* First bytes of LTO-IR; its version is in the two bytes behind them. Without them, the version
- * that nvcc 13.0 writes is taken. */
+/* First bytes of LTO-IR; its version is in the two bytes after them. Without them, the version that
+ * nvcc 13.0 writes is taken. */
 #define LTOIR_MAGIC         "\xed\x43\x4e\x7f"
 #define LTOIR_DEFAULT_MAJOR 1
 #define LTOIR_DEFAULT_MINOR 65
@@ -27,7 +27,7 @@ static bool is_line_end(char c)
     return c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
-/* Offset behind the string that opens at `at`. */
+/* The offset after the string that opens at `at`. */
 static size_t string_end(struct text ptx, size_t at)
 {
     for (at++; at < ptx.size; at++)
@@ -36,7 +36,7 @@ static size_t string_end(struct text ptx, size_t at)
     return ptx.size;
 }
 
-/* Offset behind the comment that begins at `at`, or `at` when none does. */
+/* The offset after the comment that begins at `at`, or `at` when none does. */
 static size_t comment_end(struct text ptx, size_t at)
 {
     if (ptx.size - at < 2 || ptx.data[at] != '/')
@@ -89,7 +89,7 @@ static void reduce_ptx(struct text ptx, struct buffer *reduced)
     }
 }
 
-/* The text behind the first `directive`, up to the end of its line. */
+/* The text after the first `directive`, up to the end of its line. */
 static struct text directive_value(struct text ptx, struct text directive)
 {
     const char *found =

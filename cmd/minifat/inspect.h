@@ -25,8 +25,8 @@ struct image {
     struct buffer text;    /* PTX, reduced, with one NUL */
 };
 
-/* Finds out all about `file`. False, and errors, when its kind or architecture cannot be told,
- * contradicts the request, or the file is damaged. */
+/* Inspects `file`. False, and errors, when its kind or architecture cannot be told, contradicts the
+ * request, or the file is damaged. */
 bool inspect_file(const struct input_file *file, const struct inspect_request *request,
                   struct image *image);
 

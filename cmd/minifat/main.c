@@ -40,7 +40,7 @@ static void free_image(void *image)
     inspect_free(image);
 }
 
-/* All inputs are looked at, so that all errors are told. */
+/* Inspects all inputs, so that all errors are reported. */
 static bool pack_inputs(struct command *command)
 {
     const struct options *options = &command->options;

@@ -1,7 +1,7 @@
 /* options.c: one table row per option; getopt's list and the help are made from the table.
  *
- * Operands are taken in their place among the options, since --arch, --kind and --options hold for
- * the inputs behind them. */
+ * Operands are read in their place among the options, since --arch, --kind and --options apply to
+ * the inputs after them. */
 #include "options.h"
 
 #include <getopt.h>
@@ -188,7 +188,7 @@ static bool settle_format(struct options *options)
     return false;
 }
 
-/* Offload binaries have no place for what these say. */
+/* Offload binaries cannot store what these options say. */
 static bool check_offload(const struct options *options)
 {
     const struct pack_request *pack = &options->pack;
@@ -203,7 +203,7 @@ static bool check_offload(const struct options *options)
     return !is_said;
 }
 
-/* What one option says about another. */
+/* Settles options that depend on each other. */
 static enum options_action settle(struct options *options)
 {
     if (options->input_count == 0) {

@@ -1,13 +1,13 @@
 /* pack.c: entries as fatbinary 13.0 lays them out, and offload binaries as clang-offload-packager
  * does, one for each image.
  *
- *     64-byte header | identity, NUL, padding | option descriptor, string, padding | payload,
- * padding
+ *     header | identity, NUL, padding | option descriptor, string, padding | payload, padding
  *     header | entry | offsets of the texts | texts, padding | image, padding
  *
- * Every part is a multiple of 8 bytes long. The descriptor is {u32 offset of the string in the
- * entry, u32 its length}. PTX and LTO-IR always have one; cubins only from sm_100 on, where the
- * "string" is .nv.compat with one zero byte in front that the length does not count. */
+ * Every part is a multiple of 8 bytes long, an entry's header 64 bytes. The descriptor is {u32
+ * offset of the string in the entry, u32 its length}. PTX and LTO-IR always have one; cubins only
+ * from sm_100 on, where the "string" is .nv.compat with one zero byte in front that the length does
+ * not count. */
 #include "pack.h"
 
 #include <lz4.h>
@@ -35,7 +35,7 @@
 #define OFFLOAD_PTX         5u
 #define OFFLOAD_TRIPLE      "nvptx64-nvidia-cuda"
 
-/* The level at which fatbinary's frames come out, byte for byte, with libzstd 1.5. */
+/* The level that gives fatbinary's frames, byte for byte, with libzstd 1.5. */
 #define ZSTD_LEVEL 5
 
 static size_t align8(size_t size)
@@ -102,7 +102,7 @@ static bool compress_code(struct bytes code, enum pack_compression compression, 
 struct layout {
     size_t identity_size;     /* padded; 0 = none */
     size_t descriptor_offset; /* from the entry; 0 = none */
-    struct text string;       /* behind the descriptor */
+    struct text string;       /* after the descriptor */
     size_t string_size;       /* padded, with the NUL or the zero byte in front */
     size_t header_size;
     uint64_t flags;

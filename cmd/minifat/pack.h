@@ -32,8 +32,7 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
 
 void pack_end(struct buffer *container);
 
-/* Appends an offload binary of version 1, which all of LLVM's read, with `contents`, that is the
- * input as it is, as its image, for CUDA. False, and an error that names `name`, when it is LTO-IR.
- */
+/* Appends an offload binary of version 1, which every LLVM reads, for CUDA, with `contents`, the
+ * unchanged input, as its image. False, and an error that names `name`, when it is LTO-IR. */
 bool pack_offload(struct buffer *binaries, const struct image *image, struct bytes contents,
                   const char *name);

@@ -1,10 +1,10 @@
 /* arguments.c: getopt finds options, their values and operands; the option table says which options
  * there are.
  *
- * getopt is told long names only, the letters among them. Before it sees an option, its name is
- * looked up: getopt takes what begins a single name for that name, and nvlink does not. A letter
- * with its value joined is written apart, "-l=NAME", since "-library" would be the name of an
- * option, and "-outer" begin one. */
+ * getopt gets only long names, including the letters. Each option's name is looked up before getopt
+ * sees it: getopt accepts unambiguous abbreviations, and nvlink does not. A letter joined with its
+ * value is rewritten as "-l=NAME", since "-library" would be the name of an option, and "-outer"
+ * begin one. */
 #include "arguments.h"
 
 #include <getopt.h>
@@ -16,7 +16,7 @@
 #include "command/reporting.h"
 #include "command/response_file.h"
 
-/* getopt's code of an operand in its place is 1; those of rows begin here. */
+/* getopt returns 1 for an operand; the codes of rows begin here. */
 #define FIRST_ROW 256
 
 struct reader {
@@ -46,8 +46,7 @@ static const struct option *make_list(struct arena *arena)
     return list;
 }
 
-/* Looks at the word that getopt comes to next: "--", an operand, or an option that the table has.
- */
+/* Checks the word that getopt reads next: "--", an operand, or an option that the table has. */
 static bool prepare(struct reader *reader, char **word)
 {
     const struct option_row *row;
@@ -96,7 +95,7 @@ static bool read_files(struct reader *reader, const char *list)
     return true;
 }
 
-/* What getopt has made of `word`, unless it is -optf. */
+/* Takes getopt's code for `word`, unless it is -optf. */
 static bool take_code(struct reader *reader, int code, const char *word)
 {
     if (code == '?') /* the name is known: there is a value, and it takes none */
@@ -115,8 +114,8 @@ static bool is_of_files(int code)
     return code >= FIRST_ROW && option_table[code - FIRST_ROW].effect.kind == OPTION_FILES;
 }
 
-/* "-" in front: operands come in their place; ":": getopt prints nothing. It keeps one place only,
- * so that it is begun anew for the words of a file, and then for what stands behind the option. */
+/* "-" in front: operands come in their place; ":": getopt prints nothing. It has only one position,
+ * so it is restarted for the words of a file, and then for the words after the option. */
 static bool read_words(struct reader *reader, const struct response_file *words)
 {
     char **list = words->list;

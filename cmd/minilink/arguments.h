@@ -13,6 +13,6 @@ struct arguments {
 
 /* Adds the words of `arguments`, a struct arguments, to `options`, in their order: options as the
  * option table has them, operands, and the words of response files (@FILE, -optf FILE) in their
- * place. Operands are all words behind one that is "--". False when one is wrong, which has been
- * reported in nvlink's words. A handle_reader; not for several threads, as getopt is none. */
+ * place. All words after "--" are operands. False when one is wrong, which has been reported in
+ * nvlink's words. A handle_reader; not thread-safe, since getopt is not. */
 bool arguments_read(struct options *options, const void *arguments);

@@ -1,5 +1,5 @@
-/* completions.c: one script for each shell. What an option's argument may be is read off the name
- * that the help gives it: words between bars, FILE, DIR, or a target.
+/* completions.c: one script for each shell. The kind of an option's argument follows from its name
+ * in the help: words between bars, FILE, DIR, or a target.
  *
  * Each shell's grammar is that of its manual: bash(1), "Programmable Completion"; zshcompsys(1),
  * "_arguments"; fish's complete(1). */
@@ -28,7 +28,7 @@ static bool is_optional(const struct option_row *row)
     return row->argument && row->argument[0] == '[';
 }
 
-/* All targets that a link can be for, with blanks between them. */
+/* Prints all targets of a link, separated by blanks. */
 static void print_targets(FILE *out)
 {
     struct arch arch = {0};
@@ -39,8 +39,8 @@ static void print_targets(FILE *out)
         fprintf(out, "%s%s", separator, arch_name(arch, name));
 }
 
-/* The words that the option may have. What is in capitals in one of them the user writes. zsh wants
- * colons marked. */
+/* Prints the words that the option may have, without parts in capitals, which the user writes. zsh
+ * needs colons escaped. */
 static void print_words(FILE *out, const struct option_row *row, bool marks_colons)
 {
     const char *at = row->argument;
@@ -63,7 +63,8 @@ static void print_words(FILE *out, const struct option_row *row, bool marks_colo
     }
 }
 
-/* The text in single quotes; zsh wants colons and brackets marked inside a specification. */
+/* Prints the text for single quotes; zsh needs colons and brackets escaped inside a specification.
+ */
 static void print_quoted(FILE *out, const char *text, const char *marked)
 {
     for (; *text; text++) {
@@ -204,7 +205,7 @@ static void write_zsh(FILE *out)
     fputs("    '*:input:{ compset -P @; _files }'\n", out);
 }
 
-/* In fish, -s is a letter, -o a name behind one dash, and -l one behind two. */
+/* In fish, -s is a letter, -o a name after one dash, and -l one after two. */
 static void fish_option(FILE *out, const struct option_row *row)
 {
     enum argument argument = argument_of(row);

@@ -1,5 +1,5 @@
-/* completions.h: what shells need to complete minilink's command lines, made from the option table.
- */
+/* completions.h: scripts with which shells complete minilink's command lines, made from the option
+ * table. */
 #pragma once
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "os/cleanup.h"
 
-/* The linker exports what the C library has, too. */
+/* The linker exports symbols that the C library has, too. */
 __attribute__((visibility("default"))) void _exit(int status)
 {
     cleanup_leave(status);

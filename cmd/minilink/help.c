@@ -24,7 +24,7 @@ static const char *const headings[GROUP_COUNT] = {
     [GROUP_BUILDING] = "For build systems",
 };
 
-/* The text from TEXT_COLUMN on, where the line at hand has `column` characters. */
+/* Prints the text from TEXT_COLUMN on; the current line has `column` characters. */
 static void print_text(FILE *out, const char *text, size_t column)
 {
     while (*text) {

@@ -1,4 +1,4 @@
-/* hostscript.c: the host linker's own script stands between two lines of "=". */
+/* hostscript.c: the host linker's own script is between two lines of "=". */
 #include "hostscript.h"
 
 #include <stdio.h>

@@ -25,7 +25,8 @@
 #include "help.h"
 #include "hostscript.h"
 
-/* Children, files, and jobserver tokens. Everything called here is async-signal-safe. */
+/* Kills children, removes files, and returns jobserver tokens. Everything called here is
+ * async-signal-safe. */
 static void clean_up(void)
 {
     progress_wipe();

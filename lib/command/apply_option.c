@@ -32,7 +32,7 @@ static void store(struct options *options, const struct option_effect *effect, s
         memcpy(field, &number, sizeof number);
 }
 
-/* nvlink reads decimal, octal and hexadecimal numbers, and nothing as 0. */
+/* nvlink reads decimal, octal and hexadecimal numbers, and an empty text as 0. */
 static bool read_number(const char *text, int32_t *number)
 {
     char *end;
@@ -82,7 +82,8 @@ void apply_option_word(struct options *options, struct word_list *list, const ch
     ARENA_PUSH(&options->arena, list->list, list->count, list->capacity) = word;
 }
 
-/* The pieces of a comma list, the empty ones among them: words of `list`, or libraries. */
+/* Adds the pieces of a comma-separated list, even empty ones, as words of `list` or as libraries.
+ */
 static bool take_pieces(struct options *options, struct word_list *list, const char *value)
 {
     for (;;) {
@@ -99,7 +100,8 @@ static bool take_pieces(struct options *options, struct word_list *list, const c
     }
 }
 
-/* Options for another program: nvcc joins all that it was given with blanks, and a blank behind. */
+/* Adds options for another program: nvcc joins those it was given with blanks, and ends with one.
+ */
 static bool take_words(struct options *options, struct word_list *list, const char *value)
 {
     static const char separators[] = ", \t";

@@ -1,4 +1,4 @@
-/* apply_option.h: one option or operand of the command line into the request. */
+/* apply_option.h: enters one option or operand of the command line into the request. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,5 +16,5 @@ bool apply_option(struct options *options, const struct option_row *row, const c
 /* Appends `word`, which must live as long as `options`, to a list in its arena. */
 void apply_option_word(struct options *options, struct word_list *list, const char *word);
 
-/* False, reported: `value` is none that the row's option knows. */
+/* Reports that `value` is not defined for the row's option. Returns false. */
 bool apply_option_undefined(const struct option_row *row, const char *value);

@@ -6,7 +6,7 @@
 #include "command/apply_option.h"
 #include "command/suggestions.h"
 
-/* nvlink leaves the first dash out, and the value. */
+/* nvlink's message has neither the first dash nor the value. */
 bool lookup_unknown(const char *word)
 {
     struct arena arena = {0};

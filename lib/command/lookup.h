@@ -1,14 +1,14 @@
-/* lookup.h: options that are one word each, looked up in the option table: those of a link that is
- * made by calls, which must not touch the state of the process that getopt keeps. Also the messages
- * for words that are no options, which the command says, too. */
+/* lookup.h: looks up options of one word each in the option table: for links of the library, which
+ * must not touch getopt's process-wide state. Also the messages about wrong words, which the
+ * command uses, too. */
 #pragma once
 
 #include "command/option_table.h"
 #include "command/options.h"
 
-/* Adds a word, which is copied: "-name" or "-name=value", with one or two dashes, a letter with its
- * value joined ("-lNAME"), or an operand. False, reported, for anything else: a value cannot be the
- * next word, and no file of options is read. */
+/* Adds a word, which is copied: "-name" or "-name=value", with one or two dashes, a letter joined
+ * with its value ("-lNAME"), or an operand. False, reported, for anything else: a value cannot be
+ * the next word, and option files are not read. */
 bool lookup_add(struct options *options, const char *word);
 
 /* Report what is wrong with `word`, in nvlink's words; they return false. */

@@ -1,5 +1,5 @@
-/* option_table.c: the rows, the words that some of them choose from, and what is done with a value
- * that is more than a field.
+/* option_table.c: the rows, the choices of some of them, and functions for values that are more
+ * than a field.
  *
  * The macros fill in a row's effect, and check that the field has the type that its kind writes. */
 #include "command/option_table.h"
@@ -13,10 +13,10 @@
 #include "command/options.h"
 #include "pool/fit.h"
 
-/* The options whose value is more than a field. Each notes the value and returns true, or reports,
- * in nvlink's words, that it is no such value. */
+/* Functions for options whose value is more than a field. Each stores the value and returns true,
+ * or reports in nvlink's words that it is invalid. */
 
-/* A real target; compute_NN, for which nothing is made; never lto_NN. */
+/* A real target, or compute_NN, for which no code is made; never lto_NN. */
 static bool take_arch(struct options *options, const struct option_row *row, const char *value)
 {
     struct arch arch;
@@ -32,7 +32,7 @@ static bool take_arch(struct options *options, const struct option_row *row, con
     return true;
 }
 
-/* Goes on to other programs as the word that it is. */
+/* Is passed on to other programs unchanged. */
 static bool take_ofast_compile(struct options *options, const struct option_row *row,
                                const char *value)
 {
@@ -45,14 +45,14 @@ static bool take_ofast_compile(struct options *options, const struct option_row 
     return USAGE("Invalid argument for option '--%s'", row->name);
 }
 
-/* There is one. */
+/* There is only one. */
 static bool take_machine(struct options *options, const struct option_row *row, const char *value)
 {
     (void)options;
     return strcmp(value, "64") == 0 || apply_option_undefined(row, value);
 }
 
-/* Bytes, or a number with k, m, g or t behind it; 0 = none. */
+/* Bytes, or a number followed by k, m, g or t; 0 = no limit. */
 static bool take_memory_limit(struct options *options, const struct option_row *row,
                               const char *value)
 {
@@ -98,7 +98,7 @@ static bool take_cache_policy(struct options *options, const struct option_row *
 
 /* clang-format off */
 #define TYPE_OF(name) __typeof__(((struct options *)0)->name)
-/* An array of -1 elements where the field has another type. */
+/* An array of -1 elements, which is an error, if the field has another type. */
 #define OFFSET_OF(type, name)                                                                      \
     (offsetof(struct options, name) * sizeof(char[__builtin_types_compatible_p(TYPE_OF(name), type) ? 1 : -1]))
 #define PLACE(type, name)      .field = OFFSET_OF(type, name), .size = sizeof(TYPE_OF(name))
@@ -294,7 +294,7 @@ const struct option_row option_table[] = {
      "Write that JSON file, and FILE.d with what its jobs read, for a build system to run them; link nothing"},
     {"resume-plan", NULL, "FILE", STRING(link.distribution.resume_plan), GROUP_CACHE, KEY_REFUSES,
      "Link with the results of a plan's jobs"},
-    /* What a distributor's job runs (assemble/single_chunk.h). */
+    /* The options of a distributor's job (assemble/single_chunk.h). */
     {"assemble-chunk", NULL, "relocatable|whole", CHOICE(chunk_use, chunk_uses), GROUP_CACHE, KEY_REFUSES, NULL},
     {"assembler-version", NULL, "TEXT", STRING(lone.version), GROUP_CACHE, KEY_REFUSES, NULL},
     {"chunk-report", NULL, "FILE", STRING(lone.report), GROUP_CACHE, KEY_REFUSES, NULL},

@@ -11,10 +11,10 @@
 #include "diag/diag.h"
 #include "pool/jobserver.h"
 
-/* Errors that are shown, where nothing else is said. */
+/* How many errors are shown by default. */
 #define ERROR_LIMIT 20
 
-/* True for options that add to what they have been given before. */
+/* True for options whose values add up. */
 static bool adds_up(enum option_kind kind)
 {
     return kind == OPTION_LIST || kind == OPTION_WORDS || kind == OPTION_WORD ||
@@ -37,8 +37,7 @@ static void note_redefinition(struct options *options, const struct option_row *
     *last = value;
 }
 
-/* The value of an option whose argument may be missing, and is: the first of its words, or empty.
- */
+/* The value of an option whose optional argument is missing: the first of its words, or empty. */
 static const char *missing_value(struct options *options, const struct option_row *row)
 {
     const char *first = row->argument + 1;
@@ -57,7 +56,7 @@ bool options_add(struct options *options, const struct option_row *row, const ch
     return apply_option(options, row, value);
 }
 
-/* Measured: nvlink looks in LIBRARY_PATH behind all of -L; an empty piece is no folder. */
+/* Measured: nvlink looks in LIBRARY_PATH after all of -L; an empty piece is ignored. */
 static void add_environment_paths(struct options *options, const char *list)
 {
     while (list && *list) {
@@ -70,7 +69,8 @@ static void add_environment_paths(struct options *options, const char *list)
     }
 }
 
-/* The comma list that several options add up to; NULL without one. Each is followed by a comma. */
+/* The comma-separated list that several options add up to; NULL without one. Each is followed by a
+ * comma. */
 static const char *end_list(struct buffer *list)
 {
     if (list->size == 0)
@@ -79,7 +79,7 @@ static const char *end_list(struct buffer *list)
     return list->data;
 }
 
-/* nvlink's warning where an option is given twice. */
+/* nvlink's warning when an option is given twice. */
 static void set_report(const char **report, const char *path)
 {
     if (*report && strcmp(*report, path) != 0)
@@ -88,14 +88,14 @@ static void set_report(const char **report, const char *path)
     *report = path;
 }
 
-/* The words with NULL behind them. */
+/* The words, followed by NULL. */
 static const char *const *end_words(struct options *options, struct word_list *words)
 {
     apply_option_word(options, words, NULL);
     return words->list;
 }
 
-/* The file's name says what is wanted in it; and a trace that has none stands beside the output. */
+/* A report's suffix selects its format; a trace without a name goes beside the output. */
 static bool name_files(struct options *options)
 {
     struct observe_request *observe = &options->link.observe;
@@ -127,8 +127,8 @@ static bool name_files(struct options *options)
     return true;
 }
 
-/* nvlink hands ptxas's --jobserver to the pool of the ptxas that is a part of it; here that pool is
- * the link's, which gives the option to a ptxas with threads (pool/child_tokens.h). */
+/* nvlink passes ptxas's --jobserver to the pool of its built-in ptxas; here that pool is the
+ * link's, which gives the option to a ptxas with threads (pool/child_tokens.h). */
 static void take_jobserver(struct options *options)
 {
     struct word_list *words = &options->assembler_options;
@@ -145,7 +145,7 @@ static void take_jobserver(struct options *options)
     words->count = kept;
 }
 
-/* What --assemble-chunk has use for. */
+/* Fills in the request of --assemble-chunk. */
 static enum options_action finish_chunk(struct options *options)
 {
     const struct link_request *link = &options->link;
@@ -168,8 +168,7 @@ static enum options_action finish_chunk(struct options *options)
     return OPTIONS_CHUNK;
 }
 
-/* Whether the assembler marks its messages (-annotate), which come with the link's: these are
- * marked then, too. */
+/* Whether the assembler marks its messages (-annotate): then the link marks its own, too. */
 static bool wants_annotations(const struct word_list *words)
 {
     static const char *const names[] = {"compiler-annotations", "annotate"};
@@ -296,9 +295,8 @@ void options_begin(struct options *options)
     options->link.cache.policy = cache_policy_default;
 }
 
-/* Makes the key of a link with these options, so that its result may be kept in the cache: of all
- * that count, in their order; operands and libraries count by what is in them. False when the
- * result is not to be kept. */
+/* Makes the cache key of a link with these options, from all that count, in their order; operands
+ * and libraries count by their contents. False when the result must not be cached. */
 static bool make_key(struct cache_key *result, const struct given_option *given, size_t count)
 {
     struct key key;
@@ -322,8 +320,8 @@ static void add_reproduce_word(struct options *options, const char *text, const 
                options->reproduce_capacity) = (struct reproduce_word){text, path};
 }
 
-/* True when the value is a path, or words with one, of this machine, or says how to tell of the
- * link and not what to link. */
+/* True when the value is a path of this machine, or words with one, or when the option does not say
+ * what to link. */
 static bool is_of_this_machine(const struct option_row *row)
 {
     static const char *const kinds[] = {"FILE", "DIR", "PROGRAM", "COMMAND"};
@@ -358,15 +356,15 @@ static void reproduce_option(struct options *options, const struct option_row *r
                            NULL);
 }
 
-/* Makes the request's reproduce_words, for a link that is run again elsewhere, of the options that
- * were given, but for those that name this machine's programs and folders or ask for other files
- * than the output. */
+/* Makes the request's reproduce_words, for a link that is run again elsewhere, from the options
+ * that were given, except those that name this machine's programs and folders or ask for other
+ * files than the output. */
 static void make_reproduce_words(struct options *options)
 {
     const char *assembler = options->link.assembler.name, *value;
     const struct option_row *of_assembler = option_table_find("--assembler", &value);
 
-    /* The environment's, too. */
+    /* It may come from the environment, too. */
     if (assembler)
         reproduce_option(options, of_assembler, assembler);
     for (size_t i = 0; i < options->given_count; i++)

@@ -1,5 +1,5 @@
-/* options.h: nvlink's options, and minilink's own, to a link request. The command has them of
- * getopt (cmd/minilink/arguments.h), the library looks them up one by one (lookup.h). */
+/* options.h: turns nvlink's options, and minilink's own, into a link request. The command reads
+ * them by getopt (cmd/minilink/arguments.h), the library looks them up one by one (lookup.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -38,7 +38,7 @@ enum host_script { HOST_SCRIPT_NONE, HOST_SCRIPT_ABSOLUTE, HOST_SCRIPT_AUGMENTIN
 /* --color-diagnostics */
 enum color_use { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Words that options add up to. */
+/* Words collected from several options. */
 struct word_list {
     const char **list;
     size_t count, capacity;
@@ -74,7 +74,7 @@ struct options {
     struct word_list reports;                   /* files */
     struct word_list trace_symbols, why_live;   /* names */
     struct word_list wraps, defsyms;            /* NAME, NAME=OTHER */
-    struct renames renames;                     /* what they say */
+    struct renames renames;                     /* made from these */
     struct word_list undefined;                 /* names */
     struct buffer kernels_used, variables_used; /* each option's list, and a comma */
     struct word_list ignored;                   /* accepted options without effect, for -vv */
@@ -93,20 +93,18 @@ struct options {
     char target[ARCH_NAME_SIZE];
 };
 
-/* Sets what holds without any option; what the environment says is an option, too. The caller has
- * set is_in_memory. */
+/* Sets the defaults, and what the environment says. The caller has set is_in_memory. */
 void options_begin(struct options *options);
 
-/* Adds an option. `value` is NULL where the word has none, which only rows without an argument and
- * those whose argument may be missing take; it must live as long as `options`. False, reported in
- * nvlink's words, when the value is wrong. */
+/* Adds an option. `value` may be NULL only for rows without an argument or with an optional one; it
+ * must live as long as `options`. False, reported in nvlink's words, when the value is wrong. */
 bool options_add(struct options *options, const struct option_row *row, const char *value);
 
-/* Checks the options against each other, and says what they ask for. Usage errors are reported in
- * nvlink's words. */
+/* Checks the options against each other, and returns the action that they ask for. Usage errors are
+ * reported in nvlink's words. */
 enum options_action options_end(struct options *options);
 
-/* Hands operands and library paths to the request, behind all that were added to them. */
+/* Passes operands and library paths to the request, after all of them have been added. */
 void options_set_inputs(struct options *options);
 
 void options_free(struct options *options);

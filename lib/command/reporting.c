@@ -27,7 +27,7 @@ static void set_form(enum diag_format format, enum color_use color)
                    (color == COLOR_ALWAYS || (color == COLOR_AUTO && wants_color()));
 }
 
-/* The number of a choice of the row; 0, which is the default, for a word that is none. */
+/* The number of a choice of the row; 0, which is the default, for an unknown word. */
 static int choose(const struct option_row *row, const char *value)
 {
     const struct option_choice *choice = option_table_choice(row, value);

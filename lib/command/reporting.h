@@ -3,16 +3,16 @@
 
 #include "command/options.h"
 
-/* Looks among `count` words for the options that give messages their form, before they are read:
- * what is wrong with them has that form, too. A word that is NULL is none. `color` is what holds
- * where they do not say. */
+/* Looks among `count` words for the options of the message format, before the words are read, so
+ * that messages about them have that format, too. NULL words are skipped. `color` is the default.
+ */
 void reporting_begin(const char *const *words, size_t count, enum color_use color);
 
-/* Sets what the command line says. */
+/* Sets the thread's state of messages from the options. */
 void reporting_set(struct options *options);
 
-/* Tells, under -vv, which options have no effect. */
+/* Reports, under -vv, which options have no effect. */
 void reporting_tell_ignored(const struct options *options);
 
-/* Tells what was counted instead of shown, and frees the counts. */
+/* Reports what was counted instead of shown, and frees the counts. */
 void reporting_end(struct options *options);

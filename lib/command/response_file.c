@@ -11,8 +11,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 
-/* A file that names itself must end somewhere; and files that name each other, each twice and
- * more, do not end for long. */
+/* Limits for files that name themselves, and for files that name each other several times. */
 #define DEEPEST   16u
 #define MOST_READ 65536u
 /* No sane command line is longer; guards against reading a device. */
@@ -58,7 +57,7 @@ static bool read_file(const char *path, struct buffer *text, size_t most, struct
     return true;
 }
 
-/* Reads a file within what all files of a command line may have together. */
+/* Reads a file within the limits for all files of a command line. */
 static bool read_within_limits(struct response_file_total *total, struct arena *arena,
                                const char *path, struct buffer *text)
 {
@@ -85,7 +84,7 @@ struct word_source {
     struct text text;
     size_t at;
     size_t started; /* where the word at hand begins */
-    char stray;     /* a quote that is not closed, or a backslash with nothing behind it */
+    char stray;     /* a quote that is not closed, or a backslash with nothing after it */
 };
 
 /* Takes the next word off the text; false at the end. */
@@ -120,7 +119,7 @@ static bool next_word(struct word_source *source, struct buffer *word)
     return true;
 }
 
-/* The word would hold all that follows it. nvlink's words. */
+/* The word would contain all that follows it. nvlink's words. */
 static bool report_stray(const struct word_source *source, const char *path)
 {
     const struct diag_place at = diag_place_of(path, source->text, source->started);

@@ -1,4 +1,5 @@
-/* response_file.h: the command line as a list of words, with response files put in their place.
+/* response_file.h: the command line as a list of words, with response files expanded in their
+ * place.
  *
  * @file follows GNU's convention (white space separates, quotes and backslash protect, files may
  * name files); a word @name stays as it is when there is no such file. A quote that is not closed
@@ -11,8 +12,7 @@
 #include "base/arena.h"
 #include "input/watch.h"
 
-/* What the response files of one command line have in all. Start with {0}; the caller frees
- * `watch`. */
+/* Totals of all response files of one command line. Start with {0}; the caller frees `watch`. */
 struct response_file_total {
     const char **files; /* their paths, each as often as it was read; in the arena */
     size_t file_count, file_capacity;

@@ -1,4 +1,4 @@
-/* suggestions.c: what is near to what was typed, by the number of letters that differ. */
+/* suggestions.c: finds options near to what was typed, by the number of letters that differ. */
 #include "command/suggestions.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/context.h"
 #include "base/edit_distance.h"
 
-/* Names that are as near as each other and are told. */
+/* The most equally near names that are suggested. */
 #define MOST_HINTS 3u
 
 static void put_alternatives(struct buffer *out, const char *words)
@@ -36,7 +36,7 @@ void suggestions_value(const struct option_row *row)
 {
     struct buffer value = {0};
 
-    /* What else a value may be, its own message says. */
+    /* Other options' own messages say what a value may be. */
     if (!row->argument || (row->effect.kind == OPTION_SPECIAL && !strchr(row->argument, '|') &&
                            strcmp(row->name, "arch") != 0))
         return;
@@ -51,7 +51,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* 0 for a name that goes on where the word ends; SIZE_MAX for one that is too far away. */
+/* 0 for a name that begins with the word; SIZE_MAX for one that is too far away. */
 static size_t farness(const char *word, const char *name)
 {
     size_t size = strlen(word);
@@ -68,7 +68,8 @@ static size_t farness_of_row(const char *word, const struct option_row *row)
     return row->short_name ? least(far, farness(word, row->short_name)) : far;
 }
 
-/* Of linkers for host code; why device code has no use for them, or what it has instead. */
+/* Options of linkers for host code, and why device code has no use for them, or what it has
+ * instead. */
 static const struct {
     const char *names; /* between blanks */
     const char *why;

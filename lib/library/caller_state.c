@@ -5,7 +5,7 @@
 
 #include "os/thread.h"
 
-/* That a write may bring. */
+/* Signals that a write may raise. */
 static const int signals[] = {SIGPIPE, SIGXFSZ};
 
 static void list_signals(sigset_t *set)
@@ -28,7 +28,7 @@ bool caller_state_save(struct caller_state *saved)
     return true;
 }
 
-/* Takes the signals that came meanwhile off: they came of the library's own writes. */
+/* Consumes the signals that came meanwhile: the library's own writes raised them. */
 static void drop_signals(const struct caller_state *saved)
 {
     static const struct timespec at_once;

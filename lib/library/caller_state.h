@@ -1,9 +1,9 @@
 /* caller_state.h: saves the calling thread's context, locale and signal mask on entry to the
  * library, and restores them on return.
  *
- * Messages have the thread's context. Texts have numbers with a point, whatever the program's
- * locale says. A file that may not grow, or a pipe that nobody reads, is an error that a write
- * returns: the signals that come with it would end the program. */
+ * Messages use the thread's context. Numbers in texts have a decimal point, whatever the program's
+ * locale. A write to a file at its size limit, or to a pipe without a reader, must return an error:
+ * the signal would end the program. */
 #pragma once
 
 #include <locale.h>
@@ -17,8 +17,8 @@ struct caller_state {
     sigset_t blocked, pending;
 };
 
-/* Saves what is in force and puts the library's own in its place. False when there is no memory for
- * a context. */
+/* Saves the caller's state and sets the library's own. False when there is no memory for a context.
+ */
 bool caller_state_save(struct caller_state *saved);
 
 void caller_state_restore(const struct caller_state *saved);

@@ -1,4 +1,4 @@
-/* handle.h: what a link of minilink.h is made of, for the files of this folder. */
+/* handle.h: struct minilink, for the files of this folder. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,10 +14,10 @@
 struct minilink {
     struct options options;
     bool is_command;    /* results are files, and messages are printed as they come */
-    struct arena arena; /* has what callers gave: words, names, inputs */
+    struct arena arena; /* has the caller's words, names and inputs */
     size_t input_count;
     struct minilink_assembler assembler; /* the caller's, when .assemble is set */
-    bool is_wrong;                       /* its options are */
+    bool is_wrong;                       /* its options are wrong */
     bool is_complete;                    /* successful or not */
     struct link_product product;
     struct cancellation stop;
@@ -26,16 +26,16 @@ struct minilink {
     enum diag_severity last; /* of the message before, which notes belong to */
 };
 
-/* Calls function(argument) for `link`, with its messages going to its logs, under a recovery point.
- * The thread is as before when this returns. MINILINK_NO_MEMORY when memory runs out. */
+/* Calls function(argument) for `link` under a recovery point, with messages going to the link's
+ * logs. Restores the thread's state. MINILINK_NO_MEMORY when memory runs out. */
 int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument);
 
-/* Adds options and operands of its own to `options`, which has begun. False when one of them is
- * wrong, which has been reported. */
+/* Adds options and operands to `options`, after options_begin(). False when one of them is wrong,
+ * which has been reported. */
 typedef bool handle_reader(struct options *options, const void *argument);
 
-/* The link of the command, whose options `read` adds, called with `argument`. It can be completed
- * when *action, which is what they ask for, is OPTIONS_LINK. Else as minilink_create(), but that
- * *link is NULL only when there is no memory for it. */
+/* Creates the link of the command, whose options `read` adds, called with `argument`. It can be
+ * completed when *action, which they ask for, is OPTIONS_LINK. Otherwise as minilink_create(),
+ * except that *link is NULL only when there is no memory for it. */
 int handle_create_command(struct minilink **link, handle_reader *read, const void *argument,
                           enum options_action *action);

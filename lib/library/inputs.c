@@ -1,4 +1,4 @@
-/* inputs.c: what is linked, copied, and looked at as soon as it is added. */
+/* inputs.c: inputs, which are copied and checked when they are added. */
 
 #include "command/apply_option.h"
 #include "distribute/files.h"
@@ -99,8 +99,7 @@ static void free_watch(void *watch)
     watch_free(watch);
 }
 
-/* Whether it has held these bytes all the time that they were read. Afterwards it is the caller's
- * to change. */
+/* Whether the file did not change while it was read. The caller may change it afterwards. */
 static bool is_one_version(const struct file_contents *contents, const char *path)
 {
     struct watch watch = {0};

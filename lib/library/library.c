@@ -8,7 +8,7 @@
 #include "link/link.h"
 #include "os/thread.h"
 
-/* What a call may put on the caller's stack: 26 to 44 KiB were measured, of links with each
+/* How much of the caller's stack a call may use: 26 to 44 KiB were measured, for links with each
  * assembler, LTO-IR and a cache. A message alone takes 6. */
 #define STACK_NEEDED      ((size_t)52 << 10)
 #define STACK_FOR_MESSAGE ((size_t)8 << 10)
@@ -61,14 +61,14 @@ int handle_call(struct minilink *link, enum link_code (*function)(void *argument
     if (!caller_state_save(&saved))
         return MINILINK_NO_MEMORY;
     reporting_set(&link->options);
-    diag_state_get()->keeps_mangled = true; /* as whoever calls wants to find them */
+    diag_state_get()->keeps_mangled = true; /* so that the caller can look them up */
     diag_state_get()->writer = &link->writer;
     code = context_run(function, argument);
     caller_state_restore(&saved);
     return (int)code;
 }
 
-/* What has no use, or would print, where the link is a call. */
+/* Refuses options that have no use in the library, or would print. */
 static bool refuse(const struct options *options, enum options_action action)
 {
     const struct link_request *link = &options->link;
@@ -90,7 +90,7 @@ static bool refuse(const struct options *options, enum options_action action)
     return diag_error_count() > 0;
 }
 
-/* A link that is made, and who reads its options. */
+/* A link that is being created, and the reader of its options. */
 struct creation {
     struct minilink *link;
     handle_reader *read;
@@ -196,7 +196,7 @@ static void keep_here(struct minilink *link)
     request->stop = &link->stop;
     request->reads_files = true;
     request->progress = PROGRESS_OFF;
-    request->cache.has_command = false; /* it would keep the bytes only */
+    request->cache.has_command = false; /* the cache would keep the bytes only */
     request->distribution.cancelled = &link->stop.is_set;
     if (link->assembler.assemble)
         request->assembler.own = &link->assembler;

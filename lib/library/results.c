@@ -1,4 +1,4 @@
-/* results.c: the results of a link, in memory that stays the link's. */
+/* results.c: the results of a link, in memory that the link owns. */
 #include <string.h>
 
 #include "library/handle.h"

@@ -1,9 +1,9 @@
-/* contents.c: the first bytes of inputs, and the heads of what is in fatbins.
+/* contents.c: looks at the first bytes of inputs, and at the headers of fatbin entries.
  *
- * Fatbins (measured on CUDA 13.0's): a header of 16 bytes, its magic first, version and
- * size of the header at bytes 4 and 6, the size of all that follows at 8; then entries, each with
- * its kind at byte 0, the size of its own header at 4, that of what follows at 8, and the number of
- * its target at 0x1c. LTO-IR has ten times the number of its target at byte 0x1a. */
+ * Fatbins (measured on CUDA 13.0's): a header of 16 bytes, its magic first, version and size of the
+ * header at bytes 4 and 6, the size of all that follows at 8; then entries, each with its kind at
+ * byte 0, the size of its header at 4, that of its payload at 8, and the number of its target at
+ * 0x1c. LTO-IR has ten times the number of its target at byte 0x1a. */
 #include "library/nvjitlink/contents.h"
 
 #include <elf.h>
@@ -55,8 +55,9 @@ const char *contents_type_name(nvJitLinkInputType type)
     return (size_t)type < sizeof names / sizeof *names ? names[type] : "device code";
 }
 
-/* Whether code for target `made` is for target `sm`: that of an older one of the family for machine
- * code, of any older one for the others. Suffixes are left to the link. */
+/* Whether code made for target `made` can be used for target `sm`: machine code for the same or an
+ * older target of the family, other code for the same or any older one. Suffixes are left to the
+ * link. */
 static bool is_for(uint32_t kind, uint32_t made, unsigned sm)
 {
     return made <= sm && (kind != FATBIN_ELF || made / 10 == sm / 10);
@@ -73,7 +74,7 @@ static void look_at_entry(struct contents *contents, const uint8_t *entry, unsig
     contents->has_ltoir |= kind == FATBIN_NVVM;
 }
 
-/* The entries of one fatbin, as far as they go. */
+/* Looks at the entries of one fatbin, as far as they are intact. */
 static void look_at_fatbin(struct contents *contents, const uint8_t *bytes, size_t size,
                            unsigned sm)
 {

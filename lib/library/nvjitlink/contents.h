@@ -6,7 +6,8 @@
 
 #include "library/nvjitlink/interface.h"
 
-/* By the first bytes; text is PTX when it has a .version. NVJITLINK_INPUT_NONE: unknown. */
+/* The type of an input by its first bytes; text is PTX when it has a .version.
+ * NVJITLINK_INPUT_NONE: unknown. */
 nvJitLinkInputType contents_type(const void *data, size_t size);
 
 /* The name of a type, "a cubin". */
@@ -18,12 +19,12 @@ struct contents {
     bool has_ptx;
     bool has_cubin;
     bool has_ltoir;
-    bool is_cut; /* a fatbin, or what is in it, has no end, or another head */
+    bool is_cut; /* a fatbin or an entry is cut off, or has another header */
 };
 
-/* Looks for fatbins anywhere in a fatbin, host object or archive, and at the heads of what is in
- * them: the kind, the size and the number of the target only. */
+/* Looks for fatbins anywhere in a fatbin, host object or archive, and at the headers of their
+ * entries: only the kind, the size and the number of the target. */
 struct contents contents_look(const void *data, size_t size, unsigned sm);
 
-/* The number of the target that LTO-IR was made for, or 0 where its head does not tell. */
+/* The number of the target that LTO-IR was made for, or 0 if its header does not say. */
 unsigned contents_ltoir_target(const void *data, size_t size);

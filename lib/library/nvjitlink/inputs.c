@@ -1,13 +1,13 @@
-/* inputs.c: what is added, looked at, assembled and handed on.
+/* inputs.c: adds inputs: checks them, assembles PTX, and passes them on.
  *
- * What NVIDIA's library says when an input is added was measured on 13.0: a type that is not the
- * input's, code for other targets only, LTO-IR without -lto. What cannot be linked and does no harm
- * (host objects without device code, cubins that are linked already) is left out without a word.
+ * Wrong inputs give the results that were measured on NVIDIA's library 13.0: a type that is not the
+ * input's, code for other targets only, LTO-IR without -lto. Inputs that cannot be linked but do no
+ * harm (host objects without device code, cubins that are linked already) are silently ignored.
  *
- * PTX becomes machine code when it is added, as in NVIDIA's library, so that what is wrong with it
- * is told there, and that what is in one input changes no other's code. A link of minilink's with
- * -r and the one input assembles it. Its result is not what is wanted, as merging may leave things
- * out (Mercury sections, beside texture references); the assembler's own cubin is. */
+ * PTX is assembled when it is added, as in NVIDIA's library, so that its errors are reported then,
+ * and no input changes another one's code. A minilink link with -r and this one input assembles it.
+ * The assembler's own cubin is used, not the link's result, since merging may leave things out
+ * (Mercury sections, beside texture references). */
 
 #include "base/context.h"
 #include "base/text.h"
@@ -54,7 +54,7 @@ static nvJitLinkResult hand_on(struct nvJitLink *link, const struct input *input
     return code == MINILINK_WRONG_INPUT ? NVJITLINK_ERROR_INVALID_INPUT : NVJITLINK_ERROR_INTERNAL;
 }
 
-/* Measured: what comes of LTO-IR stands behind the code of all other inputs. */
+/* Measured: code from LTO-IR comes after the code of all other inputs. */
 static nvJitLinkResult let_wait(struct nvJitLink *link, const struct input *input)
 {
     struct arena *arena = &link->waiting_arena;
@@ -93,7 +93,7 @@ static nvJitLinkResult assembly_result(struct nvJitLink *link, int code, const c
     }
 }
 
-/* The real library hands each -arch on, and ptxas takes the last one. */
+/* The real library passes on each -arch, and ptxas takes the last one. */
 static void warn_of_targets(struct nvJitLink *link, unsigned changes)
 {
     while (changes-- > 0)
@@ -102,7 +102,7 @@ static void warn_of_targets(struct nvJitLink *link, unsigned changes)
                       "last value of this option was used\n");
 }
 
-/* Adds the assembler's cubin to the link. What needs no assembler is added as it is. */
+/* Adds the assembler's cubin to the link. An input that needs no assembler is added as it is. */
 static nvJitLinkResult take_cubin(struct nvJitLink *link, const struct minilink *made,
                                   const struct input *input)
 {
@@ -123,7 +123,7 @@ static void tell(struct nvJitLink *link, const struct minilink *made,
 }
 
 /* Assembles PTX, or that of a container with one fatbin, to a relocatable cubin, and adds that. A
- * container of which no PTX takes part is added as it is. */
+ * container whose PTX does not take part is added as it is. */
 static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *settings,
                                 const struct input *input)
 {
@@ -150,7 +150,8 @@ static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *s
     return result;
 }
 
-/* With no option but the target: the others may be wrong, which nobody sees without an input. */
+/* Uses no option but the target: the others may be wrong, which is not reported without an input.
+ */
 nvJitLinkResult input_add_nothing(struct nvJitLink *link)
 {
     static const char empty[] = ".version 6.3\n.target sm_75\n.address_size 64\n";
@@ -161,8 +162,7 @@ nvJitLinkResult input_add_nothing(struct nvJitLink *link)
                     &(struct input){MINILINK_INPUT_PTX, empty, sizeof empty - 1, "empty"});
 }
 
-/* A cubin that cannot be linked for the target is told now, by a link that ends before it does
- * anything. */
+/* Reports a cubin that cannot be linked for the target, by a link with --dry-run. */
 static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *input)
 {
     struct words words = {.arena = &link->arena};
@@ -191,7 +191,7 @@ static nvJitLinkResult add_cubin(struct nvJitLink *link, const struct input *inp
     return result == NVJITLINK_SUCCESS ? hand_on(link, input) : result;
 }
 
-/* Fatbins, and what has them in it. */
+/* Adds fatbins, and files that contain them. */
 static nvJitLinkResult add_container(struct nvJitLink *link, const struct input *input)
 {
     const struct contents contents = contents_look(input->data, input->size, link->settings.sm);
@@ -293,7 +293,7 @@ static nvJitLinkResult add_thin(struct nvJitLink *link, nvJitLinkInputType type,
         return NVJITLINK_ERROR_INVALID_INPUT;
     }
     link->has_input = true;
-    link->has_ltoir = true; /* perhaps: what is in it is not looked at */
+    link->has_ltoir = true; /* perhaps: its members are not examined */
     link->input_count++;
     return NVJITLINK_SUCCESS;
 }

@@ -1,6 +1,6 @@
-/* interface.h: what programs that were written for NVIDIA's libnvJitLink call: the types, numbers
- * and functions of nvJitLink.h 13.0, declared anew. They are nvJitLink's in name and meaning;
- * minilink-nvjitlink(7) says what is different behind them.
+/* interface.h: the interface that programs written for NVIDIA's libnvJitLink call: the types,
+ * numbers and functions of nvJitLink.h 13.0, declared anew. They are nvJitLink's in name and
+ * meaning; minilink-nvjitlink(7) says what is different.
  *
  * Each function has several names: the plain one, and those with the versions that the toolkits'
  * headers call (exports.c). nvJitLinkVersion has the plain one only. */
@@ -48,7 +48,7 @@ typedef enum {
 /* One link. */
 typedef struct nvJitLink *nvJitLinkHandle;
 
-/* Begins a link with `count` options. When an option is wrong there is a handle, too, whose error
+/* Creates a link with `count` options. If an option is wrong there is a handle, too, whose error
  * log says what is wrong; it must be destroyed like any other. */
 nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t count,
                                 const char *const *options);
@@ -56,27 +56,26 @@ nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t count,
 /* Frees the link and sets *handle to NULL. */
 nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle *handle);
 
-/* Adds an input that is in memory; `size` bytes at `data` are copied. `name` stands for it in
- * messages, and may be NULL. */
+/* Adds an input from memory; `size` bytes at `data` are copied. `name` identifies it in messages,
+ * and may be NULL. */
 nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
                                  size_t size, const char *name);
 
-/* Adds an input that is a file, which is read at once. */
+/* Adds a file as an input; it is read during this call. */
 nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path);
 
-/* Links what was added; once. */
+/* Links the inputs. May be called once. */
 nvJitLinkResult nvJitLinkComplete(nvJitLinkHandle handle);
 
-/* The size of what was linked, and the bytes. */
+/* The size and the bytes of the linked cubin. */
 nvJitLinkResult nvJitLinkGetLinkedCubinSize(nvJitLinkHandle handle, size_t *size);
 nvJitLinkResult nvJitLinkGetLinkedCubin(nvJitLinkHandle handle, void *cubin);
 
-/* The same of the PTX that `-lto -ptx` makes; the size counts the NUL behind it. */
+/* The same for the PTX that `-lto -ptx` makes; the size includes the NUL at its end. */
 nvJitLinkResult nvJitLinkGetLinkedPtxSize(nvJitLinkHandle handle, size_t *size);
 nvJitLinkResult nvJitLinkGetLinkedPtx(nvJitLinkHandle handle, char *ptx);
 
-/* What there is to say. The size counts the NUL, but is 0 where there is nothing to say; the text
- * is then a NUL alone. */
+/* The logs. The size includes the NUL, but is 0 for an empty log, whose text is only a NUL. */
 nvJitLinkResult nvJitLinkGetErrorLogSize(nvJitLinkHandle handle, size_t *size);
 nvJitLinkResult nvJitLinkGetErrorLog(nvJitLinkHandle handle, char *log);
 nvJitLinkResult nvJitLinkGetInfoLogSize(nvJitLinkHandle handle, size_t *size);

@@ -1,4 +1,4 @@
-/* link.h: what a handle is, for the files of this folder. */
+/* link.h: struct nvJitLink, for the files of this folder. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,11 +17,11 @@ struct input {
 struct nvJitLink {
     struct arena arena; /* has words of options, and all else that lives as long as the link */
     struct settings settings;
-    nvJitLinkResult created; /* what link_create() has said */
-    struct minilink *link;   /* NULL when that was no success */
-    struct minilink *open;   /* with -ptx: another, for what is not in the inputs may be missing */
-    struct minilink *result; /* the one of both that has succeeded, or NULL */
-    struct minilink *trial;  /* what looks at one input, while it does */
+    nvJitLinkResult created; /* the result of link_create() */
+    struct minilink *link;   /* NULL when that failed */
+    struct minilink *open;   /* with -ptx: a second link, which permits undefined symbols */
+    struct minilink *result; /* the one of these two that has succeeded, or NULL */
+    struct minilink *trial;  /* a link that checks one input, while it runs */
     char *library;           /* NVIDIA's, for LTO-IR, or NULL */
     char *ptxas;             /* see toolkit_ptxas() */
     size_t input_count;      /* for names */
@@ -33,11 +33,11 @@ struct nvJitLink {
     bool has_other_code; /* some input has no LTO-IR */
     bool is_complete;    /* successful or not */
     struct buffer errors, infos;
-    uint64_t start; /* clock_now() when something was told last */
+    uint64_t start; /* clock_now() when a time was last reported */
 };
 
-/* What the exported functions do. `major`: the version of the interface that the caller is linked
- * with, 12 or 13. Results are those of 13, which exports.c turns into what 12 knows. */
+/* The implementations of the exported functions. `major`: the version of the interface that the
+ * caller is linked with, 12 or 13. Results are those of 13, which exports.c maps to those of 12. */
 nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char *const *options,
                             unsigned major);
 nvJitLinkResult link_destroy(nvJitLinkHandle *handle);
@@ -52,7 +52,7 @@ nvJitLinkResult link_get_bytes(const struct nvJitLink *link, bool is_ptx, void *
 nvJitLinkResult link_get_log_size(const struct nvJitLink *link, bool is_errors, size_t *size);
 nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, char *buffer);
 
-/* Adds `size` bytes. link_add_data() behind the checks of its arguments. */
+/* Adds `size` bytes. link_add_data() after the checks of its arguments. */
 nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
                           size_t size, const char *name);
 
@@ -62,17 +62,17 @@ nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, 
 /* Adds a cubin without any code, where there is no input. */
 nvJitLinkResult input_add_nothing(struct nvJitLink *link);
 
-/* Hands on what waits. */
+/* Passes on the waiting inputs. */
 nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link);
 
-/* NVJITLINK_SUCCESS when something may still be added; else that is told. */
+/* NVJITLINK_SUCCESS when inputs may still be added; otherwise reports an error. */
 nvJitLinkResult link_check_open(struct nvJitLink *link);
 
-/* Begins a link of minilink's with the words. A result that is not MINILINK_OK is
- * told in the error log, and *made is NULL. */
+/* Creates a minilink link with the words. If the result is not MINILINK_OK, the error log says why,
+ * and *made is NULL. */
 int link_begin(struct nvJitLink *link, struct minilink **made, const struct words *words);
 
-/* Takes what there is to say from minilink's logs, without the program's name in front of each
- * line. Of infos, those that do not speak of `but` (NULL = all). */
+/* Append minilink's logs to the link's, without the program's name at the beginning of each line.
+ * Infos that contain `but` are left out (NULL = none are). */
 void link_take_errors(struct nvJitLink *link, const struct minilink *made);
 void link_take_infos(struct nvJitLink *link, const struct minilink *made, const char *but);

@@ -1,8 +1,8 @@
-/* nvjitlink.c: what the functions do that programs call (exports.c).
+/* nvjitlink.c: implements the functions that programs call (exports.c).
  *
  * The results are those of libnvJitLink 13.0 where they could be measured. Where that one crashes
- * (NULL among the options, data that is NULL, completing a link with wrong options), there is a
- * result here. */
+ * (NULL among the options, data that is NULL, completing a link with wrong options), these return
+ * an error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +50,9 @@ int link_begin(struct nvJitLink *link, struct minilink **made, const struct word
     return code;
 }
 
-/* With -ptx what is called need not be among the inputs; then all of them stays visible, though,
- * which changes the PTX of those that are whole. So there are two links, and the second is made
- * when the first cannot be. */
+/* With -ptx, called functions may be undefined. A link that permits that keeps all symbols visible,
+ * though, which changes the PTX of complete programs. So there are two links, and the second is
+ * completed only if the first one fails. */
 static nvJitLinkResult begin(struct nvJitLink *link)
 {
     const struct settings *settings = &link->settings;
@@ -78,8 +78,8 @@ static nvJitLinkResult begin(struct nvJitLink *link)
     return code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
 }
 
-/* A link without options is refused where the thread's stack is too small. All else would be, too,
- * but the search for a toolkit comes first, which has paths on the stack. */
+/* Creates a link without options, which fails if the thread's stack is too small. Later links would
+ * fail, too, but the search for a toolkit comes first, which has paths on the stack. */
 static nvJitLinkResult check_stack(struct nvJitLink *link)
 {
     const struct words none = {0};
@@ -110,8 +110,8 @@ static enum link_code run_call(void *argument)
     return LINK_OK;
 }
 
-/* Makes the call under a recovery point; without memory for it the result is an internal error. A
- * link that could not be begun has one result for all. */
+/* Makes the call under a recovery point; without memory for it the result is an internal error. All
+ * calls on a link that could not be created return the result of its creation. */
 static nvJitLinkResult run(struct call call)
 {
     struct caller_state saved;
@@ -216,7 +216,7 @@ nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, c
     return run((struct call){.link = handle, .function = add_file, .type = type, .name = path});
 }
 
-/* Milliseconds from `start` on; *start is now then. */
+/* Milliseconds since *start, which is set to the current time. */
 static double lap(uint64_t *start)
 {
     uint64_t now = clock_now(), passed = now - *start;
@@ -225,7 +225,7 @@ static double lap(uint64_t *start)
     return (double)passed / 1e6;
 }
 
-/* Whether the inputs are what the options want. */
+/* Whether the inputs fit the options. */
 static nvJitLinkResult check_inputs(struct nvJitLink *link)
 {
     const struct settings *settings = &link->settings;
@@ -241,7 +241,7 @@ static nvJitLinkResult check_inputs(struct nvJitLink *link)
     return link->has_input ? NVJITLINK_SUCCESS : input_add_nothing(link);
 }
 
-/* Where all inputs are LTO-IR, what is wrong is found when its PTX is compiled as a whole. */
+/* If all inputs are LTO-IR, errors are found when their PTX is assembled as a whole. */
 static nvJitLinkResult result_of(const struct nvJitLink *link, int code)
 {
     switch (code) {
@@ -254,7 +254,7 @@ static nvJitLinkResult result_of(const struct nvJitLink *link, int code)
             return NVJITLINK_ERROR_NVVM_COMPILE;
         return link->settings.is_lto && !link->has_other_code ? NVJITLINK_ERROR_PTX_COMPILE
                                                               : NVJITLINK_ERROR_INTERNAL;
-    case MINILINK_USAGE: /* of options, those that an assembler does not take are found now */
+    case MINILINK_USAGE: /* options that an assembler does not take are found only now */
         return NVJITLINK_ERROR_PTX_COMPILE;
     default:
         return NVJITLINK_ERROR_INTERNAL;
@@ -309,8 +309,8 @@ nvJitLinkResult link_complete(nvJitLinkHandle handle)
     return run((struct call){.link = handle, .function = complete});
 }
 
-/* One of both kinds of results, with its size, all bytes that are to be copied. What is not there
- * is another result for PTX that was not asked for (measured). */
+/* Finds the PTX or the cubin, with the number of bytes to copy. The error differs for PTX that was
+ * not asked for (measured). */
 static nvJitLinkResult find_result(const struct nvJitLink *link, bool is_ptx, const void **bytes,
                                    size_t *size)
 {

@@ -1,9 +1,9 @@
-/* options.c: options of nvJitLink, each looked up in one table, and said to minilink.
+/* options.c: translates nvJitLink's options to minilink's, by one table.
  *
- * What is taken, and with which result what is not, was measured on libnvJitLink 13.0: names that
- * take no value are looked at up to their length, so that anything may follow them; names with `=`
- * must be whole. All that begins with -r asks for a relocatable result. The first option that is
- * wrong ends the reading. */
+ * The options that are accepted, and the results for others, were measured on libnvJitLink 13.0:
+ * names without a value are compared up to their length, so that anything may follow them; names
+ * with `=` must be whole. Anything that begins with -r asks for a relocatable result. The first
+ * wrong option ends the reading. */
 #include "library/nvjitlink/options.h"
 
 #include <ctype.h>
@@ -19,10 +19,10 @@
 #define NEWEST_OF_OLD_FORM 90
 
 enum form {
-    FORM_WHOLE,  /* the name, and nothing behind it */
-    FORM_PREFIX, /* the name, and anything behind it */
+    FORM_WHOLE,  /* the name, and nothing after it */
+    FORM_PREFIX, /* the name, and anything after it */
     FORM_VALUE,  /* the name ends with `=`, and something must follow */
-    FORM_EMPTY,  /* the same, but there may be nothing behind it */
+    FORM_EMPTY,  /* the same, but nothing need follow */
 };
 
 struct known;
@@ -33,7 +33,7 @@ struct reading {
     struct buffer *errors;
     const struct known *known;
     const char *word;  /* all of it */
-    const char *value; /* behind the name */
+    const char *value; /* after the name */
 };
 
 struct known {
@@ -67,7 +67,8 @@ static nvJitLinkResult wrong_value(const struct reading *reading, const char *ex
     return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
 }
 
-/* Those of CUDA 13.0, and those that its libnvJitLink knows to be too old (measured). */
+/* Accepts the targets of CUDA 13.0, and knows those that its libnvJitLink reports as too old
+ * (measured). */
 static nvJitLinkResult judge_arch(struct arch arch)
 {
     static const unsigned old[] = {10, 11, 12, 13, 20, 21, 30, 32, 35,
@@ -107,7 +108,7 @@ static nvJitLinkResult read_arch(const struct reading *reading)
     return code;
 }
 
-/* What is no number of registers is ptxas's to refuse, where it comes to run. */
+/* A value that is no number is left for ptxas to refuse, if that runs. */
 static nvJitLinkResult read_registers(const struct reading *reading)
 {
     const char *value = reading->value;
@@ -118,7 +119,7 @@ static nvJitLinkResult read_registers(const struct reading *reading)
     return NVJITLINK_SUCCESS;
 }
 
-/* What is no number counts as 0, as with atoi(); minilink takes up to 999. */
+/* A value that is no number counts as 0, as with atoi(); minilink takes up to 999. */
 static nvJitLinkResult read_split(const struct reading *reading)
 {
     long count = strtol(reading->value, NULL, 10);
@@ -154,7 +155,8 @@ static nvJitLinkResult read_nvvm_version(const struct reading *reading)
     return wrong_value(reading, "nvvm, nvvm70, nvvm-latest or nvvm-next");
 }
 
-/* No file is known to be an index that the library takes: what is there is told to be none. */
+/* No file is known that the library accepts as an index: any existing file is reported to be none.
+ */
 static nvJitLinkResult read_index(const struct reading *reading)
 {
     if (access(reading->value, F_OK) != 0) {
@@ -273,11 +275,11 @@ static nvJitLinkResult read_word(struct settings *settings, const char *word, st
     return read_option(&reading);
 }
 
-/* What only all of them together can be wrong with, in the order that was measured. */
+/* Checks the options against each other, in the order that was measured. */
 static nvJitLinkResult check_together(const struct settings *settings, struct buffer *errors)
 {
     if (settings->sm == 0)
-        return NVJITLINK_ERROR_MISSING_ARCH; /* says it all: the real library logs nothing */
+        return NVJITLINK_ERROR_MISSING_ARCH; /* the real library logs nothing here */
     if (settings->is_ptx && !settings->is_lto) {
         buffer_printf(errors, "-ptx needs -lto\n");
         return NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS;
@@ -317,9 +319,9 @@ static void add_arch(struct words *words, const struct settings *settings)
     words_add(words, "-arch=sm_%u%s", settings->sm, suffix);
 }
 
-/* NVIDIA's library has its assembler in it: ptxas, unless MINILINK_ASSEMBLER, which minilink reads,
- * chooses another one. Infos are there for -verbose; those of an assembler that is told to say
- * something are infos, too. */
+/* NVIDIA's library contains its assembler; here it is ptxas, unless MINILINK_ASSEMBLER, which
+ * minilink reads, names another one. Infos are for -verbose, and for options that make the
+ * assembler print something, since its output becomes infos. */
 static void add_common(struct words *words, const struct settings *settings, const char *ptxas)
 {
     const char *chosen = getenv("MINILINK_ASSEMBLER");
@@ -335,7 +337,7 @@ static void add_common(struct words *words, const struct settings *settings, con
         words_add(words, "-Xptxas=-O0");
     if (settings->has_lines)
         words_add(words, "-Xptxas=-lineinfo");
-    if (settings->is_fast && (!chosen || !*chosen)) /* ptxas alone has it; -c goes before it */
+    if (settings->is_fast && (!chosen || !*chosen)) /* only ptxas has it; -c goes before it */
         words_add(words, "-Xptxas=--fast-compile");
     if (settings->has_no_cache)
         words_add(words, "--no-cache");
@@ -346,11 +348,10 @@ static void add_common(struct words *words, const struct settings *settings, con
     add_all(words, &settings->assembly);
 }
 
-/* What host code names does not count. nvJitLink's lists are apart: of what is in none, everything
- * stays. minilink's belong together, as
- * nvlink's do: where one list is given, the other is empty. Under -lto alone variables go by
- * libnvvm, which is then told that host code names one that no program can have (all measured: the
- * PTX of both is the same). */
+/* What host code names does not count. nvJitLink's lists are independent: everything of a kind
+ * without a list stays. minilink's belong together, as nvlink's do: if one list is given, the other
+ * is empty. Only under -lto are variables removed, by libnvvm, which is then told that host code
+ * names one that no program can have (all measured: the PTX of both is the same). */
 static void add_used(struct words *words, const struct settings *settings)
 {
     if (!settings->names_kernels && !settings->names_variables)
@@ -366,7 +367,7 @@ static void add_used(struct words *words, const struct settings *settings)
 static void add_lto(struct words *words, const struct settings *settings, const char *library)
 {
     words_add(words, "-lto");
-    /* Found here, or not at all: minilink would look where this library is found. */
+    /* The library is found here, or not at all: minilink's own search would find this library. */
     if (library)
         words_add(words, "--nvjitlink=%s", library);
     else
@@ -377,8 +378,8 @@ static void add_lto(struct words *words, const struct settings *settings, const 
         words_add(words, "-Xnvvm=-generate-line-info");
 }
 
-/* A word of `program`. Without -lto there is nothing for libnvvm, and nothing is split. PTX is not
- * made in pieces. */
+/* Adds a word of `program`. Without -lto, words for libnvvm and for splitting are dropped. For PTX,
+ * -split-compile-extended becomes -split-compile. */
 static void add_word(struct words *words, const struct settings *settings, const char *word)
 {
     static const char nvvm[] = "-Xnvvm=", split[] = "-split-compile", extended[] = "-extended";

@@ -37,25 +37,25 @@ struct settings {
     int level;              /* of optimisation; -1 = not set */
     bool names_kernels;     /* -kernels-used */
     bool names_variables;   /* -variables-used */
-    bool has_ptxas_options; /* which may ask ptxas to tell something */
+    bool has_ptxas_options; /* which may make ptxas print something */
     struct words assembly;  /* of the program and of each input that is PTX */
     struct words program;   /* of the program alone */
 };
 
-/* Reads `count` options into settings of zeros; what is kept of them is in `arena`. Not
- * NVJITLINK_SUCCESS: the first that is wrong is told in `errors`. Some that are only said to be of
- * no use are told there, too. */
+/* Reads `count` options into settings of zeros, with copies in `arena`. Not NVJITLINK_SUCCESS:
+ * `errors` says what is wrong with the first wrong option. Some options without use are accepted,
+ * but mentioned there, too. */
 nvJitLinkResult settings_read(struct settings *settings, struct arena *arena,
                               const char *const *options, uint32_t count, struct buffer *errors);
 
-/* Words of minilink_create() for the whole link. `library` is the libnvJitLink that LTO-IR is given
- * to, or NULL; `ptxas` the assembler that minilink would not find by itself, or NULL. `is_open`: of
- * a link of PTX, in which what is called need not be there. */
+/* Words of minilink_create() for the whole link. `library` is the libnvJitLink for LTO-IR, or NULL;
+ * `ptxas` the assembler that minilink would not find by itself, or NULL. `is_open`: for a link of
+ * PTX that permits undefined symbols. */
 void settings_program_words(const struct settings *settings, const char *library, const char *ptxas,
                             bool is_open, struct words *words);
 
 /* The same to make a relocatable cubin of one input. */
 void settings_input_words(const struct settings *settings, const char *ptxas, struct words *words);
 
-/* The same to look at one input that is a cubin, without linking anything. */
+/* The same to check one cubin, without linking anything. */
 void settings_check_words(const struct settings *settings, struct words *words);

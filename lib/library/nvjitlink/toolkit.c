@@ -1,9 +1,8 @@
-/* toolkit.c: a libnvJitLink that is not this one.
+/* toolkit.c: finds a libnvJitLink that is not this one.
  *
- * Where this library stands in for NVIDIA's, the loader finds it under NVIDIA's name: to hand
- * LTO-IR to what is found there would hand it to ourselves, and so on without an end. Every
- * libnvJitLink that is found is therefore looked at: ours has a section of its own, which copies of
- * the file have, too. */
+ * If this library replaces NVIDIA's, the loader finds it under NVIDIA's name: passing LTO-IR to
+ * that would pass it to this library again, without end. So every libnvJitLink that is found is
+ * examined: this one has a section of its own, which copies of the file have, too. */
 #include "library/nvjitlink/toolkit.h"
 
 #include <elf.h>
@@ -23,7 +22,7 @@
 #define SECTION   ".note.minilink"
 #define NOTE_NAME "minilink"
 
-/* What this library is known by. */
+/* The note that identifies this library. */
 static const struct {
     Elf64_Nhdr header;
     char name[12]; /* with its NUL, to a multiple of 4 */
@@ -31,7 +30,7 @@ static const struct {
 } note
     __attribute__((used, section(SECTION), aligned(4))) = {{sizeof NOTE_NAME, 4, 1}, NOTE_NAME, 1};
 
-/* A file, and whether it is a shared object that is not ours. */
+/* A file, and whether it is a shared object other than this library. */
 struct candidate {
     struct bytes data;
     bool is_foreign;
@@ -73,7 +72,8 @@ static bool is_foreign(const char *path)
     return candidate.is_foreign;
 }
 
-/* The path from the root, as the working directory may change. Frees `path`, which may be NULL. */
+/* Makes the path absolute, since the working directory may change. Frees `path`, which may be NULL.
+ */
 static char *make_absolute(char *path)
 {
     char *real = path ? realpath(path, NULL) : NULL;
@@ -82,7 +82,7 @@ static char *make_absolute(char *path)
     return real;
 }
 
-/* In a folder of the loader's. */
+/* Searches the folders of LD_LIBRARY_PATH. */
 static char *find_alone(void)
 {
     static const char *const names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12"};
@@ -136,7 +136,7 @@ char *toolkit_ptxas(const char *library)
     char *found = find_ptxas(NULL), *slash;
     struct buffer folder = {0};
 
-    if (found || !library) { /* by minilink, too; or nowhere */
+    if (found || !library) { /* minilink finds it, too; or there is no other place */
         free(found);
         return NULL;
     }

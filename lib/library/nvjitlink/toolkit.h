@@ -6,10 +6,10 @@
 /* NVIDIA's library, for the LTO-IR that it alone reads: the file that MINILINK_NVJITLINK names;
  * else the first that os/toolkit.h finds without options, or that is in a folder of
  * LD_LIBRARY_PATH. Never this library, under whatever name and in whatever copy. The path is
- * malloc'ed; NULL when there is none. When MINILINK_NVJITLINK names none, `errors` says so. */
+ * malloc'ed; NULL when there is none. If MINILINK_NVJITLINK names another file, `errors` says so.
+ */
 char *toolkit_library(struct buffer *errors);
 
-/* A ptxas that minilink would not find by itself, as no variable leads to it: that of the toolkit
- * which `library` (or NULL) is of. The path is malloc'ed; NULL when minilink finds one, or there is
- * none. */
+/* The ptxas of the toolkit of `library` (or NULL), if minilink would find none by itself, since no
+ * variable leads to it. The path is malloc'ed; NULL when minilink finds one, or there is none. */
 char *toolkit_ptxas(const char *library);
