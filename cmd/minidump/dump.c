@@ -282,7 +282,7 @@ static void print_member(const struct dump *dump, const struct member *member, b
     dump_print(dump, "\n");
 }
 
-/* Members, and what is to be selected of them. */
+/* Members, and the selection among them. */
 struct selection {
     struct members members;
     struct member_request request;

@@ -1,5 +1,4 @@
-/* options.h: minifat's command line: each input with the options that stood before it, and what is
- * made of them. */
+/* options.h: minifat's command line: each input with the options before it, and the output. */
 #pragma once
 
 #include <stdbool.h>

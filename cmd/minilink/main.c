@@ -99,7 +99,7 @@ static enum exit_status act(struct minilink *link, enum options_action action)
     return EXIT_STATUS_USAGE;
 }
 
-/* What the words on the command line ask for. */
+/* The command line's link and action. */
 struct command {
     struct minilink *link;
     enum options_action action;

@@ -31,7 +31,7 @@ enum link_code {
     LINK_WRONG_TARGET = 10,   /* it is for another target */
     LINK_NO_MEMORY = 64,
     LINK_CANCELLED = 65,   /* given up because another chunk failed or a signal came */
-    LINK_ENVIRONMENT = 66, /* no process, no file; what is wrong has been reported */
+    LINK_ENVIRONMENT = 66, /* no process, no file; the cause has been reported */
     LINK_USAGE = 67,       /* the options are wrong, which has been reported */
 };
 
@@ -63,8 +63,8 @@ bool context_enter(struct context *saved);
 /* Restores what context_enter() saved. */
 void context_leave(const struct context *saved);
 
-/* Calls function(argument) under a new recovery point. Returns what it returns, or the code with
- * which context_raise was called inside. Nests. */
+/* Calls function(argument) under a new recovery point. Returns its result, or the code of a
+ * context_raise() inside. Nests. */
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument);
 
 /* Calls function(argument) when the enclosing block ends, or when something is raised before that:

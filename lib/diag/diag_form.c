@@ -63,7 +63,7 @@ static struct text shown_part(struct text source)
 }
 
 /* The source line, cut to what a terminal shows, and a caret; tabs stay tabs and other characters
- * one column wide, so that it stands under the right one. */
+ * one column wide, so that it is under the right one. */
 static void put_caret(struct buffer *line, const struct diag_state *state,
                       const struct diag_place *place)
 {

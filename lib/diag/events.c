@@ -176,7 +176,7 @@ struct row {
     const char *kind; /* of events outside of threads; NULL = a thread's row */
     unsigned number;  /* the worker's; otherwise a number within its kind */
     unsigned copy;    /* which of several workers with that number at the same time */
-    uint64_t end;     /* of what is in it */
+    uint64_t end;     /* of its last event */
     uint32_t place;   /* among all rows, sorted */
 };
 

@@ -32,7 +32,7 @@ struct event {
     uint64_t start;   /* of events_clock(), before it began */
     uint64_t end;     /* 0 = now */
     uint32_t chunk; /* 1 + index of the chunk that it is for; 0 = the thread's, see events_chunk */
-    uint64_t cpu;   /* time of the thread's CPU meanwhile, nanoseconds; 0 = not known */
+    uint64_t cpu;   /* the thread's CPU time in it, nanoseconds; 0 = not known */
     uint64_t bytes; /* of input; 0 = not known */
     uint64_t peak;  /* peak memory; 0 = not known */
     const char *state; /* how it ended, a literal: "hit", "failed"; NULL = normally */

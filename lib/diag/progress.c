@@ -27,7 +27,7 @@ static const char wipe[] = "\r\x1b[K";
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ending = PTHREAD_COND_INITIALIZER;
 static _Atomic bool is_on;
-static _Atomic bool is_shown; /* the line stands on the terminal */
+static _Atomic bool is_shown; /* the line is on the terminal */
 static _Atomic bool is_gone;  /* the program is about to end */
 /* Guarded by the lock: */
 static pthread_t thread;

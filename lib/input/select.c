@@ -8,12 +8,12 @@
  * optimised, and if there is nothing else.
  *
  * Which code runs on which target was measured on nvlink 13.0 with objects that hold one entry
- * each, sm_75 to sm_121, and with fatbins that hold several: SASS runs on its own number and on
- * greater ones of the same major number (sm_86 code for sm_89, sm_100 code for sm_103); sm_87 and
- * sm_88 stand alone. Code with suffix a runs on its own number only. The target's suffix plays no
- * part: nvlink takes sm_90a SASS for sm_90 and the reverse. PTX can be assembled for every target
- * that is not older; with suffix f within its family, the same major number; with suffix a for that
- * very target only. */
+ * each, sm_75 to sm_121, and with fatbins that hold several:
+ * - SASS runs on its own number and on greater ones of the same major number (sm_86 code for sm_89,
+ *   sm_100 code for sm_103); sm_87 and sm_88 stand alone. Code with suffix a runs on its own number
+ *   only. The target's suffix plays no part: nvlink takes sm_90a SASS for sm_90 and the reverse.
+ * - PTX can be assembled for every target that is not older; with suffix f within its family, the
+ *   same major number; with suffix a for that very target only. */
 #include "input/select.h"
 
 #include "diag/diag.h"

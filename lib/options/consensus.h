@@ -68,14 +68,16 @@ struct agreement {
 };
 
 /* Combines the option strings of all members that have LTO-IR for the target with the command line.
- * What a difference means: - line info, maxreg: all are built with the value that some have; the
- * command line's maxrregcount beats them all. Two maxreg values: fatal among members whose LTO-IR
- * is linked (-lto, no PTX beside it), else the smallest; - ftz, prec-div, prec-sqrt, fmad: two
- * values are fatal among members whose LTO-IR is linked. Where PTX is linked, each member's code
- * has its own value compiled in, and an info says so; - split-compile only steers threads: two
- * values give a warning and the command line's value; with -Werror they are fatal. One value beats
- * the command line. Checks in nvlink's order: line info, maxreg, ftz, prec-div, prec-sqrt, fmad,
- * split-compile, the clash of the two split options. Prints nvlink's messages; a difference is
- * followed by a note per member with its value. False when it is fatal. */
+ * What a difference means:
+ * - line info, maxreg: all are built with the value that some have; the command line's maxrregcount
+ *   beats them all. Two maxreg values: fatal among members whose LTO-IR is linked (-lto, no PTX
+ *   beside it), else the smallest;
+ * - ftz, prec-div, prec-sqrt, fmad: two values are fatal among members whose LTO-IR is linked.
+ *   Where PTX is linked, each member's code has its own value compiled in, and an info says so;
+ * - split-compile only steers threads: two values give a warning and the command line's value; with
+ *   -Werror they are fatal. One value beats the command line.
+ * Checks in nvlink's order: line info, maxreg, ftz, prec-div, prec-sqrt, fmad, split-compile, the
+ * clash of the two split options. Prints nvlink's messages; a difference is followed by a note per
+ * member with its value. False when it is fatal. */
 bool consensus_reach(struct agreement *agreement, const struct members *members,
                      const struct option_request *request);

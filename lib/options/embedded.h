@@ -20,5 +20,5 @@ bool embedded_find(struct text options, enum embedded_option option, int32_t *va
 /* The option's name as nvlink prints it in messages: "-maxrregcount", "-prec-div". */
 const char *embedded_name(enum embedded_option option);
 
-/* The option as it stands in the string: "-maxreg ", "-prec_div=". */
+/* The option's spelling in the string: "-maxreg ", "-prec_div=". */
 const char *embedded_spelling(enum embedded_option option);

@@ -251,8 +251,8 @@ static struct end assembler_end(const char *what)
 }
 
 /* exit() and quick_exit() call this; they take the handler off the list before they run it, so that
- * threads that exit at the same time need one each. A forked child is told by its process number.
- */
+ * threads that exit at the same time need one each. A forked child is recognised by its process
+ * number. */
 static void on_exit_call(void)
 {
     const struct end end = assembler_end("called exit()");

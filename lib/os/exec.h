@@ -3,7 +3,7 @@
  * Properties. A child leads a process group of its own, with no signal blocked or ignored,
  * /dev/null as standard input, and no descriptor of ours but those named. Its output is kept up to
  * a limit. Nothing outlives the call: not the child, not its group, not a descriptor. Safety.
- * Called by many threads at once. Running groups stand in a table that a signal handler can walk
+ * Called by many threads at once. Running groups are in a table that a signal handler can walk
  * without locks. */
 #pragma once
 

@@ -12,9 +12,9 @@
 
 enum fork_request {
     FORK_JOB = 1, /* fork a copy; comes with the descriptors of its output and its files */
-    FORK_DETACH,  /* be no child of minilink's from now on: a caller that waits for any child must
-                     not wait for this one */
-    FORK_CLONE,   /* at any time: fork another server, for the socket that comes along */
+    FORK_DETACH, /* stop being minilink's child: a caller that waits for any child must not wait for
+                    this one */
+    FORK_CLONE,  /* at any time: fork another server, for the socket that comes along */
 };
 
 struct fork_answer {

@@ -25,7 +25,7 @@ struct heap_range heap_expect(size_t bytes);
  * large merge share that work. Does not change their contents. */
 void heap_prepare(const struct heap_range *range, size_t part, size_t parts);
 
-/* Bytes of the process's memory, as the kernel counts them; 0 where it does not tell. */
+/* Bytes of the process's memory, as the kernel counts them; 0 if it does not report them. */
 struct heap_use {
     uint64_t mapped; /* its address space */
     uint64_t resident;

@@ -1,4 +1,4 @@
-/* thread.c: what the C library knows of a thread. */
+/* thread.c: asks the C library about the calling thread. */
 #include "os/thread.h"
 
 #include <pthread.h>

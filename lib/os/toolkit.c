@@ -19,7 +19,7 @@ struct search {
     const char *const *folders, *const *names;
     bool (*is_it)(const char *path);
     const char *shown;    /* appended to a toolkit that was searched in vain */
-    struct buffer *tried; /* NULL = nobody asks */
+    struct buffer *tried; /* NULL = not wanted */
     char found[PATH_MAX];
 };
 

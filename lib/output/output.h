@@ -15,7 +15,7 @@
 struct output {
     const char *path;      /* borrowed from the caller until commit or abort */
     char *temporary;       /* malloc'ed; NULL when the target is written directly */
-    char *target;          /* what the temporary becomes, in the same block */
+    char *target;          /* the temporary's final name, in the same block */
     struct buffer *memory; /* where the bytes go instead of a file; or NULL */
     int fd;                /* open for reading and writing; -1 = none */
     int slot;              /* in the table of temporaries that a signal removes; -1 = none */

@@ -1,4 +1,4 @@
-/* contents.h: what an input is, and what code is in it. */
+/* contents.h: the type of an input, and the code in it. */
 #pragma once
 
 #include <stdbool.h>
