@@ -18,12 +18,12 @@
 #include "base/text.h"
 
 /* Kinds of events. A new kind needs only a name, under which it is shown. */
-#define EVENT_STAGE    "stage" /* of the link */
-#define EVENT_PART     "part"  /* of LTO-IR was compiled */
-#define EVENT_JOBS     "jobs" /* were done by other machines, through the distributor of that name */
-#define EVENT_CHUNK    "chunk"    /* was assembled */
-#define EVENT_FUNCTION "function" /* was compiled by the built-in assembler */
-#define EVENT_COUNTER  "counter"  /* has the value `bytes` from `start` on */
+#define EVENT_STAGE    "stage" /* a stage of the link */
+#define EVENT_PART     "part"  /* a part of LTO-IR was compiled */
+#define EVENT_JOBS     "jobs" /* jobs were done by other machines, by the distributor of that name */
+#define EVENT_CHUNK    "chunk"    /* a chunk was assembled */
+#define EVENT_FUNCTION "function" /* a function was compiled by the built-in assembler */
+#define EVENT_COUNTER  "counter"  /* a counter has the value `bytes` from `start` on */
 
 /* An event that took time. */
 struct event {
