@@ -262,7 +262,7 @@ static int compare_offsets(const void *left, const void *right)
 {
     const struct cubin_relocation *a = left, *b = right;
 
-    return (a->offset > b->offset) - (a->offset < b->offset);
+    return COMPARE(a->offset, b->offset);
 }
 
 static const char *find_target(void *argument, uint64_t offset)

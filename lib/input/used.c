@@ -118,7 +118,7 @@ static int by_size(const void *left, const void *right)
 {
     size_t a = *(const size_t *)left, b = *(const size_t *)right;
 
-    return (a > b) - (a < b);
+    return COMPARE(a, b);
 }
 
 /* Lists the lengths of the patterns' beginnings, or of the parts, each once. */

@@ -35,7 +35,7 @@ static int compare_rows(const void *a, const void *b)
 {
     const struct exact_item *x = a, *y = b;
 
-    return (x->row > y->row) - (x->row < y->row);
+    return COMPARE(x->row, y->row);
 }
 
 void exact_sort_by_row(struct exact_list *list)

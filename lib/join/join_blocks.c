@@ -152,7 +152,7 @@ static int by_field(const void *a, const void *b)
     const struct field *x = a;
     const struct field *y = b;
 
-    return (x->offset > y->offset) - (x->offset < y->offset);
+    return COMPARE(x->offset, y->offset);
 }
 
 static bool is_address(uint32_t type)

@@ -140,14 +140,11 @@ static int by_place(const void *a, const void *b)
 {
     const struct loose *x = a;
     const struct loose *y = b;
-    int order;
 
-    if (x->section != y->section)
-        return x->section < y->section ? -1 : 1;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    order = text_compare(x->name, y->name);
-    return order ? order : (x->entity > y->entity) - (x->entity < y->entity);
+    return COMPARE(x->section, y->section) ?:
+           COMPARE(x->key, y->key) ?:
+           text_compare(x->name, y->name) ?:
+           COMPARE(x->entity, y->entity);
 }
 
 static struct loose *find_loose(struct join *join, size_t *count)

@@ -147,7 +147,7 @@ static int compare_regions(const void *left, const void *right)
     uintptr_t a = (uintptr_t)((const struct region *)left)->start;
     uintptr_t b = (uintptr_t)((const struct region *)right)->start;
 
-    return (a > b) - (a < b);
+    return COMPARE(a, b);
 }
 
 static size_t list_regions(struct region *regions, const struct members *members)

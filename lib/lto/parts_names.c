@@ -214,7 +214,7 @@ static int compare_numbers(const void *left, const void *right)
 {
     const struct part_file *a = left, *b = right;
 
-    return (a->own > b->own) - (a->own < b->own);
+    return COMPARE(a->own, b->own);
 }
 
 static void number_files(struct joining *joining, struct joined_part *part)

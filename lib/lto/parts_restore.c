@@ -74,7 +74,7 @@ static int compare_nodes(const void *left, const void *right)
     const struct node *a = left, *b = right;
     int order = compare_keys(&a->key, &b->key);
 
-    return order ? order : (a > b) - (a < b);
+    return order ?: COMPARE(a, b);
 }
 
 static int leaves_before(const void *left, const void *right)
@@ -287,7 +287,7 @@ static int compare_reach(const void *left, const void *right)
 {
     const struct node *a = *(struct node *const *)left, *b = *(struct node *const *)right;
 
-    return a->key.reach < b->key.reach ? -1 : a->key.reach > b->key.reach;
+    return COMPARE(a->key.reach, b->key.reach);
 }
 
 /* Always takes the node with the lowest key of those that can come next. The library may have

@@ -353,7 +353,7 @@ static int compare_ranked(const void *left, const void *right)
     if ((a->version == address) != (b->version == address))
         return a->version == address ? -1 : 1;
     order = text_compare(first->text, second->text);
-    return order ? order : (first->hash > second->hash) - (first->hash < second->hash);
+    return order ?: COMPARE(first->hash, second->hash);
 }
 
 /* Names the versions: the one whose address is taken, or else the one with the lowest text, keeps

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
+#include "base/search.h"
 #include "diag/diag.h"
 
 /* A record's payload has a 16-bit size; longer lists of externs are cut into several records. */
@@ -311,7 +312,7 @@ static int compare_orders(const void *a, const void *b, void *functions)
     uint32_t x = ((const struct merged_function *)functions)[*(const uint32_t *)a].order;
     uint32_t y = ((const struct merged_function *)functions)[*(const uint32_t *)b].order;
 
-    return (x > y) - (x < y);
+    return COMPARE(x, y);
 }
 
 static void start_externs(struct encoder *encoder)

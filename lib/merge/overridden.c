@@ -17,11 +17,9 @@ static int compare_ranges(const void *a, const void *b)
     const struct lost_range *x = a;
     const struct lost_range *y = b;
 
-    if (x->file != y->file)
-        return (x->file > y->file) - (x->file < y->file);
-    if (x->section != y->section)
-        return (x->section > y->section) - (x->section < y->section);
-    return (x->begin > y->begin) - (x->begin < y->begin);
+    return COMPARE(x->file, y->file) ?:
+           COMPARE(x->section, y->section) ?:
+           COMPARE(x->begin, y->begin);
 }
 
 static void note_storage(struct merging *m, size_t file, uint32_t index)

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/table.h"
 #include "ptx/lexer.h"
 #include "ptx/parser.h"
@@ -290,8 +291,7 @@ static int by_number(const void *left, const void *right)
     const struct ptx_item *a = *(const struct ptx_item *const *)left;
     const struct ptx_item *b = *(const struct ptx_item *const *)right;
 
-    return a->number != b->number ? (a->number > b->number) - (a->number < b->number)
-                                  : (a > b) - (a < b);
+    return COMPARE(a->number, b->number) ?: COMPARE(a, b);
 }
 
 /* Each file number may be defined once (measured on ptxas 13.0). */

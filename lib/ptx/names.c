@@ -110,7 +110,7 @@ static int compare_numbers(const void *left, const void *right)
 {
     const struct program_file_number *a = left, *b = right;
 
-    return a->own < b->own ? -1 : a->own > b->own;
+    return COMPARE(a->own, b->own);
 }
 
 /* Maps one module's file numbers to the program's. If only one module has a file table, it keeps

@@ -352,7 +352,7 @@ static int compare_edits(const void *left, const void *right)
 {
     const struct program_edit *a = left, *b = right;
 
-    return a->at < b->at ? -1 : a->at > b->at;
+    return COMPARE(a->at, b->at);
 }
 
 static size_t run_end(struct text body, size_t at, uint8_t most)

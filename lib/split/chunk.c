@@ -301,7 +301,7 @@ static int compare_symbols(const void *left, const void *right)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 
-    return a < b ? -1 : a > b;
+    return COMPARE(a, b);
 }
 
 /* Counts a function that is defined here. */

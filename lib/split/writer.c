@@ -89,7 +89,7 @@ static int by_place(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
 
-    return (a->from > b->from) - (a->from < b->from);
+    return COMPARE(a->from, b->from);
 }
 
 void writer_copy(struct writer *writer)

@@ -107,7 +107,7 @@ static void read_file(struct line_file *file, struct text target)
 static int by_number(const void *left, const void *right)
 {
     const struct line_file *a = left, *b = right;
-    return (a->number > b->number) - (a->number < b->number);
+    return COMPARE(a->number, b->number);
 }
 
 /* Lists the module's files. */
