@@ -256,12 +256,18 @@ static void bound_growth(struct dealer *dealer)
 }
 
 /* Gives idle threads smaller chunks, down to a size at which starting ptxas is not yet half of the
- * work: this costs more processor time in all but ends earlier. Only used if the result does not
- * depend on the number of chunks. */
+ * work: this costs more processor time in all but ends earlier. A small program gets chunks of half
+ * a step, whose work takes about as long as the start (measured: 12 ms), since nothing else can be
+ * done meanwhile. Only used if the result does not depend on the number of chunks. */
 static uint64_t count_for_threads(const struct plan *plan, uint64_t count)
 {
     uint64_t most = plan->total_weight / (2 * SIZE_STEP);
+    uint64_t small = plan->total_weight / (SIZE_STEP / 2);
 
+    if (small > 2 * FEW_CHUNKS)
+        small = 2 * FEW_CHUNKS;
+    if (most < small)
+        most = small;
     if (most > plan->request->threads)
         most = plan->request->threads;
     return most > count ? most : count;
@@ -283,7 +289,7 @@ static uint64_t count_by_size(struct plan *plan)
         return plan->total_weight / plan->minimum_bytes;
     plan->minimum_bytes = SIZE_STEP;
     if (count <= FEW_CHUNKS)
-        return count;
+        return count_for_threads(plan, count);
     count = FEW_CHUNKS;
     while ((count + 1) * (count + 1) * SIZE_STEP <= plan->total_weight && count < SPLIT_MOST_CHUNKS)
         count++;

@@ -537,7 +537,7 @@ TEST_LOOP(threads_without_a_chunk_get_smaller_ones, 7)
         unsigned kernels;
         uint32_t threads, chunks;
     } rows[] = {{400, 0, 6},   {400, 2, 6}, {400, 5, 5}, {400, 8, 8},
-                {400, 64, 12}, {64, 64, 4}, {900, 3, 8}};
+                {400, 64, 12}, {64, 64, 8}, {900, 3, 8}};
     struct buffer text = {0};
 
     buffer_string(&text, HEADER);

@@ -805,14 +805,15 @@ TEST_LOOP(the_number_of_chunks_follows_from_the_size, 16)
     ck_assert_uint_eq(chunks.count, rows[_i].chunks);
 }
 
-TEST_LOOP(threads_take_smaller_chunks, 10)
+TEST_LOOP(threads_take_smaller_chunks, 13)
 {
     static const struct {
         unsigned kernels;
         uint32_t wanted, threads, chunks;
     } rows[] = {
-        {64, 128, 8, 4},  {95, 128, 8, 4},   {159, 128, 8, 4}, {160, 128, 8, 5}, {256, 128, 8, 8},
-        {288, 128, 8, 8}, {288, 128, 10, 9}, {400, 128, 5, 5}, {400, 128, 6, 6}, {160, 3, 8, 3},
+        {15, 128, 8, 1},  {16, 128, 2, 2},  {24, 128, 2, 2},   {24, 128, 8, 3},  {64, 128, 2, 4},
+        {64, 128, 8, 8},  {95, 128, 8, 8},  {256, 128, 16, 8}, {288, 128, 8, 8}, {288, 128, 10, 9},
+        {400, 128, 5, 5}, {400, 128, 6, 6}, {160, 3, 8, 3},
     };
     const struct split_request request = {
         .wanted = rows[_i].wanted, .threads = rows[_i].threads, .arch = {90, 0}};
