@@ -171,19 +171,6 @@ static bool parse_one_number(struct parser *parser, uint32_t *number)
     return true;
 }
 
-/* `.pragma "a", "b";` */
-static bool parse_pragma(struct parser *parser)
-{
-    do {
-        if (parser->token.kind == TOKEN_MARK)
-            parser_next(parser);
-        if (parser->token.kind != TOKEN_STRING)
-            return parser_expected(parser, "a string");
-        parser_next(parser);
-    } while (parser_at_mark(parser, ','));
-    return parser_mark(parser, ';');
-}
-
 struct directive {
     const char *name;
     bool is_for_functions; /* else for kernels */
@@ -278,7 +265,7 @@ static bool parse_directives(struct parser *parser, struct ptx_function *functio
 
         if (is_pragma)
             parser_next(parser);
-        if (!(is_pragma ? parse_pragma(parser)
+        if (!(is_pragma ? parser_strings(parser) && parser_mark(parser, ';')
                         : parse_directive(parser, function->is_entry, &function->performance)))
             return false;
     }

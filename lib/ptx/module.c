@@ -182,14 +182,8 @@ static bool parse_pragma(struct parser *parser, size_t start)
 
     parser_next(parser);
     first = parser->token.offset;
-    for (;;) {
-        if (parser->token.kind != TOKEN_STRING)
-            return parser_expected(parser, "a string");
-        parser_next(parser);
-        if (!parser_at_mark(parser, ','))
-            break;
-        parser_next(parser);
-    }
+    if (!parser_strings(parser))
+        return false;
     item.target = parser_from(parser, first);
     if (!parser_mark(parser, ';'))
         return false;

@@ -147,6 +147,18 @@ bool parser_number(struct parser *parser, uint64_t *value, uint64_t largest, con
     return true;
 }
 
+bool parser_strings(struct parser *parser)
+{
+    for (;;) {
+        if (parser->token.kind != TOKEN_STRING)
+            return parser_expected(parser, "a string");
+        parser_next(parser);
+        if (!parser_at_mark(parser, ','))
+            return true;
+        parser_next(parser);
+    }
+}
+
 bool parser_alignment(struct parser *parser, uint32_t *alignment)
 {
     size_t place;

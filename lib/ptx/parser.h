@@ -63,6 +63,9 @@ bool parser_word(struct parser *parser, struct text *word, const char *what);
 bool parser_number(struct parser *parser, uint64_t *value, uint64_t largest, const char *what);
 bool parser_alignment(struct parser *parser, uint32_t *alignment);
 
+/* One or more strings with commas between them, as `.pragma` has them. */
+bool parser_strings(struct parser *parser);
+
 /* The array suffix "[4][2]": multiplies *count by each dimension; *is_array when there is one, and
  * *is_open when the first is empty (it counts as 1). */
 bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open);

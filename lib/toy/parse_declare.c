@@ -372,12 +372,15 @@ static bool parse_location(struct parser *parser)
     return skip_location_attributes(parser);
 }
 
-/* .pragma "nounroll"; */
+/* .pragma "nounroll", "used_bytes_mask 15"; */
 static bool skip_pragma(struct parser *parser)
 {
-    parse_advance(parser);
-    while (parser->token.kind == TOKEN_STRING || parse_at(parser, ','))
+    do {
         parse_advance(parser);
+        if (parser->token.kind != TOKEN_STRING)
+            return unexpected(parser, "a string");
+        parse_advance(parser);
+    } while (parse_at(parser, ','));
     return parse_expect(parser, ';', "behind the pragma");
 }
 
