@@ -1,6 +1,6 @@
-/* writer.c: pieces are recorded, and copied only when those of all chunks are known. They are
- * copied in the order of their addresses, so that each page of the sources is needed only briefly.
- */
+/* writer.c: pieces are recorded, and copied only when those of all chunks are known. If they are
+ * large, they are copied in the order of their addresses, so that each page of the sources is
+ * needed only briefly. */
 #include "split/writer.h"
 
 #include <stdarg.h>
@@ -79,6 +79,7 @@ struct text writer_finish(struct writer *writer, struct chunk_origins *origins)
     origins->ranges =
         arena_copy(writer->arena, writer->ranges, writer->range_count, sizeof *origins->ranges);
     writer->first = writer->count;
+    writer->total += writer->size;
     writer->size = 0;
     writer->lines = 0;
     writer->range_count = 0;
@@ -96,7 +97,8 @@ void writer_copy(struct writer *writer)
 {
     size_t kept = KEPT_BYTES;
 
-    SORT(writer->pieces, writer->count, by_place);
+    if (writer->total > KEPT_BYTES)
+        SORT(writer->pieces, writer->count, by_place);
     for (size_t i = 0; i < writer->count; i++) {
         struct piece *piece = &writer->pieces[i];
 
@@ -114,7 +116,7 @@ void writer_copy(struct writer *writer)
             kept += size;
         }
     }
-    writer->count = writer->first = 0;
+    writer->count = writer->first = writer->total = 0;
 }
 
 void writer_free(struct writer *writer)

@@ -37,6 +37,7 @@ struct writer {
     size_t capacity;
     size_t first;              /* piece of the chunk at hand */
     size_t size;               /* bytes of its pieces */
+    size_t total;              /* bytes of the pieces of the chunks before it */
     uint32_t lines;            /* line ends in them */
     struct line_range *ranges; /* malloc'ed */
     size_t range_count;
