@@ -353,7 +353,7 @@ static void divide_edited(struct plan *plan, uint32_t most)
 
 /* Makes as many chunks as the program's size is worth, unless copies of functions would add too
  * much: then half as many, and so on. Under SPLIT_STABLE names decide the cuts, and pieces become
- * larger instead. */
+ * twice as large instead. */
 static void make_exact(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
@@ -363,7 +363,7 @@ static void make_exact(struct dealer *dealer)
     plan->edited_parts = 1;
     find_units(dealer);
     most = plan->chunk_count = choose_count(plan, dealer->unit_count);
-    for (; most > 1; most /= 2) {
+    for (; most > 1; most = is_stable ? plan->chunk_count - 1 : most / 2) {
         plan->chunk_count = most;
         if (is_stable)
             stable_cut(plan, most);
@@ -373,8 +373,6 @@ static void make_exact(struct dealer *dealer)
             divide_edited(plan, most);
             return;
         }
-        if (is_stable && most > plan->chunk_count)
-            most = plan->chunk_count;
     }
     plan->chunk_count = 1;
     if (!plan->single_reason)

@@ -419,6 +419,50 @@ TEST_LOOP(copies_are_bounded, 3)
     buffer_free(&text);
 }
 
+/* Kernels of `bytes` each, which all call a function of `shared` bytes. */
+static void put_callers(struct buffer *text, size_t kernels, size_t bytes, size_t shared)
+{
+    buffer_string(text, HEADER ".func shared()\n");
+    put_body(text, shared);
+    buffer_string(text, "ret; }\n");
+    for (size_t k = 0; k < kernels; k++) {
+        buffer_printf(text, ".visible .entry k%zu()\n", k);
+        put_body(text, bytes);
+        buffer_string(text, "call shared; ret; }\n");
+    }
+}
+
+static struct split_request stable_request(bool is_exact, uint64_t minimum)
+{
+    return (struct split_request){.is_exact = is_exact,
+                                  .policy = SPLIT_STABLE,
+                                  .wanted = SPLIT_MOST_CHUNKS,
+                                  .minimum_bytes = minimum,
+                                  .arch = {90, 0}};
+}
+
+/* Gives the number of stable chunks of such a program. */
+static size_t cut_stable(const struct buffer *text, bool is_exact, uint64_t minimum)
+{
+    const struct split_request stable = stable_request(is_exact, minimum);
+
+    split_sources(&(struct program_source){"a.ptx", buffer_view(text)}, 1, &stable);
+    return chunks.count;
+}
+
+/* Copies of what all call are too many in 37 chunks, and few enough in half of them. */
+TEST(stable_chunks_are_doubled_until_copies_are_few)
+{
+    struct buffer few = {0}, many = {0};
+
+    put_callers(&few, 76, 2000, 20);
+    put_callers(&many, 76, 2000, 2000);
+    ck_assert_uint_eq(cut_stable(&few, true, 4000), 37);
+    ck_assert_uint_eq(cut_stable(&many, true, 4000), 19);
+    buffer_free(&few);
+    buffer_free(&many);
+}
+
 /* Texts of chunks that an edit is not about stay, though compilers number labels throughout. */
 TEST(an_edit_changes_one_chunk)
 {
@@ -462,24 +506,13 @@ TEST(an_edit_changes_one_chunk)
  * texts come back. */
 static void cut_again(size_t shared, size_t *before, size_t *kept)
 {
-    struct split_request stable = {.is_exact = true,
-                                   .policy = SPLIT_STABLE,
-                                   .wanted = SPLIT_MOST_CHUNKS,
-                                   .minimum_bytes = 8000,
-                                   .arch = {90, 0}};
+    struct split_request stable = stable_request(true, 8000);
     struct buffer text = {0};
     struct table edited = {0};
     struct chunks first;
     size_t most = 0;
 
-    buffer_string(&text, HEADER ".func shared()\n");
-    put_body(&text, shared);
-    buffer_string(&text, "ret; }\n");
-    for (int k = 0; k < 40; k++) {
-        buffer_printf(&text, ".visible .entry k%d()\n", k);
-        put_body(&text, 2000);
-        buffer_string(&text, "call shared; ret; }\n");
-    }
+    put_callers(&text, 40, 2000, shared);
     split_sources(&(struct program_source){"a.ptx", buffer_view(&text)}, 1, &stable);
     first = chunks;
     chunks = (struct chunks){0};
