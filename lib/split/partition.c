@@ -26,8 +26,9 @@
  * nothing is replicated. */
 #define LARGEST_GROWTH(total) ((total) / 10)
 
-/* Chunks of edited kernels are cut into this many pieces. */
-#define EDITED_PARTS 8u
+/* Chunks of edited kernels are cut into about this many pieces. More of them take longer after the
+ * first edit of a kernel, as each starts an assembler, and less after the next ones. */
+#define EDITED_PARTS 4u
 
 #define HOPELESS_GROWTH(total) ((total)*32)
 

@@ -110,7 +110,7 @@ struct split_request {
                          result: make this many chunks of a program that is large enough, if
                          `minimum_bytes` is 0; 0 = the size alone decides */
     const struct table *edited; /* of an exact split under SPLIT_STABLE: kernels whose chunks are
-                                   cut once more, into eighths; or NULL */
+                                   cut once more, into quarters; or NULL */
     struct arch arch; /* of the link. Chunks have the program's own .target: their .version may not
                          know this one */
     /* Called before the modules' texts are copied to chunks, and each time that another portion has

@@ -450,6 +450,21 @@ static size_t cut_stable(const struct buffer *text, bool is_exact, uint64_t mini
     return chunks.count;
 }
 
+/* An edit of a small program is an edit of little of it. */
+TEST(chunks_of_an_exact_split_are_smaller)
+{
+    struct buffer text = {0};
+    size_t others;
+
+    put_callers(&text, 150, 4000, 20);
+    others = cut_stable(&text, false, 0);
+    ck_assert_uint_gt(others, 4);
+    ck_assert_uint_gt(cut_stable(&text, true, 0), others);
+    for (size_t i = 0; i < chunks.count; i++)
+        ck_assert_uint_le(chunks.list[i].weight, 65536 + 100);
+    buffer_free(&text);
+}
+
 /* Copies of what all call are too many in 37 chunks, and few enough in half of them. */
 TEST(stable_chunks_are_doubled_until_copies_are_few)
 {
