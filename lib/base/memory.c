@@ -36,14 +36,14 @@ void *memory_zalloc(size_t count, size_t size)
 
 void *memory_grow(void *array, size_t *capacity, size_t needed, size_t size)
 {
-    size_t wanted = *capacity ? *capacity : 8;
+    size_t wanted;
     void *grown;
 
-    while (wanted < needed) {
-        if (wanted > SIZE_MAX / 2)
-            context_raise(LINK_NO_MEMORY);
-        wanted *= 2;
-    }
+    if (*capacity > SIZE_MAX / 2)
+        context_raise(LINK_NO_MEMORY);
+    wanted = *capacity ? *capacity * 2 : 8;
+    if (wanted < needed)
+        wanted = needed;
     grown = realloc(array, product(wanted, size));
     if (!grown)
         context_raise(LINK_NO_MEMORY);

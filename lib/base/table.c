@@ -71,13 +71,19 @@ static void place(const struct table *table, struct table_slot slot)
     table->slots[at] = slot;
 }
 
+static size_t most_entries(size_t capacity)
+{
+    return capacity / 4 * 3;
+}
+
 static void resize(struct table *table, size_t capacity)
 {
     struct table bigger = {.count = table->count, .capacity = capacity};
-    size_t room = table->capacity; /* of which at most three quarters are used */
+    size_t room = most_entries(table->capacity);
 
     pthread_once(&secret_made, make_secret);
-    table->entries = memory_grow(table->entries, &room, capacity, sizeof *table->entries);
+    table->entries =
+        memory_grow(table->entries, &room, most_entries(capacity), sizeof *table->entries);
     bigger.entries = table->entries;
     bigger.slots = memory_zalloc(capacity, sizeof *bigger.slots);
     for (size_t i = 0; i < table->capacity; i++)
@@ -93,7 +99,7 @@ void table_reserve(struct table *table, size_t count)
 
     if (count > (SIZE_MAX >> 8) - table->count)
         return; /* growing will raise */
-    while (capacity / 4 * 3 <= table->count + count)
+    while (most_entries(capacity) <= table->count + count)
         capacity *= 2;
     if (capacity > table->capacity)
         resize(table, capacity);
@@ -123,7 +129,7 @@ static struct table_entry *entry_for(struct table *table, struct text key, uint3
     struct table_slot *slot;
     uint32_t hash;
 
-    if (table->count >= table->capacity / 4 * 3)
+    if (table->count >= most_entries(table->capacity))
         resize(table, table->capacity ? table->capacity * 2 : 64);
     hash = hash_of(key);
     slot = probe(table, key, hash);

@@ -51,7 +51,7 @@ TEST(sizes_beyond_all_memory_are_raised)
     free(array);
 }
 
-TEST(arrays_double)
+TEST(arrays_double_or_get_what_is_needed)
 {
     size_t capacity = 0, count = 0;
     uint64_t *list = NULL;
@@ -64,6 +64,10 @@ TEST(arrays_double)
         ck_assert_uint_eq(list[i], i);
     ARRAY_RESERVE(list, capacity, 128);
     ck_assert_uint_eq(capacity, 128);
+    ARRAY_RESERVE(list, capacity, 129);
+    ck_assert_uint_eq(capacity, 256);
+    ARRAY_RESERVE(list, capacity, 1000);
+    ck_assert_uint_eq(capacity, 1000);
     memory_cleanup(&list);
 }
 
