@@ -16,6 +16,7 @@
 #include "input/rawcode.h"
 #include "merge/merge.h"
 #include "output/output.h"
+#include "pool/spread.h"
 
 static bool map_file(const char *path, struct bytes *bytes)
 {
@@ -55,7 +56,8 @@ static bool write_image(const struct image *image, const char *path)
 {
     struct output output;
 
-    return output_open(&output, path) && image_append(image, &output) && output_commit(&output);
+    return output_open(&output, path) && image_append(image, &output, &(struct spread){0}) &&
+           output_commit(&output);
 }
 
 static bool merge_files(char **paths, size_t count, struct merge_request *request,

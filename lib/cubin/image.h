@@ -135,9 +135,11 @@ void image_layout_program(struct image *image, const uint64_t gaps[2], bool is_a
 /* Puts the file's bytes into `out`, which must be empty. Call image_layout() first. */
 void image_bytes(const struct image *image, struct buffer *out);
 
-/* Writes the file's bytes to an open output. On failure, reports a fatal diagnostic, aborts the
- * output and returns false. */
+/* Writes the file's bytes to an open output; that of many sections is prepared on two of the
+ * threads that `spread` allows. On failure, reports a fatal diagnostic, aborts the output and
+ * returns false. */
 struct output; /* output/output.h */
-bool image_append(const struct image *image, struct output *output);
+struct spread; /* pool/spread.h */
+bool image_append(const struct image *image, struct output *output, const struct spread *spread);
 
 void image_free(struct image *image);

@@ -34,6 +34,7 @@
 #include "os/descriptor.h"
 #include "os/elf_library.h"
 #include "output/output.h"
+#include "pool/spread.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are put as they are");
 
@@ -147,21 +148,25 @@ void image_bytes(const struct image *image, struct buffer *out)
 /* Largest gap in a run, filled with zeros: code is aligned to 128. */
 #define LARGEST_GAP 256u
 
-/* Contents of successive sections, as they are laid out in the file. */
+/* Number of sections that is worth a thread. */
+#define WORTH_A_THREAD 2000u
+
+/* Small contents of successive sections, as they are laid out in the file, with the gaps between
+ * them. */
 struct run {
-    char *bytes;
-    uint64_t start; /* in the file */
+    size_t first, last; /* sections; others between them have no contents */
+    uint64_t start;     /* in the file */
     uint64_t size;
-    Elf_Scn *last; /* the last section of the run; NULL: there is no run */
+    char *bytes; /* in the writer's copies */
 };
 
 struct writer {
     const struct image *image;
     struct output *output;
     Elf *elf;
-    char *copies; /* of small contents, and zeros between them */
-    struct run run;
-    bool has_runs;
+    char *copies;
+    struct run *runs; /* none: each section's contents are passed by themselves */
+    size_t run_count, run_capacity;
     size_t exceptions; /* number of section headers that libelf gets in another form */
 };
 
@@ -171,6 +176,9 @@ static void close_elf(struct writer *writer)
     writer->elf = NULL;
     free(writer->copies);
     writer->copies = NULL;
+    free(writer->runs);
+    writer->runs = NULL;
+    writer->run_count = 0;
 }
 
 static void close_writer(void *writer)
@@ -208,65 +216,68 @@ static void add_data(Elf_Scn *place, const void *bytes, uint64_t size, int64_t o
     data->d_align = 1;
 }
 
-/* Passes a run to libelf as contents of its last section, with an offset before that section. */
-static void end_run(struct writer *writer)
-{
-    struct run *run = &writer->run;
-
-    if (run->last)
-        add_data(run->last, run->bytes, run->size,
-                 (int64_t)(elf64_getshdr(run->last)->sh_size - run->size));
-    *run = (struct run){.bytes = run->bytes + run->size};
-}
-
 static bool is_small(const struct image_section *section)
 {
     return has_contents(section) && section->size < SMALL_BYTES;
 }
 
-/* Whether the section may stand in a run that ends at byte `end` of the file. */
-static bool continues(const struct image_section *section, uint64_t end)
-{
-    return section->offset - end <= LARGEST_GAP;
-}
-
-static void add_to_run(struct writer *writer, Elf_Scn *place, const struct image_section *section)
-{
-    struct run *run = &writer->run;
-
-    uint64_t gap = 0;
-
-    if (run->last && !continues(section, run->start + run->size))
-        end_run(writer);
-    if (run->last)
-        gap = section->offset - (run->start + run->size);
-    else
-        run->start = section->offset;
-    memset(run->bytes + run->size, 0, gap);
-    memcpy(run->bytes + run->size + gap, section->data, section->size);
-    run->size += gap + section->size;
-    run->last = place;
-}
-
-/* Room for all small contents and the gaps between them. */
-static void begin_runs(struct writer *writer)
+/* The runs, and room for their bytes. */
+static void find_runs(struct writer *writer)
 {
     const struct image *image = writer->image;
-    uint64_t room = 0, end = 0;
+    struct run *run = NULL;
+    uint64_t room = 0;
 
     for (size_t i = 1; i < image->section_count; i++) {
         const struct image_section *section = &image->sections[i];
 
-        if (!is_small(section))
+        if (!has_contents(section))
             continue;
-        room += section->size + (continues(section, end) ? section->offset - end : 0);
-        end = section->offset + section->size;
+        if (!is_small(section)) {
+            run = NULL;
+            continue;
+        }
+        if (!run || section->offset - (run->start + run->size) > LARGEST_GAP) {
+            run = &ARRAY_PUSH(writer->runs, writer->run_count, writer->run_capacity);
+            *run = (struct run){.first = i, .start = section->offset};
+        }
+        run->last = i;
+        run->size = section->offset + section->size - run->start;
     }
+    for (size_t i = 0; i < writer->run_count; i++)
+        room += writer->runs[i].size;
     writer->copies = memory_alloc(room, 1);
-    writer->run = (struct run){.bytes = writer->copies};
+    room = 0;
+    for (size_t i = 0; i < writer->run_count; i++) {
+        writer->runs[i].bytes = writer->copies + room;
+        room += writer->runs[i].size;
+    }
 }
 
-static void describe_section(struct writer *writer, size_t index)
+static void copy_run(const struct image *image, const struct run *run)
+{
+    uint64_t end = 0;
+
+    for (size_t i = run->first; i <= run->last; i++) {
+        const struct image_section *section = &image->sections[i];
+        uint64_t at = section->offset - run->start;
+
+        if (!is_small(section))
+            continue;
+        memset(run->bytes + end, 0, at - end);
+        memcpy(run->bytes + at, section->data, section->size);
+        end = at + section->size;
+    }
+}
+
+/* Passes a run to libelf as contents of its last section, with an offset before that section. */
+static void add_run(Elf_Scn *place, const struct run *run)
+{
+    add_data(place, run->bytes, run->size, (int64_t)(elf64_getshdr(place)->sh_size - run->size));
+}
+
+/* *run is the first run that may end here, or the end of all. */
+static void describe_section(struct writer *writer, size_t index, const struct run **run)
 {
     const struct image_section *section = &writer->image->sections[index];
     Elf_Scn *place = elf_newscn(writer->elf);
@@ -282,17 +293,16 @@ static void describe_section(struct writer *writer, size_t index)
     }
     if (!has_contents(section))
         return;
-    if (writer->has_runs && is_small(section)) {
-        add_to_run(writer, place, section);
-        return;
-    }
-    end_run(writer);
-    add_data(place, section->data, section->size, 0);
+    if (writer->run_count == 0 || !is_small(section))
+        add_data(place, section->data, section->size, 0);
+    else if (index == (*run)->last)
+        add_run(place, (*run)++);
 }
 
 /* libelf adds the null section together with the first one. */
 static void describe(struct writer *writer)
 {
+    const struct run *run = writer->runs;
     Elf64_Ehdr *header;
 
     elf_library_begin();
@@ -303,11 +313,24 @@ static void describe(struct writer *writer)
     header->e_version = EV_CURRENT;
     header->e_phoff = header->e_phnum = 0;
     writer->exceptions = 0;
-    if (writer->has_runs)
-        begin_runs(writer);
     for (size_t i = 1; i < writer->image->section_count; i++)
-        describe_section(writer, i);
-    end_run(writer);
+        describe_section(writer, i, &run);
+}
+
+enum { PREPARE_RUNS, PREPARE_LIBELF, PREPARE_COUNT };
+
+/* Copying small contents takes about as long as libelf takes for its records of the sections. */
+static void prepare_part(void *argument, size_t part, size_t first, size_t last)
+{
+    struct writer *writer = argument;
+
+    (void)part;
+    for (size_t i = first; i < last; i++)
+        if (i == PREPARE_LIBELF)
+            describe(writer);
+        else
+            for (size_t run = 0; run < writer->run_count; run++)
+                copy_run(writer->image, &writer->runs[run]);
 }
 
 /* If a mapped input has been truncated, a system call fails with EFAULT. Reading it here raises
@@ -342,9 +365,8 @@ static bool update(struct writer *writer)
         return true;
     error = errno;
     elf_library_failure();
-    if (error || !writer->has_runs)
+    if (error || writer->run_count == 0)
         return update_failed(writer, error);
-    writer->has_runs = false;
     close_elf(writer);
     describe(writer);
     return update(writer);
@@ -391,20 +413,22 @@ static bool put_rest(const struct writer *writer)
            put_segments(writer);
 }
 
-static bool write_file(const struct image *image, struct output *output)
+static bool write_file(const struct image *image, struct output *output,
+                       const struct spread *spread)
 {
-    struct writer writer = {.image = image, .output = output, .has_runs = true};
-    bool ok;
+    struct writer writer = {.image = image, .output = output};
+    bool is_large = image->section_count >= WORTH_A_THREAD, ok;
 
     CONTEXT_DEFER(close_writer, &writer);
-    describe(&writer);
+    find_runs(&writer);
+    spread_run(spread, PREPARE_COUNT, is_large ? 1 : PREPARE_COUNT, prepare_part, &writer);
     ok = update(&writer) && put_rest(&writer);
     output->size = ok ? image->file_size : 0;
     return ok;
 }
 
 /* A pipe or a device cannot be written out of order. */
-bool image_append(const struct image *image, struct output *output)
+bool image_append(const struct image *image, struct output *output, const struct spread *spread)
 {
     struct buffer bytes = {0};
 
@@ -414,7 +438,7 @@ bool image_append(const struct image *image, struct output *output)
         return true;
     }
     if (output->temporary)
-        return write_file(image, output);
+        return write_file(image, output, spread);
     CONTEXT_DEFER(buffer_cleanup, &bytes);
     image_bytes(image, &bytes);
     return output_append(output, buffer_bytes(&bytes));
