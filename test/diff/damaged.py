@@ -87,13 +87,14 @@ def damage(original, rng):
 
 
 def run(command, seconds, memory):
-    """The exit status and what was said; a link that does not end in time counts as a crash."""
+    """The exit status and what was said; a link that takes so many seconds of a processor counts as a crash."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         if not os.environ.get("SANITIZE"):
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds,
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300,
                               preexec_fn=limit, errors="replace")
         return done.returncode, done.stdout
     except subprocess.TimeoutExpired:
@@ -107,7 +108,7 @@ def compare(line, work):
         if os.path.exists(path):
             os.unlink(path)
     # Where nvlink fills all memory before it crashes, it does so sooner.
-    nvlink, said = run(["nvlink", "-arch=sm_90"] + line + ["-o", theirs], 20, 2 << 30)
+    nvlink, said = run(["nvlink", "-arch=sm_90"] + line + ["-o", theirs], 2, 2 << 30)
     status, mine = run([BUILD + "/minilink", "--assembler=ptxas", "-arch=sm_90"] + line + ["-o", ours], 300, 8 << 30)
     if status not in (0, 1):
         return "crash", "status %d: %s" % (status, mine)
