@@ -9,10 +9,12 @@ PATH=$BUILD:$PATH
 unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR MINILINK_NVJITLINK LIBRARY_PATH
 # The headers that nvcc reads before each source take most of its time: less than half of that in the language that needs
 # none of C++'s, and without what CUDA declares of mathematics, textures and single instructions. A script whose sources need
-# more says so, or lets all_declared() find out.
+# more says so (more_declared: C++14, mathematics and textures), or lets all_declared() find out.
 unread=$(printf -- ',-D__%s__' {MATH,DEVICE}_FUNCTIONS_HPP {MATH,{TEXTURE,SURFACE}_INDIRECT}_FUNCTIONS_H \
     SM_{20,30,32,35,61}_INTRINSICS_H SM_60_ATOMIC_FUNCTIONS_H SM_{70,80,90,100}_RT_H)
 export NVCC_PREPEND_FLAGS="-std=c++03 -Xcompiler=${unread#,}"
+undefined=$(printf -- ',-U__%s__' MATH_FUNCTIONS_H{,PP} {TEXTURE,SURFACE}_INDIRECT_FUNCTIONS_H)
+export more_declared="-std=c++14 -Xcompiler=${unread#,}$undefined"
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -89,8 +91,8 @@ need_nvjitlink() {
     ls "$toolkit"/lib64/libnvJitLink.so* > /dev/null 2>&1 || skip_all "$1" "the toolkit has no libnvJitLink"
 }
 
-# all_declared COMMAND...: a compilation, once more with all of CUDA's declarations where it fails without.
-all_declared() { "$@" || NVCC_PREPEND_FLAGS=-std=c++17 "$@"; }
+# all_declared COMMAND...: a compilation, once more with more, and with all, of CUDA's declarations where it fails without.
+all_declared() { "$@" || NVCC_PREPEND_FLAGS=$more_declared "$@" || NVCC_PREPEND_FLAGS=-std=c++17 "$@"; }
 
 # make_ltoir: in.fatbin, with LTO-IR that no library reads but build/fake-nvjitlink.so, to which it is four kernels.
 make_ltoir() {

@@ -5,7 +5,7 @@
 need 1 nvcc fatbinary
 [ -z "${SANITIZE:-}" ] || skip_all 1 "remade in the plain build only"
 mkdir "$work/new" "$work/old"
-if ! NVCC_PREPEND_FLAGS=-std=c++14 "$ROOT/fixtures/remake" "$work/new" > "$work/log" 2>&1; then
+if ! NVCC_PREPEND_FLAGS=$more_declared "$ROOT/fixtures/remake" "$work/new" > "$work/log" 2>&1; then
     echo "failed: fixtures/remake"
     tail -n 20 "$work/log"
     echo "0 passed, 1 failed"

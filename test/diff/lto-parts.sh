@@ -59,7 +59,7 @@ program() {
             runs "$name: 3 parts, one thread" minilink --assembler=builtin -split-compile-extended=2 --threads=1 --lto-jobs=3 "$@" -o single.cubin
             runs "$name: 3 parts, the same on one thread" cmp single.cubin split.3.cubin
         fi
-        runs "$name: the program of $n parts" python3 "$ROOT/test/diff/partscmp.py" text keep.1/lto.ptx keep.$n/lto.ptx
+        runs "$name: the program of $n parts" partscmp text keep.1/lto.ptx keep.$n/lto.ptx
         grep . "$work/log" > text.$n
         [ -s text.$n ] || runs "$name: the bytes of $n parts" cmp split.1.cubin split.$n.cubin
         runs "$name: $n parts by ptxas" minilink --assembler=ptxas --lto-jobs=$n --keep=keep.whole.$n "$@" -o $n.cubin

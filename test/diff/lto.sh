@@ -64,6 +64,7 @@ static const __device__ char *words[] = {"one", "two"};
 static __constant__ float scales[32] = {1.f, .5f};
 END
 cat > t1.cu << 'END'
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES // else libcudacxx is included
 #include <cooperative_groups.h>
 #include "tables.h"
 template <class T> __device__ T nothing;
@@ -112,9 +113,9 @@ void host3() { int v; cudaMemcpyFromSymbol(&v, elsewhere, 4), other<<<1, 1>>>(0)
 END
 echo 'int nothing() { return 0; }' > void.cu
 echo 'extern __device__ int nowhere(int); __device__ int lost(int x) { return nowhere(x); }' > lost.cu
-# What cooperative groups include wants C++17.
+# What cooperative groups include wants C++14, and all declarations.
 nvcc() {
-    case " $* " in *" t1.cu "*) local -x NVCC_PREPEND_FLAGS=-std=c++17 ;; esac
+    case " $* " in *" t1.cu "*) local -x NVCC_PREPEND_FLAGS=-std=c++14 ;; esac
     command nvcc "$@"
 }
 for unit in a b launch async t1 t2 quiet names void lost; do

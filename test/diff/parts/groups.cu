@@ -1,4 +1,5 @@
 // Cooperative groups: grids, clusters, tiles.
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES // else libcudacxx is included, which takes the compiler seconds
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 namespace cg = cooperative_groups;
