@@ -10,15 +10,42 @@ need 1 ptxas
 [ -z "${SANITIZE:-}" ] || skip_all 1 "compared in the plain build only"
 verdict() { "$BUILD/tool_verdict" "$@"; }
 
-# together TARGET NUMBER...: prints those of the programs, one kernel each in the same frame, that ptxas takes in one file; of
-# halves that it does not take, halves. ptxas takes longer to begin than for a hundred of them.
+# one_file TARGET NUMBER...: what ptxas says of the programs, one kernel each in the same frame, in one file, is in log: it
+# takes longer to begin than for a hundred of them.
+one_file() {
+    local target=$1
+    shift
+    awk '/^\.visible \.entry k\(/ {sub(/k/, "k" FILENAME + 0); in_kernel = 1} FNR == 1 {in_kernel = 0} in_kernel || NR == FNR' \
+        "${@/%/.ptx}" > together.ptx
+    ptxas -c -O0 -arch="$target" together.ptx -o /dev/null > log 2>&1
+}
+
+# refused TARGET NUMBER...: what ptxas says first of a program's line in one file is in said[NUMBER]; what it calls fatal is
+# the last, and it is asked for those behind once more.
+declare -A said
+place=$(grep -n '^@@;' "$FOLDER/frame.ptx" | cut -d : -f 1) size=$(sed -n '/entry k(/,$p' "$FOLDER/frame.ptx" | wc -l)
+refused() {
+    local target=$1 line last n beyond
+    shift
+    while [ $# -gt 0 ]; do
+        one_file "$target" "$@"
+        last=$#
+        while IFS= read -r line; do
+            [[ $line =~ ,\ line\ ([0-9]+)\;\ ((error|fatal)\ +:\ +[^\ ].*) ]] || continue
+            beyond=$((BASH_REMATCH[1] - place)) n=$(((BASH_REMATCH[1] - place) / size + 1))
+            [ $((beyond % size)) != 0 ] || [[ $line == *32-Bit* ]] || said[${!n}]=${said[${!n}]:-${BASH_REMATCH[2]}}
+            [ "${BASH_REMATCH[3]}" = error ] || last=$n
+        done < log
+        shift "$last"
+    done
+} 2> /dev/null # where ptxas crashes, bash says so
+
+# together TARGET NUMBER...: prints those of the programs that ptxas takes in one file; of halves that it does not take, halves.
 together() {
     local target=$1 half
     shift
     [ $# -gt 1 ] || return
-    awk '/^\.visible \.entry k\(/ {sub(/k/, "k" FILENAME + 0); in_kernel = 1} FNR == 1 {in_kernel = 0} in_kernel || NR == FNR' \
-        "${@/%/.ptx}" > together.ptx
-    if ptxas -c -O0 -arch="$target" together.ptx -o /dev/null > log 2>&1; then
+    if one_file "$target" "$@"; then
         printf '%s\n' "$@"
     else
         half=$(($# / 2))
@@ -35,15 +62,20 @@ compare() {
     awk "NR % $every == 0" "$FOLDER/$1.txt" > "$work/$1.txt"
     verdict --programs "$FOLDER/$2" "$work/$1.txt" "$work/$1" sm_90 > "$work/$1.targets"
     verdict "$FOLDER/$2" "$work/$1.txt" sm_90 > "$work/$1.builtin"
-    right=' '
-    [ "$1" != right ] || right=" $(cd "$work/right" && for target in $(sort -u "$work/right.targets"); do
-        # shellcheck disable=SC2046
-        together "$target" $(grep -nx "$target" "$work/right.targets" | cut -d : -f 1)
-    done | tr '\n' ' ')"
+    right=' ' said=()
+    cd "$work/$1" || exit 1
+    for target in $(sort -u "$work/$1.targets"); do
+        mapfile -t numbers < <(grep -nx "$target" "$work/$1.targets" | cut -d : -f 1)
+        case $1 in
+        right) right+=$(together "$target" "${numbers[@]}" | tr '\n' ' ') ;;
+        wrong) refused "$target" "${numbers[@]}" ;;
+        esac
+    done
     number=0 differ=0
     while read -r target && IFS= read -r program <&3 && IFS= read -r ours <&4; do
         number=$((number + 1))
         [[ $ours != ok || $right != *" $number "* ]] || continue
+        [ -z "${said[$number]:-}" ] || [ "$ours" = ok ] || continue
         # What ptxas says of 32-bit addresses, and its crashes, say nothing of the program.
         { ptxas -c -O0 -arch="$target" "$work/$1/$number.ptx" -o /dev/null; } > "$work/log" 2>&1
         status=$?
@@ -97,12 +129,12 @@ compile() {
 
 if command -v nvcc > /dev/null; then
     # nvcc makes the same of a source whatever else is declared; two use square roots and sines.
-    little=$NVCC_PREPEND_FLAGS mathematics=-U__MATH_FUNCTIONS_H__,-U__MATH_FUNCTIONS_HPP__
+    little=$NVCC_PREPEND_FLAGS
     targets="compute_90a compute_120"
     [ -n "${LANGUAGE_LONG:-}" ] && targets="compute_75 compute_80 compute_90a compute_100 compute_120"
     for source in "$ROOT"/fixtures/src/*.cu; do
         case $source in
-        */[ab].cu) export NVCC_PREPEND_FLAGS="${little/c++03/c++14} -Xcompiler=$mathematics" ;;
+        */[ab].cu) export NVCC_PREPEND_FLAGS=$more_declared ;;
         *) export NVCC_PREPEND_FLAGS=$little ;;
         esac
         for target in $targets; do
