@@ -24,6 +24,13 @@ compile() { # compile SOURCE OBJECT OPTION...
 # shellcheck disable=SC2086
 minilink() { "$BUILD/minilink" -arch=sm_$arch $common --cuda-path="$toolkit" "$@"; }
 metrics() { "$BUILD/minidump" --info --sections "$1" > "$1.txt"; }
+# partscmp KIND ONE MANY [NAME...]: one process compares all, as Python takes longer to begin.
+coproc python3 "$ROOT/test/diff/partscmp.py" --each "$work/compared"
+partscmp() {
+    local words status
+    printf -v words '\t%s' "$PWD/$2" "$PWD/$3" "${@:4}"
+    printf '%s%s\n' "$1" "$words" >&"${COPROC[1]}" && read -r status <&"${COPROC[0]}" && cat "$work/compared" && return "$status"
+}
 
 # The row of a program: how many kernels, how many functions and variables differ in two, three and eight parts, and why.
 row() {
@@ -67,14 +74,14 @@ program() {
         whole=("keep.whole.$n"/lto-*.ptx)
         [ -e "${whole[0]}" ] || whole=(keep.one/lto.ptx)
         "$BUILD/tool_parts" "${hosts[@]}" keep.one/lto.ptx > one.ptx && "$BUILD/tool_parts" "${hosts[@]}" "${whole[@]}" > whole.ptx
-        runs "$name: the program of $n parts, not split" python3 "$ROOT/test/diff/partscmp.py" text one.ptx whole.ptx
+        runs "$name: the program of $n parts, not split" partscmp text one.ptx whole.ptx
         differing="$differing $(sed 's/:.*//' "$work/log" | tr '\n' ' ')"
         metrics theirs.cubin && metrics $n.cubin
         # shellcheck disable=SC2086
-        runs "$name: registers of $n parts" python3 "$ROOT/test/diff/partscmp.py" metrics theirs.cubin.txt $n.cubin.txt $differing
+        runs "$name: registers of $n parts" partscmp metrics theirs.cubin.txt $n.cubin.txt $differing
         cp "$work/log" metrics.$n
         # shellcheck disable=SC2086
-        runs "$name: code of $n parts" python3 "$ROOT/test/diff/partscmp.py" code theirs.cubin $n.cubin $differing
+        runs "$name: code of $n parts" partscmp code theirs.cubin $n.cubin $differing
         sed "s/^/$name: $n parts: /" "$work/log"
     done
     row "$name" "$kernels"
@@ -122,7 +129,7 @@ if [ $# = 0 ]; then
     program launch ../launch.o
     similar=equal
     program fixtures "$ROOT/fixtures/fatbin/a.lto.o" "$ROOT/fixtures/fatbin/b.lto.o"
-    compile algorithms.cu algorithms.o
+    NVCC_PREPEND_FLAGS=-std=c++17 compile algorithms.cu algorithms.o
     program algorithms ../algorithms.o
     # Another NVVM, whose line information names inlined functions.
     arch=100

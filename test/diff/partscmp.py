@@ -2,6 +2,8 @@
 """partscmp.py text ONE.ptx MANY.ptx      compares the program of one compilation with that of several parts
 partscmp.py metrics ONE MANY [NAME...]  compares registers, stack and shared memory of kernels
 partscmp.py code ONE MANY [NAME...]     compares the machine code of kernels in two cubins
+partscmp.py --each OUTPUT               each line of standard input has such words, separated by tabs; what is printed
+                                        is in OUTPUT, and the exit status is a line of standard output
 
 text: both are as minilink writes them (--keep: lto.ptx of a split link), with the same names and order.
 Prints a line for each function and variable that differs, with the reason:
@@ -21,9 +23,11 @@ not among the NAMEs differs.
 code: a line that says how many kernels have the same bytes, and whether the files do. Exit status 1 when some
 have not and there are no NAMEs: else what differs may move variables, and so all code that names some.
 """
+import contextlib
 import re
 import struct
 import sys
+import traceback
 from collections import Counter
 
 NAME = re.compile(r"[\w$.]*[\w$]")
@@ -172,8 +176,24 @@ def compare_code(one_path, many_path, names):
     return not one or set(one) != set(many) or (same < len(one) and not names)
 
 
-if sys.argv[1] == "text":
-    sys.exit(compare_texts(*sys.argv[2:4]))
-if sys.argv[1] == "code":
-    sys.exit(compare_code(*sys.argv[2:4], sys.argv[4:]))
-sys.exit(compare_metrics(sys.argv[2], sys.argv[3], sys.argv[4:]))
+def compare(kind, one_path, many_path, *names):
+    if kind == "text":
+        return compare_texts(one_path, many_path)
+    return {"code": compare_code, "metrics": compare_metrics}[kind](one_path, many_path, names)
+
+
+def main():
+    if sys.argv[1] != "--each":
+        sys.exit(compare(*sys.argv[1:]))
+    for line in sys.stdin:
+        with open(sys.argv[2], "w") as output, contextlib.redirect_stdout(output):
+            try:
+                status = int(compare(*line.rstrip("\n").split("\t")))
+            except Exception:
+                traceback.print_exc(file=output)
+                status = 2
+        print(status, flush=True)
+
+
+if __name__ == "__main__":
+    main()
