@@ -95,7 +95,7 @@ void host2() {
     allocates<char><<<1, 1>>>(0, 1), allocates<double><<<1, 1>>>(0, 1), quiet<<<1, 1>>>(), waves<<<1, 1>>>(0, 0);
 }
 END_OF_SOURCE
-NVCC_PREPEND_FLAGS=$more_declared
+export NVCC_PREPEND_FLAGS=$more_declared
 for arch in 90 120; do
     for unit in a b; do
         nvcc -w -dc -gencode arch=compute_$arch,code=lto_$arch $unit.cu -o $unit.$arch.o || exit 1

@@ -1,9 +1,9 @@
 #!/bin/bash
 # valgrind.sh: helgrind and drd find no race in links on many threads, and memcheck no misuse of memory.
 #
-# THREADS ("2 8") is how many are tried; .ci/run tries 1, 2, 8 and 64.
+# THREADS ("8") is how many are tried; .ci/run tries 1, 2, 8 and 64.
 . "$(dirname "$0")/../prelude.sh"
-threads=${THREADS:-2 8}
+threads=${THREADS:-8}
 if [ -n "${SANITIZE:-}" ] || ! command -v valgrind > /dev/null; then
     skip_all 1 "valgrind is not installed, or a sanitizer is in the program"
 fi
