@@ -108,8 +108,7 @@ END
 
 for sm in 75 90 100 120; do
     mkdir $sm
-    nvcc -arch=sm_$sm -dc a.cu b.cu empty.cu -odir $sm > log 2>&1 &&
-        nvcc -arch=sm_$sm -rdc=true -ptx a.cu b.cu -odir $sm > log 2>&1 &&
+    nvcc -arch=sm_$sm -dc a.cu b.cu empty.cu -odir $sm --keep --keep-dir $sm > log 2>&1 && # with a.ptx and b.ptx
         nvcc -gencode arch=compute_$sm,code=compute_$sm -dc a.cu -o $sm/a.ptx.o > log 2>&1 &&
         nvcc -gencode arch=compute_$sm,code=compute_$sm -dc b.cu -o $sm/b.ptx.o > log 2>&1 &&
         ptxas -arch=sm_$sm -c $sm/a.ptx -o $sm/a.cubin && ptxas -arch=sm_$sm -c $sm/b.ptx -o $sm/b.cubin ||
