@@ -36,6 +36,10 @@ assemble() {
     -preserve-relocs | -r) ;; # of the link alone
     esac
     mkdir -p "$folder"
+    if [[ $2 == -preserve-relocs && -d $work/$1/$3 ]]; then # an option of the link alone
+        cp "$work/$1/$3"/*.o "$folder"
+        return
+    fi
     for source in fixtures/link-series/"$3"/*; do
         name=$(basename "${source%.*}")
         case $source$2 in
