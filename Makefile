@@ -55,7 +55,10 @@ NVJITLINK_12_MINORS = 0 1 2 3 4 5 6 7 8 9
 TOOLS = $(notdir $(basename $(sort $(wildcard test/tool_*.c test/*/tool_*.c))))
 BENCHES = $(patsubst test/bench/%.c,bench_%,$(sort $(wildcard test/bench/*.c)))
 FUZZERS = $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
-UNIT_TESTS = $(notdir $(basename $(sort $(wildcard test/unit/*/check_*.c))))
+ALL_UNIT_TESTS = $(notdir $(basename $(sort $(wildcard test/unit/*/check_*.c))))
+# Those that start threads, or handle signals, are what the thread sanitizer can find something in.
+THREADED_TESTS = $(addprefix check_,assemble cache cancellation chunk_cache cleanup context driver events exec fork_server job pool progress spread)
+UNIT_TESTS = $(if $(filter thread,$(SANITIZE)),$(THREADED_TESTS),$(ALL_UNIT_TESTS))
 HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/*.h test/damage/*.h test/library/*.h test/plugin/*.h test/unit/*.h test/unit/*/*.h))
 SOURCES = $(LIB_SOURCES) $(NVJITLINK_SOURCES) $(sort $(wildcard lib/os/preload/*.c cmd/*/*.c test/*.c test/*/*.c test/unit/*/*.c))
 
@@ -195,6 +198,11 @@ $(BUILD)/$(1): $(BUILD)/$(basename $(wildcard test/unit/*/$(1).c)).o $(BUILD)/te
 	$$(call say,LINK,$$@)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LDLIBS)
 endef
 $(foreach name,$(UNIT_TESTS),$(eval $(call unit_test,$(name))))
+
+# A test that begins to start threads says that it is not named above.
+ONE_THREAD_TESTS = $(filter-out $(THREADED_TESTS),$(UNIT_TESTS))
+$(ONE_THREAD_TESTS:%=$(BUILD)/%): $(BUILD)/test/unit/one_thread.o
+$(ONE_THREAD_TESTS:%=$(BUILD)/%): ALL_LDFLAGS += -Wl,--wrap=pthread_create
 
 # What the pool calls of the C library, its test lets fail and looks at.
 POOL_CALLS = pthread_create pthread_join pthread_cond_broadcast pthread_cond_signal pthread_cond_wait \
