@@ -193,7 +193,7 @@ static const struct {
     {HEADER, ".entry k() .pragma \"a\", \"b\"; .maxnreg 7 {}", "0 0 7 0"},
     {HEADER, ".entry k() .pragma \"a\" .maxnreg 7 {}", "!a.ptx:4:24: expected ';', not '.maxnreg'"},
     {HEADER, ".entry k() .pragma \"a\", {}", "!a.ptx:4:25: expected a string, not '{'"},
-    {HEADER, ".entry k() .pragma ,\"a\"; {}", "!a.ptx:4:20: expected a string, not ','"},
+    {HEADER, ".entry k() .pragma , {}", "!a.ptx:4:20: expected a string, not ','"},
     {HEADER, ".func f() .abi_preserve 2 .abi_preserve_control 0 {}",
      "0 0 0 0; preserve 2; control 0"},
     {HEADER, ".func f() .abi_preserve 0 .noreturn {}", "0 0 0 0; preserve 0; noreturn"},
