@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -38,6 +39,9 @@
 /* How long a server may take to end when it is told to. */
 #define END_MILLISECONDS 2000
 
+/* How long a thread waits for the lock. */
+#define LOCK_SECONDS 1
+
 const char *const fork_server_files[] = {"FILE 0", "FILE 1", "FILE 2"};
 
 int fork_server_patience = 2000;
@@ -49,8 +53,8 @@ struct fork_server {
     bool has_worked;          /* it, or the server that it is a clone of, has done a job */
 };
 
-/* Shared by all threads. A thread that does not get the lock at once does without a server, so that
- * a process that was forked while another thread held it is not stuck. */
+/* Shared by all threads. The lock is held for microseconds. A thread that does not get it does
+ * without a server, so that a process that was forked while another thread held it is not stuck. */
 static struct {
     pthread_mutex_t lock;
     pid_t owner; /* a fork of this process has the descriptors, too, but does not own the servers */
@@ -64,6 +68,15 @@ static struct {
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 extern char **environ;
+
+static bool lock(void)
+{
+    struct timespec late;
+
+    clock_gettime(CLOCK_REALTIME, &late);
+    late.tv_sec += LOCK_SECONDS;
+    return pthread_mutex_timedlock(&all.lock, &late) == 0;
+}
 
 static void add_string(XXH3_state_t *state, const char *string)
 {
@@ -215,68 +228,61 @@ static void take_clone(struct fork_server *server)
     close(ends[1]);
 }
 
-/* Takes a server for a job: an idle one, else a clone of a busy one; else server->control is -1 and
- * one may be started. False when none may be used. */
+/* Lists a server as busy, so that it can be asked for a clone; only if it has done a job before.
+ * Under the lock. */
+static void list_busy(const struct fork_server *server)
+{
+    if (server->has_worked && all.busy_count < MOST_BUSY)
+        all.busy[all.busy_count++] = *server;
+}
+
+/* Takes a server for a job, until give_back(): an idle one, else a clone of a busy one; else
+ * server->control is -1 and one may be started. False when none may be used. */
 static bool take(struct fork_server *server, const struct fork_server_job *job)
 {
     bool ok;
 
     server->control = -1;
-    if (!find_kind(&server->kind, job->run.argv) || pthread_mutex_trylock(&all.lock))
+    if (!find_kind(&server->kind, job->run.argv) || !lock())
         return false;
     forget_another_process();
     ok = is_usable(server->kind, job->run.argv[0], job->is_repeated);
     if (ok && !take_idle(server))
         take_clone(server);
+    list_busy(server);
     pthread_mutex_unlock(&all.lock);
     return ok;
 }
 
-/* Lists the server as busy until end_job(), so that it can be asked for a clone; only if it has
- * done a job before. */
-static void begin_job(const struct fork_server *server)
+/* Makes the server idle if it can do more jobs. False when it cannot, or when there are too many.
+ */
+static bool give_back(struct fork_server *server, bool works)
 {
-    if (!server->has_worked || pthread_mutex_trylock(&all.lock))
-        return;
-    if (all.busy_count < MOST_BUSY)
-        all.busy[all.busy_count++] = *server;
-    pthread_mutex_unlock(&all.lock);
-}
+    bool is_kept;
 
-static void end_job(const struct fork_server *server)
-{
     pthread_mutex_lock(&all.lock);
     for (size_t i = 0; i < all.busy_count; i++)
         if (all.busy[i].control == server->control) {
             all.busy[i] = all.busy[--all.busy_count];
             break;
         }
+    server->has_worked = true;
+    is_kept = works && all.idle_count < MOST_IDLE;
+    if (is_kept)
+        all.idle[all.idle_count++] = *server;
     pthread_mutex_unlock(&all.lock);
+    return is_kept;
 }
 
 /* Runs this kind without servers from now on, since one failed. */
 static void give_up(XXH128_hash_t kind)
 {
-    if (pthread_mutex_trylock(&all.lock))
+    if (!lock())
         return;
     for (size_t i = 0; i < all.kind_count && i < MOST_KINDS; i++)
         if (XXH128_isEqual(all.kinds[i].kind, kind))
             all.kinds[i].works = false;
     pthread_mutex_unlock(&all.lock);
-}
-
-/* Makes the server idle. False when there are too many. */
-static bool keep(const struct fork_server *server)
-{
-    bool is_kept;
-
-    if (pthread_mutex_trylock(&all.lock))
-        return false;
-    is_kept = all.idle_count < MOST_IDLE;
-    if (is_kept)
-        all.idle[all.idle_count++] = *server;
-    pthread_mutex_unlock(&all.lock);
-    return is_kept;
 }
 
 /* Ends a server and its job. */
@@ -443,21 +449,19 @@ static bool do_job(struct fork_server *server, const struct fork_server_job *job
     bool ok;
 
     if (!capture_pipe(printed)) {
+        give_back(server, false);
         end(server);
         return false;
     }
     descriptors[0] = printed[1];
     memcpy(descriptors + 1, job->files, job->file_count * sizeof(int));
-    begin_job(server);
     ok = ask(server->control, FORK_JOB, descriptors, 1 + job->file_count);
     close(printed[1]);
     ok = ok && follow(server, request, printed[0], &capture, &answer, &how) &&
          !(server->child && exec_has_printed(server->child));
     close(printed[0]);
-    end_job(server);
     ok = ok && (how != EXEC_EXITED || WIFEXITED(answer.status));
-    server->has_worked = true;
-    if (!ok || how != EXEC_EXITED || !keep(server))
+    if (!give_back(server, ok && how == EXEC_EXITED))
         end(server);
     if (!ok) {
         free(capture.data);
@@ -494,7 +498,7 @@ bool fork_server_pays(const char *const *argv)
     XXH128_hash_t kind;
     bool pays;
 
-    if (!find_kind(&kind, argv) || pthread_mutex_trylock(&all.lock))
+    if (!find_kind(&kind, argv) || !lock())
         return false;
     pays = is_usable(kind, argv[0], false);
     pthread_mutex_unlock(&all.lock);

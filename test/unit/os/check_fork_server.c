@@ -265,6 +265,53 @@ TEST_LOOP(a_server_that_works_leaves_a_clone_behind_for_a_job_beside_its_own, 2)
     expect_no_child();
 }
 
+/* A job that several threads begin at once. */
+struct simultaneous {
+    pthread_t thread;
+    pthread_barrier_t *barrier;
+    struct exec_result result;
+    bool done;
+};
+
+static void *do_simultaneous(void *argument)
+{
+    struct simultaneous *job = argument;
+    const int files[] = {descriptor_memory_file("input"), descriptor_memory_file("output")};
+
+    pthread_barrier_wait(job->barrier);
+    job->done = run_with("copy", files, &cancelled, &job->result);
+    close(files[0]);
+    close(files[1]);
+    return NULL;
+}
+
+/* None of them starts the program: there is one server, or a clone of it. */
+TEST_LOOP(one_start_is_enough_for_jobs_that_begin_at_once, 16)
+{
+    struct simultaneous jobs[4] = {0};
+    pthread_barrier_t barrier;
+
+    self_exec_set_program();
+    is_repeated = true;
+    ck_assert(run("copy", ""));
+    ck_assert_int_eq(pthread_barrier_init(&barrier, NULL, 4), 0);
+    for (int i = 0; i < 4; i++) {
+        jobs[i].barrier = &barrier;
+        ck_assert_int_eq(pthread_create(&jobs[i].thread, NULL, do_simultaneous, &jobs[i]), 0);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(jobs[i].thread, NULL);
+    for (int i = 0; i < 4; i++) {
+        long by;
+
+        ck_assert(jobs[i].done);
+        ck_assert_int_eq(sscanf(jobs[i].result.output, "%ld", &by), 1);
+        ck_assert(by == server || parent_of(by) != (long)getpid());
+        free(jobs[i].result.output);
+    }
+    pthread_barrier_destroy(&barrier);
+}
+
 /* Else each would stay a zombie for as long as the server lives. */
 TEST(a_server_reaps_clones_that_have_ended)
 {
