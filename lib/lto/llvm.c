@@ -261,6 +261,15 @@ static bool run_passes(struct run *run, llvm_module module, const char *passes)
     return !error || fail(run, run->api.error_message(error));
 }
 
+/* Runs the rows of passes that must see the whole program. */
+static bool run_rows(struct run *run, llvm_module module)
+{
+    return run_passes(run, module, run->rows->early) &&
+           (!llvm_module_has_indirect_calls(&run->api, module) ||
+            run_passes(run, module, LLVM_CALLS_PASS)) &&
+           run_passes(run, module, run->rows->program);
+}
+
 /* Runs the passes. libdevice's functions query their target (__nvvm_reflect). LLVM answers this in
  * the passes for one module, but in those for a program only just before it generates code: from a
  * string that no longer exists when another part has it, which ends the process. */
@@ -278,7 +287,7 @@ static bool optimize(struct run *run, llvm_module module)
     if (!run_passes(run, module, REFLECT_PASS))
         return false;
     if (run->rows)
-        return run_passes(run, module, run->rows->program);
+        return run_rows(run, module);
     snprintf(passes, sizeof passes, "%s<O%u>", run->is_linked ? "lto" : "default", run->level);
     return run_passes(run, module, run->passes ? run->passes : passes);
 }

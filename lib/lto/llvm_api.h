@@ -30,7 +30,16 @@ typedef void llvm_diagnostic_handler(llvm_diagnostic diagnostic, void *argument)
 /* Values of LLVM's enumerations. */
 enum { LLVM_LEVEL_NONE, LLVM_LEVEL_LESS, LLVM_LEVEL_DEFAULT, LLVM_LEVEL_AGGRESSIVE };
 enum { LLVM_SEVERITY_ERROR, LLVM_SEVERITY_WARNING, LLVM_SEVERITY_REMARK, LLVM_SEVERITY_NOTE };
-enum { LLVM_LOAD = 27, LLVM_STORE, LLVM_GET_ELEMENT, LLVM_BIT_CAST = 41, LLVM_SPACE_CAST = 60 };
+enum {
+    LLVM_INVOKE = 5,
+    LLVM_LOAD = 27,
+    LLVM_STORE,
+    LLVM_GET_ELEMENT,
+    LLVM_BIT_CAST = 41,
+    LLVM_CALL = 45,
+    LLVM_SPACE_CAST = 60,
+    LLVM_CALL_BRANCH = 67,
+};
 enum { LLVM_VISIBILITY_DEFAULT, LLVM_VISIBILITY_HIDDEN, LLVM_VISIBILITY_PROTECTED };
 enum {
     LLVM_EXTERNAL,
@@ -108,6 +117,8 @@ enum {
     F(llvm_value, get_user, GetUser, (llvm_value use))                                             \
     F(llvm_value, as_instruction, IsAInstruction, (llvm_value value))                              \
     F(int, opcode, GetInstructionOpcode, (llvm_value instruction))                                 \
+    F(llvm_value, called_value, GetCalledValue, (llvm_value call))                                 \
+    F(llvm_value, as_assembly, IsAInlineAsm, (llvm_value value))                                   \
     F(int, expression_opcode, GetConstOpcode, (llvm_value expression))                             \
     F(llvm_buffer, write_bitcode, WriteBitcodeToMemoryBuffer, (llvm_module module))                \
     F(int, operand_count, GetNumOperands, (llvm_value value))                                      \

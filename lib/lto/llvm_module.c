@@ -138,16 +138,16 @@ bool llvm_module_drop(const struct llvm_api *api, llvm_module module, const char
     return list != NULL;
 }
 
-/* Two rows of passes for each generation of LLVM.
+/* Rows of passes for each generation of LLVM.
  *
  * They are the passes that LLVM 19 and 16 run for lto<O3>, except those that only handle profiles,
- * other targets or remarks. Measured on libLLVM 19: of 1,000 kernels the second row is 70 % of the
- * work, and the code of both rows is that of lto<O3> to the byte. */
+ * other targets or remarks. Measured on libLLVM 19: of 1,000 kernels the last row is 70 % of the
+ * work, and the code of all rows is that of lto<O3> to the byte. */
 
 /* The generations differ in how instructions are combined, and in the passes around that. */
+#define EARLY "openmp-opt,globaldce,inferattrs,function<eager-inv>(callsite-splitting),ipsccp"
 #define PROGRAM(combine, constraints)                                                              \
-    "openmp-opt,globaldce,inferattrs,function<eager-inv>(callsite-splitting),ipsccp,"              \
-    "called-value-propagation,cgscc(function-attrs),rpo-function-attrs,globalsplit,"               \
+    "cgscc(function-attrs),rpo-function-attrs,globalsplit,"                                        \
     "wholeprogramdevirt,globalopt,function(mem2reg),constmerge,deadargelim,"                       \
     "function<eager-inv>(" combine ",aggressive-instcombine),"                                     \
     "cgscc(inline<only-mandatory>,inline),globalopt,openmp-opt,globaldce,cgscc(argpromotion),"     \
@@ -169,10 +169,10 @@ bool llvm_module_drop(const struct llvm_api *api, llvm_module module, const char
 #define COMBINE "instcombine<no-verify-fixpoint>"
 
 static const struct llvm_passes rows[] = {
-    {PROGRAM(COMBINE, ",constraint-elimination"),
+    {EARLY, PROGRAM(COMBINE, ",constraint-elimination"),
      FUNCTIONS(COMBINE, ",infer-alignment", ",infer-alignment," COMBINE ",loop-mssa(licm)", "",
                "loop-sink,div-rem-pairs,")},
-    {PROGRAM("instcombine", ""), FUNCTIONS("instcombine", "", "", ",instcombine", "")},
+    {EARLY, PROGRAM("instcombine", ""), FUNCTIONS("instcombine", "", "", ",instcombine", "")},
 };
 
 static bool takes(const struct llvm_api *api, llvm_machine machine, const char *passes)
@@ -190,7 +190,30 @@ static bool takes(const struct llvm_api *api, llvm_machine machine, const char *
 const struct llvm_passes *llvm_module_passes(const struct llvm_api *api, llvm_machine machine)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (takes(api, machine, rows[i].program) && takes(api, machine, rows[i].functions))
+        if (takes(api, machine, rows[i].early) && takes(api, machine, rows[i].program) &&
+            takes(api, machine, rows[i].functions))
             return &rows[i];
     return NULL;
+}
+
+/* Whether the instruction calls what is neither a constant nor assembly. */
+static bool is_indirect_call(const struct llvm_api *api, llvm_value instruction)
+{
+    int opcode = api->opcode(instruction);
+    llvm_value called;
+
+    if (opcode != LLVM_CALL && opcode != LLVM_INVOKE && opcode != LLVM_CALL_BRANCH)
+        return false;
+    called = api->called_value(instruction);
+    return !api->as_constant(called) && !api->as_assembly(called);
+}
+
+bool llvm_module_has_indirect_calls(const struct llvm_api *api, llvm_module module)
+{
+    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
+        for (llvm_value b = api->first_block(f); b; b = api->next_block(b))
+            for (llvm_value i = api->first_instruction(b); i; i = api->next_instruction(i))
+                if (is_indirect_call(api, i))
+                    return true;
+    return false;
 }
