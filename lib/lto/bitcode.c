@@ -149,6 +149,15 @@ static bool wants_parts(const struct bitcode_request *request)
     return request->is_linked && !agreement->debug && !agreement->line_info;
 }
 
+/* The threads for which a program has more parts than it is worth, which is not so with a cache:
+ * another machine's parts would be others. */
+static uint32_t count_threads(const struct lto_request *link)
+{
+    uint32_t threads = link->cache ? 1 : parts_threads(link);
+
+    return threads < PARTITION_MOST_PARTS ? threads : PARTITION_MOST_PARTS;
+}
+
 /* The options, with room for one more. */
 static const char **make_options(struct compilation *compilation)
 {
@@ -156,7 +165,7 @@ static const char **make_options(struct compilation *compilation)
     const struct agreement *agreement = request->link->agreement;
     struct arena *arena = &compilation->run.arena;
     size_t words = string_list_count(request->words), count = 0;
-    const char **options = arena_zalloc(arena, words + request->named_count + 9, sizeof *options);
+    const char **options = arena_zalloc(arena, words + request->named_count + 10, sizeof *options);
     char arch[ARCH_NAME_SIZE];
 
     options[count++] =
@@ -168,8 +177,10 @@ static const char **make_options(struct compilation *compilation)
         options[count++] = "open";
     if (agreement->debug || agreement->line_info)
         options[count++] = agreement->debug ? "debug" : "lines";
-    if (wants_parts(request))
+    if (wants_parts(request)) {
         options[count++] = arena_printf(arena, "parts=%" PRIu32, request->link->jobs);
+        options[count++] = arena_printf(arena, "threads=%" PRIu32, count_threads(request->link));
+    }
     if (request->passes)
         options[count++] = arena_printf(arena, "passes=%s", request->passes);
     for (size_t i = 0; i < words; i++)

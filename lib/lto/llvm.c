@@ -40,6 +40,7 @@ struct run {
     bool wants_parts;
     unsigned parts, part; /* with is_part: the part and their number; else the number wanted */
     bool is_part;
+    unsigned threads;   /* that compile parts */
     struct table stays; /* names that stay visible */
     const char *passes;
     const struct llvm_passes *rows; /* NULL = all passes run on the whole program */
@@ -98,6 +99,8 @@ static bool take_option(struct run *run, const char *word)
         run->level = (unsigned)(*value - '0');
     else if ((value = job_value(word, "parts")))
         run->wants_parts = true, run->parts = (unsigned)strtoul(value, NULL, 10);
+    else if ((value = job_value(word, "threads")))
+        run->threads = (unsigned)strtoul(value, NULL, 10);
     else if ((value = job_value(word, "part")))
         run->is_part = sscanf(value, "%u/%u", &run->part, &run->parts) == 2;
     else if (strcmp(word, "link") == 0)
@@ -441,7 +444,8 @@ static bool compile_program(struct run *run)
         choose_rows(run);
     if (!optimize(run, program))
         return false;
-    run->parts = run->wants_parts ? llvm_parts_count(&run->api, program, run->parts) : 0;
+    run->parts =
+        run->wants_parts ? llvm_parts_count(&run->api, program, run->parts, run->threads) : 0;
     if (run->parts)
         return write_parts(run, program);
     return (!run->rows || run_passes(run, program, run->rows->functions)) && emit(run, program);

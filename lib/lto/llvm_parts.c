@@ -11,11 +11,13 @@
 #include "base/table.h"
 #include "base/text.h"
 
-/* Measured on libLLVM 19: generating code of this many instructions takes 60 ms, as long as
- * starting a child. Each part reads the whole program, so more parts than these cost more than they
- * save. */
+/* Measured on libLLVM 19: generating code of 5,000 instructions takes 200 ms, and each part costs
+ * 10 ms more. So on few processors more parts than these cost more than they save. */
 #define INSTRUCTIONS_OF_PART 5000u
 #define MOST_PARTS           8u
+
+/* The smallest part of a program that has fewer of those than there are threads. */
+#define FEWEST_INSTRUCTIONS 1250u
 
 /* Attribute of a function: its part. */
 #define PART "minilink-part"
@@ -43,20 +45,31 @@ static uint64_t count_all(const struct llvm_api *api, llvm_module module)
     return total;
 }
 
-/* The number of parts. Aliases, global constructors and destructors, and module-level assembly
- * belong to the whole module: such a program is not divided. */
-unsigned llvm_parts_count(const struct llvm_api *api, llvm_module module, unsigned wanted)
+/* The number of parts that so many instructions are worth. */
+static unsigned parts_worth(uint64_t instructions, unsigned threads)
 {
-    uint64_t count = count_all(api, module) / INSTRUCTIONS_OF_PART;
+    uint64_t count = instructions / INSTRUCTIONS_OF_PART;
+    uint64_t most = instructions / FEWEST_INSTRUCTIONS;
+
+    if (count > MOST_PARTS)
+        count = MOST_PARTS;
+    if (count < threads)
+        count = threads < most ? threads : most;
+    return count > 1 ? (unsigned)count : 1;
+}
+
+/* Aliases, global constructors and destructors, and module-level assembly
+ * belong to the whole module: such a program is not divided. */
+unsigned llvm_parts_count(const struct llvm_api *api, llvm_module module, unsigned wanted,
+                          unsigned threads)
+{
     size_t assembly_size = 0;
 
     api->get_assembly(module, &assembly_size);
     if (api->first_alias(module) || api->named_global(module, "llvm.global_ctors") ||
         api->named_global(module, "llvm.global_dtors") || assembly_size > 0)
         return 0;
-    if (wanted || count < 2)
-        return wanted ? wanted : 1;
-    return count < MOST_PARTS ? (unsigned)count : MOST_PARTS;
+    return wanted ? wanted : parts_worth(count_all(api, module), threads);
 }
 
 void llvm_parts_deal(const struct llvm_api *api, llvm_module module, unsigned count)

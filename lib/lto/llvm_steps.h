@@ -32,9 +32,10 @@ bool llvm_module_drop(const struct llvm_api *api, llvm_module module, const char
  * the first part, except those that NVPTX puts into a function. The division depends only on the
  * module and the number of parts, so that every reader of the module computes the same one. */
 
-/* The number of parts: `wanted`, or with 0 as many as the program is worth; 0 if it cannot be
- * divided. */
-unsigned llvm_parts_count(const struct llvm_api *api, llvm_module module, unsigned wanted);
+/* The number of parts: `wanted`, or with 0 as many as the program is worth, and more if there are
+ * more threads; 0 if it cannot be divided. */
+unsigned llvm_parts_count(const struct llvm_api *api, llvm_module module, unsigned wanted,
+                          unsigned threads);
 
 /* Records the part of each function. */
 void llvm_parts_deal(const struct llvm_api *api, llvm_module module, unsigned count);

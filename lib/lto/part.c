@@ -307,22 +307,26 @@ static uint32_t run_tasks(struct parts_run *run, struct pool_task *tasks, size_t
     return threads;
 }
 
+uint32_t parts_threads(const struct lto_request *link)
+{
+    uint32_t threads = link->threads ? link->threads : (uint32_t)pool_cpu_count();
+    uint32_t limit = pool_sequential_reason() ? 1 : link->thread_limit;
+
+    return limit && threads > limit ? limit : threads;
+}
+
 /* The number of parts that may run at one time. */
 static uint32_t count_threads(const struct parts_run *run)
 {
-    const struct lto_request *link = run->link;
-    uint32_t threads = link->threads ? link->threads : (uint32_t)pool_cpu_count();
-    uint32_t limit = pool_sequential_reason() ? 1 : link->thread_limit;
+    uint32_t threads = parts_threads(run->link);
     uint64_t *needs = memory_zalloc(run->count, sizeof *needs);
 
     CONTEXT_DEFER(memory_cleanup, &needs);
     for (size_t i = 0; i < run->count; i++)
         needs[i] = run->list[i].memory;
-    if (limit && threads > limit)
-        threads = limit;
     if (threads > run->count)
         threads = (uint32_t)run->count;
-    threads = fit_threads(threads, link->memory_limit, needs, run->count);
+    threads = fit_threads(threads, run->link->memory_limit, needs, run->count);
     return threads;
 }
 

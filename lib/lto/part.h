@@ -53,6 +53,9 @@ struct parts_run {
     struct table said;      /* lines of the library's output that have been reported */
 };
 
+/* Most parts that a link runs at one time, if there is memory for them. */
+uint32_t parts_threads(const struct lto_request *link);
+
 /* Makes `count` parts without jobs, and frees the previous ones. */
 void parts_make(struct parts_run *run, size_t count);
 

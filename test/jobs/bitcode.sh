@@ -82,6 +82,17 @@ define void @third(ptr %to) {
 !nvvm.annotations = !{!0}
 !0 = !{ptr @third, !"kernel", i32 1}
 END
+# Four kernels with 1,300 instructions each.
+awk 'BEGIN {
+    print "target triple = \"nvptx64-nvidia-cuda\""
+    for (k = 0; k < 4; k++) {
+        printf "define void @k%d(ptr %%to) {\n", k
+        for (i = 0; i < 1300; i++) printf "  store volatile i32 %d, ptr %%to\n", i
+        print "  ret void\n}"
+        printf "!%d = !{ptr @k%d, !\"kernel\", i32 1}\n", k, k
+    }
+    print "!nvvm.annotations = !{!0, !1, !2, !3}"
+}' > many.ll
 printf '.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry plain()\n{\n\tret;\n}\n' > plain.ptx
 ar rcs both.a scale.bc helper.bc > ar.said 2>&1 # its plug-ins may be older
 link() { minilink -disable-infos -arch=sm_75 --llvm="$library" "$@" -o out.cubin > messages 2>&1; }
@@ -136,6 +147,17 @@ for library in "${libraries[@]}"; do
         link -lto --lto-jobs=$jobs --threads=1 parts.bc; cmp -s out.cubin 1.cubin
         verdict $? "$name: $jobs parts on one thread"
     done
+
+    # Threads get a part each if that has 1,250 instructions; what is cached does not depend on threads.
+    tool_bitcode "$library" - many.bc < many.ll
+    for threads in 2 4; do
+        minilink -vv -arch=sm_75 --llvm="$library" -lto -split-compile-extended=$threads --keep=kept$threads many.bc -o $threads.cubin > messages 2>&1
+        grep -q "is compiled in $threads parts" messages && cmp -s kept2/bitcode.ptx kept$threads/bitcode.ptx && cmp -s 2.cubin $threads.cubin
+        verdict $? "$name: a part for each of $threads threads"
+    done
+    rm -rf cache
+    minilink -vv -arch=sm_75 --llvm="$library" -lto -split-compile-extended=4 --cache-dir=cache many.bc -o out.cubin > messages 2>&1
+    [ $? = 0 ] && ! grep -q "is compiled in" messages && cmp -s 2.cubin out.cubin; verdict $? "$name: with a cache, one part for any number of threads"
 
     tool_bitcode "$library" - shared.bc < shared.ll
     for jobs in 1 2; do
