@@ -121,5 +121,6 @@ int lto_child_run(char *const *argv)
         child.status = LTO_CHILD_NO_MEMORY;
     if (argv[REPORT] && code != LINK_FAILED && context_run(write_report, &child) != LINK_OK)
         child.status = LTO_CHILD_NO_JOB;
+    fork_serve_end(child.status);
     return child.status;
 }

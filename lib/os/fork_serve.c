@@ -29,8 +29,13 @@
 #define LARGE_PAGE  (2u << 20)
 #define JOBS_BEFORE 7
 
-/* This process is a copy, which does a job, and no server. */
-static bool is_copy;
+/* In a copy, which does a job and is no server: the process, a duplicate of the socket, and the
+ * number of the job. */
+static struct {
+    pid_t process; /* 0 = this is no copy */
+    int socket;
+    uint32_t job;
+} own;
 
 /* The number with this index in FORK_VARIABLE; -1 = none. */
 static int number_of(int index)
@@ -44,7 +49,7 @@ static int number_of(int index)
 
 int fork_serve_number(int file)
 {
-    return is_copy ? -1 : number_of(1 + file);
+    return own.process ? -1 : number_of(1 + file);
 }
 
 /* A copy (fork) has only the calling thread. */
@@ -57,9 +62,9 @@ static bool has_one_thread(void)
 
 /* Reads a request and its descriptors: `count` for a job, one for a clone. False at the end of the
  * socket. */
-static bool receive(unsigned char *request, int *descriptors, int count)
+static bool receive(struct fork_message *asked, int *descriptors, int count)
 {
-    struct iovec part = {.iov_base = request, .iov_len = 1};
+    struct iovec part = {.iov_base = asked, .iov_len = sizeof *asked};
     union {
         struct cmsghdr header; /* for its alignment */
         char bytes[CMSG_SPACE((1 + FORK_FILES) * sizeof(int))];
@@ -70,16 +75,16 @@ static bool receive(unsigned char *request, int *descriptors, int count)
                              .msg_controllen = sizeof control.bytes};
     const struct cmsghdr *header;
 
-    if (recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC) != 1)
+    if (recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC) != sizeof *asked)
         return false;
-    if (*request == FORK_DETACH)
+    if (asked->request == FORK_DETACH)
         return true;
-    count = *request == FORK_JOB ? count : 1;
+    count = asked->request == FORK_JOB ? count : 1;
     header = CMSG_FIRSTHDR(&message);
     if (!header || header->cmsg_len != CMSG_LEN((size_t)count * sizeof(int)))
         return false;
     memcpy(descriptors, CMSG_DATA(header), (size_t)count * sizeof(int));
-    return *request == FORK_JOB || *request == FORK_CLONE;
+    return asked->request == FORK_JOB || asked->request == FORK_CLONE;
 }
 
 /* Waits for a request or the end of the socket. False when the time is up. */
@@ -103,10 +108,11 @@ static bool clone_for(int socket)
 }
 
 /* In the copy: takes the job's descriptors, and arranges to be killed when the server ends. */
-static void take_job(const int *descriptors, int count, pid_t server)
+static void take_job(uint32_t job, const int *descriptors, int count, pid_t server)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    bool ok = nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+    int socket = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    bool ok = nothing >= 0 && socket >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
               dup2(descriptors[0], STDOUT_FILENO) >= 0 && dup2(descriptors[0], STDERR_FILENO) >= 0;
 
     for (int i = 1; ok && i < count; i++)
@@ -114,26 +120,31 @@ static void take_job(const int *descriptors, int count, pid_t server)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!ok || getppid() != server)
         _exit(255);
-    is_copy = true;
+    own.process = getpid();
+    own.socket = socket;
+    own.job = job;
 }
 
-/* While a job runs: kills its copy at the end of the socket, when its result is no longer wanted.
- * True in a clone. */
+/* While a job runs: kills its copy at the end of the socket, when its result is no longer wanted,
+ * and for the next job, when the copy has answered and need not be waited for. True then, and in a
+ * clone. */
 static bool look_at_socket(struct pollfd *socket, pid_t copy)
 {
-    unsigned char request;
+    struct fork_message next = {0};
     int descriptors[1 + FORK_FILES];
 
     if (!socket->revents)
         return false;
-    if (receive(&request, descriptors, 1) && request == FORK_CLONE)
+    recv(STDIN_FILENO, &next, sizeof next, MSG_PEEK);
+    if (next.request == FORK_CLONE && receive(&next, descriptors, 1))
         return clone_for(descriptors[0]);
     kill(copy, SIGKILL);
     socket->fd = -1;
-    return false;
+    return next.request == FORK_JOB;
 }
 
-/* Waits for the copy's end. False in a clone, which is not the copy's parent. */
+/* Waits for the copy's end. False in a clone, which is not the copy's parent, and if the copy has
+ * answered and the next job is there. */
 static bool wait_for(pid_t pid, struct fork_answer *answer)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
@@ -152,18 +163,19 @@ static bool wait_for(pid_t pid, struct fork_answer *answer)
         return false;
     if (ended != pid)
         _exit(255);
-    *answer = (struct fork_answer){.status = status, .peak = (uint64_t)usage.ru_maxrss * 1024};
+    answer->status = status;
+    answer->peak = (uint64_t)usage.ru_maxrss * 1024;
     return true;
 }
 
 /* Returns in the copy, and in every server. */
-static void do_job(const int *descriptors, int count)
+static void do_job(uint32_t job, const int *descriptors, int count)
 {
-    struct fork_answer answer;
+    struct fork_answer answer = {.job = job};
     pid_t server = getpid(), copy = fork();
 
     if (copy == 0) {
-        take_job(descriptors, count, server);
+        take_job(job, descriptors, count, server);
         return;
     }
     for (int i = 0; i < count; i++)
@@ -225,22 +237,22 @@ static int enlarge_text(struct dl_phdr_info *program, size_t size, void *unused)
 void fork_serve(void)
 {
     int descriptors[1 + FORK_FILES], count = 1, jobs = 0;
-    unsigned char request;
+    struct fork_message asked;
 
     while (count <= FORK_FILES && fork_serve_number(count - 1) >= 0)
         count++;
     if (!has_one_thread())
         _exit(255);
-    while (!is_copy) {
+    while (!own.process) {
         while (waitpid(-1, NULL, WNOHANG) > 0)
-            ; /* clones that have ended */
-        if (!is_asked() || !receive(&request, descriptors, count))
+            ; /* clones that have ended, and copies that have answered */
+        if (!is_asked() || !receive(&asked, descriptors, count))
             _exit(0);
-        if (request == FORK_JOB && jobs++ == JOBS_BEFORE)
+        if (asked.request == FORK_JOB && jobs++ == JOBS_BEFORE)
             dl_iterate_phdr(enlarge_text, NULL);
-        if (request == FORK_JOB)
-            do_job(descriptors, count);
-        else if (request == FORK_CLONE)
+        if (asked.request == FORK_JOB)
+            do_job(asked.job, descriptors, count);
+        else if (asked.request == FORK_CLONE)
             clone_for(descriptors[0]);
         else
             detach();
@@ -251,4 +263,17 @@ void fork_serve_if_wanted(void)
 {
     if (fork_serve_number(0) >= 0)
         fork_serve();
+}
+
+void fork_serve_end(int status)
+{
+    struct fork_answer answer = {.job = own.job, .status = (status & 0xff) << 8};
+    struct rusage usage = {0};
+
+    if (own.process != getpid())
+        return;
+    getrusage(RUSAGE_SELF, &usage);
+    answer.peak = (uint64_t)usage.ru_maxrss * 1024;
+    send(own.socket, &answer, sizeof answer, MSG_NOSIGNAL);
+    _exit(status);
 }

@@ -1,7 +1,9 @@
 /* fork_serve.h: the server's side of fork_server.h: in minilink as a child of itself, and in
  * foreign programs through os/preload; and its protocol. The server's standard input is a socket
- * that keeps message boundaries. A request for a job carries descriptors; the answer comes when the
- * job has ended. The end of the socket ends the server. */
+ * that keeps message boundaries. A request for a job carries descriptors. The job is answered by
+ * its copy, just before that ends, and by the server once the copy has ended, unless the next job
+ * is there by then: the linker takes what comes first, and drops answers to earlier jobs. The end
+ * of the socket ends the server. */
 #pragma once
 
 #include <stddef.h>
@@ -17,7 +19,14 @@ enum fork_request {
     FORK_CLONE,  /* at any time: fork another server, for the socket that comes along */
 };
 
+/* What is sent to the server. */
+struct fork_message {
+    uint32_t request; /* enum fork_request */
+    uint32_t job;     /* its number among the jobs of this socket */
+};
+
 struct fork_answer {
+    uint32_t job;   /* the request's */
     int32_t status; /* as from wait() */
     uint64_t peak;  /* peak memory in bytes */
 };
@@ -41,3 +50,7 @@ void fork_serve(void);
 
 /* The same if this process was started as a server; otherwise does nothing. */
 void fork_serve_if_wanted(void);
+
+/* In a copy, ends the job and the process: the linker goes on while the kernel takes the process
+ * apart (a millisecond with libnvJitLink loaded). Elsewhere it returns. */
+void fork_serve_end(int status);

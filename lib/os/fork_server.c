@@ -51,6 +51,7 @@ struct fork_server {
     int control;              /* our end of the socket; -1 = there is none yet */
     struct exec_child *child; /* NULL when it is no child of this process */
     bool has_worked;          /* it, or the server that it is a clone of, has done a job */
+    uint32_t jobs;            /* that it was asked to do */
 };
 
 /* Shared by all threads. The lock is held for microseconds. A thread that does not get it does
@@ -158,9 +159,9 @@ union descriptors {
 };
 
 /* Sends a request (fork_serve.h) with descriptors. False with errno. */
-static bool ask(int control, unsigned char request, const int *descriptors, size_t count)
+static bool ask(int control, struct fork_message asked, const int *descriptors, size_t count)
 {
-    struct iovec part = {.iov_base = &request, .iov_len = 1};
+    struct iovec part = {.iov_base = &asked, .iov_len = sizeof asked};
     union descriptors sent = {0};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
@@ -172,7 +173,7 @@ static bool ask(int control, unsigned char request, const int *descriptors, size
                                        .cmsg_type = SCM_RIGHTS};
         memcpy(CMSG_DATA(&sent.header), descriptors, count * sizeof(int));
     }
-    return sendmsg(control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+    return sendmsg(control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof asked;
 }
 
 /* A socket pair that keeps message boundaries; its ends are no standard descriptors. False with
@@ -220,7 +221,7 @@ static void take_clone(struct fork_server *server)
         i++;
     if (i == all.busy_count || !make_socket(ends))
         return;
-    if (ask(all.busy[i].control, FORK_CLONE, &ends[1], 1))
+    if (ask(all.busy[i].control, (struct fork_message){.request = FORK_CLONE}, &ends[1], 1))
         *server =
             (struct fork_server){.kind = server->kind, .control = ends[0], .has_worked = true};
     else
@@ -366,7 +367,7 @@ static bool detach(struct fork_server *server)
     struct exec_child *child = server->child;
 
     server->child = NULL;
-    if (!ask(server->control, FORK_DETACH, NULL, 0))
+    if (!ask(server->control, (struct fork_message){.request = FORK_DETACH}, NULL, 0))
         shutdown(server->control, SHUT_WR);
     exec_finish(child, &request, &result);
     free(result.output);
@@ -432,7 +433,10 @@ static bool follow(const struct fork_server *server, const struct exec_request *
             continue;
         if (is_open)
             capture_read(capture, printed);
-        return recv(server->control, answer, sizeof *answer, 0) == sizeof *answer;
+        if (recv(server->control, answer, sizeof *answer, 0) != sizeof *answer)
+            return false;
+        if (answer->job == server->jobs)
+            return true;
     }
 }
 
@@ -455,7 +459,9 @@ static bool do_job(struct fork_server *server, const struct fork_server_job *job
     }
     descriptors[0] = printed[1];
     memcpy(descriptors + 1, job->files, job->file_count * sizeof(int));
-    ok = ask(server->control, FORK_JOB, descriptors, 1 + job->file_count);
+    server->jobs++;
+    ok = ask(server->control, (struct fork_message){FORK_JOB, server->jobs}, descriptors,
+             1 + job->file_count);
     close(printed[1]);
     ok = ok && follow(server, request, printed[0], &capture, &answer, &how) &&
          !(server->child && exec_has_printed(server->child));

@@ -11,10 +11,19 @@
 
 #include "os/fork_serve.h"
 
-/* Children of the program are no servers. */
+static void end(int status, void *unused)
+{
+    (void)unused;
+    fflush(NULL);
+    fork_serve_end(status);
+}
+
+/* Children of the program are no servers. What is registered here, before anything else, is called
+ * last at the program's exit. */
 __attribute__((constructor)) static void prepare(void)
 {
     unsetenv("LD_PRELOAD");
+    on_exit(end, NULL);
 }
 
 static void serve_if_input(const char *path)

@@ -355,6 +355,30 @@ TEST_LOOP(a_clone_outlives_the_server_whose_job_is_given_up, 2)
     ck_assert_int_eq(server, second.server);
 }
 
+/* The server is stopped, so that it sees the end of the copy only after the job. */
+TEST_LOOP(a_copy_answers_before_it_ends, 2)
+{
+    struct long_job job;
+
+    if (_i == 1)
+        self_exec_set_program();
+    run("copy", "");
+    ck_assert(run("copy", ""));
+    begin_long_job(&job);
+    ck_assert_int_eq(kill((pid_t)server, SIGSTOP), 0);
+    end_long_job(&job, false);
+    ck_assert_int_eq(job.result.code, 0);
+    ck_assert_uint_gt(job.result.peak, 4096);
+    ck_assert_int_eq(kill((pid_t)server, SIGCONT), 0);
+    for (int i = 0; i < 3; i++) {
+        ck_assert(run("copy", "next"));
+        expect_copied("next");
+        ck_assert_int_eq(server, job.server);
+    }
+    ck_assert(run("fail", "") || run("fail", ""));
+    ck_assert_int_eq(result.code, 3);
+}
+
 TEST(repeated_jobs_have_a_server_from_the_first_one_on)
 {
     is_repeated = true;
