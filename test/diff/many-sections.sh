@@ -25,7 +25,7 @@ else
     count 1 many-sections
 fi
 
-# Chunks that have 66,427 together, with Mercury's twins: their symbols have indices of 32 bits, too, and are read again.
+# Chunks that have over 66,000 together, with Mercury's twins: their symbols have indices of 32 bits, too, and are read again.
 # Unoptimised kernels with a shared variable have eight each, and take ptxas least for that.
 twins() {
     "$BUILD/minilink" -r -arch=sm_100 --assembler=ptxas -Xptxas=-O0 -split-compile-extended=2 --chunks=6 "$work/many.ptx" -o "$work/many.o" &&
