@@ -90,7 +90,7 @@ static void run_batch(void *argument)
     const struct batch *batch = argument;
     const struct team *team = batch->team;
     /* The dispatching thread may itself be a worker of another pool. */
-    size_t room = diag_state_get() == team->parent ? 0 : pool_worker();
+    size_t room = diag_state_open() == team->parent ? 0 : pool_worker();
 
     for (size_t i = batch->begin; i < batch->end; i++) {
         struct call call = {team->unit, &team->unit->functions[i], &team->unit->rooms[room]};
