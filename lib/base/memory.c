@@ -39,7 +39,7 @@ void *memory_grow(void *array, size_t *capacity, size_t needed, size_t size)
     size_t wanted;
     void *grown;
 
-    if (*capacity > SIZE_MAX / 2)
+    if (needed > SIZE_MAX / 2)
         context_raise(LINK_NO_MEMORY);
     wanted = *capacity ? *capacity * 2 : 8;
     if (wanted < needed)

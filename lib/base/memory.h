@@ -13,9 +13,9 @@ void *memory_alloc(size_t count, size_t size);
 /* The same, zeroed. */
 void *memory_zalloc(size_t count, size_t size);
 
-/* Grows the array at *array (element `size` bytes, *capacity elements) to twice its capacity, or to
- * exactly `needed` elements if those are more, and returns it. On failure the old array stays valid
- * and is still owned by the caller. Use through ARRAY_RESERVE. */
+/* Grows the array at *array (element `size` bytes, *capacity elements) for `needed` elements, which
+ * are more: to twice its capacity, or to exactly `needed` if that is larger. Returns it. On failure
+ * the old array stays valid and is still owned by the caller. Use through ARRAY_RESERVE. */
 void *memory_grow(void *array, size_t *capacity, size_t needed, size_t size);
 
 /* Makes room for `needed` elements in a malloc'ed array with its capacity beside it. */
