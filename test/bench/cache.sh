@@ -55,7 +55,7 @@ measure() {
     [ "${#line[@]}" = 4 ] || { echo "cache: $name fails"; exit 1; }
     set -- "${line[0]}" "$(compute "${line[1]} + ${line[2]}" 0)"
     if [ -z "${wall[$name]:-}" ] || [ "$(compute "$1 < ${wall[$name]}" 0)" = 1 ]; then wall[$name]=$1; fi
-    if [ "$(compute "$1 > ${worst[$name]:-0}" 0)" = 1 ]; then worst[$name]=$1; fi
+    if [ "$(compute "($1 > ${worst[$name]:-0})" 0)" = 1 ]; then worst[$name]=$1; fi
     if [ -z "${cpu[$name]:-}" ] || [ "$(compute "$2 < ${cpu[$name]}" 0)" = 1 ]; then cpu[$name]=$2; fi
 }
 
