@@ -149,9 +149,6 @@ void image_bytes(const struct image *image, struct buffer *out)
 /* Largest gap in a run, filled with zeros: code is aligned to 128. */
 #define LARGEST_GAP 256u
 
-/* Number of sections that is worth a thread. */
-#define WORTH_A_THREAD 2000u
-
 /* Small contents of successive sections, as they are laid out in the file, with the gaps between
  * them. */
 struct run {
@@ -301,8 +298,9 @@ static void describe_section(struct writer *writer, size_t index, const struct r
 }
 
 /* libelf adds the null section together with the first one. */
-static void describe(struct writer *writer)
+static void describe(void *argument)
 {
+    struct writer *writer = argument;
     const struct run *run = writer->runs;
     Elf64_Ehdr *header;
 
@@ -318,20 +316,12 @@ static void describe(struct writer *writer)
         describe_section(writer, i, &run);
 }
 
-enum { PREPARE_RUNS, PREPARE_LIBELF, PREPARE_COUNT };
-
-/* Copying small contents takes about as long as libelf takes for its records of the sections. */
-static void prepare_part(void *argument, size_t part, size_t first, size_t last)
+static void copy_runs(void *argument)
 {
-    struct writer *writer = argument;
+    const struct writer *writer = argument;
 
-    (void)part;
-    for (size_t i = first; i < last; i++)
-        if (i == PREPARE_LIBELF)
-            describe(writer);
-        else
-            for (size_t run = 0; run < writer->run_count; run++)
-                copy_run(writer->image, &writer->runs[run]);
+    for (size_t i = 0; i < writer->run_count; i++)
+        copy_run(writer->image, &writer->runs[i]);
 }
 
 /* If a mapped input has been truncated, a system call fails with EFAULT. Reading it here raises
@@ -428,11 +418,12 @@ static bool write_file(const struct image *image, struct output *output,
                        const struct spread *spread)
 {
     struct writer writer = {.image = image, .output = output};
-    bool is_large = image->section_count >= WORTH_A_THREAD, ok;
+    bool is_large = image->section_count >= IMAGE_WORTH_A_THREAD, ok;
 
     CONTEXT_DEFER(close_writer, &writer);
     find_runs(&writer);
-    spread_run(spread, PREPARE_COUNT, is_large ? 1 : PREPARE_COUNT, prepare_part, &writer);
+    /* Copying takes about as long as libelf takes for its records of the sections. */
+    spread_both(spread, is_large, copy_runs, describe, &writer);
     ok = update(&writer) && put_rest(&writer);
     output->size = ok ? image->file_size : 0;
     if (ok && is_large && self_exec_is_program())

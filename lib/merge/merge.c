@@ -201,31 +201,27 @@ static void order(struct merging *m)
     symtab_assign(m);
 }
 
-enum { ENCODE_NAMES, ENCODE_CONTENTS, ENCODE_COUNT };
-
-/* Names and symbols go into tables of their own, contents into sections. */
-static void encode_part(void *argument, size_t part, size_t first, size_t last)
+static void encode_names(void *merging)
 {
-    struct merging *m = argument;
-
-    (void)part;
-    for (size_t i = first; i < last; i++)
-        if (i == ENCODE_NAMES)
-            build_names(m);
-        else if (attributes_encode(m))
-            relocations_write(m);
+    build_names(merging);
 }
 
-/* From here on every symbol and section has its number. */
+static void encode_contents(void *merging)
+{
+    if (attributes_encode(merging))
+        relocations_write(merging);
+}
+
+/* From here on every symbol and section has its number. Names and symbols go into tables of their
+ * own, contents into sections. */
 static bool encode(struct merging *m)
 {
-    size_t least = m->order_count < MERGING_WORTH_A_THREAD ? ENCODE_COUNT : 1;
-
     build_tables(m);
     graph_encode(m);
     mercury_encode(m);
     limits_warn_stack(m);
-    spread_run(&m->request->spread, ENCODE_COUNT, least, encode_part, m);
+    spread_both(&m->request->spread, m->order_count >= IMAGE_WORTH_A_THREAD, encode_names,
+                encode_contents, m);
     return !m->failed;
 }
 

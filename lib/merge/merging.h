@@ -344,9 +344,6 @@ struct merging {
     struct image_symbols table; /* .symtab */
 };
 
-/* Number of sections that is worth a thread: a third of a millisecond. */
-#define MERGING_WORTH_A_THREAD 2000u
-
 /* `count` indices in the merge's arena, all MERGE_NONE. */
 static inline uint32_t *merging_none(struct merging *m, size_t count)
 {

@@ -432,7 +432,7 @@ static void free_parts(void *argument)
 /* Smallest number of files of a part. */
 static size_t least_files(const struct merging *m)
 {
-    return m->count / (m->section_base[m->count] / MERGING_WORTH_A_THREAD + 1) + 1;
+    return m->count / (m->section_base[m->count] / IMAGE_WORTH_A_THREAD + 1) + 1;
 }
 
 bool relocate_sections(struct merging *m)

@@ -11,6 +11,7 @@
  * the call returns. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,3 +38,8 @@ size_t spread_parts(const struct spread *spread, size_t count, size_t least);
 void spread_run(const struct spread *spread, size_t count, size_t least,
                 void (*run)(void *argument, size_t part, size_t first, size_t last),
                 void *argument);
+
+/* Calls first(argument) and second(argument): on two threads if `in_parallel` and if `spread`
+ * allows them, else one after the other. Raises as spread_run() does. */
+void spread_both(const struct spread *spread, bool in_parallel, void (*first)(void *argument),
+                 void (*second)(void *argument), void *argument);

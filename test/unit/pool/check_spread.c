@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "pool/pool.h"
 #include "suite.h"
 
 #define ITEMS 1000u
@@ -94,6 +95,34 @@ TEST(what_a_part_raises_is_raised)
     ck_assert_uint_eq(loop.seen[300], 0);
     ck_assert_uint_eq(loop.seen[500], 1);
     diag_sink_free(&sink);
+}
+
+/* Notes the calling worker: 0 = the test's own thread. */
+static void note_first(void *noted)
+{
+    ((size_t *)noted)[0] = pool_worker();
+}
+
+static void note_second(void *noted)
+{
+    ((size_t *)noted)[1] = pool_worker();
+}
+
+TEST(both_functions_are_called)
+{
+    static const struct spread one = {.threads = 1, .jobserver = JOBSERVER_OFF};
+    static const struct spread two = {.threads = 2, .jobserver = JOBSERVER_OFF};
+    size_t noted[2] = {SIZE_MAX, SIZE_MAX};
+
+    spread_both(&two, true, note_first, note_second, noted);
+    ck_assert(noted[0] > 0 && noted[0] <= 2);
+    ck_assert(noted[1] > 0 && noted[1] <= 2);
+    noted[0] = noted[1] = SIZE_MAX;
+    spread_both(&two, false, note_first, note_second, noted);
+    ck_assert(noted[0] == 0 && noted[1] == 0);
+    noted[0] = noted[1] = SIZE_MAX;
+    spread_both(&one, true, note_first, note_second, noted);
+    ck_assert(noted[0] == 0 && noted[1] == 0);
 }
 
 TEST(threads_are_limited)
