@@ -220,7 +220,8 @@ $(BUILD)/tool_%: $(BUILD)/test/tool_%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Whether cubins compute the same on a GPU, and a driver to try that program out without one.
-$(BUILD)/gpu_launch: $(BUILD)/test/gpu/launch.o $(BUILD)/test/gpu/driver.o $(BUILD)/libminilink.a
+GPU_TEST = launch worker kernel driver
+$(BUILD)/gpu_launch: $(GPU_TEST:%=$(BUILD)/test/gpu/%.o) $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # A program that was written for nvJitLink.

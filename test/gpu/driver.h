@@ -18,13 +18,14 @@ struct driver {
     int (*device_get)(int *device, int ordinal);
     int (*device_attribute)(int *value, int attribute, int device);
     int (*context_create)(driver_context *context, unsigned flags, int device);
-    int (*context_destroy)(driver_context context);
     int (*synchronize)(void);
     int (*module_load)(driver_module *module, const void *image);
+    int (*module_unload)(driver_module module);
     int (*get_function)(driver_function *function, driver_module module, const char *name);
     int (*get_global)(driver_pointer *pointer, size_t *size, driver_module module,
                       const char *name);
     int (*alloc)(driver_pointer *pointer, size_t size);
+    int (*free)(driver_pointer pointer);
     int (*copy_to)(driver_pointer to, const void *from, size_t size);
     int (*copy_from)(void *to, driver_pointer from, size_t size);
     int (*launch)(driver_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

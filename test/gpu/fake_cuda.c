@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct CUctx_st {
     int is_open;
@@ -22,26 +23,41 @@ struct CUfunc_st {
 
 static struct CUctx_st current;
 static int pending; /* error of the last launch */
-static unsigned launches;
 
 int cuInit(unsigned flags);
 int cuDeviceGetCount(int *count);
 int cuDeviceGet(int *device, int ordinal);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuCtxCreate_v2(struct CUctx_st **context, unsigned flags, int device);
-int cuCtxDestroy_v2(struct CUctx_st *context);
 int cuCtxSynchronize(void);
 int cuModuleLoadData(struct CUmod_st **module, const void *image);
+int cuModuleUnload(struct CUmod_st *module);
 int cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *module, const char *name);
 int cuModuleGetGlobal_v2(uint64_t *pointer, size_t *size, struct CUmod_st *module,
                          const char *name);
 int cuMemAlloc_v2(uint64_t *pointer, size_t size);
+int cuMemFree_v2(uint64_t pointer);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size);
 int cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                    void *stream, void **parameters, void **extra);
 int cuGetErrorName(int error, const char **name);
+
+/* The number of this launch, of all processes with the same FAKE_CUDA_COUNT, a file. */
+static long count_launch(void)
+{
+    const char *path = getenv("FAKE_CUDA_COUNT");
+    FILE *file = path ? fopen(path, "ab") : NULL;
+    long count = 0;
+
+    if (file) {
+        fputc('.', file);
+        count = ftell(file);
+        fclose(file);
+    }
+    return count;
+}
 
 static int is_way(const char *way)
 {
@@ -83,12 +99,6 @@ int cuCtxCreate_v2(struct CUctx_st **context, unsigned flags, int device)
     return 0;
 }
 
-int cuCtxDestroy_v2(struct CUctx_st *context)
-{
-    context->is_open = 0;
-    return 0;
-}
-
 int cuCtxSynchronize(void)
 {
     return pending;
@@ -100,6 +110,12 @@ int cuModuleLoadData(struct CUmod_st **module, const void *image)
         return 200;
     *module = calloc(1, sizeof **module);
     (*module)->image = image;
+    return 0;
+}
+
+int cuModuleUnload(struct CUmod_st *module)
+{
+    free(module);
     return 0;
 }
 
@@ -131,9 +147,23 @@ int cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *module, co
     return 0;
 }
 
+static int has_symbol(const uint8_t *image, const char *name)
+{
+    const Elf64_Shdr *table = find_section(image, ".symtab");
+    const Elf64_Shdr *names = find_section(image, ".strtab");
+    const Elf64_Sym *symbols = (const void *)(image + table->sh_offset);
+
+    for (uint64_t i = 1; i < table->sh_size / sizeof *symbols; i++)
+        if (strcmp((const char *)image + names->sh_offset + symbols[i].st_name, name) == 0)
+            return 1;
+    return 0;
+}
+
 /* The variable's place is told by its name: enough for tests. */
 int cuModuleGetGlobal_v2(uint64_t *pointer, size_t *size, struct CUmod_st *module, const char *name)
 {
+    if (!has_symbol(module->image, name))
+        return 500;
     *pointer = (uint64_t)(uintptr_t)module->variables[(unsigned char)name[0] % 64];
     *size = sizeof module->variables[0];
     return 0;
@@ -143,6 +173,12 @@ int cuMemAlloc_v2(uint64_t *pointer, size_t size)
 {
     *pointer = (uint64_t)(uintptr_t)malloc(size);
     return is_way("memory") ? 2 : 0;
+}
+
+int cuMemFree_v2(uint64_t pointer)
+{
+    free((void *)(uintptr_t)pointer);
+    return 0;
 }
 
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size)
@@ -165,12 +201,20 @@ int cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsigned grid_y,
 {
     const uint8_t *block = extra[1];
     size_t size = *(const size_t *)extra[3];
+    long launch;
 
     if (stream || parameters || !shared || grid_x * grid_y * grid_z * block_y * block_z == 0)
         return 1;
-    launches++;
-    if (is_way("fault") || (is_way("second") && launches % 2 == 0))
+    launch = count_launch();
+    if (is_way("fault") || (is_way("second") && launch % 2 == 0) || (is_way("once") && launch == 2))
         pending = 700;
+    if (is_way("endless") && launch == 1)
+        for (;;)
+            pause();
+    if (is_way("print")) {
+        printf("%x\n", function->checksum);
+        return 0;
+    }
     for (size_t at = 0; at + 8 <= size && !pending; at += 8) {
         uint64_t pointer;
 

@@ -34,18 +34,31 @@ done
 # The fake driver frees nothing.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export FAKE_CUDA=$BUILD/fake-cuda.so
+# Launches are counted anew for each test.
+export FAKE_CUDA_COUNT=$work/count
 expect 0 '^sm_90$' "$launch" --arch
-expect 0 '^2 kernels: the same$' "$launch" "$work/a.cubin" "$work/a.cubin"
-expect 0 '^second, 64 threads: same (ran)$' "$launch" "$work/a.cubin" "$work/a.cubin"
-expect 1 '^first, 32 threads: byte [0-9]* differs$' "$launch" "$work/a.cubin" "$work/b.cubin"
-expect 1 '^second, 64 threads: run: .*, but find: ' "$launch" "$work/a.cubin" "$work/c.cubin"
+expect 0 '^2 kernels, 3 launches, 0 of them errors: the same$' "$launch" "$work/a.cubin" "$work/a.cubin"
+expect 0 '^second, 64 threads, .*/a.cubin: same (ran)$' "$launch" "$work/a.cubin" "$work/a.cubin"
+expect 1 '^first, 32 threads, .*/b.cubin: byte [0-9]* of memory differs: ' "$launch" "$work/a.cubin" "$work/b.cubin"
+expect 1 '^second, 64 threads, .*: run: .*, but find: ' "$launch" "$work/a.cubin" "$work/c.cubin"
+expect 1 '^first, 1 threads, .*/b.cubin: byte ' "$launch" "$work/a.cubin" "$work/a.cubin" "$work/b.cubin" "$work/a.cubin"
+check "one cubin of three differs" "$(grep -c 'differs' "$work/log") $(grep -c 'same (ran)' "$work/log")" "2 7"
 expect 2 'is not a cubin' "$launch" "$work/a.ptx" "$work/a.cubin"
 expect 2 usage "$launch" one
 export FAKE_CUDA_WAY
 FAKE_CUDA_WAY=none expect 77 'no GPU: there is no device' "$launch" --arch
+FAKE_CUDA_WAY=none expect 77 'no GPU: there is no device' "$launch" "$work/a.cubin" "$work/a.cubin"
 FAKE_CUDA_WAY=init expect 77 'no GPU: CUDA_ERROR_OTHER' "$launch" --arch
 FAKE_CUDA_WAY=fault expect 0 'same (CUDA_ERROR_ILLEGAL_ADDRESS)' "$launch" "$work/a.cubin" "$work/a.cubin"
+FAKE_CUDA_WAY=fault expect 0 '^2 kernels, 3 launches, 3 of them errors: the same$' "$launch" "$work/a.cubin" "$work/a.cubin"
+rm -f "$work/count"
 FAKE_CUDA_WAY=second expect 1 'but run: CUDA_ERROR_ILLEGAL_ADDRESS' "$launch" "$work/a.cubin" "$work/a.cubin"
+rm -f "$work/count"
+# What is gone in new contexts was no difference.
+FAKE_CUDA_WAY=once expect 0 'launches, 0 of them errors: the same$' "$launch" "$work/a.cubin" "$work/a.cubin"
+rm -f "$work/count"
+FAKE_CUDA_WAY=endless expect 0 '^first, 1 threads: does not end$' "$launch" "$work/a.cubin" "$work/a.cubin"
+FAKE_CUDA_WAY=print expect 1 '^first, 1 threads, .*: byte [0-9]* of text differs: ' "$launch" "$work/a.cubin" "$work/b.cubin"
 FAKE_CUDA_WAY=memory expect 0 'same (CUDA_ERROR_OUT_OF_MEMORY)' "$launch" "$work/a.cubin" "$work/a.cubin"
 FAKE_CUDA=$work/none.so expect 77 'no GPU: there is no libcuda' "$launch" --arch
 FAKE_CUDA=$BUILD/sample-plugin.so expect 77 'no GPU: the driver lacks functions' "$launch" --arch
