@@ -1,6 +1,6 @@
 #!/bin/bash
-# gpu-logic.sh: the program that compares cubins on a GPU finds differences and says why it cannot run; its
-# driver is a fake one, which computes something from a kernel's code (test/gpu/fake_cuda.c).
+# gpu-logic.sh: the program that compares cubins on a GPU finds differences and says why it cannot run, and so does the script
+# that runs it; the driver is a fake one, which computes something from a kernel's code (test/gpu/fake_cuda.c).
 . "$(dirname "$0")/../prelude.sh"
 launch=$BUILD/gpu_launch
 
@@ -60,6 +60,28 @@ rm -f "$work/count"
 FAKE_CUDA_WAY=endless expect 0 '^first, 1 threads: does not end$' "$launch" "$work/a.cubin" "$work/a.cubin"
 FAKE_CUDA_WAY=print expect 1 '^first, 1 threads, .*: byte [0-9]* of text differs: ' "$launch" "$work/a.cubin" "$work/b.cubin"
 FAKE_CUDA_WAY=memory expect 0 'same (CUDA_ERROR_OUT_OF_MEMORY)' "$launch" "$work/a.cubin" "$work/a.cubin"
+
+# launch.sh: the same bytes, other bytes that do the same, a difference, one that is not defined, and what is not launched.
+cd "$work" || exit 1
+printf '.visible .global .u32 another = 5;\n' | cat a.ptx - > d.ptx
+sed 's/ first(/ k3(/' a.ptx > e.ptx
+sed 's/ first(/ k3(/' b.ptx > f.ptx
+for unit in d e f; do minilink -arch=sm_90 $unit.ptx -o $unit.cubin || exit 1; done
+mkdir -p good/one good/08_calldeep good/10_fptr bad/two
+cp a.cubin good/one/machine.theirs && cp a.cubin good/one/machine.equal && cp d.cubin good/one/machine.other
+cp d.cubin good/one/machine.twin
+cp d.cubin good/one/ltoir.theirs && cp a.cubin good/one/ltoir.less
+cp e.cubin good/08_calldeep/machine.theirs && cp f.cubin good/08_calldeep/machine.way
+cp a.cubin good/10_fptr/machine.theirs && cp b.cubin good/10_fptr/machine.way
+cp a.cubin bad/two/machine.theirs && cp b.cubin bad/two/machine.way && cp d.cubin bad/two/machine.other
+expect 0 '^4 passed, 0 failed, 1 skipped$' "$ROOT/test/gpu/launch.sh" good
+holds "the same bytes" grep -qx 'passed one/machine: the same bytes: equal' log
+holds "twins are launched once" grep -qx 'passed one/machine: 2 kernels, 3 launches, 0 of them errors: the same: other twin' log
+holds "variables that both have" grep -q '^passed one/ltoir: .*: the same: less$' log
+holds "what is not defined" grep -q '^passed 08_calldeep/machine: .* the same where that is defined: way$' log
+expect 1 '^    first, 1 threads, ./two/machine.way: byte ' "$ROOT/test/gpu/launch.sh" bad
+holds "it fails" grep -qx '0 passed, 1 failed, 0 skipped' log
+FAKE_CUDA_WAY=none expect 0 '^0 passed, 0 failed, 1 skipped$' "$ROOT/test/gpu/launch.sh" bad
 FAKE_CUDA=$work/none.so expect 77 'no GPU: there is no libcuda' "$launch" --arch
 FAKE_CUDA=$BUILD/sample-plugin.so expect 77 'no GPU: the driver lacks functions' "$launch" --arch
 finish
