@@ -1,6 +1,7 @@
 #!/bin/bash
-# gpu-logic.sh: the program that compares cubins on a GPU finds differences and says why it cannot run, and so does the script
-# that runs it; the driver is a fake one, which computes something from a kernel's code (test/gpu/fake_cuda.c).
+# gpu-logic.sh: the program that compares cubins on a GPU finds differences and says why it cannot run, and so do the scripts
+# that run it and whole programs; the driver is a fake one, which computes something from a kernel's code
+# (test/gpu/fake_cuda.c).
 . "$(dirname "$0")/../prelude.sh"
 launch=$BUILD/gpu_launch
 
@@ -82,6 +83,27 @@ holds "what is not defined" grep -q '^passed 08_calldeep/machine: .* the same wh
 expect 1 '^    first, 1 threads, ./two/machine.way: byte ' "$ROOT/test/gpu/launch.sh" bad
 holds "it fails" grep -qx '0 passed, 1 failed, 0 skipped' log
 FAKE_CUDA_WAY=none expect 0 '^0 passed, 0 failed, 1 skipped$' "$ROOT/test/gpu/launch.sh" bad
+
+# compare.sh: programs that are scripts here.
+program() { printf '#!/bin/sh\n%s\n' "$2" > "programs/$1" && chmod +x "programs/$1"; }
+mkdir -p programs/b.data
+echo input > programs/b.data/file
+echo 'sed /seconds/d' > programs/b.filter
+echo two words > programs/b.arguments
+for way in theirs one; do program b.$way 'echo $0 $# $(cat file); echo $$ seconds'; done
+program c.theirs 'echo No images found compatible; exit 3'
+program c.one 'exit 4'
+program c.three 'echo fine'
+program c.two 'echo fine'
+expect 1 '^failed: c.one differs from three' "$ROOT/test/gpu/compare.sh" programs
+holds "arguments, data and filter" grep -qx 'passed b.one: 2 lines, status 0' log
+holds "another way stands for theirs" grep -qx 'passed c.two: 2 lines, status 0' log
+rm programs/c.*
+expect 0 '^1 passed, 0 failed, 0 skipped$' "$ROOT/test/gpu/compare.sh" programs
+program b.one 'echo another'
+expect 1 '^failed: b.one differs from theirs' "$ROOT/test/gpu/compare.sh" programs
+program b.theirs 'exit 1'
+expect 1 '^failed: b.theirs: status 1' "$ROOT/test/gpu/compare.sh" programs
 FAKE_CUDA=$work/none.so expect 77 'no GPU: there is no libcuda' "$launch" --arch
 FAKE_CUDA=$BUILD/sample-plugin.so expect 77 'no GPU: the driver lacks functions' "$launch" --arch
 finish
