@@ -10,13 +10,7 @@
 #
 # An instruction is a line that holds one. The machines' instructions differ in what they need: PTX wants its
 # registers allocated, and only bytes are quite the same for all.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-ROOT=$PWD
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-WORK=$BUILD/bench/assemblers
-export LC_ALL=C
-mkdir -p "$WORK" || exit 1
+. "$(dirname "$0")/prelude.sh"
 # A few functions, each with the number $1 in its name: about 6 KB of x86-64 code as text.
 functions() {
     cat << END_OF_SOURCE
@@ -30,17 +24,17 @@ int scan_$1(const char *s, int *out) { int n = 0; for (; *s; s++) switch (*s) { 
 END_OF_SOURCE
 }
 
-"$ROOT/test/bench/real-ptx" "$WORK"
-if [ ! -e "$WORK/machine.s" ]; then
-    for ((i = 0; i < 200; i++)); do functions $i; done > "$WORK/machine.c"
-    ${CC:-cc} -O2 -S -o "$WORK/machine.s" "$WORK/machine.c"
+test/bench/real-ptx "$work"
+if [ ! -e "$work/machine.s" ]; then
+    for ((i = 0; i < 200; i++)); do functions $i; done > "$work/machine.c"
+    ${CC:-cc} -O2 -S -o "$work/machine.s" "$work/machine.c"
 fi
-ptx=("$WORK"/*.ptx)
+ptx=("$work"/*.ptx)
 [ -e "${ptx[0]}" ] || ptx=(fixtures/programs/*/*.ptx)
 
 # measure NAME COMMAND -- FILE...: runs COMMAND FILE for each, and sums up.
 measure() {
-    local name=$1 command=() file round best line bytes=0 instructions=0 total=0 peak=0 refused=0
+    local name=$1 command=() file round best wall bytes=0 instructions=0 total=0 refused=0
     shift
     while [ "$1" != -- ]; do command+=("$1"); shift; done
     shift
@@ -48,25 +42,22 @@ measure() {
     for file in "$@"; do
         best=
         for ((round = 0; round < ${ROUNDS:-3}; round++)); do
-            line=$("$BUILD/bench_measure" "${command[@]}" "$file") || { refused=$((refused + 1)); continue 2; }
-            [ -n "$best" ] && awk "BEGIN {exit !($best <= ${line%% *})}" || best=${line%% *}
-            [ "${line##* }" -gt "$peak" ] && peak=${line##* }
+            wall=$(took "${command[@]}" "$file") || { refused=$((refused + 1)); continue 2; }
+            wall=${wall% *}
+            [ -n "$best" ] && [ "$(compute "$best <= $wall" 0)" = 1 ] || best=$wall
         done
-        total=$(awk "BEGIN {print $total + $best}")
+        total=$(compute "$total + $best" 1)
         bytes=$((bytes + $(stat -c %s "$file")))
         instructions=$((instructions + $(grep -cE '^[[:blank:]{]*(@[!%a-z0-9_]+[[:blank:]]+)?[a-z][a-z0-9_.:]*([[:blank:];]|$)' "$file")))
     done
-    awk -v name="$name" -v ms="$total" -v bytes=$bytes -v count=$instructions -v peak="$peak" -v files=$(($# - refused)) -v refused=$refused 'BEGIN {
+    awk -v name="$name" -v ms="$total" -v bytes=$bytes -v count=$instructions -v files=$(($# - refused)) -v refused=$refused 'BEGIN {
         if (!files) { print name " takes none of the files: skipped"; exit }
-        printf "%-9s %6.2f MB in %3d files %9.1f ms %7.2f MB/s %6.2f M instructions/s, peak %4d MB\n",
-            name, bytes / 1e6, files, ms, bytes / ms / 1e3, count / ms / 1e3, peak / 1e3
+        printf "%-9s %6.2f MB in %3d files %9.1f ms %7.2f MB/s %6.2f M instructions/s\n",
+            name, bytes / 1e6, files, ms, bytes / ms / 1e3, count / ms / 1e3
         if (refused) print name " does not take " refused " files more"}'
 }
 
 measure builtin "$BUILD/minilink" -w -disable-infos -arch=sm_90 -j 1 -r -o /dev/null -- "${ptx[@]}"
 measure ptxas ptxas -c -arch=sm_90 -o /dev/null -- "${ptx[@]}"
-measure as as -o /dev/null -- "$WORK/machine.s"
-measure llvm-mc llvm-mc -filetype=obj -o /dev/null -- "$WORK/machine.s"
-[ -e "$WORK/sort.ptx" ] || exit 0
-echo "builtin within one process, CPU time of its thread:"
-"$BUILD/bench_assemble" 20 sm_90 "$WORK"/*.ptx | sed "s|$WORK/||"
+measure as as -o /dev/null -- "$work/machine.s"
+measure llvm-mc llvm-mc -filetype=obj -o /dev/null -- "$work/machine.s"

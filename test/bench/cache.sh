@@ -1,6 +1,6 @@
 #!/bin/bash
 # cache.sh: what a cache saves of links of 128, 200 and 1,000 kernels by ptxas, and what it costs the first one. In turns,
-# so that all ways see the same machine; the best of BENCH_ROUNDS (3) counts, in wall and in CPU time, and the worst wall
+# so that all ways see the same machine; the best of ROUNDS (3) counts, in wall and in CPU time, and the worst wall
 # time is beside it.
 #
 #     without     no cache
@@ -17,18 +17,9 @@
 # What the cache itself costs the first link is the difference to stable.
 #
 #     test/bench/cache.sh [KERNELS...]
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-work=$BUILD/bench/cache
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
-export LC_ALL=C
-rounds=${BENCH_ROUNDS:-3}
-command -v ptxas > /dev/null || { echo "cache: ptxas is not there: skipped"; exit 0; }
-for tool in bench_measure bench_generate; do
-    [ -x "$BUILD/$tool" ] || { echo "cache: $tool is not built (make bench)"; exit 1; }
-done
-compute() { awk "BEGIN { printf \"%.${2:-2}f\", $1 }"; }
+. "$(dirname "$0")/prelude.sh"
+rounds=${ROUNDS:-3}
+need ptxas
 
 # edit NUMBER: the program with another constant in one kernel; add NUMBER: with a kernel more.
 edit() {
@@ -48,12 +39,12 @@ exact=("$BUILD/minilink" -w -disable-infos -arch=sm_90 --assembler=ptxas -lto)
 names=(without stable first nothing chunks edited added exact exact-first exact-edit exact-again)
 declare -A wall worst cpu
 # measure NAME COMMAND...: keeps the best and the worst wall time, and the best CPU time.
+# shellcheck disable=SC2086 # the line is two words
 measure() {
     local name=$1 line
     shift
-    read -r -a line <<< "$("$BUILD/bench_measure" "$@")"
-    [ "${#line[@]}" = 4 ] || { echo "cache: $name fails"; exit 1; }
-    set -- "${line[0]}" "$(compute "${line[1]} + ${line[2]}" 0)"
+    line=$(took "$@") || { echo "cache: $name fails"; exit 1; }
+    set -- $line
     if [ -z "${wall[$name]:-}" ] || [ "$(compute "$1 < ${wall[$name]}" 0)" = 1 ]; then wall[$name]=$1; fi
     if [ "$(compute "($1 > ${worst[$name]:-0})" 0)" = 1 ]; then worst[$name]=$1; fi
     if [ -z "${cpu[$name]:-}" ] || [ "$(compute "$2 < ${cpu[$name]}" 0)" = 1 ]; then cpu[$name]=$2; fi
@@ -89,7 +80,7 @@ compare() {
         edit $((round + 300))
         measure exact-again "${exact[@]}" "$kept" "$work"/other/*.ptx -o "$out"
     done
-    echo "cache: a link of $kernels kernels by ptxas ($rounds rounds, $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg)):"
+    echo "cache: a link of $kernels kernels by ptxas ($rounds rounds, $(machine)):"
     for name in "${names[@]}"; do
         against=without
         [[ $name != exact* ]] || against=exact

@@ -7,16 +7,9 @@
 # bytes, 0.974 for instructions, 0.985 for bytes and branches, 0.980 for instructions, branches, and loads
 # and stores. Nothing that a second look at every body would find is worth that look. Starting ptxas costs
 # as much as some 13 KB of text.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-ROOT=$PWD
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-export LC_ALL=C
-command -v ptxas > /dev/null || { echo "cost: ptxas is not there: skipped"; exit 0; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-mkdir chunks
+. "$(dirname "$0")/prelude.sh"
+need ptxas
+rm -rf "$work/chunks" && mkdir "$work/chunks" && cd "$work" || exit 1
 
 "$ROOT/test/bench/real-ptx" .
 for source in reduce sort mathematics; do

@@ -3,17 +3,10 @@
 # whole-program chunks; whether the files are the same, and the memory of each. ROUNDS: how often each runs (5).
 #
 #     test/bench/exact.sh [KERNELS [MODULES]]    128 kernels in 8 modules
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-. test/toolkit.sh
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
-kernels=${1:-128} modules=${2:-8} work=$BUILD/bench/exact
-for tool in nvcc nvlink ptxas; do
-    command -v $tool > /dev/null || { echo "exact: $tool is not there: skipped"; exit 0; }
-done
-mkdir -p "$work" || exit 1
-folder=$(BUILD=$BUILD test/bench/make-objects "$kernels" "$modules") || { echo "exact: nvcc fails: skipped"; exit 0; }
+. "$(dirname "$0")/prelude.sh"
+kernels=${1:-128} modules=${2:-8}
+need nvcc nvlink ptxas
+folder=$(test/bench/make-objects "$kernels" "$modules") || { echo "exact: nvcc fails: skipped"; exit 0; }
 find_toolkit
 inputs="-arch=sm_90 -lto -L$toolkit/lib64 -lcudadevrt $(echo "$folder"/*.o)"
 theirs="nvlink -nvvmpath=$nvvm $inputs"
@@ -21,8 +14,8 @@ ours="$BUILD/minilink -w -disable-infos --assembler=ptxas --cuda-path=$toolkit $
 ways=("nvlink -lto" "$theirs -o $work/nvlink" "nvlink -split-compile=2" "$theirs -split-compile=2 -o $work/threads"
     "minilink, one chunk" "$ours --chunks=1 -o $work/whole" "minilink" "$ours -o $work/exact"
     "minilink --lto-jobs=2" "$ours --lto-jobs=2 -o $work/parts")
-echo "exact: $kernels kernels in $modules modules, $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg):"
-test/bench/interleaved "${ROUNDS:-5}" "${ways[@]}" || exit 1
+echo "exact: $kernels kernels in $modules modules, $(machine):"
+in_turn "${ROUNDS:-5}" "${ways[@]}" || exit 1
 for ((way = 0; way < ${#ways[@]}; way += 2)); do
     # shellcheck disable=SC2086
     echo "    ${ways[way]}: $(test/bench/peak ${ways[way + 1]}) MB at most, all processes together;" \

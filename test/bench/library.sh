@@ -1,44 +1,49 @@
 #!/bin/bash
-# library.sh: how many small links, of two PTX texts of 1 KB, one process makes a second, on 1, 2 and 8 threads, and how
-# many when each is a process; then the same by the calls of libnvJitLink with ptxas, and links of two modules of LTO-IR,
-# beside NVIDIA's own library, and what of it a cache saves, in turns. Never fails because of a time.
+# library.sh: how many small links a process makes a second by the calls of libnvJitLink, what CPU time each takes, and how
+# often threads slept, as on locks: of two PTX texts of 1 KB by the built-in assembler, on 1, 2 and 8 threads, beside two
+# processes of one thread, and beside a process of minilink for each; then by ptxas, and of two modules of LTO-IR, beside
+# NVIDIA's own library, and what of it a cache saves. All in turns.
 #
-# LINKS (4000) is how many are made in each round; with ptxas it is a hundredth.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-"$BUILD/bench_library" "${LINKS:-4000}" "$BUILD/minilink" "$work/out.cubin" fixtures/examples/scale.ptx fixtures/examples/scaled.ptx
-
-# calls NAME LIBRARY [VARIABLE=VALUE]: of PTX and of LTO-IR, on one thread and on two.
-# shellcheck disable=SC2034 # by name
-ptx=(-arch=sm_90 -- 2:fixtures/examples/scale.ptx 2:fixtures/examples/scaled.ptx)
-# shellcheck disable=SC2034
+# LINKS (4000) is how many are made in each round; with ptxas it is a hundredth, of processes a twentieth. ROUNDS (3).
+. "$(dirname "$0")/prelude.sh"
+links=${LINKS:-4000}
+rm -rf "$work" && mkdir "$work" || exit 1
+ours=$BUILD/nvjitlink/libnvJitLink.so
+texts=(fixtures/examples/scale.ptx fixtures/examples/scaled.ptx)
+ptx=(-arch=sm_90 -- "${texts[@]/#/2:}")
 lto=(-arch=sm_90 -lto -- "3:$work/kernel.ltoir" "3:$work/helper.ltoir")
+
+# calls NAME THREADS LINKS LIBRARY WORD...: what so many links by these calls come to.
 calls() {
-    local name=$1 library=$2 what threads line
-    shift 2
-    for what in ptx lto; do
-        local -n words=$what
-        for threads in 1 2; do
-            read -r -a line <<< "$(env "$@" "$BUILD/bench_nvjitlink" "$library" $threads $((${LINKS:-4000} / 100)) "${words[@]}")"
-            echo "library: $name, $what, $threads threads: ${line[0]:-no} links a second, ${line[1]:-no} ms of CPU time each"
-        done
-    done
+    local name=$1 threads=$2 count=$3 library=$4 line
+    shift 4
+    read -r -a line <<< "$("$BUILD/bench_library" "$library" "$threads" "$count" "$@")"
+    echo "library: $name, $threads threads: ${line[0]:-no} links a second, ${line[1]:-no} ms of CPU time each, ${line[2]:-no} waits"
 }
+for _ in $(seq "${ROUNDS:-3}"); do
+    for threads in 1 2 8; do MINILINK_ASSEMBLER=builtin calls "PTX, builtin" $threads "$links" "$ours" "${ptx[@]}"; done
+    for _ in 1 2; do MINILINK_ASSEMBLER=builtin calls "one of two processes" 1 $((links / 2)) "$ours" "${ptx[@]}" & done
+    wait
+    read -r wall _ <<< "$(took bash -c 'for ((i = 0; i < $0; i++)); do "$@"; done' $((links / 20)) "$BUILD/minilink" -arch=sm_90 -o "$work/out.cubin" "${texts[@]}")"
+    echo "library: a process for each link: $(compute "1000 * $links / 20 / $wall" 0) a second"
+done
+
 theirs=${CUDA_HOME:-/usr/local/cuda}/lib64/libnvJitLink.so
 if [ -e "$theirs" ] && command -v ptxas > /dev/null && command -v nvcc > /dev/null; then
     for unit in kernel helper; do
         nvcc -dlto -arch=sm_90 -dc -ltoir fixtures/examples/$unit.cu -o "$work/$unit.ltoir" || exit 1
     done
     for _ in $(seq "${ROUNDS:-3}"); do
-        calls "our libnvJitLink" "$BUILD/nvjitlink/libnvJitLink.so"
-        calls "NVIDIA's libnvJitLink" "$theirs"
-        calls "ours with a cache" "$BUILD/nvjitlink/libnvJitLink.so" "MINILINK_CACHE_DIR=$work/cache"
+        for threads in 1 2; do
+            for what in ptx lto; do
+                declare -n words=$what
+                calls "$what, our libnvJitLink" $threads $((links / 100)) "$ours" "${words[@]}"
+                calls "$what, NVIDIA's libnvJitLink" $threads $((links / 100)) "$theirs" "${words[@]}"
+                MINILINK_CACHE_DIR=$work/cache calls "$what, ours with a cache" $threads $((links / 100)) "$ours" "${words[@]}"
+            done
+        done
     done
 else
-    echo "library: no CUDA toolkit: libnvJitLink SKIPPED"
+    echo "library: no CUDA toolkit: links by ptxas SKIPPED"
 fi
-echo "library: $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg): a busy machine has no second CPU to give"
+echo "library: $(machine): a busy machine has no second CPU to give"

@@ -1,108 +1,90 @@
 #!/bin/bash
-# links.sh: whole links of objects that nvcc made, by minilink with ptxas and by nvlink, in turns.
+# links.sh: whole links by minilink with ptxas and by nvlink, in turns: time, and the memory of the largest process.
 #
-# Shapes: 8 kernels over 2 modules, 128 over 8, 1,000 over 20. Each object has PTX and LTO-IR, so that
-# every way of linking works on the same files: plain (PTX), -lto through libnvvm or libnvJitLink, and -lto
-# through PTX (minilink's --lto-source=ptx). A line for each: wall and CPU time, the linker's own CPU apart
-# from its assemblers', peak memory of the largest process, and ratios of the same round.
+# Shapes: nvcc's objects with 8 kernels in 2 modules, 128 in 8 and 1,000 in 20, which have PTX and LTO-IR, so that every
+# way of linking works on the same files: plain (PTX), -lto through libnvvm or libnvJitLink, and -lto through PTX
+# (--lto-source=ptx). And PTX, which nvlink assembles on one processor, member by member: `kernels`, 1,000 in 20 modules;
+# `module`, one of 294 kernels, 12.9 MB; `functions`, two kernels that call 900 KB of functions, which copied into every
+# chunk would cost many times that. Where other programs run, wall time says little: half of the ratio of processor time is
+# what the ratio of wall time is on two idle processors.
 #
-#     test/bench/links.sh [KERNELS...]     BENCH_ROUNDS=N: rounds of which the best counts (3; 1 for 1,000)
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-. test/toolkit.sh
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-work=$BUILD/bench/links
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-export LC_ALL=C
-mkdir -p "$work" || exit 1
-minilink=$BUILD/minilink
-for tool in nvcc nvlink ptxas; do
-    command -v $tool > /dev/null || { echo "links: $tool is not there: skipped"; exit 0; }
-done
-[ -x "$BUILD/bench_measure" ] || { echo "links: bench_measure is not built (make bench)"; exit 1; }
-find_toolkit
+#     test/bench/links.sh [SHAPE...]     8 128 1000 kernels module functions; ROUNDS=N: rounds (3; 1 for 1,000 kernels)
+# shellcheck disable=SC2048,SC2086 # commands are words
+. "$(dirname "$0")/prelude.sh"
+need nvlink ptxas
 
-compute() { awk "BEGIN { printf \"%.${2:-2}f\", $1 }"; }
-
-# The ways to link; each is a function of the folder.
-theirs="nvlink -arch=sm_90 -L$toolkit/lib64 -lcudadevrt"
-ours="$minilink -w -disable-infos -arch=sm_90 --assembler=ptxas --cuda-path=$toolkit -L$toolkit/lib64 -lcudadevrt"
-names=(nvlink_plain nvlink_lto nvlink_lto_split minilink_plain_1 minilink_plain_2 minilink_lto_1 minilink_lto_2
-    minilink_ltoptx_1 minilink_ltoptx_2)
-declare -A commands=(
-    [nvlink_plain]="$theirs"
-    [nvlink_lto]="$theirs -lto -nvvmpath=$nvvm"
-    [nvlink_lto_split]="$theirs -lto -nvvmpath=$nvvm -split-compile-extended=2"
-    [minilink_plain_1]="$ours -split-compile-extended=2 -j 1"
-    [minilink_plain_2]="$ours -split-compile-extended=2 -j 2"
-    [minilink_lto_1]="$ours -lto -split-compile-extended=2 -j 1"
-    [minilink_lto_2]="$ours -lto -split-compile-extended=2 -j 2"
-    [minilink_ltoptx_1]="$ours -lto --lto-source=ptx -split-compile-extended=2 -j 1"
-    [minilink_ltoptx_2]="$ours -lto --lto-source=ptx -split-compile-extended=2 -j 2"
-)
-
-# Milliseconds until the PTX existed: nvlink's cicc row, or minilink's lto stage, from -time.
-until_ptx() {
-    # shellcheck disable=SC2086
-    ${commands[$1]} -time - "$2"/*.o -o "$work/out.cubin" 2> /dev/null |
-        awk -F ' , ' '($1 == "link" && $2 == "lto") || $2 == "cicc" {sum += $(NF - 1)} END {print sum + 0}'
+# Kernels become functions that two kernels call, whose shared memory must hold what all of them have of it.
+make_functions() {
+    awk '
+        /^\t\.shared / { sub(/\[4096\]/, "[256]") }
+        /^\.visible \.entry/ { name = $3; sub(/\(.*/, "", name); names[count++] = name; sub(/\.entry/, ".func") }
+        { print }
+        END {
+            for (k = 0; k < 2; k++) {
+                print ".visible .entry both" k "(.param .u64 p, .param .u64 q, .param .u32 r)\n{\n\t.reg .b64 %rd<3>;\n\t.reg .b32 %r<2>;"
+                print "\tld.param.u64 %rd1, [p];\n\tld.param.u64 %rd2, [q];\n\tld.param.u32 %r1, [r];"
+                for (i = k; i < count; i++) {
+                    print "\t{\n\t.param .b64 param0;\n\tst.param.b64 [param0], %rd1;\n\t.param .b64 param1;\n\tst.param.b64 [param1], %rd2;"
+                    print "\t.param .b32 param2;\n\tst.param.b32 [param2], %r1;\n\tcall.uni " names[i] ", (param0, param1, param2);\n\t}"
+                }
+                print "\tret;\n}"
+            }
+        }'
 }
 
-# measure NAME FOLDER: keeps the best wall time's figures of all rounds in best[NAME].
-declare -A best
-measure() {
-    local line
-    # shellcheck disable=SC2086
-    line=$("$BUILD/bench_measure" ${commands[$1]} "$2"/*.o -o "$work/out.cubin") || { best[$1]=failed; return; }
-    if [ -z "${best[$1]:-}" ] || [ "$(compute "${line%% *} < ${best[$1]%% *}" 0)" = 1 ]; then best[$1]=$line; fi
-}
-
-wall() { echo "${best[$1]%% *}"; }
-
-report() {
-    local name own children peak
-    for name in "${names[@]}"; do
-        if [ "${best[$name]}" = failed ]; then
-            printf '    %-18s fails\n' "$name"
-            continue
-        fi
-        read -r _ own children peak <<< "${best[$name]}"
-        printf '    %-18s wall %8.0f ms  CPU %8.0f ms (own %.0f)  peak %5.0f MiB\n' "$name" "$(wall "$name")" \
-            "$((own + children))" "$own" "$(compute "$peak / 1024")"
-    done
-}
-
-# ratio WHAT A B: prints A / B where both were measured.
-ratio() {
-    if [ "${best[$2]}" = failed ] || [ "${best[$3]}" = failed ]; then return; fi
-    echo "    $1: $(compute "$(wall "$2") / $(wall "$3")")"
-}
-
-for shape in "8 2" "128 8" "1000 20"; do
-    kernels=${shape% *}
-    [ $# = 0 ] || [[ " $* " == *" $kernels "* ]] || continue
-    # shellcheck disable=SC2086
-    folder=$(BUILD=$BUILD test/bench/make-objects $shape) || { echo "links $shape: nvcc fails: skipped"; continue; }
-    rounds=${BENCH_ROUNDS:-3}
-    [ "$kernels" = 1000 ] && rounds=${BENCH_ROUNDS:-1}
-    best=()
-    for _ in $(seq "$rounds"); do
-        for name in "${names[@]}"; do measure "$name" "$folder"; done
-    done
-    echo "links of $kernels kernels over ${shape#* } modules ($rounds rounds, $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg)):"
-    report
-    ratio "plain, 2 threads / 1" minilink_plain_2 minilink_plain_1
-    ratio "plain, 2 threads / nvlink" minilink_plain_2 nvlink_plain
-    ratio "-lto, 2 threads / 1" minilink_lto_2 minilink_lto_1
-    ratio "-lto, 2 threads / nvlink -lto" minilink_lto_2 nvlink_lto
-    ratio "-lto, 2 threads / nvlink -lto split" minilink_lto_2 nvlink_lto_split
-    ratio "-lto through PTX, 2 threads / nvlink -lto" minilink_ltoptx_2 nvlink_lto
-    ptx_theirs=$(until_ptx nvlink_lto_split "$folder") ptx_ours=$(until_ptx minilink_lto_2 "$folder")
-    if [ "${best[nvlink_lto_split]}" != failed ] && [ "${best[minilink_lto_2]}" != failed ]; then
-        echo "    until the PTX exists: nvlink -lto split $ptx_theirs ms, minilink -lto $ptx_ours ms; after that: ratio" \
-            "$(compute "($(wall minilink_lto_2) - $ptx_ours) / ($(wall nvlink_lto_split) - $ptx_theirs)")," \
-            "2 threads / 1: $(compute "($(wall minilink_lto_2) - $ptx_ours) / ($(wall minilink_lto_1) - $ptx_ours)")"
+# make_ptx SHAPE: its folder, made once.
+make_ptx() {
+    local folder=$work/$1 source
+    if [ ! -e "$folder/complete" ]; then
+        rm -rf "$folder" && mkdir "$folder" || return
+        case $1 in
+        kernels) "$BUILD/bench_generate" "$folder" 20 50 7000 ;;
+        module) "$BUILD/bench_generate" "$folder" 1 294 44000 ;;
+        functions) "$BUILD/bench_generate" "$work/made" 1 42 22000 && make_functions < "$work/made/000.ptx" > "$folder/000.ptx" ;;
+        *) echo "links: no shape '$1'" >&2; return 1 ;;
+        esac || return
+        for source in "$folder"/*.ptx; do "$BUILD/minifat" "$source" -o "${source%.ptx}.o" || return; done
+        touch "$folder/complete"
     fi
-    read -r _ own children _ <<< "${best[minilink_plain_1]}"
-    echo "    minilink's own share of its CPU, plain, 1 thread: $(compute "100 * $own / ($own + $children)" 1) %"
+    echo "$folder"
+}
+
+# link_ptx SHAPE
+link_ptx() {
+    local folder ours
+    folder=$(make_ptx "$1") || return
+    ours="$BUILD/minilink -w -disable-infos -arch=sm_90 --assembler=ptxas -split-compile-extended=2"
+    echo "links of $1:" \
+        "$($ours --explain-split --dry-run "$folder"/*.o | awk 'NR == 1 {what = $0} /copies of small/ {c = $(NF - 1)} END {print what ", with " c + 0 " bytes of copies"}')" \
+        "($(machine)):"
+    in_turn "${ROUNDS:-3}" nvlink "nvlink -arch=sm_90 $folder/*.o -o $work/theirs.cubin" "minilink, 2 threads" "$ours -j 2 $folder/*.o -o $work/ours.cubin"
+}
+
+# link_objects KERNELS MODULES ROUNDS
+link_objects() {
+    local folder way theirs ours ways=() commands=()
+    folder=$(test/bench/make-objects "$1" "$2") || { echo "links of $1 kernels: nvcc fails: skipped"; return; }
+    theirs="nvlink -arch=sm_90 $folder/*.o -L$toolkit/lib64 -lcudadevrt"
+    ours="$BUILD/minilink -w -disable-infos -arch=sm_90 --assembler=ptxas --cuda-path=$toolkit $folder/*.o -L$toolkit/lib64 -lcudadevrt -split-compile-extended=2"
+    ways=(nvlink "$theirs" "nvlink -lto" "$theirs -lto -nvvmpath=$nvvm"
+        "nvlink -lto, split" "$theirs -lto -nvvmpath=$nvvm -split-compile-extended=2"
+        "minilink, 1 thread" "$ours -j 1" "minilink, 2 threads" "$ours -j 2"
+        "minilink -lto, 1 thread" "$ours -lto -j 1" "minilink -lto, 1 part" "$ours -lto -j 2 --lto-jobs=1" "minilink -lto" "$ours -lto -j 2"
+        "minilink -lto of PTX" "$ours -lto --lto-source=ptx -j 2")
+    for ((way = 0; way < ${#ways[@]}; way += 2)); do commands+=("${ways[way]}" "${ways[way + 1]} -o $work/out.cubin"); done
+    echo "links of $1 kernels in $2 modules, $3 rounds in turn, $(machine):"
+    in_turn "$3" "${commands[@]}"
+    echo "    until the PTX exists: nvlink -lto, split $(stage lto ${ways[5]}) ms, minilink -lto, 1 part $(stage lto ${ways[13]}) ms, minilink -lto $(stage lto ${ways[15]}) ms"
+}
+
+for shape in ${*:-8 128 1000 kernels module functions}; do
+    case $shape in
+    8 | 128 | 1000)
+        command -v nvcc > /dev/null || { echo "links of $shape kernels: nvcc is not there: skipped"; continue; }
+        find_toolkit ;;&
+    8) link_objects 8 2 "${ROUNDS:-3}" ;;
+    128) link_objects 128 8 "${ROUNDS:-3}" ;;
+    1000) link_objects 1000 20 "${ROUNDS:-1}" ;;
+    *) link_ptx "$shape" ;;
+    esac
 done

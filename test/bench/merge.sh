@@ -5,15 +5,11 @@
 # processor time is 1 where that is linear.
 #
 #     ROUNDS=21 test/bench/merge.sh 1000
-set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${BUILD:-build}" && pwd)
-minilink=$build/minilink
-[ -x "$minilink" ] || { echo "merge: $minilink is not built (make)"; exit 1; }
-work=$(mktemp -d)
+. "$(dirname "$0")/prelude.sh"
+set -e
+minilink=$BUILD/minilink here=$ROOT/test/bench
+rm -rf "$work" && mkdir "$work" && cd "$work"
 trap 'rm -rf "$work"' EXIT
-cd "$work"
-unset MAKEFLAGS MAKELEVEL MFLAGS
 
 # compare COUNT: one table.
 compare() {
@@ -42,7 +38,7 @@ compare() {
     fi
     commands+=(cat "cat c$1/*.o > copy")
     echo "merge $1 cubins ($(du -sk --apparent-size "c$1" | cut -f1) KiB), ${ROUNDS:-11} rounds in turn:"
-    "$here/interleaved" "${ROUNDS:-11}" "${commands[@]}"
+    in_turn "${ROUNDS:-11}" "${commands[@]}"
 }
 
 # growth: the same link with ten times as many, twice.
@@ -53,7 +49,7 @@ growth() {
         commands+=("$count cubins" "$minilink -arch=sm_90 -o mine.cubin c$count/*.o")
     done
     echo "merge growth, ${GROWTH_ROUNDS:-5} rounds in turn:"
-    "$here/interleaved" "${GROWTH_ROUNDS:-5}" "${commands[@]}" | tee growth
+    in_turn "${GROWTH_ROUNDS:-5}" "${commands[@]}" | tee growth
     awk '{ for (i = 1; i <= NF; i++) if ($i == "processor" && $(i + 2) ~ /^ms/) time[++n] = $(i + 1) }
         END { printf "merge exponent: %.2f from 100 to 1,000, %.2f from 1,000 to 10,000\n",
               log(time[2] / time[1]) / log(10), log(time[3] / time[2]) / log(10) }' growth

@@ -3,16 +3,9 @@
 # 20 programs of two objects with 1 to 10 kernels, one after the other. Both make the same bytes, which is compared.
 #
 #     test/bench/small.sh     ROUNDS=N: rounds (21 of the first; a quarter of them of the 20 programs)
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-. test/toolkit.sh
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-work=$BUILD/bench/small
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
-for tool in nvcc nvlink ptxas; do
-    command -v $tool > /dev/null || { echo "small: $tool is not there: skipped"; exit 0; }
-done
-mkdir -p "$work" && cd "$work" || exit 1
+. "$(dirname "$0")/prelude.sh"
+need nvcc nvlink ptxas
+cd "$work" || exit 1
 find_toolkit
 
 # source_of KERNELS STATEMENT: a module with so many kernels, which call a function that the other module defines.
@@ -46,7 +39,7 @@ done
 # each COMMAND: all programs, one link after the other.
 each() { echo "for object in $work/sum*.o $work/scan*.o; do $1 \$object $work/other.o -o $work/out.cubin; done"; }
 rounds=${ROUNDS:-21}
-echo "small: two objects, one kernel, $rounds rounds in turn, $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg):"
-"$OLDPWD/test/bench/interleaved" "$rounds" minilink "$ours sum1.o other.o -o out.cubin" nvlink "$theirs sum1.o other.o -o out.cubin"
+echo "small: two objects, one kernel, $rounds rounds in turn, $(machine):"
+in_turn "$rounds" minilink "$ours sum1.o other.o -o out.cubin" nvlink "$theirs sum1.o other.o -o out.cubin"
 echo "small: 20 programs of 1 to 10 kernels ($equal of them the same bytes as nvlink's), $((rounds / 4)) rounds in turn:"
-"$OLDPWD/test/bench/interleaved" $((rounds / 4)) minilink "$(each "$ours")" nvlink "$(each "$theirs")"
+in_turn $((rounds / 4)) minilink "$(each "$ours")" nvlink "$(each "$theirs")"

@@ -4,21 +4,13 @@
 # Programs: 1,000 kernels that bench_generate writes, whose PTX is edited; and, where nvcc is, sources that
 # are edited and compiled again: 128 kernels over 8 modules as PTX, and as LTO-IR that libnvJitLink makes one PTX of,
 # and kernels of cub and thrust. A line for each edit: texts of chunks that were not there before it, with code and
-# without. Then whole links of the 1,000 kernels under both policies in turns: wall and CPU time, each round's ratio.
+# without. Then whole links of the 1,000 kernels under both policies in turns.
 #
-#     test/bench/stable.sh     BENCH_ROUNDS=N: rounds of the links (3)
+#     test/bench/stable.sh     ROUNDS=N: rounds of the links (3)
 # shellcheck disable=SC2046,SC2086 # lists of files and options are words
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-work=$BUILD/bench/stable
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
-export LC_ALL=C
+. "$(dirname "$0")/prelude.sh"
 rm -rf "$work" && mkdir -p "$work" || exit 1
 minilink="$BUILD/minilink -w -disable-infos -arch=sm_90 -split-compile-extended=2"
-for program in bench_generate bench_measure; do
-    [ -x "$BUILD/$program" ] || { echo "stable: $program is not built (make bench)"; exit 1; }
-done
 cd "$work" || exit 1
 
 # chunks NAME INPUT...: writes a line for each chunk's text, "code HASH" or "data HASH".
@@ -137,21 +129,10 @@ else
     echo "stable: nvcc is not there: compiled programs are skipped"
 fi
 
-compute() { awk "BEGIN { printf \"%.${2:-2}f\", $1 }"; }
-
-# took ASSEMBLER POLICY: wall and CPU milliseconds.
-took() {
-    local wall own children
-    read -r wall own children _ <<< "$("$BUILD/bench_measure" $minilink --assembler="$1" --split-policy="$2" generated/*.ptx -o out.cubin)"
-    echo "$wall $((own + children))"
-}
-
 for assembler in builtin ptxas; do
-    command -v ptxas > /dev/null || [ $assembler = builtin ] || { echo "stable: ptxas is not there: skipped"; continue; }
-    for round in $(seq "${BENCH_ROUNDS:-3}"); do
-        read -r wall cpu <<< "$(took $assembler balanced)"
-        read -r stable_wall stable_cpu <<< "$(took $assembler stable)"
-        echo "stable: 1,000 kernels with $assembler, round $round: balanced $(compute "$wall" 0) ms, stable $(compute "$stable_wall" 0) ms" \
-            "(ratio $(compute "$stable_wall / $wall")); CPU $cpu and $stable_cpu ms (ratio $(compute "$stable_cpu / $cpu"))"
-    done
+    command -v $assembler > /dev/null || [ $assembler = builtin ] || { echo "stable: ptxas is not there: skipped"; continue; }
+    ways=()
+    for policy in balanced stable; do ways+=("$policy" "$minilink --assembler=$assembler --split-policy=$policy generated/*.ptx -o out.cubin"); done
+    echo "stable: 1,000 kernels with $assembler, in turns:"
+    in_turn "${ROUNDS:-3}" "${ways[@]}"
 done
