@@ -1,5 +1,5 @@
 #!/bin/bash
-# many-sections.sh: two cubins whose kernels need 65,411 sections, linked by nvlink and by the merger. (With
+# many-sections.sh: two cubins whose kernels need 65,411 sections, linked by nvlink and by minilink. (With
 # more than 65,522, nvlink 13.0 takes section 0xfff2 for COMMON.) Chunks of ptxas's, with even more. Skipped, loudly,
 # without nvlink and python3.
 . "$(dirname "$0")/../prelude.sh"
@@ -17,7 +17,7 @@ done
 count() { if [ "$1" = 0 ]; then pass; else fail "$2"; fi; }
 # The symbol of the builtin assembler's note is minilink's business.
 if nvlink -arch=sm_90 "$work/a.o" "$work/b.o" -o "$work/nvlink.cubin" &&
-    "$BUILD/tool_merge" -o "$work/mine.cubin" "$work/a.o" "$work/b.o" &&
+    "$BUILD/minilink" -w -disable-infos -arch=sm_90 -o "$work/mine.cubin" "$work/a.o" "$work/b.o" &&
     ! python3 "$ROOT/test/diff/cubincmp.py" "$work/mine.cubin" "$work/nvlink.cubin" |
         grep -v "only nvlink's: .*section .note.minilink" | head -n 5 | grep .; then
     count 0 many-sections

@@ -1,11 +1,10 @@
 #!/bin/bash
-# merge-series.sh [PROGRAM...]: links the programs of fixtures/link-series with nvlink and with the
-# merger and compares the results, for the targets and levels in $KINDS (sm_90:-preserve-relocs; with
-# sm_100:-r the merger links in two steps, nvlink in one; sm_90:-g and sm_90:-lineinfo take minutes: nvcc
+# merge-series.sh [PROGRAM...]: links cubins of the programs of fixtures/link-series with nvlink and with
+# minilink and compares the results, for the targets and levels in $KINDS (sm_90:-preserve-relocs; with
+# sm_100:-r minilink links in two steps, nvlink in one; sm_90:-g and sm_90:-lineinfo take minutes: nvcc
 # compiles the sources then; else its PTX in fixtures/programs is used).
 # All other targets of CUDA 13.0 ($OTHERS) take part with $FEW of the programs.
-# Needs ptxas, nvlink and python3, nvcc for the levels, and $BUILD/tool_merge; without them it is skipped,
-# loudly.
+# Needs ptxas, nvlink and python3, and nvcc for the levels; without them it is skipped, loudly.
 # A line per program. What is listed in known-differences is skipped when it differs; the exit status is 1
 # if anything else does.
 . "$(dirname "$0")/../prelude.sh"
@@ -15,7 +14,7 @@ kinds=${KINDS:-sm_90 sm_80 sm_90:-preserve-relocs sm_100:-r}
 others=${OTHERS-sm_75 sm_86 sm_87 sm_88 sm_89 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f}
 few=${FEW:-05_shared 50_tensor}
 
-need 1 ptxas nvlink python3 "$BUILD/tool_merge"
+need 1 ptxas nvlink python3
 read_known_differences
 
 # raise TARGET: changes the target of PTX, and its version where that is too old for the target.
@@ -51,25 +50,25 @@ assemble() {
     done
 } > /dev/null 2>&1
 
-# relocatable FOLDER: with -r, puts one relocatable cubin in the place of the program's.
+# relocatable FOLDER TARGET: with -r, puts one relocatable cubin in the place of the program's.
 relocatable() {
-    "$BUILD/tool_merge" -r -o "$1/whole" "$1"/*.o && rm "$1"/*.o && mv "$1/whole" "$1/whole.o"
+    "$BUILD/minilink" -w -disable-infos -arch="$2" -r -o "$1/whole" "$1"/*.o && rm "$1"/*.o && mv "$1/whole" "$1/whole.o"
 }
 
 # run TARGET LEVEL TEST: prints "linked", or failed or skipped, and why.
 run() {
-    local folder=$work/$1$2/$3 debug= merged=
+    local folder=$work/$1$2/$3 debug=
     case $2 in
-    -g) debug=-g merged=-g ;;
-    -preserve-relocs) debug=--preserve-relocs merged=-p ;;
+    -g) debug=-g ;;
+    -preserve-relocs) debug=--preserve-relocs ;;
     esac
     if ! assemble "$1" "$2" "$3"; then
         echo "skipped $1$2 $3: cannot be assembled"
     elif ! nvlink -arch="$1" $debug "$folder"/*.o -o "$folder/nvlink.cubin" > "$folder/log" 2>&1; then
         echo "skipped $1$2 $3: nvlink refuses it"
-    elif [ "$2" = -r ] && ! relocatable "$folder" > "$folder/log" 2>&1; then
+    elif [ "$2" = -r ] && ! relocatable "$folder" "$1" > "$folder/log" 2>&1; then
         echo "failed $1$2 $3: $(head -1 "$folder/log")"
-    elif ! "$BUILD/tool_merge" $merged -o "$folder/mine.cubin" "$folder"/*.o > "$folder/log" 2>&1; then
+    elif ! "$BUILD/minilink" -w -disable-infos -arch="$1" $debug -o "$folder/mine.cubin" "$folder"/*.o > "$folder/log" 2>&1; then
         echo "failed $1$2 $3: $(head -1 "$folder/log")"
     else
         echo linked
