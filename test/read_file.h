@@ -1,4 +1,5 @@
-/* read_file.h: a whole file, for tools that end when there is none, its lines and their words. */
+/* read_file.h: whole files, for tools that end when one cannot be read or written; lines and their
+ * words. */
 #pragma once
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 
 #include "base/buffer.h"
 
-/* The contents of the file, malloc'ed. */
+/* The contents of the file, malloc'ed, with a NUL behind. */
 static inline struct text read_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -23,8 +24,19 @@ static inline struct text read_file(const char *path)
     while ((size = fread(block, 1, sizeof block, file)) > 0)
         buffer_append(&buffer, block, size);
     fclose(file);
+    buffer_char(&buffer, '\0');
     data = buffer_take(&buffer, &size);
-    return (struct text){data, size};
+    return (struct text){data, size - 1};
+}
+
+static inline void write_file(const char *path, struct text text)
+{
+    FILE *file = fopen(path, "wb");
+
+    if (!file || fwrite(text.data, 1, text.size, file) != text.size || fclose(file) != 0) {
+        perror(path);
+        exit(2);
+    }
 }
 
 /* Takes the next line off; false at the end. */

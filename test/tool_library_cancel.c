@@ -10,12 +10,9 @@
 
 #include "library/links.h"
 #include "library/process.h"
-#include "library/tally.h"
 
 #define KERNELS  8
 #define ATTEMPTS 60
-
-static struct process_state before;
 
 /* Who cancels, and when. */
 struct canceller {
@@ -151,7 +148,6 @@ static void try_calls(void)
                                            .version = "1",
                                            .assemble = assemble_for_ever,
                                            .state = &canceller};
-    const char *changed;
 
     check(minilink_set_assembler(canceller.link, &assembler) == MINILINK_OK, "no assembler");
     must_be_cancelled("in an assembler", canceller.link, complete(&canceller));
@@ -179,8 +175,7 @@ static void try_calls(void)
     minilink_create(&canceller.link, NULL, 0);
     minilink_cancel(canceller.link);
     minilink_destroy(&canceller.link);
-    changed = process_changed(&before);
-    check(!changed, "cancelled links change %s", changed);
+    process_check("cancelled links");
 }
 
 static struct minilink *begin_words(const struct links_case *words)
@@ -216,7 +211,6 @@ static void try_middle(const struct links_case *words, const char *cache)
     struct minilink *link = begin_words(words);
     double begun = processor_time(), whole;
     int cancelled = 0, spared = 0;
-    const char *changed;
 
     check(minilink_complete(link) == MINILINK_OK, "a link that is not cancelled: %s",
           minilink_error_log(link, NULL));
@@ -242,19 +236,16 @@ static void try_middle(const struct links_case *words, const char *cache)
     check(cancelled && spared, "no link was cancelled in time: %d were, of %f s", cancelled, whole);
     tally_note("%d links cancelled, %d of them early", cancelled, spared);
     minilink_destroy(&link);
-    changed = process_changed(&before);
-    check(!changed, "links that are cancelled in the middle change %s", changed);
+    process_check("links that are cancelled in the middle");
 }
 
 static void try_child(const char *mark, const struct links_case *words)
 {
     struct canceller canceller = {.link = begin_words(words), .mark = mark};
-    const char *changed;
 
     must_be_cancelled("with a child", canceller.link, complete(&canceller));
     minilink_destroy(&canceller.link);
-    changed = process_changed(&before);
-    check(!changed, "a link that is cancelled with a child changes %s", changed);
+    process_check("a link that is cancelled with a child");
 }
 
 int main(int argc, char **argv)
@@ -264,12 +255,11 @@ int main(int argc, char **argv)
     bool has_mark = strcmp(what, "child") == 0;
 
     tally_begin();
-    for (int i = has_mark ? 3 : 2; i < argc; i++)
-        links_add_word(&words, argv[i]);
+    links_add_words(&words, argv, has_mark ? 3 : 2);
     for (int i = 2; i < argc; i++)
         if (strncmp(argv[i], "--cache-dir=", strlen("--cache-dir=")) == 0)
             cache = strchr(argv[i], '=') + 1;
-    process_look(&before);
+    process_begin();
     if (strcmp(what, "calls") == 0)
         try_calls();
     else if (strcmp(what, "middle") == 0)

@@ -7,11 +7,9 @@
  * descriptors. */
 #include "library/links.h"
 #include "library/process.h"
-#include "library/tally.h"
 
 #define THREADS 3
 
-static struct process_state before;
 static struct links_case words;
 static int is_over;
 
@@ -75,14 +73,12 @@ int main(int argc, char **argv)
     int children = argc > 1 ? atoi(argv[1]) : 0, with_some = 0;
     pthread_t threads[THREADS];
     size_t counts[THREADS] = {0}, sum = 0;
-    const char *changed;
 
     if (argc == 1)
         return name_descriptors();
     tally_begin();
-    for (int i = 2; i < argc; i++)
-        links_add_word(&words, argv[i]);
-    process_look(&before);
+    links_add_words(&words, argv, 2);
+    process_begin();
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, make_links, &counts[i]) != 0)
             exit(2);
@@ -98,8 +94,7 @@ int main(int argc, char **argv)
     check(sum > 0, "no links");
     tally_note("%d children while there were %zu links; %d of them have descriptors", children, sum,
                with_some);
-    changed = process_changed(&before);
-    check(!changed, "it changes %s", changed);
+    process_check("it");
     links_free_case(&words);
     return tally_end();
 }

@@ -7,9 +7,6 @@
  * when the library breaks a promise, which the report tells. */
 #include "library/links.h"
 #include "library/process.h"
-#include "library/tally.h"
-
-static struct process_state before;
 
 static void write_log(const char *out, const char *what, const char *text, size_t size)
 {
@@ -53,23 +50,20 @@ int main(int argc, char **argv)
 {
     static struct links_case one;
     struct minilink *link = NULL;
-    const char *changed;
     int code;
 
     tally_begin();
     if (argc < 3)
         return 2;
-    for (int i = 3; i < argc; i++)
-        links_add_word(&one, argv[i]);
+    links_add_words(&one, argv, 3);
     setlocale(LC_ALL, "");
-    process_look(&before);
-    code = links_run(&link, &one, strcmp(argv[1], "data") == 0 ? LINKS_DATA : LINKS_FILES);
+    process_begin();
+    code = links_run(&link, &one, links_way_of(argv[1]));
     if (strcmp(argv[2], "-") != 0)
         write_all(link, argv[2]);
     minilink_destroy(&link);
     check(!link, "a destroyed link is not NULL");
-    changed = process_changed(&before);
-    check(!changed, "the link changes %s", changed);
+    process_check("the link");
     links_free_case(&one);
     return tally_end() ? 255 : code;
 }

@@ -62,9 +62,8 @@ int main(int argc, char **argv)
 
     if (!stack)
         return 255;
-    task.way = strcmp(argv[2], "data") == 0 ? LINKS_DATA : LINKS_FILES;
-    for (int i = 3; i < argc; i++)
-        links_add_word(&task.words, argv[i]);
+    task.way = links_way_of(argv[2]);
+    links_add_words(&task.words, argv, 3);
     pthread_attr_init(&attributes);
     if (pthread_attr_setstack(&attributes, stack, size) != 0)
         return 255;

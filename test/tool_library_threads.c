@@ -11,7 +11,6 @@
  * that another has left. */
 #include "library/links.h"
 #include "library/process.h"
-#include "library/tally.h"
 
 #define HANDLES 64
 
@@ -42,7 +41,6 @@ struct handle {
     int code;
 };
 
-static struct process_state before;
 static struct example *examples;
 static size_t example_count;
 static struct handle handles[HANDLES];
@@ -252,7 +250,6 @@ int main(int argc, char **argv)
 {
     size_t thread_count = argc > 5 ? (size_t)atoi(argv[1]) : 0;
     uint64_t seed = argc > 5 ? strtoull(argv[3], NULL, 10) : 0;
-    const char *changed;
 
     tally_begin();
     link_count = argc > 5 ? (size_t)atoi(argv[2]) : 0;
@@ -260,15 +257,13 @@ int main(int argc, char **argv)
     examples = calloc(example_count, sizeof *examples);
     if (!thread_count || !example_count || !examples)
         return 2;
-    process_look(&before);
+    process_begin();
     for (size_t i = 0; i < example_count; i++)
         read_example(&examples[i], argv[4]);
     tell_examples();
-    changed = process_changed(&before);
-    check(!changed, "links alone change %s", changed);
+    process_check("links alone");
     on_threads(make_links, thread_count, seed);
-    changed = process_changed(&before);
-    check(!changed, "links at once change %s", changed);
+    process_check("links at once");
     for (size_t i = 0; i < HANDLES; i++)
         pthread_mutex_init(&handles[i].lock, NULL);
     on_threads(take_turns, thread_count, seed + 1000);
@@ -277,8 +272,7 @@ int main(int argc, char **argv)
             advance(&handles[i], &seed);
         pthread_mutex_destroy(&handles[i].lock);
     }
-    changed = process_changed(&before);
-    check(!changed, "links in turn change %s", changed);
+    process_check("links in turn");
     for (size_t i = 0; i < example_count; i++) {
         links_free_case(&examples[i].words);
         free(examples[i].text.data);

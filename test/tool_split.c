@@ -3,25 +3,15 @@
  *     tool_split [-u] [-s] N OUTPREFIX IN.ptx...     writes OUTPREFIX.0.ptx, OUTPREFIX.1.ptx ...
  *
  * -u allows undefined symbols, -s makes stable chunks. Prints the number of chunks. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "split/split.h"
 #include "read_file.h"
 
 static void write_chunk(const char *prefix, const struct chunk *chunk)
 {
     char path[4096];
-    FILE *file;
 
     snprintf(path, sizeof path, "%s.%u.ptx", prefix, chunk->index);
-    file = fopen(path, "wb");
-    if (!file || fwrite(chunk->text.data, 1, chunk->text.size, file) != chunk->text.size ||
-        fclose(file) != 0) {
-        perror(path);
-        exit(2);
-    }
+    write_file(path, chunk->text);
 }
 
 static void print_promoted(const struct chunks *chunks)

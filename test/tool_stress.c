@@ -8,41 +8,22 @@
  * moment after pthread_join has returned. Memory in use does not grow. Signals come at any moment,
  * so that calls are interrupted. Faults of memory, threads and disk need build/fault.so to be
  * loaded before. Status 0 when all of that held. */
-#include <dirent.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/arch.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "library/process.h"
 #include "link/link.h"
+#include "read_file.h"
 
 #define OUTPUT        "stress.cubin"
 #define WARM          200          /* links after which memory must not grow any more */
 #define MOST_MORE     (256u << 10) /* bytes: what the allocator's own bookkeeping may vary by */
 #define MOST_FAILURES 5            /* what is left of one link stays in the next */
-#define PATIENCE      30000 /* looks, a millisecond apart, after which a task counts as left */
-
-/* ThreadSanitizer has a thread of its own, from the first that the program makes. */
-#if defined(__SANITIZE_THREAD__)
-#define TASKS 2
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TASKS 2
-#endif
-#endif
-#ifndef TASKS
-#define TASKS 1
-#endif
 
 struct run {
     struct link_request request;
@@ -63,31 +44,13 @@ static void on_alarm(int number)
     (void)number;
 }
 
-/* Entries of a folder in /proc, without the one that reading it takes. */
-static int entries(const char *path)
+static bool is_output(struct text expected)
 {
-    DIR *folder = opendir(path);
-    int count = 0;
+    struct text output = read_file(OUTPUT);
+    bool is_equal = text_equal(output, expected);
 
-    while (folder && readdir(folder))
-        count++;
-    if (folder)
-        closedir(folder);
-    return count;
-}
-
-static uint64_t hash_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    uint64_t hash = 14695981039346656037u;
-    int c;
-
-    if (!file)
-        return 0;
-    while ((c = getc(file)) != EOF)
-        hash = (hash ^ (uint64_t)c) * 1099511628211u;
-    fclose(file);
-    return hash;
+    free((char *)output.data);
+    return is_equal;
 }
 
 static enum link_code run_link(void *argument)
@@ -143,12 +106,12 @@ static void vary(struct link_request *request)
 }
 
 /* What is wrong with a link that has ended, or NULL. */
-static const char *judge(const struct run *run, enum link_code status, uint64_t expected)
+static const char *judge(const struct run *run, enum link_code status, struct text expected)
 {
     bool exists = access(OUTPUT, F_OK) == 0;
 
     if (status == LINK_OK)
-        return !exists ? "no output" : hash_file(OUTPUT) != expected ? "other bytes" : NULL;
+        return !exists ? "no output" : !is_output(expected) ? "other bytes" : NULL;
     if (exists)
         return "an output in spite of failure";
     if (status == LINK_USAGE)
@@ -172,28 +135,15 @@ struct state {
     size_t memory;
 };
 
-/* How many tasks the program has, once those that are ending have gone. */
-static int count_tasks(void)
-{
-    const struct timespec pause = {.tv_nsec = 1000000};
-    int tasks = entries("/proc/self/task") - 2; /* "." and ".." */
-
-    for (int i = 0; i < PATIENCE && tasks > TASKS; i++) {
-        nanosleep(&pause, NULL); /* a signal may end it */
-        tasks = entries("/proc/self/task") - 2;
-    }
-    return tasks;
-}
-
 static struct state look(void)
 {
-    return (struct state){count_tasks(), entries("/proc/self/fd"), context_count_live(),
-                          mallinfo2().uordblks};
+    return (struct state){process_wait_tasks(PROCESS_TASKS), process_entries("/proc/self/fd"),
+                          context_count_live(), mallinfo2().uordblks};
 }
 
 static const char *compare(struct state before, struct state after)
 {
-    if (after.tasks != TASKS)
+    if (after.tasks != PROCESS_TASKS)
         return "a thread is left";
     if (after.descriptors != before.descriptors)
         return "a descriptor is left";
@@ -210,7 +160,7 @@ int main(int argc, char **argv)
     size_t count = 0, memory = 0;
     int links = argc > 4 ? atoi(argv[1]) : 0, failures = 0, failed_links = 0;
     char plugin[4096];
-    uint64_t expected;
+    struct text expected;
 
     for (int i = 4; i < argc && count < 16; i++)
         operands[count++].name = argv[i];
@@ -225,7 +175,7 @@ int main(int argc, char **argv)
     if (link_once(&first) != LINK_OK)
         return 2;
     diag_sink_free(&first.sink);
-    expected = hash_file(OUTPUT);
+    expected = read_file(OUTPUT);
     interrupt_calls();
     struct state before = look();
     for (int i = 0; i < links && failures < MOST_FAILURES; i++) {
@@ -270,6 +220,7 @@ int main(int argc, char **argv)
         printf("memory grows from %zu to %zu bytes\n", memory, look().memory);
     }
     unlink(OUTPUT);
+    free((char *)expected.data);
     context_shutdown();
     printf("%d links, %d of them failed as they should, %d failures\n", links, failed_links,
            failures);

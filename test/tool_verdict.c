@@ -12,31 +12,22 @@
  * --manual prints what man/minilink-ptx.5 says of the table, --dictionary its words for a fuzzer.
  */
 #include "manual.h"
+#include "read_file.h"
 #include "verdict.h"
-
-static char *read_all(const char *path)
-{
-    char *text = verdict_read(path);
-
-    if (!text) {
-        fprintf(stderr, "tool_verdict: cannot read '%s'\n", path);
-        exit(2);
-    }
-    return text;
-}
 
 static void judge_file(const char *path)
 {
-    char *text = read_all(path), arch[16] = "";
-    const char *target = strstr(text, "\n.target ");
+    struct text text = read_file(path);
+    const char *target = strstr(text.data, "\n.target ");
+    char arch[16] = "";
 
     if (target && sscanf(target, "\n.target %15[a-z_0-9]", arch) == 1) {
-        char *verdict = verdict_of(text, strlen(text), arch);
+        char *verdict = verdict_of(text.data, text.size, arch);
 
         printf("%s: %s\n", path, verdict);
         free(verdict);
     }
-    free(text);
+    free((char *)text.data);
 }
 
 static void judge(const char *frame, const char *line, const char *arch)
@@ -52,14 +43,9 @@ static void write_program(const char *frame, const char *line, const char *arch,
 {
     char own[16], path[4096];
     char *program = verdict_program(frame, line, &arch, own);
-    FILE *file;
 
     snprintf(path, sizeof path, "%s/%u.ptx", folder, number);
-    file = fopen(path, "w");
-    if (!file || fputs(program, file) == EOF || fclose(file) == EOF) {
-        fprintf(stderr, "tool_verdict: cannot write '%s'\n", path);
-        exit(2);
-    }
+    write_file(path, text_of(program));
     printf("%s\n", arch);
     free(program);
 }
@@ -93,7 +79,8 @@ int main(int argc, char **argv)
         fputs("usage: tool_verdict FRAME PROGRAMS [ARCH]\n", stderr);
         return 2;
     }
-    char *frame = read_all(argv[first]), *programs = read_all(argv[first + 1]);
+    char *frame = (char *)read_file(argv[first]).data;
+    char *programs = (char *)read_file(argv[first + 1]).data;
     const char *target = argc > arch ? argv[arch] : "sm_90";
     unsigned number = 0;
 

@@ -20,8 +20,9 @@ same() {
 
 # --- Versions and targets ---
 
-"$BUILD/tool_assemble" --targets > targets
-same "PTX versions" "$(sed -n 's/^ptx //p' targets | sort -V)" "$(ptxas --list-version | sort -V)"
+# Of each target its first PTX version, and its name alone where code is made for it.
+"$BUILD/tool_tables" | tee tables | awk '/^== targets in/ {exit} /^sm_/ {print $1, $2} / compiled$/ {print $1}' > targets
+same "PTX versions" "$(sed -n '1,/^== PTX versions/d; /^==/q; p' tables | sort -V)" "$(ptxas --list-version | sort -V)"
 same "architectures" "$(grep -v ' ' targets | sort)" "$(ptxas --help | grep -oE "'sm_[0-9]+[af]?'" | tr -d "'" | sort -u)"
 
 # module VERSION TARGET

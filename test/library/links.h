@@ -69,6 +69,19 @@ static inline void links_add_word(struct links_case *one, const char *word)
     }
 }
 
+/* The words of a command line from `first` on. */
+static inline void links_add_words(struct links_case *one, char **argv, int first)
+{
+    for (int i = first; argv[i]; i++)
+        links_add_word(one, argv[i]);
+}
+
+/* "data" or "files" */
+static inline enum links_way links_way_of(const char *word)
+{
+    return strcmp(word, "data") == 0 ? LINKS_DATA : LINKS_FILES;
+}
+
 static inline void links_free_case(struct links_case *one)
 {
     for (size_t i = 0; i < one->input_count; i++)

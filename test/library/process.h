@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "library/tally.h"
+
 /* Looks, a millisecond apart, after which a thread counts as left. */
 #define PROCESS_PATIENCE 60000
 
@@ -59,16 +61,17 @@ static inline void process_add(char *text, size_t size, const char *word)
     snprintf(text + used, size - used, "%s\n", word);
 }
 
-static inline int process_tasks(void)
+/* Entries of a folder in /proc, without "." and ".."; reading /proc/self/fd takes one more. */
+static inline int process_entries(const char *path)
 {
-    DIR *folder = opendir("/proc/self/task");
+    DIR *folder = opendir(path);
     int count = 0;
 
     while (folder && readdir(folder))
         count++;
     if (folder)
         closedir(folder);
-    return count - 2; /* "." and ".." */
+    return count - 2;
 }
 
 /* How many threads there are, once those that are ending have gone: the kernel takes one out of
@@ -76,11 +79,11 @@ static inline int process_tasks(void)
 static inline int process_wait_tasks(int most)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
-    int tasks = process_tasks();
+    int tasks = process_entries("/proc/self/task");
 
     for (int i = 0; i < PROCESS_PATIENCE && tasks > most; i++) {
-        nanosleep(&pause, NULL);
-        tasks = process_tasks();
+        nanosleep(&pause, NULL); /* a signal may end it */
+        tasks = process_entries("/proc/self/task");
     }
     return tasks;
 }
@@ -213,4 +216,20 @@ static inline const char *process_changed(const struct process_state *before)
         return said;
     }
     return NULL;
+}
+
+static struct process_state process_before;
+
+/* Before the first link. */
+static inline void process_begin(void)
+{
+    process_look(&process_before);
+}
+
+/* Checks that the process is as it was when it began; `what` may have changed it. */
+static inline void process_check(const char *what)
+{
+    const char *changed = process_changed(&process_before);
+
+    check(!changed, "%s changes %s", what, changed);
 }
