@@ -245,14 +245,20 @@ static void *next(const char *name)
     return function;
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
-                   void *argument)
-{
-    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-        next("pthread_create");
+/* A function that gives `failure` where `fails` holds, and is the one behind this library where it
+ * does not. */
+#define STAND_IN(type, name, parameters, arguments, fails, failure)                                \
+    type name parameters                                                                           \
+    {                                                                                              \
+        type(*real) parameters = next(#name);                                                      \
+                                                                                                   \
+        return (fails) ? (failure) : real arguments;                                               \
+    }
 
-    return fails(&threads) ? EAGAIN : real(thread, attributes, function, argument);
-}
+STAND_IN(int, pthread_create,
+         (pthread_t * thread, const pthread_attr_t *attributes, void *(*function)(void *),
+          void *argument),
+         (thread, attributes, function, argument), fails(&threads), EAGAIN)
 
 /* Only of regular files, memory files among them; fd -1 is a step that is none's. Messages, pipes
  * and event counters go on. */
@@ -273,84 +279,28 @@ static bool disk_fails(int fd, int error)
     return step_fails(&writes, fd, error);
 }
 
-ssize_t read(int fd, void *data, size_t size)
-{
-    ssize_t (*real)(int, void *, size_t) = next("read");
-
-    return step_fails(&reads, fd, EIO) ? -1 : real(fd, data, size);
-}
-
-ssize_t pread(int fd, void *data, size_t size, off_t offset)
-{
-    ssize_t (*real)(int, void *, size_t, off_t) = next("pread");
-
-    return step_fails(&reads, fd, EIO) ? -1 : real(fd, data, size, offset);
-}
-
-ssize_t write(int fd, const void *data, size_t size)
-{
-    ssize_t (*real)(int, const void *, size_t) = next("write");
-
-    return disk_fails(fd, ENOSPC) ? -1 : real(fd, data, size);
-}
-
-ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
-{
-    ssize_t (*real)(int, const void *, size_t, off_t) = next("pwrite");
-
-    return disk_fails(fd, ENOSPC) ? -1 : real(fd, data, size, offset);
-}
-
-int ftruncate(int fd, off_t size)
-{
-    int (*real)(int, off_t) = next("ftruncate");
-
-    return disk_fails(fd, ENOSPC) ? -1 : real(fd, size);
-}
-
-int fallocate(int fd, int mode, off_t offset, off_t size)
-{
-    int (*real)(int, int, off_t, off_t) = next("fallocate");
-
-    return disk_fails(fd, ENOSPC) ? -1 : real(fd, mode, offset, size);
-}
-
-int posix_fallocate(int fd, off_t offset, off_t size)
-{
-    int (*real)(int, off_t, off_t) = next("posix_fallocate");
-
-    return disk_fails(fd, ENOSPC) ? ENOSPC : real(fd, offset, size);
-}
-
-int fsync(int fd)
-{
-    int (*real)(int) = next("fsync");
-
-    return disk_fails(fd, EIO) ? -1 : real(fd);
-}
-
-int rename(const char *from, const char *to)
-{
-    int (*real)(const char *, const char *) = next("rename");
-
-    return disk_fails(-1, EIO) ? -1 : real(from, to);
-}
-
-int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
-{
-    int (*real)(int, const char *, int, const char *, unsigned) = next("renameat2");
-
-    return disk_fails(-1, EIO) ? -1 : real(from_folder, from, to_folder, to, flags);
-}
-
-void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
-{
-    void *(*real)(void *, size_t, int, int, int, off_t) = next("mmap");
-
-    if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && disk_fails(fd, ENOMEM))
-        return MAP_FAILED;
-    return real(address, size, protection, flags, fd, offset);
-}
+STAND_IN(ssize_t, read, (int fd, void *data, size_t size), (fd, data, size),
+         step_fails(&reads, fd, EIO), -1)
+STAND_IN(ssize_t, pread, (int fd, void *data, size_t size, off_t offset), (fd, data, size, offset),
+         step_fails(&reads, fd, EIO), -1)
+STAND_IN(ssize_t, write, (int fd, const void *data, size_t size), (fd, data, size),
+         disk_fails(fd, ENOSPC), -1)
+STAND_IN(ssize_t, pwrite, (int fd, const void *data, size_t size, off_t offset),
+         (fd, data, size, offset), disk_fails(fd, ENOSPC), -1)
+STAND_IN(int, ftruncate, (int fd, off_t size), (fd, size), disk_fails(fd, ENOSPC), -1)
+STAND_IN(int, fallocate, (int fd, int mode, off_t offset, off_t size), (fd, mode, offset, size),
+         disk_fails(fd, ENOSPC), -1)
+STAND_IN(int, posix_fallocate, (int fd, off_t offset, off_t size), (fd, offset, size),
+         disk_fails(fd, ENOSPC), ENOSPC)
+STAND_IN(int, fsync, (int fd), (fd), disk_fails(fd, EIO), -1)
+STAND_IN(int, rename, (const char *from, const char *to), (from, to), disk_fails(-1, EIO), -1)
+STAND_IN(int, renameat2,
+         (int from_folder, const char *from, int to_folder, const char *to, unsigned flags),
+         (from_folder, from, to_folder, to, flags), disk_fails(-1, EIO), -1)
+STAND_IN(void *, mmap,
+         (void *address, size_t size, int protection, int flags, int fd, off_t offset),
+         (address, size, protection, flags, fd, offset),
+         (flags & MAP_SHARED) && (protection & PROT_WRITE) && disk_fails(fd, ENOMEM), MAP_FAILED)
 
 /* As when a process has as many files open as it may. */
 static bool descriptor_fails(void)
@@ -406,47 +356,15 @@ int fcntl(int fd, int command, ...)
     return real(fd, command, argument);
 }
 
-int pipe2(int fds[2], int flags)
-{
-    int (*real)(int[2], int) = next("pipe2");
-
-    return descriptor_fails() ? -1 : real(fds, flags);
-}
-
-int socketpair(int domain, int type, int protocol, int fds[2])
-{
-    int (*real)(int, int, int, int[2]) = next("socketpair");
-
-    return descriptor_fails() ? -1 : real(domain, type, protocol, fds);
-}
-
-int memfd_create(const char *name, unsigned flags)
-{
-    int (*real)(const char *, unsigned) = next("memfd_create");
-
-    return descriptor_fails() ? -1 : real(name, flags);
-}
-
-int eventfd(unsigned value, int flags)
-{
-    int (*real)(unsigned, int) = next("eventfd");
-
-    return descriptor_fails() ? -1 : real(value, flags);
-}
-
-FILE *fopen(const char *path, const char *mode)
-{
-    FILE *(*real)(const char *, const char *) = next("fopen");
-
-    return descriptor_fails() ? NULL : real(path, mode);
-}
-
-DIR *opendir(const char *path)
-{
-    DIR *(*real)(const char *) = next("opendir");
-
-    return descriptor_fails() ? NULL : real(path);
-}
+STAND_IN(int, pipe2, (int fds[2], int flags), (fds, flags), descriptor_fails(), -1)
+STAND_IN(int, socketpair, (int domain, int type, int protocol, int fds[2]),
+         (domain, type, protocol, fds), descriptor_fails(), -1)
+STAND_IN(int, memfd_create, (const char *name, unsigned flags), (name, flags), descriptor_fails(),
+         -1)
+STAND_IN(int, eventfd, (unsigned value, int flags), (value, flags), descriptor_fails(), -1)
+STAND_IN(FILE *, fopen, (const char *path, const char *mode), (path, mode), descriptor_fails(),
+         NULL)
+STAND_IN(DIR *, opendir, (const char *path), (path), descriptor_fails(), NULL)
 
 /* Streams' buffers and what the loader holds live until the end; they are nobody's fault. */
 static bool is_libc_own(const struct block *block)
