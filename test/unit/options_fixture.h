@@ -18,6 +18,13 @@ void set_up(void)
     diag_state_get()->sink = &sink;
 }
 
+/* Forgets what was read. */
+static inline void forget_options(void)
+{
+    options_free(&options);
+    memset(&options, 0, sizeof options);
+}
+
 void tear_down(void)
 {
     diag_state_get()->sink = NULL;

@@ -158,62 +158,29 @@ TEST(threads_do_not_count_and_are_told_alike)
     ck_assert_int_eq(calls_for(TEXTS("a", "b", "c")), 0);
 }
 
-static void other_arch(void)
-{
-    request.arch.sm = 80;
-}
-static void other_suffix(void)
-{
-    request.arch.suffix = 0;
-}
-static void other_mode(void)
-{
-    request.mode = MINILINK_MODE_WHOLE;
-}
-static void with_debug(void)
-{
-    request.debug = true;
-}
-static void with_lines(void)
-{
-    request.line_info = true;
-}
-static void with_registers(void)
-{
-    request.maxrregcount = 32;
-}
-static void other_assembler(void)
-{
-    request.identity.bytes[15] = 1;
-}
-static void other_options(void)
-{
-    static const char *const options[] = {"-O1", "-v", NULL};
-    request.options = options;
-}
-static void other_order(void)
-{
-    static const char *const options[] = {"-v", "-O1", NULL};
-    request.options = options;
-}
-static void joined_options(void)
-{
-    static const char *const options[] = {"-O1-v", NULL};
-    request.options = options;
-}
-
 TEST(whatever_the_cubin_depends_on_counts)
 {
-    static void (*const changes[])(void) = {
-        other_arch,     other_suffix,    other_mode,    with_debug,  with_lines,
-        with_registers, other_assembler, other_options, other_order, joined_options};
+    static const char *const options[] = {"-O1", "-v", NULL}, *const turned[] = {"-v", "-O1", NULL};
+    static const char *const joined[] = {"-O1-v", NULL};
     const struct assemble_request before = request;
+    struct assemble_request changed[10];
 
+    for (int i = 0; i < COUNT(changed); i++)
+        changed[i] = before;
+    changed[0].arch.sm = 80;
+    changed[1].arch.suffix = 0;
+    changed[2].mode = MINILINK_MODE_WHOLE;
+    changed[3].debug = true;
+    changed[4].line_info = true;
+    changed[5].maxrregcount = 32;
+    changed[6].identity.bytes[15] = 1;
+    changed[7].options = options;
+    changed[8].options = turned;
+    changed[9].options = joined;
     ck_assert_int_eq(calls_for(TEXTS("a")), 1);
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        request = before;
-        changes[i]();
-        ck_assert_msg(calls_for(TEXTS("a")) == 1, "change %zu does not count", i);
+    for (int i = 0; i < COUNT(changed); i++) {
+        request = changed[i];
+        ck_assert_msg(calls_for(TEXTS("a")) == 1, "change %d does not count", i);
         ck_assert_int_eq(calls_for(TEXTS("a")), 0);
     }
     request = before;

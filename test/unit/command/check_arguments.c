@@ -13,8 +13,7 @@
 
 static void begin(void)
 {
-    options_free(&options);
-    memset(&options, 0, sizeof options);
+    forget_options();
     options_begin(&options);
 }
 

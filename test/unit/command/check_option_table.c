@@ -411,23 +411,19 @@ TEST(the_cache_is_off_until_a_folder_is_given)
     READ_LINE("--cache-stats");
     ck_assert_ptr_null(cache->folder);
     ck_assert_uint_eq(cache->policy.percent, 75);
-    options_free(&options);
-    memset(&options, 0, sizeof options);
+    forget_options();
     setenv("MINILINK_CACHE_DIR", "", 1);
     READ_LINE("--cache-policy=cache_size=5%");
     ck_assert_ptr_null(cache->folder);
     ck_assert_uint_eq(cache->policy.percent, 5);
-    options_free(&options);
-    memset(&options, 0, sizeof options);
+    forget_options();
     setenv("MINILINK_CACHE_DIR", "there", 1);
     READ_LINE("-v");
     ck_assert_str_eq(cache->folder, "there");
-    options_free(&options);
-    memset(&options, 0, sizeof options);
+    forget_options();
     READ_LINE("--cache-dir=here");
     ck_assert_str_eq(cache->folder, "here");
-    options_free(&options);
-    memset(&options, 0, sizeof options);
+    forget_options();
     READ_LINE("--no-cache", "--cache-dir=here");
     ck_assert_ptr_null(cache->folder);
     unsetenv("MINILINK_CACHE_DIR");
@@ -440,8 +436,7 @@ static bool key_of(const char *line, struct cache_key *key)
     char *argv[16] = {(char[]){"minilink"}};
     int count = 1;
 
-    options_free(&options);
-    memset(&options, 0, sizeof options);
+    forget_options();
     snprintf(words, sizeof words, "%s", line);
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
         argv[count++] = word;
@@ -484,26 +479,9 @@ TEST(redefinitions_are_those_of_single_values)
     READ_LINE("-Xptxas=-a", "-Xptxas=-b", "-lx", "-ly", "-L.", "-L..", "-kernels-used=a",
               "-kernels-used=b", "-cpu-arch=a", "-cpu-arch=b");
     ck_assert_uint_eq(sink.text.size, 0);
-    options_free(&options);
-    memset(&options, 0, sizeof options);
+    forget_options();
     READ_LINE("--keep=a", "--keep=b");
     ck_assert(text_equal(buffer_view(&sink.text),
                          TEXT("minilink warning : incompatible redefinition for option 'keep', "
                               "the last value of this option was used\n")));
-}
-
-TEST(the_words_of_a_file_stand_in_the_place_of_its_option)
-{
-    FILE *file = tmpfile();
-    char word[64];
-
-    ck_assert_ptr_nonnull(file);
-    fputs("--keep=inner -lx", file);
-    fflush(file);
-    snprintf(word, sizeof word, "-optf=/proc/self/fd/%d", fileno(file));
-    READ_LINE("-la", word, "-lz");
-    fclose(file);
-    ck_assert_str_eq(options.link.keep, "inner");
-    ck_assert_uint_eq(options.link.operand_count, 4);
-    ck_assert_str_eq(options.link.operands[2].name, "x");
 }

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,16 +13,16 @@
 
 #define LARGE (3u << 20)
 
-static char folder[] = "/tmp/check_output.XXXXXX";
-static char path[sizeof folder + 8];
+static char folder[32], path[sizeof folder + 8];
 
-static void make_folder(void)
+void set_up(void)
 {
+    strcpy(folder, "/tmp/check_output.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/out", folder);
 }
 
-static void remove_folder(void)
+void tear_down(void)
 {
     unlink(path);
     ck_assert_int_eq(rmdir(folder), 0); /* nothing else was left there */
@@ -59,25 +60,21 @@ TEST(a_file_has_the_mode_that_the_mask_leaves_and_the_mask_stays)
     mode_t before = umask(027);
     struct stat status;
 
-    make_folder();
     mask_changes = 0;
     ck_assert(output_write_file(path, (struct bytes){(const uint8_t *)"x", 1}));
     ck_assert_uint_eq(mask_changes, 0);
     ck_assert_int_eq(stat(path, &status), 0);
     ck_assert_uint_eq(status.st_mode & 0777, 0640);
     umask(before);
-    remove_folder();
 }
 
 TEST(files_of_all_sizes_replace_each_other)
 {
-    make_folder();
     check_write(LARGE, 1);
     check_write(LARGE, 2);
     check_write(5, 3);
     check_write(LARGE + 1, 4);
     check_write(1, 5);
-    remove_folder();
 }
 
 /* Another link to the old file keeps what it had. */
@@ -86,7 +83,6 @@ TEST(the_old_file_is_replaced_and_not_written)
     char other[sizeof path + 8];
     struct stat status;
 
-    make_folder();
     snprintf(other, sizeof other, "%s.old", path);
     check_write(LARGE, 1);
     ck_assert_int_eq(link(path, other), 0);
@@ -95,7 +91,6 @@ TEST(the_old_file_is_replaced_and_not_written)
     ck_assert_int_eq(status.st_size, LARGE);
     ck_assert_uint_eq(status.st_nlink, 1);
     unlink(other);
-    remove_folder();
 }
 
 TEST(what_is_given_up_leaves_the_old_file)
@@ -104,12 +99,10 @@ TEST(what_is_given_up_leaves_the_old_file)
     struct output output;
     struct stat status;
 
-    make_folder();
     check_write(LARGE, 1);
     ck_assert(output_open(&output, path));
     ck_assert(output_append(&output, (struct bytes){bytes, sizeof bytes}));
     output_abort(&output);
     ck_assert_int_eq(stat(path, &status), 0);
     ck_assert_int_eq(status.st_size, LARGE);
-    remove_folder();
 }
