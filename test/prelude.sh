@@ -94,15 +94,41 @@ need_nvjitlink() {
 # all_declared COMMAND...: a compilation, once more with more, and with all, of CUDA's declarations where it fails without.
 all_declared() { "$@" || NVCC_PREPEND_FLAGS=$more_declared "$@" || NVCC_PREPEND_FLAGS=-std=c++17 "$@"; }
 
-# make_ltoir: in.fatbin, with LTO-IR that no library reads but build/fake-nvjitlink.so, to which it is four kernels.
-make_ltoir() {
+# random BELOW: `number` is the next of a fixed pseudo-random sequence.
+seed=1
+random() {
+    seed=$(((seed * 1103515245 + 12345) % 2147483648))
+    number=$((seed / 65536 % $1))
+}
+
+# die_of_signals: what crashes on purpose dies of the signal under a sanitizer, too.
+die_of_signals() {
+    local handled=handle_sigbus=0:handle_segv=0:handle_abort=0
+    export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}$handled" TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}$handled"
+}
+
+# play_ptxas FILE: a script that tells its version as ptxas does, and else does what is on standard input.
+play_ptxas() {
     {
-        printf '.version 8.0\n.target sm_90\n.address_size 64\n'
-        printf '.visible .entry k%d()\n{\n\tret;\n}\n' 1 2 3 4
-    } > made.ptx
+        printf '#!/bin/sh\ncase " $* " in *" --version "*) '
+        printf '%s\n' 'printf "Cuda compilation tools, release 13.0, V13.0.88\nBuild test\n"; exit ;; esac'
+        cat
+    } > "$1"
+    chmod +x "$1"
+}
+
+# ptx_head: what PTX begins with. ptx_kernels NAME...: a module of such kernels, which do nothing.
+ptx_head() { printf '.version 8.0\n.target sm_90\n.address_size 64\n'; }
+ptx_kernels() { ptx_head && printf '.visible .entry %s(.param .u64 p)\n{\n\tret;\n}\n' "$@"; }
+
+# make_ltoir [PTX]: in.fatbin, with LTO-IR that no library reads but build/fake-nvjitlink.so, to which it is what is in the
+# file, else four kernels.
+make_ltoir() {
+    local ptx=${1:-made.ptx}
+    [ $# -gt 0 ] || ptx_kernels k1 k2 k3 k4 > made.ptx
     printf '\355\103\116\177 LTO-IR' > any.ltoir
-    minifat --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
-    export FAKE_PTX=$PWD/made.ptx
+    minifat --arch=sm_90 "$ptx" --kind=nvvm any.ltoir -o in.fatbin || exit 1
+    export FAKE_PTX=$PWD/$ptx
 }
 
 # keep_work: with KEEP=FOLDER, work is that folder, which stays.

@@ -55,12 +55,11 @@ holds "a file that was written over is another ptxas" [ "$(runs -o)" = 1 ]
 
 # While LTO-IR is compiled, ptxas is started for what comes of it: told to read the link's own descriptor, a pipe that becomes
 # the text. Not under make -j, whose tokens say what may run, nor where one thread is all there is; the bytes are the same.
-printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n' > made.ptx
-printf '\355\103\116\177 LTO-IR' > any.ltoir
-"$BUILD/minifat" --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
+ptx_kernels k > made.ptx
+make_ltoir made.ptx
 lto() {
     rm -f runs
-    FAKE_PTX=$work/made.ptx "$BUILD/minilink" -w -disable-infos -arch=sm_90 -lto --nvjitlink="$BUILD/fake-nvjitlink.so" --assembler=ptxas --ptxas=./ptxas in.fatbin \
+    "$BUILD/minilink" -w -disable-infos -arch=sm_90 -lto --nvjitlink="$BUILD/fake-nvjitlink.so" --assembler=ptxas --ptxas=./ptxas in.fatbin \
         -o "$@" > said 2>&1
     holds "a link of LTO-IR works" [ $? = 0 ]
 }

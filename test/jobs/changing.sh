@@ -5,9 +5,8 @@
 #
 # LINKS (1000) is how many links run beside a writer, for each of two ways to write.
 . "$(dirname "$0")/../prelude.sh"
-# A page that is gone is minilink's own to tell of under a sanitizer, too.
-export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_sigbus=0:handle_segv=0:handle_abort=0"
-export TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}handle_sigbus=0:handle_segv=0:handle_abort=0"
+# A page that is gone is minilink's own to tell of.
+die_of_signals
 export LC_ALL=C
 links=${LINKS:-1000}
 [ -z "${SANITIZE:-}" ] || links=$((links / 10))

@@ -3,9 +3,7 @@
 # distributors would: the same bytes and the same messages as in a link alone; whatever a distributor does wrong ends with a
 # message that says so, without an output, and with nothing left behind. Plans, too.
 . "$(dirname "$0")/../prelude.sh"
-# What crashes on purpose dies of the signal under a sanitizer, too.
-export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_abort=0"
-export TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}handle_segv=0:handle_abort=0"
+die_of_signals
 export MINILINK_ASSEMBLER=builtin
 cd "$work" || exit 1
 F=$ROOT/fixtures/fatbin
@@ -181,13 +179,9 @@ bad 3 "fatal   : Could not open input file 'gone.ptx'" minilink --assemble-chunk
 bad 1 "error   : elfLink JIT compile failed: 'wrong.ptx' could not be assembled by 'builtin'" minilink --assemble-chunk=whole -arch=sm_90 wrong.ptx -o out/x
 
 # Parts of LTO-IR, by a library that stands in for NVIDIA's; then chunks of what they have made.
-{
-    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
-    for i in $(seq 8); do printf '.visible .entry kernel_%d(.param .u64 p)\n{\n\tret;\n}\n' "$i"; done
-} > made.ptx
-printf '\355\103\116\177 LTO-IR' > any.ltoir
-minifat --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
-export FAKE_PTX=$work/made.ptx SAMPLE_LOG=$work/parts.log
+ptx_kernels kernel_{1..8} > made.ptx
+make_ltoir made.ptx
+export SAMPLE_LOG=$work/parts.log
 lto=("${split[@]}" -disable-infos -lto --nvjitlink="$BUILD/fake-nvjitlink.so" --lto-jobs=3 -vv in.fatbin)
 rm -rf out/* parts.log
 "${lto[@]}" > said.alone 2>&1 && mv out/x alone

@@ -11,16 +11,14 @@ cd "$work" || exit 1
 
 # Sixteen kernels, so that there are as many chunks.
 {
-    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+    ptx_head
     for i in $(seq 16); do
         printf '.visible .entry kernel_%02d(.param .u64 p)\n{\n    .reg .b32 %%r<2>;\n    mov.u32 %%r1, %d;\n    ret;\n}\n' "$i" "$i"
     done
 } > in.ptx
 
 # A fake ptxas: notes when it starts and ends, and hands out a cubin that was made before.
-cat > ptxas << 'END'
-#!/bin/sh
-case " $* " in *" --version "*) printf 'Cuda compilation tools, release 13.0, V13.0.88\nBuild test\n'; exit ;; esac
+play_ptxas ptxas << 'END'
 echo "start ptxas $(date +%s%N)" >> "$SAMPLE_LOG"
 sleep "$((SAMPLE_SLEEP_MS / 1000)).$(printf %03d $((SAMPLE_SLEEP_MS % 1000)))"
 case "${FAKE_END:-}" in
@@ -32,7 +30,6 @@ while [ $# -gt 1 ]; do [ "$1" = -o ] && cat "$FAKE_CUBIN" > "$2"; shift; done
 echo "end ptxas $(date +%s%N) $status" >> "$SAMPLE_LOG"
 exit $status
 END
-chmod +x ptxas
 
 # Four links at a time, each as wide as it can be.
 cat > Makefile << 'END'
@@ -45,7 +42,7 @@ END
 cp "$BUILD/sample-plugin.so" sample-plugin.so
 plugin=--assembler=plugin:$work/sample-plugin.so
 export SAMPLE_LOG=$work/log SAMPLE_SLEEP_MS=30 FAKE_CUBIN=$work/fake.cubin
-printf '.version 8.0\n.target sm_90\n.address_size 64\n' > none.ptx
+ptx_head > none.ptx
 SAMPLE_SLEEP_MS=0 minilink -w -r -arch=sm_90 "$plugin" none.ptx -o "$FAKE_CUBIN"
 
 # under_make JOBS ATLEAST ATMOST WHAT VARIABLE=VALUE... On a busy machine chunks of 30 ms may pass before as many as
@@ -95,9 +92,7 @@ verdict "$status" "functions of one chunk: status $status"
 # libnvvm. Cubins are those of the threads that were asked for.
 P="--assembler=ptxas --ptxas=$BUILD/tool_ptxas"
 cp "$BUILD/fake-nvjitlink.so" fake-nvjitlink.so || exit 1
-export FAKE_PTX=$work/in.ptx
-printf '\355\103\116\177 LTO-IR' > any.ltoir
-minifat --arch=sm_90 in.ptx --kind=nvvm any.ltoir -o in.fatbin || exit 1
+make_ltoir in.ptx
 cat > Makefile << 'END'
 all:
 	$(PLUS)minilink -w -arch=sm_90 --minimum-chunk=1 $(HOW) -o out.cubin
@@ -157,11 +152,10 @@ for kind in pipe fifo; do
 done
 
 # interrupt KIND NUMBER HOW: signals a link after some milliseconds of its life.
-seed=1
 interrupt() {
     SAMPLE_SLEEP_MS=30
-    seed=$(((seed * 1103515245 + 12345) % 2147483648))
-    names=(INT TERM HUP) name=${names[$2 % 3]} delay=$((seed / 65536 % 110))
+    random 110
+    names=(INT TERM HUP) name=${names[$2 % 3]} delay=$number
     tokens "$1" "SIG$name after $delay ms, $3" env --default-signal=INT,TERM,HUP sh -c \
         "exec timeout --preserve-status -s $name $(printf 0.%03d $delay) $link $3"
 }

@@ -40,17 +40,12 @@ proves "with a cache" middle "${split[@]}" --cache-dir=cache large.ptx
 check "no temporaries in the cache" "$(find cache -name '*tmp*' -o -name '*.??????' | head -n 3)" ""
 
 # A process that never ends, with a child of its own.
-cat > ptxas << 'END'
-#!/bin/sh
-case $1 in
---version) printf 'Cuda compilation tools, release 13.0, V13.0.88\nBuild test\n'; exit ;;
-esac
+play_ptxas ptxas << 'END'
 sleep 600 &
 echo $$ $! >> "$PIDS"
 : > "$MARK"
 wait
 END
-chmod +x ptxas
 export PIDS=$work/pids MARK=$work/mark
 
 # ended PID...: these processes are gone; killed ones may take a moment.

@@ -48,11 +48,10 @@ uses 0 -arch=sm_90 --assembler=plugin:"$BUILD/sample-plugin.so" "${scale[@]}"
 for folder in 09_recursion 10_fptr 31_sharedmix; do
     uses 0 -arch=sm_90 "$ROOT"/fixtures/merge/$folder-sm_90-?.o
 done
-printf '\355\103\116\177 LTO-IR' > any.ltoir
 sed '/^\.extern/,/^;/d' "$ROOT/fixtures/examples/scaled.ptx" > made.ptx
 printf '.visible .entry kernel()\n{\n\tret;\n}\n' >> made.ptx
-minifat --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
-FAKE_PTX=$work/made.ptx uses 0 -arch=sm_90 -lto --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
+make_ltoir made.ptx
+uses 0 -arch=sm_90 -lto --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
 if command -v ptxas > /dev/null; then
     uses 0 -w -arch=sm_90 --assembler=ptxas "${scale[@]}"
 else
@@ -60,7 +59,7 @@ else
 fi
 # What nests: expressions, blocks, chains of calls.
 nested() { printf "%0$1d" 0 | sed "s/0/$2/g"; }
-ptx() { printf '.version 8.0\n.target sm_90\n.address_size 64\n'; printf "$@"; }
+ptx() { ptx_head; printf "$@"; }
 ptx '.global .u32 a = %s1%s;\n' "$(nested 20000 '(')" "$(nested 20000 ')')" > deep.ptx
 uses 5 -arch=sm_90 deep.ptx
 ptx '.visible .entry k()\n{\n%s\nret;\n%s\n}\n' "$(nested 20000 '{')" "$(nested 20000 '}')" > deep.ptx

@@ -26,12 +26,6 @@ proves() {
     fi
 }
 
-seed=1
-random() {
-    seed=$(((seed * 1103515245 + 12345) % 2147483648))
-    number=$((seed / 65536 % $1))
-}
-
 # mutated FILE: a copy with one change, in $mutant: a line that is gone, there twice, or has another letter or number; or
 # an end that is missing.
 mutated() {

@@ -6,9 +6,7 @@
 # REPEATS (8) is how many moments are tried at which a link is signalled.
 # shellcheck disable=SC2086 # a command as one word is meant to be split
 . "$(dirname "$0")/../prelude.sh"
-# What crashes on purpose dies of the signal under a sanitizer, too.
-export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_abort=0"
-export TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}handle_segv=0:handle_abort=0"
+die_of_signals
 repeats=${REPEATS:-8}
 cd "$work" || exit 1
 # shellcheck source=test/jobs/watching
@@ -17,13 +15,9 @@ cd "$work" || exit 1
 cp "$BUILD/fake-nvjitlink.so" fake.so || exit 1
 
 # Sixteen kernels in PTX beside LTO-IR that nobody reads.
-{
-    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
-    for i in $(seq 16); do printf '.visible .entry kernel_%02d(.param .u64 p)\n{\n\tret;\n}\n' "$i"; done
-} > made.ptx
-printf '\355\103\116\177 LTO-IR' > any.ltoir
-minifat --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin || exit 1
-export FAKE_PTX=$work/made.ptx SAMPLE_LOG=$work/log
+ptx_kernels kernel_{01..16} > made.ptx
+make_ltoir made.ptx
+export SAMPLE_LOG=$work/log
 link="minilink -w -disable-infos -arch=sm_90 -lto --nvjitlink=$work/fake.so --lto-jobs=8 -split-compile-extended=8 in.fatbin -o out.cubin"
 
 # width ATLEAST ATMOST WHAT COMMAND...: as many parts run at one time. On a busy machine parts may pass before as many as
@@ -81,11 +75,10 @@ for i in 1 2 3 4 5; do
     [ $? = 1 ] && grep -q 'LTO part 0 of 8' messages && [ ! -e out.cubin ] && no_children
     verdict $? "all parts fail: $(cat messages)"
 done
-seed=1
 export FAKE_SLEEP_MS=50
 for ((i = 0; i < repeats; i++)); do
-    seed=$(((seed * 1103515245 + 12345) % 2147483648))
-    names=(INT TERM HUP) name=${names[i % 3]} delay=$((seed / 65536 % 150))
+    random 150
+    names=(INT TERM HUP) name=${names[i % 3]} delay=$number
     rm -f out.cubin
     tool_jobserver pipe 3 env --default-signal=INT,TERM,HUP sh -c \
         "exec timeout --preserve-status -s $name $(printf 0.%03d $delay) $link --threads=8" > messages 2>&1

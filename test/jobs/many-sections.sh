@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
 kernels() { # kernels FIRST LAST
-    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+    ptx_head
     seq "$1" "$2" | sed 's/.*/.visible .entry k&() { ret; }/'
 }
 

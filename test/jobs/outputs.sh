@@ -8,6 +8,8 @@
 cd "$work" || exit 1
 F=$ROOT/fixtures/fatbin
 
+# run COMMAND...: `status` is how it ends, and `messages` what it says.
+run() { "$@" 2> messages; status=$?; }
 # is STATUS PATTERN: the last command ended so and said so.
 is() { [ "$status" = "$1" ] && grep -q "$2" messages; }
 # made FILE: the last command succeeded without a word, and FILE has the whole output.
@@ -15,12 +17,11 @@ made() { [ "$status" = 0 ] && [ ! -s messages ] && cmp -s "$1" "$whole"; }
 # to OUTPUT: each program writes $program's output there. Its standard output is the caller's.
 to() {
     case $program in
-    minilink) minilink -w -arch=sm_90 "$F"/c.lto.o -o "$1" 2> messages ;;
-    minifat) minifat --format=fatbin "$F"/a.ptx -o "$1" 2> messages ;;
-    emit-ptx) minilink -w -arch=sm_90 -emit-ptx "$F"/c.lto.o -o "$1" 2> messages ;;
-    modules) minilink -w -arch=sm_90 -register-link-binaries="$1" "$F"/b.sass.o -o /dev/null 2> messages ;;
+    minilink) run minilink -w -arch=sm_90 "$F"/c.lto.o -o "$1" ;;
+    minifat) run minifat --format=fatbin "$F"/a.ptx -o "$1" ;;
+    emit-ptx) run minilink -w -arch=sm_90 -emit-ptx "$F"/c.lto.o -o "$1" ;;
+    modules) run minilink -w -arch=sm_90 -register-link-binaries="$1" "$F"/b.sass.o -o /dev/null ;;
     esac
-    status=$?
 }
 
 for program in minilink minifat emit-ptx modules; do
@@ -112,23 +113,19 @@ rm -rf out
 mkdir -p out/real
 ln -s real out/linked
 ln -s elsewhere out/real/chunk-0.ptx
-minilink -w -arch=sm_90 --keep=out/linked "$F"/c.lto.o -o /dev/null 2> messages
-status=$?
+run minilink -w -arch=sm_90 --keep=out/linked "$F"/c.lto.o -o /dev/null
 holds "--keep goes through links" [ "$status" = 0 -a -s out/real/elsewhere -a -L out/real/chunk-0.ptx -a -s out/real/chunk-0.cubin ]
 for way in - /dev/fd/1; do
     { echo before; minilink -w -arch=sm_90 -time="$way" "$F"/c.lto.o -o /dev/null 2> messages; echo "status $?"; } > file
     holds "-time=$way stands between what others print" \
         [ "$(sed -n '1p;$p' file | tr '\n' ' ')" = "before status 0 " -a "$(grep -c '^source file name' file)" = 1 ]
 done
-minilink -w -arch=sm_90 -time=/dev/full "$F"/c.lto.o -o out/x 2> messages
-status=$?
+run minilink -w -arch=sm_90 -time=/dev/full "$F"/c.lto.o -o out/x
 holds "-time=/dev/full" is 3 "No space left"
-minilink -w -arch=sm_90 -time=gone/times "$F"/c.lto.o -o out/y 2> messages
-status=$?
+run minilink -w -arch=sm_90 -time=gone/times "$F"/c.lto.o -o out/y
 holds "-time in a folder that is not there" is 3 "No such file"
 holds "leaves no output" [ ! -e out/y ]
-minilink -w -arch=sm_90 -time=/dev/full --dry-run "$F"/c.lto.o -o out/y 2> messages
-status=$?
+run minilink -w -arch=sm_90 -time=/dev/full --dry-run "$F"/c.lto.o -o out/y
 holds "-time=/dev/full with --dry-run" is 3 "No space left"
 
 # The link ends with an error, not by a signal, where nobody reads what it writes.
@@ -143,12 +140,10 @@ exec 8>&-
 # A folder on a full disk is played by a file name that cannot be made.
 mkdir -p out/full/chunk-0.ptx out/later/chunk-0.cubin
 for folder in full later; do
-    minilink -w -arch=sm_90 --keep=out/$folder "$F"/c.lto.o -o out/y 2> messages
-    status=$?
+    run minilink -w -arch=sm_90 --keep=out/$folder "$F"/c.lto.o -o out/y
     holds "--keep=$folder, where chunk-0 cannot be written" is 3 "Could not open output file 'out/$folder/chunk-0"
 done
-minilink -w -arch=sm_90 --keep=gone/away "$F"/c.lto.o -o out/y 2> messages
-status=$?
+run minilink -w -arch=sm_90 --keep=gone/away "$F"/c.lto.o -o out/y
 holds "--keep in a folder that is not there" is 3 "Could not make folder"
 holds "none of them leaves an output" [ ! -e out/y ]
 
@@ -156,11 +151,9 @@ holds "none of them leaves an output" [ ! -e out/y ]
 full() {
     what=$1
     shift
-    "$@" > /dev/full 2> messages
-    status=$?
+    run "$@" > /dev/full
     holds "$what > /dev/full" is 3 "to the standard output: No space left"
-    "$@" >&- 2> messages
-    status=$?
+    run "$@" >&-
     holds "$what without a standard output" is 3 "to the standard output: Bad file descriptor"
 }
 full "minilink --explain-split" minilink -w -arch=sm_90 --explain-split "$F"/c.lto.o -o out/y

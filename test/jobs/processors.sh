@@ -5,10 +5,7 @@
 unset LIBNVVM_DISABLE_CONCURRENT_API
 cd "$work" || exit 1
 
-{
-    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
-    for i in $(seq 16); do printf '.visible .entry kernel_%02d(.param .u64 p)\n{\n\tret;\n}\n' "$i"; done
-} > many.ptx
+ptx_kernels kernel_{01..16} > many.ptx
 
 # threads_of COMMAND...: how many threads take the chunks of a link on all processors.
 threads_of() {

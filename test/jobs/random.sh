@@ -18,15 +18,12 @@ mkdir out
 cp "$BUILD/fault.so" fault.so
 
 # An assembler that ends as FAKE_END says, for some chunks.
-cat > ptxas << 'END'
-#!/bin/sh
-case "$*" in *--version*) printf 'Cuda compilation tools, release 13.0, V13.0.88\nBuild test\n'; exit ;; esac
+play_ptxas ptxas << 'END'
 case $FAKE_END in
 [0-9]*) echo "ptxas fatal   : as told"; exit "$FAKE_END" ;;
 *) kill -s "$FAKE_END" $$ ;;
 esac
 END
-chmod +x ptxas
 minilink -w -arch=sm_90 "${inputs[@]}" -o normal.cubin || exit 1
 
 one_of() { shift $((RANDOM % $#)); echo "$1"; }

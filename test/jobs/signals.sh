@@ -14,22 +14,10 @@ mkdir out
 export SAMPLE_SLEEP_MS=20
 
 # An assembler that takes longer than any test, with a child of its own.
-cat > ptxas << 'END'
-#!/bin/sh
-case $1 in
---version) printf 'Cuda compilation tools, release 13.0, V13.0.88\nBuild test\n'; exit ;;
-esac
+play_ptxas ptxas << 'END'
 sleep 600 &
 wait
 END
-chmod +x ptxas
-
-# The numbers of a fixed pseudo-random sequence, below $1.
-seed=1
-random() {
-    seed=$(((seed * 1103515245 + 12345) % 2147483648))
-    number=$((seed / 65536 % $1))
-}
 
 # start COMMAND...: in the background, its number in $pid. When this returns the command is about to be run, with
 # the signals' usual effects: the shell has INT ignored in background jobs, and a link leaves ignored signals alone.
@@ -91,14 +79,11 @@ fi
 
 # Nothing on the way out waits: not for a slow assembler, nor for one that ignores signals for ten minutes. It takes
 # some 10 ms; the machine may be busy, so that the limit is half a minute.
-cat > deaf << 'END'
-#!/bin/bash
+play_ptxas deaf << 'END'
 trap '' INT TERM HUP
-[ "$1" = --version ] && { printf 'Cuda compilation tools, release 13.0, V13.0.88\nBuild test\n'; exit; }
 echo > started
 while :; do sleep 600; done
 END
-chmod +x deaf
 for name in INT TERM HUP; do
     rm -rf out/* started ended
     start "${split[@]}" --assembler=ptxas --ptxas="$work/deaf" "${abc[@]}"
