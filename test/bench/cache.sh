@@ -56,7 +56,7 @@ compare() {
     wall=() worst=() cpu=()
     rm -rf "$work"
     mkdir -p "$work/program" "$work/other" || exit 1
-    "$BUILD/bench_generate" "$work/program" $modules $((kernels / modules)) 4000 || exit 1
+    "$ROOT/test/bench/generate" "$work/program" $modules $((kernels / modules)) 4000 || exit 1
     for ((round = 1; round <= rounds; round++)); do
         rm -rf "$work/kept"
         kept=--cache-dir=$work/kept

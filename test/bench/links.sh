@@ -13,34 +13,15 @@
 . "$(dirname "$0")/prelude.sh"
 need nvlink ptxas
 
-# Kernels become functions that two kernels call, whose shared memory must hold what all of them have of it.
-make_functions() {
-    awk '
-        /^\t\.shared / { sub(/\[4096\]/, "[256]") }
-        /^\.visible \.entry/ { name = $3; sub(/\(.*/, "", name); names[count++] = name; sub(/\.entry/, ".func") }
-        { print }
-        END {
-            for (k = 0; k < 2; k++) {
-                print ".visible .entry both" k "(.param .u64 p, .param .u64 q, .param .u32 r)\n{\n\t.reg .b64 %rd<3>;\n\t.reg .b32 %r<2>;"
-                print "\tld.param.u64 %rd1, [p];\n\tld.param.u64 %rd2, [q];\n\tld.param.u32 %r1, [r];"
-                for (i = k; i < count; i++) {
-                    print "\t{\n\t.param .b64 param0;\n\tst.param.b64 [param0], %rd1;\n\t.param .b64 param1;\n\tst.param.b64 [param1], %rd2;"
-                    print "\t.param .b32 param2;\n\tst.param.b32 [param2], %r1;\n\tcall.uni " names[i] ", (param0, param1, param2);\n\t}"
-                }
-                print "\tret;\n}"
-            }
-        }'
-}
-
 # make_ptx SHAPE: its folder, made once.
 make_ptx() {
     local folder=$work/$1 source
     if [ ! -e "$folder/complete" ]; then
         rm -rf "$folder" && mkdir "$folder" || return
         case $1 in
-        kernels) "$BUILD/bench_generate" "$folder" 20 50 7000 ;;
-        module) "$BUILD/bench_generate" "$folder" 1 294 44000 ;;
-        functions) "$BUILD/bench_generate" "$work/made" 1 42 22000 && make_functions < "$work/made/000.ptx" > "$folder/000.ptx" ;;
+        kernels) "$ROOT/test/bench/generate" "$folder" 20 50 7000 ;;
+        module) "$ROOT/test/bench/generate" "$folder" 1 294 44000 ;;
+        functions) "$ROOT/test/bench/generate" --functions "$folder" 1 42 22000 ;;
         *) echo "links: no shape '$1'" >&2; return 1 ;;
         esac || return
         for source in "$folder"/*.ptx; do "$BUILD/minifat" "$source" -o "${source%.ptx}.o" || return; done

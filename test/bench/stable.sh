@@ -1,7 +1,7 @@
 #!/bin/bash
 # stable.sh: what an edit changes in the chunks of --split-policy=stable, and what such chunks cost.
 #
-# Programs: 1,000 kernels that bench_generate writes, whose PTX is edited; and, where nvcc is, sources that
+# Programs: 1,000 kernels that `generate` writes, whose PTX is edited; and, where nvcc is, sources that
 # are edited and compiled again: 128 kernels over 8 modules as PTX, and as LTO-IR that libnvJitLink makes one PTX of,
 # and kernels of cub and thrust. A line for each edit: texts of chunks that were not there before it, with code and
 # without. Then whole links of the 1,000 kernels under both policies in turns.
@@ -45,7 +45,7 @@ patch() {
 }
 
 lto=""
-"$BUILD/bench_generate" "$work/generated" 20 50 7000 || exit 1
+"$ROOT/test/bench/generate" "$work/generated" 20 50 7000 || exit 1
 (
     cd generated || exit 1
     start "1,000 kernels in 20 modules of PTX" ./*.ptx
