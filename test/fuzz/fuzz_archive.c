@@ -1,12 +1,7 @@
 /* fuzz_archive.c: any bytes as an archive and as a host object. */
-#include <stddef.h>
-#include <stdint.h>
-
-#include "diag/diag.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 /* Reads every byte that is handed out. */
 static void touch(uint8_t *sum, const void *data, size_t size)
@@ -35,16 +30,10 @@ static bool see_member(void *argument, struct text name, struct bytes data)
     return true;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct diag_sink sink = {0};
-    struct bytes bytes = {data, size};
     uint8_t sum = 0;
 
-    diag_state_get()->sink = &sink;
-    archive_walk("x.a", bytes, see_member, &sum);
-    see_object(&sum, bytes);
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&sink);
-    return 0;
+    archive_walk("x.a", rest, see_member, &sum);
+    see_object(&sum, rest);
 }

@@ -1,12 +1,8 @@
 /* fuzz_body.c: any bytes as a function body, then as code. What parses must encode and decode
  * again. */
-#include <stdlib.h>
-
-#include "diag/diag.h"
 #include "toy/encode.h"
 #include "toy/parse.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static bool lookup(const void *argument, struct body_symbol *symbol)
 {
@@ -43,28 +39,23 @@ static void print(struct bytes code, bool is_ours)
     buffer_free(&out);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
     struct arena arena = {0};
-    struct text text = {(const char *)data, size};
+    struct text text = {(const char *)rest.data, rest.size};
     struct body body = {.arena = &arena, .function = TEXT("fuzzed")};
     struct parse_scope scope = {.file = "fuzz", .whole = text, .first_line = 1, .lookup = lookup};
-    struct diag_sink messages = {0};
     struct code_relocations relocations = {0};
     struct buffer code = {0};
 
-    diag_state_get()->sink = &messages;
     if (parse_body(&body, text, &scope)) {
         allocate(&body);
         if (encode_body(&body, "fuzz", &code, &relocations))
             print(buffer_bytes(&code), true);
-    } else if (messages.errors == 0) {
+    } else if (fuzz_errors() == 0) {
         abort(); /* a failure without a message */
     }
-    print((struct bytes){data, size}, false);
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&messages);
+    print(rest, false);
     buffer_free(&code);
     arena_free(&arena);
-    return 0;
 }

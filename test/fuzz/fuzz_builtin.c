@@ -48,9 +48,8 @@ static struct minilink_job job_of(uint8_t target, uint8_t flags)
                                  .options = options[flags >> 3 & 7]};
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct bytes rest = {data, size};
     uint8_t target = fuzz_byte(&rest), flags = fuzz_byte(&rest);
     struct minilink_job job = job_of(target, flags);
     struct minilink_result result = {.size = sizeof result};
@@ -65,6 +64,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     free(result.cubin);
     free(result.log);
-    free(ptx);
-    return 0;
 }

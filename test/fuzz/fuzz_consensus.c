@@ -43,12 +43,9 @@ static struct member member_of(struct text line)
 static bool reach(struct agreement *agreement, const struct members *members,
                   const struct option_request *request, uint64_t *errors)
 {
-    struct diag_sink sink;
-    bool agreed;
+    bool agreed = consensus_reach(agreement, members, request);
 
-    fuzz_catch(&sink);
-    agreed = consensus_reach(agreement, members, request);
-    *errors = fuzz_caught(&sink);
+    *errors = fuzz_errors();
     return agreed;
 }
 
@@ -81,10 +78,8 @@ static void check(const struct agreement *first, const struct agreement *second,
     arena_free(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    uint8_t *copy = fuzz_copy((struct bytes){data, size});
-    struct bytes rest = {copy, size};
     struct option_request request = request_of(&rest);
     struct diag_state *state = diag_state_get();
     uint8_t flags = fuzz_byte(&rest);
@@ -105,6 +100,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (!agreed && errors == 0))
         abort();
     check(&first, &second, &request);
-    free(copy);
-    return 0;
 }

@@ -1,13 +1,9 @@
-/* Any bytes as a cubin: reading must refuse or be right, and what was read must survive joining
- * (with itself as a second chunk too) and writing. Seeds: fixtures/cubin/ *.cubin. */
-#include <stddef.h>
-#include <stdint.h>
-
-#include "diag/diag.h"
+/* fuzz_cubin.c: any bytes as a cubin: reading must refuse or be right, and what was read must
+ * survive joining (with itself as a second chunk too) and writing. Seeds: fixtures/cubin/ *.cubin.
+ */
 #include "join/join.h"
 #include "unit/cubin/cubin_image.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void join(const struct cubin *cubin, size_t count)
 {
@@ -37,18 +33,13 @@ static void join(const struct cubin *cubin, size_t count)
     cubin_free(&joined);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct diag_sink sink = {0};
     struct cubin cubin;
 
-    diag_state_get()->sink = &sink;
-    if (cubin_read(&cubin, "input", (struct bytes){data, size})) {
+    if (cubin_read(&cubin, "input", rest)) {
         join(&cubin, 1);
         join(&cubin, 2);
     }
     cubin_free(&cubin);
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&sink);
-    return 0;
 }

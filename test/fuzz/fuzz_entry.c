@@ -48,9 +48,8 @@ static void check(const uint8_t *entry, size_t size, const struct cache_key *key
         abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct bytes rest = {data, size};
     uint8_t mended = fuzz_byte(&rest);
     uint8_t *entry = fuzz_copy(rest);
     struct cache_key key = {{0}}, other;
@@ -69,6 +68,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     other.bytes[0] ^= 1;
     if (entry_read(&value, (struct bytes){entry, rest.size}, &other))
         abort();
-    free(entry);
-    return 0;
 }

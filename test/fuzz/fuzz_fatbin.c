@@ -1,11 +1,6 @@
 /* fuzz_fatbin.c: any bytes as a raw input file, through collection, selection and inflating. */
-#include <stddef.h>
-#include <stdint.h>
-
-#include "diag/diag.h"
 #include "input/member.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void select_for(struct members *members, struct arch arch, bool prefer_ptx)
 {
@@ -14,16 +9,14 @@ static void select_for(struct members *members, struct arch arch, bool prefer_pt
     members_select(members, &request);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct diag_sink sink = {0};
-    struct input_file file = {.path = "x.fatbin", .data = {data, size}};
+    struct input_file file = {.path = "x.fatbin", .data = rest};
     struct inputs inputs = {.files = &file, .count = 1};
     struct members members = {0};
     struct arena arena = {0};
 
     file.kind = file_classify(file.data);
-    diag_state_get()->sink = &sink;
     if (members_collect(&members, &inputs)) {
         struct inflation inflation = {0};
 
@@ -37,9 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 member_code(&members.list[i], &inflation, &arena, &code);
         }
     }
-    diag_state_get()->sink = NULL;
     arena_free(&arena);
     members_free(&members);
-    diag_sink_free(&sink);
-    return 0;
 }

@@ -3,8 +3,6 @@
 #include "lto/job.h"
 #include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static bool is_inside(struct bytes part, struct bytes whole)
 {
     return part.size == 0 || (part.data >= whole.data && part.data <= whole.data + whole.size &&
@@ -41,24 +39,17 @@ static void check_job(const struct lto_job *job, struct bytes inputs)
     arena_free(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    const uint8_t *end = size ? memmem(data, size, "\0", 2) : NULL;
-    struct bytes words = {data, end ? (size_t)(end + 1 - data) : size};
-    struct bytes inputs = {data + words.size, size - words.size};
-    uint8_t *copy = fuzz_copy(words), *rest = fuzz_copy(inputs);
+    const uint8_t *end = rest.size ? memmem(rest.data, rest.size, "\0", 2) : NULL;
+    struct bytes words = {rest.data, end ? (size_t)(end + 1 - rest.data) : rest.size};
+    struct bytes inputs = {rest.data + words.size, rest.size - words.size};
     struct lto_job job;
     struct arena arena = {0};
-    struct diag_sink sink;
 
-    words.data = copy;
-    inputs.data = rest;
-    fuzz_catch(&sink);
+    words.data = fuzz_copy(words);
+    inputs.data = fuzz_copy(inputs);
     if (job_read(&job, &arena, "a.job", words, inputs))
         check_job(&job, inputs);
-    fuzz_caught(&sink);
     arena_free(&arena);
-    free(copy);
-    free(rest);
-    return 0;
 }

@@ -88,22 +88,15 @@ static void take_executable(uint8_t *data, size_t size, size_t kept)
     merge_report_free(&report);
     cubin_free(&again);
     cubin_free(&cubin);
-    free(copy);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct bytes rest = {data, size};
     uint8_t choice = fuzz_byte(&rest);
     uint8_t *copy = fuzz_copy(rest);
-    struct diag_sink sink;
 
-    fuzz_catch(&sink);
     if (choice & 1)
         read_answer(copy, rest.size, choice & 2);
     else
         take_executable(copy, rest.size, choice >> 1);
-    fuzz_caught(&sink);
-    free(copy);
-    return 0;
 }

@@ -1,13 +1,9 @@
 /* fuzz_minifat.c: any bytes as PTX, cubin, LTO-IR and bitcode; what is accepted is packed. Link it
  * with cmd/minifat's inspect.c and pack.c. */
-#include <stdlib.h>
-
 #include "../../cmd/minifat/inspect.h"
 #include "../../cmd/minifat/pack.h"
-#include "diag/diag.h"
 #include "input/offload.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static bool is_whole(void *argument, const struct offload_image *image)
 {
@@ -51,15 +47,10 @@ static void pack_as(enum fatbin_kind kind, struct bytes data)
     inspect_free(&image);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct diag_sink sink = {0};
-
-    diag_state_get()->sink = &sink;
-    pack_as(FATBIN_PTX, (struct bytes){data, size});
-    pack_as(FATBIN_ELF, (struct bytes){data, size});
-    pack_as(FATBIN_NVVM, (struct bytes){data, size});
-    pack_as(FATBIN_BITCODE, (struct bytes){data, size});
-    diag_sink_free(&sink);
-    return 0;
+    pack_as(FATBIN_PTX, rest);
+    pack_as(FATBIN_ELF, rest);
+    pack_as(FATBIN_NVVM, rest);
+    pack_as(FATBIN_BITCODE, rest);
 }

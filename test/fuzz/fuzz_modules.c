@@ -48,32 +48,27 @@ static struct input_file file_of(struct bytes part, bool is_section)
 
     if (is_section)
         object_make(&object, sections, 2);
-    file.data.size = is_section ? object.size : part.size;
-    file.data.data = is_section ? (uint8_t *)buffer_take(&object, NULL) : fuzz_copy(part);
-    file.kind = file_classify(file.data);
+    if (is_section)
+        part.data = fuzz_keep(buffer_take(&object, &part.size));
+    file.data = part;
+    file.kind = file_classify(part);
     return file;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct bytes rest = {data, size};
     uint8_t choice = fuzz_byte(&rest);
     struct input_file files[MOST_FILES];
     struct inputs inputs = {.files = files};
     struct buffer list = {0};
-    struct diag_sink sink;
     bool ok;
 
     while (inputs.count < MOST_FILES && rest.size)
         files[inputs.count++] = file_of(fuzz_part(&rest), choice & 1);
-    fuzz_catch(&sink);
     ok = modules_list(&list, &inputs, NULL, choice & 2, choice & 4);
     if (ok)
         check(buffer_view(&list));
-    if (ok != (fuzz_caught(&sink) == 0))
+    if (ok != (fuzz_errors() == 0))
         abort();
     buffer_free(&list);
-    for (size_t i = 0; i < inputs.count; i++)
-        free((void *)(uintptr_t)files[i].data.data);
-    return 0;
 }

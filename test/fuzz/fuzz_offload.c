@@ -32,21 +32,16 @@ static bool check_image(void *argument, const struct offload_image *image)
     return true;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct bytes input = {fuzz_copy((struct bytes){data, size}), size};
-    struct visit visit = {input.data, input.data + size, 0};
+    struct visit visit = {rest.data, rest.data + rest.size, 0};
     struct bitcode bitcode;
-    struct diag_sink sink;
     bool ok;
 
-    fuzz_catch(&sink);
-    if (bitcode_is(input))
-        ok = bitcode_read(&bitcode, "x.bc", input);
+    if (bitcode_is(rest))
+        ok = bitcode_read(&bitcode, "x.bc", rest);
     else
-        ok = offload_walk("x.offload", input, check_image, &visit);
-    if (fuzz_caught(&sink) == 0 && !ok)
+        ok = offload_walk("x.offload", rest, check_image, &visit);
+    if (fuzz_errors() == 0 && !ok)
         abort();
-    free((void *)(uintptr_t)input.data);
-    return 0;
 }

@@ -39,13 +39,11 @@ static void check(const struct options *options, enum options_action action, uin
             abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct bytes rest = {data, size};
     char *words[MOST_WORDS + 2] = {(char[]){"minilink"}};
     struct options options = {0};
     int count = 1;
-    struct diag_sink sink;
     enum options_action action;
     struct text line;
 
@@ -53,13 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fill_file(99, fuzz_part(&rest));
     while (count <= MOST_WORDS && fuzz_line(&rest, &line))
         words[count++] = fuzz_string((struct bytes){(const uint8_t *)line.data, line.size});
-    fuzz_catch(&sink);
     options_begin(&options);
     action = arguments_read(&options, &(struct arguments){count, words}) ? options_end(&options)
                                                                          : OPTIONS_WRONG;
-    check(&options, action, fuzz_caught(&sink));
+    check(&options, action, fuzz_errors());
     options_free(&options);
-    for (int i = 1; i <= MOST_WORDS; i++)
-        free(words[i]);
-    return 0;
 }

@@ -12,13 +12,11 @@
 #define MOST_PARTS 4
 
 static enum parts_answer join(struct parts_result *result, struct arena *arena,
-                              const struct parts_request *request, struct diag_sink *sink)
+                              const struct parts_request *request)
 {
-    enum parts_answer answer;
+    enum parts_answer answer = parts_join(result, arena, request);
 
-    fuzz_catch(sink);
-    answer = parts_join(result, arena, request);
-    if ((answer == PARTS_FAILED) != (fuzz_caught(sink) > 0) ||
+    if ((answer == PARTS_FAILED) != (fuzz_errors() > 0) ||
         (answer == PARTS_DISAGREE) != (result->difference != NULL))
         abort();
     return answer;
@@ -31,21 +29,16 @@ static void check(struct text ptx, struct arena *arena, const struct used_names 
     struct parts_request request = {.texts = twice, .count = 2, .used = used};
     struct parts_result result;
     struct ptx_module module;
-    struct diag_sink sink;
     size_t offset = 0;
 
-    fuzz_catch(&sink);
     if (!module_parse(&module, arena, "joined", ptx, &offset) || !module_at_end(ptx, offset))
         abort();
-    if (fuzz_caught(&sink))
-        abort();
-    if (join(&result, arena, &request, &sink) == PARTS_FAILED)
+    if (fuzz_errors() > 0 || join(&result, arena, &request) == PARTS_FAILED)
         abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct bytes rest = {data, size};
     uint8_t choice = fuzz_byte(&rest);
     struct used_names used = {0};
     struct inputs none = {0};
@@ -54,18 +47,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct parts_request request = {.texts = texts, .used = choice & 1 ? &used : NULL};
     struct parts_result result, turned;
     struct arena arena = {0};
-    struct diag_sink sink;
     enum parts_answer answer;
 
     while (request.count < MOST_PARTS && rest.size) {
         struct bytes part = fuzz_part(&rest);
 
-        texts[request.count++] = (struct text){(const char *)fuzz_copy(part), part.size};
+        texts[request.count++] = (struct text){(const char *)part.data, part.size};
     }
     if (!used_collect(&used, &none, &names))
         abort();
     if (request.count) {
-        answer = join(&result, &arena, &request, &sink);
+        answer = join(&result, &arena, &request);
         if (answer == PARTS_JOINED)
             check(result.ptx, &arena, request.used);
         for (size_t i = 0, j = request.count - 1; i < j; i++, j--) {
@@ -74,12 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             texts[i] = texts[j];
             texts[j] = text;
         }
-        if (join(&turned, &arena, &request, &sink) != answer)
+        if (join(&turned, &arena, &request) != answer)
             abort();
     }
-    for (size_t i = 0; i < request.count; i++)
-        free((char *)(uintptr_t)texts[i].data);
     used_free(&used);
     arena_free(&arena);
-    return 0;
 }

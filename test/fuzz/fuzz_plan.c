@@ -1,14 +1,7 @@
 /* fuzz_plan.c: any bytes as a plan, and as the report of a job. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/context.h"
-#include "diag/diag.h"
 #include "distribute/jobfile.h"
 #include "distribute/job_report.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 /* Two jobs as they might be planned; the seeds are plans of these, among others. */
 static void look_at_plan(struct text text)
@@ -48,21 +41,14 @@ static void look_at_report(struct bytes bytes)
 
 static enum link_code look(void *argument)
 {
-    const struct text *text = argument;
+    const struct bytes *bytes = argument;
 
-    look_at_plan(*text);
-    look_at_report((struct bytes){(const uint8_t *)text->data, text->size});
+    look_at_plan((struct text){(const char *)bytes->data, bytes->size});
+    look_at_report(*bytes);
     return LINK_OK;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct text text = {(const char *)data, size};
-    struct diag_sink sink = {0};
-
-    diag_state_get()->sink = &sink;
-    context_run(look, &text);
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&sink);
-    return 0;
+    context_run(look, &rest);
 }

@@ -1,13 +1,9 @@
 /* fuzz_ptx.c: hostile PTX through parser, linker and splitter. Half of the input is a second
  * source, so that modules meet; a chunk that comes out must be accepted by the parser again. */
-#include <stdlib.h>
-
-#include "diag/diag.h"
 #include "ptx/initialiser.h"
 #include "ptx/module.h"
 #include "split/split.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void decode_all(struct program *program)
 {
@@ -42,16 +38,14 @@ static void check_chunks(const struct chunks *chunks)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct diag_sink sink = {0};
-    struct text first = {(const char *)data, size - size / 2};
-    struct text second = {(const char *)data + first.size, size / 2};
-    struct program_source whole = {"a", {(const char *)data, size}};
+    struct program_source whole = {"a", {(const char *)rest.data, rest.size}};
+    struct text first = {whole.text.data, rest.size - rest.size / 2};
+    struct text second = {whole.text.data + first.size, rest.size / 2};
     struct program_source halves[] = {{"a", first}, {"b", second}};
     struct program_request link = {.arch = {90, 'a'}, .allow_undefined = true};
 
-    diag_state_get()->sink = &sink;
     for (uint32_t wanted = 1; wanted <= 7; wanted += 3) {
         struct split_request request = {.policy = wanted == 7 ? SPLIT_STABLE : SPLIT_BALANCED,
                                         .wanted = wanted,
@@ -69,7 +63,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         program_free(&program);
         link.keep_dead = true;
     }
-    diag_sink_free(&sink);
-    diag_state_get()->sink = NULL;
-    return 0;
 }

@@ -118,14 +118,8 @@ static enum link_code look(void *argument)
     return LINK_OK;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct bytes rest = {data, size};
-    struct diag_sink sink;
-
     make_folder();
-    fuzz_catch(&sink);
     context_run(look, &rest);
-    fuzz_caught(&sink);
-    return 0;
 }

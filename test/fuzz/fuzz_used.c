@@ -58,9 +58,10 @@ static struct input_file file_of(struct bytes part, bool is_list)
 
     if (is_list)
         object_make(&object, &section, 1);
-    file.data.size = is_list ? object.size : part.size;
-    file.data.data = is_list ? (uint8_t *)buffer_take(&object, NULL) : fuzz_copy(part);
-    file.kind = file_classify(file.data);
+    if (is_list)
+        part.data = fuzz_keep(buffer_take(&object, &part.size));
+    file.data = part;
+    file.kind = file_classify(part);
     return file;
 }
 
@@ -79,9 +80,8 @@ static void ask(const struct used_names *used, struct bytes names, const struct 
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct bytes rest)
 {
-    struct bytes rest = {data, size};
     uint8_t choice = fuzz_byte(&rest);
     char *kernels = fuzz_string(fuzz_part(&rest));
     struct bytes names = fuzz_part(&rest), lists[MOST_FILES], part;
@@ -93,7 +93,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input_file files[MOST_FILES];
     struct inputs inputs = {.files = files};
     struct used_names used = {0};
-    struct diag_sink sink;
     bool is_list = choice & 1;
 
     while (inputs.count < MOST_FILES && rest.size) {
@@ -101,13 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         lists[inputs.count] = part;
         files[inputs.count++] = file_of(part, is_list);
     }
-    fuzz_catch(&sink);
     if (used_collect(&used, &inputs, &request))
         ask(&used, names, is_list && !request.kernels ? lists : NULL, inputs.count);
-    fuzz_caught(&sink);
     used_free(&used);
-    free(kernels);
-    for (size_t i = 0; i < inputs.count; i++)
-        free((void *)(uintptr_t)files[i].data.data);
-    return 0;
 }

@@ -1,9 +1,13 @@
 /* standalone.c: a fuzzer without libFuzzer: runs it on each file, and on those in each folder, that
  * the command line names. For `make coverage`, and to look at a finding in a debugger. */
 #include <ftw.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "fuzz.h"
+#include "base/buffer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned count;
 
