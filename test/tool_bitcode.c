@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
+
 #define MOST_MODULES 4u
 #define FUNCTIONS    5u /* of a module; the last but one is in all of them, the last is local */
 
@@ -23,14 +25,9 @@ static unsigned module_count;
 static FILE *out;
 static unsigned values; /* of the function at hand; the last one is its result so far */
 
-/* A number below `bound` (splitmix64). */
 static unsigned below(unsigned bound)
 {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (unsigned)((z ^ z >> 31) % bound);
+    return random_below(&state, bound);
 }
 
 /* Function `f` of module `m`. */

@@ -28,6 +28,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "random.h"
+
 #define KERNELS  20
 #define SETTLED  2200000 /* microseconds after which a file's times tell of every write */
 #define LONGEST  4000    /* pause of the writer, in microseconds */
@@ -56,12 +58,6 @@ static uint64_t seed, pauses;
 static size_t piece;
 static atomic_bool is_over;
 static unsigned failures, same[2], errors;
-
-static uint32_t draw(uint64_t *state, uint32_t below)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 33) % below;
-}
 
 static void pause_for(uint32_t microseconds)
 {
@@ -123,8 +119,8 @@ static void write_pieces(const char *path, const struct contents *contents, size
     if (fd < 0)
         die(path);
     for (size_t at = 0; at < contents->size; at += size) {
-        if (at > 0 && draw(&pauses, 100) == 0)
-            pause_for(draw(&pauses, LONGEST));
+        if (at > 0 && random_below(&pauses, 100) == 0)
+            pause_for(random_below(&pauses, LONGEST));
         if (at > 0 && milliseconds() - last >= PATIENCE)
             remember_mixture(fd);
         if (write(fd, contents->data + at,
@@ -283,13 +279,13 @@ static void *write_always(void *argument)
     for (unsigned i = 0; !atomic_load(&is_over); i++) {
         const struct contents *version = &versions[i % 2];
 
-        if (draw(&state, 8) == 0) {
+        if (random_below(&state, 8) == 0) {
             write_whole("new.ptx", version);
             rename("new.ptx", NAME);
         } else {
             write_pieces(NAME, version, piece ? piece : version->size);
         }
-        pause_for(draw(&state, LONGEST) * (draw(&state, 4) == 0 ? 4 : 1));
+        pause_for(random_below(&state, LONGEST) * (random_below(&state, 4) == 0 ? 4 : 1));
     }
     return NULL;
 }
@@ -368,7 +364,7 @@ static void link_old_files(unsigned count)
 
         snprintf(path, sizeof path, "old-%u.ptx", i);
         child = start_link(path, true);
-        pause_for(draw(&seed, LONGEST));
+        pause_for(random_below(&seed, LONGEST));
         if (is_cut && truncate(path, i % 8 == 3 ? 0 : (off_t)versions[0].size - 3))
             die(path);
         if (!is_cut)

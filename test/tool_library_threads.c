@@ -11,6 +11,7 @@
  * that another has left. */
 #include "library/links.h"
 #include "library/process.h"
+#include "random.h"
 
 #define HANDLES 64
 
@@ -42,15 +43,9 @@ struct handle {
 };
 
 static struct example *examples;
-static size_t example_count;
+static unsigned example_count;
 static struct handle handles[HANDLES];
 static size_t link_count;
-
-static uint32_t draw(uint64_t *seed, size_t below)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((*seed >> 33) % below);
-}
 
 static struct links_text copy_of(const void *data, size_t size)
 {
@@ -116,8 +111,8 @@ static void *make_links(void *argument)
     struct worker *worker = argument;
 
     for (size_t i = 0; i < link_count; i++) {
-        const struct example *example = &examples[draw(&worker->seed, example_count)];
-        enum links_way way = draw(&worker->seed, LINKS_WAYS);
+        const struct example *example = &examples[random_below(&worker->seed, example_count)];
+        enum links_way way = random_below(&worker->seed, LINKS_WAYS);
         struct minilink *link;
         int code = links_run(&link, &example->words, way);
 
@@ -133,7 +128,7 @@ static void advance(struct handle *handle, uint64_t *seed)
     const struct links_case *words;
 
     if (handle->step == 0) {
-        handle->example = &examples[draw(seed, example_count)];
+        handle->example = &examples[random_below(seed, example_count)];
         words = &handle->example->words;
         handle->code = minilink_create(&handle->link, words->options, words->option_count);
         handle->step++;
@@ -158,7 +153,7 @@ static void *take_turns(void *argument)
     struct worker *worker = argument;
 
     for (size_t i = 0; i < link_count; i++) {
-        struct handle *handle = &handles[draw(&worker->seed, HANDLES)];
+        struct handle *handle = &handles[random_below(&worker->seed, HANDLES)];
 
         pthread_mutex_lock(&handle->lock);
         advance(handle, &worker->seed);
@@ -240,8 +235,7 @@ static void tell_examples(void)
         counts[examples[i].alone[LINKS_DATA].code & 127]++;
     for (int code = 0; code < 128; code++)
         if (counts[code])
-            tally_note("%d of %zu cases: %s", counts[code], example_count,
-                       minilink_code_name(code));
+            tally_note("%d of %u cases: %s", counts[code], example_count, minilink_code_name(code));
     check(counts[MINILINK_OK] && counts[MINILINK_FAILED] && counts[MINILINK_USAGE],
           "the cases do not have all results");
 }
@@ -253,7 +247,7 @@ int main(int argc, char **argv)
 
     tally_begin();
     link_count = argc > 5 ? (size_t)atoi(argv[2]) : 0;
-    example_count = argc > 5 ? (size_t)atoi(argv[5]) : 0;
+    example_count = argc > 5 ? (unsigned)atoi(argv[5]) : 0;
     examples = calloc(example_count, sizeof *examples);
     if (!thread_count || !example_count || !examples)
         return 2;

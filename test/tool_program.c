@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
+
 #define MOST_ITEMS 96u
 #define NO_ITEM    MOST_ITEMS
 
@@ -42,14 +44,9 @@ static bool has_lines;
 
 static uint64_t state;
 
-/* A number below `bound` (splitmix64). */
 static unsigned below(unsigned bound)
 {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (unsigned)((z ^ z >> 31) % bound);
+    return random_below(&state, bound);
 }
 
 static bool is_function(const struct item *item)

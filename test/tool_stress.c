@@ -18,6 +18,7 @@
 #include "diag/diag.h"
 #include "library/process.h"
 #include "link/link.h"
+#include "random.h"
 #include "read_file.h"
 
 #define OUTPUT        "stress.cubin"
@@ -33,10 +34,9 @@ struct run {
 
 static uint64_t seed;
 
-static uint32_t draw(uint32_t below)
+static unsigned draw(unsigned below)
 {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % below;
+    return random_below(&seed, below);
 }
 
 static void on_alarm(int number)
