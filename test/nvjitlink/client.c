@@ -203,16 +203,22 @@ static int link_and_report(const struct task *task, const char *out)
     return 0;
 }
 
+/* The result of the first call that fails, or of the last. */
+static nvJitLinkResult link_inputs(const struct task *task, nvJitLinkHandle *handle)
+{
+    nvJitLinkResult result = nvJitLinkCreate(handle, task->option_count, task->options);
+
+    for (size_t i = 0; i < task->input_count && result == NVJITLINK_SUCCESS; i++)
+        result = add(*handle, &task->inputs[i]);
+    return result == NVJITLINK_SUCCESS ? nvJitLinkComplete(*handle) : result;
+}
+
 static void *run_thread(void *argument)
 {
     struct task *task = argument;
     nvJitLinkHandle handle = NULL;
-    nvJitLinkResult result = nvJitLinkCreate(&handle, task->option_count, task->options);
+    nvJitLinkResult result = link_inputs(task, &handle);
 
-    for (size_t i = 0; i < task->input_count && result == NVJITLINK_SUCCESS; i++)
-        result = add(handle, &task->inputs[i]);
-    if (result == NVJITLINK_SUCCESS)
-        result = nvJitLinkComplete(handle);
     if (result == NVJITLINK_SUCCESS)
         task->cubin = take(handle, nvJitLinkGetLinkedCubinSize, get_cubin, &task->size, &result);
     nvJitLinkDestroy(&handle);
@@ -243,20 +249,14 @@ static int link_in_threads(const struct task *task, int count)
     return same != count;
 }
 
-/* Prints the result of the first call that fails, or of the last, and the log of errors. */
+/* Prints the result and the log of errors. */
 static void *run_small_thread(void *argument)
 {
-    struct task *task = argument;
     nvJitLinkHandle handle = NULL;
-    nvJitLinkResult result = nvJitLinkCreate(&handle, task->option_count, task->options);
-    nvJitLinkResult read;
-    char *errors;
+    nvJitLinkResult result = link_inputs(argument, &handle), read;
     size_t size;
+    char *errors;
 
-    for (size_t i = 0; i < task->input_count && result == NVJITLINK_SUCCESS; i++)
-        result = add(handle, &task->inputs[i]);
-    if (result == NVJITLINK_SUCCESS)
-        result = nvJitLinkComplete(handle);
     errors = take(handle, nvJitLinkGetErrorLogSize, nvJitLinkGetErrorLog, &size, &read);
     printf("%s\n%s", name_of(result), errors && size ? errors : "");
     free(errors);
