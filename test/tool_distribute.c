@@ -5,15 +5,15 @@
  * It takes the file only when it is one that LLVM's distributors take, by the rules of their
  * validate.py. WAY is what goes wrong, with job N where it is about one:
  *
- *     status   all jobs are run, and it ends with status 7       none     no job is run
- *     signal   it kills itself                                   skip     job N is not run
- *     hang     it does nothing for ten minutes                   fail     it stops at a job that
- * fails garbage  job N's output is text                            zero     it is empty half     it
- * is cut in the middle                           tail     its last byte is missing flip     a byte
- * of it is another                           swap     it is that of the next job folder   it is a
- * folder                                    fifo     it is a pipe arch     job N is run for sm_80
- * report   job N's report is cut kill     every job is killed the first time, and run again log
- * what a job prints goes to the file beside its output, as the facts say
+ * - status: all jobs are run, and it ends with status 7
+ * - signal: it kills itself; hang: it does nothing for ten minutes
+ * - none: no job is run; skip: job N is not; fail: it stops at a job that fails
+ * - garbage: job N's output is text; zero: it is empty; half: it is cut in the middle
+ * - tail: its last byte is missing; flip: a byte of it is another; swap: it is that of the next job
+ * - folder: it is a folder; fifo: it is a pipe; report: job N's report is cut
+ * - arch: job N is run for sm_80
+ * - kill: every job is killed the first time, and run again
+ * - log: what a job prints goes to the file beside its output, as the facts say
  *
  * FILE gets a line for each job: how many kernels it has. */
 #include <errno.h>

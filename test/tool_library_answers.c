@@ -48,8 +48,7 @@ static void try_nulls(void)
        MINILINK_USAGE);
     is("nor this", minilink_add_file(link, (enum minilink_input) - 1, "x"), MINILINK_USAGE);
     is("the link is as before", add_text(link, KERNEL_PTX, "k"), MINILINK_OK);
-    is("and links", minilink_complete(link), MINILINK_OK);
-    minilink_destroy(&link);
+    complete(&link, "and links", MINILINK_OK, NULL);
     check(!link, "destroy sets it to NULL");
     minilink_destroy(&link);
 }
@@ -66,8 +65,7 @@ static void try_long_end(void)
     memcpy(text + half - sizeof KERNEL_PTX, KERNEL_PTX, sizeof KERNEL_PTX - 1);
     is("a text between blanks and NULs",
        minilink_add_data(link, MINILINK_INPUT_ANY, text, 2 * half, "long"), MINILINK_OK);
-    is("links", minilink_complete(link), MINILINK_OK);
-    minilink_destroy(&link);
+    complete(&link, "links", MINILINK_OK, NULL);
     free(text);
 }
 
@@ -242,13 +240,11 @@ static void try_inputs(void)
     link = begin(NULL);
     is("a NUL", minilink_add_data(link, MINILINK_INPUT_PTX, KERNEL_PTX, sizeof KERNEL_PTX, "x"),
        MINILINK_OK);
-    is("at the end", minilink_complete(link), MINILINK_OK);
-    minilink_destroy(&link);
+    complete(&link, "at the end", MINILINK_OK, NULL);
     link = begin(NULL);
     is("a NUL", minilink_add_data(link, MINILINK_INPUT_ANY, KERNEL_PTX, sizeof KERNEL_PTX, "x"),
        MINILINK_OK);
-    is("at the end of what is found out", minilink_complete(link), MINILINK_OK);
-    minilink_destroy(&link);
+    complete(&link, "at the end of what is found out", MINILINK_OK, NULL);
 
     link = begin(NULL);
     is("one", add_text(link, KERNEL_PTX, NULL), MINILINK_OK);
@@ -272,9 +268,7 @@ static void try_inputs(void)
     link = begin(NULL);
     is("twice", add_text(link, KERNEL_PTX, "one.ptx"), MINILINK_OK);
     is("twice", add_text(link, KERNEL_PTX, "two.ptx"), MINILINK_OK);
-    is("two definitions", minilink_complete(link), MINILINK_FAILED);
-    says(link, "two.ptx");
-    minilink_destroy(&link);
+    complete(&link, "two definitions", MINILINK_FAILED, "two.ptx");
 }
 
 /* Texts are copied: what was handed over may go before the link does. */
@@ -293,9 +287,7 @@ static void try_copies(void)
     check(links_write("copied.ptx", CALLER_PTX, strlen(CALLER_PTX)), "cannot write");
     is("a file", minilink_add_file(link, MINILINK_INPUT_PTX, "copied.ptx"), MINILINK_OK);
     unlink("copied.ptx");
-    is("complete", minilink_complete(link), MINILINK_FAILED);
-    says(link, "copied.ptx");
-    minilink_destroy(&link);
+    complete(&link, "complete", MINILINK_FAILED, "copied.ptx");
 
     check(links_write("copied.ptx", KERNEL_PTX, strlen(KERNEL_PTX)), "cannot write");
     link = begin("-arch=sm_90");
@@ -329,8 +321,7 @@ static void try_ptx(void)
     check(minilink_kernel_count(link) == 0, "and no kernels");
     again = begin(NULL);
     is("it links", add_text(again, ptx ? ptx : "", "again"), MINILINK_OK);
-    is("it links", minilink_complete(again), MINILINK_OK);
-    minilink_destroy(&again);
+    complete(&again, "it links", MINILINK_OK, NULL);
     minilink_destroy(&link);
 }
 
@@ -341,9 +332,7 @@ static void try_libraries(void)
 
     add_text(link, KERNEL_PTX, "k");
     is("a library", minilink_add_library(link, "none-such"), MINILINK_OK);
-    is("that is missing", minilink_complete(link), MINILINK_FAILED);
-    says(link, "none-such");
-    minilink_destroy(&link);
+    complete(&link, "that is missing", MINILINK_FAILED, "none-such");
 
     /* The folder may be named behind the library. */
     check(symlink(fixture("fatbin/lib.a"), "libsome.a") == 0, "cannot make a library");

@@ -77,18 +77,13 @@ static void try_assembler(void)
 
     asked = (struct asked){.answer = MINILINK_NO_MEMORY};
     link = begin_asking(&asked);
-    is("an assembler without memory", minilink_complete(link), MINILINK_NO_MEMORY);
-    minilink_destroy(&link);
+    complete(&link, "an assembler without memory", MINILINK_NO_MEMORY, NULL);
     asked = (struct asked){.answer = MINILINK_ENVIRONMENT, .log = "no room\n"};
     link = begin_asking(&asked);
-    is("an assembler without room", minilink_complete(link), MINILINK_ENVIRONMENT);
-    says(link, "no room");
-    minilink_destroy(&link);
+    complete(&link, "an assembler without room", MINILINK_ENVIRONMENT, "no room");
     asked = (struct asked){.answer = MINILINK_USAGE, .log = "no such option\n"};
     link = begin_asking(&asked);
-    is("an assembler of other options", minilink_complete(link), MINILINK_USAGE);
-    says(link, "no such option");
-    minilink_destroy(&link);
+    complete(&link, "an assembler of other options", MINILINK_USAGE, "no such option");
     asked = (struct asked){.answer = 99};
     link = begin_asking(&asked);
     check(minilink_complete(link) != MINILINK_OK, "99 is a success");

@@ -2,8 +2,8 @@
 # stable.sh: what an edit changes in the chunks of --split-policy=stable, and what such chunks cost.
 #
 # Programs: 1,000 kernels that `generate` writes, whose PTX is edited; and, where nvcc is, sources that
-# are edited and compiled again: 128 kernels over 8 modules as PTX, and as LTO-IR that libnvJitLink makes one PTX of,
-# and kernels of cub and thrust. A line for each edit: texts of chunks that were not there before it, with code and
+# are edited and compiled again: 128 kernels over 8 modules as PTX, and as LTO-IR that libnvJitLink makes one PTX of.
+# A line for each edit: texts of chunks that were not there before it, with code and
 # without. Then whole links of the 1,000 kernels under both policies in turns.
 #
 #     test/bench/stable.sh     ROUNDS=N: rounds of the links (3)

@@ -177,21 +177,26 @@ static void forget(void *block)
     unlock_blocks();
 }
 
+static bool allocation_fails(void)
+{
+    bool is_failure = fails(&allocations);
+
+    if (is_failure)
+        errno = ENOMEM;
+    return is_failure;
+}
+
 void *malloc(size_t size)
 {
-    if (fails(&allocations)) {
-        errno = ENOMEM;
+    if (allocation_fails())
         return NULL;
-    }
     return followed(__libc_malloc(size), size);
 }
 
 void *calloc(size_t count, size_t size)
 {
-    if (fails(&allocations)) {
-        errno = ENOMEM;
+    if (allocation_fails())
         return NULL;
-    }
     return followed(__libc_calloc(count, size), count * size);
 }
 
@@ -199,10 +204,8 @@ void *realloc(void *block, size_t size)
 {
     void *moved;
 
-    if (fails(&allocations)) {
-        errno = ENOMEM;
+    if (allocation_fails())
         return NULL;
-    }
     forget(block); /* before another thread can be given its address */
     moved = __libc_realloc(block, size);
     return followed(moved ? moved : block, size) == moved ? moved : NULL;
@@ -210,10 +213,8 @@ void *realloc(void *block, size_t size)
 
 void *memalign(size_t alignment, size_t size)
 {
-    if (fails(&allocations)) {
-        errno = ENOMEM;
+    if (allocation_fails())
         return NULL;
-    }
     return followed(__libc_memalign(alignment, size), size);
 }
 

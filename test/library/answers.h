@@ -41,6 +41,16 @@ static inline bool says(const struct minilink *link, const char *text)
                  minilink_error_log(link, NULL));
 }
 
+/* Completes and destroys the link; `said`, where it is not NULL, is in its log of errors. */
+static inline void complete(struct minilink **link, const char *what, int expected,
+                            const char *said)
+{
+    is(what, minilink_complete(*link), expected);
+    if (said)
+        says(*link, said);
+    minilink_destroy(link);
+}
+
 static inline void has_no_result(const struct minilink *link, const char *when)
 {
     struct minilink_kernel kernel = {.code = 7};

@@ -17,7 +17,7 @@
 static struct {
     pthread_mutex_t lock;
     FILE *out;
-    int passed, failed, skipped;
+    int passed, failed;
 } tally = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Before anything else. What else the program was handed is none of it. */
@@ -62,18 +62,10 @@ static inline __attribute__((format(printf, 1, 2))) void tally_note(const char *
     pthread_mutex_unlock(&tally.lock);
 }
 
-/* A test that cannot be done here. */
-static inline void tally_skip(const char *why)
-{
-    tally_note("SKIPPED: %s", why);
-    tally.skipped++;
-}
-
 /* The last line, and the program's status. */
 static inline int tally_end(void)
 {
-    fprintf(tally.out, "%d passed, %d failed, %d skipped\n", tally.passed, tally.failed,
-            tally.skipped);
+    fprintf(tally.out, "%d passed, %d failed\n", tally.passed, tally.failed);
     fclose(tally.out);
     return tally.failed || !tally.passed;
 }

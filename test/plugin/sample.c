@@ -15,9 +15,9 @@
  *     SAMPLE_ABORT     a chunk whose PTX contains this text does what no plug-in may: it ends the
  *                      whole program, or its thread
  *     SAMPLE_END       how: "abort" (also when not set), "exit", "quick_exit", "_exit",
- * "pthread_exit", "pthread_cancel", "overflow" (of the stack) SAMPLE_NOISE     written to standard
- * error by each chunk, which no plug-in may SAMPLE_TRUNCATE  a file that the first chunk empties,
- * as somebody else might */
+ *                      "pthread_exit", "pthread_cancel", "overflow" (of the stack)
+ *     SAMPLE_NOISE     written to standard error by each chunk, which no plug-in may
+ *     SAMPLE_TRUNCATE  a file that the first chunk empties, as somebody else might */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../cmd/minilink/arguments.h"
 #include "base/context.h"
 #include "command/options.h"
 #include "diag/diag.h"
@@ -23,6 +24,20 @@ static inline void forget_options(void)
 {
     options_free(&options);
     memset(&options, 0, sizeof options);
+}
+
+#define MOST_WORDS 32
+
+/* Reads words that end with NULL as a command line, after what was read before. */
+static inline bool read_words(const char *const *words)
+{
+    static char program[] = "minilink", copies[MOST_WORDS][128], *argv[MOST_WORDS + 1] = {program};
+    int count = 1;
+
+    for (; *words; words++, count++)
+        argv[count] = strcpy(copies[count], *words);
+    argv[count] = NULL;
+    return arguments_read(&options, &(struct arguments){count, argv});
 }
 
 void tear_down(void)

@@ -4,12 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../cmd/minilink/arguments.h"
 #include "command/lookup.h"
 #include "options_fixture.h"
 #include "suite.h"
-
-#define MOST_WORDS 16
 
 static void begin(void)
 {
@@ -20,13 +17,8 @@ static void begin(void)
 /* Reads words that end with NULL as a command line. */
 static bool read_line(const char *const *words)
 {
-    static char copies[MOST_WORDS][128], *argv[MOST_WORDS + 1] = {copies[0]};
-    int count = 1;
-
-    for (; *words; words++, count++)
-        argv[count] = strcpy(copies[count], *words);
     begin();
-    return arguments_read(&options, &(struct arguments){count, argv});
+    return read_words(words);
 }
 #define READ_LINE(...) read_line((const char *const[]){__VA_ARGS__, NULL})
 

@@ -3,19 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cmd/minilink/arguments.h"
 #include "command/apply_option.h"
 #include "command/options.h"
 #include "options_fixture.h"
 #include "suite.h"
 
 /* What a command line of these words asks for. */
-static enum options_action read_arguments(int count, char *const *words)
+static enum options_action read_arguments(const char *const *words)
 {
     options_begin(&options);
-    if (!arguments_read(&options, &(struct arguments){count, words}))
-        return OPTIONS_WRONG;
-    return options_end(&options);
+    return read_words(words) ? options_end(&options) : OPTIONS_WRONG;
 }
 
 static bool has_field(enum option_kind kind)
@@ -53,7 +50,9 @@ TEST(a_dash_alone_is_an_operand)
 {
     char *words[] = {(char[]){"minilink"}, strdup("-"), strdup("-o"), strdup("x"), NULL};
 
-    ck_assert_int_eq(read_arguments(4, words), OPTIONS_LINK);
+    options_begin(&options);
+    ck_assert(arguments_read(&options, &(struct arguments){4, words}));
+    ck_assert_int_eq(options_end(&options), OPTIONS_LINK);
     ck_assert_uint_eq(options.link.operand_count, 1);
     ck_assert_str_eq(options.link.operands[0].name, "-");
     for (int i = 1; i < 4; i++)
@@ -306,18 +305,12 @@ TEST_LOOP(what_is_given_reaches_the_field_and_no_other, (int)option_table_size)
 }
 
 /* Reads a command line, which says what is to be linked. */
-static void read_line(int count, char *const words[])
+static void read_line(const char *const *words)
 {
-    static char program[] = "minilink", operand[] = "a.o", dry[] = "--dry-run";
-    static char *line[32] = {program, operand, dry};
-
-    for (int i = 0; i < count; i++)
-        line[i + 3] = words[i];
-    ck_assert(read_arguments(count + 3, line) == OPTIONS_LINK);
+    ck_assert(read_arguments(words) == OPTIONS_LINK);
     ck_assert_str_eq(options.link.operands[0].name, "a.o");
 }
-#define READ_LINE(...)                                                                             \
-    read_line(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *), (char *[]){__VA_ARGS__})
+#define READ_LINE(...) read_line((const char *const[]){"a.o", "--dry-run", __VA_ARGS__, NULL})
 
 /* The names on the left and on the right are what the table puts together. */
 TEST(strings_go_where_their_names_say)
@@ -432,15 +425,15 @@ TEST(the_cache_is_off_until_a_folder_is_given)
 /* The key of a command line of these words, separated by blanks; false when it has none. */
 static bool key_of(const char *line, struct cache_key *key)
 {
-    static char words[256];
-    char *argv[16] = {(char[]){"minilink"}};
-    int count = 1;
+    const char *words[16] = {NULL};
+    char copy[256];
+    int count = 0;
 
     forget_options();
-    snprintf(words, sizeof words, "%s", line);
-    for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
-        argv[count++] = word;
-    ck_assert(read_arguments(count, argv) == OPTIONS_LINK);
+    snprintf(copy, sizeof copy, "%s", line);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+        words[count++] = word;
+    ck_assert(read_arguments(words) == OPTIONS_LINK);
     *key = options.link.cache.command;
     return options.link.cache.has_command;
 }
