@@ -72,8 +72,12 @@ skip_all() {
     finish
 }
 
-# find_python: puts Python before pyenv's python3 on PATH, a script, which takes five times as long to begin.
-find_python() { PATH=$BUILD:$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'):$PATH; }
+# find_python: puts Python before pyenv's python3 on PATH, a script, which takes five times as long to begin. What is
+# installed beside it, which no test needs, can take four times as long again.
+find_python() {
+    PATH=$BUILD:$(python3 -S -c 'import os, sys; print(os.path.dirname(sys.executable))'):$PATH
+    python3() { command python3 -S "$@"; }
+}
 
 # need COUNT TOOL...: the same where one of the tools is not there.
 need() {
@@ -129,6 +133,17 @@ make_ltoir() {
     printf '\355\103\116\177 LTO-IR' > any.ltoir
     minifat --arch=sm_90 "$ptx" --kind=nvvm any.ltoir -o in.fatbin || exit 1
     export FAKE_PTX=$PWD/$ptx
+}
+
+# cubincmp MINE NVLINK: prints what differs between two cubins (test/diff/cubincmp.py), and fails where something does. One
+# process compares all, as Python takes longer to begin.
+cubincmp() {
+    local status one=$1 other=$2
+    [[ $one = /* ]] || one=$PWD/$one
+    [[ $other = /* ]] || other=$PWD/$other
+    [ -n "${CUBINCMP_PID:-}" ] || coproc CUBINCMP { exec python3 -S "$ROOT/test/diff/cubincmp.py" --each; }
+    printf '%s\t%s\t%s\n' "$one" "$other" "$work/compared" >&"${CUBINCMP[1]}" && read -r status <&"${CUBINCMP[0]}" &&
+        cat "$work/compared" && return "$status"
 }
 
 # keep_work: with KEEP=FOLDER, work is that folder, which stays.

@@ -258,7 +258,7 @@ def main(compare):
         status, lines = judge(compare, mine, theirs)
         with open(log, "w", encoding="utf-8", errors="replace") as file:
             file.writelines(line + "\n" for line in lines)
-        print(status)
+        print(status, flush=True)
     return 0
 
 

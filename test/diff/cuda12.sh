@@ -37,7 +37,7 @@ compare() {
     if ! "$nvlink" -arch=sm_90 "$@" -o theirs > log 2>&1 ||
         ! "$BUILD/minilink" -arch=sm_90 $options "$@" -o mine > log 2>&1; then
         why=$(head -n 1 log)
-    elif ! python3 "$ROOT/test/diff/cubincmp.py" mine theirs > differences; then
+    elif ! cubincmp mine theirs > differences; then
         why="$(wc -l < differences) differences, $(head -n 1 differences | cut -c1-150)"
     fi
     verdict "$name" "$why"

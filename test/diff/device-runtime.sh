@@ -37,7 +37,7 @@ compare() {
     if ! nvlink -arch="$target" $options "$@" -o theirs > log 2>&1 ||
         ! "$BUILD/minilink" -arch="$target" $options "$@" -o mine > log 2>&1; then
         echo "failed $name: $(head -n 1 log)"
-    elif python3 "$ROOT/test/diff/cubincmp.py" mine theirs > differences ||
+    elif cubincmp mine theirs > differences ||
         [ "$unequal" != . -a "$(grep -c -v "$unequal" differences)" = 0 ]; then
         pass
         echo "passed $name"

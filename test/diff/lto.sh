@@ -18,7 +18,7 @@ both() { # both INPUT-OR-OPTION...: theirs.cubin and ours.cubin
     nvlink $common "$@" -o theirs.cubin && $ours "$@" -o ours.cubin
 }
 equal() { both "$@" && cmp theirs.cubin ours.cubin; }
-similar() { both "$@" && python3 "$ROOT/test/diff/cubincmp.py" ours.cubin theirs.cubin; }
+similar() { both "$@" && cubincmp ours.cubin theirs.cubin; }
 kernels() { "$BUILD/minidump" --symbols "$1" | sed -n 's/^ *\([^ ]*\): GLOBAL FUNC, other 0x10.*/\1/p' | sort; }
 
 cat > functions.h << 'END'

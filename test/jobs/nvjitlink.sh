@@ -242,6 +242,7 @@ if [ -n "${SANITIZE:-}" ]; then
 elif ! command -v python3 > /dev/null; then
     skip 3 "python3 is not installed"
 else
+    find_python
     numba() { python3 "$ROOT/test/nvjitlink/numba.py" "$ours/libnvJitLink.so.13" "$@"; }
     says "numba's calls" "version 13.0, errors: '', infos: ''" numba numba.cubin -arch=sm_90 -- ptx:examples/scale.ptx ptx:examples/scaled.ptx
     client link out -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1

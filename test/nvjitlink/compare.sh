@@ -1,7 +1,6 @@
 # compare.sh: the second half of test/jobs/nvjitlink.sh, which reads it: one program with NVIDIA's library and with ours.
 # shellcheck shell=bash disable=SC2154 # its names are there
 
-find_python
 nm -D --with-symbol-versions --defined-only "$theirs/libnvJitLink.so.13" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' |
     grep -v '^__nvJitLinkAPI@' | LC_ALL=C sort > names
 runs "the names that NVIDIA's has" diff "$ROOT/test/nvjitlink/names" names
@@ -67,7 +66,7 @@ same() { # same WHAT ARGUMENT...
 made() { # made WHAT ARGUMENT...: results and cubins
     same "$@"
     cmp -s ours.cubin theirs.cubin && : > differences ||
-        python3 "$ROOT/test/diff/cubincmp.py" ours.cubin theirs.cubin > differences 2>&1
+        cubincmp ours.cubin theirs.cubin > differences
     if [ -s differences ] || [ ! -s ours.cubin ]; then cat differences >> log; fail "$1: cubins"; else pass; fi
 }
 ptx() { # ptx WHAT ARGUMENT...: results and PTX
@@ -189,7 +188,7 @@ for words in "-arch=sm_90 -- ptx:a.ptx cubin:b.cubin" "-arch=sm_90 -- fatbin:a.f
     runs "numba, $words: results" diff theirs.said ours.said
     case $words in
     *-ptx*) runs "numba, $words: PTX" cmp theirs.out ours.out ;;
-    *) runs "numba, $words: cubins" python3 "$ROOT/test/diff/cubincmp.py" ours.out theirs.out ;;
+    *) runs "numba, $words: cubins" cubincmp ours.out theirs.out ;;
     esac
 done
 runs "four threads" env LD_LIBRARY_PATH="$ours" ./program threads 4 -arch=sm_90 -- 2:a.ptx 1:b.cubin
