@@ -6,7 +6,7 @@ set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
 PATH=$BUILD:$PATH
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR MINILINK_NVJITLINK LIBRARY_PATH
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR MINILINK_NVJITLINK LIBRARY_PATH RECORDED
 # The headers that nvcc reads before each source take most of its time: less than half of that in the language that needs
 # none of C++'s, and without what CUDA declares of mathematics, textures and single instructions. A script whose sources need
 # more says so (more_declared: C++14, mathematics and textures), or lets all_declared() find out.
@@ -17,7 +17,7 @@ undefined=$(printf -- ',-U__%s__' MATH_FUNCTIONS_H{,PP} {TEXTURE,SURFACE}_INDIRE
 export more_declared="-std=c++14 -Xcompiler=${unread#,}$undefined"
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work" ${RECORDED:+"$RECORDED"}' EXIT
 . "$ROOT/test/toolkit.sh"
 
 # pass: counts a check that holds.
@@ -86,6 +86,7 @@ need() {
     for tool; do
         command -v "$tool" > /dev/null || skip_all "$count" "$tool is not there"
         [ "$tool" != python3 ] || find_python
+        [ "$tool" != nvcc ] || use_recorded
     done
 }
 
@@ -150,7 +151,7 @@ cubincmp() {
 keep_work() {
     [ -n "${KEEP:-}" ] || return 0
     rm -rf "$work"
-    trap - EXIT
+    trap 'rm -rf ${RECORDED:+"$RECORDED"}' EXIT
     mkdir -p "$KEEP" && work=$(cd "$KEEP" && pwd) || exit 1
 }
 
@@ -165,6 +166,7 @@ read_known_differences() {
 
 # finish: says what was counted, and ends the script.
 finish() {
+    finish_recorded
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ]
     exit

@@ -1,5 +1,27 @@
 # toolkit.sh: finding the CUDA toolkit whose nvcc is on PATH, which may be a script that runs the toolkit's.
 
+# use_recorded: from here on nvcc is test/recorded/nvcc, which takes what nvcc makes of this script's sources from
+# fixtures/nvcc. RECORD_NVCC=yes records that (fixtures/nvcc/remake).
+use_recorded() {
+    recorded_archive=$ROOT/fixtures/nvcc/$(basename "$0" .sh).tar.xz
+    [ -z "${RECORDED:-}" ] && { [ -e "$recorded_archive" ] || [ -n "${RECORD_NVCC:-}" ]; } || return 0
+    NVCC=$(command -v nvcc) && NVCC_VERSION=$(nvcc --version | tail -n 1) && RECORDED=$(mktemp -d) || return 0
+    export NVCC NVCC_VERSION RECORDED
+    PATH=$ROOT/test/recorded:$PATH
+    [ ! -e "$recorded_archive" ] || tar -xJf "$recorded_archive" -C "$RECORDED"
+}
+
+# finish_recorded: says what was not recorded, and fails where nvcc no longer makes what was. Records what was used.
+finish_recorded() {
+    [ -n "${RECORDED:-}" ] || return 0
+    if [ -s "$RECORDED/differs" ]; then fail "what nvcc makes is not what is recorded in ${recorded_archive##*/}" "$RECORDED/differs"; fi
+    if [ -n "${RECORD_NVCC:-}" ]; then
+        sort -u "$RECORDED/used" | tar -C "$RECORDED" --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -cf - -T - | xz -9e > "$recorded_archive"
+    elif [ -s "$RECORDED/compiled" ]; then
+        echo "$(wc -l < "$RECORDED/compiled") compilations by nvcc are not in fixtures/nvcc, and taking them from there is SKIPPED"
+    fi
+}
+
 # find_toolkit: `toolkit` is its folder, and `nvvm` what its nvlink takes as -nvvmpath. nvlink looks for
 # <nvvmpath>/lib64/libnvvm.so and nowhere else; some toolkits have it in lib64 instead. Uses the folder `work`.
 find_toolkit() {

@@ -56,6 +56,7 @@ compare 1 "a whole program" --ptxas=./ptxas -lto --chunks=1 -split-compile=6 hea
 compare 3 "a whole program in chunks" --ptxas=./ptxas -lto --chunks=3 -split-compile=6 heavy.ptx
 compare 4 "chunks" --ptxas=./ptxas -split-compile-extended=4 --chunks=4 -Xptxas=--split-compile=4 heavy.ptx
 if command -v nvcc > /dev/null && ls "$(dirname "$real")"/../lib64/libnvJitLink.so* > messages 2>&1; then
+    use_recorded
     for k in $(seq 8); do
         echo "extern \"C\" __global__ void k$k(float *p, int i) { float s = p[i];"
         for i in $(seq 40); do echo "s = s * $i.5f + __sinf(s * $k.25f) / (p[i * $i] + 1.0f); if (s > $i.0f) p[i + $i] = s;"; done

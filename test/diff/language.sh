@@ -128,6 +128,7 @@ compile() {
 }
 
 if command -v nvcc > /dev/null; then
+    use_recorded
     # nvcc makes the same of a source whatever else is declared; two use square roots and sines.
     little=$NVCC_PREPEND_FLAGS
     targets="compute_90a compute_120"

@@ -74,10 +74,18 @@ functions() {
 }
 same_functions() { functions "$1" > one && functions "$2" > two && [ -s one ] && diff one two; }
 
-build() { # build NAME OPTION...: by nvcc and by the shim
-    name=$1
+build() { # build NAME OPTION...: by nvcc, from recorded objects where it compiles, and by the shim
+    local name=$1 word options=() words=()
     shift
-    runs "$name by nvcc" "$nvcc" -arch=sm_90 "$@" -o "$name.theirs"
+    for word; do [[ $word = *.cu ]] || options+=("$word"); done
+    for word; do
+        if [[ $word = *.cu ]]; then
+            nvcc -arch=sm_90 "${options[@]}" -dc "$word" -o "$name.${word%.cu}.o" || exit 1
+            word=$name.${word%.cu}.o
+        fi
+        words+=("$word")
+    done
+    runs "$name by nvcc" "$nvcc" -arch=sm_90 "${words[@]}" -o "$name.theirs"
     runs "$name by the shim" shim/nvcc -arch=sm_90 "$@" -o "$name.ours"
     runs "$name has the same functions" same_functions "$name.ours" "$name.theirs"
     case $name in program | mixed | archive | debug | two | hostlibraries | environment | both)
@@ -89,7 +97,10 @@ build() { # build NAME OPTION...: by nvcc and by the shim
     esac
 }
 
-"$nvcc" -arch=sm_90 -dc a.cu b.cu && "$nvcc" -arch=sm_90 -c whole.cu && ar rc libb.a b.o || exit 1
+PATH=$PATH:$(dirname "$nvcc")
+use_recorded
+for unit in a b; do nvcc -arch=sm_90 -dc $unit.cu -o $unit.o || exit 1; done
+nvcc -arch=sm_90 -c whole.cu -o whole.o && ar rc libb.a b.o || exit 1
 build program -rdc=true a.cu b.cu
 build mixed a.o b.o whole.o
 build archive a.o -L. -lb
@@ -101,8 +112,8 @@ build relocatable -dlink -r a.o b.o
 mkdir found both
 echo 'int host_only() { return 0; }' > host.cpp
 g++ -fPIC -c host.cpp && ar rc found/libhostarchive.a host.o && g++ -shared host.o -o found/libhostshared.so &&
-    cp libb.a found/libfound.a && "$nvcc" -arch=sm_90 -c whole.cu -Xcompiler -fPIC -o pic.o &&
-    g++ -shared pic.o -o both/libboth.so && "$nvcc" -arch=sm_90 -dc whole.cu -o both.o && ar rc both/libboth.a both.o || exit 1
+    cp libb.a found/libfound.a && nvcc -arch=sm_90 -c whole.cu -Xcompiler -fPIC -o pic.o &&
+    g++ -shared pic.o -o both/libboth.so && nvcc -arch=sm_90 -dc whole.cu -o both.o && ar rc both/libboth.a both.o || exit 1
 libm=$(g++ -print-file-name=libm.a)
 build hostlibraries a.o b.o -Lfound -lhostarchive -lhostshared -lpthread -lm -ldl -l:libm.so.6 -Xlinker -Lboth -Xlinker -lboth \
     -Xlinker -rpath=both found/libhostarchive.a found/libhostshared.so "$libm"

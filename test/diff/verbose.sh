@@ -108,11 +108,13 @@ END
 
 for sm in 75 90 100 120; do
     mkdir $sm
-    nvcc -arch=sm_$sm -dc a.cu b.cu empty.cu -odir $sm --keep --keep-dir $sm > log 2>&1 && # with a.ptx and b.ptx
-        nvcc -gencode arch=compute_$sm,code=compute_$sm -dc a.cu -o $sm/a.ptx.o > log 2>&1 &&
-        nvcc -gencode arch=compute_$sm,code=compute_$sm -dc b.cu -o $sm/b.ptx.o > log 2>&1 &&
-        ptxas -arch=sm_$sm -c $sm/a.ptx -o $sm/a.cubin && ptxas -arch=sm_$sm -c $sm/b.ptx -o $sm/b.cubin ||
-        fail "inputs for sm_$sm" log
+    for part in a b; do
+        nvcc -arch=sm_$sm -dc $part.cu -o $sm/$part.o &&
+            nvcc -arch=sm_$sm -rdc=true -ptx $part.cu -o $sm/$part.ptx &&
+            nvcc -gencode arch=compute_$sm,code=compute_$sm -dc $part.cu -o $sm/$part.ptx.o &&
+            ptxas -arch=sm_$sm -c $sm/$part.ptx -o $sm/$part.cubin || fail "$part.cu for sm_$sm" log
+    done > log 2>&1
+    nvcc -arch=sm_$sm -dc empty.cu -o $sm/empty.o
     ar rc $sm/lib.a $sm/b.o
 done
 ptxas -arch=sm_75 -c texture.ptx -o 75/texture.cubin

@@ -295,5 +295,6 @@ if [ -z "$missing" ]; then
 fi
 [ -z "$missing" ] || { skip 265 "$missing: comparisons with NVIDIA's libnvJitLink"; finish; }
 unset MINILINK_ASSEMBLER FAKE_PTX
+use_recorded
 source "$ROOT/test/nvjitlink/compare.sh"
 finish
