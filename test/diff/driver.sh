@@ -27,33 +27,47 @@ same "architectures" "$(grep -v ' ' targets | sort)" "$(ptxas --help | grep -oE 
 
 # module VERSION TARGET
 module() { printf '.version %s\n.target %s\n.address_size 64\n.visible .entry k() { ret; }\n' "$1" "$2"; }
-# verdict COMMAND...: whether the version and target get by; where the code runs is another question.
-knows() { if "$@" 2>&1 | grep -qE 'does not support|Unsupported \.target'; then echo no; else echo yes; fi; }
-before() { ptxas --list-version | sort -V | grep -Fx -B1 "$1" | head -n 1; }
+# knows COMMAND...: whether the version and target get by, in `known`; where the code runs is another question.
+knows() {
+    local said
+    said=$("$@" 2>&1)
+    known=yes
+    [[ $said != *"does not support"* && $said != *"Unsupported .target"* ]] || known=no
+}
+mapfile -t versions < <(ptxas --list-version | sort -V)
 while read -r target first; do
-    for version in "$first" "$(before "$first")"; do
+    before=$first
+    for version in "${versions[@]}"; do
+        [ "$version" != "$first" ] || break
+        before=$version
+    done
+    for version in "$first" "$before"; do
         module "$version" "$target" > m.ptx
-        same "$target in PTX $version" "$(knows "$BUILD/tool_assemble" sm_121 o.cubin m.ptx)" "$(knows ptxas -arch sm_121 -o p.cubin m.ptx)"
+        knows "$BUILD/tool_assemble" sm_121 o.cubin m.ptx
+        ours=$known
+        knows ptxas -arch sm_121 -o p.cubin m.ptx
+        same "$target in PTX $version" "$ours" "$known"
     done
 done < <(grep '^sm_.* ' targets)
 
-runs() { if "$@" > /dev/null 2>&1; then echo yes; else echo no; fi; }
 if [ -n "${DRIVER_LONG:-}" ]; then all=.; else all='[af] '; fi
 # No other number is a target.
 if [ -n "${DRIVER_LONG:-}" ]; then
     for target in sm_{10..125}{,a,f}; do
         grep -q "^$target " targets && continue
         module 9.0 "$target" > m.ptx
-        same "$target" no "$(knows ptxas -arch sm_121 -o p.cubin m.ptx)"
+        knows ptxas -arch sm_121 -o p.cubin m.ptx
+        same "$target" no "$known"
     done
 fi
+mapfile -t archs < <(grep -v ' ' targets)
 while read -r target _; do
     module 9.0 "$target" > m.ptx
     ours="" theirs=""
-    for arch in $(grep -v ' ' targets); do
-        [ "$(runs "$BUILD/tool_assemble" "$arch" o.cubin m.ptx)" = yes ] && ours="$ours $arch"
-        [ "$(runs ptxas -arch "$arch" -o p.cubin m.ptx)" = yes ] && theirs="$theirs $arch"
-    done
+    for arch in "${archs[@]}"; do
+        "$BUILD/tool_assemble" "$arch" o.cubin m.ptx && ours="$ours $arch"
+        ptxas -arch "$arch" -o p.cubin m.ptx && theirs="$theirs $arch"
+    done > log 2>&1
     same "where $target runs" "$ours" "$theirs"
 done < <(grep '^sm_.* ' targets | grep "$all")
 
@@ -96,32 +110,40 @@ sed '/address_size/d' program.ptx > plain.ptx
     done
 } > registers.ptx
 
-# said: in one form, without what is not about the options, and without numbers of registers used.
-said() {
-    sed -E 's/^(ptxas|builtin) ?:? *//; s/^.*\.ptx[^ ]* *//; s/^fatal error:/fatal:/; s/^([a-z]+) *: +/\1: /; s/ +$//' |
-        sed -E 's/(with regcount of) .*/\1/' | grep -E '^(info|warning|error|fatal):' |
-        grep -vE 'section not found|Ptx assembly aborted|host architecture|Compile time' | sort
-}
-functions() {
-    readelf -sW "$1" 2> /dev/null | sed 's/\[[^]]*\]//' |
-        awk '$4 == "FUNC" && $8 !~ /^\./ {sub(/^\$[^$]*\$/, "", $8); print $8}' | sort -u
-}
-
-# compare FILE OPTION...
+# compare FILE OPTION...: both assemble it. What they said and left is read once all have done so: for each of them, sed and
+# readelf would take longer than ptxas.
+compared=()
 compare() {
-    file=$1
+    local file=$1 n=${#compared[@]}
+    compared+=("$*")
     shift
-    rm -f o.cubin p.cubin
-    same "what is said: $file $*" "$("$BUILD/tool_assemble" sm_90 o.cubin "$file.ptx" "$@" | said)" \
-        "$(ptxas -arch sm_90 -o p.cubin "$@" "$file.ptx" 2>&1 | said)"
-    same "functions: $file $*" "$(functions o.cubin)" "$({ functions p.cubin; exported "$file" " $* "; } | sort -u)"
+    "$BUILD/tool_assemble" sm_90 "$n.ours.cubin" "$file.ptx" "$@" > "$n.ours"
+    ptxas -arch sm_90 -o "$n.theirs.cubin" "$@" "$file.ptx" > "$n.theirs" 2>&1
+    exported "$file" " $* " "$n.theirs.cubin" >> exported
+}
+# said FILE...: the lines of each, behind its name: in one form, without what is not about the options, and without numbers
+# of registers used.
+said() {
+    awk '
+        {
+            sub(/^(ptxas|builtin) ?:? */, ""); sub(/^.*\.ptx[^ ]* */, ""); sub(/^fatal error:/, "fatal:"); sub(/ +$/, "")
+            if (match($0, /^[a-z]+ *: +/)) {word = $1; sub(/:/, "", word); $0 = word ": " substr($0, RLENGTH + 1)}
+            sub(/with regcount of .*/, "with regcount of")
+        }
+        /section not found|Ptx assembly aborted|host architecture|Compile time/ {next}
+        /^(info|warning|error|fatal):/ {print FILENAME "\t" $0}' "$@" | sort
+}
+# functions CUBIN...: those of each, behind its name.
+functions() {
+    readelf -sW "$@" 2> log | awk '/^File: / {file = $2} {sub(/\[[^]]*\]/, "")}
+        $4 == "FUNC" && $8 !~ /^\./ {sub(/^\$[^$]*\$/, "", $8); print file "\t" $8}'
 }
 
-# exported FILE OPTIONS: what -ewp keeps here beside what ptxas does, which drops what no kernel reaches: the description
+# exported FILE OPTIONS CUBIN: what -ewp keeps here beside what ptxas does, which drops what no kernel reaches: the description
 # has it keep what later links may call, and an option that changed nothing would be none (minilink-internals(7), Modes).
 exported() {
     case $2 in *" -c "* | *" -g "* | *" -astoolspatch "*) return ;; esac
-    case $1$2 in program*" -ewp "* | functions*" -ewp "*) printf '%s\n' alias behind visible ;; esac
+    case $1$2 in program*" -ewp "* | functions*" -ewp "*) printf '%s\n' "$3"$'\t'{alias,behind,visible} ;; esac
 }
 
 while read -r file options; do
@@ -244,21 +266,34 @@ program -dlcm=cs -flcm=cg
 program -dscm=cs -fscm=cs
 END
 
+declare -A lines
+# read_lines: from lines behind a name, what is `lines` of that.
+read_lines() {
+    local name line
+    lines=()
+    while IFS=$'\t' read -r name line; do lines[$name]+=$line$'\n'; done
+    [ ${#lines[@]} != 0 ] || fail "nothing is read of what both made"
+}
+read_lines < <(said [0-9]*.ours [0-9]*.theirs)
+for n in "${!compared[@]}"; do same "what is said: ${compared[n]}" "${lines[$n.ours]:-}" "${lines[$n.theirs]:-}"; done
+read_lines < <({ functions [0-9]*.cubin; cat exported; } | sort -u)
+for n in "${!compared[@]}"; do same "functions: ${compared[n]}" "${lines[$n.ours.cubin]:-}" "${lines[$n.theirs.cubin]:-}"; done
+
 # --- Cache operators: of a load or store, with which options its code changes ---
 
 access() { printf '%s\n' "$(cat header.ptx)" '.shared .u32 s;' ".visible .entry k(.param .u64 p) { .reg .b64 %rd<2>; .reg .b32 %r<3>; ld.param.u64 %rd1, [p]; mov.u32 %r1, 5; $1; st.shared.u32 [s], %r1; ret; }"; }
-# code CUBIN: the bytes of .text.k
-code() { readelf -x .text.k "$1" 2> /dev/null | awk '/^ *0x/'; }
+mkdir codes
+accesses=()
 while read -r word instruction; do
     access "$instruction" > c.ptx
-    ours="" theirs=""
-    "$BUILD/tool_assemble" sm_90 o.cubin c.ptx && ptxas -arch sm_90 -O1 -o p.cubin c.ptx
-    plain=$(code o.cubin) ptxas_plain=$(code p.cubin)
-    for option in d"$word"cm=cg d"$word"cm=cs f"$word"cm=cg f"$word"cm=cs; do
-        "$BUILD/tool_assemble" sm_90 o.cubin c.ptx -"$option" && [ "$(code o.cubin)" != "$plain" ] && ours="$ours $option"
-        ptxas -arch sm_90 -O1 -o p.cubin -"$option" c.ptx && [ "$(code p.cubin)" != "$ptxas_plain" ] && theirs="$theirs $option"
+    n=${#accesses[@]}
+    accesses+=("$word $instruction")
+    for option in plain d"$word"cm=cg d"$word"cm=cs f"$word"cm=cg f"$word"cm=cs; do
+        words=(-"$option")
+        [ $option != plain ] || words=()
+        "$BUILD/tool_assemble" sm_90 codes/$n.$option.ours c.ptx "${words[@]}" || rm -f codes/$n.$option.ours
+        ptxas -arch sm_90 -O1 -o codes/$n.$option.theirs "${words[@]}" c.ptx || rm -f codes/$n.$option.theirs
     done
-    same "options that change $instruction" "$ours" "$theirs"
 done << 'END'
 l ld.global.u32 %r1, [%rd1]
 l ld.u32 %r1, [%rd1]
@@ -283,5 +318,18 @@ s st.global.L1::evict_last.u32 [%rd1], %r1
 s st.shared.u32 [s], %r1
 s red.global.add.u32 [%rd1], %r1
 END
-
+# The bytes of .text.k of each.
+read_lines < <(readelf -x .text.k codes/* 2> log | awk '/^File: / {file = $2} /^ *0x/ {print file "\t" $0}')
+for n in "${!accesses[@]}"; do
+    changing=()
+    for who in ours theirs; do
+        changed=''
+        for file in codes/$n.*.$who; do
+            option=${file#codes/$n.}
+            [ "${lines[$file]:-}" = "${lines[codes/$n.plain.$who]:-}" ] || changed+=" ${option%.$who}"
+        done
+        changing+=("$changed")
+    done
+    same "options that change ${accesses[n]#* }" "${changing[@]}"
+done
 finish
