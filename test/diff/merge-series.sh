@@ -40,7 +40,7 @@ assemble() {
         return
     fi
     for source in fixtures/link-series/"$3"/*; do
-        name=$(basename "${source%.*}")
+        name=${source##*/} name=${name%.*}
         case $source$2 in
         *.cu | *.cu-preserve-relocs | *.cu-r) raise "$1" "fixtures/programs/$3/$name.ptx" > "$folder/$name.ptx" ;;
         *.cu-g | *.cu-lineinfo) all_declared nvcc -arch="$1" -rdc=true -ptx -w $front "$source" -o "$folder/$name.ptx" || return 1 ;;
@@ -75,28 +75,30 @@ run() {
     fi
 }
 
-export -f run assemble relocatable raise all_declared
-export work BUILD
 # series KIND TEST...: links them, and judges the results. One process compares all, as Python takes longer to begin.
 series() {
-    local target=${1%%:*} level=${1#"${1%%:*}"} test line known of folder statuses compared=0
+    local target=${1%%:*} level=${1#"${1%%:*}"} test line known of folder statuses compared=0 running=0
     local family=other
     [[ $target != sm_1* ]] || family=mercury # the word by which known-differences means all from sm_100 on
     shift
     # Tensor memory is for some targets alone.
     # shellcheck disable=SC2046
     [[ $target =~ ^sm_1[01].[af]$ ]] || set -- $(printf '%s\n' "$@" | grep -v '_tensor$')
-    # Programs are independent: a few at a time, printed in order.
-    printf '%s\n' "$@" |
-        xargs -P "$jobs" -I{} bash -c "run $target '${level#:}' {} > $work/$target${level#:}.{}"
     folder=$work/$target${level#:}
+    # Programs are independent: a few at a time, printed in order.
     for test in "$@"; do
-        ! grep -qx linked "$folder.$test" ||
+        [ $((running++)) -lt "$jobs" ] || wait -n
+        run "$target" "${level#:}" "$test" > "$folder.$test" &
+    done
+    wait
+    for test in "$@"; do
+        read -r line < "$folder.$test"
+        [ "$line" != linked ] ||
             printf '%s\t%s\t%s\n' "$folder/$test/mine.cubin" "$folder/$test/nvlink.cubin" "$folder/$test/log"
     done > "$folder.pairs"
     mapfile -t statuses < <(python3 test/diff/cubincmp.py --each < "$folder.pairs")
     for test in "$@"; do
-        line=$(< "$folder.$test")
+        read -r line < "$folder.$test"
         if [ "$line" = linked ]; then
             case ${statuses[compared++]:-} in
             0) line="passed $target${level#:} $test" ;;
