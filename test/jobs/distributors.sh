@@ -150,7 +150,7 @@ start_ssh() {
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     printf '%s\n' "ListenAddress 127.0.0.1" "Port $port" "HostKey $work/host" "PidFile none" \
         "AuthorizedKeysFile $work/user.pub" "StrictModes no" "UsePAM no" "PasswordAuthentication no" \
-        "SetEnv TAR_OPTIONS=--sparse" > sshd_config
+        "SetEnv TAR_OPTIONS=--sparse SHLVL=1 \"PATH=$PATH\"" > sshd_config
     printf '%s\n' "Host gone" "Port 1" "Host *" "HostName 127.0.0.1" "Port $port" "User $(id -un)" "IdentityFile $work/user" \
         "IdentitiesOnly yes" "UserKnownHostsFile $work/known" "StrictHostKeyChecking accept-new" "LogLevel ERROR" \
         "ControlMaster auto" "ControlPath $work/c-%n" "ControlPersist 60" > ssh_config
