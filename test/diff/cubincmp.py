@@ -69,6 +69,7 @@ class Cubin:
             name = text(table, section["name"])
             seen[name] += 1
             section["name"] = name if seen[name] == 1 else "%s#%d" % (name, seen[name])
+        self.named = {section["name"]: section for section in self.sections}
 
     def section_name(self, index):
         return self.sections[index]["name"] if index else "UNDEF"
@@ -77,14 +78,13 @@ class Cubin:
         """The section of a symbol of the table named so, whose st_shndx is given."""
         special = {0xFFF1: "ABS", 0xFFF2: "COMMON"}
         if index == 0xFFFF:
-            indices = next(s for s in self.sections if s["name"] == table + "_shndx")
-            index, = struct.unpack_from("<I", indices["data"], 4 * symbol)
+            index, = struct.unpack_from("<I", self.named[table + "_shndx"]["data"], 4 * symbol)
         elif index in special:
             return special[index]
         return self.section_name(index)
 
     def read_symbols(self):
-        table = next(s for s in self.sections if s["name"] == ".symtab")
+        table = self.named[".symtab"]
         self.strings = self.sections[table["link"]]["data"]
         self.symbols = []
         for i in range(table["size"] // 24):
@@ -193,6 +193,8 @@ def differ(what, mine, theirs, out):
 
 
 def differ_lists(what, mine, theirs, out):
+    if mine == theirs:
+        return
     for line in (Counter(mine) - Counter(theirs)).elements():
         out.append("%s: only mine: %s" % (what, line))
     for line in (Counter(theirs) - Counter(mine)).elements():
@@ -200,8 +202,7 @@ def differ_lists(what, mine, theirs, out):
 
 
 def compare_sections(mine, theirs, out):
-    a = {s["name"]: s for s in mine.sections}
-    b = {s["name"]: s for s in theirs.sections}
+    a, b = mine.named, theirs.named
     differ_lists("sections", list(a), list(b), out)
     for name in a.keys() & b.keys():
         if name in DERIVED or name == "":
@@ -237,7 +238,7 @@ def judge(compare, mine, theirs):
     """The status of one comparison, and its lines."""
     try:
         differences, *more = compare(mine, theirs)
-    except (OSError, ValueError, IndexError, StopIteration, struct.error) as problem:
+    except (OSError, ValueError, LookupError, struct.error) as problem:
         return 2, ["cannot be compared: %s" % problem]
     return (1 if differences else 0), differences + more
 
