@@ -87,6 +87,7 @@ need() {
         command -v "$tool" > /dev/null || skip_all "$count" "$tool is not there"
         [ "$tool" != python3 ] || find_python
         [ "$tool" != nvcc ] || use_recorded
+        [ "$tool" != ptxas ] || large_pages
     done
 }
 

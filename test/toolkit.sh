@@ -1,5 +1,8 @@
 # toolkit.sh: finding the CUDA toolkit whose nvcc is on PATH, which may be a script that runs the toolkit's.
 
+# large_pages: for the memory of NVIDIA's tools. ptxas takes a seventh less processor time to begin.
+large_pages() { export GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=8388608; }
+
 # use_recorded: from here on nvcc is test/recorded/nvcc, which takes what nvcc makes of this script's sources from
 # fixtures/nvcc. RECORD_NVCC=yes records that (fixtures/nvcc/remake).
 use_recorded() {

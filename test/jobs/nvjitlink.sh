@@ -296,5 +296,6 @@ fi
 [ -z "$missing" ] || { skip 265 "$missing: comparisons with NVIDIA's libnvJitLink"; finish; }
 unset MINILINK_ASSEMBLER FAKE_PTX
 use_recorded
+large_pages
 source "$ROOT/test/nvjitlink/compare.sh"
 finish
