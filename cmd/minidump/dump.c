@@ -127,7 +127,6 @@ static void print_ptx(const struct dump *dump, const char *name, struct bytes co
         dump_print(dump, "\n");
 }
 
-/* Prints the code of an entry: PTX text or a cubin. */
 static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
 {
     const struct dump *dump = visit->dump;

@@ -225,7 +225,6 @@ static int64_t write_sections(struct contents *contents, enum hostobj_machine ma
         (const uint8_t *)&(object), sizeof(object)                                                 \
     }
 
-/* Writes the object as nvcc does. */
 static int64_t write_fatbin(struct contents *contents, enum hostobj_machine machine,
                             struct bytes fatbin, const char *name)
 {

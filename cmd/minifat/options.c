@@ -203,7 +203,6 @@ static bool check_offload(const struct options *options)
     return !is_said;
 }
 
-/* Settles options that depend on each other. */
 static enum options_action settle(struct options *options)
 {
     if (options->input_count == 0) {

@@ -170,7 +170,6 @@ static uint64_t weigh(const struct chunks *chunks)
     return weight;
 }
 
-/* Makes tasks of the items that the cache does not have. */
 static void make_tasks(struct assembly *assembly)
 {
     struct cache *cache = assembly->request->cache;

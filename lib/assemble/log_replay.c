@@ -74,7 +74,6 @@ static struct text take_source_line(struct text *log)
     return source;
 }
 
-/* Reports a text with the user's names of symbols. */
 static void report_at(enum diag_severity severity, const struct diag_place *place,
                       const struct chunks *chunks, struct text text)
 {

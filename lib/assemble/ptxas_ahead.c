@@ -46,7 +46,6 @@ static void free_ahead(struct ptxas_ahead *ahead)
     free(ahead);
 }
 
-/* The options of ptxas for the job, as one string. */
 static const char *words_of(struct arena *arena, const struct minilink_job *job)
 {
     const char **options = ptxas_options(arena, job);

@@ -181,7 +181,6 @@ static enum link_code complain(void *argument)
     return LINK_OK;
 }
 
-/* Moves the job's result to the item. */
 static void take_job(struct work_item *item, struct distribute_job *job)
 {
     struct chunk_output *output = item->output_ptr;

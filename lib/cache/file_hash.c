@@ -238,7 +238,6 @@ static bool add_sample(struct reading *reading)
     return ok;
 }
 
-/* Hashes a regular file. */
 static bool hash_open(struct reading *reading, struct cache *cache)
 {
     struct record *record = &reading->record;

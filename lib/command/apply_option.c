@@ -12,7 +12,6 @@ bool apply_option_undefined(const struct option_row *row, const char *value)
     return USAGE("Value '%s' is not defined for option '%s'", value, row->name);
 }
 
-/* The bytes of `options` from `offset` on. */
 static void *field_at(struct options *options, size_t offset)
 {
     return (char *)options + offset;

@@ -14,7 +14,6 @@
 /* How many errors are shown by default. */
 #define ERROR_LIMIT 20
 
-/* True for options whose values add up. */
 static bool adds_up(enum option_kind kind)
 {
     return kind == OPTION_LIST || kind == OPTION_WORDS || kind == OPTION_WORD ||
@@ -88,7 +87,6 @@ static void set_report(const char **report, const char *path)
     *report = path;
 }
 
-/* The words, followed by NULL. */
 static const char *const *end_words(struct options *options, struct word_list *words)
 {
     apply_option_word(options, words, NULL);
@@ -145,7 +143,6 @@ static void take_jobserver(struct options *options)
     words->count = kept;
 }
 
-/* Fills in the request of --assemble-chunk. */
 static enum options_action finish_chunk(struct options *options)
 {
     const struct link_request *link = &options->link;

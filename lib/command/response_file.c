@@ -87,7 +87,6 @@ struct word_source {
     char stray;     /* a quote that is not closed, or a backslash with nothing after it */
 };
 
-/* Takes the next word off the text; false at the end. */
 static bool next_word(struct word_source *source, struct buffer *word)
 {
     struct text text = source->text;

@@ -165,7 +165,6 @@ static int run_child(void *argument)
     return work->function ? (int)context_run(answer, work) : LINK_OK;
 }
 
-/* Takes over the child's answers. */
 static void take_answers(struct work *work, struct text *names, struct bytes answers,
                          struct arena *arena)
 {

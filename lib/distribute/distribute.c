@@ -108,7 +108,6 @@ static enum link_code write_text(const char *path, char *text)
     return code;
 }
 
-/* Writes the inputs and the facts of all jobs. */
 static enum link_code write_inputs(const struct distribute_batch *batch)
 {
     const struct distribute_tool *tool = &batch->tool;

@@ -37,7 +37,6 @@ static void push_list(struct maker *maker, struct json_t *array, const char *con
         push(maker, array, list[i]);
 }
 
-/* The job's own words. */
 static void push_words(struct maker *maker, struct json_t *words, const struct distribute_job *job)
 {
     const struct distribute_tool *tool = &maker->batch->tool;

@@ -75,7 +75,6 @@ static const char *unreadable(struct distribute_batch *batch, const char *path)
     return arena_printf(&batch->arena, "'%s' cannot be read: %s", path, strerror(errno));
 }
 
-/* Takes the output, if it is valid. */
 static void take_output(struct distribute_batch *batch, struct distribute_job *job,
                         struct looking *looking)
 {

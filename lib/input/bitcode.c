@@ -155,7 +155,6 @@ static bool read_blocks(struct reader *reader, const char *name)
     return has_module;
 }
 
-/* Removes the wrapper. */
 static bool unwrap(struct bytes *code, const char *name, struct bytes data)
 {
     uint32_t offset, size;

@@ -77,7 +77,6 @@ struct entry_view {
     size_t payload_size;
 };
 
-/* Reports `format` about a field of the entry. */
 static bool damaged(const struct entry_view *view, enum entry_field field, const char *what,
                     uint64_t found, const char *expected, uint64_t limit)
 {

@@ -320,7 +320,6 @@ static bool add_memory(struct inputs *inputs, const struct input_operand *operan
     return true;
 }
 
-/* Opens `path` and adds it to the list. */
 static bool add_file(struct inputs *inputs, const char *path, const char *library)
 {
     struct input_file file = {.path = path, .library = library};

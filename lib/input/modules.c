@@ -161,7 +161,6 @@ static void add_file(struct modules *modules, const struct input_file *file)
     }
 }
 
-/* Whether a linked object registers it. */
 static bool is_left_out(const struct modules *modules, size_t index)
 {
     return table_find(&modules->registered, modules->ids[index].text) != TABLE_NONE;

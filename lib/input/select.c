@@ -313,7 +313,6 @@ static void take(struct members *members, const struct nearest *nearest,
         take_options(members, nearest);
 }
 
-/* Counts the members of each role, once all have one. */
 static void count_roles(struct members *members)
 {
     size_t counts[MEMBER_BITCODE + 1] = {0};

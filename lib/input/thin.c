@@ -72,7 +72,6 @@ static bool read_number(struct text field, uint64_t *number)
     return text_scan_number(&field, number) && (!field.size || *field.data == ' ');
 }
 
-/* A field without the blanks at its end. */
 static struct text trim(const char *field, size_t width)
 {
     while (width > 0 && field[width - 1] == ' ')
@@ -162,7 +161,6 @@ static bool find_members(struct thin *thin)
     return true;
 }
 
-/* Writes a header as ar does. */
 static uint8_t *put_header(uint8_t *to, const char *name, size_t size)
 {
     char line[128];

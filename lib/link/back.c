@@ -43,7 +43,6 @@ static void tell_code(const struct assembled *assembled, size_t index, enum link
                    assembled->assembler.table.name, (int)code);
 }
 
-/* Reads the chunks' cubins and joins them. */
 static bool read_chunks(const struct link *link, const struct chunks *chunks,
                         const struct assembled *assembled, struct merged *merged)
 {

@@ -188,7 +188,6 @@ static struct lto_request lto_request_of(const struct link *link, struct compile
     };
 }
 
-/* Reports how the stage failed. */
 static bool lto_ended(enum link_code code, const char *what)
 {
     if (code == LINK_NVVM_ERROR)

@@ -155,7 +155,6 @@ static bool find_key(struct link *link, struct assembler *assembler)
     return ok;
 }
 
-/* Sets the facts that the link would have found out. */
 static bool take_notes(struct link *link, struct bytes notes)
 {
     if (notes.size != 1)

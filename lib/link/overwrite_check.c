@@ -105,7 +105,6 @@ static void add_inputs(struct paths *paths, const struct link_request *request,
             add_input(paths, others[i] == own ? "minilink itself" : others[i], place_at(others[i]));
 }
 
-/* The input's path, or NULL. */
 static const char *find_input(const struct paths *paths, struct file_identity place)
 {
     for (size_t i = 0; i < paths->input_count; i++)

@@ -118,7 +118,6 @@ static uint32_t symbol_named(const struct observation *observation, struct text 
     return found == TABLE_NONE ? FACT_NONE : found;
 }
 
-/* The program's symbol for a symbol of a cubin. */
 static uint32_t symbol_of(const struct taking *taking, uint32_t file, uint32_t input,
                           struct text name)
 {
@@ -289,7 +288,6 @@ static void take_functions(struct taking *taking)
     }
 }
 
-/* The reason why the merge dropped it. */
 static const char *reason_of(struct observation *observation, const struct merge_drop *drop)
 {
     switch (drop->reason) {

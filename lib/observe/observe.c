@@ -395,7 +395,6 @@ struct text facts_name(const struct observation *observation, struct text name)
     return found == TABLE_NONE ? name : observation->symbols[found].own_name;
 }
 
-/* The program's symbol for a function of a chunk. */
 static struct fact_symbol *symbol_of(struct observation *observation, const struct event *event)
 {
     uint32_t found = table_find(&observation->symbol_names, event->name);

@@ -129,7 +129,6 @@ static void put_options(const struct observation *observation, struct json_t *ro
     json_tree_set_bool(force, "-g", agreement->debug);
 }
 
-/* Maps symbols of the program to functions of the output. */
 static uint32_t *functions_of_symbols(struct observation *observation)
 {
     uint32_t *functions =
@@ -185,7 +184,6 @@ static void put_calls(const struct observation *observation, struct json_t *func
     }
 }
 
-/* The functions' demangled names. */
 static const struct text *readable_names(struct observation *observation)
 {
     struct text *names =

@@ -88,7 +88,6 @@ static void put_chunks(struct row *row, const char *suffix)
     }
 }
 
-/* A stage's input. */
 static void put_inputs(struct row *row, const char *stage)
 {
     const struct observation *observation = row->observation;
@@ -116,7 +115,6 @@ static void put_inputs(struct row *row, const char *stage)
     }
 }
 
-/* Lists the events of one kind, in the given order. */
 static size_t list_events(struct arena *arena, const struct events *events, const char *kind,
                           int (*compare)(const void *, const void *),
                           const struct logged_event ***list)

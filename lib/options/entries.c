@@ -44,7 +44,6 @@ static bool add_patterns(struct entry_selection *selection, const char *list)
     return true;
 }
 
-/* Notes what the word asks for besides entries. */
 static void note_mode(struct entry_selection *selection, const char *word, struct text name)
 {
     if (*word != '-')

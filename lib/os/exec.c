@@ -390,7 +390,6 @@ static void release(const struct exec_child *child)
         atomic_store(&groups[child->place], GROUP_FREE);
 }
 
-/* Waits for the child's end and reaps it. */
 static void finish(const struct exec_child *child, const struct exec_request *request,
                    struct exec_result *result)
 {

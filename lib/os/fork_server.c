@@ -286,7 +286,6 @@ static void give_up(XXH128_hash_t kind)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* Ends a server and its job. */
 static void end(struct fork_server *server)
 {
     const int cancelled = 1;

@@ -17,7 +17,6 @@
 /* A descriptor that replaces one of the standard three would be taken for it. */
 #define ABOVE_STANDARD 3
 
-/* The folder that `path` is in. */
 static void folder_of(const char *path, char folder[PATH_MAX])
 {
     size_t size = (size_t)(basename(path) - path);
@@ -66,7 +65,6 @@ static bool take_open_file(struct output_target *destination, const char *folder
     return true;
 }
 
-/* Replaces the link's name by its target. */
 static bool follow(struct output_target *destination)
 {
     char target[PATH_MAX];

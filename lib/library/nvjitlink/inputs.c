@@ -39,7 +39,6 @@ static nvJitLinkResult needs_lto(struct nvJitLink *link, const char *name)
     return NVJITLINK_ERROR_LTO_NOT_ENABLED;
 }
 
-/* Adds the input to minilink's links. */
 static nvJitLinkResult hand_on(struct nvJitLink *link, const struct input *input)
 {
     int code = minilink_add_data(link->link, input->type, input->data, input->size, input->name);
@@ -191,7 +190,6 @@ static nvJitLinkResult add_cubin(struct nvJitLink *link, const struct input *inp
     return result == NVJITLINK_SUCCESS ? hand_on(link, input) : result;
 }
 
-/* Adds fatbins, and files that contain them. */
 static nvJitLinkResult add_container(struct nvJitLink *link, const struct input *input)
 {
     const struct contents contents = contents_look(input->data, input->size, link->settings.sm);
