@@ -1,7 +1,6 @@
 /* main.c: command line -> a link of the library -> exit status. */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/context.h"

@@ -13,8 +13,6 @@
 #include "base/arch.h"
 #include "cache/cache.h"
 #include "distribute/distribute.h"
-#include "minilink/assembler.h"
-#include "pool/dispatch.h"
 #include "pool/jobserver.h"
 #include "split/split.h"
 

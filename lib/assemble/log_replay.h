@@ -5,10 +5,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "base/text.h"
-#include "diag/diag.h"
 #include "split/split.h"
 
 /* Prints a log (NUL-terminated lines, NULL = empty) through diag.h. `failed`: the chunk has no

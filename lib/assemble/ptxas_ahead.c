@@ -1,12 +1,10 @@
 /* ptxas_ahead.c: a pipe that is replaced by a file. */
 #include "assemble/ptxas_ahead.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "assemble/ptxas.h"

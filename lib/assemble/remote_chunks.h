@@ -2,6 +2,7 @@
 #pragma once
 
 #include "assemble/assemble.h"
+#include "pool/dispatch.h"
 
 /* Assembles the chunks of `count` tasks, whose arguments are work items, as the request's
  * distribution says, and sets each item's result and outputs as workitem_run does; the first that

@@ -6,7 +6,6 @@
  * Keys are views that must live as long as the table. Start with `struct table t = {0};`. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

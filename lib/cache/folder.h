@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/stat.h>
 
 #include "cache/key.h"

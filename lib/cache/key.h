@@ -6,7 +6,6 @@
  * key (minilink(1), Cache). */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/text.h"

@@ -7,7 +7,6 @@
 #include "assemble/single_chunk.h"
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/context.h"
 #include "base/renames.h"
 #include "command/response_file.h"
 #include "diag/diag.h"

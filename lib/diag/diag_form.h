@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "diag/diag.h"
 
 /* Appends a message, with its newlines. `body` is its text, escaped (escape.h); `place` may be

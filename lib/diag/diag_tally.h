@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
-#include "base/context.h"
 #include "diag/diag.h"
 
 /* The number of the family of similar warnings that `body` belongs to, for diag_tally_admit; 0 =

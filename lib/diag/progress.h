@@ -8,7 +8,6 @@
  * link thread begins and ends it, any thread may count. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

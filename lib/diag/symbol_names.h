@@ -1,7 +1,6 @@
 /* symbol_names.h: names of symbols in messages, and names without the types of their parameters. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"

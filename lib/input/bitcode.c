@@ -2,8 +2,6 @@
  */
 #include "input/bitcode.h"
 
-#include <stdio.h>
-
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/little.h"

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arch.h"
 #include "base/text.h"
 
 #define OFFLOAD_SECTION ".llvm.offloading"

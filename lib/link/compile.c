@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "link/member_cubins.h"
 #include "link/save_temps.h"

@@ -11,7 +11,6 @@
 #include <glob.h>
 #include <string.h>
 
-#include "assemble/ptxas.h"
 #include "base/context.h"
 #include "diag/diag.h"
 

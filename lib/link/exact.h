@@ -9,7 +9,6 @@
 
 #include "assemble/assemble.h"
 #include "base/buffer.h"
-#include "link/state.h"
 
 /* Joins `cubins`, those of `chunks`, into the program's, in `image`. False when they do not fit
  * together; *why then says how ("chunk 2 has another .nv.constant3"), in `arena`. */

@@ -17,7 +17,6 @@
 #include "merge/output_forms.h"
 #include "observe/request.h"
 #include "options/consensus.h"
-#include "pool/dispatch.h"
 #include "pool/jobserver.h"
 #include "split/split.h"
 

@@ -1,15 +1,12 @@
 /* reproduce.c: each file gets a place in the tar's folder, and the words name it by that place. */
 #include "link/reproduce.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/context.h"
-#include "diag/diag.h"
 #include "distribute/files.h"
 #include "output/tar.h"
 

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 
-#include "cubin/cubin.h"
 #include "merge/merge.h"
 #include "split/split.h"
 

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/context.h"
 #include "base/table.h"
 #include "diag/events.h"
 #include "observe/observe.h"

@@ -9,7 +9,6 @@
  * Names come from inputs: escape_text() ensures that none of them ends a line. Offsets are places
  * in the file, hexadecimal like the sizes; data without bytes in the file (shared memory, zeroed
  * variables) is listed by its address in its section. */
-#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,6 @@
 #include "input/file.h"
 #include "input/member.h"
 #include "merge/merge.h"
-#include "minilink/assembler.h"
 #include "observe/request.h"
 #include "options/consensus.h"
 #include "ptx/program.h"

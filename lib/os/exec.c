@@ -5,14 +5,12 @@
  * grandchild may hold the pipe open for longer than the child lives. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>

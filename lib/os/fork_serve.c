@@ -2,7 +2,6 @@
  * minilink runs the program without a server. */
 #include "os/fork_serve.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <poll.h>

@@ -3,7 +3,6 @@
 #include "os/fork_server.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>

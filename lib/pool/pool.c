@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "os/thread.h"
 #include "os/cleanup.h"

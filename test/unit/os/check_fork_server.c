@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "files.h"
 #include "os/self_exec.h"
 #include "os/descriptor.h"
