@@ -1,5 +1,5 @@
-/* input_fixture.h: what the tests of the input stage share: reading fixtures, building containers,
- * and catching messages. */
+/* input_fixture.h: what the tests of the input stage share: reading fixtures, and building
+ * containers. */
 #pragma once
 
 #include <check.h>
@@ -7,28 +7,23 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "base/text.h"
-#include "diag/diag.h"
 #include "input/fatbin.h"
+#include "files.h"
+#include "messages.h"
 
 #define FIXTURES "fixtures/fatbin/"
 
-/* Reads a whole file; free(result.data) afterwards. */
+/* The contents of a file that must be there, which stay for as long as the test runs. */
 static inline struct bytes fixture_read(const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    struct buffer buffer = {0};
-    size_t size;
+    static struct buffer kept;
+    struct buffer file = files_load(path);
+    struct bytes data = buffer_bytes(&file);
+    ;
 
-    ck_assert_msg(file != NULL, "%s is missing", path);
-    do {
-        buffer_reserve(&buffer, 65536);
-        size = fread(buffer.data + buffer.size, 1, 65536, file);
-        buffer.size += size;
-    } while (size > 0);
-    fclose(file);
-    return buffer_bytes(&buffer);
+    buffer_append(&kept, &data, sizeof data);
+    return data;
 }
 
 /* A copy in memory of exactly that size, so that a sanitizer sees every byte read beyond it. */
@@ -44,33 +39,6 @@ static inline struct bytes fixture_exact(struct bytes data, size_t size)
 static inline void fixture_free(struct bytes data)
 {
     free((void *)(uintptr_t)data.data);
-}
-
-/* From now on messages are collected in `sink` and not printed. */
-static inline void fixture_catch(struct diag_sink *sink)
-{
-    *sink = (struct diag_sink){0};
-    diag_state_get()->sink = sink;
-}
-
-/* Ends collecting, and asserts that `expected` is all that was reported; NULL = anything. */
-static inline void fixture_caught(struct diag_sink *sink, const char *expected)
-{
-    diag_state_get()->sink = NULL;
-    buffer_char(&sink->text, '\0');
-    if (expected)
-        ck_assert_str_eq(sink->text.data, expected);
-    diag_sink_free(sink);
-}
-
-/* The same, when the message only has to contain `part`. */
-static inline void fixture_caught_part(struct diag_sink *sink, const char *part)
-{
-    diag_state_get()->sink = NULL;
-    buffer_char(&sink->text, '\0');
-    ck_assert_msg(strstr(sink->text.data, part) != NULL, "'%s' not found in: %s", part,
-                  sink->text.data);
-    diag_sink_free(sink);
 }
 
 static inline void fixture_put(struct buffer *buffer, size_t at, uint64_t value, unsigned width)

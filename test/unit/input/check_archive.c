@@ -14,23 +14,25 @@ static bool list_member(void *argument, struct text name, struct bytes data)
 }
 
 /* Walks an archive; the listing and the messages must be as expected. */
-static void expect_walk(struct bytes data, bool ok, const char *listing, const char *messages)
+static void expect_walk(struct bytes data, bool ok, const char *listing, const char *said)
 {
     struct buffer list = {0};
-    struct diag_sink sink;
 
-    fixture_catch(&sink);
+    messages_catch();
     ck_assert_int_eq(archive_walk("lib.a", data, list_member, &list), ok);
-    fixture_caught(&sink, messages);
+    if (said)
+        messages_expect(said);
     buffer_char(&list, '\0');
     if (listing)
         ck_assert_str_eq(list.data, listing);
     buffer_free(&list);
 }
 
-/* One member as ar writes it. */
+/* One member as ar writes it; the first one has the archive's magic in front. */
 static void put_member(struct buffer *buffer, const char *name, const char *content)
 {
+    if (buffer->size == 0)
+        buffer_string(buffer, "!<arch>\n");
     buffer_printf(buffer, "%-16s%-12u%-6u%-6u%-8o%-10zu`\n", name, 0u, 0u, 0u, 0644u,
                   strlen(content));
     buffer_string(buffer, content);
@@ -40,10 +42,7 @@ static void put_member(struct buffer *buffer, const char *name, const char *cont
 
 TEST(members_come_in_order_without_the_tables)
 {
-    struct bytes data = fixture_read(FIXTURES "lib.a");
-
-    expect_walk(data, true, "b.lto.o:12680 c.lto.o:11080 ", "");
-    fixture_free(data);
+    expect_walk(fixture_read(FIXTURES "lib.a"), true, "b.lto.o:12680 c.lto.o:11080 ", "");
 }
 
 TEST(an_empty_archive_has_no_members)
@@ -55,7 +54,6 @@ TEST(long_and_bsd_names_and_odd_sizes_are_read)
 {
     struct buffer buffer = {0};
 
-    buffer_string(&buffer, "!<arch>\n");
     put_member(&buffer, "//", "a_name_that_is_longer_than_16.o/\n");
     put_member(&buffer, "/0", "odd");
     put_member(&buffer, "#1/8", "longer.ocode");
@@ -69,7 +67,6 @@ TEST(a_last_member_without_its_pad_byte_is_accepted)
 {
     struct buffer buffer = {0};
 
-    buffer_string(&buffer, "!<arch>\n");
     put_member(&buffer, "x.o/", "odd");
     buffer.size--;
     expect_walk(buffer_bytes(&buffer), true, "x.o:3 ", "");
@@ -86,12 +83,10 @@ static bool stop_at_once(void *argument, struct text name, struct bytes data)
 
 TEST(a_visit_can_stop_the_walk)
 {
-    struct bytes data = fixture_read(FIXTURES "lib.a");
     int visits = 0;
 
-    ck_assert(!archive_walk("lib.a", data, stop_at_once, &visits));
+    ck_assert(!archive_walk("lib.a", fixture_read(FIXTURES "lib.a"), stop_at_once, &visits));
     ck_assert_int_eq(visits, 1);
-    fixture_free(data);
 }
 
 TEST(thin_archives_in_archives_are_refused)
@@ -145,7 +140,6 @@ TEST_LOOP(damage_is_named_with_its_offset, COUNT(damaged))
     struct bytes data;
     char expected[300];
 
-    buffer_string(&buffer, "!<arch>\n");
     put_member(&buffer, "x.o/", "ok");
     put_member(&buffer, "y.o/", "code");
     memcpy(buffer.data + SECOND + damaged[_i].offset, damaged[_i].bytes, strlen(damaged[_i].bytes));
@@ -159,14 +153,12 @@ TEST_LOOP(damage_is_named_with_its_offset, COUNT(damaged))
 TEST(a_long_name_beyond_the_table_is_damage)
 {
     struct buffer buffer = {0};
-    struct diag_sink sink;
 
-    buffer_string(&buffer, "!<arch>\n");
     put_member(&buffer, "//", "short.o/\n");
     put_member(&buffer, "/999", "code");
-    fixture_catch(&sink);
+    messages_catch();
     ck_assert(!archive_walk("lib.a", buffer_bytes(&buffer), list_member, &(struct buffer){0}));
-    fixture_caught_part(&sink, "at offset 78");
+    messages_expect_part("at offset 78");
     buffer_free(&buffer);
 }
 
@@ -174,7 +166,6 @@ TEST(no_truncation_of_an_archive_passes_unless_between_members)
 {
     struct buffer buffer = {0};
 
-    buffer_string(&buffer, "!<arch>\n");
     put_member(&buffer, "x.o/", "ok");
     put_member(&buffer, "y.o/", "code");
     for (size_t size = 0; size < buffer.size; size++) {
@@ -193,14 +184,14 @@ static bool list_section(void *argument, const char *section, struct bytes data)
 }
 
 /* Walks a host object; listing and messages must be as expected, NULL = anything. */
-static void expect_sections(struct bytes data, bool ok, const char *listing, const char *messages)
+static void expect_sections(struct bytes data, bool ok, const char *listing, const char *said)
 {
     struct buffer list = {0};
-    struct diag_sink sink;
 
-    fixture_catch(&sink);
+    messages_catch();
     ck_assert_int_eq(hostobj_walk("x.o", data, list_section, &list), ok);
-    fixture_caught(&sink, messages);
+    if (said)
+        messages_expect(said);
     buffer_char(&list, '\0');
     if (listing)
         ck_assert_str_eq(list.data, listing);
@@ -226,18 +217,14 @@ TEST_LOOP(fatbin_sections_of_host_objects_are_found, COUNT(objects))
     data = fixture_read(path);
     expect_sections(data, true, objects[_i].listing, "");
     ck_assert_int_eq(hostobj_is_shared(data), objects[_i].is_shared);
-    fixture_free(data);
 }
 
 TEST(an_object_that_is_cut_off_is_damage)
 {
-    struct bytes data = fixture_read(FIXTURES "bad.trunc4000.o");
-
     expect_sections(
-        data, false, "",
+        fixture_read(FIXTURES "bad.trunc4000.o"), false, "",
         "minilink error   : Could not find fatbin in 'x.o': the ELF file is cut off: its "
         "section headers are at offset 11696, but it has 4000 bytes\n");
-    fixture_free(data);
 }
 
 TEST(no_truncation_of_an_object_passes_or_does_harm)
@@ -251,7 +238,6 @@ TEST(no_truncation_of_an_object_passes_or_does_harm)
         hostobj_is_shared(cut);
         fixture_free(cut);
     }
-    fixture_free(data);
 }
 
 TEST(no_header_byte_of_an_object_can_do_harm)
@@ -265,18 +251,16 @@ TEST(no_header_byte_of_an_object_can_do_harm)
     for (size_t i = 0; i < sizeof header + header.e_shnum * 64u; i++) {
         size_t at = i < sizeof header ? i : header.e_shoff + i - sizeof header;
         struct buffer list = {0};
-        struct diag_sink sink;
 
         bytes[at] = 0xff;
-        fixture_catch(&sink);
+        messages_catch();
         hostobj_walk("x.o", copy, list_section, &list);
         hostobj_is_shared(copy);
-        fixture_caught(&sink, NULL);
+        messages_said();
         buffer_free(&list);
         bytes[at] = data.data[at];
     }
     fixture_free(copy);
-    fixture_free(data);
 }
 
 /* Changes one field of the section header of __nv_relfatbin. */
@@ -298,16 +282,14 @@ static void patch_section(struct bytes data, size_t field, uint64_t value, unsig
 TEST(a_fatbin_section_must_lie_in_the_file)
 {
     struct bytes data = fixture_read(FIXTURES "c.lto.o");
-    struct diag_sink sink;
 
     patch_section(data, offsetof(Elf64_Shdr, sh_size), UINT64_MAX, 8);
-    fixture_catch(&sink);
+    messages_catch();
     ck_assert(!hostobj_walk("x.o", data, list_section, NULL));
-    fixture_caught_part(&sink, "has 18446744073709551615 bytes, but the file has 11080");
+    messages_expect_part("has 18446744073709551615 bytes, but the file has 11080");
     patch_section(data, offsetof(Elf64_Shdr, sh_size), 8, 8);
     patch_section(data, offsetof(Elf64_Shdr, sh_type), SHT_NOBITS, 4);
-    fixture_catch(&sink);
+    messages_catch();
     ck_assert(!hostobj_walk("x.o", data, list_section, NULL));
-    fixture_caught_part(&sink, "Could not find fatbin in 'x.o'");
-    fixture_free(data);
+    messages_expect_part("Could not find fatbin in 'x.o'");
 }

@@ -7,11 +7,12 @@
 #include "input_fixture.h"
 #include "suite.h"
 
+static struct fatbin fatbin;
+static struct fatbin_entry read; /* last */
+
 /* Reads the container at data[0] to its end or first damage; returns how many entries came. */
 static unsigned read_all(struct bytes data, enum fatbin_result *last)
 {
-    struct fatbin fatbin;
-    struct fatbin_entry entry;
     size_t size;
     unsigned count = 0;
 
@@ -20,70 +21,12 @@ static unsigned read_all(struct bytes data, enum fatbin_result *last)
         return 0;
     ck_assert_uint_ge(size, FATBIN_HEADER_SIZE);
     ck_assert_uint_le(size, data.size);
-    while ((*last = fatbin_next(&fatbin, &entry)) == FATBIN_ENTRY) {
-        ck_assert(entry.payload.data >= data.data);
-        ck_assert(entry.payload.data + entry.payload.size <= data.data + data.size);
+    while ((*last = fatbin_next(&fatbin, &read)) == FATBIN_ENTRY) {
+        ck_assert(read.payload.data >= data.data);
+        ck_assert(read.payload.data + read.payload.size <= data.data + data.size);
         count++;
     }
     return count;
-}
-
-TEST(entries_of_a_real_container_have_all_fields)
-{
-    struct bytes data = fixture_read(FIXTURES "a.lto.fatbin");
-    struct fatbin fatbin;
-    struct fatbin_entry entry;
-    size_t size;
-
-    ck_assert(fatbin_open(&fatbin, "a", data, &size));
-    ck_assert_uint_eq(size, data.size);
-    ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_ENTRY);
-    ck_assert_uint_eq(entry.kind, FATBIN_PTX);
-    ck_assert_uint_eq(entry.version, 0x0101);
-    ck_assert_uint_eq(entry.major, 9);
-    ck_assert_uint_eq(entry.minor, 0);
-    ck_assert(arch_equal(entry.arch, (struct arch){90, 0}));
-    ck_assert_uint_eq(entry.flags, FATBIN_64BIT | FATBIN_LINUX | FATBIN_ZSTD);
-    ck_assert_ptr_eq(entry.whole.data, fatbin.bytes.data + 16);
-    ck_assert_uint_eq(entry.number, 1);
-    ck_assert_uint_eq(entry.payload.size, 586);
-    ck_assert_uint_eq(entry.uncompressed_size, 1466);
-    ck_assert(text_equal(entry.options, TEXT("--compile-only  ")));
-    ck_assert_uint_eq(entry.identity.size, 0);
-    ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_ENTRY);
-    ck_assert_uint_eq(entry.kind, FATBIN_NVVM);
-    ck_assert_uint_eq(entry.major, 1);
-    ck_assert_uint_eq(entry.minor, 65);
-    ck_assert(entry.flags & FATBIN_SCRAMBLED);
-    ck_assert(text_equal(entry.options, TEXT("-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1 ")));
-    ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_END);
-    ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_END);
-    fixture_free(data);
-}
-
-TEST(identity_and_debug_flag_are_read)
-{
-    struct bytes data = fixture_read(FIXTURES "a.direct_ident.fatbin");
-    struct fatbin fatbin;
-    struct fatbin_entry entry;
-    size_t size;
-
-    ck_assert(fatbin_open(&fatbin, "a", data, &size));
-    ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_ENTRY);
-    ck_assert(text_equal(entry.identity, TEXT("myident")));
-    ck_assert(text_starts(entry.options, TEXT("-O1")));
-    ck_assert(entry.flags & FATBIN_DEBUG);
-    fixture_free(data);
-}
-
-TEST(an_empty_container_has_no_entries)
-{
-    struct bytes data = fixture_read(FIXTURES "empty.fatbin");
-    enum fatbin_result last;
-
-    ck_assert_uint_eq(read_all(data, &last), 0);
-    ck_assert_int_eq(last, FATBIN_END);
-    fixture_free(data);
 }
 
 /* Finds the first container in a file. */
@@ -96,20 +39,64 @@ static struct bytes find_container(struct bytes file)
     return (struct bytes){at, file.size - (size_t)(at - file.data)};
 }
 
-TEST(a_binary_blob_is_no_option_string)
+/* Opens the first container of a file and reads its first read. Returns the container's size. */
+static size_t open_first(const char *path)
 {
-    struct bytes data = fixture_read(FIXTURES "c.sm100a.o");
-    struct fatbin fatbin;
-    struct fatbin_entry entry;
     size_t size;
 
-    ck_assert(fatbin_open(&fatbin, "c", find_container(data), &size));
-    ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_ENTRY);
-    ck_assert_uint_eq(entry.kind, FATBIN_ELF);
-    ck_assert(entry.flags & FATBIN_BLOB);
-    ck_assert_uint_eq(entry.options.size, 0);
-    ck_assert(arch_equal(entry.arch, (struct arch){100, 'a'}));
-    fixture_free(data);
+    ck_assert(fatbin_open(&fatbin, path, find_container(fixture_read(path)), &size));
+    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_ENTRY);
+    return size;
+}
+
+TEST(entries_of_a_real_container_have_all_fields)
+{
+    ck_assert_uint_eq(open_first(FIXTURES "a.lto.fatbin"), 3664);
+    ck_assert_uint_eq(read.kind, FATBIN_PTX);
+    ck_assert_uint_eq(read.version, 0x0101);
+    ck_assert_uint_eq(read.major, 9);
+    ck_assert_uint_eq(read.minor, 0);
+    ck_assert(arch_equal(read.arch, (struct arch){90, 0}));
+    ck_assert_uint_eq(read.flags, FATBIN_64BIT | FATBIN_LINUX | FATBIN_ZSTD);
+    ck_assert_ptr_eq(read.whole.data, fatbin.bytes.data + 16);
+    ck_assert_uint_eq(read.number, 1);
+    ck_assert_uint_eq(read.payload.size, 586);
+    ck_assert_uint_eq(read.uncompressed_size, 1466);
+    ck_assert(text_equal(read.options, TEXT("--compile-only  ")));
+    ck_assert_uint_eq(read.identity.size, 0);
+    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_ENTRY);
+    ck_assert_uint_eq(read.kind, FATBIN_NVVM);
+    ck_assert_uint_eq(read.major, 1);
+    ck_assert_uint_eq(read.minor, 65);
+    ck_assert(read.flags & FATBIN_SCRAMBLED);
+    ck_assert(text_equal(read.options, TEXT("-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1 ")));
+    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_END);
+    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_END);
+}
+
+TEST(identity_and_debug_flag_are_read)
+{
+    open_first(FIXTURES "a.direct_ident.fatbin");
+    ck_assert(text_equal(read.identity, TEXT("myident")));
+    ck_assert(text_starts(read.options, TEXT("-O1")));
+    ck_assert(read.flags & FATBIN_DEBUG);
+}
+
+TEST(an_empty_container_has_no_entries)
+{
+    enum fatbin_result last;
+
+    ck_assert_uint_eq(read_all(fixture_read(FIXTURES "empty.fatbin"), &last), 0);
+    ck_assert_int_eq(last, FATBIN_END);
+}
+
+TEST(a_binary_blob_is_no_option_string)
+{
+    open_first(FIXTURES "c.sm100a.o");
+    ck_assert_uint_eq(read.kind, FATBIN_ELF);
+    ck_assert(read.flags & FATBIN_BLOB);
+    ck_assert_uint_eq(read.options.size, 0);
+    ck_assert(arch_equal(read.arch, (struct arch){100, 'a'}));
 }
 
 static const struct {
@@ -141,18 +128,15 @@ static const struct {
 TEST_LOOP(a_damaged_file_is_refused_with_what_is_wrong_in_it, COUNT(damaged_files))
 {
     char path[200], expected[300];
-    struct diag_sink sink;
-    struct fatbin fatbin;
     struct bytes data;
     size_t size;
 
     snprintf(path, sizeof path, FIXTURES "%s", damaged_files[_i].file);
     snprintf(expected, sizeof expected, "minilink error   : %s\n", damaged_files[_i].message);
     data = fixture_read(path);
-    fixture_catch(&sink);
+    messages_catch();
     ck_assert(!fatbin_open(&fatbin, "X", data, &size));
-    fixture_caught(&sink, expected);
-    fixture_free(data);
+    messages_expect(expected);
 }
 
 #define ENTRY_1 "Damaged fatbin 'X', entry 1: "
@@ -205,38 +189,32 @@ TEST_LOOP(a_damaged_field_is_named_with_offset_and_values, COUNT(damaged_fields)
 {
     struct bytes data = fixture_read(FIXTURES "a.lto.fatbin");
     uint8_t *bytes = (uint8_t *)(uintptr_t)data.data;
-    struct fatbin fatbin;
-    struct fatbin_entry entry;
-    struct diag_sink sink;
     char expected[300];
     size_t size;
 
     for (unsigned i = 0; i < damaged_fields[_i].width; i++)
         bytes[16 + damaged_fields[_i].offset + i] = (uint8_t)(damaged_fields[_i].value >> (8 * i));
     snprintf(expected, sizeof expected, "minilink error   : %s\n", damaged_fields[_i].message);
-    fixture_catch(&sink);
+    messages_catch();
     ck_assert(fatbin_open(&fatbin, "X", data, &size));
-    ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_DAMAGED);
-    fixture_caught(&sink, expected);
-    fixture_free(data);
+    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_DAMAGED);
+    messages_expect(expected);
 }
 
 TEST(an_entry_header_that_is_cut_off_is_damage)
 {
     struct buffer buffer = {0};
     size_t begin = fixture_begin(&buffer);
-    struct diag_sink sink;
     enum fatbin_result last;
 
     fixture_add(&buffer, &(struct fixture_entry){FATBIN_PTX, 80, 0, ".version 8.0", NULL});
     buffer_zeros(&buffer, 63);
     fixture_end(&buffer, begin);
-    fixture_catch(&sink);
+    messages_catch();
     ck_assert_uint_eq(read_all(buffer_bytes(&buffer), &last), 1);
     ck_assert_int_eq(last, FATBIN_DAMAGED);
-    fixture_caught(&sink,
-                   "minilink error   : Damaged fatbin 'x.fatbin', entry 2: the header at offset "
-                   "96 has at least 64 bytes, but only 63 are left\n");
+    messages_expect("minilink error   : Damaged fatbin 'x.fatbin', entry 2: the header at offset "
+                    "96 has at least 64 bytes, but only 63 are left\n");
     buffer_free(&buffer);
 }
 
@@ -244,20 +222,18 @@ TEST(unknown_kinds_and_versions_are_passed_on)
 {
     struct buffer buffer = {0};
     size_t begin = fixture_begin(&buffer), size;
-    struct fatbin fatbin;
-    struct fatbin_entry entry;
 
     fixture_add(&buffer, &(struct fixture_entry){0x40, 5000, UINT64_MAX, "?", NULL});
     fixture_add(&buffer, &(struct fixture_entry){FATBIN_PTX, 80, 0, "text", NULL});
     fixture_put(&buffer, begin + 16 + 72 + 2, 0x0102, 2);
     fixture_end(&buffer, begin);
     ck_assert(fatbin_open(&fatbin, "x", buffer_bytes(&buffer), &size));
-    ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_ENTRY);
-    ck_assert_uint_eq(entry.kind, 0x40);
-    ck_assert_uint_eq(entry.arch.sm, 0);
-    ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_ENTRY);
-    ck_assert_uint_eq(entry.version, 0x0102);
-    ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_END);
+    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_ENTRY);
+    ck_assert_uint_eq(read.kind, 0x40);
+    ck_assert_uint_eq(read.arch.sm, 0);
+    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_ENTRY);
+    ck_assert_uint_eq(read.version, 0x0102);
+    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_END);
     buffer_free(&buffer);
 }
 
@@ -265,18 +241,16 @@ TEST(no_truncation_is_read_beyond_or_accepted)
 {
     struct bytes data = fixture_read(FIXTURES "a.direct_ident.fatbin");
     enum fatbin_result last;
-    struct diag_sink sink;
 
     for (size_t size = 0; size < data.size; size++) {
         struct bytes cut = fixture_exact(data, size);
 
-        fixture_catch(&sink);
+        messages_catch();
         read_all(cut, &last);
         ck_assert_int_eq(last, FATBIN_DAMAGED);
-        fixture_caught(&sink, NULL);
+        messages_said();
         fixture_free(cut);
     }
-    fixture_free(data);
 }
 
 /* Inflates whatever entries a container has; the results do not matter, only that they are bounded.
@@ -284,17 +258,15 @@ TEST(no_truncation_is_read_beyond_or_accepted)
 static void inflate_all(struct bytes data)
 {
     struct inflation inflation = {0};
-    struct fatbin fatbin;
-    struct fatbin_entry entry;
     struct arena arena = {0};
     struct bytes code;
     uint8_t head[64];
     size_t size;
 
     if (fatbin_open(&fatbin, "x", data, &size))
-        while (fatbin_next(&fatbin, &entry) == FATBIN_ENTRY) {
-            inflate_head(&entry, head, sizeof head);
-            inflate_entry(&entry, "x(1)", &inflation, &arena, &code);
+        while (fatbin_next(&fatbin, &read) == FATBIN_ENTRY) {
+            inflate_head(&read, head, sizeof head);
+            inflate_entry(&read, "x(1)", &inflation, &arena, &code);
         }
     arena_free(&arena);
 }
@@ -306,42 +278,34 @@ TEST(no_header_byte_can_do_harm)
     struct bytes copy = fixture_exact(data, data.size);
     uint8_t *bytes = (uint8_t *)(uintptr_t)copy.data;
     enum fatbin_result last;
-    struct diag_sink sink;
 
     for (size_t at = 0; at < 16 + 96 + 32; at++) {
         for (size_t i = 0; i < sizeof values; i++) {
             bytes[at] = values[i];
-            fixture_catch(&sink);
+            messages_catch();
             read_all(copy, &last);
             inflate_all(copy);
-            fixture_caught(&sink, NULL);
+            messages_said();
             bytes[at] = data.data[at];
         }
     }
     fixture_free(copy);
-    fixture_free(data);
 }
 
 /* The entry of `kind` in an object of the given compression mode, inflated. */
 static struct bytes inflate_fixture(const char *path, uint16_t kind, struct arena *arena)
 {
     struct inflation inflation = {0};
-    struct bytes data = fixture_read(path), code = {0};
-    struct fatbin fatbin;
-    struct fatbin_entry entry;
+    struct bytes code;
     uint8_t head[64];
-    size_t size;
 
-    ck_assert(fatbin_open(&fatbin, path, find_container(data), &size));
-    do
-        ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_ENTRY);
-    while (entry.kind != kind);
-    ck_assert(inflate_entry(&entry, path, &inflation, arena, &code));
-    ck_assert_uint_eq(inflate_head(&entry, head, sizeof head), sizeof head);
+    open_first(path);
+    while (read.kind != kind)
+        ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_ENTRY);
+    ck_assert(inflate_entry(&read, path, &inflation, arena, &code));
+    ck_assert_uint_eq(inflate_head(&read, head, sizeof head), sizeof head);
     ck_assert_mem_eq(head, code.data, sizeof head);
-    code = fixture_exact(code, code.size);
-    fixture_free(data);
-    return code;
+    return fixture_exact(code, code.size);
 }
 
 TEST(every_compression_mode_gives_the_same_code)
@@ -394,12 +358,11 @@ static void expect_inflate_error(const struct fatbin_entry *entry, const char *m
 {
     struct inflation inflation = {0};
     struct arena arena = {0};
-    struct diag_sink sink;
     struct bytes code;
 
-    fixture_catch(&sink);
+    messages_catch();
     ck_assert(!inflate_entry(entry, "a.o(1)", &inflation, &arena, &code));
-    fixture_caught_part(&sink, message);
+    messages_expect_part(message);
     arena_free(&arena);
 }
 
@@ -435,18 +398,16 @@ TEST(many_entries_together_are_bounded_too)
     struct fatbin_entry stored = {.kind = FATBIN_PTX, .payload = lz4.payload};
     struct inflation inflation = {.limit = 2500, .option = "--limit"};
     struct arena arena = {0};
-    struct diag_sink sink;
     struct bytes code;
 
     lz4 = packed_entry(FATBIN_LZ4);
     ck_assert(inflate_entry(&lz4, "a.o(1)", &inflation, &arena, &code));
     zstd = packed_entry(FATBIN_ZSTD);
     ck_assert(inflate_entry(&zstd, "a.o(2)", &inflation, &arena, &code));
-    fixture_catch(&sink);
+    messages_catch();
     ck_assert(!inflate_entry(&zstd, "a.o(3)", &inflation, &arena, &code));
-    fixture_caught_part(&sink,
-                        "Uncompress failed for 'a.o(3)': with its 1000 bytes more than 2500 "
-                        "would be decompressed in all, which is the limit; --limit moves it");
+    messages_expect_part("Uncompress failed for 'a.o(3)': with its 1000 bytes more than 2500 "
+                         "would be decompressed in all, which is the limit; --limit moves it");
     ck_assert_uint_eq(inflation.used, 2000);
     /* What is stored takes no memory. */
     ck_assert(inflate_entry(&stored, "a.o(4)", &inflation, &arena, &code));
@@ -484,7 +445,6 @@ TEST_LOOP(no_damaged_byte_of_a_payload_can_do_harm, 2)
     struct fatbin_entry entry = packed_entry(_i ? FATBIN_ZSTD : FATBIN_LZ4);
     struct bytes original = fixture_exact(entry.payload, entry.payload.size);
     struct arena arena = {0};
-    struct diag_sink sink;
     uint8_t head[64];
 
     for (size_t at = 0; at < entry.payload.size; at++) {
@@ -492,10 +452,10 @@ TEST_LOOP(no_damaged_byte_of_a_payload_can_do_harm, 2)
 
         ((uint8_t *)(uintptr_t)copy.data)[at] ^= 0xff;
         entry.payload = copy;
-        fixture_catch(&sink);
+        messages_catch();
         inflate_entry(&entry, "a", &inflation, &arena, &code);
         inflate_head(&entry, head, sizeof head);
-        fixture_caught(&sink, NULL);
+        messages_said();
         fixture_free(copy);
     }
     fixture_free(original);

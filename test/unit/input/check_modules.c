@@ -2,19 +2,8 @@
 #include <unistd.h>
 
 #include "input/modules.h"
-#include "host_object.h"
-#include "input_fixture.h"
+#include "made_inputs.h"
 #include "suite.h"
-
-static struct inputs inputs;
-static struct input_file files[4];
-
-static void add_file(const char *path, struct bytes data)
-{
-    files[inputs.count++] =
-        (struct input_file){.path = path, .data = data, .kind = file_classify(data)};
-    inputs.files = files;
-}
 
 /* An object with those ids, which are strings with NULs, and device code or none. */
 static void add_object(const char *path, const char *ids, size_t size, bool has_code)
@@ -23,12 +12,8 @@ static void add_object(const char *path, const char *ids, size_t size, bool has_
         {"__nv_relfatbin", {(const uint8_t *)"code", has_code ? 4 : 0}},
         {"__nv_module_id", {(const uint8_t *)ids, size}},
     };
-    struct buffer object = {0};
-    uint8_t *data;
 
-    object_make(&object, sections, 2);
-    data = (uint8_t *)buffer_take(&object, &size);
-    add_file(path, (struct bytes){data, size});
+    inputs_add_object(path, sections, 2);
 }
 #define ADD(path, ids) add_object(path, ids, sizeof ids, true)
 
@@ -45,19 +30,16 @@ static void expect(bool without_system, const char *expected)
 static void expect_error(const char *message)
 {
     struct buffer list = {0};
-    struct diag_sink sink;
 
-    fixture_catch(&sink);
+    messages_catch();
     ck_assert(!modules_list(&list, &inputs, NULL, false, false));
     ck_assert_uint_eq(list.size, 0);
-    fixture_caught_part(&sink, message);
+    messages_expect_part(message);
 }
 
 void tear_down(void)
 {
-    for (size_t i = 0; i < inputs.count; i++)
-        fixture_free(files[i].data);
-    inputs = (struct inputs){0};
+    inputs_drop();
 }
 
 TEST(nothing_gives_an_empty_list)
@@ -92,11 +74,11 @@ TEST(a_file_of_device_code_has_its_path_as_id)
 {
     char folder[512], expected[1024], *c;
 
-    add_file("/tmp/x-1/k.cubin", fixture_read(FIXTURES "k.sm90.cubin"));
+    inputs_add("/tmp/x-1/k.cubin", fixture_read(FIXTURES "k.sm90.cubin"));
     expect(false, "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(_tmp_x_1_k_cubin)\n");
     tear_down();
     ck_assert_ptr_nonnull(getcwd(folder, sizeof folder));
-    add_file("d/a.fatbin", fixture_read(FIXTURES "a.ptx_sc2.fatbin"));
+    inputs_add("d/a.fatbin", fixture_read(FIXTURES "a.ptx_sc2.fatbin"));
     snprintf(expected, sizeof expected,
              "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(%s/d/a.fatbin)\n", folder);
     for (c = strchr(expected, '('); *++c != ')';)
@@ -105,7 +87,7 @@ TEST(a_file_of_device_code_has_its_path_as_id)
     expect(false, expected);
     tear_down();
     /* Measured: under another name it has none. */
-    add_file("k.o", fixture_read(FIXTURES "k.sm90.cubin"));
+    inputs_add("k.o", fixture_read(FIXTURES "k.sm90.cubin"));
     expect(false, "#define NUM_PRELINKED_OBJECTS 0\n");
 }
 
@@ -120,11 +102,11 @@ TEST(archives_are_walked)
 {
     struct buffer list = {0};
 
-    add_file("lib.a", fixture_read(FIXTURES "lib.a"));
+    inputs_add("lib.a", fixture_read(FIXTURES "lib.a"));
     ck_assert(modules_list(&list, &inputs, NULL, false, false));
     ck_assert(text_starts(buffer_view(&list), TEXT("#define NUM_PRELINKED_OBJECTS 2\n")));
     buffer_free(&list);
-    files[0].data.size -= 7;
+    made_files[0].data.size -= 7;
     expect_error("lib.a");
 }
 
@@ -146,6 +128,6 @@ TEST(an_id_that_is_no_identifier_is_an_error)
 TEST(a_damaged_object_is_an_error)
 {
     ADD("a.o", "_1_a");
-    files[0].data.size -= 40;
+    made_files[0].data.size -= 40;
     expect_error("a.o");
 }

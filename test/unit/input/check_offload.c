@@ -120,16 +120,15 @@ static bool read_copy(bool (*reader)(struct bytes data), struct bytes data, size
                       const char *message)
 {
     struct bytes copy = fixture_exact(data, size);
-    struct diag_sink sink;
     bool ok;
 
-    fixture_catch(&sink);
+    messages_catch();
     ok = reader(copy);
-    ck_assert(ok || sink.errors > 0);
+    ck_assert(ok || messages.errors > 0);
     if (message)
-        fixture_caught_part(&sink, message);
+        messages_expect_part(message);
     else
-        fixture_caught(&sink, NULL);
+        messages_said();
     fixture_free(copy);
     return ok;
 }
@@ -255,7 +254,6 @@ TEST_LOOP(bitcode_says_who_wrote_it_and_what_for, COUNT(modules))
     ck_assert_uint_eq(bitcode.arch.sm, modules[_i].sm);
     ck_assert(bitcode_is_device(&bitcode) == modules[_i].is_device);
     ck_assert(bitcode.code.data == data.data && bitcode.code.size == data.size);
-    fixture_free(data);
 }
 
 /* Reads a copy of exactly that size. */
@@ -275,7 +273,6 @@ TEST_LOOP(bitcode_that_is_cut_is_an_error, COUNT(modules))
     ck_assert_uint_le(taken, 16);
     ck_assert(!read_bitcode(data, data.size - 1, "there is no whole block"));
     ck_assert(!read_bitcode(data, 4, "it has no module"));
-    fixture_free(data);
 }
 
 TEST_LOOP(any_bits_of_bitcode_may_be_wrong, COUNT(modules))
@@ -288,7 +285,6 @@ TEST_LOOP(any_bits_of_bitcode_may_be_wrong, COUNT(modules))
         read_bitcode(data, data.size, NULL);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    fixture_free(data);
 }
 
 TEST(a_wrapper_is_taken_off_and_checked)
@@ -312,5 +308,4 @@ TEST(a_wrapper_is_taken_off_and_checked)
     fixture_put(&buffer, 12, data.size - 4, 4);
     ck_assert(!read_bitcode(buffer_bytes(&buffer), buffer.size, "there is none at offset 24"));
     buffer_free(&buffer);
-    fixture_free(data);
 }

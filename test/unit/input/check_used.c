@@ -1,48 +1,24 @@
 /* check_used.c: which kernels and variables live: by the lists in host objects, by -kernels-used
  * and -variables-used, by -Xptxas -e. */
 #include "input/used.h"
-#include "host_object.h"
-#include "input_fixture.h"
+#include "made_inputs.h"
 #include "suite.h"
 
-/* Kernels that host objects list; the section of each, as strings with NULs. */
-struct list {
-    const char *section;
-    const char *names;
-    size_t size;
-};
-#define LIST(section, names)                                                                       \
-    {                                                                                              \
-        section, names, sizeof names                                                               \
-    }
-
 static struct used_names used;
-static struct inputs inputs;
-static struct input_file files[4];
 
-static void add_file(const char *path, struct bytes data)
+/* Adds an object with one section: kernels that it lists, as strings with NULs. */
+static void add_object(const char *path, const char *section, const char *names, size_t size)
 {
-    files[inputs.count++] =
-        (struct input_file){.path = path, .data = data, .kind = file_classify(data)};
-    inputs.files = files;
+    inputs_add_object(path, &(struct object_section){section, {(const uint8_t *)names, size}}, 1);
 }
+#define ADD(path, section, names) add_object(path, section, names, sizeof names)
 
-static void add_object(const char *path, struct list list)
+static void collect_with(const struct used_request *request)
 {
-    struct object_section section = {list.section, {(const uint8_t *)list.names, list.size}};
-    struct buffer object = {0};
-    size_t size;
-    uint8_t *data;
-
-    object_make(&object, &section, 1);
-    data = (uint8_t *)buffer_take(&object, &size);
-    add_file(path, (struct bytes){data, size});
-}
-
-static void collect(const struct used_request *request)
-{
+    used_free(&used);
     ck_assert(used_collect(&used, &inputs, request));
 }
+#define COLLECT(...) collect_with(&(struct used_request){__VA_ARGS__})
 
 static bool has(const char *kernel)
 {
@@ -57,9 +33,7 @@ static bool has_variable(const char *variable)
 void tear_down(void)
 {
     used_free(&used);
-    for (size_t i = 0; i < inputs.count; i++)
-        fixture_free(files[i].data);
-    inputs = (struct inputs){0};
+    inputs_drop();
 }
 
 TEST(a_star_stands_for_any_characters)
@@ -77,8 +51,8 @@ TEST(a_star_stands_for_any_characters)
         {"ab*ab*ab", "abab", false}, {"ab*ab*ab", "ababab", true}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        add_object("a.o", (struct list){".nvHRKE", rows[i].pattern, strlen(rows[i].pattern) + 1});
-        collect(&(struct used_request){0});
+        add_object("a.o", ".nvHRKE", rows[i].pattern, strlen(rows[i].pattern) + 1);
+        COLLECT(0);
         ck_assert_msg(has(rows[i].name) == rows[i].is_used, "'%s' and '%s'", rows[i].pattern,
                       rows[i].name);
         tear_down();
@@ -87,9 +61,9 @@ TEST(a_star_stands_for_any_characters)
 
 TEST(the_lists_of_all_objects_count_whatever_stands_between_names)
 {
-    add_object("a.o", (struct list)LIST(".nvHRKE", "\0\0k1\0\0\0k2"));
-    add_object("b.o", (struct list)LIST(".nvHRKI", "local*"));
-    collect(&(struct used_request){0});
+    ADD("a.o", ".nvHRKE", "\0\0k1\0\0\0k2");
+    ADD("b.o", ".nvHRKI", "local*");
+    COLLECT(0);
     ck_assert(has("k1"));
     ck_assert(has("k2"));
     ck_assert(has("local_k3"));
@@ -99,9 +73,9 @@ TEST(the_lists_of_all_objects_count_whatever_stands_between_names)
 
 TEST(lists_of_variables_keep_no_kernels_but_are_lists)
 {
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-    add_object("b.o", (struct list)LIST(".nvHRDE", "k2"));
-    collect(&(struct used_request){0});
+    ADD("a.o", ".nvHRKE", "k1");
+    ADD("b.o", ".nvHRDE", "k2");
+    COLLECT(0);
     ck_assert(has("k1"));
     ck_assert(!has("k2"));
 }
@@ -111,9 +85,9 @@ TEST(variables_have_lists_of_their_own)
     static const char *const sections[] = {".nvHRCE", ".nvHRCI", ".nvHRDE", ".nvHRDI"};
 
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-        add_object("b.o", (struct list){sections[i], "v1\0s*x", 7});
-        collect(&(struct used_request){0});
+        ADD("a.o", ".nvHRKE", "k1");
+        ADD("b.o", sections[i], "v1\0s*x");
+        COLLECT(0);
         ck_assert(has_variable("v1"));
         ck_assert(has_variable("s_x"));
         ck_assert(!has_variable("v2"));
@@ -126,42 +100,40 @@ TEST(variables_have_lists_of_their_own)
 /* libnvvm is told the names that host objects list, whatever other files bring. */
 TEST(names_for_lto_need_the_lists_of_host_objects_only)
 {
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-    add_file("k.sm90.cubin", fixture_read(FIXTURES "k.sm90.cubin"));
-    collect(&(struct used_request){.is_lto = true});
+    ADD("a.o", ".nvHRKE", "k1");
+    inputs_add("k.sm90.cubin", fixture_read(FIXTURES "k.sm90.cubin"));
+    COLLECT(.is_lto = true);
     ck_assert(used.has_lists);
     ck_assert(!used.is_filter);
     ck_assert(has_variable("v"));
     tear_down();
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-    add_object("b.o", (struct list)LIST(".text", "k2"));
-    collect(&(struct used_request){.is_lto = true});
+    ADD("a.o", ".nvHRKE", "k1");
+    ADD("b.o", ".text", "k2");
+    COLLECT(.is_lto = true);
     ck_assert(!used.has_lists);
     ck_assert(!used.is_ignored);
 }
 
 TEST(what_lto_is_told_of_names_does_not_depend_on_other_files)
 {
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-    add_object("b.o", (struct list)LIST(".nvHRDE", "v1"));
-    add_file("k.sm90.cubin", fixture_read(FIXTURES "k.sm90.cubin"));
-    collect(&(struct used_request){.is_lto = true});
+    ADD("a.o", ".nvHRKE", "k1");
+    ADD("b.o", ".nvHRDE", "v1");
+    inputs_add("k.sm90.cubin", fixture_read(FIXTURES "k.sm90.cubin"));
+    COLLECT(.is_lto = true);
     ck_assert(has("k2") && has_variable("v2"));
     ck_assert(used_names_kernel(&used, TEXT("k1")) && !used_names_kernel(&used, TEXT("k2")));
     ck_assert(used_names_variable(&used, TEXT("v1")) && !used_names_variable(&used, TEXT("v2")));
-    used_free(&used);
-    collect(&(struct used_request){.kernels = "k", .is_lto = true});
+    COLLECT(.kernels = "k", .is_lto = true);
     ck_assert(!used_names_variable(&used, TEXT("v1")));
-    used_free(&used);
-    collect(&(struct used_request){.variables = "2", .is_lto = true});
+    COLLECT(.variables = "2", .is_lto = true);
     ck_assert(!used_names_variable(&used, TEXT("v1")) && used_names_variable(&used, TEXT("v2")));
 }
 
 TEST(one_object_without_lists_keeps_everything)
 {
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-    add_object("b.o", (struct list)LIST(".text", "k2"));
-    collect(&(struct used_request){0});
+    ADD("a.o", ".nvHRKE", "k1");
+    ADD("b.o", ".text", "k2");
+    COLLECT(0);
     ck_assert(has("k3"));
 }
 
@@ -173,9 +145,9 @@ TEST(device_code_in_another_form_keeps_everything)
         char path[64];
 
         snprintf(path, sizeof path, FIXTURES "%s", others[i]);
-        add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-        add_file(others[i], fixture_read(path));
-        collect(&(struct used_request){0});
+        ADD("a.o", ".nvHRKE", "k1");
+        inputs_add(others[i], fixture_read(path));
+        COLLECT(0);
         /* The archive's objects were compiled with lists: theirs count. */
         ck_assert_msg(has("k3") == (i < 3), "%s", others[i]);
         tear_down();
@@ -184,13 +156,13 @@ TEST(device_code_in_another_form_keeps_everything)
 
 TEST(the_lists_of_libcudadevrt_alone_drop_nothing)
 {
-    add_object("lib64/libcudadevrt.a", (struct list)LIST(".nvHRKE", "k1"));
-    collect(&(struct used_request){0});
+    ADD("lib64/libcudadevrt.a", ".nvHRKE", "k1");
+    COLLECT(0);
     ck_assert(has("k2"));
     tear_down();
-    add_object("lib64/libcudadevrt.a", (struct list)LIST(".nvHRKE", "k1"));
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k2"));
-    collect(&(struct used_request){0});
+    ADD("lib64/libcudadevrt.a", ".nvHRKE", "k1");
+    ADD("a.o", ".nvHRKE", "k2");
+    COLLECT(0);
     ck_assert(has("k1"));
     ck_assert(has("k2"));
     ck_assert(!has("k3"));
@@ -198,14 +170,14 @@ TEST(the_lists_of_libcudadevrt_alone_drop_nothing)
 
 TEST(kernels_used_come_in_place_of_the_lists)
 {
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-    collect(&(struct used_request){.kernels = "one,,two"});
+    ADD("a.o", ".nvHRKE", "k1");
+    COLLECT(.kernels = "one,,two");
     ck_assert(!has("k1"));
     ck_assert(has("kernel_one"));
     ck_assert(has("two"));
     tear_down();
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-    collect(&(struct used_request){.variables = "v"});
+    ADD("a.o", ".nvHRKE", "k1");
+    COLLECT(.variables = "v");
     ck_assert(!has("k1"));
     ck_assert(has_variable("kv1"));
     ck_assert(!has_variable("k1"));
@@ -213,20 +185,20 @@ TEST(kernels_used_come_in_place_of_the_lists)
 
 TEST(variables_used_alone_keep_all_kernels_under_lto)
 {
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-    collect(&(struct used_request){.variables = "v", .is_lto = true});
+    ADD("a.o", ".nvHRKE", "k1");
+    COLLECT(.variables = "v", .is_lto = true);
     ck_assert(has("k2"));
     ck_assert(!has_variable("k1"));
     tear_down();
-    collect(&(struct used_request){.variables = "v", .kernels = "k", .is_lto = true});
+    COLLECT(.variables = "v", .kernels = "k", .is_lto = true);
     ck_assert(has("k2"));
     ck_assert(!has("other"));
 }
 
 TEST(host_info_can_be_ignored)
 {
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-    collect(&(struct used_request){.ignore_host_info = true});
+    ADD("a.o", ".nvHRKE", "k1");
+    COLLECT(.ignore_host_info = true);
     ck_assert(has("k2"));
     ck_assert(has_variable("v"));
     ck_assert(used.is_ignored);
@@ -236,8 +208,8 @@ TEST(chosen_entries_are_a_choice_among_those_that_stay)
 {
     const struct text entries[] = {TEXT("k1"), TEXT("k2")};
 
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k1\0k3"));
-    collect(&(struct used_request){.entries = entries, .entry_count = 2});
+    ADD("a.o", ".nvHRKE", "k1\0k3");
+    COLLECT(.entries = entries, .entry_count = 2);
     ck_assert(has("k1"));
     ck_assert(!has("k2"));
     ck_assert(!has("k3"));
@@ -245,11 +217,9 @@ TEST(chosen_entries_are_a_choice_among_those_that_stay)
 
 TEST(a_damaged_object_is_an_error)
 {
-    struct diag_sink sink;
-
-    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
-    files[0].data.size -= 40;
-    fixture_catch(&sink);
+    ADD("a.o", ".nvHRKE", "k1");
+    made_files[0].data.size -= 40;
+    messages_catch();
     ck_assert(!used_collect(&used, &inputs, &(struct used_request){0}));
-    fixture_caught_part(&sink, "a.o");
+    messages_expect_part("a.o");
 }
