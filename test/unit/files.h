@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/buffer.h"
 
@@ -63,4 +64,24 @@ static inline int files_count_open(void)
         count++;
     closedir(open_files);
     return count;
+}
+
+/* Waits, until the test's own time is over, until there is no such process that has not ended: one
+ * that has may wait for ever for the first process of a container to look at it. */
+static inline void files_await_end(long pid)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    char path[64], state = 'R';
+
+    ck_assert_int_gt(pid, 1);
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    while (state != 'Z' && state != 'X') {
+        FILE *file = fopen(path, "re");
+
+        nanosleep(&moment, NULL);
+        if (!file || fscanf(file, "%*d %*s %c", &state) != 1)
+            state = 'X';
+        if (file)
+            fclose(file);
+    }
 }

@@ -94,6 +94,15 @@ static bool run(const char *mode, const char *text)
     return done;
 }
 
+/* The first job is done plainly. */
+static void start_server(bool is_program)
+{
+    if (is_program)
+        self_exec_set_program();
+    run("copy", "");
+    ck_assert(run("copy", ""));
+}
+
 static void expect_copied(const char *text)
 {
     char got[64] = "";
@@ -106,32 +115,6 @@ static void expect_copied(const char *text)
     ck_assert_int_eq(status.st_size, (off_t)strlen(text));
     ck_assert(descriptor_read(output, got, strlen(text), 0));
     ck_assert_str_eq(got, text);
-}
-
-/* Whether there is such a process that has not ended: one that has may wait for ever for the first
- * process of a container to look at it. */
-static bool is_running(long pid)
-{
-    char path[64], state = 'Z';
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    file = fopen(path, "re");
-    if (file && fscanf(file, "%*d %*s %c", &state) != 1)
-        state = 'Z';
-    if (file)
-        fclose(file);
-    return state != 'Z' && state != 'X';
-}
-
-/* A process that is nobody's child any more may be a moment in ending. */
-static void expect_gone(long pid)
-{
-    const struct timespec moment = {.tv_nsec = 1000000};
-
-    for (int i = 0; i < 20000 && is_running(pid); i++)
-        nanosleep(&moment, NULL);
-    ck_assert(!is_running(pid));
 }
 
 static void expect_no_child(void)
@@ -166,7 +149,7 @@ TEST_LOOP(one_process_does_all_jobs_but_the_first, 4)
         ck_assert_int_ne(did, first);
     }
     fork_server_end_all();
-    expect_gone(server);
+    files_await_end(server);
     expect_no_child();
     ck_assert(run(mode, "four"));
     expect_copied("four");
@@ -246,10 +229,7 @@ TEST_LOOP(a_server_that_works_leaves_a_clone_behind_for_a_job_beside_its_own, 2)
     struct long_job job;
     long clone;
 
-    if (_i == 1)
-        self_exec_set_program();
-    run("copy", "");
-    ck_assert(run("copy", ""));
+    start_server(_i == 1);
     begin_long_job(&job);
     ck_assert(run("copy", "beside"));
     expect_copied("beside");
@@ -259,8 +239,8 @@ TEST_LOOP(a_server_that_works_leaves_a_clone_behind_for_a_job_beside_its_own, 2)
     ck_assert_int_ne(job.server, clone);
     ck_assert_int_eq(parent_of(clone), job.server);
     fork_server_end_all();
-    expect_gone(clone);
-    expect_gone(job.server);
+    files_await_end(clone);
+    files_await_end(job.server);
     expect_no_child();
 }
 
@@ -317,14 +297,13 @@ TEST(a_server_reaps_clones_that_have_ended)
     struct long_job job;
     long clone;
 
-    run("copy", "");
-    ck_assert(run("copy", ""));
+    start_server(false);
     begin_long_job(&job);
     ck_assert(run("copy", "beside"));
     clone = server;
     end_long_job(&job, false);
     ck_assert_int_eq(kill((pid_t)clone, SIGKILL), 0);
-    expect_gone(clone);
+    files_await_end(clone);
     ck_assert(!run("copy", "by the clone"));
     ck_assert(run("copy", "by the server"));
     ck_assert_int_eq(server, job.server);
@@ -338,10 +317,7 @@ TEST_LOOP(a_clone_outlives_the_server_whose_job_is_given_up, 2)
 {
     struct long_job first, second;
 
-    if (_i == 1)
-        self_exec_set_program();
-    run("copy", "");
-    ck_assert(run("copy", ""));
+    start_server(_i == 1);
     begin_long_job(&first);
     begin_long_job(&second);
     end_long_job(&first, true);
@@ -359,10 +335,7 @@ TEST_LOOP(a_copy_answers_before_it_ends, 2)
 {
     struct long_job job;
 
-    if (_i == 1)
-        self_exec_set_program();
-    run("copy", "");
-    ck_assert(run("copy", ""));
+    start_server(_i == 1);
     begin_long_job(&job);
     ck_assert_int_eq(kill((pid_t)server, SIGSTOP), 0);
     end_long_job(&job, false);
@@ -428,8 +401,7 @@ TEST(only_the_same_job_is_done_by_the_same_process)
     char folder[] = "/tmp/check_fork_server.XXXXXX";
     long by;
 
-    run("copy", "");
-    ck_assert(run("copy", ""));
+    start_server(false);
     by = server;
     setenv("CHECK_FORK_SERVER", "1", 1);
     ck_assert(!run("copy", ""));
@@ -473,8 +445,8 @@ TEST_LOOP(a_job_that_is_given_up_leaves_nothing, 3)
     ck_assert_int_eq(result.end, is_late ? EXEC_TIMED_OUT : EXEC_CANCELLED);
     ck_assert_int_eq(result.code, is_late ? 1 : 0);
     if (is_late) {
-        expect_gone(did);
-        expect_gone(server);
+        files_await_end(did);
+        files_await_end(server);
     }
     expect_no_child();
 }
@@ -486,8 +458,7 @@ TEST(a_copy_of_the_process_has_servers_of_its_own)
     int status;
     pid_t child;
 
-    run("copy", "");
-    ck_assert(run("copy", ""));
+    start_server(false);
     by = server;
     child = fork();
     if (child == 0) {
@@ -506,10 +477,9 @@ TEST(a_copy_of_the_process_has_servers_of_its_own)
 /* One that waited for too long, or was killed. */
 TEST(a_server_that_has_ended_is_replaced)
 {
-    run("copy", "");
-    ck_assert(run("copy", ""));
+    start_server(false);
     ck_assert_int_eq(kill((pid_t)server, SIGKILL), 0);
-    expect_gone(server);
+    files_await_end(server);
     ck_assert(!run("copy", ""));
     ck_assert(run("copy", "again"));
     expect_copied("again");

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "diag/diag.h"
+#include "messages.h"
 #include "pool/jobserver.h"
 #include "suite.h"
 
@@ -76,13 +76,21 @@ TEST_LOOP(makeflags_are_read_as_make_writes_them, COUNT(parse_rows))
 
 /* A make of our own: a pipe as one would inherit it, blocking and not closed on exec. */
 static int make_fds[2];
+static struct jobserver_auth auth;
 
-static struct jobserver_auth make_pipe(const char *tokens)
+static void make_pipe(const char *tokens)
 {
     ck_assert_int_eq(pipe(make_fds), 0);
     ck_assert_int_eq(write(make_fds[1], tokens, strlen(tokens)), (ssize_t)strlen(tokens));
-    return (struct jobserver_auth){
+    auth = (struct jobserver_auth){
         .kind = JOBSERVER_PIPE, .read_fd = make_fds[0], .write_fd = make_fds[1]};
+}
+
+/* A client of such a make. */
+static struct jobserver *open_with(const char *tokens)
+{
+    make_pipe(tokens);
+    return jobserver_open(&auth);
 }
 
 static void expect_in_pipe(const char *tokens)
@@ -102,8 +110,7 @@ static int new_wake(unsigned count)
 
 TEST(the_implicit_token_comes_first_and_bytes_go_back_as_they_came)
 {
-    struct jobserver_auth auth = make_pipe("ab");
-    struct jobserver *jobserver = jobserver_open(&auth);
+    struct jobserver *jobserver = open_with("ab");
     int wake = new_wake(1);
 
     ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_OK);
@@ -126,14 +133,14 @@ TEST(the_implicit_token_comes_first_and_bytes_go_back_as_they_came)
 }
 
 /* A client's own descriptors do not block, and no child has them. */
-static void expect_opened_anew(const struct jobserver_auth *auth, int count)
+static void expect_opened_anew(int count)
 {
     bool was_open[256];
     struct jobserver *jobserver;
 
     for (int fd = 0; fd < 256; fd++)
         was_open[fd] = fcntl(fd, F_GETFD) >= 0;
-    jobserver = jobserver_open(auth);
+    jobserver = jobserver_open(&auth);
     for (int fd = 0; fd < 256; fd++) {
         if (was_open[fd] || fcntl(fd, F_GETFD) < 0)
             continue;
@@ -147,24 +154,27 @@ static void expect_opened_anew(const struct jobserver_auth *auth, int count)
 
 TEST(the_inherited_pipe_keeps_its_flags)
 {
-    struct jobserver_auth auth = make_pipe("a");
-    int before = fcntl(make_fds[0], F_GETFL), before_write = fcntl(make_fds[1], F_GETFL);
-    struct jobserver *jobserver = jobserver_open(&auth);
+    struct jobserver *jobserver;
+    int before, before_write;
 
+    make_pipe("a");
+    before = fcntl(make_fds[0], F_GETFL);
+    before_write = fcntl(make_fds[1], F_GETFL);
+    jobserver = jobserver_open(&auth);
     ck_assert_int_eq(fcntl(make_fds[0], F_GETFL), before);
     ck_assert_int_eq(fcntl(make_fds[1], F_GETFL), before_write);
     jobserver_close(jobserver);
     ck_assert_int_eq(fcntl(make_fds[0], F_GETFL), before);
     ck_assert_int_eq(fcntl(make_fds[0], F_GETFD), 0);
-    expect_opened_anew(&auth, 2);
+    expect_opened_anew(2);
 }
 
 /* Where standard input is closed, the client's own descriptor has its number. */
 TEST(close_closes_descriptor_0)
 {
-    struct jobserver_auth auth = make_pipe("");
     struct jobserver *jobserver;
 
+    make_pipe("");
     close(0);
     jobserver = jobserver_open(&auth);
     ck_assert_int_ge(fcntl(0, F_GETFD), 0);
@@ -174,8 +184,7 @@ TEST(close_closes_descriptor_0)
 
 TEST(close_returns_everything)
 {
-    struct jobserver_auth auth = make_pipe("abc");
-    struct jobserver *jobserver = jobserver_open(&auth);
+    struct jobserver *jobserver = open_with("abc");
     int wake = new_wake(0);
 
     for (int i = 0; i < 3; i++)
@@ -189,8 +198,7 @@ TEST(close_returns_everything)
 
 TEST(only_one_client_at_a_time)
 {
-    struct jobserver_auth auth = make_pipe("");
-    struct jobserver *jobserver = jobserver_open(&auth);
+    struct jobserver *jobserver = open_with("");
 
     ck_assert_ptr_null(jobserver_open(&auth));
     jobserver_close(jobserver);
@@ -201,8 +209,7 @@ TEST(only_one_client_at_a_time)
 
 TEST(releasing_what_is_not_held_is_an_error)
 {
-    struct jobserver_auth auth = make_pipe("");
-    struct jobserver *jobserver = jobserver_open(&auth);
+    struct jobserver *jobserver = open_with("");
 
     ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_BAD_RELEASE);
     ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_BAD_RELEASE);
@@ -211,8 +218,7 @@ TEST(releasing_what_is_not_held_is_an_error)
 
 TEST(a_token_that_cannot_be_written_back_is_an_error)
 {
-    struct jobserver_auth auth = make_pipe("a");
-    struct jobserver *jobserver = jobserver_open(&auth);
+    struct jobserver *jobserver = open_with("a");
     int wake = new_wake(0), flags = fcntl(make_fds[1], F_GETFL);
 
     for (int i = 0; i < 2; i++)
@@ -231,13 +237,15 @@ TEST(a_token_that_cannot_be_written_back_is_an_error)
  * reads from is replaced behind its back: the lowest descriptor that was free. */
 static struct jobserver *open_ended(void)
 {
-    struct jobserver_auth auth = make_pipe("");
+    struct jobserver *jobserver;
     int ended[2], reader;
+
+    make_pipe("");
     ck_assert_int_eq(pipe(ended), 0);
     close(ended[1]);
     reader = dup(ended[0]);
     close(reader);
-    struct jobserver *jobserver = jobserver_open(&auth);
+    jobserver = jobserver_open(&auth);
     ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_OK);
     ck_assert_int_eq(fcntl(reader, F_GETFL) & O_ACCMODE, O_RDONLY);
     ck_assert_int_eq(dup2(ended[0], reader), reader);
@@ -277,8 +285,7 @@ TEST(each_state_has_words_of_its_own)
 
 TEST(waiting_ends_when_a_token_comes)
 {
-    struct jobserver_auth auth = make_pipe("");
-    struct jobserver *jobserver = jobserver_open(&auth);
+    struct jobserver *jobserver = open_with("");
     int wake = new_wake(0);
     pid_t sibling = fork();
 
@@ -296,10 +303,12 @@ TEST(waiting_ends_when_a_token_comes)
 
 TEST(descriptors_that_make_did_not_hand_down_are_refused)
 {
-    struct jobserver_auth auth = make_pipe("");
-    struct jobserver_auth bad[] = {auth, auth, auth, auth};
+    struct jobserver_auth bad[4];
     int other[2];
 
+    make_pipe("");
+    for (int i = 0; i < 4; i++)
+        bad[i] = auth;
     ck_assert_int_eq(pipe2(other, O_CLOEXEC), 0);
     bad[0].read_fd = 77; /* closed */
     bad[1].read_fd = open("/dev/null", O_RDONLY);
@@ -318,7 +327,6 @@ TEST(descriptors_that_make_did_not_hand_down_are_refused)
 
 TEST(a_fifo_serves_both_ways)
 {
-    struct jobserver_auth auth = {.kind = JOBSERVER_FIFO};
     struct jobserver *jobserver;
     char path[64], back[4] = "";
     int wake = new_wake(0), fd;
@@ -328,7 +336,7 @@ TEST(a_fifo_serves_both_ways)
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     fd = open(path, O_RDWR | O_NONBLOCK);
     ck_assert_int_eq(write(fd, "+", 1), 1);
-    auth.path = text_of(path);
+    auth = (struct jobserver_auth){.kind = JOBSERVER_FIFO, .path = text_of(path)};
     jobserver = jobserver_open(&auth);
     ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_OK);
     ck_assert(jobserver_acquire(jobserver, wake));
@@ -337,7 +345,7 @@ TEST(a_fifo_serves_both_ways)
     jobserver_close(jobserver);
     ck_assert_int_eq(read(fd, back, 2), 1);
     ck_assert_str_eq(back, "+");
-    expect_opened_anew(&auth, 1);
+    expect_opened_anew(1);
     unlink(path);
     close(fd);
     close(wake);
@@ -348,10 +356,8 @@ TEST(a_file_or_nothing_in_place_of_a_fifo_is_refused)
     const char *const paths[] = {"/dev/null", "/nonexistent/fifo", "/"};
 
     for (int i = 0; i < 3; i++) {
-        struct jobserver_auth auth = {.kind = JOBSERVER_FIFO, .path = text_of(paths[i])};
-        struct jobserver *jobserver = jobserver_open(&auth);
-
-        ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_NOT_OPEN);
+        auth = (struct jobserver_auth){.kind = JOBSERVER_FIFO, .path = text_of(paths[i])};
+        ck_assert_int_eq(jobserver_close(jobserver_open(&auth)), JOBSERVER_NOT_OPEN);
     }
 }
 
@@ -364,8 +370,7 @@ static void on_signal(int number)
 
 TEST(no_client_and_one_that_is_shut_down_have_states)
 {
-    struct jobserver_auth auth = make_pipe("ab");
-    struct jobserver *jobserver = jobserver_open(&auth);
+    struct jobserver *jobserver = open_with("ab");
 
     ck_assert_int_eq(jobserver_state(NULL), 4);
     ck_assert_int_eq(jobserver_release(NULL), 4);
@@ -379,10 +384,11 @@ TEST(no_client_and_one_that_is_shut_down_have_states)
 
 TEST(a_signal_handler_returns_everything)
 {
-    struct jobserver_auth auth = make_pipe("ab");
-    pid_t child = fork();
+    pid_t child;
     int status;
 
+    make_pipe("ab");
+    child = fork();
     if (child == 0) {
         struct jobserver *jobserver = jobserver_open(&auth);
 
@@ -398,23 +404,18 @@ TEST(a_signal_handler_returns_everything)
     jobserver_return_all(); /* without a client: nothing */
 }
 
-/* What jobserver_join says under a value of MAKEFLAGS. */
-static char *join(enum jobserver_use use, const char *makeflags, uint32_t *threads)
+/* Asks for no jobserver under a value of MAKEFLAGS. Returns how many threads of 8 it leaves. */
+static uint32_t join(enum jobserver_use use, const char *makeflags)
 {
-    struct diag_sink sink = {0};
-    char *said;
+    uint32_t threads = 8;
 
     if (makeflags)
         setenv("MAKEFLAGS", makeflags, 1);
     else
         unsetenv("MAKEFLAGS");
-    *threads = 8;
-    diag_state_get()->sink = &sink;
-    ck_assert_ptr_null(jobserver_join(use, threads));
-    diag_state_get()->sink = NULL;
-    said = buffer_take(&sink.text, NULL);
-    diag_sink_free(&sink);
-    return said;
+    messages_catch();
+    ck_assert_ptr_null(jobserver_join(use, &threads));
+    return threads;
 }
 
 static const struct {
@@ -450,18 +451,12 @@ static const struct {
 
 TEST_LOOP(join_says_what_the_user_must_know_and_no_more, COUNT(join_rows))
 {
-    uint32_t threads;
-    char *said;
+    const char *said = join_rows[_i].said;
 
     /* Not the user's doing: -Werror makes no error of it. */
     diag_state_get()->warnings_are_errors = true;
-    said = join(join_rows[_i].use, join_rows[_i].makeflags, &threads);
-    diag_state_get()->warnings_are_errors = false;
-    ck_assert_uint_eq(threads, join_rows[_i].threads);
-    if (*join_rows[_i].said == '\0')
-        ck_assert_str_eq(said, "");
-    ck_assert_int_eq(strncmp(said, join_rows[_i].said, strlen(join_rows[_i].said)), 0);
-    free(said);
+    ck_assert_uint_eq(join(join_rows[_i].use, join_rows[_i].makeflags), join_rows[_i].threads);
+    ck_assert_int_eq(strncmp(messages_said(), said, *said ? strlen(said) : 1), 0);
 }
 
 TEST(a_link_inside_another_has_the_one_token_that_this_runs_by)
@@ -476,8 +471,7 @@ TEST(a_link_inside_another_has_the_one_token_that_this_runs_by)
     outer = jobserver_join(JOBSERVER_AUTO, &threads);
     ck_assert_ptr_nonnull(outer);
     ck_assert_uint_eq(threads, 8);
-    free(join(JOBSERVER_AUTO, makeflags, &threads));
-    ck_assert_uint_eq(threads, 1);
+    ck_assert_uint_eq(join(JOBSERVER_AUTO, makeflags), 1);
     jobserver_close(outer);
 }
 
@@ -505,15 +499,9 @@ TEST(whether_make_counts_jobs)
 
 TEST(a_jobserver_that_nobody_asked_for_is_an_info_under_v)
 {
-    uint32_t threads;
-    char *said;
-
     diag_state_get()->verbose = 2;
-    said = join(JOBSERVER_AUTO, " --jobserver-auth=77,78", &threads);
-    diag_state_get()->verbose = 0;
-    ck_assert_uint_eq(threads, 1);
-    ck_assert_str_eq(said, "minilink info    : make's jobserver cannot be used: Bad file "
-                           "descriptor. One chunk is assembled at a time; prefix the recipe with "
-                           "'+' so that make hands its jobserver on\n");
-    free(said);
+    ck_assert_uint_eq(join(JOBSERVER_AUTO, " --jobserver-auth=77,78"), 1);
+    messages_expect("minilink info    : make's jobserver cannot be used: Bad file descriptor. One "
+                    "chunk is assembled at a time; prefix the recipe with '+' so that make hands "
+                    "its jobserver on\n");
 }

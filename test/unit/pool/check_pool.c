@@ -11,8 +11,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "diag/diag.h"
 #include "diag/events.h"
+#include "messages.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
 #include "pool/pqueue.h"
@@ -258,20 +258,29 @@ TEST(tasks_leave_by_priority_and_then_in_order_of_submission)
     pool_destroy(pool);
 }
 
+static atomic_int done;
+
+void set_up(void)
+{
+    done = 0;
+}
+
 static void count_one(void *argument)
 {
-    atomic_fetch_add((atomic_int *)argument, 1);
+    (void)argument;
+    atomic_fetch_add(&done, 1);
 }
+
+static struct pool_task three[] = {
+    {count_one, NULL, 0}, {count_one, NULL, 0}, {count_one, NULL, 0}};
 
 TEST(wait_returns_when_all_have_ended_and_may_be_repeated)
 {
     struct pool *pool = pool_create(4);
-    atomic_int done = 0;
-
     pool_wait(pool);
     for (int round = 1; round <= 20; round++) {
         for (int i = 0; i < 50; i++)
-            ck_assert(submit(pool, count_one, &done, (uint32_t)i));
+            ck_assert(submit(pool, count_one, NULL, (uint32_t)i));
         pool_wait(pool);
         ck_assert_int_eq(done, round * 50);
     }
@@ -355,10 +364,7 @@ TEST(each_task_wakes_one_worker_and_the_last_one_wakes_the_owner)
 TEST(no_function_is_no_task)
 {
     struct pool *pool = pool_create(1);
-    atomic_int done = 0;
-
-    const struct pool_task tasks[] = {
-        {count_one, &done, 1}, {NULL, &done, 1}, {count_one, &done, 1}};
+    const struct pool_task tasks[] = {{count_one, NULL, 1}, {NULL, NULL, 1}, {count_one, NULL, 1}};
 
     ck_assert_uint_eq(pool_submit(pool, tasks, 3), 1);
     pool_wait(pool);
@@ -369,14 +375,13 @@ TEST(no_function_is_no_task)
 TEST(a_task_that_the_queue_has_no_room_for_is_not_taken)
 {
     struct pool *pool = pool_create(1);
-    atomic_int done = 0;
     int taken = 0;
 
     close_gate();
     ck_assert(submit(pool, wait_at_gate, NULL, 0));
     wait_for_inside(1);
     has_no_room = true;
-    while (taken < 100000 && submit(pool, count_one, &done, 0))
+    while (taken < 100000 && submit(pool, count_one, NULL, 0))
         taken++;
     has_no_room = false;
     ck_assert_int_lt(taken, 100000);
@@ -389,14 +394,12 @@ TEST(a_task_that_the_queue_has_no_room_for_is_not_taken)
 TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
 {
     struct pool *pool = pool_create(2);
-    atomic_int done = 0;
-
     close_gate();
     ck_assert(submit(pool, wait_at_gate, NULL, 1));
     ck_assert(submit(pool, wait_at_gate, NULL, 1));
     wait_for_inside(2);
     for (int i = 0; i < 100; i++)
-        ck_assert(submit(pool, count_one, &done, 0));
+        ck_assert(submit(pool, count_one, NULL, 0));
     ck_assert(!gate.is_open);
     broadcast_opens_gate = true;
     pool_destroy(pool);
@@ -415,15 +418,13 @@ TEST(destroy_of_an_unused_pool_and_of_none)
 TEST(with_fewer_threads_than_asked_it_goes_on)
 {
     struct pool *pool;
-    atomic_int done = 0;
-
     threads_left = 2;
     pool = pool_create(8);
     threads_left = -1;
     ck_assert_ptr_nonnull(pool);
     ck_assert_uint_eq(pool_thread_count(pool), 2);
     for (int i = 0; i < 100; i++)
-        ck_assert(submit(pool, count_one, &done, 0));
+        ck_assert(submit(pool, count_one, NULL, 0));
     pool_wait(pool);
     ck_assert_int_eq(done, 100);
     pool_destroy(pool);
@@ -433,7 +434,6 @@ TEST(with_fewer_threads_than_asked_it_goes_on)
  * what is counted. */
 TEST(a_pool_that_cannot_be_made_leaves_nothing)
 {
-    atomic_int done = 0;
     bool is_run = false;
 
     for (int most = 0; !is_run; most++) {
@@ -443,7 +443,7 @@ TEST(a_pool_that_cannot_be_made_leaves_nothing)
         done = existing = 0;
         makeable = most;
         pool = pool_create(2);
-        is_run = pool && submit(pool, count_one, &done, 0);
+        is_run = pool && submit(pool, count_one, NULL, 0);
         makeable = -1;
         if (pool)
             pool_wait(pool);
@@ -478,10 +478,7 @@ static void open_jobserver(int fds[2])
 /* What cannot be made for the tasks under a jobserver is done without. */
 TEST_RANGE(tasks_are_run_whatever_cannot_be_made_for_them, 1, 3)
 {
-    atomic_int done = 0;
-    struct pool_task tasks[] = {
-        {count_one, &done, 0}, {count_one, &done, 0}, {count_one, &done, 0}};
-    struct dispatch_request request = {.tasks = tasks,
+    struct dispatch_request request = {.tasks = three,
                                        .count = 3,
                                        .threads = 8,
                                        .child_threads = (uint32_t)_i,
@@ -492,14 +489,11 @@ TEST_RANGE(tasks_are_run_whatever_cannot_be_made_for_them, 1, 3)
     open_jobserver(fds);
     files = count_files();
     do {
-        struct diag_sink sink = {0};
-
+        messages_catch();
         done = existing = 0;
         makeable = most;
-        diag_state_get()->sink = &sink;
         dispatch_run(&request);
-        diag_state_get()->sink = NULL;
-        diag_sink_free(&sink);
+        diag_sink_free(&messages);
         spare = makeable;
         makeable = -1;
         left = existing;
@@ -515,11 +509,8 @@ TEST_RANGE(tasks_are_run_whatever_cannot_be_made_for_them, 1, 3)
 /* With each task that begins, and each that has ended; none is held at the end. */
 TEST(tokens_are_counted_as_tasks_come_and_go)
 {
-    atomic_int done = 0;
-    struct pool_task tasks[] = {
-        {count_one, &done, 0}, {count_one, &done, 0}, {count_one, &done, 0}};
     const struct dispatch_request request = {
-        .tasks = tasks, .count = 3, .threads = 8, .jobserver = JOBSERVER_AUTO};
+        .tasks = three, .count = 3, .threads = 8, .jobserver = JOBSERVER_AUTO};
     struct event_log *log = events_open();
     struct events events;
     struct arena arena = {0};
@@ -560,33 +551,24 @@ TEST_LOOP(threads_that_are_missing_are_warned_of_and_the_work_is_done, 3)
     } rows[] = {{0, 1, "Unable to create thread pool: none of 3 threads could be started"},
                 {2, 2, "Only 2 of 3 threads could be started"},
                 {3, 3, NULL}};
-    atomic_int done = 0;
-    struct pool_task tasks[] = {
-        {count_one, &done, 0}, {count_one, &done, 0}, {count_one, &done, 0}};
     const struct dispatch_request request = {
-        .tasks = tasks, .count = 3, .threads = 8, .jobserver = JOBSERVER_OFF};
-    struct diag_sink sink = {0};
+        .tasks = three, .count = 3, .threads = 8, .jobserver = JOBSERVER_OFF};
 
-    diag_state_get()->sink = &sink;
+    messages_catch();
     threads_left = rows[_i].made;
     ck_assert_uint_eq(dispatch_run(&request), rows[_i].used);
     threads_left = -1;
-    diag_state_get()->sink = NULL;
     ck_assert_int_eq(done, 3);
-    buffer_char(&sink.text, '\0');
     if (rows[_i].said)
-        ck_assert_ptr_nonnull(strstr(sink.text.data, rows[_i].said));
+        messages_expect_part(rows[_i].said);
     else
-        ck_assert_str_eq(sink.text.data, "");
-    diag_sink_free(&sink);
+        messages_expect("");
 }
 
 TEST(one_job_under_make_is_one_thread)
 {
-    atomic_int done = 0;
-    struct pool_task tasks[] = {{count_one, &done, 0}, {count_one, &done, 0}};
     const struct dispatch_request request = {
-        .tasks = tasks, .count = 2, .threads = 8, .jobserver = JOBSERVER_AUTO};
+        .tasks = three, .count = 2, .threads = 8, .jobserver = JOBSERVER_AUTO};
 
     setenv("MAKEFLAGS", " -j1", 1);
     ck_assert_uint_eq(dispatch_run(&request), 1);
@@ -631,11 +613,6 @@ TEST(zero_threads_means_one)
 
 /* --- Pools within pools. --- */
 
-static void count_up(void *argument)
-{
-    __atomic_fetch_add((int *)argument, 1, __ATOMIC_RELAXED);
-}
-
 static void own_a_pool(void *argument)
 {
     struct pool *pool = pool_create(3);
@@ -643,7 +620,7 @@ static void own_a_pool(void *argument)
     if (!pool)
         return;
     for (int i = 0; i < 20; i++)
-        submit(pool, count_up, argument, 0);
+        submit(pool, count_one, argument, 0);
     pool_wait(pool);
     pool_destroy(pool);
 }
@@ -651,11 +628,10 @@ static void own_a_pool(void *argument)
 TEST(a_task_may_own_a_pool)
 {
     struct pool *pool = pool_create(4);
-    int count = 0;
 
     for (int i = 0; i < 10; i++)
-        ck_assert(submit(pool, own_a_pool, &count, 0));
+        ck_assert(submit(pool, own_a_pool, NULL, 0));
     pool_wait(pool);
     pool_destroy(pool);
-    ck_assert_int_eq(count, 200);
+    ck_assert_int_eq(done, 200);
 }

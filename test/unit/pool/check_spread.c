@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "diag/diag.h"
+#include "messages.h"
 #include "pool/pool.h"
 #include "suite.h"
 
@@ -38,24 +38,21 @@ static void check_loop(uint32_t threads, size_t least, unsigned parts)
 {
     struct spread spread = {.threads = threads, .jobserver = JOBSERVER_OFF};
     struct loop loop = {.failing = ITEMS};
-    struct diag_sink sink = {0};
 
-    diag_state_get()->sink = &sink;
+    messages_catch();
     spread_run(&spread, ITEMS, least, visit, &loop);
-    diag_state_get()->sink = NULL;
     ck_assert_uint_eq(loop.parts, parts);
     for (size_t i = 0; i < ITEMS; i++)
         ck_assert_uint_eq(loop.seen[i], 1);
-    ck_assert_uint_eq(sink.errors, 10);
-    ck_assert_uint_eq(sink.message_count, 10);
-    for (size_t at = 0, i = 0; i < sink.message_count; at = sink.messages[i++].end) {
+    ck_assert_uint_eq(messages.errors, 10);
+    ck_assert_uint_eq(messages.message_count, 10);
+    for (size_t at = 0, i = 0; i < messages.message_count; at = messages.messages[i++].end) {
         char wanted[64];
         int size = snprintf(wanted, sizeof wanted, "item %zu\n", i * 100);
 
         ck_assert_ptr_nonnull(
-            memmem(sink.text.data + at, sink.messages[i].end - at, wanted, (size_t)size));
+            memmem(messages.text.data + at, messages.messages[i].end - at, wanted, (size_t)size));
     }
-    diag_sink_free(&sink);
 }
 
 TEST(each_item_comes_once_and_messages_in_order)
@@ -85,16 +82,13 @@ static enum link_code run_failing(void *argument)
 TEST(what_a_part_raises_is_raised)
 {
     struct loop loop = {.failing = 300};
-    struct diag_sink sink = {0};
 
-    diag_state_get()->sink = &sink;
+    messages_catch();
     ck_assert_int_eq(context_run(run_failing, &loop), LINK_ENVIRONMENT);
-    diag_state_get()->sink = NULL;
-    ck_assert_uint_eq(sink.errors, 3);
+    ck_assert_uint_eq(messages.errors, 3);
     ck_assert_uint_eq(loop.seen[299], 1);
     ck_assert_uint_eq(loop.seen[300], 0);
     ck_assert_uint_eq(loop.seen[500], 1);
-    diag_sink_free(&sink);
 }
 
 /* Notes the calling worker: 0 = the test's own thread. */
