@@ -6,17 +6,15 @@
 #include "../cmd/minilink/arguments.h"
 #include "base/context.h"
 #include "command/options.h"
-#include "diag/diag.h"
+#include "messages.h"
 #include "suite.h"
 
-static struct diag_sink sink;
 static struct options options;
 
 void set_up(void)
 {
-    memset(&sink, 0, sizeof sink);
     memset(&options, 0, sizeof options);
-    diag_state_get()->sink = &sink;
+    messages_catch();
 }
 
 /* Forgets what was read. */
@@ -42,7 +40,5 @@ static inline bool read_words(const char *const *words)
 
 void tear_down(void)
 {
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&sink);
     options_free(&options);
 }

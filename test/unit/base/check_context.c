@@ -8,7 +8,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "diag/diag.h"
+#include "messages.h"
 #include "suite.h"
 
 /* What has been cleaned up, in order. */
@@ -249,40 +249,32 @@ TEST(a_call_inside_of_another_has_a_state_of_its_own)
 
 TEST(running_out_of_memory_is_reported_as_a_fatal_error)
 {
-    struct diag_state *state = diag_state_get();
-    struct diag_sink sink = {0};
-
-    state->sink = &sink;
+    messages_catch();
     diag_no_memory();
-    state->sink = NULL;
-    ck_assert_uint_eq(sink.errors, 1);
-    ck_assert(state->has_fatal_error);
-    ck_assert(text_equal(buffer_view(&sink.text), TEXT("minilink fatal   : out of memory\n")));
-    diag_sink_free(&sink);
+    messages_expect("minilink fatal   : out of memory\n");
+    ck_assert_uint_eq(messages.errors, 1);
+    ck_assert(diag_state_get()->has_fatal_error);
 }
 
 TEST(werror_makes_errors_of_warnings_but_not_of_cautions)
 {
     struct diag_state *state = diag_state_get();
-    struct diag_sink sink = {0};
 
-    state->sink = &sink;
+    messages_catch();
     state->warnings_are_errors = true;
     diag_warning("what the user can mend");
-    ck_assert_uint_eq(sink.errors, 1);
+    ck_assert_uint_eq(messages.errors, 1);
     diag_caution("what the user cannot");
     diag_note("why");
-    ck_assert_uint_eq(sink.errors, 1);
+    ck_assert_uint_eq(messages.errors, 1);
     state->warnings_are_errors = false;
     state->suppress_warnings = true;
     diag_caution("not wanted");
     diag_note("nor this");
     state->suppress_warnings = false;
-    state->sink = NULL;
-    ck_assert(text_equal(buffer_view(&sink.text), TEXT("minilink error   : what the user can mend\n"
-                                                       "minilink warning : what the user cannot\n"
-                                                       "minilink note    : why\n")));
-    diag_sink_free(&sink);
+    messages_expect("minilink error   : what the user can mend\n"
+                    "minilink warning : what the user cannot\n"
+                    "minilink note    : why\n");
 }
 
 TEST(without_a_key_there_is_no_context)

@@ -17,15 +17,14 @@
 #include "cache/file_hash.h"
 #include "cache/folder.h"
 #include "cache/temporary.h"
-#include "diag/diag.h"
 #include "files.h"
+#include "messages.h"
 #include "suite.h"
 
 #define HOUR 3600
 #define DAY  (24 * HOUR)
 
 static char folder[64];
-static struct diag_sink sink;
 static struct cache_request request;
 static struct cache *cache;
 
@@ -33,8 +32,7 @@ void set_up(void)
 {
     strcpy(folder, "/tmp/check_cache.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    memset(&sink, 0, sizeof sink);
-    diag_state_get()->sink = &sink;
+    messages_catch();
     request = (struct cache_request){.folder = folder, .policy = cache_policy_default};
     cache = cache_open(&request, NULL);
     ck_assert_ptr_nonnull(cache);
@@ -43,8 +41,6 @@ void set_up(void)
 void tear_down(void)
 {
     cache_close(cache);
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&sink);
     chmod(folder, 0700);
     files_remove_folder(folder);
 }
@@ -81,22 +77,10 @@ static void write_file(const char *path, const void *data, size_t size)
     fclose(file);
 }
 
-static size_t read_file(const char *path, uint8_t *data, size_t most)
-{
-    FILE *file = fopen(path, "rb");
-    size_t size;
-
-    ck_assert_ptr_nonnull(file);
-    size = fread(data, 1, most, file);
-    fclose(file);
-    return size;
-}
-
 static void check_said(const char *expected)
 {
-    buffer_char(&sink.text, '\0');
-    ck_assert_msg(strstr(sink.text.data, expected) != NULL, "not said, but '%s'", sink.text.data);
-    sink.text.size = 0;
+    messages_expect_part(expected);
+    messages_catch();
 }
 
 /* The key of a number. */
@@ -109,12 +93,13 @@ static struct cache_key key_of(uint64_t number)
     return key_end(&key);
 }
 
-/* Where the key's entry is. */
-static const char *path_of(const struct cache_key *key)
+/* Where the number's entry is. */
+static const char *path_of(uint64_t number)
 {
+    struct cache_key key = key_of(number);
     char shelf[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE], path[64];
 
-    folder_names(key, shelf, name);
+    folder_names(&key, shelf, name);
     snprintf(path, sizeof path, "%s/%s", shelf, name);
     return in_folder(path);
 }
@@ -408,7 +393,7 @@ TEST(what_is_kept_is_found_by_its_key_alone)
     ck_assert_uint_eq(counts->kinds[CACHE_CHUNK].misses, 0);
     ck_assert_uint_eq(counts->read_bytes, ENTRY_HEADER_SIZE + 27);
     ck_assert_uint_eq(counts->saved_nanoseconds, 123456789);
-    ck_assert_uint_eq(sink.text.size, 0);
+    messages_expect("");
 }
 
 TEST(no_cache_has_nothing_and_keeps_nothing)
@@ -426,67 +411,69 @@ TEST(no_cache_has_nothing_and_keeps_nothing)
     cache_describe(cache, &text);
     ck_assert(text_equal(buffer_view(&text), TEXT("cache: none is used\n")));
     ck_assert_uint_eq(cache_statistics(cache)->damaged, 0);
-    ck_assert_uint_eq(sink.text.size, 0);
+    messages_expect("");
     buffer_free(&text);
 }
 
 TEST(an_entry_under_another_name_is_not_believed)
 {
-    struct cache_key one = key_of(1), two = key_of(2);
-    char from[256];
-
     store_number(1);
     store_number(2);
-    strcpy(from, path_of(&one));
-    ck_assert_int_eq(rename(from, path_of(&two)), 0);
+    ck_assert_int_eq(rename(path_of(1), path_of(2)), 0);
     ck_assert(!find_number(2));
-    ck_assert(!is_there(path_of(&two)));
+    ck_assert(!is_there(path_of(2)));
     ck_assert_uint_eq(cache_statistics(cache)->damaged, 1);
 }
 
 /* A cubin's entry, as it is in the folder. */
-static uint8_t whole[1 << 16];
-static size_t whole_size;
-static struct cache_key cubin_key;
+#define CUBIN 77
+static struct buffer whole;
 
 static void store_cubin(void)
 {
-    static uint8_t cubin[1 << 15];
-    struct cache_value value = {.parts = {{cubin, 0}, {(const uint8_t *)"a message\n", 10}}};
+    struct buffer cubin = files_load("fixtures/fatbin/k.sm90.cubin");
+    struct cache_value value = {.parts = {buffer_bytes(&cubin), bytes_of("a message\n")}};
+    struct cache_key key = key_of(CUBIN);
 
-    value.parts[0].size = read_file("fixtures/fatbin/k.sm90.cubin", cubin, sizeof cubin);
-    cubin_key = key_of(77);
-    cache_store(cache, CACHE_CHUNK, &cubin_key, &value);
-    whole_size = read_file(path_of(&cubin_key), whole, sizeof whole);
-    ck_assert_uint_eq(whole_size, entry_size(&value));
-    ck_assert_uint_gt(whole_size, 1000);
+    cache_store(cache, CACHE_CHUNK, &key, &value);
+    whole = files_load(path_of(CUBIN));
+    ck_assert_uint_eq(whole.size, entry_size(&value));
+    ck_assert_uint_gt(whole.size, 1000);
+    buffer_free(&cubin);
 }
 
-/* The entry has `size` of these bytes: it is not found, and gone. */
-static void check_damaged(const uint8_t *bytes, size_t size, const char *what, size_t at)
+static void write_cubin(const void *bytes, size_t size)
 {
+    write_file(path_of(CUBIN), bytes, size);
+    chmod(path_of(CUBIN), 0600);
+}
+
+/* Where the entry is damaged: it is not found, and gone. */
+static void check_damaged(const char *what, size_t at)
+{
+    struct cache_key key = key_of(CUBIN);
     struct cache_value value;
 
-    write_file(path_of(&cubin_key), bytes, size);
-    chmod(path_of(&cubin_key), 0600);
-    ck_assert_msg(!cache_lookup(cache, CACHE_CHUNK, &cubin_key, &value), "%s at %zu is believed",
-                  what, at);
-    ck_assert_msg(!is_there(path_of(&cubin_key)), "%s at %zu stays", what, at);
+    ck_assert_msg(!cache_lookup(cache, CACHE_CHUNK, &key, &value), "%s at %zu is believed", what,
+                  at);
+    ck_assert_msg(!is_there(path_of(CUBIN)), "%s at %zu stays", what, at);
 }
 
 TEST(a_changed_byte_is_a_miss_and_goes_away)
 {
     store_cubin();
-    for (size_t i = 0; i < whole_size; i++) {
-        uint8_t was = whole[i];
+    for (size_t i = 0; i < whole.size; i++) {
+        char was = whole.data[i];
 
-        whole[i] = (uint8_t)~was;
-        check_damaged(whole, whole_size, "a byte", i);
-        whole[i] = (uint8_t)(was ^ (1u << (i % 8)));
-        check_damaged(whole, whole_size, "a bit", i);
-        whole[i] = was;
+        whole.data[i] = (char)~was;
+        write_cubin(whole.data, whole.size);
+        check_damaged("a byte", i);
+        whole.data[i] = (char)(was ^ (1 << (i % 8)));
+        write_cubin(whole.data, whole.size);
+        check_damaged("a bit", i);
+        whole.data[i] = was;
     }
-    ck_assert_uint_eq(cache_statistics(cache)->damaged, 2 * whole_size);
+    ck_assert_uint_eq(cache_statistics(cache)->damaged, 2 * whole.size);
 }
 
 /* What this process has had in memory at a time, in KiB. */
@@ -501,46 +488,44 @@ static long peak(void)
 TEST(an_entry_whose_header_is_wrong_is_not_read)
 {
     const off_t huge = (off_t)1 << 30;
-    struct cache_value value;
     long before = peak();
 
     store_cubin();
-    ck_assert_int_eq(truncate(path_of(&cubin_key), huge), 0);
-    ck_assert(!cache_lookup(cache, CACHE_CHUNK, &cubin_key, &value));
-    ck_assert(!is_there(path_of(&cubin_key)));
-    write_file(path_of(&cubin_key), "", 0);
-    chmod(path_of(&cubin_key), 0600);
-    ck_assert_int_eq(truncate(path_of(&cubin_key), huge), 0);
-    ck_assert(!cache_lookup(cache, CACHE_CHUNK, &cubin_key, &value));
-    ck_assert(!is_there(path_of(&cubin_key)));
+    ck_assert_int_eq(truncate(path_of(CUBIN), huge), 0);
+    check_damaged("a wrong size", 0);
+    write_cubin("", 0);
+    ck_assert_int_eq(truncate(path_of(CUBIN), huge), 0);
+    check_damaged("a header of zeros", 0);
     ck_assert_int_lt(peak() - before, 200 << 10);
 }
 
 TEST(an_entry_of_another_length_is_a_miss_and_goes_away)
 {
+    struct cache_key key = key_of(CUBIN);
     struct cache_value value;
 
     store_cubin();
-    for (size_t i = 0; i < whole_size; i++)
-        check_damaged(whole, i, "an end", i);
-    check_damaged(whole, whole_size + 1, "a byte more", whole_size);
-    ck_assert_uint_eq(cache_statistics(cache)->damaged, whole_size + 1);
-    write_file(path_of(&cubin_key), whole, whole_size);
-    chmod(path_of(&cubin_key), 0600);
-    ck_assert(cache_lookup(cache, CACHE_CHUNK, &cubin_key, &value));
+    for (size_t i = 0; i < whole.size; i++) {
+        write_cubin(whole.data, i);
+        check_damaged("an end", i);
+    }
+    buffer_char(&whole, '\0');
+    write_cubin(whole.data, whole.size);
+    check_damaged("a byte more", whole.size);
+    ck_assert_uint_eq(cache_statistics(cache)->damaged, whole.size);
+    write_cubin(whole.data, whole.size - 1);
+    ck_assert(cache_lookup(cache, CACHE_CHUNK, &key, &value));
     cache_value_free(&value);
 }
 
 TEST(what_is_damaged_is_kept_anew)
 {
-    struct cache_key key = key_of(5);
-
     store_number(5);
-    write_file(path_of(&key), "no entry", 8);
+    write_file(path_of(5), "no entry", 8);
     ck_assert(!find_number(5));
     store_number(5);
     ck_assert(find_number(5));
-    ck_assert_uint_eq(sink.text.size, 0);
+    messages_expect("");
 }
 
 /* Opens the folder again, which is refused with these words. */
@@ -612,25 +597,22 @@ TEST(a_folder_is_made_with_all_that_leads_to_it)
 
 TEST(an_entry_that_others_may_write_is_not_believed)
 {
-    struct cache_key key = key_of(4);
-
     store_number(4);
-    chmod(path_of(&key), 0620);
+    chmod(path_of(4), 0620);
     ck_assert(!find_number(4));
-    ck_assert(!is_there(path_of(&key)));
+    ck_assert(!is_there(path_of(4)));
 }
 
 TEST(a_shelf_that_others_may_write_is_not_used)
 {
-    struct cache_key key = key_of(4);
     char shelf[256];
 
     store_number(4);
-    strcpy(shelf, path_of(&key));
+    strcpy(shelf, path_of(4));
     *strrchr(shelf, '/') = '\0';
     chmod(shelf, 0777);
     ck_assert(!find_number(4));
-    ck_assert(is_there(path_of(&key)));
+    ck_assert(is_there(path_of(4)));
     store_number(4);
     cache_finish(cache);
     check_said("Could not write to cache folder '");
@@ -653,18 +635,17 @@ static void make_folder(const char *path)
 TEST_LOOP(what_is_no_file_is_no_entry, 3)
 {
     static void (*const make[])(const char *) = {make_link, make_fifo, make_folder};
-    struct cache_key key = key_of(6);
 
     store_number(6);
-    ck_assert_int_eq(unlink(path_of(&key)), 0);
-    make[_i](path_of(&key));
+    ck_assert_int_eq(unlink(path_of(6)), 0);
+    make[_i](path_of(6));
     ck_assert(!find_number(6));
     store_number(6);
     cache_finish(cache);
     if (make[_i] == make_folder)
         check_said("Is a directory");
     else
-        ck_assert(find_number(6) && sink.text.size == 0);
+        ck_assert(find_number(6) && *messages_said() == '\0');
 }
 
 TEST(the_first_failure_to_write_is_the_only_warning)
@@ -687,7 +668,7 @@ TEST(a_reason_to_give_up_is_told_once)
     cache_give_up(cache, "'%s' is gone", "it");
     check_said("' is not used: 'it' is gone\n");
     cache_give_up(cache, "'%s' is gone", "another");
-    ck_assert_uint_eq(sink.text.size, 0);
+    messages_expect("");
 }
 
 /* Makes a file of `size` bytes that was last used so many seconds ago. */
@@ -706,10 +687,8 @@ static void make_old(const char *path, time_t seconds, off_t size)
 static void make_entries(int count, off_t size)
 {
     for (int i = 1; i <= count; i++) {
-        struct cache_key key = key_of((uint64_t)i);
-
         store_number((uint64_t)i);
-        make_old(path_of(&key), i * DAY + HOUR, size);
+        make_old(path_of((uint64_t)i), i * DAY + HOUR, size);
     }
 }
 
@@ -717,11 +696,8 @@ static int count_entries(int count)
 {
     int left = 0;
 
-    for (int i = 1; i <= count; i++) {
-        struct cache_key key = key_of((uint64_t)i);
-
-        left += is_there(path_of(&key));
-    }
+    for (int i = 1; i <= count; i++)
+        left += is_there(path_of((uint64_t)i));
     return left;
 }
 
@@ -758,11 +734,7 @@ TEST_LOOP(the_oldest_go_until_the_policy_is_kept, COUNT(prunings))
     make_entries(10, 1000);
     prune(prunings[_i].policy);
     ck_assert_int_eq(count_entries(10), prunings[_i].left);
-    for (int i = 1; i <= prunings[_i].left; i++) {
-        struct cache_key key = key_of((uint64_t)i);
-
-        ck_assert(is_there(path_of(&key)));
-    }
+    ck_assert_int_eq(count_entries(prunings[_i].left), prunings[_i].left);
     ck_assert_uint_eq(cache_statistics(cache)->pruned, 10 - (uint64_t)prunings[_i].left);
     ck_assert_uint_eq(cache_statistics(cache)->pruned_bytes,
                       1000 * (10 - (uint64_t)prunings[_i].left));
@@ -776,23 +748,24 @@ TEST(an_entry_that_is_used_is_young_again)
     ck_assert(find_number(9) && find_number(1) && !find_number(2));
 }
 
+static void prune_hourly(int left)
+{
+    prune(BARE ":cache_size_files=1:prune_interval=1h");
+    ck_assert_int_eq(count_entries(3), left);
+}
+
 TEST(it_is_looked_after_when_the_interval_has_passed)
 {
     make_entries(3, -1);
-    prune(BARE ":cache_size_files=1:prune_interval=1h"); /* the first time starts the clock */
-    ck_assert_int_eq(count_entries(3), 3);
+    prune_hourly(3); /* the first time starts the clock */
     make_old(in_folder("pruned"), HOUR / 2, 0);
-    prune(BARE ":cache_size_files=1:prune_interval=1h");
-    ck_assert_int_eq(count_entries(3), 3);
+    prune_hourly(3);
     make_old(in_folder("pruned"), HOUR + 1, 0);
-    prune(BARE ":cache_size_files=1:prune_interval=1h");
-    ck_assert_int_eq(count_entries(3), 1);
+    prune_hourly(1);
     make_entries(3, -1);
-    prune(BARE ":cache_size_files=1:prune_interval=1h");
-    ck_assert_int_eq(count_entries(3), 3);
+    prune_hourly(3);
     make_old(in_folder("pruned"), -DAY, 0); /* the clock was set back */
-    prune(BARE ":cache_size_files=1:prune_interval=1h");
-    ck_assert_int_eq(count_entries(3), 1);
+    prune_hourly(1);
 }
 
 TEST(nobody_waits_for_the_one_who_prunes)
@@ -906,7 +879,7 @@ TEST(a_signal_removes_what_is_being_written)
     ck_assert(!is_there(in_folder(path)));
     ck_assert(!temporary_open(&other, top, shelf_name, shelf, name));
     ck_assert(!temporary_commit(&temporary, name));
-    ck_assert(!is_there(path_of(&key)));
+    ck_assert(!is_there(path_of(1)));
     close(shelf);
     close(top);
 }

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "diag/diag.h"
 #include "distribute/distribute.h"
 #include "distribute/files.h"
 #include "distribute/jobfile.h"
 #include "distribute/job_report.h"
 #include "os/folder.h"
+#include "messages.h"
 #include "suite.h"
 
 static const char *words[] = {"tool", "-arch=sm_90", NULL};
@@ -185,15 +185,11 @@ TEST(facts_stand_under_a_key_of_our_own)
 
 TEST(a_name_that_is_no_utf8_is_refused)
 {
-    struct diag_sink sink = {0};
-
     words[1] = "\xff";
     distribute_name_files(&batch, "d");
-    diag_state_get()->sink = &sink;
+    messages_catch();
     ck_assert_ptr_null(jobfile_make(&batch, NULL));
-    diag_state_get()->sink = NULL;
-    ck_assert_uint_eq(sink.errors, 1);
-    diag_sink_free(&sink);
+    ck_assert_uint_eq(messages.errors, 1);
 }
 
 /* Whether what has been planned is the batch's. */
