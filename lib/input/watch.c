@@ -60,6 +60,12 @@ static bool hash_file(const char *path, uint64_t size, XXH128_hash_t *hash)
     return ok;
 }
 
+static void add(struct watch *watch, const char *path, struct watched watched)
+{
+    watched.path = arena_string(&watch->arena, text_of(path));
+    ARRAY_PUSH(watch->list, watch->count, watch->capacity) = watched;
+}
+
 void watch_add(struct watch *watch, const char *path, const struct file_version *version,
                const struct bytes *contents)
 {
@@ -69,18 +75,13 @@ void watch_add(struct watch *watch, const char *path, const struct file_version 
         return;
     if (contents)
         watched.hash = XXH3_128bits(contents->data, contents->size);
-    watched.path = arena_string(&watch->arena, text_of(path));
-    ARRAY_PUSH(watch->list, watch->count, watch->capacity) = watched;
+    add(watch, path, watched);
 }
 
 void watch_add_all(struct watch *watch, const struct watch *from)
 {
-    for (size_t i = 0; from && i < from->count; i++) {
-        struct watched watched = from->list[i];
-
-        watched.path = arena_string(&watch->arena, text_of(watched.path));
-        ARRAY_PUSH(watch->list, watch->count, watch->capacity) = watched;
-    }
+    for (size_t i = 0; from && i < from->count; i++)
+        add(watch, from->list[i].path, from->list[i]);
 }
 
 void watch_add_tool(struct watch *watch, const char *path)
@@ -88,20 +89,19 @@ void watch_add_tool(struct watch *watch, const char *path)
     int fd = watch && path ? open_file(path) : -1;
     struct watched watched = {.is_tool = true};
     struct stat status;
+    bool is_file;
 
     if (fd < 0)
         return;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+    is_file = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    if (is_file) {
         watched.version = file_version_of(&status);
         watched.has_hash = !file_version_is_settled(&watched.version) &&
                            hash_open(fd, watched.version.size, &watched.hash);
-        watched.path = path;
     }
     close(fd);
-    if (!watched.path)
-        return;
-    watched.path = arena_string(&watch->arena, text_of(path));
-    ARRAY_PUSH(watch->list, watch->count, watch->capacity) = watched;
+    if (is_file)
+        add(watch, path, watched);
 }
 
 #define REASON_SIZE 128
