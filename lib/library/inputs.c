@@ -9,7 +9,7 @@
 /* Nothing that can be linked is larger, and sizes may be added to it. */
 #define LARGEST_INPUT ((size_t)1 << 40)
 
-/* One input that is added. */
+/* An input that is added, or the name of a library or a folder of them. */
 struct addition {
     struct minilink *link;
     enum minilink_input input;
@@ -150,43 +150,36 @@ int minilink_add_file(struct minilink *link, enum minilink_input input, const ch
     return handle_call(link, add_file, &addition);
 }
 
-/* A name that is added. */
-struct naming {
-    struct minilink *link;
-    const char *name;
-};
-
 static enum link_code add_library(void *argument)
 {
-    const struct naming *naming = argument;
+    const struct addition *addition = argument;
 
-    take_input(naming->link, &(struct input_operand){
-                                 .name = arena_string(&naming->link->arena, text_of(naming->name)),
-                                 .is_library = true});
+    take_input(addition->link,
+               &(struct input_operand){.name = name_of(addition), .is_library = true});
     return LINK_OK;
 }
 
 static enum link_code add_path(void *argument)
 {
-    const struct naming *naming = argument;
+    const struct addition *addition = argument;
+    struct options *options = &addition->link->options;
 
-    apply_option_word(&naming->link->options, &naming->link->options.library_paths,
-                      arena_string(&naming->link->arena, text_of(naming->name)));
+    apply_option_word(options, &options->library_paths, name_of(addition));
     return LINK_OK;
 }
 
 int minilink_add_library(struct minilink *link, const char *name)
 {
-    struct naming naming = {link, name};
+    struct addition addition = {.link = link, .name = name};
 
-    return is_open(link) && name ? handle_call(link, add_library, &naming) : MINILINK_USAGE;
+    return is_open(link) && name ? handle_call(link, add_library, &addition) : MINILINK_USAGE;
 }
 
 int minilink_add_library_path(struct minilink *link, const char *path)
 {
-    struct naming naming = {link, path};
+    struct addition addition = {.link = link, .name = path};
 
-    return is_open(link) && path ? handle_call(link, add_path, &naming) : MINILINK_USAGE;
+    return is_open(link) && path ? handle_call(link, add_path, &addition) : MINILINK_USAGE;
 }
 
 int minilink_set_assembler(struct minilink *link, const struct minilink_assembler *assembler)

@@ -309,47 +309,36 @@ nvJitLinkResult link_complete(nvJitLinkHandle handle)
     return run((struct call){.link = handle, .function = complete});
 }
 
-/* Finds the PTX or the cubin, with the number of bytes to copy. The error differs for PTX that was
- * not asked for (measured). */
-static nvJitLinkResult find_result(const struct nvJitLink *link, bool is_ptx, const void **bytes,
-                                   size_t *size)
+/* Tells the size of the PTX or the cubin, or copies it: one of `size` and `buffer` is not NULL. The
+ * error differs for PTX that was not asked for (measured). */
+static nvJitLinkResult get(const struct nvJitLink *link, bool is_ptx, size_t *size, void *buffer)
 {
+    const void *bytes;
+    size_t count = 0;
+
+    if (!link || (!size && !buffer))
+        return NVJITLINK_ERROR_NULL_INPUT;
     if (is_ptx && !link->settings.is_ptx)
         return NVJITLINK_ERROR_INVALID_INPUT;
-    if (is_ptx)
-        *bytes = minilink_ptx(link->result, size);
+    bytes = is_ptx ? minilink_ptx(link->result, &count) : minilink_cubin(link->result, &count);
+    if (!bytes)
+        return NVJITLINK_ERROR_INTERNAL;
+    count += is_ptx; /* its NUL */
+    if (buffer)
+        memcpy(buffer, bytes, count);
     else
-        *bytes = minilink_cubin(link->result, size);
-    *size += is_ptx;
-    return *bytes ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
+        *size = count;
+    return NVJITLINK_SUCCESS;
 }
 
 nvJitLinkResult link_get_size(const struct nvJitLink *link, bool is_ptx, size_t *size)
 {
-    const void *bytes;
-    nvJitLinkResult result;
-    size_t count = 0;
-
-    if (!link || !size)
-        return NVJITLINK_ERROR_NULL_INPUT;
-    result = find_result(link, is_ptx, &bytes, &count);
-    if (result == NVJITLINK_SUCCESS)
-        *size = count;
-    return result;
+    return get(link, is_ptx, size, NULL);
 }
 
 nvJitLinkResult link_get_bytes(const struct nvJitLink *link, bool is_ptx, void *buffer)
 {
-    const void *bytes;
-    nvJitLinkResult result;
-    size_t count = 0;
-
-    if (!link || !buffer)
-        return NVJITLINK_ERROR_NULL_INPUT;
-    result = find_result(link, is_ptx, &bytes, &count);
-    if (result == NVJITLINK_SUCCESS)
-        memcpy(buffer, bytes, count);
-    return result;
+    return get(link, is_ptx, NULL, buffer);
 }
 
 static const struct buffer *find_log(const struct nvJitLink *link, bool is_errors)
