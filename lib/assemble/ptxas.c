@@ -66,7 +66,8 @@ static struct text take_last_line(struct text *text)
     return (struct text){text->data + start, end - start};
 }
 
-const char *ptxas_describe_end(const struct exec_result *result, char *text, size_t size)
+/* Words that follow a name, in `text`; NULL when it succeeded. */
+static const char *describe_end(const struct exec_result *result, char *text, size_t size)
 {
     if (result->end == EXEC_SIGNALED)
         snprintf(text, size, "was killed by signal %d (%s)", result->code, strsignal(result->code));
@@ -95,7 +96,8 @@ static char *read_version(const struct exec_result *result)
     return version.data;
 }
 
-char *ptxas_ask_version(const struct ptxas *ptxas, char *why, size_t size)
+/* Malloc'ed, or NULL with the reason in `why`; for workers, too. */
+static char *ask_version(const struct ptxas *ptxas, char *why, size_t size)
 {
     const char *const argv[] = {ptxas->path, "--version", NULL};
     const struct exec_request request = {.argv = argv, .output_limit = 4096};
@@ -106,7 +108,7 @@ char *ptxas_ask_version(const struct ptxas *ptxas, char *why, size_t size)
     if (result.end == EXEC_NOT_STARTED && result.code == ENOMEM)
         context_raise(LINK_NO_MEMORY);
     CONTEXT_DEFER(memory_cleanup, &result.output);
-    if (ptxas_describe_end(&result, end, sizeof end))
+    if (describe_end(&result, end, sizeof end))
         snprintf(why, size, "Could not ask '%s' for its version: it %s", ptxas->path, end);
     else
         version = read_version(&result);
@@ -125,7 +127,7 @@ const char *ptxas_version(struct ptxas *ptxas)
     char why[PATH_MAX + 256];
 
     if (!ptxas->version)
-        ptxas->version = ptxas_ask_version(ptxas, why, sizeof why);
+        ptxas->version = ask_version(ptxas, why, sizeof why);
     if (!ptxas->version)
         diag_fatal("%s", why);
     return ptxas->version;
@@ -270,7 +272,7 @@ static bool is_ptxas(struct run *run, const struct exec_result *ended)
     if (ended->output &&
         (strncmp(ended->output, "ptxas ", 6) == 0 || strstr(ended->output, "\nptxas ")))
         return true;
-    version = ptxas_ask_version(run->ptxas, why, sizeof why);
+    version = ask_version(run->ptxas, why, sizeof why);
     if (version) {
         free(version);
         return true;
@@ -332,7 +334,7 @@ static int call(struct run *run)
         return MINILINK_CANCELLED;
     if (ended.end == EXEC_NOT_STARTED && ended.code == ENOMEM)
         return MINILINK_NO_MEMORY;
-    if (ptxas_describe_end(&ended, end, sizeof end)) {
+    if (describe_end(&ended, end, sizeof end)) {
         if (!is_ptxas(run, &ended))
             return MINILINK_ENVIRONMENT;
         /* With its usual status ptxas has reported the error itself. */

@@ -31,9 +31,6 @@ bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request);
  * which takes 3 ms (13.0). NULL, and a fatal diagnostic, when it cannot be run. */
 const char *ptxas_version(struct ptxas *ptxas);
 
-/* The same in a worker: malloc'ed, or NULL with the reason in `why`. */
-char *ptxas_ask_version(const struct ptxas *ptxas, char *why, size_t size);
-
 void ptxas_close(struct ptxas *ptxas);
 
 /* The options of ptxas for the job, without its files, in nvlink's order, which shows in the
@@ -45,9 +42,6 @@ const char **ptxas_options(struct arena *arena, const struct minilink_job *job);
 const char *const *ptxas_command(struct arena *arena, const struct ptxas *ptxas,
                                  const struct minilink_job *job, const char *option,
                                  const char *input, const char *output);
-
-/* Describes how a run ended, in words that follow a name, in `text`; NULL when it succeeded. */
-const char *ptxas_describe_end(const struct exec_result *result, char *text, size_t size);
 
 /* The assemble() of the interface; `state` is the struct ptxas. In mode WHOLE the cubin is an
  * executable, which nothing more can be linked with. */

@@ -353,7 +353,8 @@ static enum link_code search_objects(void *argument)
         if (search->at->entry.kind == FATBIN_PTX)
             search_names(search, "", code);
         else if (search->at->entry.kind == FATBIN_ELF)
-            hostobj_walk_named(search->at->name, code, ".strtab", search_names, search);
+            hostobj_walk_names(search->at->name, code, &(const char *){".strtab"}, 1, search_names,
+                               search);
     }
     return LINK_OK;
 }

@@ -151,12 +151,6 @@ bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, voi
                               argument);
 }
 
-bool hostobj_walk_named(const char *name, struct bytes data, const char *section,
-                        hostobj_visit *visit, void *argument)
-{
-    return hostobj_walk_names(name, data, &section, 1, visit, argument);
-}
-
 /* Looks for DF_1_PIE, which a static PIE has. */
 static bool has_pie_flag(struct bytes dynamic)
 {

@@ -18,11 +18,8 @@ typedef bool hostobj_visit(void *argument, const char *section, struct bytes dat
  * damaged. */
 bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument);
 
-/* Visits the sections of that name, as hostobj_walk does; one without contents is an empty view. */
-bool hostobj_walk_named(const char *name, struct bytes data, const char *section,
-                        hostobj_visit *visit, void *argument);
-
-/* The same for several names, one after the other. */
+/* Visits the sections of each name, one after the other, as hostobj_walk does; one without contents
+ * is an empty view. */
 bool hostobj_walk_names(const char *name, struct bytes data, const char *const *wanted,
                         size_t count, hostobj_visit *visit, void *argument);
 

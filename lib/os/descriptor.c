@@ -87,7 +87,8 @@ void descriptor_unmap(void *argument)
 /* Descriptors of standard input, output and error. */
 #define STANDARD 3
 
-int descriptor_above_standard(int fd)
+/* `fd` itself, or what replaces it; -1 with errno when there is none, or `fd` is negative. */
+static int above_standard(int fd)
 {
     int moved, saved;
 
@@ -102,8 +103,8 @@ int descriptor_above_standard(int fd)
 
 bool descriptor_pair_above_standard(int fds[2])
 {
-    fds[0] = descriptor_above_standard(fds[0]);
-    fds[1] = descriptor_above_standard(fds[1]);
+    fds[0] = above_standard(fds[0]);
+    fds[1] = above_standard(fds[1]);
     if (fds[0] >= 0 && fds[1] >= 0)
         return true;
     for (int i = 0; i < 2; i++)
@@ -114,5 +115,5 @@ bool descriptor_pair_above_standard(int fds[2])
 
 int descriptor_memory_file(const char *name)
 {
-    return descriptor_above_standard(memfd_create(name, MFD_CLOEXEC));
+    return above_standard(memfd_create(name, MFD_CLOEXEC));
 }

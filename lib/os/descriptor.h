@@ -29,12 +29,8 @@ bool descriptor_map(int fd, struct bytes *bytes);
 void descriptor_unmap(void *bytes);
 
 /* A caller of the library may have closed the standard descriptors; a file opened then would take
- * one of their numbers, and be replaced in a child. Returns `fd` itself, or a close-on-exec
- * descriptor that replaces it; -1 with errno when there is none, or `fd` is negative. */
-int descriptor_above_standard(int fd);
-
-/* The same for both ends of a pipe or a socket. False when one cannot be moved; both are closed
- * then. */
+ * one of their numbers, and be replaced in a child. Moves both ends of a pipe or a socket above
+ * them, closed on exec. False when one cannot be moved; both are closed then. */
 bool descriptor_pair_above_standard(int fds[2]);
 
 /* An anonymous file in memory, named `name` for debugging, closed on exec and not one of the

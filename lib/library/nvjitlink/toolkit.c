@@ -49,9 +49,10 @@ static enum link_code examine(void *argument)
     struct candidate *candidate = argument;
     bool is_ours = false;
 
-    candidate->is_foreign =
-        hostobj_is_shared(candidate->data) &&
-        hostobj_walk_named("", candidate->data, SECTION, see_section, &is_ours) && !is_ours;
+    candidate->is_foreign = hostobj_is_shared(candidate->data) &&
+                            hostobj_walk_names("", candidate->data, &(const char *){SECTION}, 1,
+                                               see_section, &is_ours) &&
+                            !is_ours;
     return LINK_OK;
 }
 
