@@ -126,14 +126,6 @@ static bool link_program(struct link *link)
     return program_link(&link->program, sources, count, &wanted);
 }
 
-/* Runs before anything is written. */
-static bool check_paths(struct link *link)
-{
-    if (overwrite_check(link->request, &link->inputs))
-        return true;
-    return diag_blame(LINK_USAGE);
-}
-
 static uint64_t input_bytes(const struct inputs *inputs)
 {
     uint64_t bytes = 0;
@@ -153,13 +145,6 @@ static uint64_t member_bytes(const struct members *members)
     return bytes;
 }
 
-static bool read_entries(struct link *link)
-{
-    if (entries_read(&link->entries, &link->entries_arena, link->request->assembler_options))
-        return true;
-    return diag_blame(LINK_USAGE);
-}
-
 bool front_open(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -173,9 +158,11 @@ bool front_open(struct link *link)
     link->inputs.are_read = request->reads_files;
     link->inputs.watch = link->watch;
     watch_add_all(link->watch, request->response_watch);
-    ok = read_entries(link) && merge_check_index(request->index_file) &&
+    ok = (entries_read(&link->entries, &link->entries_arena, request->assembler_options) ||
+          diag_blame(LINK_USAGE)) &&
+         merge_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
-         check_paths(link) &&
+         (overwrite_check(request, &link->inputs) || diag_blame(LINK_USAGE)) &&
          (reproduce_write(request, &link->inputs) || diag_blame(LINK_ENVIRONMENT));
     observe_inputs(link->observation, &link->inputs);
     observe_stage(link->observation, "open",
