@@ -327,7 +327,6 @@ TEST_LOOP(what_workers_report_is_counted_once_and_in_chunk_order, COUNT(thread_c
     diag_state_get()->warnings_are_errors = true;
     ck_assert_int_eq(run_with(thread_counts[_i]), LINK_FAILED);
     ck_assert_uint_eq(diag_error_count(), before + 3);
-    diag_state_get()->warnings_are_errors = false;
 }
 
 TEST_LOOP(what_the_user_does_not_want_to_hear_workers_do_not_say, COUNT(thread_counts))
@@ -348,7 +347,6 @@ TEST_LOOP(what_the_user_does_not_want_to_hear_workers_do_not_say, COUNT(thread_c
     ck_assert_int_eq(run_with(thread_counts[_i]), LINK_OK);
     messages_expect("@W@minilink warning : from within chunk 0\n"
                     "@W@minilink warning : from within chunk 2\n");
-    state->suppress_infos = state->annotate = false;
 }
 
 static const struct {

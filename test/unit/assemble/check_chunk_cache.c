@@ -213,7 +213,6 @@ TEST(messages_are_said_as_this_link_wants_them)
     diag_state_get()->warnings_are_errors = true;
     ck_assert_int_eq(assemble(TEXTS("warn"), &cubins, &result), 0);
     ck_assert_int_eq(result, LINK_FAILED);
-    diag_state_get()->warnings_are_errors = false;
 }
 
 TEST(a_chunks_name_is_that_of_the_link_that_says_it)
@@ -306,7 +305,6 @@ TEST(ptxas_is_its_contents_and_its_environment)
     assembler.ptxas.version = (char[]){"13"};
     setenv("CAN_FINALIZE_DEBUG", "1", 1);
     ck_assert(identify(NULL, &other) && !same(&one, &other));
-    unsetenv("CAN_FINALIZE_DEBUG");
 }
 
 TEST(a_ptxas_of_nvidias_is_its_file_alone)

@@ -340,7 +340,6 @@ TEST(a_large_file_without_a_time_is_known_by_pieces_of_it)
     make_large(path, 2); /* at the same time, as it seems */
     ck_assert(file_hash(&other, cache, path, NULL) && !same(one.contents, other.contents));
     ck_assert_uint_gt(cache_statistics(cache)->written_bytes, written);
-    has_seconds_only = false;
 }
 
 TEST(a_text_is_found_wherever_it_stands)

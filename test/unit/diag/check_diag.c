@@ -8,37 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "messages.h"
 #include "suite.h"
-
-static struct diag_sink sink;
 
 void set_up(void)
 {
-    struct diag_state *state = diag_state_get();
-
-    sink = (struct diag_sink){0};
-    state->sink = &sink;
-}
-
-void tear_down(void)
-{
-    struct diag_state *state = diag_state_get();
-
-    state->sink = NULL;
-    state->tally = NULL;
-    state->format = DIAG_FORM_NVLINK;
-    state->color = false;
-    state->report_arch = NULL;
-    state->error_count = 0;
-    diag_sink_free(&sink);
-}
-
-static void expect(const char *text)
-{
-    char *said = strndup(sink.text.data ? sink.text.data : "", sink.text.size);
-
-    ck_assert_str_eq(said, text);
-    free(said);
+    messages_catch();
 }
 
 static const struct diag_place place = {
@@ -47,18 +22,18 @@ static const struct diag_place place = {
 TEST(the_three_forms_of_a_message_at_a_place)
 {
     diag_at(DIAG_ERROR, &place, "no '%s'", "\x1b[m");
-    expect("minilink error   : a\\n.ptx:3:2: no '\\x1b[m'\n    \tld;\n    \t^\n");
-    diag_sink_free(&sink);
+    messages_expect("minilink error   : a\\n.ptx:3:2: no '\\x1b[m'\n    \tld;\n    \t^\n");
+    messages_catch();
     diag_state_get()->format = DIAG_FORM_GNU;
     diag_at(DIAG_ERROR, &place, "no '%s'", "\x1b[m");
     diag_note("why");
-    expect("a\\n.ptx:3:2: error: no '\\x1b[m'\n    \tld;\n    \t^\nminilink: note: why\n");
-    diag_sink_free(&sink);
+    messages_expect("a\\n.ptx:3:2: error: no '\\x1b[m'\n    \tld;\n    \t^\nminilink: note: why\n");
+    messages_catch();
     diag_state_get()->format = DIAG_FORM_JSON;
     diag_at(DIAG_ERROR, &place, "no '%s'", "\x1b[m");
-    expect("{\"program\":\"minilink\",\"severity\":\"error\",\"text\":\"no "
-           "'\\\\x1b[m'\",\"file\":\"a\\\\n."
-           "ptx\",\"line\":3,\"column\":2,\"source\":\"\\tld;\"}\n");
+    messages_expect("{\"program\":\"minilink\",\"severity\":\"error\",\"text\":\"no "
+                    "'\\\\x1b[m'\",\"file\":\"a\\\\n."
+                    "ptx\",\"line\":3,\"column\":2,\"source\":\"\\tld;\"}\n");
 }
 
 TEST(each_severity_has_its_mark)
@@ -69,9 +44,8 @@ TEST(each_severity_has_its_mark)
     diag_warning("w");
     diag_error("e");
     diag_fatal("f");
-    diag_state_get()->annotate = false;
-    expect("@O@minilink note    : n\n@I@minilink info    : i\n@W@minilink warning : w\n"
-           "@E@minilink error   : e\n@E@minilink fatal   : f\n");
+    messages_expect("@O@minilink note    : n\n@I@minilink info    : i\n@W@minilink warning : w\n"
+                    "@E@minilink error   : e\n@E@minilink fatal   : f\n");
 }
 
 TEST(every_line_of_json_is_an_object)
@@ -87,11 +61,11 @@ TEST(every_line_of_json_is_an_object)
     diag_note("n");
     diag_fatal("f");
     ck_assert(diag_text(TEXT("two\nlines")));
-    text = sink.text.data;
+    text = messages.text.data;
     for (size_t at = 0, count = 0; count < 7; count++) {
         static const char *const severities[] = {"info",  "warning", "error", "note",
                                                  "fatal", "text",    "text"};
-        char *end = memchr(text + at, '\n', sink.text.size - at);
+        char *end = memchr(text + at, '\n', messages.text.size - at);
         json_t *object = json_loadb(text + at, (size_t)(end - text) - at, 0, NULL);
 
         ck_assert_ptr_nonnull(object);
@@ -100,7 +74,7 @@ TEST(every_line_of_json_is_an_object)
         ck_assert(!json_object_get(object, "target") == (count == 3 || count >= 5));
         json_decref(object);
         at = (size_t)(end - text) + 1;
-        ck_assert((at == sink.text.size) == (count == 6));
+        ck_assert((at == messages.text.size) == (count == 6));
     }
 }
 
@@ -109,9 +83,9 @@ TEST(colours_stand_around_the_severity_and_the_place_only)
     diag_state_get()->color = true;
     diag_warning("text");
     diag_at(DIAG_NOTE, &place, "there");
-    expect("minilink \033[1;35mwarning \033[m: text\n"
-           "minilink \033[1;36mnote    \033[m: \033[1ma\\n.ptx:3:2:\033[m there\n"
-           "    \tld;\n    \t\033[1;32m^\033[m\n");
+    messages_expect("minilink \033[1;35mwarning \033[m: text\n"
+                    "minilink \033[1;36mnote    \033[m: \033[1ma\\n.ptx:3:2:\033[m there\n"
+                    "    \tld;\n    \t\033[1;32m^\033[m\n");
 }
 
 /* What the function prints on standard error. */
@@ -274,7 +248,7 @@ TEST(lines_in_front_of_a_known_one_are_not_read)
     struct diag_place at = diag_place_behind("f", text, text.size - 3, known, 7);
 
     diag_at(DIAG_ERROR, &at, "is here");
-    expect("minilink error   : f:9:1: is here\n    bad\n    ^\n");
+    messages_expect("minilink error   : f:9:1: is here\n    bad\n    ^\n");
 }
 
 static void report_unreadable(struct diag_tally *tally)
@@ -309,7 +283,6 @@ static void replay_unreadable(struct diag_tally *tally)
     ck_assert_uint_eq(outer.errors, 3);
     state->sink = NULL;
     diag_replay(&outer);
-    state->error_limit = 0;
 }
 
 TEST(nor_is_it_where_messages_are_kept)

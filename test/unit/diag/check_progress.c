@@ -19,12 +19,17 @@
 #include "output/std_streams.h"
 #include "suite.h"
 
-struct terminal {
+static struct {
     int master;
     int go_on; /* a byte written here, or its end, lets the child go on */
     pid_t child;
     struct buffer raw; /* all that came, NUL-terminated */
-};
+} terminal;
+
+void tear_down(void)
+{
+    buffer_free(&terminal.raw);
+}
 
 /* In the child: blocks until the test has seen enough. */
 static int told;
@@ -36,21 +41,21 @@ static void wait_for_test(void)
         ;
 }
 
-static void open_terminal(struct terminal *terminal, void (*draw)(void), bool is_terminal)
+static void open_terminal(void (*draw)(void), bool is_terminal)
 {
     int go_on[2], slave;
 
     ck_assert_int_eq(pipe(go_on), 0);
-    terminal->master = posix_openpt(O_RDWR | O_NOCTTY);
-    ck_assert(terminal->master >= 0 && grantpt(terminal->master) == 0 &&
-              unlockpt(terminal->master) == 0);
-    terminal->child = fork();
-    ck_assert(terminal->child >= 0);
-    if (terminal->child == 0) {
+    terminal.master = posix_openpt(O_RDWR | O_NOCTTY);
+    ck_assert(terminal.master >= 0 && grantpt(terminal.master) == 0 &&
+              unlockpt(terminal.master) == 0);
+    terminal.child = fork();
+    ck_assert(terminal.child >= 0);
+    if (terminal.child == 0) {
         setsid();
-        slave = open(ptsname(terminal->master), O_RDWR); /* becomes the session's */
+        slave = open(ptsname(terminal.master), O_RDWR); /* becomes the session's */
         ioctl(slave, TIOCSWINSZ, &(struct winsize){.ws_row = 24, .ws_col = 40});
-        close(terminal->master);
+        close(terminal.master);
         close(go_on[1]);
         told = go_on[0];
         if (is_terminal)
@@ -60,42 +65,42 @@ static void open_terminal(struct terminal *terminal, void (*draw)(void), bool is
         _exit(0);
     }
     close(go_on[0]);
-    terminal->go_on = go_on[1];
+    terminal.go_on = go_on[1];
 }
 
 /* Reads until `text` has come; all there is when it is NULL. */
-static void read_until(struct terminal *terminal, const char *text)
+static void read_until(const char *text)
 {
     char part[512];
     ssize_t size;
 
-    while (!text || !terminal->raw.data || !strstr(terminal->raw.data, text)) {
-        size = read(terminal->master, part, sizeof part);
+    while (!text || !terminal.raw.data || !strstr(terminal.raw.data, text)) {
+        size = read(terminal.master, part, sizeof part);
         if (size <= 0) {
             ck_assert_msg(!text, "the child ended without '%s' in '%s'", text,
-                          terminal->raw.size ? terminal->raw.data : "");
+                          terminal.raw.size ? terminal.raw.data : "");
             return;
         }
-        buffer_append(&terminal->raw, part, (size_t)size);
-        buffer_append(&terminal->raw, "", 1);
-        terminal->raw.size--;
+        buffer_append(&terminal.raw, part, (size_t)size);
+        buffer_append(&terminal.raw, "", 1);
+        terminal.raw.size--;
     }
 }
 
-static void go_on(struct terminal *terminal)
+static void go_on(void)
 {
-    ck_assert_int_eq(write(terminal->go_on, "", 1), 1);
+    ck_assert_int_eq(write(terminal.go_on, "", 1), 1);
 }
 
 /* What is on the screen in the end: a carriage return goes to the line's beginning, ESC [ K takes
  * away what is right of there. */
-static char *screen_of(const struct terminal *terminal)
+static char *screen_of(void)
 {
-    char *screen = calloc(terminal->raw.size + 1, 1);
+    char *screen = calloc(terminal.raw.size + 1, 1);
     size_t line = 0, at = 0, end = 0;
 
-    for (size_t i = 0; i < terminal->raw.size; i++) {
-        const char *data = terminal->raw.data + i;
+    for (size_t i = 0; i < terminal.raw.size; i++) {
+        const char *data = terminal.raw.data + i;
 
         if (*data == '\r') {
             at = line;
@@ -114,15 +119,19 @@ static char *screen_of(const struct terminal *terminal)
     return screen;
 }
 
-static char *finish(struct terminal *terminal)
+/* What the screen shows in the end is `expected`. */
+static void finish(const char *expected)
 {
+    char *screen;
     int status;
 
-    close(terminal->go_on);
-    read_until(terminal, NULL);
-    ck_assert_int_eq(waitpid(terminal->child, &status, 0), terminal->child);
+    close(terminal.go_on);
+    read_until(NULL);
+    ck_assert_int_eq(waitpid(terminal.child, &status, 0), terminal.child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    return screen_of(terminal);
+    screen = screen_of();
+    ck_assert_str_eq(screen, expected);
+    free(screen);
 }
 
 static void assemble_some(void)
@@ -148,32 +157,23 @@ static void compile_one(void)
 
 TEST(time_that_nobody_can_foresee_is_counted)
 {
-    struct terminal terminal = {0};
-
-    open_terminal(&terminal, compile_one, true);
-    read_until(&terminal, "[0/1] compiling, ");
-    read_until(&terminal, " s\x1b");
-    go_on(&terminal);
-    free(finish(&terminal));
-    buffer_free(&terminal.raw);
+    open_terminal(compile_one, true);
+    read_until("[0/1] compiling, ");
+    read_until(" s\x1b");
+    go_on();
+    finish("");
 }
 
 TEST(counts_are_shown_messages_stand_alone_and_nothing_stays)
 {
-    struct terminal terminal = {0};
-    char *screen;
-
-    open_terminal(&terminal, assemble_some, true);
-    read_until(&terminal, "[0/40] assembling");
-    read_until(&terminal, "[12/40] assembling, ");
-    read_until(&terminal, " s left");
-    go_on(&terminal);
-    read_until(&terminal, "a table\r\n");
-    read_until(&terminal, "table\r\n\r[12/40]"); /* the line comes back behind it */
-    screen = finish(&terminal);
-    ck_assert_str_eq(screen, "minilink warning : something is odd\na table\n");
-    free(screen);
-    buffer_free(&terminal.raw);
+    open_terminal(assemble_some, true);
+    read_until("[0/40] assembling");
+    read_until("[12/40] assembling, ");
+    read_until(" s left");
+    go_on();
+    read_until("a table\r\n");
+    read_until("table\r\n\r[12/40]"); /* the line comes back behind it */
+    finish("minilink warning : something is odd\na table\n");
 }
 
 static void name_a_long_stage(void)
@@ -186,15 +186,9 @@ static void name_a_long_stage(void)
 
 TEST(a_line_never_wraps)
 {
-    struct terminal terminal = {0};
-    char *screen;
-
-    open_terminal(&terminal, name_a_long_stage, true);
-    read_until(&terminal, "\r[0/7] doing what takes more than the fo\x1b[K");
-    screen = finish(&terminal);
-    ck_assert_str_eq(screen, "");
-    free(screen);
-    buffer_free(&terminal.raw);
+    open_terminal(name_a_long_stage, true);
+    read_until("\r[0/7] doing what takes more than the fo\x1b[K");
+    finish("");
 }
 
 static void draw_a_little(void)
@@ -208,16 +202,9 @@ static void draw_a_little(void)
 
 TEST(what_is_no_terminal_gets_nothing)
 {
-    struct terminal terminal = {0};
-    char *screen;
-
-    open_terminal(&terminal, draw_a_little,
-                  false); /* standard output is one, which is not enough */
-    screen = finish(&terminal);
-    ck_assert_str_eq(screen, "end\n");
+    open_terminal(draw_a_little, false); /* standard output is one, which is not enough */
+    finish("end\n");
     ck_assert_str_eq(terminal.raw.data, "end\r\n");
-    free(screen);
-    buffer_free(&terminal.raw);
 }
 
 static void draw_under_make(void)
@@ -240,14 +227,9 @@ static void draw_under_make(void)
 
 TEST(auto_leaves_make_and_dumb_terminals_alone)
 {
-    struct terminal terminal = {0};
-    char *screen;
-
-    open_terminal(&terminal, draw_under_make, true);
-    screen = finish(&terminal);
+    open_terminal(draw_under_make, true);
+    finish("");
     ck_assert_uint_eq(terminal.raw.size, 0);
-    free(screen);
-    buffer_free(&terminal.raw);
 }
 
 static void draw_and_crash(void)
@@ -263,15 +245,9 @@ static void draw_and_crash(void)
 
 TEST(auto_draws_what_takes_longer_and_a_signal_wipes_it)
 {
-    struct terminal terminal = {0};
-    char *screen;
-
-    open_terminal(&terminal, draw_and_crash, true);
-    read_until(&terminal, "\rmerging\x1b[K");
-    go_on(&terminal);
-    read_until(&terminal, "\x1b[K\r\x1b[K");
-    screen = finish(&terminal);
-    ck_assert_str_eq(screen, "");
-    free(screen);
-    buffer_free(&terminal.raw);
+    open_terminal(draw_and_crash, true);
+    read_until("\rmerging\x1b[K");
+    go_on();
+    read_until("\x1b[K\r\x1b[K");
+    finish("");
 }

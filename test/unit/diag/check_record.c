@@ -12,9 +12,7 @@ static struct diag_record record;
 
 void tear_down(void)
 {
-    diag_state_get()->record = NULL;
     buffer_free(&record.bytes);
-    record = (struct diag_record){0};
 }
 
 static enum link_code say_all(void *unused)
@@ -74,7 +72,6 @@ TEST_LOOP(all_is_said_again_in_the_form_that_is_wanted, 3)
     ck_assert_uint_eq(again.message_count, said.message_count);
     diag_sink_free(&said);
     diag_sink_free(&again);
-    diag_state_get()->format = DIAG_FORM_NVLINK;
 }
 
 /* It was shown once, so its link's flags are those of this one; a caution is one still. */
@@ -92,7 +89,6 @@ TEST(what_was_shown_is_shown_and_does_not_rise)
     ck_assert(text_equal(buffer_view(&said.text), buffer_view(&again.text)));
     ck_assert_uint_eq(again.errors, 0);
     ck_assert(state->suppress_infos && state->suppress_warnings);
-    state->suppress_infos = state->suppress_warnings = state->warnings_are_errors = false;
     diag_sink_free(&said);
     diag_sink_free(&again);
 }
@@ -110,7 +106,6 @@ TEST(what_is_suppressed_is_not_recorded)
     diag_state_get()->suppress_warnings = false;
     record_all();
     ck_assert(record.bytes.size > 0 && record.bytes.size < size);
-    diag_state_get()->suppress_infos = false;
 }
 
 /* Messages that wait in a sink have a form already when they are printed. */

@@ -241,7 +241,8 @@ TEST(libraries_are_found_in_the_paths_in_order)
     const char *paths[] = {"no-such-folder", FIXTURES, library_folder};
     char path[100];
 
-    ck_assert(open_into(&inputs, operands, 5, &(struct library_search){.paths = paths, .count = 3}, ""));
+    ck_assert(
+        open_into(&inputs, operands, 5, &(struct library_search){.paths = paths, .count = 3}, ""));
     ck_assert_uint_eq(inputs.count, 2);
     snprintf(path, sizeof path, "%s/libone.a", library_folder);
     ck_assert_str_eq(inputs.files[0].path, path);
@@ -263,7 +264,6 @@ TEST(a_shared_library_is_passed_over_with_an_info_under_v)
         library_folder);
     ck_assert(open_into(&inputs, &(struct input_operand){.name = "two", .is_library = true}, 1,
                         &(struct library_search){.paths = paths, .count = 1}, expected));
-    diag_state_get()->verbose = 0;
 }
 
 TEST(a_missing_library_is_an_error_with_the_paths_tried)
@@ -301,7 +301,6 @@ TEST(a_missing_library_is_passed_over_where_nvcc_made_the_command_line)
     ck_assert(open_into(&inputs, operands, 1, &search,
                         "minilink info    : Library 'nope' is ignored: it is not in the library "
                         "paths, as libraries of the host are, which have no code to link\n"));
-    diag_state_get()->verbose = 0;
 }
 
 TEST(a_missing_operand_is_an_error_also_where_nvcc_made_the_command_line)

@@ -115,7 +115,6 @@ TEST(the_environment_chooses_the_assembler)
                                              " -Xptxas=--fast-compile" QUIET IGNORED);
         buffer_free(&said);
     }
-    unsetenv("MINILINK_ASSEMBLER");
 }
 
 /* Of one input: what concerns its assembly alone. To look at a cubin: nothing is said. */

@@ -155,7 +155,6 @@ TEST(the_child_gets_large_pages_unless_the_user_says_something_of_memory)
     ck_assert_ptr_null(getenv("GLIBC_TUNABLES"));
     setenv("GLIBC_TUNABLES", "glibc.malloc.perturb=1", 1);
     expect_variable("glibc.malloc.perturb=1\n");
-    unsetenv("GLIBC_TUNABLES");
 }
 
 TEST(the_child_gets_no_descriptor_of_ours_but_those_named)
@@ -180,7 +179,6 @@ TEST(a_whole_program_is_assembled_without_c_and_may_be_executable)
     mode = MINILINK_MODE_WHOLE;
     ck_assert_int_eq(assemble(WRITE_EXECUTABLE), MINILINK_OK);
     expect("echo \"$all\" | cut -c1-13; exit 3\n", MINILINK_FAILED, "-arch=sm_90a \n");
-    mode = MINILINK_MODE_RELOCATABLE;
 }
 
 TEST(a_chunk_that_takes_too_long_is_killed_with_its_children)
@@ -205,7 +203,6 @@ TEST(a_chunk_that_takes_too_long_is_killed_with_its_children)
     free(log);
     ptxas.timeout = 10000;
     ck_assert_int_eq(assemble(WRITE_CUBIN), MINILINK_OK);
-    ptxas.timeout = 0;
 }
 
 /* What a call may do: return, crash, print, stay. */
@@ -395,7 +392,6 @@ TEST(cancelling_kills_the_child_and_its_children)
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
     ck_assert_int_eq(errno, ECHILD);
     ck_assert_int_eq(assemble(NULL), MINILINK_CANCELLED);
-    cancelled = 0;
 }
 
 TEST(a_grandchild_that_keeps_the_pipe_is_not_waited_for)

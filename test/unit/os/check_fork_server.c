@@ -43,10 +43,6 @@ void set_up(void)
     snprintf(word, sizeof word, "%ld-%d", (long)getpid(), count++);
     input = descriptor_memory_file("input");
     output = descriptor_memory_file("output");
-    result = (struct exec_result){0};
-    cancelled = 0;
-    timeout = 0;
-    is_repeated = false;
 }
 
 void tear_down(void)
@@ -420,7 +416,6 @@ TEST(only_the_same_job_is_done_by_the_same_process)
     setenv("LD_PRELOAD", "", 1);
     ck_assert(!run("copy", ""));
     ck_assert(!run("copy", ""));
-    unsetenv("LD_PRELOAD");
 }
 
 TEST(it_pays_from_the_second_time_on)

@@ -503,7 +503,6 @@ TEST_RANGE(tasks_are_run_whatever_cannot_be_made_for_them, 1, 3)
         ck_assert_int_lt(++most, 60);
     } while (spare < 0);
     ck_assert_int_eq(read(fds[0], tokens, 3), 2);
-    unsetenv("MAKEFLAGS");
 }
 
 /* With each task that begins, and each that has ended; none is held at the end. */

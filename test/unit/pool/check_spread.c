@@ -126,5 +126,4 @@ TEST(threads_are_limited)
     ck_assert_uint_eq(spread_threads(1), 1);
     setenv("LIBNVVM_DISABLE_CONCURRENT_API", "1", 1);
     ck_assert_uint_eq(spread_threads(0), 1);
-    unsetenv("LIBNVVM_DISABLE_CONCURRENT_API");
 }
