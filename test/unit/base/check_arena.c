@@ -7,9 +7,15 @@
 #include "base/context.h"
 #include "suite.h"
 
+static struct arena arena;
+
+void tear_down(void)
+{
+    arena_free(&arena);
+}
+
 TEST(allocations_are_aligned_and_lie_apart)
 {
-    struct arena arena = {0};
     char *before = NULL;
 
     for (size_t size = 0; size < 100; size++) {
@@ -30,8 +36,6 @@ TEST(allocations_are_aligned_and_lie_apart)
 TEST(blocks_double_up_to_a_limit)
 {
     static const size_t sizes[] = {4096, 12288, 28672};
-    struct arena arena = {0};
-
     for (int i = 0; i < COUNT(sizes); i++) {
         while (arena.used < sizes[i])
             arena_alloc(&arena, 1, 1);
@@ -42,56 +46,49 @@ TEST(blocks_double_up_to_a_limit)
     ck_assert_uint_eq(arena.block_size, 1u << 20);
     arena_alloc(&arena, 3u << 20, 1);
     ck_assert_uint_eq(arena.block_size, 1u << 20);
-    arena_free(&arena);
 }
 
-static void *next_block(struct arena *arena)
+static void *next_block(void)
 {
-    struct arena_block *newest = arena->blocks;
+    struct arena_block *newest = arena.blocks;
     void *begin;
 
     do
-        begin = arena_alloc(arena, 16, 1);
-    while (arena->blocks == newest);
+        begin = arena_alloc(&arena, 16, 1);
+    while (arena.blocks == newest);
     return begin;
 }
 
 TEST(a_reset_arena_gives_its_memory_out_again)
 {
-    struct arena arena = {0};
-    void *first = next_block(&arena), *second = next_block(&arena), *third;
+    void *first = next_block(), *second = next_block(), *third;
     size_t used = arena.used;
 
     arena_reset(&arena);
     ck_assert_uint_eq(arena.used, 0);
     ck_assert_uint_eq(arena.kept, used);
-    ck_assert_ptr_eq(next_block(&arena), second); /* the newest is the largest, and found first */
-    ck_assert_ptr_eq(next_block(&arena), first);
+    ck_assert_ptr_eq(next_block(), second); /* the newest is the largest, and found first */
+    ck_assert_ptr_eq(next_block(), first);
     ck_assert_uint_eq(arena.kept, 0);
-    third = next_block(&arena);
+    third = next_block();
     ck_assert_ptr_ne(third, first);
     ck_assert_ptr_ne(third, second);
-    arena_free(&arena);
 }
 
 TEST(a_spare_block_that_is_too_small_stays_spare)
 {
-    struct arena arena = {0};
-    void *first = next_block(&arena), *large;
+    void *first = next_block(), *large;
 
     arena_reset(&arena);
     large = arena_alloc(&arena, 100000, 1);
     memset(large, 0, 100000);
     ck_assert_uint_eq(arena.kept, 4096);
-    ck_assert_ptr_eq(next_block(&arena), first);
-    arena_free(&arena);
+    ck_assert_ptr_eq(next_block(), first);
 }
 
 /* Of more than twice what was ever in use, what is spare goes. */
 TEST(what_is_spare_is_bounded)
 {
-    struct arena arena = {0};
-
     arena_alloc(&arena, 100000, 1);
     for (size_t i = 1; i < 20; i++) {
         arena_reset(&arena);
@@ -105,7 +102,6 @@ TEST(what_is_spare_is_bounded)
 
 TEST(a_reserve_holds_what_it_is_for)
 {
-    struct arena arena = {0};
     struct arena_block *block;
 
     arena_reserve(&arena, 3000);
@@ -120,12 +116,10 @@ TEST(a_reserve_holds_what_it_is_for)
     arena_reset(&arena);
     arena_reserve(&arena, 2000);
     ck_assert_ptr_eq(arena.blocks, block);
-    arena_free(&arena);
 }
 
 TEST(arrays_are_copied_and_grow)
 {
-    struct arena arena = {0};
     size_t count = 0, capacity = 0;
     uint32_t *list = NULL, *first, *zeroed;
 
@@ -142,12 +136,10 @@ TEST(arrays_are_copied_and_grow)
     zeroed = arena_zalloc(&arena, 100, sizeof *zeroed);
     for (uint32_t i = 0; i < 100; i++)
         ck_assert_uint_eq(zeroed[i], 0);
-    arena_free(&arena);
 }
 
 TEST(texts_end_with_a_nul)
 {
-    struct arena arena = {0};
     struct text joined, copy;
 
     memset(arena_alloc(&arena, 2000, 1), 'x', 2000);
@@ -161,12 +153,11 @@ TEST(texts_end_with_a_nul)
     ck_assert_uint_eq(copy.size, 2);
     ck_assert_str_eq(copy.data, "cd");
     ck_assert_str_eq(arena_printf(&arena, "%s-%d", copy.data, 7), "cd-7");
-    arena_free(&arena);
 }
 
 TEST(what_another_arena_holds_is_taken_over)
 {
-    struct arena arena = {0}, other = {0};
+    struct arena other = {0};
     char *own = arena_string(&arena, TEXT("own")), *its = arena_string(&other, TEXT("its"));
 
     char *next;
@@ -180,7 +171,6 @@ TEST(what_another_arena_holds_is_taken_over)
     ck_assert_str_eq(its, "its");
     next = arena_alloc(&arena, 1, 1); /* behind `own`, in its block */
     ck_assert(next > own && next < own + 4096);
-    arena_free(&arena);
 }
 
 /* Sizes that, multiplied, aligned, or together with a block's header, are beyond all memory. */
@@ -188,19 +178,15 @@ static const struct {
     size_t count, size;
 } beyond[] = {{SIZE_MAX / 2, 3}, {SIZE_MAX, 1}, {SIZE_MAX - 16, 1}};
 
-static enum link_code allocate(void *argument)
+static enum link_code allocate(void *row)
 {
-    struct arena *arena = argument;
-
-    arena_alloc(arena, beyond[arena->kept].count, beyond[arena->kept].size);
+    arena_alloc(&arena, beyond[*(int *)row].count, beyond[*(int *)row].size);
     return LINK_OK;
 }
 
 TEST_LOOP(a_size_beyond_all_memory_is_raised, COUNT(beyond))
 {
-    struct arena arena = {.kept = (size_t)_i};
-
-    ck_assert_int_eq(context_run(allocate, &arena), LINK_NO_MEMORY);
+    ck_assert_int_eq(context_run(allocate, &_i), LINK_NO_MEMORY);
     ck_assert_ptr_null(arena.blocks);
 }
 
@@ -226,8 +212,6 @@ static enum link_code grow_too_much(void *argument)
 
 TEST(so_is_a_text_or_an_array)
 {
-    struct arena arena = {0};
-
     ck_assert_int_eq(context_run(join_too_much, &arena), LINK_NO_MEMORY);
     ck_assert_int_eq(context_run(copy_too_much, &arena), LINK_NO_MEMORY);
     ck_assert_int_eq(context_run(grow_too_much, &arena), LINK_NO_MEMORY);
@@ -239,7 +223,6 @@ __attribute__((weak)) int __asan_address_is_poisoned(const volatile void *addres
 
 TEST(address_sanitizer_knows_where_allocations_end)
 {
-    struct arena arena = {0};
     char *first = arena_alloc(&arena, 5, 1), *second = arena_alloc(&arena, 16, 1);
 
     if (__asan_address_is_poisoned) {
@@ -250,5 +233,4 @@ TEST(address_sanitizer_knows_where_allocations_end)
         arena_reset(&arena);
         ck_assert(__asan_address_is_poisoned(first));
     }
-    arena_free(&arena);
 }

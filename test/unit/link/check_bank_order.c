@@ -1,12 +1,12 @@
 /* check_bank_order.c: a program that is joined of chunks has the functions of the driver in the
  * order that its kernels' calls lead to. The cubins are ptxas's, of fixtures/exact/closed.ptx. */
 #include <check.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "link/exact.h"
+#include "files.h"
 #include "suite.h"
 
 #define VPRINTF                                                                                    \
@@ -30,20 +30,6 @@ static const struct {
     {{VPRINTF}, 1, ".nv.constant4 has another order than the kernels' calls lead to"},
     {{VPRINTF}, 0, NULL}, /* nothing is looked at then */
 };
-
-static void read_fixture(struct buffer *buffer, const char *name)
-{
-    char path[64], block[4096];
-    FILE *file;
-    size_t got;
-
-    snprintf(path, sizeof path, "fixtures/exact/closed-sm_90-%s.cubin", name);
-    file = fopen(path, "rb");
-    ck_assert_msg(file != NULL, "%s", path);
-    while ((got = fread(block, 1, sizeof block, file)) > 0)
-        buffer_append(buffer, block, got);
-    fclose(file);
-}
 
 TEST_LOOP(functions_have_the_order_of_the_calls, COUNT(declared))
 {
@@ -71,7 +57,8 @@ TEST_LOOP(functions_have_the_order_of_the_calls, COUNT(declared))
 
     memcpy(functions, declared[_i].functions, sizeof functions);
     for (int i = 0; i < 2; i++) {
-        read_fixture(&files[i], i == 0 ? "0" : "1");
+        files[i] = files_load(i == 0 ? "fixtures/exact/closed-sm_90-0.cubin"
+                                     : "fixtures/exact/closed-sm_90-1.cubin");
         list[i].data = (uint8_t *)files[i].data;
         list[i].size = files[i].size;
     }

@@ -1,29 +1,20 @@
 /* check_whole_program.c: an executable cubin is taken over as it is, but for names that are changed
  * back. */
 #include <check.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "link/whole_program.h"
+#include "files.h"
 #include "suite.h"
-
-#define LINKED "fixtures/fatbin/c.linked.cubin"
 
 static struct buffer file;
 static struct merge_report report;
 
 void set_up(void)
 {
-    FILE *input = fopen(LINKED, "re");
-    char block[4096];
-    size_t got;
-
-    ck_assert_ptr_nonnull(input);
-    while ((got = fread(block, 1, sizeof block, input)) > 0)
-        buffer_append(&file, block, got);
-    fclose(input);
+    file = files_load("fixtures/fatbin/c.linked.cubin");
 }
 
 void tear_down(void)
