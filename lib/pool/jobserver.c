@@ -219,68 +219,70 @@ static void report_broken(enum jobserver_use use, const char *why)
     diag_note("%s", advice);
 }
 
+/* A client that jobserver_join() returned ends in no other state. */
 void jobserver_report_end(enum jobserver_use use, enum jobserver_state state)
 {
+    static const char *const texts[] = {
+        [JOBSERVER_SHORT_IO] = "its pipe has ended",
+        [JOBSERVER_SHUT_DOWN] = "the process is ending",
+        [JOBSERVER_IO_ERROR] = "a token could not be taken or given back",
+        [JOBSERVER_BAD_RELEASE] = "a token was given back that was not held",
+    };
+
     if (state != JOBSERVER_OK && use == JOBSERVER_ON)
-        diag_caution("Jobserver requested, but an error occurred: %s", jobserver_state_text(state));
+        diag_caution("Jobserver requested, but an error occurred: %s", texts[state]);
     else if (state != JOBSERVER_OK)
-        diag_verbose("make's jobserver failed: %s", jobserver_state_text(state));
+        diag_verbose("make's jobserver failed: %s", texts[state]);
+}
+
+/* Reads what the environment names. False when make limits no jobs. */
+static bool find(struct jobserver_auth *auth, enum jobserver_state *state)
+{
+    *state = jobserver_parse(getenv("MAKEFLAGS"), auth);
+    return auth->kind == JOBSERVER_SERIAL ||
+           (*state != JOBSERVER_NO_MAKEFLAGS && *state != JOBSERVER_NO_AUTH);
 }
 
 bool jobserver_counts(enum jobserver_use use)
 {
-    struct jobserver_auth auth = {0};
+    struct jobserver_auth auth;
     enum jobserver_state state;
 
-    if (use == JOBSERVER_OFF)
-        return false;
-    state = jobserver_parse(getenv("MAKEFLAGS"), &auth);
-    return auth.kind == JOBSERVER_SERIAL ||
-           (state != JOBSERVER_NO_MAKEFLAGS && state != JOBSERVER_NO_AUTH);
+    return use != JOBSERVER_OFF && find(&auth, &state);
 }
 
 struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
 {
-    struct jobserver *jobserver;
+    struct jobserver *jobserver = NULL;
     struct jobserver_auth auth;
     enum jobserver_state state;
     const char *why;
 
     if (use == JOBSERVER_OFF)
         return NULL;
-    state = jobserver_parse(getenv("MAKEFLAGS"), &auth);
-    if (auth.kind == JOBSERVER_SERIAL) {
-        *threads = 1;
-        return NULL;
-    }
-    if (state == JOBSERVER_NO_MAKEFLAGS || state == JOBSERVER_NO_AUTH) {
+    if (!find(&auth, &state)) {
         if (use == JOBSERVER_ON)
             diag_caution("GNU Jobserver support requested, but no compatible jobserver found. "
                          "Ignoring '--jobserver'");
         return NULL;
     }
     /* An outer call's client holds the token for this one. */
-    if (atomic_load(&current)) {
+    if (auth.kind == JOBSERVER_SERIAL || atomic_load(&current)) {
         *threads = 1;
         return NULL;
     }
-    if (auth.kind == JOBSERVER_DISABLED) {
-        report_broken(use, "make keeps its jobserver from this recipe");
-        *threads = 1;
-        return NULL;
-    }
-    jobserver = state == JOBSERVER_OK ? jobserver_open(&auth) : NULL;
+    if (auth.kind == JOBSERVER_PIPE || auth.kind == JOBSERVER_FIFO)
+        jobserver = jobserver_open(&auth);
     if (jobserver && jobserver->state == JOBSERVER_OK)
         return jobserver;
-    *threads = 1;
-    if (state != JOBSERVER_OK)
-        why = "its value in MAKEFLAGS is malformed";
-    else
-        why = !jobserver                         ? "it is in use"
-              : jobserver->saved_errno == EINVAL ? "its path in MAKEFLAGS is no FIFO's"
-                                                 : strerror(jobserver->saved_errno);
+    why = auth.kind == JOBSERVER_DISABLED    ? "make keeps its jobserver from this recipe"
+          : state != JOBSERVER_OK            ? "its value in MAKEFLAGS is malformed"
+          : !jobserver                       ? "it is in use"
+          : jobserver->saved_errno == EINVAL ? "its path in MAKEFLAGS is no FIFO's"
+                                             : strerror(jobserver->saved_errno);
     jobserver_close(jobserver);
     report_broken(use, why);
+    *threads = 1;
     return NULL;
 }
 
@@ -362,31 +364,6 @@ enum jobserver_state jobserver_release(struct jobserver *jobserver)
 enum jobserver_state jobserver_state(const struct jobserver *jobserver)
 {
     return jobserver ? jobserver->state : JOBSERVER_NO_CLIENT;
-}
-
-const char *jobserver_state_text(enum jobserver_state state)
-{
-    switch (state) {
-    case JOBSERVER_OK:
-        return "it works";
-    case JOBSERVER_SHORT_IO:
-        return "its pipe has ended";
-    case JOBSERVER_SHUT_DOWN:
-        return "the process is ending";
-    case JOBSERVER_NO_CLIENT:
-        return "there is no client";
-    case JOBSERVER_NO_MAKEFLAGS:
-        return "MAKEFLAGS is not set";
-    case JOBSERVER_NO_AUTH:
-        return "MAKEFLAGS names none";
-    case JOBSERVER_NOT_OPEN:
-        return "it cannot be opened";
-    case JOBSERVER_IO_ERROR:
-        return "a token could not be taken or given back";
-    case JOBSERVER_BAD_RELEASE:
-        return "a token was given back that was not held";
-    }
-    return "its state is unknown";
 }
 
 enum jobserver_state jobserver_close(struct jobserver *jobserver)

@@ -95,9 +95,6 @@ enum jobserver_state jobserver_release(struct jobserver *jobserver);
 
 enum jobserver_state jobserver_state(const struct jobserver *jobserver);
 
-/* The description of a state, for messages. */
-const char *jobserver_state_text(enum jobserver_state state);
-
 /* Returns every token and frees the client. Returns its final state; accepts NULL. */
 enum jobserver_state jobserver_close(struct jobserver *jobserver);
 

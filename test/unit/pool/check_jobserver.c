@@ -271,18 +271,6 @@ TEST(the_end_of_the_pipe_is_a_state_of_its_own_and_the_first_one_stays)
     close(wake);
 }
 
-TEST(each_state_has_words_of_its_own)
-{
-    static const enum jobserver_state states[] = {
-        JOBSERVER_OK,        JOBSERVER_SHORT_IO,     JOBSERVER_SHUT_DOWN,
-        JOBSERVER_NO_CLIENT, JOBSERVER_NO_MAKEFLAGS, JOBSERVER_NO_AUTH,
-        JOBSERVER_NOT_OPEN,  JOBSERVER_IO_ERROR,     JOBSERVER_BAD_RELEASE};
-
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-        for (size_t j = 0; j < i; j++)
-            ck_assert_str_ne(jobserver_state_text(states[i]), jobserver_state_text(states[j]));
-}
-
 TEST(waiting_ends_when_a_token_comes)
 {
     struct jobserver *jobserver = open_with("");
