@@ -66,24 +66,6 @@ static struct text take_last_line(struct text *text)
     return (struct text){text->data + start, end - start};
 }
 
-/* Words that follow a name, in `text`; NULL when it succeeded. */
-static const char *describe_end(const struct exec_result *result, char *text, size_t size)
-{
-    if (result->end == EXEC_SIGNALED)
-        snprintf(text, size, "was killed by signal %d (%s)", result->code, strsignal(result->code));
-    else if (result->end == EXEC_NOT_STARTED)
-        snprintf(text, size, "could not be run: %s", strerror(result->code));
-    else if (result->end == EXEC_CANCELLED)
-        snprintf(text, size, "was cancelled");
-    else if (result->end == EXEC_TIMED_OUT)
-        snprintf(text, size, "was killed, as it took more than %d s (--timeout)", result->code);
-    else if (result->code != 0)
-        snprintf(text, size, "ended with status %d", result->code);
-    else
-        return NULL;
-    return text;
-}
-
 /* The last two lines of its output. */
 static char *read_version(const struct exec_result *result)
 {
@@ -108,7 +90,7 @@ static char *ask_version(const struct ptxas *ptxas, char *why, size_t size)
     if (result.end == EXEC_NOT_STARTED && result.code == ENOMEM)
         context_raise(LINK_NO_MEMORY);
     CONTEXT_DEFER(memory_cleanup, &result.output);
-    if (describe_end(&result, end, sizeof end))
+    if (exec_describe_end(&result, end, sizeof end))
         snprintf(why, size, "Could not ask '%s' for its version: it %s", ptxas->path, end);
     else
         version = read_version(&result);
@@ -334,7 +316,7 @@ static int call(struct run *run)
         return MINILINK_CANCELLED;
     if (ended.end == EXEC_NOT_STARTED && ended.code == ENOMEM)
         return MINILINK_NO_MEMORY;
-    if (describe_end(&ended, end, sizeof end)) {
+    if (exec_describe_end(&ended, end, sizeof end)) {
         if (!is_ptxas(run, &ended))
             return MINILINK_ENVIRONMENT;
         /* With its usual status ptxas has reported the error itself. */

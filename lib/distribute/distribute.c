@@ -130,43 +130,27 @@ static enum link_code write_inputs(const struct distribute_batch *batch)
 /* Describes how the distributor ended; NULL when it succeeded. */
 static const char *describe_end(struct arena *arena, const struct exec_result *result)
 {
-    switch (result->end) {
-    case EXEC_SIGNALED:
-        return arena_printf(arena, "was killed by signal %d (%s)", result->code,
-                            strsignal(result->code));
-    case EXEC_NOT_STARTED:
-        return arena_printf(arena, "could not be run: %s", strerror(result->code));
-    case EXEC_TIMED_OUT:
+    char text[128];
+
+    if (result->end == EXEC_TIMED_OUT)
         return arena_printf(arena, "was ended, as it took more than %d s (--timeout for each job)",
                             result->code);
-    case EXEC_CANCELLED:
-    case EXEC_EXITED:
-        break;
-    }
-    return result->code ? arena_printf(arena, "ended with status %d", result->code) : NULL;
+    return exec_describe_end(result, text, sizeof text) ? arena_string(arena, text_of(text)) : NULL;
 }
 
-/* The resources of a run. */
-struct run {
-    struct distribute_batch *batch;
-    struct folder folder;
-    char program[PATH_MAX];
-};
-
-static void let_go(void *argument)
+static void let_go(void *folder)
 {
-    struct run *run = argument;
-
-    folder_remove(&run->folder);
+    folder_remove(folder);
 }
 
-static const char *const *make_command(struct run *run, const char *jobs)
+static const char *const *make_command(struct distribute_batch *batch, const char *program,
+                                       const char *jobs)
 {
-    const char *const *arguments = run->batch->distribution->arguments;
+    const char *const *arguments = batch->distribution->arguments;
     size_t count = string_list_count(arguments);
-    const char **argv = arena_alloc(&run->batch->arena, count + 3, sizeof *argv);
+    const char **argv = arena_alloc(&batch->arena, count + 3, sizeof *argv);
 
-    argv[0] = run->program;
+    argv[0] = program;
     for (size_t i = 0; i < count; i++)
         argv[i + 1] = arguments[i];
     argv[count + 1] = jobs;
@@ -190,10 +174,9 @@ static void take_results(struct distribute_batch *batch)
     job_messages_attribute(batch);
 }
 
-static enum link_code call(struct run *run, const char *jobs)
+static enum link_code call(struct distribute_batch *batch, const char *program, const char *jobs)
 {
-    struct distribute_batch *batch = run->batch;
-    const struct exec_request request = {.argv = make_command(run, jobs),
+    const struct exec_request request = {.argv = make_command(batch, program, jobs),
                                          .output_limit = OUTPUT_LIMIT,
                                          .timeout = time_limit(batch),
                                          .is_asked_first = true,
@@ -211,35 +194,28 @@ static enum link_code call(struct run *run, const char *jobs)
     return LINK_OK;
 }
 
-static enum link_code run_in_folder(struct run *run)
+enum link_code distribute_run(struct distribute_batch *batch)
 {
-    struct distribute_batch *batch = run->batch;
-    const char *program = batch->distribution->program;
-    const char *jobs;
+    const char *wanted = batch->distribution->program, *jobs;
+    char program[PATH_MAX];
+    struct folder folder = {0};
     enum link_code code;
 
-    if (!program_path_find(program, run->program)) {
-        diag_fatal("Could not find the distributor '%s' on PATH", program);
+    if (!program_path_find(wanted, program)) {
+        diag_fatal("Could not find the distributor '%s' on PATH", wanted);
         return LINK_ENVIRONMENT;
     }
-    if (!folder_make(&run->folder, batch->distribution->output)) {
+    CONTEXT_DEFER(let_go, &folder);
+    if (!folder_make(&folder, batch->distribution->output)) {
         diag_fatal("Could not make a folder for the files of jobs: %s", strerror(errno));
         return LINK_ENVIRONMENT;
     }
-    distribute_name_files(batch, run->folder.path);
-    jobs = arena_printf(&batch->arena, "%s/jobs.json", run->folder.path);
+    distribute_name_files(batch, folder.path);
+    jobs = arena_printf(&batch->arena, "%s/jobs.json", folder.path);
     code = write_inputs(batch);
     if (code == LINK_OK)
         code = write_text(jobs, jobfile_make(batch, NULL));
-    return code == LINK_OK ? call(run, jobs) : code;
-}
-
-enum link_code distribute_run(struct distribute_batch *batch)
-{
-    struct run run = {.batch = batch};
-
-    CONTEXT_DEFER(let_go, &run);
-    return run_in_folder(&run);
+    return code == LINK_OK ? call(batch, program, jobs) : code;
 }
 
 static const char *folder_of(struct distribute_batch *batch, const char *plan)

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -443,4 +444,21 @@ void exec_finish(struct exec_child *child, const struct exec_request *request,
     finish(child, request, result);
     release(child);
     free(child);
+}
+
+const char *exec_describe_end(const struct exec_result *result, char *text, size_t size)
+{
+    if (result->end == EXEC_SIGNALED)
+        snprintf(text, size, "was killed by signal %d (%s)", result->code, strsignal(result->code));
+    else if (result->end == EXEC_NOT_STARTED)
+        snprintf(text, size, "could not be run: %s", strerror(result->code));
+    else if (result->end == EXEC_CANCELLED)
+        snprintf(text, size, "was cancelled");
+    else if (result->end == EXEC_TIMED_OUT)
+        snprintf(text, size, "was killed, as it took more than %d s (--timeout)", result->code);
+    else if (result->code != 0)
+        snprintf(text, size, "ended with status %d", result->code);
+    else
+        return NULL;
+    return text;
 }
