@@ -354,17 +354,12 @@ static void print_code(const struct dump *dump, const struct cubin *cubin)
     }
 }
 
-static void free_cubin(void *cubin)
-{
-    cubin_free(cubin);
-}
-
 bool dump_cubin(const struct dump *dump, const char *name, struct bytes data)
 {
     struct cubin cubin = {0};
     bool ok;
 
-    CONTEXT_DEFER(free_cubin, &cubin);
+    CONTEXT_DEFER(arena_cleanup, &cubin.arena);
     ok = cubin_read(&cubin, name, data);
     if (ok) {
         print_header(dump, &cubin, name);

@@ -236,14 +236,11 @@ static bool is_repeated(struct exact_log *log, struct text line, uint32_t chunk)
 
 static void add_piece(struct exact_log *log, uint32_t place, uint32_t chunk, struct text lines)
 {
-    if (lines.size == 0 || place == CLOSING_PLACE)
-        return;
-    if (log->count == log->capacity)
-        log->pieces =
-            arena_grow(&log->arena, log->pieces, log->count, &log->capacity, sizeof *log->pieces);
-    log->pieces[log->count] =
-        (struct piece){place, chunk, log->count, arena_string(&log->arena, lines)};
-    log->count++;
+    size_t order = log->count;
+
+    if (lines.size > 0 && place != CLOSING_PLACE)
+        ARENA_PUSH(&log->arena, log->pieces, log->count, log->capacity) =
+            (struct piece){place, chunk, order, arena_string(&log->arena, lines)};
 }
 
 static void cut(struct exact_log *log, uint32_t chunk, const char *lines)
@@ -273,20 +270,13 @@ static int compare_pieces(const void *left, const void *right)
     return COMPARE(a->place, b->place) ?: COMPARE(a->order, b->order);
 }
 
-static void free_log(void *argument)
-{
-    struct exact_log *log = argument;
-
-    table_free(&log->places);
-    table_free(&log->said);
-    arena_free(&log->arena);
-}
-
 void log_replay_exact(const struct chunks *chunks, const char *const *logs)
 {
     struct exact_log log = {.chunks = chunks};
 
-    CONTEXT_DEFER(free_log, &log);
+    CONTEXT_DEFER(arena_cleanup, &log.arena);
+    CONTEXT_DEFER(table_cleanup, &log.places);
+    CONTEXT_DEFER(table_cleanup, &log.said);
     find_places(&log);
     for (uint32_t i = 0; i < chunks->count; i++)
         if (logs[i])

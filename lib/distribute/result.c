@@ -56,15 +56,6 @@ struct looking {
     struct file_contents report, output, log;
 };
 
-static void free_looking(void *argument)
-{
-    struct looking *looking = argument;
-
-    free(looking->report.data);
-    free(looking->output.data);
-    free(looking->log.data);
-}
-
 static struct bytes bytes_of(const struct file_contents *contents)
 {
     return (struct bytes){(const uint8_t *)contents->data, contents->size};
@@ -170,7 +161,9 @@ void result_take(struct distribute_batch *batch, struct distribute_job *job)
 {
     struct looking looking = {0};
 
-    CONTEXT_DEFER(free_looking, &looking);
+    CONTEXT_DEFER(files_cleanup, &looking.report);
+    CONTEXT_DEFER(files_cleanup, &looking.output);
+    CONTEXT_DEFER(files_cleanup, &looking.log);
     job->end = DISTRIBUTE_MISSING;
     if (batch->tool.reports)
         take_reported(batch, job, &looking);

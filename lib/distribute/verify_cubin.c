@@ -85,11 +85,6 @@ static const char *find_lost(struct arena *arena, const struct cubin *cubin,
     return lost;
 }
 
-static void free_reading(void *reading)
-{
-    cubin_free(&((struct reading *)reading)->cubin);
-}
-
 /* Smaller files are simply read. */
 #define SMALL (UINT64_C(1) << 20)
 
@@ -119,7 +114,7 @@ const char *verify_cubin(void *argument, struct arena *arena, const struct distr
 
     if (data.size < sizeof(Elf64_Ehdr) || memcmp(data.data, ELFMAG, SELFMAG) != 0)
         return arena_printf(arena, "its %zu bytes are no ELF file", data.size);
-    CONTEXT_DEFER(free_reading, &reading);
+    CONTEXT_DEFER(arena_cleanup, &reading.cubin.arena);
     why = find_damage(arena, &reading);
     if (!why && reading.cubin.type == ET_EXEC && expected->mode != MINILINK_MODE_WHOLE)
         why = "it is an executable, where a relocatable cubin was asked for";

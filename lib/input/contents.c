@@ -359,14 +359,6 @@ static enum link_code search_objects(void *argument)
     return LINK_OK;
 }
 
-static void free_search(void *argument)
-{
-    struct whole_search *search = argument;
-
-    table_free(&search->names);
-    arena_free(&search->arena);
-}
-
 const char **contents_explain_undefined(const struct members *members, const struct text *names,
                                         size_t count, struct arena *arena)
 {
@@ -377,7 +369,8 @@ const char **contents_explain_undefined(const struct members *members, const str
     notes = arena_zalloc(arena, count, sizeof *notes);
     if (!members || count == 0)
         return notes;
-    CONTEXT_DEFER(free_search, &search);
+    CONTEXT_DEFER(arena_cleanup, &search.arena);
+    CONTEXT_DEFER(table_cleanup, &search.names);
     search.found = arena_zalloc(&search.arena, count, sizeof *search.found);
     for (size_t i = 0; i < count; i++)
         table_set(&search.names, names[i], (uint32_t)i);

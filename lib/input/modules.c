@@ -188,20 +188,13 @@ static void print(const struct modules *modules, struct buffer *list, bool last_
     print_ids(modules, list, false, true);
 }
 
-static void free_modules(void *argument)
-{
-    struct modules *modules = argument;
-
-    table_free(&modules->registered);
-    arena_free(&modules->arena);
-}
-
 bool modules_list(struct buffer *list, const struct inputs *inputs, const struct table *compiled,
                   bool without_system, bool last_first)
 {
     struct modules modules = {.compiled = compiled, .ok = true};
 
-    CONTEXT_DEFER(free_modules, &modules);
+    CONTEXT_DEFER(arena_cleanup, &modules.arena);
+    CONTEXT_DEFER(table_cleanup, &modules.registered);
     for (int pass = 0; pass < (without_system ? 1 : 2); pass++)
         for (size_t i = 0; i < inputs->count; i++)
             if (members_is_system(inputs->files[i].path) == (pass == 1))

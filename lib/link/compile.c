@@ -148,14 +148,6 @@ static enum link_code collect_names(void *argument)
     return LINK_OK;
 }
 
-static void free_names(void *argument)
-{
-    struct other_names *names = argument;
-
-    table_free(&names->known);
-    arena_free(&names->arena);
-}
-
 /* The settings of compilations by the library with this name in messages. */
 static struct lto_request lto_request_of(const struct link *link, struct compiler *compiler,
                                          const char *name)
@@ -219,7 +211,8 @@ static bool compile_bitcode(struct link *link)
     };
     enum link_code code;
 
-    CONTEXT_DEFER(free_names, &others);
+    CONTEXT_DEFER(arena_cleanup, &others.arena);
+    CONTEXT_DEFER(table_cleanup, &others.known);
     how.distribution = NULL;
     if (wanted.is_linked && !how.relocatable)
         diag_silence(collect_names, &others);

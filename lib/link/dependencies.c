@@ -188,14 +188,6 @@ struct dependencies {
     size_t count, capacity;
 };
 
-static void free_dependencies(void *argument)
-{
-    struct dependencies *files = argument;
-
-    table_free(&files->seen);
-    arena_free(&files->arena);
-}
-
 /* True for nvcc's temporary files, which are gone when it ends: each would make the rule's target
  * older than a missing file. */
 static bool is_of_nvcc(const char *path)
@@ -205,15 +197,11 @@ static bool is_of_nvcc(const char *path)
 
 static void add(struct dependencies *files, const char *path)
 {
-    struct text key;
+    uint32_t number = (uint32_t)files->count;
 
-    if (!path || !*path || is_of_nvcc(path))
-        return;
-    key = text_of(path);
-    if (table_find(&files->seen, key) != TABLE_NONE)
-        return;
-    table_add(&files->seen, key, 0);
-    ARENA_PUSH(&files->arena, files->list, files->count, files->capacity) = path;
+    if (path && *path && !is_of_nvcc(path) &&
+        table_add(&files->seen, text_of(path), number) == number)
+        ARENA_PUSH(&files->arena, files->list, files->count, files->capacity) = path;
 }
 
 static void collect(struct dependencies *files, const struct link *link,
@@ -261,7 +249,8 @@ bool dependencies_rule(const struct link *link, const struct assembler *assemble
     const char *target = link->request->dependency_target;
     struct dependencies files = {0};
 
-    CONTEXT_DEFER(free_dependencies, &files);
+    CONTEXT_DEFER(arena_cleanup, &files.arena);
+    CONTEXT_DEFER(table_cleanup, &files.seen);
     collect(&files, link, assembler);
     return write_rule(rule, target ? target : link->request->output, files.list, files.count);
 }

@@ -124,22 +124,15 @@ static bool has_order(const struct bank *bank)
     return at == bank->actual_count;
 }
 
-static void free_bank(void *argument)
-{
-    struct bank *bank = argument;
-
-    table_free(&bank->functions);
-    table_free(&bank->symbols);
-    cubin_free(&bank->cubin);
-}
-
 /* Whether bank 4 has the order that results from the calls of all kernels. */
 static bool check_bank(struct bytes program, const struct chunks *chunks, struct arena *arena)
 {
     struct bank bank = {.chunks = chunks, .arena = arena};
     bool ok;
 
-    CONTEXT_DEFER(free_bank, &bank);
+    CONTEXT_DEFER(arena_cleanup, &bank.cubin.arena);
+    CONTEXT_DEFER(table_cleanup, &bank.functions);
+    CONTEXT_DEFER(table_cleanup, &bank.symbols);
     for (uint32_t i = 0; i < chunks->driver_function_count; i++)
         table_add(&bank.functions, chunks->driver_functions[i], i);
     ok = cubin_read(&bank.cubin, "the joined program", program);
@@ -211,21 +204,14 @@ struct compared {
     struct cubin program, whole;
 };
 
-static void free_compared(void *argument)
-{
-    struct compared *compared = argument;
-
-    cubin_free(&compared->program);
-    cubin_free(&compared->whole);
-}
-
 bool exact_verify(struct bytes program, struct bytes whole)
 {
     struct compared compared = {0};
 
     if (program.size == whole.size && memcmp(program.data, whole.data, whole.size) == 0)
         return true;
-    CONTEXT_DEFER(free_compared, &compared);
+    CONTEXT_DEFER(arena_cleanup, &compared.program.arena);
+    CONTEXT_DEFER(arena_cleanup, &compared.whole.arena);
     if (cubin_read(&compared.program, "the joined program", program) &&
         cubin_read(&compared.whole, "the program in one piece", whole)) {
         struct text section = first_difference(&compared.program, &compared.whole);

@@ -201,21 +201,14 @@ struct reading {
     struct table changed;
 };
 
-static void free_reading(void *argument)
-{
-    struct reading *reading = argument;
-
-    table_free(&reading->changed);
-    cubin_free(&reading->cubin);
-}
-
 bool whole_program_take(void *data, size_t size, const char *name, const struct chunks *chunks,
                         struct merge_report *report)
 {
     struct reading reading = {0};
     bool ok;
 
-    CONTEXT_DEFER(free_reading, &reading);
+    CONTEXT_DEFER(arena_cleanup, &reading.cubin.arena);
+    CONTEXT_DEFER(table_cleanup, &reading.changed);
     ok = cubin_read(&reading.cubin, name, (struct bytes){data, size});
     if (ok && report)
         fill_report(&reading.cubin, (struct bytes){data, size}, report);
