@@ -132,19 +132,18 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
     const struct dump *dump = visit->dump;
     const char *name = arena_printf(&visit->arena, "%s(%u)", visit->name, entry->number);
     struct arena arena = {0};
+    bool is_ptx = entry->kind == FATBIN_PTX && (dump->parts & DUMP_PTX);
     struct bytes code;
-    bool ok = true;
 
+    if (!is_ptx && !(entry->kind == FATBIN_ELF && (dump->parts & DUMP_CUBIN)))
+        return true;
     CONTEXT_DEFER(arena_cleanup, &arena);
-    if (entry->kind == FATBIN_PTX && (dump->parts & DUMP_PTX)) {
-        ok = inflate_entry(entry, name, visit->inflation, &arena, &code);
-        if (ok)
-            print_ptx(dump, name, code);
-    } else if (entry->kind == FATBIN_ELF && (dump->parts & DUMP_CUBIN)) {
-        ok = inflate_entry(entry, name, visit->inflation, &arena, &code) &&
-             dump_cubin(dump, name, code);
-    }
-    return ok;
+    if (!inflate_entry(entry, name, visit->inflation, &arena, &code))
+        return false;
+    if (!is_ptx)
+        return dump_cubin(dump, name, code);
+    print_ptx(dump, name, code);
+    return true;
 }
 
 static bool dump_fatbins(struct visit *visit, struct bytes data)
@@ -231,13 +230,10 @@ static bool visit_member(void *argument, struct text name, struct bytes data)
     struct visit *outer = argument;
     struct visit visit = {.dump = outer->dump, .inflation = outer->inflation};
     enum file_kind kind = file_classify(data);
-    bool ok = true;
 
     CONTEXT_DEFER(arena_cleanup, &visit.arena);
     visit.name = arena_printf(&visit.arena, "%s(%.*s)", outer->name, TEXT_ARG(name));
-    if (kind != FILE_ARCHIVE)
-        ok = dump_bytes(&visit, data, kind);
-    return ok;
+    return kind == FILE_ARCHIVE || dump_bytes(&visit, data, kind);
 }
 
 static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind kind)

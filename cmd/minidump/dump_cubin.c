@@ -357,26 +357,24 @@ static void print_code(const struct dump *dump, const struct cubin *cubin)
 bool dump_cubin(const struct dump *dump, const char *name, struct bytes data)
 {
     struct cubin cubin = {0};
-    bool ok;
 
     CONTEXT_DEFER(arena_cleanup, &cubin.arena);
-    ok = cubin_read(&cubin, name, data);
-    if (ok) {
-        print_header(dump, &cubin, name);
-        if (dump->parts & DUMP_SECTIONS)
-            print_sections(dump, &cubin);
-        if (dump->parts & DUMP_SYMBOLS)
-            print_symbols(dump, &cubin);
-        if (dump->parts & DUMP_RELOCATIONS)
-            print_relocations(dump, &cubin);
-        if (dump->parts & DUMP_RELOCATIONS)
-            print_resolved_relocations(dump, &cubin);
-        if (dump->parts & DUMP_INFO)
-            print_info(dump, &cubin);
-        if (dump->parts & DUMP_CALLGRAPH)
-            print_callgraph(dump, &cubin);
-        if (dump->parts & DUMP_DISASSEMBLY)
-            print_code(dump, &cubin);
+    if (!cubin_read(&cubin, name, data))
+        return false;
+    print_header(dump, &cubin, name);
+    if (dump->parts & DUMP_SECTIONS)
+        print_sections(dump, &cubin);
+    if (dump->parts & DUMP_SYMBOLS)
+        print_symbols(dump, &cubin);
+    if (dump->parts & DUMP_RELOCATIONS) {
+        print_relocations(dump, &cubin);
+        print_resolved_relocations(dump, &cubin);
     }
-    return ok;
+    if (dump->parts & DUMP_INFO)
+        print_info(dump, &cubin);
+    if (dump->parts & DUMP_CALLGRAPH)
+        print_callgraph(dump, &cubin);
+    if (dump->parts & DUMP_DISASSEMBLY)
+        print_code(dump, &cubin);
+    return true;
 }

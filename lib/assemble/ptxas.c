@@ -362,16 +362,13 @@ static int assemble(struct ptxas *ptxas, const struct minilink_job *job,
                     struct minilink_result *result)
 {
     struct run run = {.ptxas = ptxas, .job = job, .result = result, .input = -1, .output = -1};
-    int code;
 
     CONTEXT_DEFER(let_go, &run);
     if (!has_tokens(&run))
-        code = fail(&run, "Could not hand tokens of the jobserver to ptxas");
-    else if (!make_memory(&run) || !descriptor_write(run.input, job->ptx, job->ptx_size))
-        code = fail(&run, "Could not hand the chunk to ptxas");
-    else
-        code = call(&run);
-    return code;
+        return fail(&run, "Could not hand tokens of the jobserver to ptxas");
+    if (!make_memory(&run) || !descriptor_write(run.input, job->ptx, job->ptx_size))
+        return fail(&run, "Could not hand the chunk to ptxas");
+    return call(&run);
 }
 
 /* Whether the user has given options and none of them names a symbol in the PTX. */

@@ -88,7 +88,7 @@ static bool take_plain(struct text rest, struct buffer *base)
 
 struct text symbol_names_base(struct text name, struct arena *arena)
 {
-    struct text part = demangle_part(name), result = {0}, rest;
+    struct text part = demangle_part(name), rest;
     struct buffer base = {0};
     bool is_known;
 
@@ -100,7 +100,5 @@ struct text symbol_names_base(struct text name, struct arena *arena)
         is_known = take_nested(text_drop(rest, 1), &base);
     else
         is_known = take_plain(rest, &base);
-    if (is_known)
-        result = arena_text(arena, buffer_view(&base));
-    return result;
+    return is_known ? arena_text(arena, buffer_view(&base)) : (struct text){0};
 }

@@ -97,15 +97,12 @@ static enum link_code write_failed(const char *path)
 /* Writes `text`, malloc'ed, and frees it. NULL is an error that has been reported. */
 static enum link_code write_text(const char *path, char *text)
 {
-    enum link_code code = LINK_FAILED;
-
     if (!text)
         return LINK_FAILED;
     CONTEXT_DEFER(memory_cleanup, &text);
-    code = files_write(path, (struct bytes){(const uint8_t *)text, strlen(text)})
+    return files_write(path, (struct bytes){(const uint8_t *)text, strlen(text)})
                ? LINK_OK
                : write_failed(path);
-    return code;
 }
 
 static enum link_code write_inputs(const struct distribute_batch *batch)

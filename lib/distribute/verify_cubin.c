@@ -56,16 +56,13 @@ static void free_sink(void *sink)
 static const char *find_damage(struct arena *arena, struct reading *reading)
 {
     struct diag_sink sink = {0};
-    const char *why = NULL;
     enum link_code code;
 
     CONTEXT_DEFER(free_sink, &sink);
     code = diag_collect(read_cubin, reading, diag_state_get(), &sink);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
-    if (!reading->ok)
-        why = message_of(arena, &sink);
-    return why;
+    return reading->ok ? NULL : message_of(arena, &sink);
 }
 
 /* The first kernel that the cubin does not define, or NULL. */
@@ -73,16 +70,15 @@ static const char *find_lost(struct arena *arena, const struct cubin *cubin,
                              const struct distribute_job *job)
 {
     struct table names = {0};
-    const char *lost = NULL;
 
     CONTEXT_DEFER(table_cleanup, &names);
     for (size_t i = 1; i < cubin->symbol_count; i++)
         if (cubin->symbols[i].type == STT_FUNC && cubin->symbols[i].section != SHN_UNDEF)
             table_add(&names, cubin->symbols[i].name, 1);
-    for (size_t i = 0; i < job->kernel_count && !lost; i++)
+    for (size_t i = 0; i < job->kernel_count; i++)
         if (table_find(&names, job->kernels[i]) == TABLE_NONE)
-            lost = arena_printf(arena, "it lacks kernel '%.*s'", TEXT_ARG(job->kernels[i]));
-    return lost;
+            return arena_printf(arena, "it lacks kernel '%.*s'", TEXT_ARG(job->kernels[i]));
+    return NULL;
 }
 
 /* Smaller files are simply read. */

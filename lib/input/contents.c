@@ -166,25 +166,23 @@ bool contents_find_target(struct members *members)
     uint32_t groups = count_groups(members, tally);
     struct buffer line = {0};
     struct arch arch = {0};
-    bool found = false;
+    unsigned count;
 
-    CONTEXT_DEFER(buffer_cleanup, &line);
     if (groups == 0) {
         diag_error(
             "-arch is needed: the inputs have no relocatable device code that says what it is for");
-    } else {
-        unsigned count = list_choice(tally, groups, &line, &arch);
-
-        if (count == 0)
-            list_choice(tally, 1, &line, &arch);
-        found = count == 1;
-        buffer_char(&line, '\0');
-        if (found)
-            members->arch = arch;
-        else
-            ask_for_target(members, line.data);
+        return false;
     }
-    return found;
+    CONTEXT_DEFER(buffer_cleanup, &line);
+    count = list_choice(tally, groups, &line, &arch);
+    if (count == 0)
+        list_choice(tally, 1, &line, &arch);
+    buffer_char(&line, '\0');
+    if (count == 1)
+        members->arch = arch;
+    else
+        ask_for_target(members, line.data);
+    return count == 1;
 }
 
 /* What select_roles did with the groups of a file or object. */

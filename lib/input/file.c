@@ -324,17 +324,16 @@ static bool add_file(struct inputs *inputs, const char *path, const char *librar
 {
     struct input_file file = {.path = path, .library = library};
     struct opening opening = {.fd = -1, .file = &file};
-    bool ok;
 
     CONTEXT_DEFER(close_opening, &opening);
-    ok = load(inputs, &file, &opening) && (!thin_is(file.data) || thin_gather(inputs, &file));
-    if (ok)
-        file.kind = file_classify(file.data);
-    if (ok && !is_repeated(inputs, &file)) {
+    if (!load(inputs, &file, &opening) || (thin_is(file.data) && !thin_gather(inputs, &file)))
+        return false;
+    file.kind = file_classify(file.data);
+    if (!is_repeated(inputs, &file)) {
         ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity) = file;
         opening.file = NULL;
     }
-    return ok;
+    return true;
 }
 
 static bool add_library(struct inputs *inputs, const char *name,

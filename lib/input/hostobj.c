@@ -134,13 +134,14 @@ bool hostobj_walk_names(const char *name, struct bytes data, const char *const *
 {
     struct object object = {.name = name, .data = data};
     size_t total = 0;
-    bool ok;
 
     CONTEXT_DEFER(close_object, &object);
-    ok = open_object(&object);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = visit_sections(&object, wanted[i], visit, argument, &total);
-    return ok;
+    if (!open_object(&object))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!visit_sections(&object, wanted[i], visit, argument, &total))
+            return false;
+    return true;
 }
 
 bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument)

@@ -15,17 +15,16 @@ static const char *find(struct arena *arena, const struct library_search *search
 {
     struct buffer path = {0};
     struct stat status;
-    const char *found = NULL;
 
     CONTEXT_DEFER(buffer_cleanup, &path);
-    for (size_t i = 0; !found && i < search->count; i++) {
+    for (size_t i = 0; i < search->count; i++) {
         path.size = 0;
         buffer_printf(&path, "%s/%s%s%s", search->paths[i], prefix, name, suffix);
         buffer_char(&path, '\0');
         if (stat(path.data, &status) == 0 && !S_ISDIR(status.st_mode))
-            found = arena_string(arena, text_of(path.data));
+            return arena_string(arena, text_of(path.data));
     }
-    return found;
+    return NULL;
 }
 
 /* Libraries of the host's C and C++ runtime: users name them, too, and none has device code. */

@@ -224,12 +224,12 @@ static bool copy_members(struct thin *thin, struct bytes *archive)
 bool thin_gather(struct inputs *inputs, struct input_file *file)
 {
     struct thin thin = {.inputs = inputs, .file = file, .fd = -1};
-    bool ok;
 
     CONTEXT_DEFER(free_thin, &thin);
-    ok = find_members(&thin) && copy_members(&thin, &file->data);
-    for (size_t i = 0; ok && i < thin.count; i++)
+    if (!find_members(&thin) || !copy_members(&thin, &file->data))
+        return false;
+    for (size_t i = 0; i < thin.count; i++)
         ARENA_PUSH(&inputs->arena, inputs->thin_files.list, inputs->thin_files.count,
                    inputs->thin_files.capacity) = thin.members[i].path;
-    return ok;
+    return true;
 }

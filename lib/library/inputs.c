@@ -113,7 +113,6 @@ static enum link_code add_file(void *argument)
 {
     struct addition *addition = argument;
     struct file_contents contents;
-    enum link_code code = LINK_ENVIRONMENT;
 
     if (!files_read(&contents, addition->path, LARGEST_INPUT)) {
         diag_fatal("Could not open input file '%s': %s", addition->path, files_why());
@@ -121,9 +120,7 @@ static enum link_code add_file(void *argument)
     }
     CONTEXT_DEFER(files_cleanup, &contents);
     addition->data = (struct bytes){(const uint8_t *)contents.data, contents.size};
-    if (is_one_version(&contents, addition->path))
-        code = add(addition);
-    return code;
+    return is_one_version(&contents, addition->path) ? add(addition) : LINK_ENVIRONMENT;
 }
 
 static bool is_open(const struct minilink *link)

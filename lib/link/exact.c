@@ -128,23 +128,20 @@ static bool has_order(const struct bank *bank)
 static bool check_bank(struct bytes program, const struct chunks *chunks, struct arena *arena)
 {
     struct bank bank = {.chunks = chunks, .arena = arena};
-    bool ok;
 
     CONTEXT_DEFER(arena_cleanup, &bank.cubin.arena);
     CONTEXT_DEFER(table_cleanup, &bank.functions);
     CONTEXT_DEFER(table_cleanup, &bank.symbols);
     for (uint32_t i = 0; i < chunks->driver_function_count; i++)
         table_add(&bank.functions, chunks->driver_functions[i], i);
-    ok = cubin_read(&bank.cubin, "the joined program", program);
-    if (ok) {
-        bank.calls = arena_zalloc(arena, bank.cubin.section_count, sizeof *bank.calls);
-        for (size_t i = 1; i < bank.cubin.symbol_count; i++)
-            table_add(&bank.symbols, bank.cubin.symbols[i].name, bank.cubin.symbols[i].section);
-        read_calls(&bank);
-        read_bank(&bank);
-        ok = has_order(&bank);
-    }
-    return ok;
+    if (!cubin_read(&bank.cubin, "the joined program", program))
+        return false;
+    bank.calls = arena_zalloc(arena, bank.cubin.section_count, sizeof *bank.calls);
+    for (size_t i = 1; i < bank.cubin.symbol_count; i++)
+        table_add(&bank.symbols, bank.cubin.symbols[i].name, bank.cubin.symbols[i].section);
+    read_calls(&bank);
+    read_bank(&bank);
+    return has_order(&bank);
 }
 
 static struct exact_join_request request_for(const struct chunks *chunks,

@@ -205,14 +205,13 @@ bool whole_program_take(void *data, size_t size, const char *name, const struct 
                         struct merge_report *report)
 {
     struct reading reading = {0};
-    bool ok;
 
     CONTEXT_DEFER(arena_cleanup, &reading.cubin.arena);
     CONTEXT_DEFER(table_cleanup, &reading.changed);
-    ok = cubin_read(&reading.cubin, name, (struct bytes){data, size});
-    if (ok && report)
+    if (!cubin_read(&reading.cubin, name, (struct bytes){data, size}))
+        return false;
+    if (report)
         fill_report(&reading.cubin, (struct bytes){data, size}, report);
-    if (ok)
-        restore_names(data, &reading.cubin, chunks, &reading.changed);
-    return ok;
+    restore_names(data, &reading.cubin, chunks, &reading.changed);
+    return true;
 }

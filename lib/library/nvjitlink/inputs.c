@@ -305,17 +305,14 @@ static nvJitLinkResult no_file(struct nvJitLink *link, const char *path, const c
 nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path)
 {
     struct file_contents contents;
-    nvJitLinkResult result;
 
     if (!files_read(&contents, path, LARGEST_FILE))
         return no_file(link, path, files_why());
     CONTEXT_DEFER(files_cleanup, &contents);
     /* A thin archive names files beside it: minilink reads it by its path. */
     if (contents.size == 0)
-        result = no_file(link, path, "it is empty");
-    else if (text_starts((struct text){contents.data, contents.size}, TEXT("!<thin>\n")))
-        result = add_thin(link, type, path);
-    else
-        result = input_add(link, type, contents.data, contents.size, path);
-    return result;
+        return no_file(link, path, "it is empty");
+    if (text_starts((struct text){contents.data, contents.size}, TEXT("!<thin>\n")))
+        return add_thin(link, type, path);
+    return input_add(link, type, contents.data, contents.size, path);
 }

@@ -90,18 +90,16 @@ static char *find_alone(void)
     const char *list = getenv("LD_LIBRARY_PATH");
     struct text folder;
     struct buffer path = {0};
-    char *found = NULL;
 
     CONTEXT_DEFER(buffer_cleanup, &path);
-    while (!found && program_path_next(&list, &folder)) {
-        for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++) {
+    while (program_path_next(&list, &folder))
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             path.size = 0;
             buffer_printf(&path, "%.*s/%s", TEXT_ARG(folder), names[i]);
             if (is_foreign(path.data))
-                found = buffer_take(&path, NULL);
+                return buffer_take(&path, NULL);
         }
-    }
-    return found;
+    return NULL;
 }
 
 static char *find_library(const struct toolkit_request *request)
