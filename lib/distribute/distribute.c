@@ -196,7 +196,6 @@ enum link_code distribute_run(struct distribute_batch *batch)
     const char *wanted = batch->distribution->program, *jobs;
     char program[PATH_MAX];
     struct folder folder = {0};
-    enum link_code code;
 
     if (!program_path_find(wanted, program)) {
         diag_fatal("Could not find the distributor '%s' on PATH", wanted);
@@ -209,10 +208,8 @@ enum link_code distribute_run(struct distribute_batch *batch)
     }
     distribute_name_files(batch, folder.path);
     jobs = arena_printf(&batch->arena, "%s/jobs.json", folder.path);
-    code = write_inputs(batch);
-    if (code == LINK_OK)
-        code = write_text(jobs, jobfile_make(batch, NULL));
-    return code == LINK_OK ? call(batch, program, jobs) : code;
+    return write_inputs(batch) ?: write_text(jobs, jobfile_make(batch, NULL))
+           ?: call(batch, program, jobs);
 }
 
 static const char *folder_of(struct distribute_batch *batch, const char *plan)

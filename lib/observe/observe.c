@@ -16,17 +16,16 @@
 #include "ptx/module.h"
 #include "ptx/symbol.h"
 
-static bool is_wanted(const struct observe_request *request)
-{
-    return request->times || request->trace || request->report_page || request->report_data ||
-           request->map || request->stats || request->trace_inputs || request->print_drops ||
-           request->print_folded || cross_reference_is_wanted(request);
-}
-
 /* Whether events are needed. The table of stages needs none. */
 static bool wants_events(const struct observe_request *request)
 {
     return request->times || request->trace || request->report_page || request->report_data;
+}
+
+static bool is_wanted(const struct observe_request *request)
+{
+    return wants_events(request) || request->map || request->stats || request->trace_inputs ||
+           request->print_drops || request->print_folded || cross_reference_is_wanted(request);
 }
 
 bool observe_wants_places(const struct observation *observation)

@@ -121,20 +121,14 @@ static size_t reserve_group(void)
 /* Workers block all signals, and a parent may ignore some; both would be inherited. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
+    const short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
     sigset_t none, all;
-    int error;
 
     sigemptyset(&none);
     sigfillset(&all);
-    error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                     POSIX_SPAWN_SETSIGDEF);
-    if (!error)
-        error = posix_spawnattr_setpgroup(attributes, 0);
-    if (!error)
-        error = posix_spawnattr_setsigmask(attributes, &none);
-    if (!error)
-        error = posix_spawnattr_setsigdefault(attributes, &all);
-    return error;
+    return posix_spawnattr_setflags(attributes, flags) ?: posix_spawnattr_setpgroup(attributes, 0)
+           ?: posix_spawnattr_setsigmask(attributes, &none)
+           ?: posix_spawnattr_setsigdefault(attributes, &all);
 }
 
 static int set_actions(posix_spawn_file_actions_t *actions, const struct exec_request *request,
@@ -145,10 +139,8 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct exec_re
             ? posix_spawn_file_actions_adddup2(actions, request->input, CHILD_INPUT)
             : posix_spawn_file_actions_addopen(actions, CHILD_INPUT, "/dev/null", O_RDONLY, 0);
 
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(actions, output, CHILD_OUTPUT);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(actions, output, CHILD_ERRORS);
+    error = error ?: posix_spawn_file_actions_adddup2(actions, output, CHILD_OUTPUT)
+            ?: posix_spawn_file_actions_adddup2(actions, output, CHILD_ERRORS);
     /* A dup2 onto itself clears close-on-exec in the child (glibc 2.29, POSIX 2024). */
     for (size_t i = 0; !error && i < request->pass_count; i++)
         error = posix_spawn_file_actions_adddup2(actions, request->pass[i], request->pass[i]);
@@ -237,12 +229,9 @@ static int spawn_in(pid_t *pid, const struct exec_request *request, int output,
         return error;
     error = posix_spawnattr_init(&attributes);
     if (!error) {
-        error = set_attributes(&attributes);
-        if (!error)
-            error = set_actions(&actions, request, output);
-        if (!error)
-            error = posix_spawn(pid, request->argv[0], &actions, &attributes,
-                                (char *const *)request->argv, environment);
+        error = set_attributes(&attributes) ?: set_actions(&actions, request, output)
+                ?: posix_spawn(pid, request->argv[0], &actions, &attributes,
+                               (char *const *)request->argv, environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);

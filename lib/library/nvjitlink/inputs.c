@@ -168,12 +168,10 @@ static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *i
     int code;
 
     settings_check_words(&link->settings, &words);
-    code = link_begin(link, &link->trial, &words);
-    if (code == MINILINK_OK)
-        code = minilink_add_data(link->trial, MINILINK_INPUT_CUBIN, input->data, input->size,
-                                 input->name);
-    if (code == MINILINK_OK)
-        code = minilink_complete(link->trial);
+    code = link_begin(link, &link->trial, &words)
+           ?: minilink_add_data(link->trial, MINILINK_INPUT_CUBIN, input->data, input->size,
+                                input->name)
+           ?: minilink_complete(link->trial);
     link_take_errors(link, link->trial);
     minilink_destroy(&link->trial);
     if (code == MINILINK_OK)

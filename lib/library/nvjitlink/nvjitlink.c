@@ -129,12 +129,11 @@ static nvJitLinkResult run(struct call call)
 static nvJitLinkResult create(const struct call *call)
 {
     struct nvJitLink *link = call->link;
-    nvJitLinkResult result = check_stack(link);
 
-    if (result == NVJITLINK_SUCCESS)
-        result =
-            settings_read(&link->settings, &link->arena, call->options, call->count, &link->errors);
-    return result == NVJITLINK_SUCCESS ? begin(link) : result;
+    return check_stack(link)
+           ?: settings_read(&link->settings, &link->arena, call->options, call->count,
+                            &link->errors)
+           ?: begin(link);
 }
 
 nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char *const *options,
@@ -292,11 +291,7 @@ static nvJitLinkResult complete(const struct call *call)
     link->is_complete = true;
     if (link->settings.is_timed)
         buffer_printf(&link->infos, "nvJitLink time until Complete: %f\n", lap(&link->start));
-    result = check_inputs(link);
-    if (result == NVJITLINK_SUCCESS)
-        result = input_hand_on_waiting(link);
-    if (result == NVJITLINK_SUCCESS)
-        result = link_all(link);
+    result = check_inputs(link) ?: input_hand_on_waiting(link) ?: link_all(link);
     if (link->settings.is_timed)
         buffer_printf(&link->infos, "nvJitLinkComplete time to finish: %f\n", lap(&link->start));
     return result;
