@@ -58,8 +58,7 @@ static bool read_arch(struct dump *dump, const char *text)
 {
     if (arch_parse(text_of(text), "sm_", &dump->arch))
         return true;
-    diag_fatal("Value '%s' is not defined for option 'arch'", text);
-    return false;
+    return diag_fatal("Value '%s' is not defined for option 'arch'", text);
 }
 
 static bool read_limit(struct dump *dump, const char *text)
@@ -71,8 +70,7 @@ static bool read_limit(struct dump *dump, const char *text)
         dump->inflation_limit = (uint64_t)mebibytes << 20;
         return true;
     }
-    diag_fatal("Value '%s' is not defined for option 'decompression-limit'", text);
-    return false;
+    return diag_fatal("Value '%s' is not defined for option 'decompression-limit'", text);
 }
 
 /* Reads the value of an option; an option without one is a part to print. */

@@ -163,8 +163,8 @@ static bool libelf_failed(void)
 
     if (is_full || !why || strcmp(why, "out of memory") == 0)
         context_raise(LINK_NO_MEMORY);
-    diag_fatal("libelf cannot build the host object: %s", is_limited ? strerror(EFBIG) : why);
-    return false;
+    return diag_fatal("libelf cannot build the host object: %s",
+                      is_limited ? strerror(EFBIG) : why);
 }
 
 static bool add_section(Elf *elf, const struct section *section)
@@ -281,10 +281,8 @@ bool hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_mach
                                 .fd = memfd_create("host object", MFD_CLOEXEC)};
     int64_t size;
 
-    if (contents.fd < 0) {
-        diag_fatal("cannot make a file in memory: %s", strerror(errno));
-        return false;
-    }
+    if (contents.fd < 0)
+        return diag_fatal("cannot make a file in memory: %s", strerror(errno));
     CONTEXT_DEFER(free_contents, &contents);
     contents.module_id = contents.is_relocatable ? make_module_id(&contents.arena, fatbin, source)
                                                  : WHOLE_PROGRAM_ID;
@@ -295,10 +293,8 @@ bool hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_mach
     if (size < 0)
         return libelf_failed();
     buffer_reserve(object, (size_t)size);
-    if (!descriptor_read(contents.fd, object->data + object->size, (size_t)size, 0)) {
-        diag_fatal("cannot read the host object back: %s", strerror(errno));
-        return false;
-    }
+    if (!descriptor_read(contents.fd, object->data + object->size, (size_t)size, 0))
+        return diag_fatal("cannot read the host object back: %s", strerror(errno));
     object->size += (size_t)size;
     return true;
 }

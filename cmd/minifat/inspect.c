@@ -125,20 +125,14 @@ static bool inspect_ptx(const struct input_file *file, const struct inspect_requ
 
     while (ptx.size > 0 && ptx.data[ptx.size - 1] == '\0')
         ptx.size--;
-    if (ptx.size > 0 && memchr(ptx.data, '\0', ptx.size)) {
-        diag_error("'%s' has a NUL byte in its text, so it is no PTX", file->path);
-        return false;
-    }
+    if (ptx.size > 0 && memchr(ptx.data, '\0', ptx.size))
+        return diag_error("'%s' has a NUL byte in its text, so it is no PTX", file->path);
     reduce_ptx(ptx, &image->text);
     ptx = buffer_view(&image->text);
-    if (!read_version(directive_value(ptx, TEXT(".version")), &image->major, &image->minor)) {
-        diag_error("could not find ptx version in '%s'", file->path);
-        return false;
-    }
-    if (request->arch.sm == 0 && !rawcode_ptx_arch(ptx, &image->arch)) {
-        diag_error("could not find a .target sm_NN in '%s'; use option --arch", file->path);
-        return false;
-    }
+    if (!read_version(directive_value(ptx, TEXT(".version")), &image->major, &image->minor))
+        return diag_error("could not find ptx version in '%s'", file->path);
+    if (request->arch.sm == 0 && !rawcode_ptx_arch(ptx, &image->arch))
+        return diag_error("could not find a .target sm_NN in '%s'; use option --arch", file->path);
     buffer_char(&image->text, '\0');
     image->code = buffer_bytes(&image->text);
     return true;
@@ -150,28 +144,20 @@ static bool inspect_cubin(const struct input_file *file, const struct inspect_re
     struct bytes elf = file->data, compat;
 
     if (elf.size < sizeof(Elf64_Ehdr) || file_classify(elf) != FILE_CUBIN ||
-        !rawcode_cubin_arch(elf, &image->arch)) {
-        diag_error("'%s' is not a 64-bit cubin", file->path);
-        return false;
-    }
-    if (request->is_32bit) {
-        diag_error("'%s' is a 64-bit cubin, which option --32 excludes", file->path);
-        return false;
-    }
-    if (!rawcode_cubin_compat(elf, &compat) || compat.size > MOST_COMPAT) {
-        diag_error("the section table of '%s' is damaged", file->path);
-        return false;
-    }
+        !rawcode_cubin_arch(elf, &image->arch))
+        return diag_error("'%s' is not a 64-bit cubin", file->path);
+    if (request->is_32bit)
+        return diag_error("'%s' is a 64-bit cubin, which option --32 excludes", file->path);
+    if (!rawcode_cubin_compat(elf, &compat) || compat.size > MOST_COMPAT)
+        return diag_error("the section table of '%s' is damaged", file->path);
     if (image->arch.sm >= 100)
         image->compat = compat;
     image->major = elf.data[EI_VERSION];
     image->minor = elf.data[EI_ABIVERSION];
     image->code = elf;
-    if (request->arch.sm != 0 && request->arch.sm != image->arch.sm) {
-        diag_error("elf arch sm_%u of '%s' does not match user-specified arch sm_%u",
-                   image->arch.sm, file->path, request->arch.sm);
-        return false;
-    }
+    if (request->arch.sm != 0 && request->arch.sm != image->arch.sm)
+        return diag_error("elf arch sm_%u of '%s' does not match user-specified arch sm_%u",
+                          image->arch.sm, file->path, request->arch.sm);
     return true;
 }
 
@@ -199,11 +185,9 @@ static bool inspect_bitcode(const struct input_file *file, const struct inspect_
 
     if (!bitcode_read(&bitcode, file->path, file->data))
         return false;
-    if (!bitcode_is_device(&bitcode)) {
-        diag_error("'%s' is LLVM bitcode for '%s', not for NVIDIA's GPUs", file->path,
-                   bitcode.triple);
-        return false;
-    }
+    if (!bitcode_is_device(&bitcode))
+        return diag_error("'%s' is LLVM bitcode for '%s', not for NVIDIA's GPUs", file->path,
+                          bitcode.triple);
     image->arch = bitcode.arch;
     image->code = file->data;
     if (request->arch.sm == 0 && bitcode.arch.sm == 0)
@@ -216,16 +200,13 @@ bool inspect_file(const struct input_file *file, const struct inspect_request *r
 {
     bool ok;
 
-    if (file->data.size == 0) {
-        diag_error("empty input '%s'", file->path);
-        return false;
-    }
+    if (file->data.size == 0)
+        return diag_error("empty input '%s'", file->path);
     image->kind = request->kind ? request->kind : (enum fatbin_kind)file_code_kind(file->kind);
-    if (!image->kind) {
-        diag_error("'%s' is neither PTX, a cubin, LTO-IR nor LLVM bitcode: %s; use option --kind",
-                   file->path, file_kind_name(file->kind));
-        return false;
-    }
+    if (!image->kind)
+        return diag_error(
+            "'%s' is neither PTX, a cubin, LTO-IR nor LLVM bitcode: %s; use option --kind",
+            file->path, file_kind_name(file->kind));
     if (image->kind == FATBIN_PTX)
         ok = inspect_ptx(file, request, image);
     else if (image->kind == FATBIN_ELF)

@@ -96,8 +96,7 @@ static bool take_arch(struct options *options, const char *value)
 {
     if (arch_parse(text_of(value), "sm_", &options->next.request.arch))
         return true;
-    diag_fatal("Value '%s' is not defined for option 'arch'", value);
-    return false;
+    return diag_fatal("Value '%s' is not defined for option 'arch'", value);
 }
 
 static bool take_choice(struct options *options, enum option_id id, const char *value)

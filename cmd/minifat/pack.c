@@ -187,18 +187,14 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
     struct bytes payload = image->code;
     uint8_t *compressed = NULL;
 
-    if (image->kind == FATBIN_BITCODE) {
-        diag_error("'%s' is LLVM bitcode, which no fatbin has; use --format=offload or "
-                   "--section=.llvm.offloading",
-                   name);
-        return false;
-    }
+    if (image->kind == FATBIN_BITCODE)
+        return diag_error("'%s' is LLVM bitcode, which no fatbin has; use --format=offload or "
+                          "--section=.llvm.offloading",
+                          name);
     CONTEXT_DEFER(memory_cleanup, &compressed);
     if (compression != PACK_STORED) {
-        if (!compress_code(image->code, compression, &compressed, &payload.size)) {
-            diag_error("'%s' cannot be compressed (%zu bytes)", name, image->code.size);
-            return false;
-        }
+        if (!compress_code(image->code, compression, &compressed, &payload.size))
+            return diag_error("'%s' cannot be compressed (%zu bytes)", name, image->code.size);
         payload.data = compressed;
     }
     put_header(container, image, &layout, request->identity, payload.size,
@@ -239,10 +235,8 @@ bool pack_offload(struct buffer *binaries, const struct image *image, struct byt
     size_t arch_size = strlen(arch_name(image->arch, sm)) + 1;
     size_t image_offset = align8(OFFLOAD_TEXTS + arch_value + arch_size);
 
-    if (image->kind == FATBIN_NVVM) {
-        diag_error("'%s' is LTO-IR, which no offload binary has", name);
-        return false;
-    }
+    if (image->kind == FATBIN_NVVM)
+        return diag_error("'%s' is LTO-IR, which no offload binary has", name);
     put_offload_head(binaries, image, image_offset, contents.size);
     buffer_u64(binaries, OFFLOAD_TEXTS + arch);
     buffer_u64(binaries, OFFLOAD_TEXTS + arch_value);

@@ -26,20 +26,14 @@ static bool open_ptxas(struct assembler *assembler, const struct assembler_reque
 
 static bool check_plugin(const char *path, const struct minilink_assembler *exported)
 {
-    if (!exported) {
-        diag_fatal("'%s' is no assembler plug-in: it exports no 'minilink_assembler'", path);
-        return false;
-    }
+    if (!exported)
+        return diag_fatal("'%s' is no assembler plug-in: it exports no 'minilink_assembler'", path);
     /* The ABI number is the first field in every version, so it can be read whatever follows it. */
-    if (exported->abi != MINILINK_ASSEMBLER_ABI) {
-        diag_fatal("Assembler plug-in '%s' has ABI %u, this program has ABI %u", path,
-                   exported->abi, MINILINK_ASSEMBLER_ABI);
-        return false;
-    }
-    if (!exported->name || !exported->version || !exported->assemble) {
-        diag_fatal("Assembler plug-in '%s' lacks a name, a version or a function", path);
-        return false;
-    }
+    if (exported->abi != MINILINK_ASSEMBLER_ABI)
+        return diag_fatal("Assembler plug-in '%s' has ABI %u, this program has ABI %u", path,
+                          exported->abi, MINILINK_ASSEMBLER_ABI);
+    if (!exported->name || !exported->version || !exported->assemble)
+        return diag_fatal("Assembler plug-in '%s' lacks a name, a version or a function", path);
     return true;
 }
 
@@ -54,10 +48,8 @@ static bool open_plugin(struct assembler *assembler, const char *path)
     assembler->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!assembler->library && errno == ENOMEM) /* the loader's text does not always say so */
         context_raise(LINK_NO_MEMORY);
-    if (!assembler->library) {
-        diag_fatal("Could not load assembler plug-in '%s': %s", path, dlerror());
-        return false;
-    }
+    if (!assembler->library)
+        return diag_fatal("Could not load assembler plug-in '%s': %s", path, dlerror());
     exported = dlsym(assembler->library, "minilink_assembler");
     if (!check_plugin(path, exported))
         return false;
@@ -88,9 +80,8 @@ static bool open_named(struct assembler *assembler, const struct assembler_reque
         assembler->table = builtin_assembler;
         return true;
     }
-    diag_fatal("Unknown assembler '%s'; known are %s, %s and %s", name, names[0], names[1],
-               names[2]);
-    return false;
+    return diag_fatal("Unknown assembler '%s'; known are %s, %s and %s", name, names[0], names[1],
+                      names[2]);
 }
 
 bool assembler_open(struct assembler *assembler, const struct assembler_request *request)

@@ -9,7 +9,7 @@
 
 bool apply_option_undefined(const struct option_row *row, const char *value)
 {
-    return USAGE("Value '%s' is not defined for option '%s'", value, row->name);
+    return diag_fatal("Value '%s' is not defined for option '%s'", value, row->name);
 }
 
 static void *field_at(struct options *options, size_t offset)
@@ -40,21 +40,22 @@ static bool read_number(const char *text, int32_t *number)
     errno = 0;
     value = strtoimax(text, &end, 0);
     if (*end)
-        return USAGE("'%s': expected a number", text);
+        return diag_fatal("'%s': expected a number", text);
     if (errno || value > INT32_MAX || value < INT32_MIN)
-        return USAGE("32-bit integer value (%s) out of range", text);
+        return diag_fatal("32-bit integer value (%s) out of range", text);
     *number = (int32_t)value;
     return true;
 }
 
 static bool take_number(struct options *options, const struct option_row *row, const char *value)
 {
-    int32_t number;
+    int32_t number = 0;
 
     if (!read_number(value, &number))
         return false;
     if (number < 0 || number > row->effect.most)
-        return USAGE("Invalid argument for option '%s%s'", option_dashes(row->group), row->name);
+        return diag_fatal("Invalid argument for option '%s%s'", option_dashes(row->group),
+                          row->name);
     store(options, &row->effect, (size_t)number * row->effect.number);
     return true;
 }

@@ -28,7 +28,7 @@ bool lookup_missing(const char *word, const struct option_row *row)
 
 bool lookup_unwanted(const char *word)
 {
-    return USAGE("no argument expected after '%.*s'", (int)strcspn(word, "="), word);
+    return diag_fatal("no argument expected after '%.*s'", (int)strcspn(word, "="), word);
 }
 
 bool lookup_add(struct options *options, const char *word)
@@ -45,8 +45,9 @@ bool lookup_add(struct options *options, const char *word)
     if (!row)
         return lookup_unknown(word);
     if (row->effect.kind == OPTION_FILES)
-        return USAGE("Option '-%s' cannot be used here: a program hands its options over itself",
-                     row->short_name);
+        return diag_fatal(
+            "Option '-%s' cannot be used here: a program hands its options over itself",
+            row->short_name);
     if (!value && option_takes_argument(row))
         return lookup_missing(word, row);
     if (value && !row->argument)

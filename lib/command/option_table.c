@@ -23,7 +23,7 @@ static bool take_arch(struct options *options, const struct option_row *row, con
 
     options->arch_text = value;
     if (arch_parse(text_of(value), "lto_", &arch))
-        return USAGE(VIRTUAL_TARGET, value);
+        return diag_fatal(VIRTUAL_TARGET, value);
     options->link.is_virtual = arch_parse(text_of(value), "compute_", &arch);
     if (!(options->link.is_virtual || arch_parse(text_of(value), "sm_", &arch)) ||
         !arch_is_known(arch))
@@ -42,7 +42,7 @@ static bool take_ofast_compile(struct options *options, const struct option_row 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], value) == 0)
             return true;
-    return USAGE("Invalid argument for option '--%s'", row->name);
+    return diag_fatal("Invalid argument for option '--%s'", row->name);
 }
 
 /* There is only one. */
@@ -70,7 +70,7 @@ static bool take_memory_limit(struct options *options, const struct option_row *
         end++;
     }
     if (!isdigit((unsigned char)*value) || *end || errno || number > UINT64_MAX >> shift)
-        return USAGE(
+        return diag_fatal(
             "Value '%s' is not defined for option '%s': expected a number, with k, m, g or "
             "t behind it or without",
             value, row->name);
@@ -93,7 +93,7 @@ static bool take_cache_policy(struct options *options, const struct option_row *
     char error[CACHE_POLICY_ERROR_SIZE];
 
     return cache_policy_read(&options->link.cache.policy, value, error) ||
-           USAGE("Invalid argument for option '--%s': %s", row->name, error);
+           diag_fatal("Invalid argument for option '--%s': %s", row->name, error);
 }
 
 /* clang-format off */

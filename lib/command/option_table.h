@@ -92,9 +92,6 @@ struct option_row {
     const char *help; /* NULL = hidden */
 };
 
-/* Reports a wrong command line (a format and its arguments); false, for the caller to return. */
-#define USAGE(...) (diag_fatal(__VA_ARGS__), false)
-
 extern const struct option_row option_table[];
 extern const size_t option_table_size;
 

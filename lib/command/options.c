@@ -106,9 +106,10 @@ static bool name_files(struct options *options)
         else if (string_has_suffix(path, ".json"))
             set_report(&observe->report_data, path);
         else
-            return USAGE("Invalid argument for option '--report': '%s' ends neither in .html nor "
-                         "in .json",
-                         path);
+            return diag_fatal(
+                "Invalid argument for option '--report': '%s' ends neither in .html nor "
+                "in .json",
+                path);
     }
     if (observe->print_map && !observe->map)
         observe->map = "-";
@@ -198,7 +199,7 @@ static bool take_renames(struct options *options)
         const char *name = options->wraps.list[i];
 
         if (!*name)
-            return USAGE("Value '' is not defined for option 'wrap'");
+            return diag_fatal("Value '' is not defined for option 'wrap'");
         renames_add(renames, text_of(name),
                     text_of(arena_printf(&options->arena, "__wrap_%s", name)));
         renames_add(renames, text_of(arena_printf(&options->arena, "__real_%s", name)),
@@ -208,9 +209,10 @@ static bool take_renames(struct options *options)
         const char *name = options->defsyms.list[i], *equals = strchr(name, '=');
 
         if (!equals || equals == name || !equals[1] || isdigit((unsigned char)equals[1]))
-            return USAGE("Value '%s' is not defined for option 'defsym': expected NAME=OTHER, the "
-                         "names of two symbols",
-                         name);
+            return diag_fatal(
+                "Value '%s' is not defined for option 'defsym': expected NAME=OTHER, the "
+                "names of two symbols",
+                name);
         renames_add(renames, (struct text){name, (size_t)(equals - name)}, text_of(equals + 1));
     }
     options->link.renames = options->link.observe.renames = renames->count ? renames : NULL;

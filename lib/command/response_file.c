@@ -124,11 +124,11 @@ static bool report_stray(const struct word_source *source, const char *path)
     const struct diag_place at = diag_place_of(path, source->text, source->started);
     const struct diag_place place = diag_place_find(&at);
 
-    diag_fatal("Stray '%c' character in options file '%s': %s, in the word that begins in line %u",
-               source->stray, path,
-               source->stray == '\\' ? "nothing follows the backslash" : "the quote is not closed",
-               place.line);
-    return false;
+    return diag_fatal(
+        "Stray '%c' character in options file '%s': %s, in the word that begins in line %u",
+        source->stray, path,
+        source->stray == '\\' ? "nothing follows the backslash" : "the quote is not closed",
+        place.line);
 }
 
 static bool add_word(struct response_file *words, struct arena *arena, char *word)
@@ -169,10 +169,8 @@ bool response_file_add_file(struct response_file *words, struct arena *arena, co
     struct buffer text = {0};
     bool ok;
 
-    if (words->depth == DEEPEST) {
-        diag_fatal("Response files are nested deeper than %u at '%s'", DEEPEST, path);
-        return false;
-    }
+    if (words->depth == DEEPEST)
+        return diag_fatal("Response files are nested deeper than %u at '%s'", DEEPEST, path);
     CONTEXT_DEFER(buffer_cleanup, &text);
     ok = read_within_limits(words->total, arena, path, &text);
     source.text = buffer_view(&text);

@@ -216,14 +216,16 @@ void diag_caution(const char *format, ...)
     REPORT(DIAG_WARNING, false);
 }
 
-void diag_error(const char *format, ...)
+bool diag_error(const char *format, ...)
 {
     REPORT(DIAG_ERROR, true);
+    return false;
 }
 
-void diag_fatal(const char *format, ...)
+bool diag_fatal(const char *format, ...)
 {
     REPORT(DIAG_FATAL, true);
+    return false;
 }
 
 void diag_note(const char *format, ...)

@@ -140,10 +140,11 @@ void diag_warning(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * nvlink's). -Werror leaves it a warning. */
 void diag_caution(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-void diag_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Returns false, which the caller may return, too. */
+bool diag_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* An error that ends the link. Does not itself end anything: the caller returns failure. */
-void diag_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for an error that ends the link. Does not itself end anything. */
+bool diag_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "out of memory", as an error that ends the link. Needs no memory itself, so that it may be called
  * where nothing can be raised. */

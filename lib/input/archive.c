@@ -34,9 +34,8 @@ static void close_walk(void *argument)
 
 static bool damaged(const struct walk *walk, const char *what)
 {
-    diag_error("Damaged archive '%s': the member header at offset %zu %s", walk->name, walk->offset,
-               what);
-    return false;
+    return diag_error("Damaged archive '%s': the member header at offset %zu %s", walk->name,
+                      walk->offset, what);
 }
 
 /* A decimal number, left-aligned and padded with blanks. */
@@ -55,26 +54,23 @@ static bool read_header(const struct walk *walk, struct text *name, struct bytes
     struct ar_hdr header;
     uint64_t size;
 
-    if (!bytes_slice(walk->data, walk->offset, sizeof header, &part)) {
-        diag_error("Damaged archive '%s': the member header at offset %zu has 60 bytes, but only "
-                   "%zu are left",
-                   walk->name, walk->offset, walk->data.size - walk->offset);
-        return false;
-    }
+    if (!bytes_slice(walk->data, walk->offset, sizeof header, &part))
+        return diag_error(
+            "Damaged archive '%s': the member header at offset %zu has 60 bytes, but only "
+            "%zu are left",
+            walk->name, walk->offset, walk->data.size - walk->offset);
     memcpy(&header, part.data, sizeof header);
     if (memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
         return damaged(walk, "does not end with its mark");
     if (!read_number((struct text){header.ar_size, sizeof header.ar_size}, &size))
         return damaged(walk, "has a size that is no number");
     *name = (struct text){(const char *)part.data, sizeof header.ar_name};
-    if (!bytes_slice(walk->data, walk->offset + sizeof header, size, member)) {
-        diag_error(
+    if (!bytes_slice(walk->data, walk->offset + sizeof header, size, member))
+        return diag_error(
             "Damaged archive '%s': the member at offset %zu has %llu bytes, but only %zu are "
             "left",
             walk->name, walk->offset, (unsigned long long)size,
             walk->data.size - walk->offset - sizeof header);
-        return false;
-    }
     return true;
 }
 
@@ -165,9 +161,8 @@ static bool open_archive(struct walk *walk)
     if (walk->archive && elf_kind(walk->archive) == ELF_K_AR)
         return true;
     why = elf_library_failure();
-    diag_error("Damaged archive '%s': %s", walk->name,
-               why ? why : "libelf takes it for no archive");
-    return false;
+    return diag_error("Damaged archive '%s': %s", walk->name,
+                      why ? why : "libelf takes it for no archive");
 }
 
 bool archive_walk(const char *name, struct bytes data, archive_visit *visit, void *argument)
@@ -175,16 +170,13 @@ bool archive_walk(const char *name, struct bytes data, archive_visit *visit, voi
     struct walk walk = {
         .name = name, .data = data, .offset = SARMAG, .visit = visit, .argument = argument};
 
-    if (data.size >= SARMAG && memcmp(data.data, "!<thin>\n", SARMAG) == 0) {
-        diag_error("Thin archive '%s' is not supported in an archive: it has only the names of its "
-                   "members; make it without ar's option T",
-                   name);
-        return false;
-    }
-    if (data.size < SARMAG || memcmp(data.data, ARMAG, SARMAG) != 0) {
-        diag_error("Damaged archive '%s': it does not begin with its magic", name);
-        return false;
-    }
+    if (data.size >= SARMAG && memcmp(data.data, "!<thin>\n", SARMAG) == 0)
+        return diag_error(
+            "Thin archive '%s' is not supported in an archive: it has only the names of its "
+            "members; make it without ar's option T",
+            name);
+    if (data.size < SARMAG || memcmp(data.data, ARMAG, SARMAG) != 0)
+        return diag_error("Damaged archive '%s': it does not begin with its magic", name);
     CONTEXT_DEFER(close_walk, &walk);
     return open_archive(&walk) && visit_members(&walk);
 }

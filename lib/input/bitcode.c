@@ -131,21 +131,18 @@ static bool read_blocks(struct reader *reader, const char *name)
 
         if (bytes_are_zero((struct bytes){stream->data.data + at, stream->data.size - at}))
             break;
-        if (bitstream_next(stream, &reader->top, &reader->outer) != BITSTREAM_BLOCK) {
-            diag_error("Damaged LLVM bitcode '%s': at offset %llu of %zu there is no whole block",
-                       name, (unsigned long long)at, stream->data.size);
-            return false;
-        }
+        if (bitstream_next(stream, &reader->top, &reader->outer) != BITSTREAM_BLOCK)
+            return diag_error(
+                "Damaged LLVM bitcode '%s': at offset %llu of %zu there is no whole block", name,
+                (unsigned long long)at, stream->data.size);
         if (reader->outer.id == BLOCK_IDENTIFICATION)
             read_records(reader, &reader->outer, IDENTIFICATION_PRODUCER);
         else if (reader->outer.id == BLOCK_MODULE)
             read_module(reader);
         has_module |= reader->outer.id == BLOCK_MODULE;
-        if (stream->is_cut) {
-            diag_error("Damaged LLVM bitcode '%s': the block at offset %llu cannot be read", name,
-                       (unsigned long long)at);
-            return false;
-        }
+        if (stream->is_cut)
+            return diag_error("Damaged LLVM bitcode '%s': the block at offset %llu cannot be read",
+                              name, (unsigned long long)at);
         bitstream_skip(stream, &reader->outer);
     }
     if (!has_module)
@@ -160,23 +157,20 @@ static bool unwrap(struct bytes *code, const char *name, struct bytes data)
     *code = data;
     if (data.size >= 4 && little_u32(data.data) == MAGIC)
         return true;
-    if (data.size < WRAPPER_SIZE) {
-        diag_error("Damaged LLVM bitcode '%s': its wrapper is cut off", name);
-        return false;
-    }
+    if (data.size < WRAPPER_SIZE)
+        return diag_error("Damaged LLVM bitcode '%s': its wrapper is cut off", name);
     offset = little_u32(data.data + 8);
     size = little_u32(data.data + 12);
-    if (!bytes_slice(data, offset, size, code)) {
-        diag_error("Damaged LLVM bitcode '%s': its wrapper says that %u bytes are at offset %u, "
-                   "but the file has %zu",
-                   name, size, offset, data.size);
-        return false;
-    }
+    if (!bytes_slice(data, offset, size, code))
+        return diag_error(
+            "Damaged LLVM bitcode '%s': its wrapper says that %u bytes are at offset %u, "
+            "but the file has %zu",
+            name, size, offset, data.size);
     if (code->size >= 4 && little_u32(code->data) == MAGIC)
         return true;
-    diag_error("Damaged LLVM bitcode '%s': there is none at offset %u, where its wrapper says",
-               name, offset);
-    return false;
+    return diag_error(
+        "Damaged LLVM bitcode '%s': there is none at offset %u, where its wrapper says", name,
+        offset);
 }
 
 bool bitcode_read(struct bitcode *bitcode, const char *name, struct bytes data)

@@ -168,11 +168,9 @@ bool contents_find_target(struct members *members)
     struct arch arch = {0};
     unsigned count;
 
-    if (groups == 0) {
-        diag_error(
+    if (groups == 0)
+        return diag_error(
             "-arch is needed: the inputs have no relocatable device code that says what it is for");
-        return false;
-    }
     CONTEXT_DEFER(buffer_cleanup, &line);
     count = list_choice(tally, groups, &line, &arch);
     if (count == 0)

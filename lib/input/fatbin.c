@@ -33,34 +33,25 @@ bool fatbin_open(struct fatbin *fatbin, const char *name, struct bytes data, siz
 {
     uint64_t follows, whole;
 
-    if (data.size < FATBIN_HEADER_SIZE) {
-        diag_error(
+    if (data.size < FATBIN_HEADER_SIZE)
+        return diag_error(
             "Damaged fatbin '%s': the header at offset 0 has 16 bytes, but only %zu are there",
             name, data.size);
-        return false;
-    }
-    if (little_u32(data.data) != FATBIN_MAGIC) {
-        diag_error("fatbin wrong format? '%s': magic at offset 0 is 0x%08x, expected 0x%08x", name,
-                   little_u32(data.data), FATBIN_MAGIC);
-        return false;
-    }
-    if (little_u16(data.data + 4) != 1) {
-        diag_error("Damaged fatbin '%s': version at offset 4 is %u, expected 1", name,
-                   little_u16(data.data + 4));
-        return false;
-    }
-    if (little_u16(data.data + 6) != FATBIN_HEADER_SIZE) {
-        diag_error("Damaged fatbin '%s': header size at offset 6 is %u, expected 16", name,
-                   little_u16(data.data + 6));
-        return false;
-    }
+    if (little_u32(data.data) != FATBIN_MAGIC)
+        return diag_error("fatbin wrong format? '%s': magic at offset 0 is 0x%08x, expected 0x%08x",
+                          name, little_u32(data.data), FATBIN_MAGIC);
+    if (little_u16(data.data + 4) != 1)
+        return diag_error("Damaged fatbin '%s': version at offset 4 is %u, expected 1", name,
+                          little_u16(data.data + 4));
+    if (little_u16(data.data + 6) != FATBIN_HEADER_SIZE)
+        return diag_error("Damaged fatbin '%s': header size at offset 6 is %u, expected 16", name,
+                          little_u16(data.data + 6));
     follows = little_u64(data.data + 8);
-    if (follows > data.size - FATBIN_HEADER_SIZE) {
-        diag_error("Damaged fatbin '%s': the header at offset 8 says that %llu bytes follow, but "
-                   "only %zu are there",
-                   name, (unsigned long long)follows, data.size - FATBIN_HEADER_SIZE);
-        return false;
-    }
+    if (follows > data.size - FATBIN_HEADER_SIZE)
+        return diag_error(
+            "Damaged fatbin '%s': the header at offset 8 says that %llu bytes follow, but "
+            "only %zu are there",
+            name, (unsigned long long)follows, data.size - FATBIN_HEADER_SIZE);
     whole = FATBIN_HEADER_SIZE + follows;
     *fatbin = (struct fatbin){
         .name = name, .bytes = {data.data, (size_t)whole}, .next = FATBIN_HEADER_SIZE};
@@ -80,10 +71,9 @@ struct entry_view {
 static bool damaged(const struct entry_view *view, enum entry_field field, const char *what,
                     uint64_t found, const char *expected, uint64_t limit)
 {
-    diag_error("Damaged fatbin '%s', entry %u: %s at offset %zu is %llu, expected %s %llu",
-               view->fatbin->name, view->fatbin->number, what, view->fatbin->next + field,
-               (unsigned long long)found, expected, (unsigned long long)limit);
-    return false;
+    return diag_error("Damaged fatbin '%s', entry %u: %s at offset %zu is %llu, expected %s %llu",
+                      view->fatbin->name, view->fatbin->number, what, view->fatbin->next + field,
+                      (unsigned long long)found, expected, (unsigned long long)limit);
 }
 
 /* Header and payload must be multiples of 8 bytes that lie inside the container. */
@@ -94,12 +84,11 @@ static bool find_extent(struct entry_view *view)
     uint64_t payload;
     uint32_t header;
 
-    if (rest < ENTRY_HEADER_SIZE) {
-        diag_error("Damaged fatbin '%s', entry %u: the header at offset %zu has at least 64 bytes, "
-                   "but only %zu are left",
-                   fatbin->name, fatbin->number, fatbin->next, rest);
-        return false;
-    }
+    if (rest < ENTRY_HEADER_SIZE)
+        return diag_error(
+            "Damaged fatbin '%s', entry %u: the header at offset %zu has at least 64 bytes, "
+            "but only %zu are left",
+            fatbin->name, fatbin->number, fatbin->next, rest);
     view->header = fatbin->bytes.data + fatbin->next;
     header = little_u32(view->header + FIELD_HEADER_SIZE);
     payload = little_u64(view->header + FIELD_PAYLOAD_SIZE);
@@ -126,14 +115,12 @@ static bool read_arch(const struct entry_view *view, struct fatbin_entry *entry)
         return damaged(view, FIELD_SM, "SM number", sm, "at least", 10);
     if (sm > 999)
         return damaged(view, FIELD_SM, "SM number", sm, "at most", 999);
-    if ((entry->flags & FATBIN_SUFFIX_A) && (entry->flags & FATBIN_SUFFIX_F)) {
-        diag_error(
+    if ((entry->flags & FATBIN_SUFFIX_A) && (entry->flags & FATBIN_SUFFIX_F))
+        return diag_error(
             "Damaged fatbin '%s', entry %u: flags at offset %zu are 0x%llx, with both suffix "
             "a and suffix f",
             view->fatbin->name, view->fatbin->number, view->fatbin->next + FIELD_FLAGS,
             (unsigned long long)entry->flags);
-        return false;
-    }
     entry->arch.sm = sm;
     if (entry->flags & FATBIN_SUFFIX_A)
         entry->arch.suffix = 'a';
@@ -150,13 +137,12 @@ static bool read_sizes(const struct entry_view *view, struct fatbin_entry *entry
     if (compressed > view->payload_size)
         return damaged(view, FIELD_COMPRESSED_SIZE, "compressed size", compressed, "at most",
                        view->payload_size);
-    if (method == (FATBIN_LZ4 | FATBIN_ZSTD) || (method == 0 && compressed != 0)) {
-        diag_error("Damaged fatbin '%s', entry %u: flags at offset %zu are 0x%llx with compressed "
-                   "size %u, expected one of LZ4 (0x2000) and zstd (0x8000)",
-                   view->fatbin->name, view->fatbin->number, view->fatbin->next + FIELD_FLAGS,
-                   (unsigned long long)entry->flags, compressed);
-        return false;
-    }
+    if (method == (FATBIN_LZ4 | FATBIN_ZSTD) || (method == 0 && compressed != 0))
+        return diag_error(
+            "Damaged fatbin '%s', entry %u: flags at offset %zu are 0x%llx with compressed "
+            "size %u, expected one of LZ4 (0x2000) and zstd (0x8000)",
+            view->fatbin->name, view->fatbin->number, view->fatbin->next + FIELD_FLAGS,
+            (unsigned long long)entry->flags, compressed);
     if (method == 0)
         return true;
     if (compressed == 0)
@@ -176,14 +162,12 @@ static bool read_string(const struct entry_view *view, enum entry_field field, c
 
     if (offset < ENTRY_HEADER_SIZE)
         return damaged(view, field, what, offset, "at least", ENTRY_HEADER_SIZE);
-    if (!bytes_slice(header, offset, size, &part)) {
-        diag_error(
+    if (!bytes_slice(header, offset, size, &part))
+        return diag_error(
             "Damaged fatbin '%s', entry %u: %s at offset %zu is %u with length %u, beyond the "
             "header's %zu bytes",
             view->fatbin->name, view->fatbin->number, what, view->fatbin->next + field, offset,
             size, view->header_size);
-        return false;
-    }
     *string = (struct text){(const char *)part.data, part.size};
     if (string->size && string->data[string->size - 1] == '\0')
         string->size--;

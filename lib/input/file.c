@@ -132,8 +132,7 @@ static bool open_failed(const char *path, int error)
 {
     if (error == ENOMEM)
         context_raise(LINK_NO_MEMORY);
-    diag_fatal("Could not open input file '%s': %s", path, strerror(error));
-    return false;
+    return diag_fatal("Could not open input file '%s': %s", path, strerror(error));
 }
 
 static bool map_file(struct inputs *inputs, struct input_file *file, int fd,
@@ -203,11 +202,9 @@ static bool read_stream(struct inputs *inputs, struct input_file *file, struct o
     }
     if (size < 0)
         return open_failed(file->path, errno);
-    if (size > 0) {
-        diag_fatal("Could not open input file '%s': it is no regular file and does not end",
-                   file->path);
-        return false;
-    }
+    if (size > 0)
+        return diag_fatal("Could not open input file '%s': it is no regular file and does not end",
+                          file->path);
     if (buffer->size) {
         uint8_t *copy = arena_alloc(&inputs->arena, buffer->size, 1);
 
@@ -241,8 +238,8 @@ static bool read_whole(struct inputs *inputs, struct input_file *file, struct op
         return open_failed(file->path, errno);
     if (current_size(opening->fd) == (off_t)size)
         return read_stream(inputs, file, opening);
-    diag_fatal("Could not open input file '%s': it became shorter while it was read", file->path);
-    return false;
+    return diag_fatal("Could not open input file '%s': it became shorter while it was read",
+                      file->path);
 }
 
 /* Files of /sys cannot be mapped. */
@@ -310,11 +307,9 @@ static bool add_memory(struct inputs *inputs, const struct input_operand *operan
 {
     struct input_file file = {.path = operand->name, .data = operand->data};
 
-    if (thin_is(file.data)) {
-        diag_fatal("'%s' is a thin archive, whose members are files: it cannot be in memory",
-                   file.path);
-        return false;
-    }
+    if (thin_is(file.data))
+        return diag_fatal("'%s' is a thin archive, whose members are files: it cannot be in memory",
+                          file.path);
     file.kind = file_classify(file.data);
     ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity) = file;
     return true;

@@ -53,10 +53,10 @@ static bool check_headers(struct object *object)
         bytes_slice(object->data, header.e_shoff, object->section_count * size, &part))
         return true;
     elf_library_failure();
-    diag_error("Could not find fatbin in '%s': the ELF file is cut off: its section headers are at "
-               "offset %llu, but it has %zu bytes",
-               object->name, (unsigned long long)header.e_shoff, object->data.size);
-    return false;
+    return diag_error(
+        "Could not find fatbin in '%s': the ELF file is cut off: its section headers are at "
+        "offset %llu, but it has %zu bytes",
+        object->name, (unsigned long long)header.e_shoff, object->data.size);
 }
 
 static bool open_object(struct object *object)
@@ -95,13 +95,12 @@ static bool find_contents(const struct object *object, const GElf_Shdr *header, 
                           struct bytes *contents)
 {
     if (header->sh_type == SHT_NOBITS ||
-        !bytes_slice(object->data, header->sh_offset, header->sh_size, contents)) {
-        diag_error("Could not find fatbin in '%s': the section at offset %llu has %llu bytes, but "
-                   "the file has %zu",
-                   object->name, (unsigned long long)header->sh_offset,
-                   (unsigned long long)header->sh_size, object->data.size);
-        return false;
-    }
+        !bytes_slice(object->data, header->sh_offset, header->sh_size, contents))
+        return diag_error(
+            "Could not find fatbin in '%s': the section at offset %llu has %llu bytes, but "
+            "the file has %zu",
+            object->name, (unsigned long long)header->sh_offset,
+            (unsigned long long)header->sh_size, object->data.size);
     if (contents->size > object->data.size - *total)
         return damaged(object, "its sections overlap");
     *total += contents->size;

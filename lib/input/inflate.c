@@ -43,19 +43,15 @@ static uint64_t largest_result(const struct fatbin_entry *entry)
 
 static bool check_size(const struct fatbin_entry *entry, const char *name)
 {
-    if (entry->uncompressed_size > INFLATE_MAXIMUM || entry->payload.size > INT_MAX) {
-        diag_error("Uncompress failed for '%s': its stated size is %llu bytes, the limit is %llu",
-                   name, (unsigned long long)entry->uncompressed_size,
-                   (unsigned long long)INFLATE_MAXIMUM);
-        return false;
-    }
-    if (entry->uncompressed_size > largest_result(entry)) {
-        diag_error("Uncompress failed for '%s': its stated size is %llu bytes, but its %zu "
-                   "compressed bytes hold at most %llu",
-                   name, (unsigned long long)entry->uncompressed_size, entry->payload.size,
-                   (unsigned long long)largest_result(entry));
-        return false;
-    }
+    if (entry->uncompressed_size > INFLATE_MAXIMUM || entry->payload.size > INT_MAX)
+        return diag_error(
+            "Uncompress failed for '%s': its stated size is %llu bytes, the limit is %llu", name,
+            (unsigned long long)entry->uncompressed_size, (unsigned long long)INFLATE_MAXIMUM);
+    if (entry->uncompressed_size > largest_result(entry))
+        return diag_error("Uncompress failed for '%s': its stated size is %llu bytes, but its %zu "
+                          "compressed bytes hold at most %llu",
+                          name, (unsigned long long)entry->uncompressed_size, entry->payload.size,
+                          (unsigned long long)largest_result(entry));
     return true;
 }
 
@@ -75,9 +71,8 @@ static bool inflate_lz4(const struct fatbin_entry *entry, const char *name, uint
 
     if (size >= 0)
         return check_result(entry, name, "LZ4 block", (size_t)size);
-    diag_error("Uncompress failed for '%s': the LZ4 block is damaged near byte %d of %zu", name,
-               -size, entry->payload.size);
-    return false;
+    return diag_error("Uncompress failed for '%s': the LZ4 block is damaged near byte %d of %zu",
+                      name, -size, entry->payload.size);
 }
 
 static bool inflate_zstd(const struct fatbin_entry *entry, const char *name, uint8_t *target)
@@ -89,21 +84,18 @@ static bool inflate_zstd(const struct fatbin_entry *entry, const char *name, uin
         return check_result(entry, name, "zstd frame", size);
     if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation)
         context_raise(LINK_NO_MEMORY);
-    diag_error("Uncompress failed for '%s': the zstd frame is damaged: %s", name,
-               ZSTD_getErrorName(size));
-    return false;
+    return diag_error("Uncompress failed for '%s': the zstd frame is damaged: %s", name,
+                      ZSTD_getErrorName(size));
 }
 
 /* Counts the entry before memory is allocated. A view is not counted. */
 static bool take(struct inflation *inflation, const struct fatbin_entry *entry, const char *name)
 {
-    if (inflation->limit && entry->uncompressed_size > inflation->limit - inflation->used) {
-        diag_error("Uncompress failed for '%s': with its %llu bytes more than %llu would be "
-                   "decompressed in all, which is the limit; %s moves it",
-                   name, (unsigned long long)entry->uncompressed_size,
-                   (unsigned long long)inflation->limit, inflation->option);
-        return false;
-    }
+    if (inflation->limit && entry->uncompressed_size > inflation->limit - inflation->used)
+        return diag_error("Uncompress failed for '%s': with its %llu bytes more than %llu would be "
+                          "decompressed in all, which is the limit; %s moves it",
+                          name, (unsigned long long)entry->uncompressed_size,
+                          (unsigned long long)inflation->limit, inflation->option);
     inflation->used += entry->uncompressed_size;
     return true;
 }
@@ -113,11 +105,9 @@ bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct in
 {
     uint8_t *target;
 
-    if (is_opaque(entry)) {
-        diag_error("Uncompress failed for '%s': it is LTO-IR that only NVIDIA's libraries read",
-                   name);
-        return false;
-    }
+    if (is_opaque(entry))
+        return diag_error(
+            "Uncompress failed for '%s': it is LTO-IR that only NVIDIA's libraries read", name);
     if (!(entry->flags & (FATBIN_LZ4 | FATBIN_ZSTD))) {
         *code = entry->payload;
         return true;

@@ -45,11 +45,11 @@ const char *offload_kind_name(uint16_t kind)
 
 static bool damaged(const struct binary *binary, const char *what, uint64_t offset, uint64_t size)
 {
-    diag_error("Damaged offload binary '%s': at offset %zu, %s are to be %llu bytes at %llu, but "
-               "it has %zu",
-               binary->name, binary->offset, what, (unsigned long long)size,
-               (unsigned long long)offset, binary->bytes.size);
-    return false;
+    return diag_error(
+        "Damaged offload binary '%s': at offset %zu, %s are to be %llu bytes at %llu, but "
+        "it has %zu",
+        binary->name, binary->offset, what, (unsigned long long)size, (unsigned long long)offset,
+        binary->bytes.size);
 }
 
 static bool is_compressed(const struct binary *binary)
@@ -62,32 +62,27 @@ static bool open_binary(struct binary *binary, struct bytes data)
     uint32_t header_size = HEADER_SIZE;
     uint64_t size;
 
-    if (data.size < HEADER_SIZE || !offload_is(data)) {
-        diag_error("Damaged offload binary '%s': expected 10 FF 10 AD and a header of %u bytes at "
-                   "offset %zu, where %zu are left",
-                   binary->name, HEADER_SIZE, binary->offset, data.size);
-        return false;
-    }
+    if (data.size < HEADER_SIZE || !offload_is(data))
+        return diag_error(
+            "Damaged offload binary '%s': expected 10 FF 10 AD and a header of %u bytes at "
+            "offset %zu, where %zu are left",
+            binary->name, HEADER_SIZE, binary->offset, data.size);
     binary->version = little_u32(data.data + 4);
-    if (binary->version == 0 || binary->version > NEWEST_VERSION) {
-        diag_error("Offload binary '%s' at offset %zu has version %u; versions 1 to %u are known",
-                   binary->name, binary->offset, binary->version, NEWEST_VERSION);
-        return false;
-    }
+    if (binary->version == 0 || binary->version > NEWEST_VERSION)
+        return diag_error(
+            "Offload binary '%s' at offset %zu has version %u; versions 1 to %u are known",
+            binary->name, binary->offset, binary->version, NEWEST_VERSION);
     if (binary->version >= 3)
         header_size = HEADER_SIZE_V3;
     size = little_u64(data.data + 8);
-    if (size < header_size || !bytes_slice(data, 0, size, &binary->bytes)) {
-        diag_error("Damaged offload binary '%s': the header at offset %zu says that it has %llu "
-                   "bytes, but %zu are there",
-                   binary->name, binary->offset, (unsigned long long)size, data.size);
-        return false;
-    }
-    if (is_compressed(binary)) {
-        diag_error("Offload binary '%s' at offset %zu is compressed, which is not supported",
-                   binary->name, binary->offset);
-        return false;
-    }
+    if (size < header_size || !bytes_slice(data, 0, size, &binary->bytes))
+        return diag_error(
+            "Damaged offload binary '%s': the header at offset %zu says that it has %llu "
+            "bytes, but %zu are there",
+            binary->name, binary->offset, (unsigned long long)size, data.size);
+    if (is_compressed(binary))
+        return diag_error("Offload binary '%s' at offset %zu is compressed, which is not supported",
+                          binary->name, binary->offset);
     binary->entries = little_u64(data.data + 16);
     binary->count = binary->version == 1 ? 1 : little_u64(data.data + 24);
     return true;

@@ -287,9 +287,8 @@ static bool check_raw(const struct member *member, struct arch target)
     }
     if (select_takes_sass(target, member->entry.arch))
         return true;
-    diag_fatal("Input file '%s' arch does not match target '%s'", member->name,
-               arch_name(target, name));
-    return false;
+    return diag_fatal("Input file '%s' arch does not match target '%s'", member->name,
+                      arch_name(target, name));
 }
 
 /* Sets the roles of one group. A library of the toolkit has nothing to optimise. */

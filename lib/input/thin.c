@@ -54,16 +54,14 @@ static void free_thin(void *argument)
 
 static bool damaged(const struct thin *thin, size_t offset, const char *what)
 {
-    diag_error("Damaged archive '%s': the member header at offset %zu %s", thin->file->path, offset,
-               what);
-    return false;
+    return diag_error("Damaged archive '%s': the member header at offset %zu %s", thin->file->path,
+                      offset, what);
 }
 
 static bool member_failed(const struct thin *thin, const char *path, const char *why)
 {
-    diag_fatal("Could not open input file '%s', a member of thin archive '%s': %s", path,
-               thin->file->path, why);
-    return false;
+    return diag_fatal("Could not open input file '%s', a member of thin archive '%s': %s", path,
+                      thin->file->path, why);
 }
 
 /* A decimal number at the start of a field, followed by a blank or the field's end. */

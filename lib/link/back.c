@@ -330,13 +330,12 @@ bool back_end_virtual(const struct link *link, const struct results *results)
  * share a text with another one. */
 static bool emit_ptx(const struct link *link, const struct results *results)
 {
-    if (results->cut.chunks.count != 1 || link->member_cubin_count > 0) {
-        diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
-                   link->member_cubin_count > 0     ? "some members have machine code only"
-                   : results->cut.chunks.count == 0 ? "no input has PTX for the target"
-                                                    : "several modules have debug sections (-G)");
-        return false;
-    }
+    if (results->cut.chunks.count != 1 || link->member_cubin_count > 0)
+        return diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
+                          link->member_cubin_count > 0 ? "some members have machine code only"
+                          : results->cut.chunks.count == 0
+                              ? "no input has PTX for the target"
+                              : "several modules have debug sections (-G)");
     return write_files(link, results, true);
 }
 

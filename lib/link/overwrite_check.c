@@ -118,15 +118,12 @@ static bool check_output(const struct paths *paths, size_t at)
     const struct output_path *output = &paths->outputs[at];
     const char *input = find_input(paths, output->place);
 
-    if (input) {
-        diag_fatal("Output file '%s' (%s) is input file '%s'", output->path, output->option, input);
-        return false;
-    }
-    if (file_identity_equal(output->folder, paths->keep) && save_temps_is_name(output->name)) {
-        diag_fatal("Output file '%s' (%s) is one of those that --keep makes", output->path,
-                   output->option);
-        return false;
-    }
+    if (input)
+        return diag_fatal("Output file '%s' (%s) is input file '%s'", output->path, output->option,
+                          input);
+    if (file_identity_equal(output->folder, paths->keep) && save_temps_is_name(output->name))
+        return diag_fatal("Output file '%s' (%s) is one of those that --keep makes", output->path,
+                          output->option);
     for (size_t i = 0; i < at; i++) {
         const struct output_path *other = &paths->outputs[i];
         bool is_same_name = file_identity_equal(other->folder, output->folder) &&
@@ -134,11 +131,9 @@ static bool check_output(const struct paths *paths, size_t at)
 
         /* A device is the same file, but nothing in it is lost. */
         if (file_identity_equal(other->place, output->place) ||
-            (is_same_name && access(output->path, F_OK) != 0)) {
-            diag_fatal("Output file '%s' is named twice, by %s and by %s", output->path,
-                       other->option, output->option);
-            return false;
-        }
+            (is_same_name && access(output->path, F_OK) != 0))
+            return diag_fatal("Output file '%s' is named twice, by %s and by %s", output->path,
+                              other->option, output->option);
     }
     return true;
 }
@@ -156,10 +151,9 @@ static bool check_kept(struct paths *paths, const char *directory)
             continue;
         path = arena_printf(&paths->arena, "%s/%s", directory, entry->d_name);
         input = find_input(paths, place_at(path));
-        if (input) {
-            diag_fatal("Input file '%s' is one of those that --keep=%s makes", input, directory);
-            return false;
-        }
+        if (input)
+            return diag_fatal("Input file '%s' is one of those that --keep=%s makes", input,
+                              directory);
     }
     return true;
 }

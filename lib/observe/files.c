@@ -29,8 +29,8 @@ static const char *path_of(const struct observation *observation, enum file file
 
 static bool times_failed(const struct observation *observation)
 {
-    diag_fatal("Could not write time file '%s': %s", observation->request.times, strerror(errno));
-    return false;
+    return diag_fatal("Could not write time file '%s': %s", observation->request.times,
+                      strerror(errno));
 }
 
 static bool open_times(struct observation *observation)
@@ -84,8 +84,7 @@ static bool write_stats(struct observation *observation, struct buffer *text)
     stats_print(observation, text);
     if (diag_text(buffer_view(text)))
         return true;
-    diag_fatal("Could not write to the standard error output: %s", strerror(errno));
-    return false;
+    return diag_fatal("Could not write to the standard error output: %s", strerror(errno));
 }
 
 /* Names come from inputs, so they are escaped. */

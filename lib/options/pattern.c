@@ -20,8 +20,7 @@ bool pattern_compile(struct pattern *pattern, struct text text, const char *opti
     if (error == REG_ESPACE)
         context_raise(LINK_NO_MEMORY);
     regerror(error, &pattern->expression, why, sizeof why);
-    diag_fatal("'%.*s' (%s) is no regular expression: %s", TEXT_ARG(text), option, why);
-    return false;
+    return diag_fatal("'%.*s' (%s) is no regular expression: %s", TEXT_ARG(text), option, why);
 }
 
 bool pattern_matches(const struct pattern *pattern, struct text name)
