@@ -28,84 +28,76 @@ static const struct chunk_symbol split_symbols[] = {
 };
 #define SYMBOLS (sizeof split_symbols / sizeof *split_symbols)
 
-/* Some cubins, read, and what they were joined to. */
-struct joining {
+/* The cubins of one test, read, and what they were joined to. */
+static struct {
     struct buffer files[MOST];
     struct cubin cubins[MOST];
-    const struct cubin *list[MOST];
     size_t count;
     struct chunk_symbol symbols[SYMBOLS];
     struct cubin joined;
     struct diag_sink sink;
-};
+    struct buffer bytes; /* see write_joined() */
+} joining;
 
-static void add(struct joining *joining, const char *path)
+void set_up(void)
 {
-    joining->files[joining->count++] = files_load(path);
+    memset(&joining, 0, sizeof joining);
+    memcpy(joining.symbols, split_symbols, sizeof split_symbols);
+}
+
+void tear_down(void)
+{
+    for (size_t i = 0; i < joining.count; i++) {
+        cubin_free(&joining.cubins[i]);
+        buffer_free(&joining.files[i]);
+    }
+    cubin_free(&joining.joined);
+    diag_sink_free(&joining.sink);
+    buffer_free(&joining.bytes);
+}
+
+static void add(const char *path)
+{
+    joining.files[joining.count++] = files_load(path);
 }
 
 /* Reads what was added and joins it. */
-static bool join_all(struct joining *joining)
+static bool join_all(void)
 {
+    const struct cubin *list[MOST];
     bool ok;
 
-    for (size_t i = 0; i < joining->count; i++) {
-        ck_assert(cubin_read(&joining->cubins[i], "chunk", buffer_bytes(&joining->files[i])));
-        joining->list[i] = &joining->cubins[i];
+    for (size_t i = 0; i < joining.count; i++) {
+        ck_assert(cubin_read(&joining.cubins[i], "chunk", buffer_bytes(&joining.files[i])));
+        list[i] = &joining.cubins[i];
     }
-    diag_state_get()->sink = &joining->sink;
-    ok = join_cubins(&joining->joined, joining->list, joining->count, joining->symbols, SYMBOLS);
+    diag_state_get()->sink = &joining.sink;
+    ok = join_cubins(&joining.joined, list, joining.count, joining.symbols, SYMBOLS);
     diag_state_get()->sink = NULL;
     return ok;
 }
 
-static void begin(struct joining *joining)
+/* Makes the joined cubin a file, which reads well again. */
+static void write_joined(void)
 {
-    *joining = (struct joining){0};
-    memcpy(joining->symbols, split_symbols, sizeof split_symbols);
-}
-
-/* The whole program's cubin was not split: nothing has another name in it. */
-static void begin_whole(struct joining *joining)
-{
-    begin(joining);
-    for (size_t i = 0; i < SYMBOLS; i++)
-        joining->symbols[i].name = joining->symbols[i].own_name;
-}
-
-static void end(struct joining *joining)
-{
-    for (size_t i = 0; i < joining->count; i++) {
-        cubin_free(&joining->cubins[i]);
-        buffer_free(&joining->files[i]);
-    }
-    cubin_free(&joining->joined);
-    diag_sink_free(&joining->sink);
-}
-
-/* The joined cubin as a file, which reads well again. */
-static struct buffer write_joined(const struct joining *joining)
-{
-    struct buffer bytes = {0};
     struct image image;
     struct cubin again;
 
-    ck_assert(cubin_image(&image, &joining->joined));
-    image_bytes(&image, &bytes);
+    ck_assert(cubin_image(&image, &joining.joined));
+    image_bytes(&image, &joining.bytes);
     image_free(&image);
-    ck_assert(cubin_read(&again, "joined", buffer_bytes(&bytes)));
-    ck_assert_uint_eq(again.symbol_count, joining->joined.symbol_count);
-    ck_assert_uint_eq(again.section_count, joining->joined.section_count);
+    ck_assert(cubin_read(&again, "joined", buffer_bytes(&joining.bytes)));
+    ck_assert_uint_eq(again.symbol_count, joining.joined.symbol_count);
+    ck_assert_uint_eq(again.section_count, joining.joined.section_count);
     cubin_free(&again);
-    return bytes;
 }
 
-static const struct cubin_symbol *symbol_of(const struct joining *joining, const char *name)
+static const struct cubin_symbol *symbol_of(const char *name)
 {
     const struct cubin_symbol *found = NULL;
 
-    for (size_t i = 1; i < joining->joined.symbol_count; i++) {
-        const struct cubin_symbol *symbol = &joining->joined.symbols[i];
+    for (size_t i = 1; i < joining.joined.symbol_count; i++) {
+        const struct cubin_symbol *symbol = &joining.joined.symbols[i];
 
         if (symbol->type != STT_SECTION && text_equal(symbol->name, text_of(name))) {
             ck_assert_msg(!found, "%s twice", name);
@@ -115,12 +107,12 @@ static const struct cubin_symbol *symbol_of(const struct joining *joining, const
     return found;
 }
 
-static size_t count_sections(const struct joining *joining, const char *name)
+static size_t count_sections(const char *name)
 {
     size_t count = 0;
 
-    for (size_t i = 1; i < joining->joined.section_count; i++)
-        count += text_equal(joining->joined.sections[i].name, text_of(name));
+    for (size_t i = 1; i < joining.joined.section_count; i++)
+        count += text_equal(joining.joined.sections[i].name, text_of(name));
     return count;
 }
 
@@ -137,84 +129,90 @@ static const struct {
      "fixtures/cubin/chunk1.sm_100.cubin"},
 };
 #define PROGRAMS (sizeof programs / sizeof *programs)
+#define SM_75    1
 #define MERCURY  2
 
-static void begin_chunks(struct joining *joining, int program)
+/* Begins anew, with the chunks of a program. */
+static void begin_chunks(int program)
 {
-    begin(joining);
-    add(joining, programs[program].chunk0);
-    add(joining, programs[program].chunk1);
+    tear_down();
+    set_up();
+    add(programs[program].chunk0);
+    add(programs[program].chunk1);
+}
+
+/* Joins the chunks of a program as they are. */
+static void join_program(int program)
+{
+    begin_chunks(program);
+    ck_assert(join_all());
+}
+
+/* What is joined now has the same bytes as what was joined before. */
+static void check_same_bytes(bool (*join_again)(int program), int program)
+{
+    struct buffer before;
+
+    write_joined();
+    before = joining.bytes;
+    joining.bytes = (struct buffer){0};
+    tear_down();
+    set_up();
+    ck_assert(join_again(program));
+    write_joined();
+    ck_assert_uint_eq(before.size, joining.bytes.size);
+    ck_assert_mem_eq(before.data, joining.bytes.data, before.size);
+    buffer_free(&before);
+}
+
+/* The whole program's cubin was not split: nothing has another name in it. */
+static bool join_whole(int program)
+{
+    for (size_t i = 0; i < SYMBOLS; i++)
+        joining.symbols[i].name = joining.symbols[i].own_name;
+    add(programs[program].whole);
+    return join_all();
+}
+
+static bool join_backwards(int program)
+{
+    add(programs[program].chunk1);
+    add(programs[program].chunk0);
+    return join_all();
 }
 
 TEST_LOOP(one_chunk_and_two_give_the_same_bytes, PROGRAMS)
 {
-    struct joining whole, parts;
-    struct buffer a, b;
-
-    begin_whole(&whole);
-    add(&whole, programs[_i].whole);
-    begin_chunks(&parts, _i);
-    ck_assert(join_all(&whole));
-    ck_assert(join_all(&parts));
-    a = write_joined(&whole);
-    b = write_joined(&parts);
-    ck_assert_uint_eq(a.size, b.size);
-    ck_assert_int_eq(memcmp(a.data, b.data, a.size), 0);
-    buffer_free(&a);
-    buffer_free(&b);
-    end(&whole);
-    end(&parts);
+    join_program(_i);
+    check_same_bytes(join_whole, _i);
 }
 
 TEST_LOOP(chunk_order_does_not_matter, PROGRAMS)
 {
-    struct joining forth, back;
-    struct buffer a, b;
-
-    begin_chunks(&forth, _i);
-    begin(&back);
-    add(&back, programs[_i].chunk1);
-    add(&back, programs[_i].chunk0);
-    ck_assert(join_all(&forth));
-    ck_assert(join_all(&back));
-    a = write_joined(&forth);
-    b = write_joined(&back);
-    ck_assert_uint_eq(a.size, b.size);
-    ck_assert_int_eq(memcmp(a.data, b.data, a.size), 0);
-    buffer_free(&a);
-    buffer_free(&b);
-    end(&forth);
-    end(&back);
+    join_program(_i);
+    check_same_bytes(join_backwards, _i);
 }
 
 TEST_LOOP(promoted_symbols_have_their_names_back, PROGRAMS)
 {
-    struct joining joining;
-
-    begin_chunks(&joining, _i);
-    ck_assert(join_all(&joining));
-    ck_assert_ptr_null(symbol_of(&joining, "helper$p"));
-    ck_assert_ptr_null(symbol_of(&joining, "counter$p"));
-    ck_assert_uint_eq(symbol_of(&joining, "helper")->binding, STB_LOCAL);
-    ck_assert_uint_eq(symbol_of(&joining, "counter")->binding, STB_LOCAL);
-    ck_assert_uint_eq(symbol_of(&joining, "tile")->binding, STB_LOCAL);
-    ck_assert_uint_eq(symbol_of(&joining, "shown")->binding, STB_GLOBAL);
-    ck_assert_uint_eq(count_sections(&joining, ".text.helper"), 1);
-    ck_assert_uint_eq(count_sections(&joining, ".nv.info.helper"), 1);
-    ck_assert_uint_eq(count_sections(&joining, ".text.helper$p"), 0);
-    end(&joining);
+    join_program(_i);
+    ck_assert_ptr_null(symbol_of("helper$p"));
+    ck_assert_ptr_null(symbol_of("counter$p"));
+    ck_assert_uint_eq(symbol_of("helper")->binding, STB_LOCAL);
+    ck_assert_uint_eq(symbol_of("counter")->binding, STB_LOCAL);
+    ck_assert_uint_eq(symbol_of("tile")->binding, STB_LOCAL);
+    ck_assert_uint_eq(symbol_of("shown")->binding, STB_GLOBAL);
+    ck_assert_uint_eq(count_sections(".text.helper"), 1);
+    ck_assert_uint_eq(count_sections(".nv.info.helper"), 1);
+    ck_assert_uint_eq(count_sections(".text.helper$p"), 0);
 }
 
 TEST_LOOP(same_copies_are_folded, PROGRAMS)
 {
-    struct joining joining;
-
-    begin_chunks(&joining, _i);
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(count_sections(&joining, ".text.small"), 1);
-    ck_assert_uint_eq(count_sections(&joining, ".text.__cuda_sm20_div_u64"), 1);
-    ck_assert_ptr_nonnull(symbol_of(&joining, "small"));
-    end(&joining);
+    join_program(_i);
+    ck_assert_uint_eq(count_sections(".text.small"), 1);
+    ck_assert_uint_eq(count_sections(".text.__cuda_sm20_div_u64"), 1);
+    ck_assert_ptr_nonnull(symbol_of("small"));
 }
 
 /* Functions in program order, the assembler's helper behind the first that needs it. */
@@ -223,26 +221,20 @@ TEST_LOOP(functions_stand_in_program_order, PROGRAMS)
     static const char *const names[] = {".text.small",  ".text.__cuda_sm20_div_u64",
                                         ".text.helper", ".text.shown",
                                         ".text.k1",     ".text.k2"};
-    struct joining joining;
     uint32_t last = 0;
 
-    begin_chunks(&joining, _i);
-    ck_assert(join_all(&joining));
+    join_program(_i);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         uint32_t section = cubin_section_find(&joining.joined, text_of(names[i]));
 
         ck_assert_uint_gt(section, last);
         last = section;
     }
-    end(&joining);
 }
 
 TEST_LOOP(references_between_chunks_are_bound, PROGRAMS)
 {
-    struct joining joining;
-
-    begin_chunks(&joining, _i);
-    ck_assert(join_all(&joining));
+    join_program(_i);
     for (size_t i = 1; i < joining.joined.symbol_count; i++) {
         const struct cubin_symbol *symbol = &joining.joined.symbols[i];
 
@@ -259,19 +251,16 @@ TEST_LOOP(references_between_chunks_are_bound, PROGRAMS)
             ck_assert_uint_ne(record.attribute, EIATTR_EXTERNS);
         ck_assert_uint_eq(rest.size, 0);
     }
-    end(&joining);
 }
 
 /* `helper` is in the other chunk: its symbol is undefined, and records say so. */
 TEST_LOOP(what_no_chunk_defines_stays_external, PROGRAMS)
 {
-    struct joining joining;
     size_t externs = 0;
 
-    begin(&joining);
-    add(&joining, programs[_i].chunk0);
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(symbol_of(&joining, "helper")->section, SHN_UNDEF);
+    add(programs[_i].chunk0);
+    ck_assert(join_all());
+    ck_assert_uint_eq(symbol_of("helper")->section, SHN_UNDEF);
     for (size_t i = 1; i < joining.joined.section_count; i++) {
         struct bytes rest = joining.joined.sections[i].data;
         struct info_record record;
@@ -283,119 +272,121 @@ TEST_LOOP(what_no_chunk_defines_stays_external, PROGRAMS)
                                   SHN_UNDEF);
     }
     ck_assert_uint_gt(externs, 0);
-    end(&joining);
 }
 
 TEST_LOOP(objects_stand_where_their_order_and_alignment_say, PROGRAMS)
 {
-    struct joining joining;
-
-    begin_chunks(&joining, _i);
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(symbol_of(&joining, "counter")->value, 0);
-    ck_assert_uint_eq(symbol_of(&joining, "pointer")->value, 8);
-    ck_assert_uint_eq(symbol_of(&joining, "buffer")->size, 48);
-    ck_assert_uint_eq(symbol_of(&joining, "tile")->value, 8); /* its alignment */
-    end(&joining);
+    join_program(_i);
+    ck_assert_uint_eq(symbol_of("counter")->value, 0);
+    ck_assert_uint_eq(symbol_of("pointer")->value, 8);
+    ck_assert_uint_eq(symbol_of("buffer")->size, 48);
+    ck_assert_uint_eq(symbol_of("tile")->value, 8); /* its alignment */
 }
 
-/* Offset in the file of a section of the chunk, to change a byte of it. */
-static char *bytes_of(struct buffer *file, const char *name)
+/* The header of a section of a chunk, to change it; all that follows is of chunk `chunk`. */
+static Elf64_Shdr *header_in(size_t chunk, const char *name)
 {
-    return file->data + files_header_of(file, name)->sh_offset;
+    return files_header_of(&joining.files[chunk], name);
 }
 
-/* The number of a symbol of the chunk. */
-static uint32_t symbol_in(struct buffer *file, const char *name)
+/* The bytes of a section. */
+static char *bytes_in(size_t chunk, const char *name)
 {
-    const Elf64_Sym *symbols = (const Elf64_Sym *)(const void *)bytes_of(file, ".symtab");
+    return joining.files[chunk].data + header_in(chunk, name)->sh_offset;
+}
 
-    for (uint32_t i = 1; i < files_header_of(file, ".symtab")->sh_size / sizeof *symbols; i++)
-        if (strcmp(bytes_of(file, ".strtab") + symbols[i].st_name, name) == 0)
+/* The number of a symbol. */
+static uint32_t symbol_in(size_t chunk, const char *name)
+{
+    const Elf64_Sym *symbols = (const Elf64_Sym *)(const void *)bytes_in(chunk, ".symtab");
+
+    for (uint32_t i = 1; i < header_in(chunk, ".symtab")->sh_size / sizeof *symbols; i++)
+        if (strcmp(bytes_in(chunk, ".strtab") + symbols[i].st_name, name) == 0)
             return i;
     ck_abort_msg("no symbol %s", name);
 }
 
 /* The same symbol, to change it. */
-static Elf64_Sym *record_of(struct buffer *file, const char *name)
+static Elf64_Sym *record_in(size_t chunk, const char *name)
 {
-    return (Elf64_Sym *)(void *)bytes_of(file, ".symtab") + symbol_in(file, name);
+    return (Elf64_Sym *)(void *)bytes_in(chunk, ".symtab") + symbol_in(chunk, name);
 }
 
-/* The number of a section of the chunk. */
-static uint16_t section_in(struct buffer *file, const char *name)
+/* Makes a symbol local. */
+static Elf64_Sym *localize(size_t chunk, const char *name)
 {
-    const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(void *)file->data;
+    Elf64_Sym *symbol = record_in(chunk, name);
 
-    return (uint16_t)(files_header_of(file, name) -
-                      (Elf64_Shdr *)(void *)(file->data + elf->e_shoff));
+    symbol->st_info = ELF64_ST_INFO(STB_LOCAL, ELF64_ST_TYPE(symbol->st_info));
+    return symbol;
+}
+
+/* The number of a section. */
+static uint16_t section_in(size_t chunk, const char *name)
+{
+    const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(void *)joining.files[chunk].data;
+
+    return (uint16_t)(header_in(chunk, name) -
+                      (Elf64_Shdr *)(void *)(joining.files[chunk].data + elf->e_shoff));
 }
 
 /* Gives a section another name, which is no longer. */
-static void rename_section(struct buffer *file, const char *name, const char *new_name)
+static void rename_section(size_t chunk, const char *name, const char *new_name)
 {
-    strcpy(bytes_of(file, ".shstrtab") + files_header_of(file, name)->sh_name, new_name);
+    strcpy(bytes_in(chunk, ".shstrtab") + header_in(chunk, name)->sh_name, new_name);
 }
 
-/* The relocations of a section of the chunk. */
-static Elf64_Rela *relocations_in(struct buffer *file, const char *name)
+/* The relocations of a section. */
+static Elf64_Rela *relocations_in(size_t chunk, const char *name)
 {
-    return (Elf64_Rela *)(void *)bytes_of(file, name);
+    return (Elf64_Rela *)(void *)bytes_in(chunk, name);
 }
 
 /* Makes a relocation one against another symbol. */
-static void point_at(struct buffer *file, Elf64_Rela *relocation, const char *name)
+static void point_at(size_t chunk, Elf64_Rela *relocation, const char *name)
 {
     relocation->r_info =
-        ELF64_R_INFO((uint64_t)symbol_in(file, name), ELF64_R_TYPE(relocation->r_info));
+        ELF64_R_INFO((uint64_t)symbol_in(chunk, name), ELF64_R_TYPE(relocation->r_info));
 }
 
 /* Takes a symbol off the list. */
-static void unlist(struct joining *joining, const char *name)
+static void unlist(const char *name)
 {
     for (size_t i = 0; i < SYMBOLS; i++)
-        if (text_equal(joining->symbols[i].name, text_of(name)))
-            joining->symbols[i].name = TEXT("?");
+        if (text_equal(joining.symbols[i].name, text_of(name)))
+            joining.symbols[i].name = TEXT("?");
 }
 
-static size_t count_symbols(const struct joining *joining, const char *name)
+static size_t count_symbols(const char *name)
 {
     size_t count = 0;
 
-    for (size_t i = 1; i < joining->joined.symbol_count; i++)
-        count += joining->joined.symbols[i].type == STT_FUNC &&
-                 text_equal(joining->joined.symbols[i].name, text_of(name));
+    for (size_t i = 1; i < joining.joined.symbol_count; i++)
+        count += joining.joined.symbols[i].type == STT_FUNC &&
+                 text_equal(joining.joined.symbols[i].name, text_of(name));
     return count;
 }
 
 /* Two functions of one name; each caller keeps its own. */
 TEST_LOOP(different_copies_stay_apart, PROGRAMS)
 {
-    struct joining joining;
-    struct buffer bytes;
-
-    begin_chunks(&joining, _i);
-    *bytes_of(&joining.files[1], ".text.small") ^= 1;
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(count_sections(&joining, ".text.small"), 2);
-    ck_assert_uint_eq(count_symbols(&joining, "small"), 2);
-    ck_assert_uint_eq(count_sections(&joining, ".text.__cuda_sm20_div_u64"), 1);
-    bytes = write_joined(&joining);
-    buffer_free(&bytes);
-    end(&joining);
+    begin_chunks(_i);
+    *bytes_in(1, ".text.small") ^= 1;
+    ck_assert(join_all());
+    ck_assert_uint_eq(count_sections(".text.small"), 2);
+    ck_assert_uint_eq(count_symbols("small"), 2);
+    ck_assert_uint_eq(count_sections(".text.__cuda_sm20_div_u64"), 1);
+    write_joined();
 }
 
 /* What refers to different copies is different too. */
 TEST_LOOP(callers_of_different_copies_stay_apart, PROGRAMS)
 {
-    struct joining joining;
-
-    begin_chunks(&joining, _i);
-    *bytes_of(&joining.files[0], ".text.__cuda_sm20_div_u64") ^= 1;
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(count_symbols(&joining, "__cuda_sm20_div_u64"), 2);
-    ck_assert_uint_eq(count_symbols(&joining, "small"), 2);
-    end(&joining);
+    begin_chunks(_i);
+    *bytes_in(0, ".text.__cuda_sm20_div_u64") ^= 1;
+    ck_assert(join_all());
+    ck_assert_uint_eq(count_symbols("__cuda_sm20_div_u64"), 2);
+    ck_assert_uint_eq(count_symbols("small"), 2);
 }
 
 /* `small` of each chunk is made to name that chunk's own `tile`: the copies are the same as long as
@@ -405,27 +396,21 @@ TEST_LOOP(copies_that_name_different_objects_stay_apart, PROGRAMS)
     static const Elf64_Sym changes[] = {{0}, {.st_size = 1}, {.st_other = 2}, {.st_info = 1}};
 
     for (size_t row = 0; row < COUNT(changes); row++) {
-        struct joining joining;
-
-        begin_chunks(&joining, _i);
-        unlist(&joining, "tile");
+        begin_chunks(_i);
+        unlist("tile");
         for (size_t i = 0; i < 2; i++) {
-            uint32_t tile = symbol_in(&joining.files[i], "tile");
-            Elf64_Sym *symbol = (Elf64_Sym *)(void *)bytes_of(&joining.files[i], ".symtab") + tile;
-            Elf64_Rela *list = (Elf64_Rela *)(void *)bytes_of(
-                &joining.files[i], _i == 1 ? ".rel.text.small" : ".rela.text.small");
+            Elf64_Sym *symbol = localize(i, "tile");
 
-            symbol->st_info = ELF64_ST_INFO(STB_LOCAL, ELF64_ST_TYPE(symbol->st_info));
-            list->r_info = ELF64_R_INFO((uint64_t)tile, ELF64_R_TYPE(list->r_info));
+            point_at(i, relocations_in(i, _i == 1 ? ".rel.text.small" : ".rela.text.small"),
+                     "tile");
             if (i == 1) {
                 symbol->st_size -= changes[row].st_size;
                 symbol->st_other ^= changes[row].st_other;
                 symbol->st_info ^= changes[row].st_info;
             }
         }
-        ck_assert(join_all(&joining));
-        ck_assert_uint_eq(count_symbols(&joining, "small"), row == 0 ? 1 : 2);
-        end(&joining);
+        ck_assert(join_all());
+        ck_assert_uint_eq(count_symbols("small"), row == 0 ? 1 : 2);
     }
 }
 
@@ -441,24 +426,16 @@ TEST(objects_of_a_function_are_named_after_it)
                 {"tile", "til", "task", "tile"}};
 
     for (size_t row = 0; row < COUNT(rows); row++) {
-        struct joining joining;
-
-        begin_chunks(&joining, 0);
-        for (size_t i = 0; i < 2; i++) {
-            struct buffer *file = &joining.files[i];
-            const Elf64_Sym *symbols = (const Elf64_Sym *)(const void *)bytes_of(file, ".symtab");
-
-            memcpy(bytes_of(file, ".strtab") + symbols[symbol_in(file, "tile")].st_name,
-                   rows[row].in_chunk, 4);
-        }
+        begin_chunks(0);
+        for (size_t i = 0; i < 2; i++)
+            memcpy(bytes_in(i, ".strtab") + record_in(i, "tile")->st_name, rows[row].in_chunk, 4);
         for (size_t i = 0; i < SYMBOLS; i++)
             if (text_equal(joining.symbols[i].name, TEXT("tile"))) {
                 joining.symbols[i].name = text_of(rows[row].listed);
                 joining.symbols[i].own_name = text_of(rows[row].own);
             }
-        ck_assert(join_all(&joining));
-        ck_assert_ptr_nonnull(symbol_of(&joining, rows[row].joined));
-        end(&joining);
+        ck_assert(join_all());
+        ck_assert_ptr_nonnull(symbol_of(rows[row].joined));
     }
 }
 
@@ -466,27 +443,20 @@ TEST(objects_of_a_function_are_named_after_it)
 TEST(copies_that_name_objects_with_other_bytes_stay_apart)
 {
     for (size_t change = 0; change < 3; change++) {
-        struct joining joining;
-
-        begin_chunks(&joining, 0);
-        unlist(&joining, "tile");
+        begin_chunks(0);
+        unlist("tile");
         for (size_t i = 0; i < 2; i++) {
-            struct buffer *file = &joining.files[i];
-            uint32_t tile = symbol_in(file, "tile");
-            Elf64_Sym *symbol = (Elf64_Sym *)(void *)bytes_of(file, ".symtab") + tile;
-            Elf64_Rela *list = (Elf64_Rela *)(void *)bytes_of(file, ".rela.text.small");
+            Elf64_Sym *symbol = localize(i, "tile");
 
-            symbol->st_info = ELF64_ST_INFO(STB_LOCAL, ELF64_ST_TYPE(symbol->st_info));
-            symbol->st_shndx = (uint16_t)section_in(file, ".note.nv.tkinfo");
+            symbol->st_shndx = section_in(i, ".note.nv.tkinfo");
             symbol->st_value = 8;
             symbol->st_size = 4;
-            list->r_info = ELF64_R_INFO((uint64_t)tile, ELF64_R_TYPE(list->r_info));
+            point_at(i, relocations_in(i, ".rela.text.small"), "tile");
             if (i == 1 && change > 0)
-                bytes_of(file, ".note.nv.tkinfo")[change == 1 ? 11 : 12] ^= 1;
+                bytes_in(i, ".note.nv.tkinfo")[change == 1 ? 11 : 12] ^= 1;
         }
-        ck_assert(join_all(&joining));
-        ck_assert_uint_eq(count_symbols(&joining, "small"), change == 1 ? 2 : 1);
-        end(&joining);
+        ck_assert(join_all());
+        ck_assert_uint_eq(count_symbols("small"), change == 1 ? 2 : 1);
     }
 }
 
@@ -503,15 +473,11 @@ TEST(copies_that_name_other_sections_stay_apart)
                 {{".nv_debug.shared", ".nv_debug.shared"}, 2}};
 
     for (size_t row = 0; row < COUNT(rows); row++) {
-        struct joining joining;
-
-        begin_chunks(&joining, 0);
+        begin_chunks(0);
         for (size_t i = 0; i < 2; i++)
-            point_at(&joining.files[i], relocations_in(&joining.files[i], ".rela.text.small"),
-                     rows[row].names[i]);
-        ck_assert(join_all(&joining));
-        ck_assert_uint_eq(count_symbols(&joining, "small"), rows[row].copies);
-        end(&joining);
+            point_at(i, relocations_in(i, ".rela.text.small"), rows[row].names[i]);
+        ck_assert(join_all());
+        ck_assert_uint_eq(count_symbols("small"), rows[row].copies);
     }
 }
 
@@ -519,71 +485,58 @@ TEST(copies_that_name_other_sections_stay_apart)
  * code is still that of `small`. */
 TEST(code_belongs_to_its_function_and_to_no_object)
 {
-    struct joining joining;
-    struct buffer bytes;
-    Elf64_Sym *tile;
-
-    begin(&joining);
-    add(&joining, programs[0].chunk0);
-    unlist(&joining, "tile");
-    unlist(&joining, "small");
-    tile = record_of(&joining.files[0], "tile");
-    tile->st_info = ELF64_ST_INFO(STB_LOCAL, ELF64_ST_TYPE(tile->st_info));
-    tile->st_shndx = section_in(&joining.files[0], ".text.small");
-    relocations_in(&joining.files[0], ".rela.text.k1")[1].r_offset = 0;
-    ck_assert(join_all(&joining));
-    bytes = write_joined(&joining);
-    buffer_free(&bytes);
-    end(&joining);
+    add(programs[0].chunk0);
+    unlist("tile");
+    unlist("small");
+    localize(0, "tile")->st_shndx = section_in(0, ".text.small");
+    relocations_in(0, ".rela.text.k1")[1].r_offset = 0;
+    ck_assert(join_all());
+    write_joined();
 }
 
 /* `small` of the second chunk is not kept, but another name for it is. */
 TEST(code_is_kept_for_another_name)
 {
-    struct joining joining;
     Elf64_Sym *alias;
 
-    begin_chunks(&joining, 0);
-    unlist(&joining, "tile");
+    begin_chunks(0);
+    unlist("tile");
     for (size_t i = 0; i < 2; i++)
-        record_of(&joining.files[i], "small")->st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC);
-    alias = record_of(&joining.files[1], "tile");
+        record_in(i, "small")->st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC);
+    alias = record_in(1, "tile");
     *alias = (Elf64_Sym){.st_name = alias->st_name,
                          .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-                         .st_shndx = section_in(&joining.files[1], ".text.small")};
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(count_sections(&joining, ".text.small"), 2);
-    ck_assert_uint_eq(count_symbols(&joining, "tile"), 1);
-    end(&joining);
+                         .st_shndx = section_in(1, ".text.small")};
+    ck_assert(join_all());
+    ck_assert_uint_eq(count_sections(".text.small"), 2);
+    ck_assert_uint_eq(count_symbols("tile"), 1);
 }
 
 /* Parameters that refer to textures have one name in two kernels, even a listed one. */
 TEST(parameters_of_two_kernels_stay_apart)
 {
     static const char *const sections[] = {".nv.constant0.k1", ".nv.constant0.k2"};
-    struct joining joining;
     size_t count = 0;
 
-    begin_chunks(&joining, 0);
+    begin_chunks(0);
     for (size_t i = 0; i < 2; i++) {
-        Elf64_Sym *tile = record_of(&joining.files[i], "tile");
+        Elf64_Sym *tile = record_in(i, "tile");
 
         tile->st_info = ELF64_ST_INFO(STB_LOCAL, STT_CUDA_TEXTURE);
-        tile->st_shndx = section_in(&joining.files[i], sections[i]);
+        tile->st_shndx = section_in(i, sections[i]);
     }
-    ck_assert(join_all(&joining));
+    ck_assert(join_all());
     for (size_t i = 1; i < joining.joined.symbol_count; i++)
         count += joining.joined.symbols[i].type == STT_CUDA_TEXTURE;
     ck_assert_uint_eq(count, 2);
-    end(&joining);
 }
 
-static const struct cubin_section *section_named(const struct joining *joining, const char *name)
+static const struct cubin_section *section_named(const char *name)
 {
-    uint32_t section = cubin_section_find(&joining->joined, text_of(name));
+    uint32_t section = cubin_section_find(&joining.joined, text_of(name));
 
     ck_assert_msg(section != 0, "%s is not there", name);
-    return &joining->joined.sections[section];
+    return &joining.joined.sections[section];
 }
 
 /* How many of the symbols no chunk defines. */
@@ -607,86 +560,66 @@ TEST(copies_name_what_no_chunk_defines)
                 {{"udhhh", "uhhhh"}, 2}, {{"uhhhh", "udhhh"}, 2}, {{"hhhhh", "hhuhh"}, 2}};
 
     for (size_t row = 0; row < COUNT(rows); row++) {
-        struct joining joining;
-
-        begin_chunks(&joining, 0);
+        begin_chunks(0);
         for (size_t i = 0; i < 2; i++) {
-            char *record = bytes_of(&joining.files[i], ".nv.info.small");
+            char *record = bytes_in(i, ".nv.info.small");
 
             memcpy(record, (const char[]){EIFMT_SVAL, EIATTR_EXTERNS, 20, 0}, 4);
             for (size_t k = 0; k < 5; k++) {
                 char word = rows[row].words[i][k];
-                uint32_t symbol = symbol_in(&joining.files[i], word == 'u'   ? "__UFT"
-                                                               : word == 'd' ? "__UDT"
-                                                                             : "helper$p");
+                uint32_t symbol = symbol_in(i, word == 'u'   ? "__UFT"
+                                               : word == 'd' ? "__UDT"
+                                                             : "helper$p");
 
                 memcpy(record + 4 + 4 * k, &symbol, sizeof symbol);
             }
         }
-        ck_assert(join_all(&joining));
-        ck_assert_uint_eq(count_symbols(&joining, "small"), rows[row].copies);
+        ck_assert(join_all());
+        ck_assert_uint_eq(count_symbols("small"), rows[row].copies);
         /* The symbols that are left in the first copy's record. */
-        ck_assert_uint_eq(section_named(&joining, ".nv.info.small")->size,
+        ck_assert_uint_eq(section_named(".nv.info.small")->size,
                           left(rows[row].words[0]) ? 4 + 4 * left(rows[row].words[0]) : 0);
-        end(&joining);
     }
 }
 
 TEST_LOOP(two_definitions_are_an_error, PROGRAMS)
 {
-    struct joining joining;
-
-    begin_chunks(&joining, _i);
-    add(&joining, programs[_i].chunk1);
-    ck_assert(!join_all(&joining));
+    begin_chunks(_i);
+    add(programs[_i].chunk1);
+    ck_assert(!join_all());
     buffer_char(&joining.sink.text, '\0');
     ck_assert_ptr_nonnull(strstr(joining.sink.text.data, "Multiple definition of 'k2'"));
-    end(&joining);
 }
 
 TEST(targets_must_agree)
 {
-    struct joining joining;
-
-    begin(&joining);
-    add(&joining, programs[0].chunk0);
-    add(&joining, programs[1].chunk1);
-    ck_assert(!join_all(&joining));
+    add(programs[0].chunk0);
+    add(programs[1].chunk1);
+    ck_assert(!join_all());
     ck_assert_uint_eq(joining.sink.errors, 1);
-    end(&joining);
 }
 
 TEST(executables_are_not_joined)
 {
-    struct joining joining;
-
-    begin(&joining);
-    add(&joining, "fixtures/cubin/linked.sm_90.cubin");
-    ck_assert(!join_all(&joining));
-    end(&joining);
+    add("fixtures/cubin/linked.sm_90.cubin");
+    ck_assert(!join_all());
 }
 
 /* Without any list the cubin stays complete. */
 TEST_LOOP(a_cubin_without_a_list_is_kept, PROGRAMS)
 {
-    struct joining joining;
-    struct buffer bytes;
-
-    begin(&joining);
     for (size_t i = 0; i < SYMBOLS; i++)
         joining.symbols[i].name = TEXT("?");
-    add(&joining, programs[_i].whole);
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(count_symbols(&joining, "k1") + count_symbols(&joining, "k2"), 2);
+    add(programs[_i].whole);
+    ck_assert(join_all());
+    ck_assert_uint_eq(count_symbols("k1") + count_symbols("k2"), 2);
     ck_assert_uint_eq(joining.cubins[0].section_count, joining.joined.section_count);
-    bytes = write_joined(&joining);
-    buffer_free(&bytes);
-    end(&joining);
+    write_joined();
 }
 
 /* The relocation of a section's bytes at an offset; *kind says in which list it is. */
-static const struct cubin_relocation *relocation_at(const struct joining *joining, const char *name,
-                                                    uint64_t offset, const char **kind)
+static const struct cubin_relocation *relocation_at(const char *name, uint64_t offset,
+                                                    const char **kind)
 {
     static const char *const kinds[] = {".rel", ".rela"};
 
@@ -695,11 +628,11 @@ static const struct cubin_relocation *relocation_at(const struct joining *joinin
         uint32_t section;
 
         snprintf(full, sizeof full, "%s%s", kinds[k], name);
-        section = cubin_section_find(&joining->joined, text_of(full));
-        for (size_t i = 0; section && i < joining->joined.sections[section].relocation_count; i++) {
+        section = cubin_section_find(&joining.joined, text_of(full));
+        for (size_t i = 0; section && i < joining.joined.sections[section].relocation_count; i++) {
             *kind = kinds[k];
-            if (joining->joined.sections[section].relocations[i].offset == offset)
-                return &joining->joined.sections[section].relocations[i];
+            if (joining.joined.sections[section].relocations[i].offset == offset)
+                return &joining.joined.sections[section].relocations[i];
         }
     }
     ck_abort_msg("no relocation of %s", name);
@@ -711,33 +644,29 @@ static const struct cubin_relocation *relocation_at(const struct joining *joinin
 TEST_LOOP(addresses_by_a_section_follow_the_variable, PROGRAMS)
 {
     static const uint64_t moves[][2] = {{8, 0}, {0, 8}};
-    bool is_in_place = strcmp(programs[_i].chunk0, "fixtures/cubin/chunk0.sm_75.cubin") == 0;
+    bool is_in_place = _i == SM_75;
 
     for (size_t row = 0; row < COUNT(moves); row++) {
         uint64_t field = is_in_place ? moves[row][0] : 0x1234, left;
         const struct cubin_relocation *moved;
         const struct cubin_section *data;
-        struct joining joining;
         const char *kind = "";
         Elf64_Rela *list;
 
-        begin_chunks(&joining, _i);
-        list = (Elf64_Rela *)(void *)bytes_of(
-            &joining.files[0], is_in_place ? ".rel.nv.global.init" : ".rela.nv.global.init");
-        list->r_info =
-            ELF64_R_INFO((uint64_t)symbol_in(&joining.files[0], ".nv.global.init"), R_CUDA_64);
+        begin_chunks(_i);
+        list = relocations_in(0, is_in_place ? ".rel.nv.global.init" : ".rela.nv.global.init");
+        list->r_info = ELF64_R_INFO((uint64_t)symbol_in(0, ".nv.global.init"), R_CUDA_64);
         if (!is_in_place)
             list->r_addend = (int64_t)moves[row][0];
-        memcpy(bytes_of(&joining.files[0], ".nv.global.init"), &field, sizeof field);
-        ck_assert(join_all(&joining));
-        moved = relocation_at(&joining, ".nv.global.init", 8, &kind);
-        data = section_named(&joining, ".nv.global.init");
+        memcpy(bytes_in(0, ".nv.global.init"), &field, sizeof field);
+        ck_assert(join_all());
+        moved = relocation_at(".nv.global.init", 8, &kind);
+        data = section_named(".nv.global.init");
         memcpy(&left, data->data.data + 8, sizeof left);
         ck_assert_uint_eq(joining.joined.symbols[moved->symbol].type, STT_SECTION);
         ck_assert_int_eq(moved->addend, (int64_t)moves[row][1]);
         ck_assert_str_eq(kind, is_in_place && moves[row][1] == 0 ? ".rel" : ".rela");
         ck_assert_uint_eq(left, is_in_place ? 0 : field);
-        end(&joining);
     }
 }
 
@@ -756,20 +685,17 @@ TEST(code_that_names_a_section_follows_the_variable)
                 {".nv_debug.shared", 4, 4, 0}};
 
     for (size_t row = 0; row < COUNT(rows); row++) {
-        struct joining joining;
         const char *kind = "";
         Elf64_Rela *list;
 
-        begin_chunks(&joining, 0);
-        list = (Elf64_Rela *)(void *)bytes_of(&joining.files[0], ".rela.text.k1");
-        list->r_info = ELF64_R_INFO((uint64_t)symbol_in(&joining.files[0], rows[row].section),
-                                    ELF64_R_TYPE(list->r_info));
+        begin_chunks(0);
+        list = relocations_in(0, ".rela.text.k1");
+        point_at(0, list, rows[row].section);
         list->r_addend = rows[row].addend;
-        ck_assert(join_all(&joining));
-        ck_assert_int_eq(relocation_at(&joining, ".text.k1", list->r_offset, &kind)->addend,
+        ck_assert(join_all());
+        ck_assert_int_eq(relocation_at(".text.k1", list->r_offset, &kind)->addend,
                          rows[row].wanted);
-        ck_assert_uint_eq(symbol_of(&joining, "counter")->value, rows[row].counter);
-        end(&joining);
+        ck_assert_uint_eq(symbol_of("counter")->value, rows[row].counter);
     }
 }
 
@@ -777,63 +703,51 @@ TEST(code_that_names_a_section_follows_the_variable)
  * another chunk are kept, whose `k1` is the `k3` of this one. */
 TEST(addresses_follow_the_greater_variable)
 {
-    struct joining joining;
     const char *kind = "";
-    struct buffer *second;
     Elf64_Rela *list;
 
-    begin(&joining);
-    add(&joining, programs[0].chunk0);
-    add(&joining, programs[0].chunk0);
+    add(programs[0].chunk0);
+    add(programs[0].chunk0);
     for (size_t i = 0; i < 2; i++) {
         static const char *const names[] = {"counter$p", "table", "pointer"};
 
         for (size_t k = 0; k < COUNT(names); k++) {
-            Elf64_Sym *symbol = record_of(&joining.files[i], names[k]);
+            Elf64_Sym *symbol = record_in(i, names[k]);
 
             symbol->st_info = ELF64_ST_INFO(STB_WEAK, ELF64_ST_TYPE(symbol->st_info));
         }
     }
-    second = &joining.files[1];
-    bytes_of(second, ".strtab")[record_of(second, "k1")->st_name + 1] = '3';
-    record_of(second, "counter$p")->st_value = 0;
-    memset(bytes_of(second, ".nv.global.init") + 8, 0, 4);
-    list = relocations_in(second, ".rela.text.k1");
-    point_at(second, list, ".nv.global.init");
+    bytes_in(1, ".strtab")[record_in(1, "k1")->st_name + 1] = '3';
+    record_in(1, "counter$p")->st_value = 0;
+    memset(bytes_in(1, ".nv.global.init") + 8, 0, 4);
+    list = relocations_in(1, ".rela.text.k1");
+    point_at(1, list, ".nv.global.init");
     list->r_addend = 0;
-    rename_section(second, ".rela.text.k1", ".rela.text.k3");
-    rename_section(second, ".text.k1", ".text.k3");
-    rename_section(second, ".nv.info.k1", ".nv.info.k3");
-    rename_section(second, ".nv.constant0.k1", ".nv.constant0.k3");
-    ck_assert(join_all(&joining));
-    ck_assert_int_eq(relocation_at(&joining, ".text.k3", list->r_offset, &kind)->addend,
-                     (int64_t)symbol_of(&joining, "pointer")->value);
-    end(&joining);
+    rename_section(1, ".rela.text.k1", ".rela.text.k3");
+    rename_section(1, ".text.k1", ".text.k3");
+    rename_section(1, ".nv.info.k1", ".nv.info.k3");
+    rename_section(1, ".nv.constant0.k1", ".nv.constant0.k3");
+    ck_assert(join_all());
+    ck_assert_int_eq(relocation_at(".text.k3", list->r_offset, &kind)->addend,
+                     (int64_t)symbol_of("pointer")->value);
 }
 
 /* An absolute symbol stays absolute, also where another chunk has code of that name. One of a
  * section names none then, and nothing can refer to it. */
 TEST(absolute_symbols_stand_in_no_section)
 {
-    struct joining joining;
-    struct buffer bytes;
-
-    begin_chunks(&joining, 0);
-    point_at(&joining.files[0], relocations_in(&joining.files[0], ".rela.text.k1"),
-             ".note.nv.tkinfo");
-    record_of(&joining.files[0], "helper$p")->st_shndx = SHN_ABS;
-    record_of(&joining.files[1], "helper$p")->st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC);
-    record_of(&joining.files[0], "tile")->st_shndx = SHN_ABS;
-    record_of(&joining.files[0], ".note.nv.tkinfo")->st_shndx = SHN_ABS;
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(symbol_of(&joining, "helper")->section, SECTION_ABSOLUTE);
-    ck_assert_uint_eq(symbol_of(&joining, "tile")->section, SECTION_ABSOLUTE);
-    ck_assert_uint_eq(
-        section_named(&joining, ".rela.text.k1")->relocation_count,
-        files_header_of(&joining.files[0], ".rela.text.k1")->sh_size / sizeof(Elf64_Rela) - 1);
-    bytes = write_joined(&joining);
-    buffer_free(&bytes);
-    end(&joining);
+    begin_chunks(0);
+    point_at(0, relocations_in(0, ".rela.text.k1"), ".note.nv.tkinfo");
+    record_in(0, "helper$p")->st_shndx = SHN_ABS;
+    record_in(1, "helper$p")->st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC);
+    record_in(0, "tile")->st_shndx = SHN_ABS;
+    record_in(0, ".note.nv.tkinfo")->st_shndx = SHN_ABS;
+    ck_assert(join_all());
+    ck_assert_uint_eq(symbol_of("helper")->section, SECTION_ABSOLUTE);
+    ck_assert_uint_eq(symbol_of("tile")->section, SECTION_ABSOLUTE);
+    ck_assert_uint_eq(section_named(".rela.text.k1")->relocation_count,
+                      header_in(0, ".rela.text.k1")->sh_size / sizeof(Elf64_Rela) - 1);
+    write_joined();
 }
 
 /* Relocations stand from behind to the front; those of one place by their types, then by their
@@ -849,19 +763,18 @@ TEST(relocations_of_united_sections_have_an_order)
                   {R_CUDA_UNUSED_CLEAR64, "__cuda_sm20_div_u64"}};
     static const int shuffled[] = {2, 0, 1, 3};
     const struct cubin_section *frames;
-    struct joining joining;
     Elf64_Rela *list;
     size_t found = 0;
 
-    begin_chunks(&joining, 0);
-    list = (Elf64_Rela *)(void *)bytes_of(&joining.files[0], ".rela.debug_frame");
+    begin_chunks(0);
+    list = relocations_in(0, ".rela.debug_frame");
     for (size_t i = 0; i < COUNT(wanted); i++) {
-        uint32_t symbol = symbol_in(&joining.files[0], wanted[shuffled[i]].name);
+        uint32_t symbol = symbol_in(0, wanted[shuffled[i]].name);
 
         list[i] = (Elf64_Rela){0x144, ELF64_R_INFO((uint64_t)symbol, wanted[shuffled[i]].type), 0};
     }
-    ck_assert(join_all(&joining));
-    frames = section_named(&joining, ".rela.debug_frame");
+    ck_assert(join_all());
+    frames = section_named(".rela.debug_frame");
     for (size_t i = 1; i < frames->relocation_count; i++) {
         const struct cubin_relocation *r = &frames->relocations[i];
 
@@ -877,7 +790,6 @@ TEST(relocations_of_united_sections_have_an_order)
         }
     }
     ck_assert_uint_eq(found, COUNT(wanted));
-    end(&joining);
 }
 
 /* Of what chunks say of their compatibility, the greatest counts, whichever says it: a number, and
@@ -889,52 +801,45 @@ TEST(the_greatest_compatibility_counts)
     for (size_t row = 0; row < 4; row++) {
         size_t greater = row % 2;
         bool is_longer = row / 2 > 0;
-        struct joining joining;
         const struct cubin_section *compat;
 
-        begin_chunks(&joining, 0);
+        begin_chunks(0);
         for (size_t i = 0; i < 2; i++) {
-            bytes_of(&joining.files[i], ".nv.compat")[number] = i == greater ? 9 : 6;
-            bytes_of(&joining.files[i], ".nv.compat")[bytes] = (i == greater) != is_longer ? 4 : 3;
+            bytes_in(i, ".nv.compat")[number] = i == greater ? 9 : 6;
+            bytes_in(i, ".nv.compat")[bytes] = (i == greater) != is_longer ? 4 : 3;
             if (i == greater || !is_longer)
                 continue;
-            memcpy(bytes_of(&joining.files[i], ".nv.compat") + bytes - 2, (const char[]){4, 0}, 2);
-            memcpy(bytes_of(&joining.files[i], ".nv.compat") + bytes + 4,
-                   (const char[]){EIFMT_BVAL, 0x77, 0, 0}, 4);
+            memcpy(bytes_in(i, ".nv.compat") + bytes - 2, (const char[]){4, 0}, 2);
+            memcpy(bytes_in(i, ".nv.compat") + bytes + 4, (const char[]){EIFMT_BVAL, 0x77, 0, 0},
+                   4);
         }
-        ck_assert(join_all(&joining));
-        compat = section_named(&joining, ".nv.compat");
+        ck_assert(join_all());
+        compat = section_named(".nv.compat");
         ck_assert_uint_eq(compat->data.data[number], 9);
         ck_assert_uint_eq(compat->data.data[bytes - 2], 8);
         ck_assert_uint_eq(compat->data.data[bytes], is_longer ? 3 : 4);
-        end(&joining);
     }
 }
 
 /* A frame that names a section and no function is nobody's: frames follow each other, uncut. */
 TEST(frames_of_no_function_are_kept)
 {
-    struct joining joining;
     uint64_t size = 0;
 
-    begin_chunks(&joining, 0);
+    begin_chunks(0);
     for (size_t i = 0; i < 2; i++)
-        size += files_header_of(&joining.files[i], ".debug_frame")->sh_size;
-    ck_assert(join_all(&joining));
-    ck_assert_uint_lt(section_named(&joining, ".debug_frame")->size, size);
-    end(&joining);
-    begin_chunks(&joining, 0);
+        size += header_in(i, ".debug_frame")->sh_size;
+    ck_assert(join_all());
+    ck_assert_uint_lt(section_named(".debug_frame")->size, size);
+    begin_chunks(0);
     for (size_t i = 0; i < 9; i++) {
-        Elf64_Rela *record =
-            (Elf64_Rela *)(void *)bytes_of(&joining.files[0], ".rela.debug_frame") + i;
+        Elf64_Rela *record = relocations_in(0, ".rela.debug_frame") + i;
 
-        if (ELF64_R_SYM(record->r_info) == symbol_in(&joining.files[0], "small"))
-            record->r_info = ELF64_R_INFO((uint64_t)symbol_in(&joining.files[0], ".text.small"),
-                                          ELF64_R_TYPE(record->r_info));
+        if (ELF64_R_SYM(record->r_info) == symbol_in(0, "small"))
+            point_at(0, record, ".text.small");
     }
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(section_named(&joining, ".debug_frame")->size, size);
-    end(&joining);
+    ck_assert(join_all());
+    ck_assert_uint_eq(section_named(".debug_frame")->size, size);
 }
 
 /* Line tables of one unit for each function stand in program order, with those of one copy only.
@@ -950,32 +855,29 @@ TEST(units_of_line_tables_follow_their_functions)
 
     for (size_t row = 0; row < COUNT(rows); row++) {
         const struct cubin_section *lines;
-        struct joining joining;
 
-        begin_chunks(&joining, 0);
+        begin_chunks(0);
         for (size_t i = 0; i < 2; i++) {
-            struct buffer *file = &joining.files[i];
-            Elf64_Rela *list = relocations_in(file, ".rela.debug_frame");
-            char *at = bytes_of(file, ".debug_frame");
+            Elf64_Rela *list = relocations_in(i, ".rela.debug_frame");
+            char *at = bytes_in(i, ".debug_frame");
 
-            files_header_of(file, ".rela.debug_frame")->sh_size = 2 * sizeof *list;
-            files_header_of(file, ".debug_frame")->sh_size = 32;
+            header_in(i, ".rela.debug_frame")->sh_size = 2 * sizeof *list;
+            header_in(i, ".debug_frame")->sh_size = 32;
             for (size_t k = 0; k < 2; k++) {
                 uint32_t unit[4] = {i + k < 2 ? 12 : rows[row].length, (uint32_t)marks[2 * i + k]};
 
                 memcpy(at + 16 * k, unit, sizeof unit);
                 list[k] = (Elf64_Rela){
-                    16 * k + 8, ELF64_R_INFO((uint64_t)symbol_in(file, names[i][k]), R_CUDA_64), 0};
+                    16 * k + 8, ELF64_R_INFO((uint64_t)symbol_in(i, names[i][k]), R_CUDA_64), 0};
             }
-            rename_section(file, ".rela.debug_frame", ".rela.debug_line");
-            rename_section(file, ".debug_frame", ".debug_line");
+            rename_section(i, ".rela.debug_frame", ".rela.debug_line");
+            rename_section(i, ".debug_frame", ".debug_line");
         }
-        ck_assert(join_all(&joining));
-        lines = section_named(&joining, ".debug_line");
+        ck_assert(join_all());
+        lines = section_named(".debug_line");
         ck_assert_uint_eq(lines->size, 16 * strlen(rows[row].marks));
         for (size_t i = 0; rows[row].marks[i]; i++)
             ck_assert_int_eq(lines->data.data[16 * i + 4], rows[row].marks[i]);
-        end(&joining);
     }
 }
 
@@ -984,19 +886,16 @@ TEST(units_of_line_tables_follow_their_functions)
 TEST(both_kinds_of_relocations_stay_apart)
 {
     const struct cubin_section *in_place, *others;
-    struct joining joining;
     size_t unused = 0;
 
-    begin_chunks(&joining, 1);
-    ck_assert(join_all(&joining));
-    in_place = section_named(&joining, ".rel.debug_frame");
-    others = section_named(&joining, ".rela.debug_frame");
+    join_program(1);
+    in_place = section_named(".rel.debug_frame");
+    others = section_named(".rela.debug_frame");
     for (size_t i = 0; i < in_place->relocation_count; i++)
         ck_assert_uint_eq(in_place->relocations[i].type, R_CUDA_64);
     for (size_t i = 0; i < others->relocation_count; i++)
         unused += others->relocations[i].type == R_CUDA_UNUSED_CLEAR64;
     ck_assert_uint_eq(unused, 6);
-    end(&joining);
 }
 
 /* Of what chunks say of a sampler, a value counts more than the default, whichever says it. */
@@ -1008,25 +907,23 @@ TEST(a_sampler_has_the_value_that_a_chunk_gives_it)
     for (size_t row = 0; row < COUNT(values); row++) {
         uint32_t wanted = values[row][0] < values[row][1] ? values[row][0] : values[row][1];
         char said[16] = "";
-        struct joining joining;
         struct info_record record;
         struct bytes rest;
 
-        begin_chunks(&joining, 0);
+        begin_chunks(0);
         for (size_t i = 0; i < 2; i++) {
-            uint32_t sampler = symbol_in(&joining.files[i], "__UFT");
-            char *at = bytes_of(&joining.files[i], ".nv.info");
+            uint32_t sampler = symbol_in(i, "__UFT");
+            char *at = bytes_in(i, ".nv.info");
 
-            record_of(&joining.files[i], "__UFT")->st_info =
-                ELF64_ST_INFO(STB_WEAK, STT_CUDA_SAMPLER);
+            record_in(i, "__UFT")->st_info = ELF64_ST_INFO(STB_WEAK, STT_CUDA_SAMPLER);
             at[1] = EIATTR_SAMPLER_INIT;
             memcpy(at + 4, &sampler, sizeof sampler);
             memcpy(at + 8, &values[row][i], sizeof values[row][i]);
             at[13] = EIATTR_SAMPLER_FORCE_UNNORMALIZED;
             memcpy(at + 16, &sampler, sizeof sampler);
         }
-        ck_assert(join_all(&joining));
-        rest = section_named(&joining, ".nv.info")->data;
+        ck_assert(join_all());
+        rest = section_named(".nv.info")->data;
         while (info_next(&rest, &record)) {
             if (record.attribute == EIATTR_SAMPLER_INIT)
                 ck_assert_uint_eq(info_word(record.payload, 1), wanted);
@@ -1036,43 +933,31 @@ TEST(a_sampler_has_the_value_that_a_chunk_gives_it)
                 strcat(said, "u");
         }
         ck_assert_str_eq(said, "ui");
-        end(&joining);
     }
 }
 
 /* Line tables are not cut: they follow each other. */
 TEST(debug_sections_are_kept)
 {
-    struct joining joining;
-    struct buffer bytes;
-    uint32_t section;
-
-    begin(&joining);
-    add(&joining, "fixtures/cubin/chunk0.sm_90.cubin");
-    add(&joining, "fixtures/cubin/debug.sm_90.cubin");
-    ck_assert(join_all(&joining));
-    section = cubin_section_find(&joining.joined, TEXT(".nv_debug_line_sass"));
-    ck_assert_uint_ne(section, 0);
-    ck_assert_uint_gt(joining.joined.sections[section].size, 0);
-    bytes = write_joined(&joining);
-    buffer_free(&bytes);
-    end(&joining);
+    add("fixtures/cubin/chunk0.sm_90.cubin");
+    add("fixtures/cubin/debug.sm_90.cubin");
+    ck_assert(join_all());
+    ck_assert_uint_gt(section_named(".nv_debug_line_sass")->size, 0);
+    write_joined();
 }
 
 /* The twin of each function names it, and its symbol has the size of the twin. */
 TEST(twins_of_code_are_joined)
 {
     static const char *const names[] = {"small", "helper", "shown", "k1", "k2"};
-    struct joining joining;
     struct cubin_twins twins;
 
-    begin_chunks(&joining, MERCURY);
-    ck_assert(join_all(&joining));
+    join_program(MERCURY);
     ck_assert_uint_eq(joining.sink.text.size, 0);
     ck_assert(cubin_twins_find(&joining.joined, &twins));
     ck_assert_ptr_null(cubin_twins_check(&joining.joined, &twins));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct cubin_symbol *symbol = symbol_of(&joining, names[i]);
+        const struct cubin_symbol *symbol = symbol_of(names[i]);
         uint32_t index = (uint32_t)(symbol - joining.joined.symbols);
         uint32_t section = cubin_twin_section(&joining.joined, &twins, index);
         const struct cubin_section *code = &joining.joined.sections[section];
@@ -1082,7 +967,6 @@ TEST(twins_of_code_are_joined)
         ck_assert_uint_ne(cubin_twin_symbol(&joining.joined, &twins, index).st_size, symbol->size);
         ck_assert_uint_eq(code->name.size, strlen(".nv.capmerc.text.") + strlen(names[i]));
     }
-    end(&joining);
 }
 
 /* Variables have the same places twice, and records say the same. */
@@ -1091,31 +975,26 @@ TEST(twins_of_data_stand_as_the_data)
     static const char *const names[][2] = {{".nv.global.init", ".nv.merc.nv.global.init"},
                                            {".nv.constant3", ".nv.merc.nv.constant.user"},
                                            {".nv.info", ".nv.merc.nv.info"}};
-    struct joining joining;
 
-    begin_chunks(&joining, MERCURY);
-    ck_assert(join_all(&joining));
+    join_program(MERCURY);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct cubin_section *plain = section_named(&joining, names[i][0]);
-        const struct cubin_section *twin = section_named(&joining, names[i][1]);
+        const struct cubin_section *plain = section_named(names[i][0]);
+        const struct cubin_section *twin = section_named(names[i][1]);
 
         ck_assert_uint_gt(plain->size, 0);
         ck_assert_uint_eq(plain->size, twin->size);
         ck_assert_int_eq(memcmp(plain->data.data, twin->data.data, plain->size), 0);
     }
-    end(&joining);
 }
 
 /* Each frame's relocations: its function, once more its function, and its CIE right before it. */
 TEST(frames_of_twins_are_cut)
 {
-    struct joining joining;
     const struct cubin_section *list;
     size_t frames = 0;
 
-    begin_chunks(&joining, MERCURY);
-    ck_assert(join_all(&joining));
-    list = section_named(&joining, ".nv.merc.rela.debug_frame");
+    join_program(MERCURY);
+    list = section_named(".nv.merc.rela.debug_frame");
     for (size_t i = 0; i < list->data.size / sizeof(Elf64_Rela); i++) {
         Elf64_Rela record;
 
@@ -1127,25 +1006,20 @@ TEST(frames_of_twins_are_cut)
         frames++;
     }
     ck_assert_uint_eq(frames, 6);
-    end(&joining);
 }
 
 /* Copies whose twins are not the same are not the same. */
 TEST(copies_with_different_twins_stay_apart)
 {
-    struct joining joining;
-
-    begin_chunks(&joining, MERCURY);
-    bytes_of(&joining.files[1], ".nv.capmerc.text.small")[0] ^= 1;
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(count_symbols(&joining, "small"), 1);
-    end(&joining);
-    begin_chunks(&joining, MERCURY);
-    bytes_of(&joining.files[1], ".nv.capmerc.text.small")[20] ^= 1;
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(count_symbols(&joining, "small"), 2);
-    ck_assert_uint_eq(count_sections(&joining, ".nv.capmerc.text.small"), 2);
-    end(&joining);
+    begin_chunks(MERCURY);
+    bytes_in(1, ".nv.capmerc.text.small")[0] ^= 1;
+    ck_assert(join_all());
+    ck_assert_uint_eq(count_symbols("small"), 1);
+    begin_chunks(MERCURY);
+    bytes_in(1, ".nv.capmerc.text.small")[20] ^= 1;
+    ck_assert(join_all());
+    ck_assert_uint_eq(count_symbols("small"), 2);
+    ck_assert_uint_eq(count_sections(".nv.capmerc.text.small"), 2);
 }
 
 /* A number of a section's header, or of its contents, of the second chunk. */
@@ -1173,21 +1047,17 @@ static const struct {
 /* Where one chunk's twins are not understood, there are none. */
 TEST_LOOP(twins_that_do_not_fit_are_left_out, COUNT(misfits))
 {
-    struct joining joining;
-    struct buffer bytes;
     char *at;
 
-    begin_chunks(&joining, MERCURY);
-    at = misfits[_i].is_content ? bytes_of(&joining.files[1], misfits[_i].section)
-                                : (char *)files_header_of(&joining.files[1], misfits[_i].section);
+    begin_chunks(MERCURY);
+    at = misfits[_i].is_content ? bytes_in(1, misfits[_i].section)
+                                : (char *)header_in(1, misfits[_i].section);
     memcpy(at + misfits[_i].at, &misfits[_i].value, misfits[_i].size);
-    ck_assert(join_all(&joining));
+    ck_assert(join_all());
     buffer_char(&joining.sink.text, '\0');
     ck_assert_msg(strstr(joining.sink.text.data, misfits[_i].why), "expected '%s' in: %s",
                   misfits[_i].why, joining.sink.text.data);
     for (size_t i = 1; i < joining.joined.section_count; i++)
         ck_assert(!cubin_is_mercury(&joining.joined.sections[i]));
-    bytes = write_joined(&joining);
-    buffer_free(&bytes);
-    end(&joining);
+    write_joined();
 }
