@@ -20,90 +20,105 @@ static const char *const programs[] = {"sm_75",       "sm_90",       "sm_100",
 /* Of fixtures/exact/lines.ptx, without its last function. */
 #define LINES 48
 
-static const struct text kernels[] = {{"ka", 2}, {"kc", 2}, {"kd", 2}, {"kb", 2}};
-static const struct text line_kernels[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}};
-
-/* A whole program and its two chunks. */
-struct program {
-    const struct text *kernels;
-    size_t kernel_count;
-    size_t lines;
+/* A whole program and its two chunks, and what these are joined to. */
+static struct {
     struct buffer whole;
     struct buffer chunks[2];
-};
-
-static void read_fixture(struct buffer *buffer, const char *target, const char *name)
-{
-    char path[64], block[4096];
-    FILE *file;
-    size_t got;
-
-    snprintf(path, sizeof path, "fixtures/exact/%s-%s.cubin", target, name);
-    file = fopen(path, "rb");
-    ck_assert_msg(file != NULL, "%s", path);
-    while ((got = fread(block, 1, sizeof block, file)) > 0)
-        buffer_append(buffer, block, got);
-    fclose(file);
-}
-
-static void open_program(struct program *program, int number)
-{
-    *program = (struct program){.kernels = kernels, .kernel_count = COUNT(kernels)};
-    if (number >= TARGETS) {
-        program->kernels = line_kernels;
-        program->kernel_count = COUNT(line_kernels);
-        program->lines = LINES;
-    }
-    read_fixture(&program->whole, programs[number], "whole");
-    read_fixture(&program->chunks[0], programs[number], "0");
-    read_fixture(&program->chunks[1], programs[number], "1");
-}
-
-static void close_program(struct program *program)
-{
-    buffer_free(&program->whole);
-    buffer_free(&program->chunks[0]);
-    buffer_free(&program->chunks[1]);
-}
-
-static enum exact_join_outcome join(const struct program *program, bool is_swapped, size_t count,
-                                    struct buffer *image, struct exact_join_difference *why)
-{
-    struct exact_join_chunk chunks[2] = {
-        {.cubin = buffer_bytes(&program->chunks[is_swapped])},
-        {.cubin = buffer_bytes(&program->chunks[!is_swapped])},
-    };
-    struct exact_join_request request = {
-        .chunks = chunks,
-        .count = count,
-        .kernels = program->kernels,
-        .kernel_count = program->kernel_count,
-        .line_count = program->lines,
-    };
-
-    return exact_join(image, &request, why);
-}
-
-/* Two chunks make the whole, byte for byte. */
-static void check_joined(const struct program *program, bool is_swapped)
-{
+    struct text kernels[4];
+    struct text closing[2]; /* in both chunks */
+    struct exact_join_request request;
     struct exact_join_difference why;
-    struct buffer image = {0};
+    struct buffer image;
+} program;
 
-    ck_assert_int_eq(join(program, is_swapped, 2, &image, &why), EXACT_JOIN_OK);
-    ck_assert_uint_eq(image.size, program->whole.size);
-    ck_assert_mem_eq(image.data, program->whole.data, image.size);
-    buffer_free(&image);
+void tear_down(void)
+{
+    buffer_free(&program.whole);
+    buffer_free(&program.chunks[0]);
+    buffer_free(&program.chunks[1]);
+    buffer_free(&program.image);
+    memset(&program, 0, sizeof program);
+}
+
+static struct buffer load(const char *fixture, const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "fixtures/exact/%s-%s.cubin", fixture, name);
+    return files_load(path);
+}
+
+/* Opens the files of a fixture anew; names are separated by blanks. */
+static void open_fixture(const char *fixture, const char *whole, const char *const chunks[2],
+                         const char *kernels)
+{
+    tear_down();
+    program.whole = load(fixture, whole);
+    for (size_t i = 0; i < 2; i++)
+        program.chunks[i] = load(fixture, chunks[i]);
+    for (struct text *name = program.kernels; *kernels; name++) {
+        *name = (struct text){kernels, strcspn(kernels, " ")};
+        kernels += name->size + (kernels[name->size] == ' ');
+        program.request.kernel_count++;
+    }
+}
+
+/* The two chunks of most fixtures, in either order. */
+static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
+
+static void open_program(int number)
+{
+    bool has_lines = number >= TARGETS;
+
+    open_fixture(programs[number], "whole", chunk_names[0], has_lines ? "ka kb kc" : "ka kc kd kb");
+    program.request.line_count = has_lines ? LINES : 0;
+}
+
+/* Makes `count` closing kernels end both chunks' texts. */
+static void close_chunks(size_t count)
+{
+    const struct text names[] = {TEXT("__minilink_closing_0"), TEXT("__minilink_closing_1")};
+
+    memcpy(program.closing, names, count * sizeof *names);
+}
+
+/* Joins `count` of the chunks, the second first if they are swapped. */
+static enum exact_join_outcome join(bool is_swapped, size_t count)
+{
+    struct exact_join_chunk chunks[2];
+
+    for (size_t i = 0; i < 2; i++)
+        chunks[i] = (struct exact_join_chunk){
+            buffer_bytes(&program.chunks[i != is_swapped]), program.closing,
+            (size_t)(program.closing[0].size > 0) + (program.closing[1].size > 0)};
+    program.request.chunks = chunks;
+    program.request.count = count;
+    program.request.kernels = program.kernels;
+    return exact_join(&program.image, &program.request, &program.why);
+}
+
+/* The chunks are not joined, for that reason, and nothing is written. */
+static void check_refused(enum exact_join_outcome outcome, const char *what)
+{
+    ck_assert_int_eq(join(false, 2), outcome);
+    ck_assert_uint_eq(program.image.size, 0);
+    if (what)
+        ck_assert_str_eq(program.why.what, what);
+}
+
+/* The chunks make the whole, byte for byte. */
+static void check_joined(bool is_swapped)
+{
+    ck_assert_int_eq(join(is_swapped, 2), EXACT_JOIN_OK);
+    ck_assert_uint_eq(program.image.size, program.whole.size);
+    ck_assert_mem_eq(program.image.data, program.whole.data, program.whole.size);
 }
 
 TEST_LOOP(chunks_become_the_whole, COUNT(programs))
 {
     for (int swapped = 0; swapped < 2; swapped++) {
-        struct program program;
-
-        open_program(&program, _i);
-        check_joined(&program, swapped);
-        close_program(&program);
+        open_program(_i);
+        check_joined(swapped);
     }
 }
 
@@ -128,13 +143,10 @@ static const struct {
 TEST_LOOP(functions_of_the_assembler_are_counted_anew, COUNT(numbers))
 {
     for (int target = 0; target < TARGETS; target++) {
-        struct program program;
-
-        open_program(&program, target);
+        open_program(target);
         rename_internal(&program.chunks[0], numbers[_i].in_chunk);
         rename_internal(&program.whole, numbers[_i].in_whole);
-        check_joined(&program, false);
-        close_program(&program);
+        check_joined(false);
     }
 }
 
@@ -147,59 +159,27 @@ static char *find(const struct buffer *chunk, const char *word, size_t size)
     return at;
 }
 
-/* Whether two chunks of a fixture are joined to the whole, after `change` of all three (NULL =
- * none); all have the same closing kernels. */
-static void check_fixture(const char *fixture, const char *whole_name,
-                          const char *const chunk_names[2], const struct text *closing,
-                          size_t closing_count, const struct text *names, size_t count,
-                          void (*change)(struct buffer *file, const char *name))
-{
-    struct exact_join_difference why;
-    struct buffer image = {0}, whole = {0}, chunks[2] = {{0}};
-    struct exact_join_chunk list[2];
-
-    read_fixture(&whole, fixture, whole_name);
-    if (change)
-        change(&whole, whole_name);
-    for (int i = 0; i < 2; i++) {
-        read_fixture(&chunks[i], fixture, chunk_names[i]);
-        if (change)
-            change(&chunks[i], chunk_names[i]);
-        list[i] = (struct exact_join_chunk){buffer_bytes(&chunks[i]), closing, closing_count};
-    }
-    ck_assert_int_eq(
-        exact_join(&image, &(struct exact_join_request){list, 2, names, count, 0}, &why),
-        EXACT_JOIN_OK);
-    ck_assert_uint_eq(image.size, whole.size);
-    ck_assert_mem_eq(image.data, whole.data, image.size);
-    for (int i = 0; i < 2; i++)
-        buffer_free(&chunks[i]);
-    buffer_free(&whole);
-    buffer_free(&image);
-}
-
 /* Of fixtures/exact/closed.ptx. The kernel that the assembler compiles first has constants of its
  * own and calls no function of the driver, so that bank 4 is another kernel's. */
+static void open_closed(const char *fixture, int order)
+{
+    open_fixture(fixture, "whole", chunk_names[order], "ka kb kc kw");
+    close_chunks(2);
+}
+
 TEST_LOOP(closing_kernels_are_left_out, 4)
 {
-    static const char *const closed[] = {"closed-sm_90", "closed-sm_100"};
-    static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
-    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}, {"kw", 2}};
-    static const struct text closing[] = {{"__minilink_closing_0", 20},
-                                          {"__minilink_closing_1", 20}};
-
-    check_fixture(closed[_i % 2], "whole", chunk_names[_i / 2], closing, COUNT(closing), names,
-                  COUNT(names), NULL);
+    open_closed(_i % 2 ? "closed-sm_100" : "closed-sm_90", _i / 2);
+    check_joined(false);
 }
 
 /* Puts the bank's name in the place of ".symtab_shndx", which is as long and names no section. */
-static void put_bank_first(struct buffer *file, const char *name)
+static void put_bank_first(struct buffer *file)
 {
     static const char bank[] = ".nv.constant4", other[] = ".symtab_shndx";
     uint32_t *place = &files_header_of(file, bank)->sh_name;
     char *names = file->data + files_header_of(file, ".shstrtab")->sh_offset;
 
-    (void)name;
     memcpy(names + *place, other, sizeof other);
     *place = (uint32_t)(find(file, other, sizeof other) - names);
     memcpy(names + *place, bank, sizeof bank);
@@ -208,13 +188,11 @@ static void put_bank_first(struct buffer *file, const char *name)
 /* The same where no kernel stands in front of bank 4, so that its constants stay where they are. */
 TEST_LOOP(a_bank_may_stand_in_front_of_all_kernels, 2)
 {
-    static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
-    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}, {"kw", 2}};
-    static const struct text closing[] = {{"__minilink_closing_0", 20},
-                                          {"__minilink_closing_1", 20}};
-
-    check_fixture("closed-sm_100", "whole", chunk_names[_i], closing, COUNT(closing), names,
-                  COUNT(names), put_bank_first);
+    open_closed("closed-sm_100", _i);
+    put_bank_first(&program.whole);
+    put_bank_first(&program.chunks[0]);
+    put_bank_first(&program.chunks[1]);
+    check_joined(false);
 }
 
 /* Puts the bank's name, with the zeros behind it, behind those of the second closing kernel: it is
@@ -260,94 +238,75 @@ TEST_LOOP(a_bank_stands_in_front_of_the_constants_of_its_kernel, 2)
                                            ".nv.merc.nv.constant.optimizer.kb"};
     static const char *const constants[] = {".nv.constant2.kw", ".nv.constant4",
                                             ".nv.constant2.kb"};
-    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}, {"kw", 2}};
-    static const struct text closing[] = {{"__minilink_closing_0", 20},
-                                          {"__minilink_closing_1", 20}};
-    struct exact_join_chunk list[2];
-    struct buffer image = {0}, chunks[2] = {{0}};
-    struct exact_join_difference why;
 
-    for (int i = 0; i < 2; i++) {
-        read_fixture(&chunks[i], "closed-sm_100", i == _i ? "0" : "1");
-        put_bank_behind(&chunks[i]);
-        list[i] = (struct exact_join_chunk){buffer_bytes(&chunks[i]), closing, COUNT(closing)};
-    }
-    ck_assert_int_eq(
-        exact_join(&image, &(struct exact_join_request){list, 2, names, COUNT(names), 0}, &why),
-        EXACT_JOIN_OK);
-    check_order(&image, ".shstrtab", sections);
-    check_order(&image, ".strtab", constants);
-    for (int i = 0; i < 2; i++)
-        buffer_free(&chunks[i]);
-    buffer_free(&image);
+    open_closed("closed-sm_100", _i);
+    put_bank_behind(&program.chunks[0]);
+    put_bank_behind(&program.chunks[1]);
+    ck_assert_int_eq(join(false, 2), EXACT_JOIN_OK);
+    check_order(&program.image, ".shstrtab", sections);
+    check_order(&program.image, ".strtab", constants);
 }
 
-/* Fixture closed-once, with its chunks in either order, after `change` of all three files (NULL =
- * none): the last kernel calls all functions of the driver that there are, so that one closing
- * kernel is enough. */
-static void check_closed_once(int order, void (*change)(struct buffer *, const char *))
+/* The last kernel calls all functions of the driver that there are, so that one closing kernel is
+ * enough. */
+static void open_closed_once(int order)
 {
-    static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
-    static const struct text names[] = {{"ka", 2}, {"kb", 2}};
-    static const struct text closing[] = {{"__minilink_closing_0", 20}};
-
-    check_fixture("closed-once", "whole", chunk_names[order], closing, COUNT(closing), names,
-                  COUNT(names), change);
+    open_fixture("closed-once", "whole", chunk_names[order], "ka kb");
+    close_chunks(1);
 }
 
 TEST_LOOP(one_closing_kernel_is_left_out, 2)
 {
-    check_closed_once(_i, NULL);
+    open_closed_once(_i);
+    check_joined(false);
 }
 
-/* Makes edges of the call graph between `vprintf` (11) and `free` (12): one in each chunk. */
-static void let_functions_call(struct buffer *file, const char *name)
+/* Makes edges of the call graph between `vprintf` (11) and `free` (12): two in the whole, one in
+ * each chunk. */
+static void let_functions_call(struct buffer *file, bool is_whole, bool is_second)
 {
     static const int32_t there[] = {11, 12}, back[] = {12, 11};
     char *edges = file->data + files_header_of(file, ".nv.callgraph")->sh_offset + 8;
 
-    if (strcmp(name, "whole") == 0)
+    if (is_whole)
         memcpy(edges, back, sizeof back);
-    memcpy(edges + 16, strcmp(name, "1") == 0 ? back : there, sizeof there);
+    memcpy(edges + 16, is_second ? back : there, sizeof there);
 }
 
 /* Where the functions of the driver call each other: edges of no kernel are told apart. */
 TEST_LOOP(edges_of_no_kernel_are_all_kept, 2)
 {
-    check_closed_once(_i, let_functions_call);
+    open_closed_once(_i);
+    let_functions_call(&program.whole, true, false);
+    let_functions_call(&program.chunks[_i], false, false);
+    let_functions_call(&program.chunks[!_i], false, true);
+    check_joined(false);
 }
 
-/* Of fixtures/exact/banks.ptx: the kernel that is compiled first stands in the chunk that has less
- * of bank 4. */
-TEST_LOOP(bank_4_is_that_of_the_chunk_that_has_most_of_it, 4)
+/* Fixtures whose chunks have no closing kernels. */
+static const struct {
+    const char *fixture, *whole, *chunks[2], *kernels;
+} others[] = {
+    /* Of fixtures/exact/banks.ptx: the kernel that is compiled first stands in the chunk that has
+     * less of bank 4. */
+    {"banks-sm_75", "whole", {"0", "1"}, "ka kb kc kd"},
+    {"banks-sm_75", "whole", {"1", "0"}, "ka kb kc kd"},
+    {"banks-sm_100", "whole", {"0", "1"}, "ka kb kc kd"},
+    {"banks-sm_100", "whole", {"1", "0"}, "ka kb kc kd"},
+    /* divided.ptx: the functions that the assembler adds are counted through all kernels. */
+    {"divided", "whole", {"0", "1"}, "ka kb kc"},
+    {"divided", "whole", {"1", "0"}, "ka kb kc"},
+    /* erased.ptx: a symbol is without its name where a kernel has shared memory for good. */
+    {"erased", "dead-live", {"dead", "live"}, "dead live"},
+    {"erased", "dead-live", {"live", "dead"}, "dead live"},
+    {"erased", "dead-none", {"dead", "none"}, "dead none"},
+    {"erased", "dead-none", {"none", "dead"}, "dead none"},
+};
+
+TEST_LOOP(chunks_of_other_programs_become_the_whole, COUNT(others))
 {
-    static const char *const targets[] = {"banks-sm_75", "banks-sm_100"};
-    static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
-    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}, {"kd", 2}};
-
-    check_fixture(targets[_i % 2], "whole", chunk_names[_i / 2], NULL, 0, names, COUNT(names),
-                  NULL);
-}
-
-/* Of fixtures/exact/divided.ptx: the functions that the assembler adds are counted through all
- * kernels. */
-TEST_LOOP(functions_of_several_kernels_are_counted, 2)
-{
-    static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
-    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}};
-
-    check_fixture("divided", "whole", chunk_names[_i], NULL, 0, names, COUNT(names), NULL);
-}
-
-/* Of fixtures/exact/erased.ptx: without its name where a kernel has shared memory for good. */
-TEST_LOOP(a_symbol_loses_its_name_as_in_the_whole_program, 4)
-{
-    static const char *const chunk_names[][2] = {
-        {"dead", "live"}, {"live", "dead"}, {"dead", "none"}, {"none", "dead"}};
-    static const char *const wholes[] = {"dead-live", "dead-live", "dead-none", "dead-none"};
-    const struct text names[] = {TEXT("dead"), _i < 2 ? TEXT("live") : TEXT("none")};
-
-    check_fixture("erased", wholes[_i], chunk_names[_i], NULL, 0, names, COUNT(names), NULL);
+    open_fixture(others[_i].fixture, others[_i].whole, others[_i].chunks, others[_i].kernels);
+    check_joined(false);
 }
 
 static const struct {
@@ -399,32 +358,20 @@ TEST_LOOP(sections_belong_to_the_kernel_that_their_names_end_with, COUNT(names))
 /* Chunks that were not told to keep their lines, and chunks of two texts. */
 TEST_RANGE(lines_of_another_text_are_not_joined, TARGETS, COUNT(programs))
 {
-    struct exact_join_difference why;
-    struct buffer image = {0};
-    struct program program;
-
-    open_program(&program, _i);
-    program.lines = 0;
-    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_UNSUPPORTED);
-    program.lines = LINES;
+    open_program(_i);
+    program.request.line_count = 0;
+    check_refused(EXACT_JOIN_UNSUPPORTED, NULL);
+    program.request.line_count = LINES;
     find(&program.chunks[1], ".address_size", 13)[1]++;
-    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
-    ck_assert_uint_eq(image.size, 0);
-    close_program(&program);
+    check_refused(EXACT_JOIN_DIFFERS, NULL);
 }
 
 TEST(a_lone_chunk_is_copied)
 {
-    struct exact_join_difference why;
-    struct buffer image = {0};
-    struct program program;
-
-    open_program(&program, 0);
-    ck_assert_int_eq(join(&program, false, 1, &image, &why), EXACT_JOIN_OK);
-    ck_assert_uint_eq(image.size, program.chunks[0].size);
-    ck_assert_mem_eq(image.data, program.chunks[0].data, image.size);
-    buffer_free(&image);
-    close_program(&program);
+    open_program(0);
+    ck_assert_int_eq(join(false, 1), EXACT_JOIN_OK);
+    ck_assert_uint_eq(program.image.size, program.chunks[0].size);
+    ck_assert_mem_eq(program.image.data, program.chunks[0].data, program.image.size);
 }
 
 TEST_LOOP(other_data_differs, TARGETS)
@@ -434,18 +381,10 @@ TEST_LOOP(other_data_differs, TARGETS)
     static const char *const sections[] = {".nv.global.init", ".nv.constant3"};
 
     for (int i = 0; i < 2; i++) {
-        struct exact_join_difference why;
-        struct buffer image = {0};
-        struct program program;
-
-        open_program(&program, _i);
+        open_program(_i);
         find(&program.chunks[0], values[i], 4)[1]++;
-        ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
-        ck_assert_uint_eq(why.section.size, strlen(sections[i]));
-        ck_assert_mem_eq(why.section.data, sections[i], why.section.size);
-        ck_assert_ptr_nonnull(why.what);
-        ck_assert_uint_eq(image.size, 0);
-        close_program(&program);
+        check_refused(EXACT_JOIN_DIFFERS, "has other contents in another chunk");
+        ck_assert(text_equal(program.why.section, text_of(sections[i])));
     }
 }
 
@@ -466,11 +405,7 @@ TEST_LOOP(every_chunk_has_all_variables, TARGETS)
     static const char *const sections[] = {".nv.constant3", ".nv.global.init", ".nv.global"};
 
     for (size_t row = 0; row < COUNT(sections); row++) {
-        struct exact_join_difference why;
-        struct buffer image = {0};
-        struct program program;
-
-        open_program(&program, _i);
+        open_program(_i);
         for (size_t i = 0; i < 2; i++) {
             struct buffer *file = &program.chunks[i];
             const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(const void *)file->data;
@@ -480,63 +415,42 @@ TEST_LOOP(every_chunk_has_all_variables, TARGETS)
                            (Elf64_Shdr *)(void *)(file->data + elf->e_shoff));
         }
         find(&program.chunks[1], "\0cv", 4)[1] = 'x';
-        ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
-        ck_assert_str_eq(why.what, "has not all variables");
-        ck_assert_uint_eq(image.size, 0);
-        close_program(&program);
+        check_refused(EXACT_JOIN_DIFFERS, "has not all variables");
     }
 }
 
 /* What stands in no section is no variable: another chunk may be without it. */
 TEST_LOOP(absolute_symbols_may_be_in_one_chunk, TARGETS)
 {
-    struct exact_join_difference why;
-    struct buffer image = {0};
-    struct program program;
-
-    open_program(&program, _i);
+    open_program(_i);
     symbol_named(&program.chunks[0], "$ka$f0")->st_shndx = SHN_ABS;
-    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_OK);
-    buffer_free(&image);
-    close_program(&program);
+    ck_assert_int_eq(join(false, 2), EXACT_JOIN_OK);
 }
 
 /* A chunk of which only the sections up to the notes are left, none of them a symbol table. */
 TEST_LOOP(chunks_without_symbols_are_not_joined, TARGETS)
 {
-    struct exact_join_difference why;
-    struct buffer image = {0};
-    struct program program;
     struct buffer *file = &program.chunks[1];
 
-    open_program(&program, _i);
+    open_program(_i);
     ((Elf64_Ehdr *)(void *)file->data)->e_shnum = 7;
     files_header_of(file, ".note.nv.cuinfo")->sh_flags = 0;
     files_header_of(file, ".symtab")->sh_type = SHT_PROGBITS;
     files_header_of(file, ".symtab")->sh_entsize = 0;
-    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_UNSUPPORTED);
-    ck_assert_uint_eq(why.chunk, 1);
-    ck_assert_uint_eq(why.section.size, 0);
-    ck_assert_str_eq(why.what, "has no symbols");
-    ck_assert_uint_eq(image.size, 0);
-    close_program(&program);
+    check_refused(EXACT_JOIN_UNSUPPORTED, "has no symbols");
+    ck_assert_uint_eq(program.why.chunk, 1);
+    ck_assert_uint_eq(program.why.section.size, 0);
 }
 
 /* A name of no section behind that of the prototypes. */
 TEST(names_that_are_made_late_are_those_of_sections)
 {
     static const char late[] = ".nv.prototype\0x";
-    struct exact_join_difference why;
-    struct buffer image = {0};
-    struct program program;
 
-    open_program(&program, 0);
+    open_program(0);
     for (int i = 0; i < 2; i++)
         memcpy(find(&program.chunks[i], ".rela.debug_frame", 18), late, sizeof late);
-    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_UNSUPPORTED);
-    ck_assert_str_eq(why.what, "has names in another order");
-    ck_assert_uint_eq(image.size, 0);
-    close_program(&program);
+    check_refused(EXACT_JOIN_UNSUPPORTED, "has names in another order");
 }
 
 /* ELF has 16 bits for a section's index, of which it takes some values for itself. */
@@ -588,73 +502,50 @@ static unsigned char *compat_value(const struct buffer *file)
 TEST_RANGE(compatibility_is_the_most_of_all_chunks, 1, TARGETS)
 {
     for (int i = 0; i < 8; i++) {
-        struct exact_join_difference why;
-        struct buffer image = {0};
-        struct program program;
         unsigned char *value;
 
-        open_program(&program, _i);
+        open_program(_i);
         value = compat_value(&program.chunks[i % 2]);
         value[i / 2 % 2] = (unsigned char)(value[i / 2 % 2] + 1);
-        ck_assert_int_eq(join(&program, i / 4, 2, &image, &why), EXACT_JOIN_OK);
-        ck_assert_mem_eq(compat_value(&image), value, 2);
-        buffer_free(&image);
-        close_program(&program);
+        ck_assert_int_eq(join(i / 4, 2), EXACT_JOIN_OK);
+        ck_assert_mem_eq(compat_value(&program.image), value, 2);
     }
 }
 
 TEST_LOOP(every_kernel_is_in_one_chunk, COUNT(programs))
 {
-    struct exact_join_difference why;
-    struct buffer image = {0}, kept;
-    struct program program;
+    struct buffer kept;
 
-    open_program(&program, _i);
+    open_program(_i);
     kept = program.chunks[1];
     program.chunks[1] = program.chunks[0];
-    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
+    check_refused(EXACT_JOIN_DIFFERS, NULL);
     program.chunks[1] = program.whole;
-    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
-    ck_assert_uint_eq(image.size, 0);
+    check_refused(EXACT_JOIN_DIFFERS, NULL);
     program.chunks[1] = kept;
-    close_program(&program);
 }
 
 /* Nothing is written when the chunks do not fit; what is written is as long as the whole. */
 TEST_LOOP(damaged_bytes_do_no_harm, COUNT(programs))
 {
-    struct program program;
-    struct buffer *chunk;
+    struct buffer *chunk = &program.chunks[0];
 
-    open_program(&program, _i);
-    chunk = &program.chunks[0];
+    open_program(_i);
     for (size_t at = 0; at < chunk->size; at += 3) {
-        struct exact_join_difference why;
-        struct buffer image = {0};
         char kept = chunk->data[at];
-        enum exact_join_outcome outcome;
 
         chunk->data[at] = (char)(kept ^ (at % 2 ? 0xff : 1 << at % 8));
-        outcome = join(&program, false, 2, &image, &why);
-        ck_assert(outcome == EXACT_JOIN_OK || image.size == 0);
+        ck_assert(join(false, 2) == EXACT_JOIN_OK || program.image.size == 0);
         chunk->data[at] = kept;
-        buffer_free(&image);
+        buffer_free(&program.image);
     }
-    close_program(&program);
 }
 
 TEST_LOOP(cut_chunks_are_damaged, COUNT(programs))
 {
-    struct program program;
-
-    open_program(&program, _i);
+    open_program(_i);
     for (size_t size = program.chunks[0].size; size > 64; size -= size / 16) {
-        struct exact_join_difference why;
-        struct buffer image = {0};
-
         program.chunks[0].size = size - 1;
-        ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
-        ck_assert_uint_eq(image.size, 0);
+        check_refused(EXACT_JOIN_DIFFERS, NULL);
     }
-    close_program(&program);
 }
