@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "files.h"
 #include "merge/merge.h"
 #include "suite.h"
 
@@ -30,29 +31,23 @@ struct merged {
 
 static struct merged *merged; /* of the test at hand */
 
-static inline void read_file(const char *name, struct buffer *contents)
+/* Reads the file of an input, also after it was changed. */
+static inline void reread_input(size_t number)
 {
-    char *path = NULL;
-    char block[4096];
-    size_t size;
-    FILE *file;
-
-    ck_assert(asprintf(&path, "fixtures/merge/%s", name) > 0);
-    file = fopen(path, "rb");
-    ck_assert_msg(file != NULL, "%s", path);
-    while ((size = fread(block, 1, sizeof block, file)) > 0)
-        buffer_append(contents, block, size);
-    fclose(file);
-    free(path);
+    cubin_free(&merged->inputs[number]);
+    ck_assert(cubin_read(&merged->inputs[number], number ? "b.o" : "a.o",
+                         buffer_bytes(&merged->files[number])));
 }
 
 /* Reads a fixture as the input with this number. */
 static inline void read_nth_input(size_t number, const char *name)
 {
+    char path[128];
+
     ck_assert_uint_lt(number, MOST_INPUTS);
-    read_file(name, &merged->files[number]);
-    ck_assert(cubin_read(&merged->inputs[number], number ? "b.o" : "a.o",
-                         buffer_bytes(&merged->files[number])));
+    snprintf(path, sizeof path, "fixtures/merge/%s", name);
+    merged->files[number] = files_load(path);
+    reread_input(number);
 }
 
 static inline void read_input(const char *name)
@@ -96,33 +91,55 @@ static inline void merge_with(struct merge_request request, const char *names)
     free(copy);
 }
 
+static inline struct cubin_section *nth_input_section(size_t number, const char *name)
+{
+    uint32_t index = cubin_section_find(&merged->inputs[number], text_of(name));
+
+    ck_assert_msg(index != 0, "no section %s", name);
+    return &merged->inputs[number].sections[index];
+}
+
 static inline uint32_t input_section(const char *name)
 {
-    const struct cubin *cubin = &merged->inputs[0];
+    return (uint32_t)(nth_input_section(0, name) - merged->inputs[0].sections);
+}
 
-    for (uint32_t i = 1; i < cubin->section_count; i++)
-        if (text_equal(cubin->sections[i].name, text_of(name)))
-            return i;
-    ck_abort_msg("no section %s", name);
+/* The contents of an input's section, which are in its file, to change them. */
+static inline uint8_t *input_bytes(size_t number, const char *name)
+{
+    return (uint8_t *)(uintptr_t)nth_input_section(number, name)->data.data;
+}
+
+/* The symbol of that name that is no section symbol. */
+static inline struct cubin_symbol *input_symbol(size_t number, const char *name)
+{
+    struct cubin *cubin = &merged->inputs[number];
+
+    for (size_t i = 1; i < cubin->symbol_count; i++)
+        if (cubin->symbols[i].type != STT_SECTION &&
+            text_equal(cubin->symbols[i].name, text_of(name)))
+            return &cubin->symbols[i];
+    ck_abort_msg("no symbol %s", name);
 }
 
 /* Changes a field of a section header of the input, which must still be readable. */
 static inline void patch_section(const char *name, size_t field, uint64_t value, size_t size)
 {
-    uint32_t index = input_section(name);
-    Elf64_Ehdr header;
-
-    cubin_free(&merged->inputs[0]);
-    memcpy(&header, merged->files[0].data, sizeof header);
-    memcpy(merged->files[0].data + header.e_shoff + index * sizeof(Elf64_Shdr) + field, &value,
-           size);
-    ck_assert(cubin_read(&merged->inputs[0], "a.o", buffer_bytes(&merged->files[0])));
+    memcpy((char *)files_header_of(&merged->files[0], name) + field, &value, size);
+    reread_input(0);
 }
 
 static inline void merge(const char *names)
 {
     merge_with((struct merge_request){.arch = {.sm = 90}}, names);
     ck_assert(merged->ok);
+}
+
+/* Begins anew within a test. */
+static inline void restart(void)
+{
+    tear_down();
+    set_up();
 }
 
 void set_up(void)

@@ -11,44 +11,31 @@ static const char caller[] = "_ZN33_INTERNAL_8d66a137_4_b_cu__Z2k2Px2ddExx";
 /* Of the second cubin. */
 static struct cubin_section *section_of(const char *prefix, const char *function)
 {
-    struct cubin *cubin = &merged->inputs[1];
     char name[128];
 
     snprintf(name, sizeof name, "%s%s", prefix, function);
-    for (size_t i = 1; i < cubin->section_count; i++)
-        if (text_equal(cubin->sections[i].name, text_of(name)))
-            return &cubin->sections[i];
-    ck_abort_msg("no section %s", name);
-}
-
-static struct cubin_symbol *symbol_of(const char *function)
-{
-    struct cubin *cubin = &merged->inputs[1];
-    size_t i = 1;
-
-    while (cubin->symbols[i].type == STT_SECTION ||
-           !text_equal(cubin->symbols[i].name, text_of(function)))
-        i++;
-    return &cubin->symbols[i];
+    return nth_input_section(1, name);
 }
 
 static uint8_t *byte_of(const char *prefix, const char *function, size_t offset)
 {
-    const uint8_t *data = section_of(prefix, function)->data.data + offset;
+    return (uint8_t *)(uintptr_t)section_of(prefix, function)->data.data + offset;
+}
 
-    return (uint8_t *)merged->files[1].data + (data - (uint8_t *)merged->files[1].data);
+static uint32_t index_of(const char *function)
+{
+    return (uint32_t)(input_symbol(1, function) - merged->inputs[1].symbols);
 }
 
 /* The last word of the record about a function of that attribute in .nv.info. */
 static uint8_t *record_of(uint8_t attribute, const char *function)
 {
-    size_t index = (size_t)(symbol_of(function) - merged->inputs[1].symbols);
-    struct bytes rest = section_of(".nv.info", "")->data;
+    struct bytes rest = nth_input_section(1, ".nv.info")->data;
     struct info_record record;
 
     while (info_next(&rest, &record))
-        if (record.attribute == attribute && info_word(record.payload, 0) == index)
-            return byte_of(".nv.info", "", section_of(".nv.info", "")->size - rest.size - 4);
+        if (record.attribute == attribute && info_word(record.payload, 0) == index_of(function))
+            return (uint8_t *)(uintptr_t)rest.data - 4;
     ck_abort_msg("no record %#x", attribute);
 }
 
@@ -95,19 +82,19 @@ static void change_frame(const char *function)
 
 static void change_other(const char *function)
 {
-    symbol_of(function)->other |= STV_HIDDEN;
+    input_symbol(1, function)->other |= STV_HIDDEN;
 }
 
 static void change_size(const char *function)
 {
-    symbol_of(function)->size -= 16;
+    input_symbol(1, function)->size -= 16;
 }
 
 static void take_address(const char *function)
 {
     struct cubin_relocation *relocation = section_of(".rela.text.", "_Z2k2Px")->relocations;
 
-    relocation->symbol = (uint32_t)(symbol_of(function) - merged->inputs[1].symbols);
+    relocation->symbol = index_of(function);
     relocation->type = R_CUDA_ABS32_LO_32;
 }
 
@@ -132,7 +119,7 @@ static void change_target(const char *function)
 
     while (relocation->type != R_CUDA_ABS55_16_34)
         relocation++;
-    relocation->symbol = (uint32_t)(symbol_of(function) - merged->inputs[1].symbols);
+    relocation->symbol = index_of(function);
 }
 
 static const struct {
@@ -169,22 +156,16 @@ static size_t count_folded(void)
 TEST_LOOP(folds_what_is_the_same, COUNT(changes))
 {
     static const char *const names[] = {"37_localdup-sm_90-a.o", "37_localdup-sm_90-b.o"};
-    const struct cubin *list[] = {&merged->inputs[0], &merged->inputs[1]};
-    struct merge_request request = {
-        .arch = {.sm = 90}, .fold = true, .wants_places = true, .version = "test"};
 
-    for (size_t i = 0; i < COUNT(names); i++) {
-        read_file(names[i], &merged->files[i]);
-        ck_assert(cubin_read(&merged->inputs[i], names[i], buffer_bytes(&merged->files[i])));
-    }
+    for (size_t i = 0; i < COUNT(names); i++)
+        read_nth_input(i, names[i]);
     /* Its sum is with another constant. */
-    memcpy(byte_of(".text.", caller, 0),
-           merged->inputs[0].sections[input_section(first_caller)].data.data,
+    memcpy(byte_of(".text.", caller, 0), input_bytes(0, first_caller),
            section_of(".text.", caller)->size);
     changes[_i].change(changes[_i].function);
-    diag_state_get()->sink = &merged->said;
-    ck_assert(merge_cubins(&merged->image, list, COUNT(list), &request, &merged->report));
-    diag_state_get()->sink = NULL;
+    merge_inputs((struct merge_request){.arch = {.sm = 90}, .fold = true, .wants_places = true},
+                 COUNT(names));
+    ck_assert(merged->ok);
     ck_assert_uint_eq(count_folded(), changes[_i].folded);
     ck_assert_uint_eq(merged->report.kernel_count, 6 - changes[_i].folded);
 }

@@ -87,12 +87,10 @@ TEST(frames_of_dead_functions_are_gone_but_not_in_the_twin)
 TEST_LOOP(frames_are_found_in_any_order, 3)
 {
     struct cubin_relocation *list, moved;
-    uint32_t index;
 
     read_nth_input(0, "20_dead-sm_100-a.o");
     read_nth_input(1, "20_dead-sm_100-b.o");
-    index = input_section(".rela.debug_frame");
-    list = (struct cubin_relocation *)merged->inputs[0].sections[index].relocations;
+    list = nth_input_section(0, ".rela.debug_frame")->relocations;
     moved = list[0];
     list[0] = list[_i];
     list[_i] = moved;
@@ -202,12 +200,8 @@ TEST(variables_in_the_reserve_wait_for_the_last_link)
 /* One byte more than there are behind the driver's own 0x40. */
 TEST(reserve_is_not_exceeded)
 {
-    struct cubin *cubin = &merged->inputs[0];
-
     read_input("50_tensor-sm_110a-a.o");
-    for (size_t i = 1; i < cubin->symbol_count; i++)
-        if (text_equal(cubin->symbols[i].name, TEXT(OF_TARGET)))
-            cubin->symbols[i].size = 0x3c1;
+    input_symbol(0, OF_TARGET)->size = 0x3c1;
     merge_input((struct merge_request){.arch = {.sm = 110, .suffix = 'a'}});
     ck_assert(!merged->ok);
     expect_said("need more than the 0x400 bytes that the driver reserves");
@@ -231,18 +225,15 @@ TEST(addresses_in_twins_of_code_are_refused)
     const struct cubin *cubin = &merged->inputs[0];
     Elf64_Rela row = {0};
     uint32_t code, symbol = 0;
-    struct bytes list;
 
     read_input("04_const-sm_100-a.o");
     code = input_section(".text.k1");
-    list = cubin->sections[input_section(".nv.merc.rela.text.k1")].data;
     while (symbol < cubin->symbol_count &&
            (cubin->symbols[symbol].section != code || cubin->symbols[symbol].type != STT_SECTION))
         symbol++;
     ck_assert_uint_lt(symbol, cubin->symbol_count);
     row.r_info = ELF64_R_INFO((uint64_t)symbol, R_MERCURY_64);
-    memcpy(merged->files[0].data + (list.data - (const uint8_t *)merged->files[0].data), &row,
-           sizeof row);
+    memcpy(input_bytes(0, ".nv.merc.rela.text.k1"), &row, sizeof row);
     merge_input(SM_100);
     expect_said("a relocation is misplaced");
 }
@@ -303,8 +294,7 @@ TEST_LOOP(code_that_is_not_understood_stays_as_it_is, COUNT(changes))
 /* Takes the contents of a section of an input. */
 static void empty(size_t number, const char *name)
 {
-    struct cubin *cubin = &merged->inputs[number];
-    struct cubin_section *section = &cubin->sections[cubin_section_find(cubin, text_of(name))];
+    struct cubin_section *section = nth_input_section(number, name);
 
     ck_assert_uint_gt(section->size, 0);
     section->size = 0;

@@ -2,7 +2,6 @@
  * in the output, and every refusal with its text. Needs no CUDA. */
 #include <stddef.h>
 
-#include "files.h"
 #include "input/used.h"
 #include "merge/relocation_rule.h"
 #include "merge/index_lists.h"
@@ -43,15 +42,14 @@ TEST(relocations_rise_with_their_offsets)
         ck_assert_uint_lt(list->relocations[i - 1].offset, list->relocations[i].offset);
 }
 
-TEST(strong_function_replaces_an_earlier_weak_one)
+/* In either order. */
+TEST_LOOP(strong_function_replaces_a_weak_one, 2)
 {
-    merge("32_weakdiff-sm_90-a.o 32_weakdiff-sm_90-b.o");
+    merge(_i ? "32_weakdiff-sm_90-b.o 32_weakdiff-sm_90-a.o"
+             : "32_weakdiff-sm_90-a.o 32_weakdiff-sm_90-b.o");
     ck_assert_uint_eq(symbol("wf")->binding, STB_GLOBAL);
     ck_assert(section_at(".text.wf", 1) == NULL);
-    ck_assert_mem_eq(section(".text.wf")->data.data,
-                     merged->inputs[1]
-                         .sections[cubin_section_find(&merged->inputs[1], TEXT(".text.wf"))]
-                         .data.data,
+    ck_assert_mem_eq(section(".text.wf")->data.data, input_bytes((size_t)!_i, ".text.wf"),
                      section(".text.wf")->size);
 }
 
@@ -88,17 +86,6 @@ TEST(addresses_in_variables_that_lost_are_gone)
     merge("lost-a.o lost-b.o");
     ck_assert_uint_eq(section(".nv.global.init")->size, 96);
     ck_assert_uint_eq(count_relocations(".rela.nv.global.init", R_CUDA_64, "f"), 6);
-}
-
-TEST(strong_function_stays_when_a_weak_one_follows)
-{
-    merge("32_weakdiff-sm_90-b.o 32_weakdiff-sm_90-a.o");
-    ck_assert_uint_eq(symbol("wf")->binding, STB_GLOBAL);
-    ck_assert_mem_eq(section(".text.wf")->data.data,
-                     merged->inputs[0]
-                         .sections[cubin_section_find(&merged->inputs[0], TEXT(".text.wf"))]
-                         .data.data,
-                     section(".text.wf")->size);
 }
 
 TEST(common_takes_largest_size_and_first_alignment)
@@ -283,8 +270,7 @@ TEST(a_kernel_keeps_an_empty_section_of_shared_memory_that_it_comes_with)
                           .sh_offset = graph->sh_offset,
                           .sh_info = input_section(".text.k3")};
     memcpy(memmem(file->data, file->size, ".nv.callgraph", sizeof name), name, sizeof name);
-    cubin_free(&merged->inputs[0]);
-    ck_assert(cubin_read(&merged->inputs[0], "a.o", buffer_bytes(file)));
+    reread_input(0);
     merge_input((struct merge_request){.arch = {.sm = 90}});
     ck_assert(merged->ok);
     ck_assert_uint_eq(section(".nv.shared.k3")->size, 0x400); /* what the driver reserves */
@@ -400,8 +386,7 @@ TEST(relocatable_output_can_be_merged_again)
 
     merge("31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
     buffer_append(&direct, merged->bytes.data, merged->bytes.size);
-    tear_down();
-    set_up();
+    restart();
     merge_with((struct merge_request){.arch = {.sm = 90}, .relocatable = true},
                "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
     ck_assert(merged->ok);
@@ -433,8 +418,7 @@ TEST(the_only_kernel_has_the_barriers_of_all_functions)
     static const uint32_t barriers[] = {6, 0};
 
     for (int others = 0; others < 2; others++) {
-        tear_down();
-        set_up();
+        restart();
         merge(others ? "lone-kernel.o entry.o" : "lone-kernel.o");
         ck_assert(merged->report.kernels[1].is_kernel);
         ck_assert_uint_eq(merged->report.kernels[1].barriers, barriers[others]);
@@ -455,13 +439,12 @@ TEST(report_tells_what_a_kernel_needs)
 /* The records of a frame and of the largest stack stand the other way round than ptxas has them. */
 TEST(a_frame_is_what_its_record_says_wherever_that_stands)
 {
-    struct bytes info;
     uint8_t *records;
 
     read_input("12_common-sm_90-a.o");
-    info = merged->inputs[0].sections[input_section(".nv.info")].data;
-    records = (uint8_t *)merged->files[0].data + (info.data - (uint8_t *)merged->files[0].data);
-    ck_assert_uint_eq(info.size, 36); /* REGCOUNT, MAX_STACK_SIZE, FRAME_SIZE of the kernel */
+    records = input_bytes(0, ".nv.info");
+    ck_assert_uint_eq(nth_input_section(0, ".nv.info")->size,
+                      36); /* REGCOUNT, MAX_STACK_SIZE, FRAME_SIZE of the kernel */
     ck_assert_uint_eq(records[13], EIATTR_MAX_STACK_SIZE);
     ck_assert_uint_eq(records[25], EIATTR_FRAME_SIZE);
     records[13] = EIATTR_FRAME_SIZE;
@@ -507,132 +490,72 @@ TEST_LOOP(refuses_in_nvlinks_words, COUNT(refusals))
 /* A damaged input: a section without bytes that has the name of one with bytes. */
 TEST(sections_of_one_name_must_be_of_one_kind)
 {
-    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
-    const struct cubin *list[2] = {&merged->inputs[0], &merged->inputs[1]};
-
-    read_file("const-a.o", &merged->files[0]);
-    read_file("texture-data.o", &merged->files[1]);
-    for (size_t i = 0; i < 2; i++)
-        ck_assert(cubin_read(&merged->inputs[i], "a.o", buffer_bytes(&merged->files[i])));
-    merged->inputs[1].sections[cubin_section_find(&merged->inputs[1], TEXT(".nv.global"))].name =
-        TEXT(".nv.constant3");
-    diag_state_get()->sink = &merged->said;
-    ck_assert(!merge_cubins(&merged->image, list, 2, &request, &merged->report));
-    diag_state_get()->sink = NULL;
+    read_nth_input(0, "const-a.o");
+    read_nth_input(1, "texture-data.o");
+    nth_input_section(1, ".nv.global")->name = TEXT(".nv.constant3");
+    merge_inputs((struct merge_request){.arch = {.sm = 90}}, 2);
+    ck_assert(!merged->ok);
     expect_said("error   : Section '.nv.constant3' has types that cannot be merged");
 }
 
 /* A damaged input: no section without bytes is read that is as large as this. */
 TEST(a_section_does_not_grow_beyond_all_bounds)
 {
-    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
-    const struct cubin *list[1] = {&merged->inputs[0]};
-
     read_input("texture-data.o");
-    merged->inputs[0].sections[input_section(".nv.global")].size = (UINT64_C(1) << 40) + 1;
-    diag_state_get()->sink = &merged->said;
-    ck_assert(!merge_cubins(&merged->image, list, 1, &request, &merged->report));
-    diag_state_get()->sink = NULL;
+    nth_input_section(0, ".nv.global")->size = (UINT64_C(1) << 40) + 1;
+    merge_input((struct merge_request){.arch = {.sm = 90}});
+    ck_assert(!merged->ok);
     expect_said("error   : Section '.nv.global' is too large");
 }
 
 /* What the driver provides has one size. */
 TEST(reserved_names_must_be_of_one_size)
 {
-    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
-    const struct cubin *list[2] = {&merged->inputs[0], &merged->inputs[1]};
-    struct cubin_symbol *table = NULL;
-
-    read_file("04_const-sm_90-a.o", &merged->files[0]);
-    read_file("04_const-sm_90-b.o", &merged->files[1]);
-    for (size_t i = 0; i < 2; i++)
-        ck_assert(
-            cubin_read(&merged->inputs[i], i ? "b.o" : "a.o", buffer_bytes(&merged->files[i])));
-    for (size_t i = 1; i < merged->inputs[1].symbol_count; i++)
-        if (text_equal(merged->inputs[1].symbols[i].name, TEXT("__UFT")))
-            table = &merged->inputs[1].symbols[i];
-    ck_assert_ptr_nonnull(table);
-    table->size *= 2;
-    diag_state_get()->sink = &merged->said;
-    ck_assert(!merge_cubins(&merged->image, list, 2, &request, &merged->report));
-    diag_state_get()->sink = NULL;
+    read_nth_input(0, "04_const-sm_90-a.o");
+    read_nth_input(1, "04_const-sm_90-b.o");
+    input_symbol(1, "__UFT")->size *= 2;
+    merge_inputs((struct merge_request){.arch = {.sm = 90}}, 2);
+    ck_assert(!merged->ok);
     expect_said("error   : Size doesn't match for '__UFT' in 'b.o', first specified in 'a.o'");
-}
-
-/* Merges a fixture after overwriting `size` bytes at `offset` of one of its sections. */
-static void merge_damaged(const char *name, const char *section_name, size_t offset,
-                          const void *bytes, size_t size)
-{
-    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
-    const struct cubin *list[] = {&merged->inputs[0]};
-    struct bytes contents;
-    uint32_t index;
-
-    read_file(name, &merged->files[0]);
-    contents = buffer_bytes(&merged->files[0]);
-    ck_assert(cubin_read(&merged->inputs[0], name, contents));
-    index = cubin_section_find(&merged->inputs[0], text_of(section_name));
-    offset += (size_t)(merged->inputs[0].sections[index].data.data - contents.data);
-    cubin_free(&merged->inputs[0]);
-    memcpy(merged->files[0].data + offset, bytes, size);
-    diag_state_get()->sink = &merged->said;
-    ck_assert(cubin_read(&merged->inputs[0], name, contents));
-    merged->ok = merge_cubins(&merged->image, list, 1, &request, NULL);
-    diag_state_get()->sink = NULL;
 }
 
 /* Found by fuzzing. */
 TEST(section_symbol_without_a_section_is_left_out)
 {
-    uint16_t absolute = SHN_ABS;
-
+    read_input("12_common-sm_90-a.o");
     /* Symbol 3 of the fixture is the section symbol of .text.k1. */
-    merge_damaged("12_common-sm_90-a.o", ".symtab",
-                  3 * sizeof(Elf64_Sym) + offsetof(Elf64_Sym, st_shndx), &absolute, 2);
+    ((Elf64_Sym *)(void *)input_bytes(0, ".symtab"))[3].st_shndx = SHN_ABS;
+    reread_input(0);
+    merge_input((struct merge_request){.arch = {.sm = 90}});
     ck_assert(merged->ok);
 }
 
-/* Where the record of .nv.info begins that says how many registers the first kernel, or the first
- * other function, needs. */
-static size_t place_of_registers(const char *name, bool is_kernel)
+/* The record of .nv.info of an input that says how many registers the first kernel, or the first
+ * other function, needs; its words, to change them. */
+static uint32_t *registers_record(size_t number, bool is_kernel)
 {
-    struct bytes all, rest;
+    struct bytes rest = nth_input_section(number, ".nv.info")->data;
     struct info_record record;
-    bool found = false;
 
-    read_input(name);
-    all = rest = merged->inputs[0].sections[input_section(".nv.info")].data;
-    while (!found && info_next(&rest, &record)) {
+    while (info_next(&rest, &record)) {
         const struct cubin_symbol *function =
-            &merged->inputs[0].symbols[info_word(record.payload, 0)];
+            &merged->inputs[number].symbols[info_word(record.payload, 0)];
 
-        found = record.attribute == EIATTR_REGCOUNT &&
-                !!(function->other & STO_CUDA_ENTRY) == is_kernel;
+        if (record.attribute == EIATTR_REGCOUNT &&
+            !!(function->other & STO_CUDA_ENTRY) == is_kernel)
+            return (uint32_t *)(uintptr_t)(record.payload.data - 4);
     }
-    ck_assert(found);
-    tear_down();
-    set_up();
-    return all.size - rest.size - record.payload.size - 4;
+    ck_abort_msg("no such record");
 }
 
 /* Two cubins with the same weak function, which needs so many registers in each. The last byte of
  * its code tells which it is. */
 static void merge_weak(const uint32_t registers[2])
 {
-    const char *name = "replaced-a.o";
-    size_t place = place_of_registers(name, false); /* which empties *merged */
-
     for (uint8_t i = 0; i < 2; i++) {
-        const struct cubin *cubin = &merged->inputs[i];
-        struct buffer *file = &merged->files[i];
-        struct bytes code, records;
-
-        read_nth_input(i, name);
-        code = cubin->sections[cubin_section_find(cubin, TEXT(".text.f"))].data;
-        records = cubin->sections[cubin_section_find(cubin, TEXT(".nv.info"))].data;
-        file->data[code.data + code.size - 1 - (const uint8_t *)file->data] = (char)i;
-        memcpy(file->data + (records.data - (const uint8_t *)file->data) + place + 8, &registers[i],
-               sizeof registers[i]);
+        read_nth_input(i, "replaced-a.o");
+        input_bytes(i, ".text.f")[nth_input_section(i, ".text.f")->size - 1] = i;
+        registers_record(i, false)[2] = registers[i];
     }
     merge_inputs((struct merge_request){.arch = {.sm = 90}, .relocatable = true}, 2);
     ck_assert(merged->ok);
@@ -652,34 +575,25 @@ TEST_LOOP(of_weak_functions_the_first_with_the_fewest_registers_stays, 4)
 }
 
 /* Measured: of a kernel nvlink does not ask it. */
-TEST(functions_that_are_called_say_how_many_registers_they_need)
+TEST_LOOP(functions_that_are_called_say_how_many_registers_they_need, 2)
 {
-    const char *name = "32_weakdiff-sm_90-a.o";
-    uint8_t unknown = 0x7f;
-
-    merge_damaged(name, ".nv.info", place_of_registers(name, true) + 1, &unknown, 1);
-    ck_assert(merged->ok);
-    tear_down();
-    set_up();
-    merge_damaged(name, ".nv.info", place_of_registers(name, false) + 1, &unknown, 1);
-    ck_assert(!merged->ok);
-    expect_said("error   : '32_weakdiff-sm_90-a.o' does not say how many registers 'wf' needs");
+    read_input("32_weakdiff-sm_90-a.o");
+    ((uint8_t *)registers_record(0, _i == 1))[1] = 0x7f;
+    merge_input((struct merge_request){.arch = {.sm = 90}});
+    ck_assert_int_eq(merged->ok, _i == 1);
+    if (_i == 0)
+        expect_said("error   : 'a.o' does not say how many registers 'wf' needs");
 }
 
 /* Symbol 1 of the fixture is that of a section. */
-TEST(registers_of_what_is_no_function_are_refused_but_with_r)
+TEST_LOOP(registers_of_what_is_no_function_are_refused_but_with_r, 2)
 {
-    const char *name = "32_weakdiff-sm_90-a.o";
-    uint32_t other = 1;
-
-    merge_damaged(name, ".nv.info", place_of_registers(name, true) + 4, &other, sizeof other);
-    ck_assert(!merged->ok);
-    expect_said(
-        "error   : '32_weakdiff-sm_90-a.o' says how many registers symbol 1 needs, which is no "
-        "function");
-    image_free(&merged->image);
-    merge_input((struct merge_request){.arch = {.sm = 90}, .relocatable = true});
-    ck_assert(merged->ok);
+    read_input("32_weakdiff-sm_90-a.o");
+    registers_record(0, true)[1] = 1;
+    merge_input((struct merge_request){.arch = {.sm = 90}, .relocatable = _i == 1});
+    ck_assert_int_eq(merged->ok, _i == 1);
+    if (_i == 0)
+        expect_said("error   : 'a.o' says how many registers symbol 1 needs, which is no function");
 }
 
 /* Measured: nvlink writes it with its own flags, and also where the first cubin has none. */
@@ -699,32 +613,24 @@ TEST(the_note_of_tools_is_the_linkers)
         ck_assert_uint_eq(section(".note.nv.tkinfo")->flags, 0x2000000);
         ck_assert_uint_gt(section(".note.nv.tkinfo")->size, 0);
         ck_assert_uint_eq(section(".nv.compat")->flags, 0);
-        tear_down();
-        set_up();
+        restart();
     }
 }
 
 /* Found by fuzzing. */
 TEST(record_for_a_symbol_that_vanishes_is_refused)
 {
-    uint32_t unified_table = 4;
-    struct bytes rest;
     struct info_record record;
-    size_t at;
+    struct bytes rest;
 
-    merge("12_common-sm_90-a.o");
-    rest = merged->inputs[0]
-               .sections[cubin_section_find(&merged->inputs[0], TEXT(".nv.info.k1"))]
-               .data;
-    at = (size_t)rest.size;
+    read_input("12_common-sm_90-a.o");
+    rest = nth_input_section(0, ".nv.info.k1")->data;
     while (info_next(&rest, &record) && record.attribute != EIATTR_PARAM_CBANK)
         ;
-    at -= rest.size + record.payload.size;
-    tear_down();
-    set_up();
-    merge_damaged("12_common-sm_90-a.o", ".nv.info.k1", at, &unified_table, 4);
+    *(uint8_t *)(uintptr_t)record.payload.data = 4; /* a unified table */
+    merge_input((struct merge_request){.arch = {.sm = 90}});
     ck_assert(!merged->ok);
-    expect_said("Record 0xa in '12_common-sm_90-a.o' is for symbol 4, which is not in the output");
+    expect_said("Record 0xa in 'a.o' is for symbol 4, which is not in the output");
 }
 
 TEST(relocatable_output_may_have_undefined_symbols)
