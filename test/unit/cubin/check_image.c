@@ -117,40 +117,47 @@ TEST(layout_of_an_executable_is_nvlinks)
     buffer_free(&file);
 }
 
+/* Begins an image with .shstrtab. */
+static void begin(struct image *image, uint16_t type, uint32_t flags)
+{
+    image_begin(image, type, flags);
+    image_add_section(image, &(struct image_section){
+                                 .name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1});
+}
+
+/* Adds a section to change further; without data it has no contents. */
+static struct image_section *add(struct image *image, const char *name, uint32_t type,
+                                 uint64_t flags, uint64_t alignment, uint64_t size,
+                                 const void *data)
+{
+    uint32_t index = image_add_section(image, &(struct image_section){.name = text_of(name),
+                                                                      .type = type,
+                                                                      .flags = flags,
+                                                                      .alignment = alignment,
+                                                                      .size = size,
+                                                                      .has_no_bytes = !data,
+                                                                      .data = data});
+
+    return &image->sections[index];
+}
+
+static void finish(struct image *image)
+{
+    image_set_section_names(image, 1);
+    image_layout(image);
+}
+
 /* Text, writable data with and without contents, constants. */
 static void make_sections(struct image *image, uint32_t flags)
 {
     static const char bytes[300];
 
-    image_begin(image, ET_EXEC, flags);
-    image_add_section(image, &(struct image_section){
-                                 .name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1});
-    image_add_section(image, &(struct image_section){.name = TEXT(".text.k"),
-                                                     .type = SHT_PROGBITS,
-                                                     .flags = SHF_ALLOC | SHF_EXECINSTR,
-                                                     .alignment = 128,
-                                                     .size = 256,
-                                                     .data = bytes});
-    image_add_section(image, &(struct image_section){.name = TEXT(".nv.global.init"),
-                                                     .type = SHT_PROGBITS,
-                                                     .flags = SHF_ALLOC | SHF_WRITE,
-                                                     .alignment = 8,
-                                                     .size = 12,
-                                                     .data = bytes});
-    image_add_section(image, &(struct image_section){.name = TEXT(".nv.global"),
-                                                     .type = SHT_NOBITS,
-                                                     .flags = SHF_ALLOC | SHF_WRITE,
-                                                     .alignment = 16,
-                                                     .size = 100,
-                                                     .has_no_bytes = true});
-    image_add_section(image, &(struct image_section){.name = TEXT(".nv.constant0.k"),
-                                                     .type = SHT_PROGBITS,
-                                                     .flags = SHF_ALLOC,
-                                                     .alignment = 4,
-                                                     .size = 40,
-                                                     .data = bytes});
-    image_set_section_names(image, 1);
-    image_layout(image);
+    begin(image, ET_EXEC, flags);
+    add(image, ".text.k", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 128, 256, bytes);
+    add(image, ".nv.global.init", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 8, 12, bytes);
+    add(image, ".nv.global", SHT_NOBITS, SHF_ALLOC | SHF_WRITE, 16, 100, NULL);
+    add(image, ".nv.constant0.k", SHT_PROGBITS, SHF_ALLOC, 4, 40, bytes);
+    finish(image);
 }
 
 TEST(segments_from_sm_100_on_part_code_and_constants)
@@ -190,16 +197,9 @@ TEST(sections_without_contents_take_no_room)
     struct buffer bytes = {0};
     struct image image;
 
-    image_begin(&image, ET_REL, 0x5a04);
-    image_add_section(&image, &(struct image_section){
-                                  .name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1});
-    image_add_section(&image, &(struct image_section){.name = TEXT(".nv.shared.k"),
-                                                      .type = SHT_CUDA_SHARED,
-                                                      .alignment = 16,
-                                                      .size = 1u << 20,
-                                                      .has_no_bytes = true});
-    image_set_section_names(&image, 1);
-    image_layout(&image);
+    begin(&image, ET_REL, 0x5a04);
+    add(&image, ".nv.shared.k", SHT_CUDA_SHARED, 0, 16, 1u << 20, NULL);
+    finish(&image);
     ck_assert_uint_eq(image.segment_count, 0);
     image_bytes(&image, &bytes);
     ck_assert_uint_eq(bytes.size, image.file_size);
@@ -220,15 +220,9 @@ TEST(seventy_thousand_sections_are_written_and_read)
     struct cubin cubin;
     struct image image;
 
-    image_begin(&image, ET_REL, 0x5a04);
-    image_add_section(&image, &(struct image_section){
-                                  .name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1});
+    begin(&image, ET_REL, 0x5a04);
     for (int i = 2; i <= 70000; i++)
-        image_add_section(&image, &(struct image_section){.name = TEXT(".x"),
-                                                          .type = SHT_PROGBITS,
-                                                          .alignment = 4,
-                                                          .size = 4,
-                                                          .data = "abc"});
+        add(&image, ".x", SHT_PROGBITS, 0, 4, 4, "abc");
     image.sections[2].type = SHT_SYMTAB;
     image.sections[2].alignment = 8;
     image.sections[2].link = 3;
@@ -239,8 +233,7 @@ TEST(seventy_thousand_sections_are_written_and_read)
             .name = TEXT("s"), .type = STT_OBJECT, .binding = STB_GLOBAL, .section = places[i]};
     image_set_symbols(&image, 2, symbols, COUNT(places), &strings);
     image_take_strings(&image, 3, &strings);
-    image_set_section_names(&image, 1);
-    image_layout(&image);
+    finish(&image);
     check_file(&image);
     image_bytes(&image, &bytes);
     ck_assert(cubin_read(&cubin, "many", buffer_bytes(&bytes)));
@@ -319,17 +312,12 @@ TEST(a_large_file_has_the_bytes_of_the_image)
 
     for (size_t i = 0; i < sizeof contents; i++)
         contents[i] = (uint8_t)(i * 7 + i / 251 + 1);
-    image_begin(&image, ET_REL, 0x5a04);
-    image_add_section(&image, &(struct image_section){
-                                  .name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1});
+    begin(&image, ET_REL, 0x5a04);
     for (uint64_t i = 0; i < 300; i++)
-        image_add_section(&image, &(struct image_section){.name = TEXT(".x"),
-                                                          .type = SHT_PROGBITS,
-                                                          .alignment = UINT64_C(1) << i % 15,
-                                                          .size = i == 7 ? 690000 : i * 97 % 5000,
-                                                          .data = i == 9 ? NULL : contents + i});
-    image_set_section_names(&image, 1);
-    image_layout(&image);
+        add(&image, ".x", SHT_PROGBITS, 0, UINT64_C(1) << i % 15, i == 7 ? 690000 : i * 97 % 5000,
+            i == 9 ? NULL : contents + i)
+            ->has_no_bytes = false;
+    finish(&image);
     image_bytes(&image, &bytes);
     ck_assert_uint_eq(bytes.size, image.file_size);
     for (size_t i = 1; i < image.section_count; i++) {
@@ -357,31 +345,13 @@ TEST(a_file_has_what_libelf_would_write_otherwise)
     for (size_t i = 0; i < 4; i++) {
         struct image image;
 
-        image_begin(&image, types[i / 2], 0x5a04);
+        begin(&image, types[i / 2], 0x5a04);
         image.toolkit = toolkits[i % 2];
-        image_add_section(
-            &image,
-            &(struct image_section){.name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1});
-        image_add_section(&image, &(struct image_section){.name = TEXT(".text.k"),
-                                                          .type = SHT_PROGBITS,
-                                                          .flags = SHF_ALLOC | SHF_COMPRESSED,
-                                                          .entry_size = 3,
-                                                          .alignment = 128,
-                                                          .size = 16,
-                                                          .data = "0123456789abcde"});
-        image_add_section(&image, &(struct image_section){.name = TEXT(".nv.shared.k"),
-                                                          .type = SHT_CUDA_SHARED,
-                                                          .alignment = 16,
-                                                          .size = 1u << 20,
-                                                          .has_no_bytes = true});
-        image_add_section(&image, &(struct image_section){.name = TEXT(".twin"),
-                                                          .type = SHT_PROGBITS,
-                                                          .alignment = 128,
-                                                          .size = 16,
-                                                          .data = "0123456789abcde",
-                                                          .shares = 2});
-        image_set_section_names(&image, 1);
-        image_layout(&image);
+        add(&image, ".text.k", SHT_PROGBITS, SHF_ALLOC | SHF_COMPRESSED, 128, 16, "0123456789abcde")
+            ->entry_size = 3;
+        add(&image, ".nv.shared.k", SHT_CUDA_SHARED, 0, 16, 1u << 20, NULL);
+        add(&image, ".twin", SHT_PROGBITS, 0, 128, 16, "0123456789abcde")->shares = 2;
+        finish(&image);
         check_file(&image);
         image_free(&image);
     }
@@ -441,20 +411,12 @@ TEST(runs_of_contents_are_not_needed)
     for (int strict = 0; strict < 2; strict++) {
         struct image image;
 
-        image_begin(&image, ET_REL, 0x5a04);
-        image_add_section(
-            &image,
-            &(struct image_section){.name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1});
+        begin(&image, ET_REL, 0x5a04);
         for (uint64_t i = 0; i < 200; i++)
-            image_add_section(
-                &image, &(struct image_section){.name = TEXT(".x"),
-                                                .type = i % 9 == 5 ? SHT_NOBITS : SHT_PROGBITS,
-                                                .alignment = UINT64_C(1) << i % 9,
-                                                .size = i % sizeof text,
-                                                .has_no_bytes = i % 9 == 5,
-                                                .data = i % 7 == 3 ? NULL : text});
-        image_set_section_names(&image, 1);
-        image_layout(&image);
+            add(&image, ".x", i % 9 == 5 ? SHT_NOBITS : SHT_PROGBITS, 0, UINT64_C(1) << i % 9,
+                i % sizeof text, i % 7 == 3 ? NULL : text)
+                ->has_no_bytes = i % 9 == 5;
+        finish(&image);
         is_strict = strict;
         updates = writes = 0;
         check_file(&image);
