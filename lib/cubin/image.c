@@ -64,12 +64,6 @@ uint32_t image_add_section(struct image *image, const struct image_section *sect
     return (uint32_t)(image->section_count - 1);
 }
 
-/* Whether the index of a symbol's section does not fit into st_shndx. */
-static bool is_extended(const struct image_symbol *symbol)
-{
-    return symbol->section >= SHN_LORESERVE && symbol->section < SECTION_SPECIAL;
-}
-
 static uint32_t find_index_table(struct image *image, uint32_t symtab)
 {
     for (uint32_t i = 1; i < image->section_count; i++)
@@ -86,17 +80,7 @@ static uint32_t find_index_table(struct image *image, uint32_t symtab)
 
 /* SHT_SYMTAB_SHNDX has the 32-bit indices, and 0 for other symbols, as ELF requires (nvlink 13.0
  * writes the indices of all). */
-static Elf32_Word *add_indices(struct image *image, uint32_t symtab, size_t count)
-{
-    Elf32_Word *indices = arena_zalloc(&image->arena, count, sizeof *indices);
-    struct image_section *section = &image->sections[find_index_table(image, symtab)];
-
-    section->data = indices;
-    section->size = count * sizeof *indices;
-    return indices;
-}
-
-void image_begin_symbols(struct image *image, uint32_t symtab, size_t count, size_t sections,
+void image_begin_symbols(struct image *image, uint32_t indices, size_t count,
                          struct image_strings *strings, struct image_symbols *symbols)
 {
     *symbols = (struct image_symbols){
@@ -105,13 +89,16 @@ void image_begin_symbols(struct image *image, uint32_t symtab, size_t count, siz
         .count = count,
         .first_global = count,
     };
-    if (sections > SHN_LORESERVE)
-        symbols->indices = add_indices(image, symtab, count);
+    if (indices == 0)
+        return;
+    symbols->indices = arena_zalloc(&image->arena, count, sizeof *symbols->indices);
+    image->sections[indices].data = symbols->indices;
+    image->sections[indices].size = count * sizeof *symbols->indices;
 }
 
 void image_put_symbol(struct image_symbols *symbols, size_t row, const struct image_symbol *symbol)
 {
-    bool is_wide = is_extended(symbol);
+    bool is_wide = symbol->section >= SHN_LORESERVE && symbol->section < SECTION_SPECIAL;
 
     symbols->table[row] = (Elf64_Sym){
         .st_name = symbol->name_offset ? symbol->name_offset
@@ -142,9 +129,11 @@ void image_end_symbols(struct image *image, uint32_t symtab, const struct image_
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
                        size_t count, struct image_strings *strings)
 {
+    bool is_extended = image->section_count > SHN_LORESERVE;
     struct image_symbols table;
 
-    image_begin_symbols(image, symtab, count, image->section_count, strings, &table);
+    image_begin_symbols(image, is_extended ? find_index_table(image, symtab) : 0, count, strings,
+                        &table);
     for (size_t i = 0; i < count; i++)
         image_put_symbol(&table, i, &symbols[i]);
     image_end_symbols(image, symtab, &table);

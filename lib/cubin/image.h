@@ -95,10 +95,9 @@ struct image_symbols {
     size_t first_global; /* row; `count` = none */
 };
 
-/* Makes room for `count` rows in the image's arena. Names are added to `strings`. If `sections`,
- * the number of sections that the image will have, does not fit into st_shndx, the indices go into
- * the image's SHT_SYMTAB_SHNDX section, which is appended if there is none. */
-void image_begin_symbols(struct image *image, uint32_t symtab, size_t count, size_t sections,
+/* Makes room for `count` rows in the image's arena. Names are added to `strings`. Section indices
+ * that do not fit into st_shndx go into section `indices`, an SHT_SYMTAB_SHNDX; 0 = all fit. */
+void image_begin_symbols(struct image *image, uint32_t indices, size_t count,
                          struct image_strings *strings, struct image_symbols *symbols);
 
 /* Writes a row. Rows are written in ascending order: the null symbol first, locals before globals.
@@ -108,7 +107,8 @@ void image_put_symbol(struct image_symbols *symbols, size_t row, const struct im
 /* Sets section `symtab`'s data, size, entry size and info (the first global's row). */
 void image_end_symbols(struct image *image, uint32_t symtab, const struct image_symbols *symbols);
 
-/* The three functions above for an array. */
+/* The three functions above for an array. If the image has too many sections for st_shndx and no
+ * SHT_SYMTAB_SHNDX, one is appended. */
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
                        size_t count, struct image_strings *strings);
 

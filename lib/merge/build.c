@@ -134,8 +134,8 @@ void build_tables(struct merging *m)
     ARRAY_RESERVE(m->image->sections, m->image->section_capacity, m->order_count + count + 1);
     for (size_t i = 0; i < count; i++)
         image_add_section(m->image, &tables[i]);
-    image_begin_symbols(m->image, ORDERING_SYMTAB, m->rows.count,
-                        m->image->section_count + m->order_count, &m->strings, &m->table);
+    image_begin_symbols(m->image, ordering_is_extended(m) ? ORDERING_INDICES : 0, m->rows.count,
+                        &m->strings, &m->table);
 }
 
 static void set_header(struct merging *m)

@@ -225,86 +225,77 @@ void mercury_encode(struct merging *m)
     }
 }
 
-static Elf64_Sym section_row(struct merging *m, uint32_t section)
+/* A merged section's twin, or itself if it has none. */
+static const struct merged_section *twin_of(const struct merging *m, uint32_t section)
 {
     uint32_t twin = m->sections[section].twin;
-    const struct merged_section *named = &m->sections[twin == MERGE_NONE ? section : twin];
 
-    return (Elf64_Sym){.st_name = image_string(&m->strings, cubin_twin_plain_name(named->name)),
-                       .st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION)};
+    return &m->sections[twin == MERGE_NONE ? section : twin];
 }
 
-static Elf64_Sym symbol_row(struct merging *m, uint32_t index, Elf64_Sym row)
+static struct image_symbol section_row(const struct merging *m, uint32_t section)
+{
+    const struct merged_section *twin = twin_of(m, section);
+
+    return (struct image_symbol){
+        .name = cubin_twin_plain_name(twin->name),
+        .type = STT_SECTION,
+        .binding = STB_LOCAL,
+        .section = twin->index,
+    };
+}
+
+/* `plain` is the symbol's row in .symtab. */
+static struct image_symbol symbol_row(const struct merging *m, uint32_t index,
+                                      const Elf64_Sym *plain)
 {
     const struct merged_symbol *symbol = &m->symbols[index];
+    const struct placed_symbol *placed = &m->placed[index];
+    struct image_symbol row = {
+        .name_offset = plain->st_name,
+        .value = plain->st_value,
+        .size = plain->st_size,
+        .type = symbol->type,
+        .binding = symbol->binding,
+        .other = placed->other,
+        .section = plain->st_shndx < SHN_LORESERVE ? 0 : SECTION_SPECIAL | plain->st_shndx,
+    };
 
+    if (placed->section != MERGE_NONE)
+        row.section = twin_of(m, placed->section)->index;
     if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE)
-        row.st_size =
+        row.size =
             cubin_twin_symbol(m->cubins[symbol->file], &m->twins[symbol->file], symbol->input)
                 .st_size;
     if (resolve_is_reserved(symbol->name))
-        row.st_value = 0;
+        row.value = 0;
     /* Under -g: without the bytes reserved for the driver. */
     if (merged_is_data(symbol, STO_CUDA_SHARED) && !m->request->relocatable)
-        row.st_value = m->shared.address[index];
+        row.value = m->shared.address[index];
     if (merged_is_data(symbol, STO_CUDA_RESERVED_SHARED))
-        row.st_value = shared_reserved_twin_value(m, index);
-    row.st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type);
-    row.st_other = m->placed[index].other;
+        row.value = shared_reserved_twin_value(m, index);
     return row;
-}
-
-/* The section of a row: the twin, if there is one; 0: the plain symbol's section. */
-static uint32_t section_of_row(const struct merging *m, size_t row)
-{
-    uint32_t symbol = m->rows.symbols[row];
-    uint32_t section = symbol == MERGE_NONE ? m->rows.sections[row] : m->placed[symbol].section;
-
-    if (section == MERGE_NONE)
-        return 0;
-    if (m->sections[section].twin != MERGE_NONE)
-        section = m->sections[section].twin;
-    return m->sections[section].index;
-}
-
-static void set_sections(struct merging *m, Elf64_Sym *rows)
-{
-    Elf32_Word *indices = NULL;
-
-    if (m->twin_indices != MERGE_NONE) {
-        struct image_section *table = &m->image->sections[m->sections[m->twin_indices].index];
-
-        indices = arena_zalloc(&m->image->arena, m->rows.twin_count, sizeof *indices);
-        table->data = indices;
-        table->size = m->rows.twin_count * sizeof *indices;
-    }
-    for (size_t row = 1; row < m->rows.twin_count; row++) {
-        uint32_t section = section_of_row(m, row);
-
-        if (section == 0)
-            continue;
-        rows[row].st_shndx = section < SHN_LORESERVE ? (uint16_t)section : SHN_XINDEX;
-        if (section >= SHN_LORESERVE)
-            indices[row] = section;
-    }
 }
 
 void mercury_encode_symbols(struct merging *m)
 {
-    const struct image_section *symtab = &m->image->sections[ORDERING_SYMTAB];
-    const Elf64_Sym *plain = symtab->data;
-    struct image_section *section;
-    Elf64_Sym *rows;
+    const Elf64_Sym *plain = m->image->sections[ORDERING_SYMTAB].data;
+    uint32_t symtab, indices;
+    struct image_symbols rows;
 
     if (!m->has_twins)
         return;
-    rows = arena_zalloc(&m->image->arena, m->rows.twin_count, sizeof *rows);
-    for (size_t row = 1; row < m->rows.twin_count; row++)
-        rows[row] = m->rows.symbols[row] == MERGE_NONE
-                        ? section_row(m, m->rows.sections[row])
-                        : symbol_row(m, m->rows.symbols[row], plain[row]);
-    set_sections(m, rows);
-    section = &m->image->sections[m->sections[m->twin_symtab].index];
-    section->data = rows;
-    section->size = m->rows.twin_count * sizeof *rows;
+    symtab = m->sections[m->twin_symtab].index;
+    indices = m->twin_indices == MERGE_NONE ? 0 : m->sections[m->twin_indices].index;
+    image_begin_symbols(m->image, indices, m->rows.twin_count, &m->strings, &rows);
+    image_put_symbol(&rows, 0, &(struct image_symbol){0});
+    for (size_t row = 1; row < rows.count; row++) {
+        uint32_t symbol = m->rows.symbols[row];
+        struct image_symbol made = symbol == MERGE_NONE ? section_row(m, m->rows.sections[row])
+                                                        : symbol_row(m, symbol, &plain[row]);
+
+        image_put_symbol(&rows, row, &made);
+    }
+    image_end_symbols(m->image, symtab, &rows);
+    m->image->sections[symtab].info = (uint32_t)m->rows.first_global;
 }
