@@ -46,6 +46,7 @@ static struct text list_name(const struct mercury_list *list)
                                 TEXT_ARG(cubin_twin_plain_name(target->name))));
 }
 
+/* The relocation at its place in the image. */
 static struct merged_relocation placed(const struct mercury_list *list,
                                        const struct cubin_relocation *relocation, uint32_t type,
                                        uint32_t symbol)
@@ -59,37 +60,26 @@ static struct merged_relocation placed(const struct mercury_list *list,
     };
 }
 
-/* Adds a relocation to the list of the current section. */
-static void add(struct mercury_list *list, struct merged_relocation *relocation)
+/* Adds a relocation to the list of the current section: against the symbol, or if that is
+ * MERGE_NONE against the part of a section. */
+static void keep(struct mercury_list *list, const struct cubin_relocation *relocation,
+                 uint32_t type, uint32_t symbol, const struct merged_place *part)
 {
     struct merging *m = list->m;
     uint32_t target = list->place.section;
-
-    relocation->list = m->sections[target].lists[LIST_RELA];
-    if (relocation->list == MERGE_NONE) {
-        relocation->list = relocations_add_list(m, list_name(list), SHT_CUDA_MERC_RELA,
-                                                list->input->flags, target);
-        m->sections[target].lists[LIST_RELA] = relocation->list;
-    }
-    relocations_add(m, relocation);
-}
-
-static void keep(struct mercury_list *list, const struct cubin_relocation *relocation,
-                 uint32_t type, uint32_t symbol)
-{
     struct merged_relocation kept = placed(list, relocation, type, symbol);
 
-    add(list, &kept);
-}
-
-static void keep_section(struct mercury_list *list, const struct cubin_relocation *relocation,
-                         uint32_t type, const struct merged_place *part)
-{
-    struct merged_relocation kept = placed(list, relocation, type, MERGE_NONE);
-
-    kept.section = part->section;
-    kept.addend = (int64_t)(part->offset + (uint64_t)kept.addend);
-    add(list, &kept);
+    if (symbol == MERGE_NONE) {
+        kept.section = part->section;
+        kept.addend = (int64_t)(part->offset + (uint64_t)kept.addend);
+    }
+    kept.list = m->sections[target].lists[LIST_RELA];
+    if (kept.list == MERGE_NONE) {
+        kept.list = relocations_add_list(m, list_name(list), SHT_CUDA_MERC_RELA, list->input->flags,
+                                         target);
+        m->sections[target].lists[LIST_RELA] = kept.list;
+    }
+    relocations_add(m, &kept);
 }
 
 static void give_up(const struct mercury_list *list, const char *why)
@@ -111,19 +101,13 @@ static void put(struct mercury_list *list, const struct cubin_relocation *reloca
            &value, size);
 }
 
-/* The section of symbol `index` in Mercury's symbol table: an index, SHN_UNDEF, or a special index
- * of format.h. */
-static uint32_t section_of(const struct mercury_list *list, uint32_t index)
-{
-    return cubin_twin_section(list->m->cubins[list->file], &list->m->twins[list->file], index);
-}
-
 /* A section symbol stands for the start of this cubin's part of the twin. */
-static void relocate_section(struct mercury_list *list, const struct cubin_relocation *relocation,
-                             uint32_t type, uint32_t index)
+static void relocate_section(struct mercury_list *list, const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
-    uint32_t section = section_of(list, index);
+    uint32_t type = relocation->type;
+    uint32_t section =
+        cubin_twin_section(m->cubins[list->file], &m->twins[list->file], relocation->symbol);
     const struct merged_place *part;
 
     if (section >= m->cubins[list->file]->section_count) {
@@ -133,12 +117,12 @@ static void relocate_section(struct mercury_list *list, const struct cubin_reloc
     part = merging_place(m, list->file, section);
     if (part->section == MERGE_NONE)
         return;
-    if (type == R_MERCURY_64 && section == list->target_index)
+    if (m->request->relocatable || type == R_MERCURY_PROG_REL32)
+        keep(list, relocation, type, MERGE_NONE, part);
+    else if (type == R_MERCURY_64 && section == list->target_index)
         put(list, relocation, 8, part->offset + (uint64_t)relocation->addend);
     else if (type == R_MERCURY_ABS32 && list->is_debug)
         put(list, relocation, 4, part->offset + (uint64_t)relocation->addend);
-    else if (type == R_MERCURY_PROG_REL32)
-        keep_section(list, relocation, type, part);
     else
         give_up(list, "a relocation against a section is of unknown type");
 }
@@ -152,15 +136,14 @@ static bool is_lost_function(const struct mercury_list *list, uint32_t index, ui
 }
 
 static void relocate_debug(struct mercury_list *list, const struct cubin_relocation *relocation,
-                           uint32_t type, uint32_t symbol)
+                           uint32_t symbol)
 {
     struct merging *m = list->m;
     const struct merged_symbol *merged = &m->symbols[symbol];
     uint32_t index = relocation->symbol;
-    bool is_function = merged->type == STT_FUNC;
-    bool is_dead = is_function && !m->is_live[symbol];
+    bool is_dead = merged->type == STT_FUNC && !m->is_live[symbol];
 
-    if (type == R_MERCURY_UNUSED_CLEAR64) {
+    if (relocation->type == R_MERCURY_UNUSED_CLEAR64) {
         if ((is_dead && overridden_empty(m, list->file, index, symbol)) ||
             fold_has(m, list->file, index))
             put(list, relocation, 8, 0);
@@ -171,12 +154,7 @@ static void relocate_debug(struct mercury_list *list, const struct cubin_relocat
     if (merged_is_data(merged, STO_CUDA_SHARED))
         put(list, relocation, 8, m->shared.address[symbol] + (uint64_t)relocation->addend);
     else
-        keep(list, relocation, type, symbol);
-}
-
-static bool is_constant(const struct cubin_symbol *symbol)
-{
-    return symbol->type == STT_CUDA_OBJECT && (symbol->other & STO_CUDA_SPACE) == STO_CUDA_CONST;
+        keep(list, relocation, relocation->type, symbol, NULL);
 }
 
 /* The next relocation of the target's code against a constant, or NULL. Measured: both forms list
@@ -187,8 +165,9 @@ static const struct cubin_relocation *next_plain(struct mercury_list *list)
 
     while (list->plain && list->plain_next < list->plain->relocation_count) {
         const struct cubin_relocation *plain = &list->plain->relocations[list->plain_next++];
+        const struct cubin_symbol *symbol = &cubin->symbols[plain->symbol];
 
-        if (is_constant(&cubin->symbols[plain->symbol]))
+        if (symbol->type == STT_CUDA_OBJECT && (symbol->other & STO_CUDA_SPACE) == STO_CUDA_CONST)
             return plain;
     }
     return NULL;
@@ -249,75 +228,45 @@ static uint32_t kept_type(uint32_t type)
     }
 }
 
-/* Lists a resolved relocation, if these are listed. */
-static void preserve(struct mercury_list *list, const struct cubin_relocation *relocation,
-                     uint32_t type, uint32_t symbol)
-{
-    const struct merged_relocation found = placed(list, relocation, type, symbol);
-
-    relocations_add_resolved(list->m, list->place.section, &found);
-}
-
-/* Under -r every relocation is left to the last link, as in relocate.c. */
-static void keep_one(struct mercury_list *list, const struct cubin_relocation *relocation)
-{
-    struct merging *m = list->m;
-    uint32_t index = relocation->symbol;
-    uint32_t type = relocation->type;
-    uint32_t symbol = merging_symbol(m, list->file, index);
-    uint32_t section = symbol == MERGE_NONE ? section_of(list, index) : 0;
-    const struct merged_place *part = &m->layout.places[m->section_base[list->file]];
-
-    if (symbol != MERGE_NONE && is_lost_function(list, index, symbol))
-        return;
-    if (symbol != MERGE_NONE)
-        keep(list, relocation, type, merging_canonical(m, symbol));
-    else if (section >= m->cubins[list->file]->section_count)
-        give_up(list, "a relocation is against no section");
-    else if (part[section].section != MERGE_NONE)
-        keep_section(list, relocation, type, &part[section]);
-}
-
-/* A twin of data holds the same bytes, so addresses that are left out of the section are left out
- * here. */
-static bool is_forgotten(const struct mercury_list *list, const struct cubin_relocation *relocation)
-{
-    return list->initialized &&
-           overridden_forget(list->m, list->file, list->initialized, relocation->offset);
-}
-
 static void relocate_one(struct mercury_list *list, const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
-    uint32_t index = relocation->symbol;
     uint32_t type = relocation->type;
-    uint32_t symbol = merging_symbol(m, list->file, index);
+    uint32_t symbol = merging_symbol(m, list->file, relocation->symbol);
     const struct merged_symbol *merged;
 
     if (symbol == MERGE_NONE) {
-        relocate_section(list, relocation, type, index);
+        relocate_section(list, relocation);
         return;
     }
     symbol = merging_canonical(m, symbol);
     merged = &m->symbols[symbol];
-    if (list->is_debug)
-        relocate_debug(list, relocation, type, symbol);
-    else if ((merged->type == STT_FUNC && !m->is_live[symbol]) || is_forgotten(list, relocation))
-        return; /* as in relocate.c */
-    else if (resolve_is_unified_table(merged->name))
-        return;
-    else if (resolve_is_reserved(merged->name) || merged_is_data(merged, STO_CUDA_RESERVED_SHARED))
-        keep(list, relocation, type, symbol);
-    else if (merged_is_data(merged, STO_CUDA_SHARED) && type == R_MERCURY_ABS32)
-        preserve(list, relocation, type, symbol);
-    else if (merged_is_data(merged, STO_CUDA_CONST))
+    if (m->request->relocatable) { /* every relocation is left to the last link, as in relocate.c */
+        if (!is_lost_function(list, relocation->symbol, symbol))
+            keep(list, relocation, type, symbol, NULL);
+    } else if (list->is_debug) {
+        relocate_debug(list, relocation, symbol);
+    } else if ((merged->type == STT_FUNC && !m->is_live[symbol]) ||
+               resolve_is_unified_table(merged->name) ||
+               (list->initialized &&
+                overridden_forget(m, list->file, list->initialized, relocation->offset))) {
+        return; /* as in relocate.c: a twin of data holds the same bytes */
+    } else if (resolve_is_reserved(merged->name) ||
+               merged_is_data(merged, STO_CUDA_RESERVED_SHARED)) {
+        keep(list, relocation, type, symbol, NULL);
+    } else if (merged_is_data(merged, STO_CUDA_SHARED) && type == R_MERCURY_ABS32) {
+        const struct merged_relocation resolved = placed(list, relocation, type, symbol);
+
+        relocations_add_resolved(m, list->place.section, &resolved);
+    } else if (merged_is_data(merged, STO_CUDA_CONST)) {
         relocate_constant(list, relocation, symbol);
-    else if (format_is_reference(merged->type))
+    } else if (format_is_reference(merged->type)) {
         give_up(list, "a texture or surface reference is used");
-    else if (kept_type(type))
-        keep(list, relocation, kept_type(type), symbol);
-    else
+    } else if (kept_type(type)) {
+        keep(list, relocation, kept_type(type), symbol, NULL);
+    } else {
         give_up(list, "a relocation is of unknown type");
+    }
 }
 
 static int compare_fills(const void *a, const void *b)
@@ -363,8 +312,6 @@ static void relocate_list(struct mercury_list *list, struct merged_place place)
             give_up(list, "a relocation is against no symbol");
         else if (relocations_is_unknown_size(&cubin->symbols[relocation.symbol]))
             continue; /* as in the target's instructions */
-        else if (list->m->request->relocatable)
-            keep_one(list, &relocation);
         else
             relocate_one(list, &relocation);
     }
@@ -376,27 +323,16 @@ static void relocate_list(struct mercury_list *list, struct merged_place place)
     }
 }
 
-/* Sections of a cubin that are looked up. */
-struct plain_sections {
-    uint32_t *lists;      /* by section: the RELA section that relocates it, or 0 */
-    uint32_t initialized; /* .nv.global.init, or 0 */
-};
-
-static struct plain_sections find_plain(struct merging *m, size_t file)
+/* By section of the cubin: the RELA section that relocates it, or 0. */
+static uint32_t *find_lists(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
-    struct plain_sections plain = {
-        .lists = arena_zalloc(&m->arena, cubin->section_count, sizeof *plain.lists)};
+    uint32_t *lists = arena_zalloc(&m->arena, cubin->section_count, sizeof *lists);
 
-    for (uint32_t i = 1; i < cubin->section_count; i++) {
-        const struct cubin_section *section = &cubin->sections[i];
-
-        if (section->type == SHT_RELA)
-            plain.lists[section->info] = i;
-        else if (section->type == SHT_CUDA_GLOBAL_INIT && !cubin_is_mercury(section))
-            plain.initialized = i;
-    }
-    return plain;
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        if (cubin->sections[i].type == SHT_RELA)
+            lists[cubin->sections[i].info] = i;
+    return lists;
 }
 
 /* Relocates constants that moved into kernels' banks, in each of them. */
@@ -410,8 +346,7 @@ static void relocate_copies(struct mercury_list *list, uint32_t plain)
                                                   m->constants[i].offset});
 }
 
-static void relocate_section_of(struct merging *m, const struct plain_sections *plain, size_t file,
-                                size_t index)
+static void relocate_section_of(struct merging *m, const uint32_t *lists, size_t file, size_t index)
 {
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_section *input = &cubin->sections[index];
@@ -425,9 +360,9 @@ static void relocate_section_of(struct merging *m, const struct plain_sections *
     if (place.section == MERGE_NONE)
         return;
     if (list.target->type == SHT_CUDA_CAPMERC)
-        list.plain = &cubin->sections[plain->lists[cubin->symbols[list.target->info].section]];
+        list.plain = &cubin->sections[lists[cubin->symbols[list.target->info].section]];
     if (m->sections[place.section].class == CLASS_TWIN_GLOBAL_INIT)
-        list.initialized = plain->initialized;
+        list.initialized = cubin_section_find(cubin, cubin_twin_plain_name(list.target->name));
     if (m->sections[place.section].class != CLASS_COUNT)
         relocate_list(&list, place);
     else
@@ -437,11 +372,11 @@ static void relocate_section_of(struct merging *m, const struct plain_sections *
 void mercury_relocate(struct merging *m)
 {
     for (size_t file = 0; m->has_twins && file < m->count; file++) {
-        const struct plain_sections plain = find_plain(m, file);
+        const uint32_t *lists = find_lists(m, file);
 
         for (size_t i = 1; m->has_twins && i < m->cubins[file]->section_count; i++)
             if (m->cubins[file]->sections[i].type == SHT_CUDA_MERC_RELA)
-                relocate_section_of(m, &plain, file, i);
+                relocate_section_of(m, lists, file, i);
     }
 }
 

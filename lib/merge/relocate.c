@@ -161,28 +161,17 @@ static bool resolve_shared(struct list *list, const struct cubin_relocation *rel
     return put_field(list, relocation, value, 0);
 }
 
-static bool resolve_reserved(struct list *list, const struct cubin_relocation *relocation,
-                             uint32_t symbol)
-{
-    const struct placed_symbol *variable = &list->m->placed[symbol];
-
-    if (!(relocation_rule(relocation->type)->uses & FIELD_OF_SHARED) ||
-        variable->section == MERGE_NONE)
-        return refuse(list, relocation, "Cannot resolve");
-    preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-    return put_field(list, relocation, variable->value, 0);
-}
-
-static bool resolve_constant(struct list *list, const struct cubin_relocation *relocation,
-                             uint32_t symbol)
+/* Resolves an address in the driver's shared memory, or an offset in a constant bank. */
+static bool resolve_placed(struct list *list, const struct cubin_relocation *relocation,
+                           uint32_t symbol, enum field_use use)
 {
     const struct merging *m = list->m;
-    const struct placed_symbol *constant = &m->placed[symbol];
+    const struct placed_symbol *placed = &m->placed[symbol];
 
-    if (constant->section == MERGE_NONE)
+    if (!(relocation_rule(relocation->type)->uses & use) || placed->section == MERGE_NONE)
         return refuse(list, relocation, "Cannot resolve");
     preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-    return put_field(list, relocation, constant->value, m->sections[constant->section].bank);
+    return put_field(list, relocation, placed->value, m->sections[placed->section].bank);
 }
 
 /* Writes base + addend into a whole data field. */
@@ -306,9 +295,9 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
     if (merged_is_data(merged, STO_CUDA_SHARED))
         return resolve_shared(list, relocation, symbol);
     if (merged_is_data(merged, STO_CUDA_RESERVED_SHARED))
-        return resolve_reserved(list, relocation, symbol);
+        return resolve_placed(list, relocation, symbol, FIELD_OF_SHARED);
     if ((rule->uses & FIELD_OF_CONSTANT) && merged_is_data(merged, STO_CUDA_CONST))
-        return resolve_constant(list, relocation, symbol);
+        return resolve_placed(list, relocation, symbol, FIELD_OF_CONSTANT);
     if ((rule->uses & FIELD_OF_TEXTURE) && format_is_reference(merged->type))
         return put_field(list, relocation, m->textures.offset[symbol], 0);
     if (rule->action != RELOCATION_KEPT)
