@@ -65,12 +65,13 @@ static void report_dead(const struct merging *m, struct merge_report *report)
     }
 }
 
-/* State for filling in places, with indices of the image and of the cubins. kernel_of has by symbol
- * the index in report->kernels of each function with code. */
+/* State for filling in places, with indices of the image and of the cubins. */
 struct filling {
-    struct merging *m;
-    struct merge_report *report;
-    const uint32_t *kernel_of;
+    const struct merging *m;
+    struct arena *arena;
+    struct merge_places *places;
+    const uint32_t
+        *kernel_of; /* by symbol: index in the report's kernels of a function with code */
 };
 
 static bool has_code(const struct merging *m, uint32_t symbol)
@@ -83,13 +84,12 @@ static void fill_sections(const struct filling *filling)
 {
     const struct merging *m = filling->m;
     const struct image *image = m->image;
-    struct merge_places *places = &filling->report->places;
+    struct merge_places *places = filling->places;
 
     places->type = image->type;
     places->file_size = image->file_size;
     places->section_count = image->section_count;
-    places->sections =
-        arena_alloc(&filling->report->arena, image->section_count, sizeof *places->sections);
+    places->sections = arena_alloc(filling->arena, image->section_count, sizeof *places->sections);
     for (size_t i = 0; i < image->section_count; i++)
         places->sections[i] = (struct merge_section){
             .name = image->sections[i].name,
@@ -114,28 +114,21 @@ static void fill_sections(const struct filling *filling)
 static void fill_pieces(const struct filling *filling)
 {
     const struct merging *m = filling->m;
-    struct merge_places *places = &filling->report->places;
-    size_t most = 0;
+    struct merge_places *places = filling->places;
 
-    for (size_t file = 0; file < m->count; file++)
-        most += m->cubins[file]->section_count;
-    places->pieces = arena_alloc(&filling->report->arena, most, sizeof *places->pieces);
-    for (size_t file = 0; file < m->count; file++) {
-        const struct cubin *cubin = m->cubins[file];
+    places->pieces = arena_alloc(filling->arena, m->section_base[m->count], sizeof *places->pieces);
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        const struct merged_place *place = merging_place(m, at.file, at.index);
 
-        for (size_t i = 1; i < cubin->section_count; i++) {
-            const struct merged_place *place = merging_place(m, file, i);
-
-            if (place->section == MERGE_NONE || m->sections[place->section].index == 0 ||
-                cubin->sections[i].size == 0)
-                continue;
-            places->pieces[places->piece_count++] =
-                (struct merge_piece){.file = (uint32_t)file,
-                                     .input = (uint32_t)i,
-                                     .section = m->sections[place->section].index,
-                                     .offset = place->offset,
-                                     .size = cubin->sections[i].size};
-        }
+        if (place->section == MERGE_NONE || m->sections[place->section].index == 0 ||
+            at.section->size == 0)
+            continue;
+        places->pieces[places->piece_count++] =
+            (struct merge_piece){.file = (uint32_t)at.file,
+                                 .input = at.index,
+                                 .section = m->sections[place->section].index,
+                                 .offset = place->offset,
+                                 .size = at.section->size};
     }
 }
 
@@ -153,9 +146,9 @@ static uint32_t section_of(const struct merging *m, uint32_t symbol)
 static void fill_names(const struct filling *filling)
 {
     const struct merging *m = filling->m;
-    struct merge_places *places = &filling->report->places;
+    struct merge_places *places = filling->places;
 
-    places->names = arena_alloc(&filling->report->arena, m->symbol_count, sizeof *places->names);
+    places->names = arena_alloc(filling->arena, m->symbol_count, sizeof *places->names);
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         const struct placed_symbol *placed = &m->placed[i];
         const struct merged_symbol *symbol = &m->symbols[i];
@@ -164,8 +157,7 @@ static void fill_names(const struct filling *filling)
         if (section == 0 && m->rows.of_symbol[i] == 0)
             continue;
         places->names[places->name_count++] = (struct merge_name){
-            .name = arena_text(&filling->report->arena,
-                               placed->name.size ? placed->name : symbol->name),
+            .name = arena_text(filling->arena, placed->name.size ? placed->name : symbol->name),
             .value = placed->value,
             .size = symbol->size,
             .section = section,
@@ -180,12 +172,12 @@ static void fill_names(const struct filling *filling)
 static void add_call(const struct filling *filling, uint32_t from, uint32_t to, bool is_indirect,
                      size_t *capacity)
 {
-    struct merge_places *places = &filling->report->places;
+    struct merge_places *places = filling->places;
 
     to = merging_canonical(filling->m, to);
     if (!has_code(filling->m, to))
         return;
-    ARENA_PUSH(&filling->report->arena, places->calls, places->call_count, *capacity) =
+    ARENA_PUSH(filling->arena, places->calls, places->call_count, *capacity) =
         (struct merge_call){filling->kernel_of[from], filling->kernel_of[to], is_indirect};
 }
 
@@ -235,37 +227,35 @@ static void add_drop(const struct filling *filling, uint32_t file, uint32_t inpu
     const struct merging *m = filling->m;
     const struct cubin_symbol *symbol = &m->cubins[file]->symbols[input];
     uint32_t merged = merging_symbol(m, file, input);
-    struct arena *arena = &filling->report->arena;
-    struct merge_places *places = &filling->report->places;
     enum merge_reason reason;
 
     if (symbol->type != STT_FUNC || symbol->section == SHN_UNDEF || merged == MERGE_NONE ||
         !find_reason(m, file, input, merged, &reason))
         return;
-    places->drops[places->drop_count++] =
-        (struct merge_drop){.name = arena_text(arena, symbol->name),
+    filling->places->drops[filling->places->drop_count++] =
+        (struct merge_drop){.name = arena_text(filling->arena, symbol->name),
                             .file = file,
                             .input = input,
                             .is_kernel = (symbol->other & STO_CUDA_ENTRY) != 0,
                             .reason = reason,
-                            .kept = arena_text(arena, m->symbols[merged].name)};
+                            .kept = arena_text(filling->arena, m->symbols[merged].name)};
 }
 
 static void fill_drops(const struct filling *filling)
 {
     const struct merging *m = filling->m;
-    struct merge_places *places = &filling->report->places;
 
-    places->drops =
-        arena_alloc(&filling->report->arena, m->symbol_base[m->count], sizeof *places->drops);
+    filling->places->drops =
+        arena_alloc(filling->arena, m->symbol_base[m->count], sizeof *filling->places->drops);
     for (uint32_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
             add_drop(filling, file, i);
 }
 
-static void fill_places(struct merge_report *report, struct merging *m, const uint32_t *kernel_of)
+static void fill_places(struct merge_report *report, const struct merging *m,
+                        const uint32_t *kernel_of)
 {
-    const struct filling filling = {m, report, kernel_of};
+    const struct filling filling = {m, &report->arena, &report->places, kernel_of};
 
     fill_sections(&filling);
     fill_pieces(&filling);
