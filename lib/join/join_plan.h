@@ -93,7 +93,7 @@ struct join_input {
     uint32_t *next_object; /* by symbol: the next in the same section, 0 = none */
     struct join_section *sections;
     struct join_record *records;
-    size_t record_count;
+    size_t record_count, record_capacity;
     uint32_t *first_record; /* by symbol; JOIN_NONE = none */
 };
 

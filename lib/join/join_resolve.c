@@ -186,28 +186,20 @@ static void own_sections(struct join *join)
     }
 }
 
-static size_t count_records(const struct cubin *cubin)
-{
-    size_t count = 0;
-
-    for (size_t i = 1; i < cubin->section_count; i++)
-        if (cubin->sections[i].type == SHT_CUDA_INFO)
-            count += cubin->sections[i].size / 4;
-    return count;
-}
-
-static void read_records(struct join_input *input, const struct cubin_section *section)
+static void read_records(struct join *join, struct join_input *input,
+                         const struct cubin_section *section)
 {
     struct bytes rest = section->data;
     struct bytes before = rest;
     struct info_record record;
 
     while (info_next(&rest, &record)) {
-        input->records[input->record_count++] = (struct join_record){
-            .raw = {before.data, before.size - rest.size},
-            .symbol = info_symbol_words(&record) ? info_word(record.payload, 0) : 0,
-            .next = JOIN_NONE,
-        };
+        ARENA_PUSH(&join->arena, input->records, input->record_count, input->record_capacity) =
+            (struct join_record){
+                .raw = {before.data, before.size - rest.size},
+                .symbol = info_symbol_words(&record) ? info_word(record.payload, 0) : 0,
+                .next = JOIN_NONE,
+            };
         before = rest;
     }
 }
@@ -217,13 +209,12 @@ static void index_records(struct join *join, struct join_input *input)
 {
     const struct cubin *cubin = input->cubin;
 
-    input->records = arena_alloc(&join->arena, count_records(cubin), sizeof *input->records);
     input->first_record =
         arena_alloc(&join->arena, cubin->symbol_count, sizeof *input->first_record);
     memset(input->first_record, 0xff, cubin->symbol_count * sizeof *input->first_record);
     for (size_t i = 1; i < cubin->section_count; i++)
         if (cubin->sections[i].type == SHT_CUDA_INFO && !input->sections[i].text)
-            read_records(input, &cubin->sections[i]);
+            read_records(join, input, &cubin->sections[i]);
     for (size_t i = input->record_count; i-- > 0;) {
         struct join_record *record = &input->records[i];
 
