@@ -104,7 +104,7 @@ void attributes_gather(struct merging *m)
     for (size_t i = 0; i < m->symbol_count; i++) {
         m->functions[i].order = MERGE_NONE;
         if (m->symbols[i].alias != MERGE_NONE)
-            m->functions[m->symbols[i].alias].is_aliased = true;
+            m->functions[m->symbols[i].alias].flags |= REACHES_ALIAS;
     }
     for (size_t file = 0; file < m->count; file++)
         gather_flags(m, file);
@@ -373,7 +373,7 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
     }
     count = reach_walk(m, function, REACHES_EXTERNS, &found);
     for (size_t i = 0; i < count; i++)
-        if (found[i] < m->symbol_count && m->functions[found[i]].externs.size > 0)
+        if (m->functions[found[i]].externs.size > 0)
             encoder->reached[encoder->reached_count++] = found[i];
     add_reached(encoder);
 }
@@ -436,7 +436,8 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
     if (m->request->relocatable)
         return;
     if (!merged_is_kernel(&m->symbols[function])) {
-        if (CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 && m->functions[function].is_aliased)
+        if (CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 &&
+            (m->functions[function].flags & REACHES_ALIAS))
             info_put_head(&encoder->out, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, ALIAS_MASK);
         return;
     }

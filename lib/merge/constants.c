@@ -25,7 +25,7 @@ void constants_gather(struct merging *m)
 
         if (owner != MERGE_NONE && merging_keeps(m, at.file, at.index) &&
             at.section->type == SHT_CUDA_CONSTANT0 + CONSTANTS_BANK)
-            m->functions[owner].has_constants = true;
+            m->functions[owner].flags |= REACHES_CONSTANTS;
     }
 }
 
@@ -35,7 +35,8 @@ static bool moves(const struct merging *m, uint32_t section)
     uint32_t function = m->sections[section].function;
 
     return merged_is_bank(&m->sections[section], CONSTANTS_BANK) &&
-           !merged_is_kernel(&m->symbols[function]) && m->functions[function].has_constants;
+           !merged_is_kernel(&m->symbols[function]) &&
+           (m->functions[function].flags & REACHES_CONSTANTS);
 }
 
 static void make_section(struct planner *planner, uint32_t kernel, uint32_t model)
@@ -64,7 +65,7 @@ static void find_users(struct planner *planner, uint32_t model)
         size_t count = reach_walk(m, kernel, REACHES_CONSTANTS, &found);
 
         for (size_t i = 0; i < count; i++) {
-            uint32_t section = found[i] < m->symbol_count ? planner->bank_of[found[i]] : MERGE_NONE;
+            uint32_t section = planner->bank_of[found[i]];
 
             if (section == MERGE_NONE || !moves(m, section))
                 continue;

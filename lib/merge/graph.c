@@ -137,18 +137,6 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
     }
 }
 
-/* By prototype: every function whose address is taken under it. */
-static struct merged_lists make_candidates(struct merging *m, const struct merged_lists *taken,
-                                           size_t prototype_count)
-{
-    struct merged_pairs pairs = {.arena = &m->arena};
-
-    for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++)
-        for (uint32_t i = taken->first[symbol]; i < taken->first[symbol + 1]; i++)
-            index_lists_add(&pairs, taken->items[i], symbol);
-    return index_lists_make(&m->arena, &pairs, prototype_count);
-}
-
 /* A caller's entries are distinct in each cubin. */
 static struct merged_lists sort_edges(struct merging *m, const struct edges *edges)
 {
@@ -171,7 +159,8 @@ static void sort_into_lists(struct merging *m, const struct reading *reading)
     index_lists_reverse(&graph->called, m->symbol_count);
     graph->taken = index_lists_make(&m->arena, &reading->taken, m->symbol_count);
     index_lists_distinct(&m->arena, &graph->taken, NULL, m->symbol_count, graph->prototype_count);
-    graph->candidates = make_candidates(m, &graph->taken, graph->prototype_count);
+    graph->candidates =
+        index_lists_invert(&m->arena, &graph->taken, m->symbol_count, graph->prototype_count);
 }
 
 bool graph_read(struct merging *m)

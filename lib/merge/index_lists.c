@@ -69,6 +69,17 @@ struct merged_lists index_lists_make(struct arena *arena, const struct merged_pa
     return lists;
 }
 
+struct merged_lists index_lists_invert(struct arena *arena, const struct merged_lists *lists,
+                                       size_t key_count, size_t item_count)
+{
+    struct merged_pairs pairs = {.arena = arena};
+
+    for (uint32_t key = 0; key < key_count; key++)
+        for (uint32_t i = lists->first[key]; i < lists->first[key + 1]; i++)
+            index_lists_add(&pairs, lists->items[i], key);
+    return index_lists_make(arena, &pairs, item_count);
+}
+
 void index_lists_sort_unstably(uint32_t *items, size_t count, uint32_t *scratch,
                                index_before *before, const void *context)
 {
@@ -91,7 +102,7 @@ void index_lists_sort_unstably(uint32_t *items, size_t count, uint32_t *scratch,
     index_lists_sort_unstably(b, count - a_count, items, before, context);
     for (size_t i = 0; i < count; i++) {
         bool takes_a = from_b == count - a_count ||
-                       (from_a < a_count && before(context, a[from_a], b[from_b]));
+                       (from_a < a_count && (!before || before(context, a[from_a], b[from_b])));
 
         items[i] = takes_a ? a[from_a++] : b[from_b++];
     }

@@ -38,6 +38,10 @@ void index_lists_add(struct merged_pairs *pairs, uint32_t from, uint32_t to);
 struct merged_lists index_lists_make(struct arena *arena, const struct merged_pairs *pairs,
                                      size_t key_count);
 
+/* By item below `item_count`: the keys whose lists have it, in ascending order. */
+struct merged_lists index_lists_invert(struct arena *arena, const struct merged_lists *lists,
+                                       size_t key_count, size_t item_count);
+
 /* Removes duplicates from each list; items are below `item_count`. If `groups` is not NULL (lists
  * of the same lengths in which equal items are adjacent), only items with the same item of `groups`
  * are duplicates. */
@@ -56,6 +60,7 @@ static inline size_t index_lists_count(const struct merged_lists *lists, uint32_
 typedef bool index_before(const void *context, uint32_t a, uint32_t b);
 
 /* Sorts with nvlink's unstable list merge sort, which orders ties in its own way, so that equal
- * variables get nvlink's addresses. `scratch` has room for `count` items. */
+ * variables get nvlink's addresses. `scratch` has room for `count` items. If `before` is NULL, it
+ * is true for all. */
 void index_lists_sort_unstably(uint32_t *items, size_t count, uint32_t *scratch,
                                index_before *before, const void *context);

@@ -62,7 +62,7 @@ static void report_registers(struct merging *m, uint32_t kernel)
     size_t callee_count = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (found[i] < m->symbol_count && found[i] != kernel)
+        if (found[i] != kernel)
             callees[callee_count++] = found[i];
     qsort_r(callees, callee_count, sizeof *callees, compare_callees, m->symbols);
     for (size_t i = 0; i < callee_count; i++) {

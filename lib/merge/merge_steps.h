@@ -110,9 +110,9 @@ void reach_mark_live(struct merging *m);
  * m->functions. Takes linear time, also with recursion. */
 void reach_summarize(struct merging *m);
 
-/* Finds the nodes that `from` can reach, including itself, visiting only nodes whose m->reach has
- * `flag`. Prototypes among them are >= m->symbol_count. Returns their number; *found is valid until
- * the next walk. Walks share m->walker, so only one may run at a time. */
+/* Finds the functions that `from` can reach, including itself, visiting only nodes whose m->reach
+ * has `flag`. Returns their number; *found is valid until the next walk. Walks share m->walker, so
+ * only one may run at a time. */
 size_t reach_walk(struct merging *m, uint32_t from, enum reach_flag flag, const uint32_t **found);
 
 /* True if the stack of `kernel` has no bound, or one that does not fit its record. */

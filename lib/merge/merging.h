@@ -49,6 +49,17 @@ struct placed_symbol {
     uint8_t other;    /* st_other as written, except for an executable's data */
 };
 
+/* Properties of functions, and of everything that a node can reach, including itself. */
+enum reach_flag {
+    REACHES_CYCLE = 1,      /* recursion: no bound for the stack */
+    REACHES_ALIAS = 2,      /* a function with an alias */
+    REACHES_SHARED = 4,     /* code that names a shared variable */
+    REACHES_EXTERNS = 8,    /* a function that needs functions outside the program */
+    REACHES_TEXTURE = 16,   /* code that names a texture, sampler or surface reference */
+    REACHES_CONSTANTS = 32, /* a function with compiler constants */
+    REACHES_ANYTHING = 64,  /* always */
+};
+
 /* What is known about a function by itself; values for all that it can reach are in struct reach.
  */
 struct merged_function {
@@ -59,10 +70,7 @@ struct merged_function {
     uint32_t order;        /* of its info section in reading order; MERGE_NONE = it has none */
     uint32_t externs_file; /* cubin of `externs` */
     struct bytes externs;  /* symbols of functions outside its cubin that it needs */
-    bool is_aliased;       /* an alias names its code */
-    bool uses_shared;      /* its code names a shared variable */
-    bool uses_texture;     /* its code names a texture, sampler or surface reference */
-    bool has_constants;    /* it has compiler constants in bank 2 */
+    uint32_t flags;        /* its own, enum reach_flag */
 };
 
 /* One entry of the order in which local symbols are written. */
@@ -120,17 +128,6 @@ struct call_graph {
     struct merged_lists taken;      /* by symbol: prototypes under which its address is taken */
     struct merged_lists candidates; /* by prototype: functions whose address is taken */
     struct merged_pairs declared;   /* (symbol, prototype), reading order */
-};
-
-/* Flags of everything that a node can reach, including itself. */
-enum reach_flag {
-    REACHES_CYCLE = 1,      /* recursion: no bound for the stack */
-    REACHES_ALIAS = 2,      /* a function with an alias */
-    REACHES_SHARED = 4,     /* code that names a shared variable */
-    REACHES_EXTERNS = 8,    /* a function that needs functions outside the program */
-    REACHES_TEXTURE = 16,   /* code that names a texture, sampler or surface reference */
-    REACHES_CONSTANTS = 32, /* a function with compiler constants */
-    REACHES_ANYTHING = 64,  /* always */
 };
 
 /* Summary of everything that a node can reach (reach.c). */

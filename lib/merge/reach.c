@@ -129,8 +129,9 @@ void reach_mark_live(struct merging *m)
 }
 
 /* Successor number `position` of `node`, or MERGE_NONE past the last. */
-static uint32_t successor(const struct merging *m, uint32_t node, uint32_t position)
+static uint32_t successor(void *merging, uint32_t node, uint32_t position)
 {
+    const struct merging *m = merging;
     uint32_t count;
 
     if (node >= m->symbol_count) {
@@ -170,11 +171,7 @@ static void add_own(const struct merging *m, struct reach *sum, uint32_t node)
     add_registers(sum, function->registers, node);
     if (function->barriers > sum->barriers)
         sum->barriers = function->barriers;
-    sum->flags |= (function->is_aliased ? REACHES_ALIAS : 0u) |
-                  (function->uses_shared ? REACHES_SHARED : 0u) |
-                  (function->uses_texture ? REACHES_TEXTURE : 0u) |
-                  (function->has_constants ? REACHES_CONSTANTS : 0u) |
-                  (function->externs.size > 0 ? REACHES_EXTERNS : 0u);
+    sum->flags |= function->flags | (function->externs.size > 0 ? REACHES_EXTERNS : 0u);
 }
 
 static void add_reached(struct reach *sum, const struct reach *reached)
@@ -185,11 +182,6 @@ static void add_reached(struct reach *sum, const struct reach *reached)
     if (reached->stack > sum->stack)
         sum->stack = reached->stack;
     sum->flags |= reached->flags;
-}
-
-static uint32_t edge(void *argument, uint32_t node, uint32_t position)
-{
-    return successor(argument, node, position);
 }
 
 static void sum_up(void *argument, const uint32_t *members, size_t count, const bool *is_open)
@@ -245,8 +237,7 @@ static void widen_only(struct merging *m)
             continue;
         if (m->functions[i].barriers > m->reach[kernel].barriers)
             m->reach[kernel].barriers = m->functions[i].barriers;
-        if (m->functions[i].is_aliased)
-            m->reach[kernel].flags |= REACHES_ALIAS;
+        m->reach[kernel].flags |= m->functions[i].flags & REACHES_ALIAS;
     }
 }
 
@@ -257,7 +248,7 @@ void reach_summarize(struct merging *m)
     m->reach = arena_zalloc(&m->arena, nodes, sizeof *m->reach);
     m->walker.seen = arena_zalloc(&m->arena, nodes, sizeof *m->walker.seen);
     m->walker.queue = arena_alloc(&m->arena, nodes, sizeof *m->walker.queue);
-    components_find(&(struct components_graph){m, nodes, edge, sum_up}, &m->arena);
+    components_find(&(struct components_graph){m, nodes, successor, sum_up}, &m->arena);
     widen_only(m);
 }
 
@@ -266,7 +257,7 @@ size_t reach_walk(struct merging *m, uint32_t from, enum reach_flag flag, const 
     uint32_t *seen = m->walker.seen;
     uint32_t *queue = m->walker.queue;
     uint32_t walk = ++m->walker.walk;
-    size_t count = 0;
+    size_t count = 0, functions = 0;
 
     *found = queue;
     from = merging_canonical(m, from);
@@ -284,7 +275,10 @@ size_t reach_walk(struct merging *m, uint32_t from, enum reach_flag flag, const 
             queue[count++] = to;
         }
     }
-    return count;
+    for (size_t i = 0; i < count; i++)
+        if (queue[i] < m->symbol_count)
+            queue[functions++] = queue[i];
+    return functions;
 }
 
 bool reach_is_unbounded(const struct merging *m, uint32_t kernel)
@@ -292,7 +286,7 @@ bool reach_is_unbounded(const struct merging *m, uint32_t kernel)
     return (m->reach[kernel].flags & REACHES_CYCLE) || m->reach[kernel].stack >= UINT32_MAX;
 }
 
-static uint32_t next_to_cycle(const struct merging *m, uint32_t node)
+static uint32_t next_to_cycle(struct merging *m, uint32_t node)
 {
     uint32_t to, position = 0;
 

@@ -14,7 +14,7 @@
 static void use(struct merging *m, struct merged_pairs *uses, uint32_t function, uint32_t variable)
 {
     index_lists_add(uses, function, variable);
-    m->functions[function].uses_shared = true;
+    m->functions[function].flags |= REACHES_SHARED;
 }
 
 static void gather_code(struct merging *m, struct merged_pairs *uses, size_t file,
@@ -117,7 +117,7 @@ static void tell_functions(struct shared_planner *planner)
                            : 0;
 
         for (size_t i = 0; i < count; i++)
-            if (found[i] < m->symbol_count && m->shared.extern_address[found[i]] == UINT64_MAX)
+            if (m->shared.extern_address[found[i]] == UINT64_MAX)
                 m->shared.extern_address[found[i]] = planner->windows[k].extern_address;
     }
 }

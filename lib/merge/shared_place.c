@@ -294,7 +294,7 @@ static void unite_users(struct shared_planner *planner, uint32_t *sets)
                            : 0;
 
         for (size_t i = 0; i < count; i++)
-            if (found[i] < m->symbol_count && names_one_extern(m, found[i]))
+            if (names_one_extern(m, found[i]))
                 index_lists_add(&pairs, found[i], k);
     }
     kernels_of = index_lists_make(&m->arena, &pairs, m->symbol_count);

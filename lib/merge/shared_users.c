@@ -15,26 +15,12 @@ struct group {
 
 struct grouping {
     struct shared_planner *planner;
-    struct merged_lists functions_of; /* by symbol: functions that name the variable */
-    struct merged_lists groups_of;    /* by symbol: groups whose variables the function names */
+    struct merged_lists groups_of; /* by symbol: groups whose variables the function names */
     struct group *groups;
     uint32_t count;
     struct merged_pairs pairs;
     struct table table; /* groups by their functions' numbers, then sets by their groups' */
 };
-
-/* Inverts the functions' lists of variables. */
-static void find_functions(struct grouping *grouping)
-{
-    struct merging *m = grouping->planner->m;
-    const struct merged_lists *uses = &m->shared.uses;
-
-    for (uint32_t function = 0; function < m->symbol_count; function++)
-        for (uint32_t i = uses->first[function]; i < uses->first[function + 1]; i++)
-            index_lists_add(&grouping->pairs, uses->items[i], function);
-    grouping->functions_of = index_lists_make(&m->arena, &grouping->pairs, m->symbol_count);
-    grouping->pairs.count = 0;
-}
 
 static void join_group(struct group *group, const struct merged_symbol *variable)
 {
@@ -59,13 +45,14 @@ static uint32_t number_of(struct grouping *grouping, const uint32_t *list, size_
 static void find_groups(struct grouping *grouping)
 {
     struct merging *m = grouping->planner->m;
-    const struct merged_lists *functions = &grouping->functions_of;
+    const struct merged_lists functions = /* by symbol: those that name the variable */
+        index_lists_invert(&m->arena, &m->shared.uses, m->symbol_count, m->symbol_count);
     uint32_t *group_of = merging_none(m, m->symbol_count);
 
     grouping->groups = arena_zalloc(&m->arena, m->symbol_count, sizeof *grouping->groups);
     for (uint32_t i = 0; i < m->symbol_count; i++) {
-        const uint32_t *list = functions->items + functions->first[i];
-        size_t count = index_lists_count(functions, i);
+        const uint32_t *list = functions.items + functions.first[i];
+        size_t count = index_lists_count(&functions, i);
 
         if (count == 0)
             continue;
@@ -107,9 +94,7 @@ static void find_kernels(struct grouping *grouping)
         size_t count = reach_walk(m, m->layout.kernels[k], REACHES_SHARED, &found);
 
         planner->windows[k].alignment = 1;
-        for (size_t i = 0; i < count; i++) {
-            if (found[i] >= m->symbol_count)
-                continue;
+        for (size_t i = 0; i < count; i++)
             for (uint32_t g = groups_of->first[found[i]]; g < groups_of->first[found[i] + 1]; g++) {
                 uint32_t group = groups_of->items[g];
 
@@ -118,7 +103,6 @@ static void find_kernels(struct grouping *grouping)
                 last[group] = k;
                 add_group(grouping, group, k);
             }
-        }
     }
     planner->kernels_of = index_lists_make(&m->arena, &grouping->pairs, grouping->count);
 }
@@ -128,16 +112,11 @@ static void find_sets(struct grouping *grouping)
 {
     struct shared_planner *planner = grouping->planner;
     struct merging *m = planner->m;
-    const struct merged_lists *kernels_of = &planner->kernels_of;
-    struct merged_lists groups_of;
+    const struct merged_lists groups_of = index_lists_invert(
+        &m->arena, &planner->kernels_of, grouping->count, m->layout.kernel_count);
 
     grouping->pairs.count = 0;
     table_free(&grouping->table);
-    for (uint32_t group = 0; group < grouping->count; group++)
-        for (uint32_t i = kernels_of->first[group]; i < kernels_of->first[group + 1]; i++)
-            index_lists_add(&grouping->pairs, kernels_of->items[i], group);
-    groups_of = index_lists_make(&m->arena, &grouping->pairs, m->layout.kernel_count);
-    grouping->pairs.count = 0;
     for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
         const uint32_t *list = groups_of.items + groups_of.first[k];
         size_t count = index_lists_count(&groups_of, k);
@@ -157,7 +136,6 @@ void shared_users_find(struct shared_planner *planner)
     struct grouping grouping = {.planner = planner, .pairs = {.arena = &planner->m->arena}};
 
     CONTEXT_DEFER(table_cleanup, &grouping.table);
-    find_functions(&grouping);
     find_groups(&grouping);
     find_kernels(&grouping);
     find_sets(&grouping);

@@ -60,7 +60,7 @@ static void gather_list(struct merging *m, size_t file, const struct cubin_secti
         return;
     m->textures.is_used = true;
     if (merging_keeps(m, file, list->info))
-        m->functions[merging_owner(m, file, list->info)].uses_texture = true;
+        m->functions[merging_owner(m, file, list->info)].flags |= REACHES_TEXTURE;
 }
 
 void texture_gather(struct merging *m)
@@ -84,14 +84,6 @@ static bool has_words(const struct merging *m, uint32_t kernel)
            (m->layout.kernel_count == 1 && m->textures.is_used);
 }
 
-static bool is_first(const void *context, uint32_t a, uint32_t b)
-{
-    (void)context;
-    (void)a;
-    (void)b;
-    return true; /* also for two equal words */
-}
-
 /* Measured: the order of the words is that of nvlink's sort (index_lists.h) for equal items given
  * in reverse. */
 static void order_words(struct merging *m)
@@ -104,7 +96,7 @@ static void order_words(struct merging *m)
     textures->offset = arena_alloc(&m->arena, m->symbol_count, sizeof *textures->offset);
     for (size_t i = 0; i < count; i++)
         textures->words[i] = textures->symbols[count - 1 - i];
-    index_lists_sort_unstably(textures->words, count, scratch, is_first, NULL);
+    index_lists_sort_unstably(textures->words, count, scratch, NULL, NULL);
     for (size_t i = 0; i < count; i++)
         textures->offset[textures->words[i]] = textures->base + WORD_SIZE * i;
 }
