@@ -87,19 +87,19 @@ void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t
     buffer_u32(out, format | (uint32_t)attribute << 8 | (uint32_t)(uint16_t)value << 16);
 }
 
+bool info_is_about_symbol(uint8_t attribute)
+{
+    return attribute == EIATTR_REGCOUNT || attribute == EIATTR_FRAME_SIZE ||
+           attribute == EIATTR_MIN_STACK_SIZE || attribute == EIATTR_MAX_STACK_SIZE ||
+           attribute == EIATTR_PARAM_CBANK || attribute == EIATTR_SAMPLER_INIT ||
+           attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED;
+}
+
 size_t info_symbol_words(const struct info_record *record)
 {
     if (record->format != EIFMT_SVAL)
         return 0;
     switch (record->attribute) {
-    case EIATTR_REGCOUNT:
-    case EIATTR_FRAME_SIZE:
-    case EIATTR_MIN_STACK_SIZE:
-    case EIATTR_MAX_STACK_SIZE:
-    case EIATTR_PARAM_CBANK:
-    case EIATTR_SAMPLER_INIT:
-    case EIATTR_SAMPLER_FORCE_UNNORMALIZED:
-        return record->payload.size < 4 ? 0 : 1;
     case EIATTR_KPARAM_INFO:
     case EIATTR_KPARAM_INFO_V2:
         /* The symbol of a parameter that is a texture, sampler or surface reference; else 0. */
@@ -107,13 +107,54 @@ size_t info_symbol_words(const struct info_record *record)
     case EIATTR_EXTERNS:
         return record->payload.size / 4;
     default:
-        return 0;
+        return info_is_about_symbol(record->attribute) && record->payload.size >= 4;
     }
 }
 
 uint32_t info_word(struct bytes payload, size_t index)
 {
     return index < payload.size / 4 ? little_u32(payload.data + index * 4) : 0;
+}
+
+/* Measured on nvlink 13.0 for what ptxas writes; nvlink does not use the payload itself. Bytes that
+ * one of them lacks are 0. */
+static void and_payload(struct arena *arena, struct info_record *record, struct bytes other)
+{
+    uint8_t *both = arena_alloc(arena, record->payload.size, 1);
+
+    for (size_t i = 0; i < record->payload.size; i++)
+        both[i] = record->payload.data[i] & (i < other.size ? other.data[i] : 0);
+    record->payload.data = both;
+}
+
+void compat_add(struct compat *compat, struct arena *arena, const struct info_record *record)
+{
+    struct info_record *known = compat->records;
+
+    while (known < compat->records + compat->count && known->attribute != record->attribute)
+        known++;
+    if (known == compat->records + compat->count) {
+        *known = *record;
+        compat->count++;
+    } else if (record->attribute == COMPAT_CAN_FASTPATH_FINALIZE) {
+        if (bytes_are_zero(known->payload))
+            *known = *record;
+        else if (!bytes_are_zero(record->payload))
+            and_payload(arena, known, record->payload);
+    } else if (record->format != EIFMT_SVAL && record->value > known->value) {
+        known->value = record->value;
+    }
+}
+
+void compat_put(const struct compat *compat, struct buffer *out)
+{
+    for (size_t i = 0; i < compat->count; i++) {
+        const struct info_record *record = &compat->records[i];
+
+        info_put_head(out, record->format, record->attribute,
+                      record->format == EIFMT_SVAL ? record->payload.size : record->value);
+        buffer_append(out, record->payload.data, record->payload.size);
+    }
 }
 
 bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry)

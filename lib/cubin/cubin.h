@@ -121,6 +121,19 @@ bool info_next(struct bytes *rest, struct info_record *record);
 /* Appends the four bytes that a record begins with; `value` is the payload's size for SVAL. */
 void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t value);
 
+/* The records of several cubins' .nv.compat as those of one, in the order of their first
+ * appearance. Start with {0}. */
+struct compat {
+    struct info_record records[UINT8_MAX + 1]; /* one per attribute */
+    size_t count;
+};
+
+/* Adds a record: the largest value counts, or the first payload; but of CAN_FASTPATH_FINALIZE what
+ * all cubins with code allow (0: a cubin has no code). Makes payloads in the arena. */
+void compat_add(struct compat *compat, struct arena *arena, const struct info_record *record);
+
+void compat_put(const struct compat *compat, struct buffer *out);
+
 /* An entry of .nv.callgraph: a function's symbol, and depending on the part a symbol or a string's
  * offset. */
 struct callgraph_entry {
@@ -132,6 +145,9 @@ struct callgraph_entry {
 /* Takes the next entry off the front of *rest, together with any part headers before it. `entry`
  * holds the previous entry, or {0}. False at the end. */
 bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry);
+
+/* True for records of two words, of which the first is a symbol. */
+bool info_is_about_symbol(uint8_t attribute);
 
 /* Number of leading 32-bit words of a record's payload that are symbol indices (all for EXTERNS).
  */

@@ -21,20 +21,7 @@ static bool check_text(const struct reader *reader, size_t index)
 /* Smallest valid payload of the records that the merger interprets. */
 static size_t smallest_payload(uint8_t attribute)
 {
-    switch (attribute) {
-    case EIATTR_REGCOUNT:
-    case EIATTR_FRAME_SIZE:
-    case EIATTR_MIN_STACK_SIZE:
-    case EIATTR_MAX_STACK_SIZE:
-    case EIATTR_PARAM_CBANK:
-    case EIATTR_SAMPLER_INIT:
-    case EIATTR_SAMPLER_FORCE_UNNORMALIZED:
-        return 8;
-    case EIATTR_CRS_STACK_SIZE:
-        return 4;
-    default:
-        return 0;
-    }
+    return info_is_about_symbol(attribute) ? 8 : attribute == EIATTR_CRS_STACK_SIZE ? 4 : 0;
 }
 
 static bool check_record(const struct reader *reader, size_t index,

@@ -160,70 +160,18 @@ static void fill_info(struct join *join)
         buffer->size = 0;
 }
 
-static bool is_greater(const struct info_record *a, const struct info_record *b)
-{
-    if (a->format != EIFMT_SVAL)
-        return a->value > b->value;
-    if (a->payload.size != b->payload.size)
-        return a->payload.size > b->payload.size;
-    return memcmp(a->payload.data, b->payload.data, a->payload.size) > 0;
-}
-
-/* Combines CAN_FASTPATH_FINALIZE of all chunks with code (0: a chunk has no code), like
- * merge/notes.c. */
-static void take_finalizers(struct join *join, struct info_record *best,
-                            const struct info_record *record)
-{
-    size_t size = best->payload.size;
-    uint8_t *common;
-
-    if (bytes_are_zero(best->payload)) {
-        *best = *record;
-        return;
-    }
-    if (bytes_are_zero(record->payload) || record->payload.size != size)
-        return;
-    common = arena_alloc(&join->arena, size, 1);
-    for (size_t i = 0; i < size; i++)
-        common[i] = best->payload.data[i] & record->payload.data[i];
-    best->payload = (struct bytes){common, size};
-}
-
-/* .nv.compat: each attribute's greatest value, in the first chunk's order. */
 static void fill_compat(struct join *join)
 {
-    struct info_record best[256];
-    uint8_t order[256] = {0};
-    size_t count = 0;
-    bool is_known[256] = {false};
-    struct buffer *buffer = &join->scratch;
+    struct compat compat = {0};
 
     for (size_t i = 0; i < join->section_count; i++) {
         struct bytes rest = join->sections[i].source->data;
         struct info_record record;
 
-        if (join->sections[i].source->type != SHT_CUDA_COMPAT)
-            continue;
-        while (info_next(&rest, &record)) {
-            struct info_record *known = &best[record.attribute];
-
-            if (!is_known[record.attribute])
-                order[count++] = record.attribute;
-            if (is_known[record.attribute] && join->has_twins &&
-                record.attribute == COMPAT_CAN_FASTPATH_FINALIZE)
-                take_finalizers(join, known, &record);
-            else if (!is_known[record.attribute] || is_greater(&record, known))
-                *known = record;
-            is_known[record.attribute] = true;
-        }
+        while (join->sections[i].source->type == SHT_CUDA_COMPAT && info_next(&rest, &record))
+            compat_add(&compat, &join->arena, &record);
     }
-    for (size_t i = 0; i < count; i++) {
-        const struct info_record *record = &best[order[i]];
-
-        info_put_head(buffer, record->format, record->attribute,
-                      record->format == EIFMT_SVAL ? record->payload.size : record->value);
-        buffer_append(buffer, record->payload.data, record->payload.size);
-    }
+    compat_put(&compat, &join->scratch);
     set_data(join, join->tables.compat);
 }
 

@@ -114,26 +114,6 @@ static void add_tool_notes(struct merging *m, struct buffer *records)
         add(m, CLASS_NOTE, target, target->data);
 }
 
-/* Index of an attribute of .nv.compat in the list; `count` if it is new. */
-static size_t find_attribute(const struct info_record *records, size_t count, uint8_t attribute)
-{
-    size_t i = 0;
-
-    while (i < count && records[i].attribute != attribute)
-        i++;
-    return i;
-}
-
-/* ANDs the payloads: only what all inputs allow is allowed (measured). */
-static void and_payload(struct merging *m, struct info_record *record, struct bytes other)
-{
-    uint8_t *both = arena_alloc(&m->arena, record->payload.size, 1);
-
-    for (size_t i = 0; i < record->payload.size; i++)
-        both[i] = record->payload.data[i] & (i < other.size ? other.data[i] : 0);
-    record->payload.data = both;
-}
-
 /* By cubin: it has a function that is kept. */
 static bool *find_live_cubins(struct merging *m)
 {
@@ -153,9 +133,8 @@ static bool *find_live_cubins(struct merging *m)
 static void add_compat(struct merging *m, struct buffer *out)
 {
     static const uint8_t nothing[8];
-    struct info_record records[256]; /* one per attribute at most */
+    struct compat compat = {0};
     const bool *live = find_live_cubins(m);
-    size_t count = 0;
     const struct cubin_section *first = find(m, 0, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
 
     for (size_t file = 0; first && file < m->count; file++) {
@@ -164,39 +143,20 @@ static void add_compat(struct merging *m, struct buffer *out)
         struct info_record record;
 
         while (info_next(&rest, &record)) {
-            size_t at = find_attribute(records, count, record.attribute);
+            bool is_fast_path = record.attribute == COMPAT_CAN_FASTPATH_FINALIZE;
 
-            if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && merging_is_mercury(m) &&
-                !live[file])
+            if (is_fast_path && merging_is_mercury(m) && !live[file])
                 record.payload = (struct bytes){nothing, sizeof nothing};
             /* Measured: up to sm_90 the attribute is omitted if there is no finalizer fast path. */
-            if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !merging_is_mercury(m) &&
-                bytes_are_zero(record.payload))
+            if (is_fast_path && !merging_is_mercury(m) && bytes_are_zero(record.payload))
                 continue;
             /* Measured: the target's, regardless of the inputs' targets. */
             if (record.attribute == COMPAT_SUFFIX_A)
                 record.value = m->request->arch.suffix == 'a';
-            if (at == count)
-                records[count++] = record;
-            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE &&
-                     bytes_are_zero(records[at].payload))
-                records[at] = record;
-            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE &&
-                     !bytes_are_zero(record.payload))
-                and_payload(m, &records[at], record.payload);
-            else if (record.format != EIFMT_SVAL && record.value > records[at].value)
-                records[at].value = record.value;
+            compat_add(&compat, &m->arena, &record);
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        bool has_payload = records[i].format == EIFMT_SVAL;
-        size_t value = has_payload ? records[i].payload.size : records[i].value;
-
-        buffer_u32(out, (uint32_t)records[i].format | (uint32_t)records[i].attribute << 8 |
-                            (uint32_t)(value & 0xffff) << 16);
-        if (has_payload)
-            buffer_append(out, records[i].payload.data, records[i].payload.size);
-    }
+    compat_put(&compat, out);
     if (first) {
         struct cubin_section like = *first;
 

@@ -792,8 +792,8 @@ TEST(relocations_of_united_sections_have_an_order)
     ck_assert_uint_eq(found, COUNT(wanted));
 }
 
-/* Of what chunks say of their compatibility, the greatest counts, whichever says it: a number, and
- * eight bytes, which are more than four. */
+/* Of what chunks say of their compatibility, the greatest number counts, whichever says it, and of
+ * eight bytes those bits that both have, also where the other's are only four. */
 TEST(the_greatest_compatibility_counts)
 {
     static const size_t number = 0xa, bytes = 0x1c;
@@ -806,7 +806,7 @@ TEST(the_greatest_compatibility_counts)
         begin_chunks(0);
         for (size_t i = 0; i < 2; i++) {
             bytes_in(i, ".nv.compat")[number] = i == greater ? 9 : 6;
-            bytes_in(i, ".nv.compat")[bytes] = (i == greater) != is_longer ? 4 : 3;
+            bytes_in(i, ".nv.compat")[bytes] = i == greater ? 0xd : 6;
             if (i == greater || !is_longer)
                 continue;
             memcpy(bytes_in(i, ".nv.compat") + bytes - 2, (const char[]){4, 0}, 2);
@@ -816,8 +816,8 @@ TEST(the_greatest_compatibility_counts)
         ck_assert(join_all());
         compat = section_named(".nv.compat");
         ck_assert_uint_eq(compat->data.data[number], 9);
-        ck_assert_uint_eq(compat->data.data[bytes - 2], 8);
-        ck_assert_uint_eq(compat->data.data[bytes], is_longer ? 3 : 4);
+        ck_assert_uint_eq(compat->data.data[bytes - 2], is_longer && greater == 1 ? 4 : 8);
+        ck_assert_uint_eq(compat->data.data[bytes], 4);
     }
 }
 
