@@ -89,8 +89,7 @@ bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *s
 /* True for a section of machine code. */
 bool cubin_is_text(const struct cubin_section *section);
 
-/* True for a Mercury section: from sm_100 on these hold a second form of the code and its records.
- */
+/* True for a Mercury section: from sm_100 on these hold a second form of code and records. */
 static inline bool cubin_is_mercury(const struct cubin_section *section)
 {
     return (section->flags & SHF_CUDA_MERCURY) != 0 || section->type == SHT_CUDA_CAPMERC ||
@@ -149,8 +148,7 @@ bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry);
 /* True for records of two words, of which the first is a symbol. */
 bool info_is_about_symbol(uint8_t attribute);
 
-/* Number of leading 32-bit words of a record's payload that are symbol indices (all for EXTERNS).
- */
+/* Number of leading 32-bit words of a payload that are symbol indices (all for EXTERNS). */
 size_t info_symbol_words(const struct info_record *record);
 
 /* Little-endian 32-bit word `index` of a payload; 0 past its end. */

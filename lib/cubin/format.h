@@ -227,8 +227,7 @@ extern const uint8_t format_rel_action[NV_REL_ACTION_SIZE];
  * at the relocation's offset belongs to it. */
 unsigned format_relocation_size(uint32_t type);
 
-/* True for a section type without file contents: NOBITS, and NVIDIA's types for it before the link.
- */
+/* True for a section type without file contents: NOBITS, and NVIDIA's before the link. */
 bool format_is_nobits(uint32_t type);
 
 /* True for the type of a section of constants, in any bank. */

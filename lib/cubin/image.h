@@ -100,8 +100,7 @@ struct image_symbols {
 void image_begin_symbols(struct image *image, uint32_t indices, size_t count,
                          struct image_strings *strings, struct image_symbols *symbols);
 
-/* Writes a row. Rows are written in ascending order: the null symbol first, locals before globals.
- */
+/* Writes a row. Rows ascend: the null symbol first, locals before globals. */
 void image_put_symbol(struct image_symbols *symbols, size_t row, const struct image_symbol *symbol);
 
 /* Sets section `symtab`'s data, size, entry size and info (the first global's row). */

@@ -242,8 +242,7 @@ static bool is_named_after(const struct cubin_section *section, const struct cub
     return text_skip(&name, prefix) && text_equal(name, end);
 }
 
-/* nvlink names a code section after its function. In linked code, functions may have been renamed.
- */
+/* nvlink names a code section after its function. In linked code functions may be renamed. */
 static bool check_code(const struct reader *reader, size_t index)
 {
     const struct cubin *cubin = reader->cubin;

@@ -44,8 +44,7 @@ struct exact_join_request {
 enum exact_join_outcome {
     EXACT_JOIN_OK,
     EXACT_JOIN_DIFFERS,     /* chunks disagree on shared contents, or one is damaged */
-    EXACT_JOIN_UNSUPPORTED, /* something in a chunk depends on the whole program in an unknown way
-                             */
+    EXACT_JOIN_UNSUPPORTED, /* something depends on the whole program in an unknown way */
 };
 
 /* Where and why chunks were not joined. The name points into a chunk's cubin; `what` is a static

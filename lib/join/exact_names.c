@@ -187,8 +187,7 @@ static void push_string(struct exact *join, struct exact_list *list, struct exac
         push_erased(join, list, item->input);
 }
 
-/* After the first part come the names of the global symbols, in their order, then the last names.
- */
+/* After the first part come the names of the global symbols, in order, then the last names. */
 static bool divide_strings(struct exact *join, struct exact_input *input,
                            const struct string_lists *lists)
 {

@@ -57,8 +57,7 @@ static bool merge_part(struct exact *join, unsigned part, struct exact_list *out
     return exact_merge(join, lists, out);
 }
 
-/* Parses a name "$__internal_NUMBER_..." of one of the assembler's own functions, which it numbers.
- */
+/* Parses a name "$__internal_NUMBER_..." of one of the assembler's own numbered functions. */
 static bool internal_number(struct text name, uint64_t *number, struct text *rest)
 {
     *rest = name;

@@ -1,7 +1,6 @@
 /* join_graph.c: the call graph and the prototypes of all chunks.
  *
- * The chunk that keeps a function knows its calls and the functions whose address its code takes.
- */
+ * The chunk that keeps a function knows its calls and whose address its code takes. */
 #include "join/join_plan.h"
 
 #include <stdlib.h>

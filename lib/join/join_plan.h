@@ -46,8 +46,7 @@ struct united_section {
     bool is_frames;    /* .debug_frame */
     bool is_copied;    /* Mercury's twin of data: its blocks are placed like the data's */
     bool is_whole;     /* concatenated section by section, since its objects cannot be separated */
-    bool has_in_place; /* it has REL relocations, so addends of 0 go there (measured, before sm_90)
-                        */
+    bool has_in_place; /* it has REL relocations: addends of 0 go there (measured up to sm_89) */
     struct join_block **blocks; /* kept ones, in the result's order */
     size_t block_count, block_capacity;
     uint8_t *data;                       /* NULL if it has no contents */
@@ -216,8 +215,7 @@ static inline const struct cubin_symbol *join_definition(const struct join *join
     return &join->inputs[e->cubin].cubin->symbols[e->symbol];
 }
 
-/* The section in which a chunk's symbol is defined; NULL for an undefined, absolute or common one.
- */
+/* The section in which a chunk's symbol is defined; NULL if undefined, absolute or common. */
 static inline struct join_section *join_section_of(const struct join_input *input, uint32_t symbol)
 {
     uint32_t section = input->cubin->symbols[symbol].section;
@@ -281,8 +279,7 @@ bool join_resolve(struct join *join);
 /* join_fold.c: folds identical copies of a local function into one. */
 void join_fold(struct join *join);
 
-/* join_order.c: puts the kept functions in program order, and finds the first user of each entity.
- */
+/* join_order.c: puts kept functions in program order, and finds the first user of each entity. */
 void join_order(struct join *join);
 
 /* join_unite.c: unites the sections that functions share, and places each of their blocks. */

@@ -131,8 +131,7 @@ uint32_t attributes_barriers(const struct merging *m, uint32_t function)
     return is_summed(m, function) ? m->reach[function].barriers : m->functions[function].barriers;
 }
 
-/* Whether a record is not about one function; the compiler writes some of these into every cubin.
- */
+/* Whether a record is not about one function; the compiler writes some into every cubin. */
 static bool is_about_program(const struct info_record *record)
 {
     return info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS ||

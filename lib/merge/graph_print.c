@@ -117,8 +117,7 @@ static void put_node(const struct printer *printer, uint32_t symbol)
     put_edges(printer, symbol);
 }
 
-/* For a kernel with more registers than it needs itself, prints the function that they are due to.
- */
+/* For a kernel with more registers than it needs itself, prints the function that needs them. */
 static void put_propagated(const struct printer *printer, uint32_t symbol)
 {
     const struct merging *m = printer->m;

@@ -331,8 +331,7 @@ static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
     return file > function->file || m->resolved.gave_way[m->symbol_base[file] + input];
 }
 
-/* Whether an input section is kept. Zeroed variables are removed only if their whole section lost.
- */
+/* Whether an input section is kept. Zeroed variables go only if their whole section lost. */
 static bool is_placed(const struct merging *m, size_t file, uint32_t index, enum merged_class class)
 {
     if (m->request->relocatable)

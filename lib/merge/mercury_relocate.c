@@ -173,8 +173,7 @@ static const struct cubin_relocation *next_plain(struct mercury_list *list)
     return NULL;
 }
 
-/* Relocates an offset in a bank. Plain moves of an offset are in the target's instructions already.
- */
+/* Relocates an offset in a bank. The target's instructions have plain moves of it already. */
 static void relocate_constant(struct mercury_list *list, const struct cubin_relocation *relocation,
                               uint32_t symbol)
 {

@@ -15,8 +15,7 @@ bool resolve_symbols(struct merging *m);
  * symbols that only dead code needs may be undefined. False if there is any. */
 bool resolve_check_undefined(struct merging *m);
 
-/* True for names that every cubin declares for the driver: unified tables, reserved shared memory.
- */
+/* True for names that cubins declare for the driver: unified tables, reserved shared memory. */
 bool resolve_is_reserved(struct text name);
 
 /* True for reserved names that an executable no longer has. */
@@ -190,8 +189,7 @@ uint32_t layout_make(struct merging *m, enum merged_class class);
 uint32_t layout_make_of(struct merging *m, enum merged_class class, struct text name,
                         uint32_t function);
 
-/* Adds a function's info section, made from section `input` of the cubin that defines the function.
- */
+/* Adds a function's info section, made from section `input` of the cubin that defines it. */
 void layout_make_info(struct merging *m, enum merged_class class, uint32_t function,
                       uint32_t input);
 
@@ -220,8 +218,7 @@ bool shared_layout(struct merging *m);
  * than the driver reserves. */
 bool shared_layout_reserved(struct merging *m);
 
-/* A reserved variable's value in Mercury's symbol table: its offset without the driver's own part.
- */
+/* A reserved variable's value in Mercury's symbol table: without the driver's own part. */
 uint64_t shared_reserved_twin_value(const struct merging *m, uint32_t variable);
 
 /* constants.c: compiler constants: numbers too long for an instruction, and tables of switch
@@ -240,8 +237,7 @@ bool constants_layout(struct merging *m);
 /* Copies the moved constants. Comes after layout_fill(). */
 void constants_fill(struct merging *m);
 
-/* texture.c: the words in bank 0 through which code finds texture, sampler and surface references.
- */
+/* texture.c: the words in bank 0 that lead to texture, sampler and surface references. */
 
 /* Finds the references, and marks live functions whose code names one. Comes before
  * reach_summarize(). */
@@ -288,8 +284,7 @@ bool relocations_is_unknown_size(const struct cubin_symbol *symbol);
  * relocation names a symbol that is not written. */
 bool relocations_write(struct merging *m);
 
-/* relocate.c: resolves relocations whose value the link decides; keeps the others for the driver.
- */
+/* relocate.c: resolves relocations whose value the link decides; keeps others for the driver. */
 
 /* Writes resolved values into the sections' contents, and collects the relocations that are kept in
  * m->relocations, with sections for them. False for types that it cannot resolve. */
@@ -318,8 +313,7 @@ uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_
  * after constants_fill(). */
 void mercury_pair(struct merging *m);
 
-/* Adds the twins of info sections and Mercury's symbol table. Comes after attributes_add_sections.
- */
+/* Adds the twins of info sections and Mercury's symbol table, after attributes_add_sections(). */
 void mercury_add_sections(struct merging *m);
 
 /* Writes the indices of code sections into the twins of the code. */

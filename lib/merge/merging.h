@@ -60,8 +60,7 @@ enum reach_flag {
     REACHES_ANYTHING = 64,  /* always */
 };
 
-/* What is known about a function by itself; values for all that it can reach are in struct reach.
- */
+/* What is known about a function by itself; struct reach is about all that it can reach. */
 struct merged_function {
     uint32_t registers;
     uint32_t most_registers; /* limit of registers for a kernel's launch; 0 = none given */
@@ -169,8 +168,7 @@ enum merged_class {
     CLASS_DEBUG_SHARED,
     CLASS_RESERVED, /* shared memory reserved for the driver */
     CLASS_GLOBAL,
-    CLASS_COUNT, /* also the class of a section that is not written: its contents went into others
-                  */
+    CLASS_COUNT, /* also the class of a section whose contents went into others */
 };
 
 /* The relocation sections of a section: without and with addends, as its inputs had them, and those
@@ -436,8 +434,7 @@ static inline bool merging_next_of(const struct merging *m, struct merging_walk 
     return false;
 }
 
-/* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols and indices out of range.
- */
+/* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols and bad indices. */
 static inline uint32_t merging_symbol(const struct merging *m, size_t file, uint32_t index)
 {
     if (index >= m->cubins[file]->symbol_count)

@@ -1,6 +1,5 @@
 /* notes.c: .note.nv.tkinfo lists the tools, the linker first; .note.nv.cuinfo and .note.minilink
- * are the first cubin's; .nv.compat has per attribute the largest value (measured on nvlink 13.0).
- */
+ * are the first cubin's; .nv.compat has all cubins' records (measured on nvlink 13.0). */
 #include "merge/merge_steps.h"
 
 #include "base/context.h"

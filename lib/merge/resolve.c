@@ -278,8 +278,7 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
     return id;
 }
 
-/* The symbol with its renamed name: references, except those of the chunks' cubin, may be renamed.
- */
+/* The symbol under its new name: references, except of the chunks' cubin, may be renamed. */
 static struct cubin_symbol renamed(const struct merging *m, size_t file, struct cubin_symbol symbol)
 {
     if (m->request->renames && symbol.section == SHN_UNDEF && m->cubins[file] != m->request->made)

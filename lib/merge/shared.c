@@ -183,8 +183,7 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
     if (!m->request->debug)
         placed->other |= STV_INTERNAL; /* measured */
     if (symbol->file == MERGE_NONE && !m->request->debug) {
-        /* Measured: without -g they have no address, and a symbol only if other variables are here.
-         */
+        /* Measured: without -g they have no address, and a symbol only beside others. */
         grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT, reserve);
         placed->value = reserve - 1;
         if (!planner->has_common || reserve == 0 || merging_is_mercury(m))

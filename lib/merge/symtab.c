@@ -57,8 +57,7 @@ static void add_symbol(struct merging *m, uint32_t index)
     add_row(m, index, MERGE_NONE);
 }
 
-/* The merged section for a cubin's section symbol; for a losing copy of a function, the winner's.
- */
+/* The merged section for a cubin's section symbol; of a function's losing copy, the winner's. */
 static uint32_t section_named(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t input = m->cubins[file]->symbols[index].section;

@@ -28,8 +28,7 @@ static const char suffix[] = ".XXXXXX";
  * that is noticeable from this size on (measured: 15 ms for 20 MB). */
 #define EXCHANGED (1u << 20)
 
-/* The names that a signal handler unlinks: fixed storage, since a handler may not touch the heap.
- */
+/* The names that a signal handler, which may not touch the heap, unlinks: fixed storage. */
 static _Atomic(char *) temporaries[SLOTS];
 
 static int remember(char *temporary)

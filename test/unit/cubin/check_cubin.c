@@ -1,5 +1,4 @@
-/* Reading cubins: real ones are taken, damaged ones are refused with words that say what is wrong.
- */
+/* Reading cubins: real ones are taken, damaged ones are refused with what is wrong. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +13,7 @@
 #define PROGRAM "fixtures/cubin/program.sm_90.cubin"
 #define MERCURY "fixtures/cubin/program.sm_100.cubin"
 
-/* Reads with the messages kept from the terminal; they are appended to *messages unless it is NULL.
- */
+/* Reads with the messages kept from the terminal, appended to *messages unless it is NULL. */
 static bool read_quietly(struct bytes data, struct buffer *messages)
 {
     struct diag_sink sink = {0};

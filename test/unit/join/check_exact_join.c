@@ -134,8 +134,7 @@ static void rename_internal(struct buffer *file, const char *number)
         memmem(at + 1, file->size - (size_t)(at + 1 - file->data), name, strlen(name)));
 }
 
-/* The assembler counts functions of its own through each chunk; what only looks so keeps its name.
- */
+/* The assembler counts functions of its own through each chunk; what only looks so stays. */
 static const struct {
     const char *in_chunk, *in_whole;
 } numbers[] = {{"0_", "0_"}, {"7_", "0_"}, {"7x", "7x"}, {"__", "__"}};

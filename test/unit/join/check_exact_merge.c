@@ -1,5 +1,4 @@
-/* Lists of the chunks are joined to one in the order in which the whole program would be compiled.
- */
+/* Lists of the chunks are joined to one in the order in which the whole program is compiled. */
 #include <stdio.h>
 #include <string.h>
 

@@ -414,8 +414,7 @@ TEST_LOOP(copies_that_name_different_objects_stay_apart, PROGRAMS)
     }
 }
 
-/* An object that is named after a function, up to a '$', has the function's own name in its name.
- */
+/* An object that is named after a function, up to a '$', has the function's own name in it. */
 TEST(objects_of_a_function_are_named_after_it)
 {
     static const struct {
