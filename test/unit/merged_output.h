@@ -90,3 +90,9 @@ static inline void expect_said(const char *text)
     ck_assert_msg(strstr(merged->said.text.data, text) != NULL, "said: %s", merged->said.text.data);
     merged->said.text.size--;
 }
+
+static inline void expect_refused(const char *text)
+{
+    ck_assert(!merged->ok);
+    expect_said(text);
+}
