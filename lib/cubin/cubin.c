@@ -46,8 +46,7 @@ uint32_t cubin_section_function(const struct cubin *cubin, uint32_t index)
 {
     const struct cubin_section *section = &cubin->sections[index];
 
-    if (!cubin_is_text(section) && (section->flags & SHF_INFO_LINK) && !cubin_is_mercury(section) &&
-        section->info < cubin->section_count)
+    if (!cubin_is_text(section) && (section->flags & SHF_INFO_LINK) && !cubin_is_mercury(section))
         section = &cubin->sections[section->info];
     /* The high byte is the register count of architectures before sm_90. */
     return cubin_is_text(section) ? section->info & 0xffffffu : 0;

@@ -101,9 +101,6 @@ bool exact_classify(struct exact *join, struct exact_input *input)
             (i <= EXACT_SYMBOLS && class != i) || class < input->section_class[i - 1] ||
             (class == input->section_class[i - 1] && section->name.data <= section[-1].name.data))
             return exact_unsupported(join, input, i, "stands in another order");
-        if (section->alignment > 1 && section->size > 0 && !section->has_no_bytes &&
-            section->data.data == NULL)
-            return exact_unsupported(join, input, i, "has no contents");
         input->section_class[i] = (uint8_t) class;
     }
     return true;

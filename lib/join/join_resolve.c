@@ -152,8 +152,7 @@ static struct join_section *owner_of(const struct join *join, struct join_sectio
             return NULL;
         if (s->type == SHT_CUDA_CAPMERC)
             return join_section_of(input, s->info);
-        if (!((s->flags & SHF_INFO_LINK) || s->type == SHT_REL || s->type == SHT_RELA) ||
-            s->info >= input->cubin->section_count)
+        if (!(s->flags & SHF_INFO_LINK) && s->type != SHT_REL && s->type != SHT_RELA)
             return NULL;
         section = &input->sections[s->info];
     }

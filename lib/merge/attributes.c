@@ -197,7 +197,7 @@ static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
 
     if (symbol != MERGE_NONE)
         return m->rows.of_symbol[symbol];
-    if (index >= cubin->symbol_count || cubin->symbols[index].section >= cubin->section_count)
+    if (cubin->symbols[index].section >= cubin->section_count)
         return 0;
     section = m->layout.places[m->section_base[file] + cubin->symbols[index].section].section;
     return section == MERGE_NONE ? 0 : m->sections[section].row;

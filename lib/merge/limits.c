@@ -20,8 +20,6 @@ static void check_parameters(struct merging *m, uint64_t *sizes, size_t file, si
     if (owner == MERGE_NONE || section->type != SHT_CUDA_CONSTANT0 || sizes[owner] == STRONG_BEFORE)
         return;
     input = cubin_section_function(cubin, (uint32_t)index);
-    if (input >= cubin->symbol_count)
-        return;
     if (cubin->symbols[input].binding != STB_WEAK) {
         sizes[owner] = STRONG_BEFORE;
     } else if (sizes[owner] == 0) {

@@ -29,16 +29,14 @@ void overridden_find(struct merging *m);
 /* Whether a symbol is defined in this cubin, but lost to an earlier cubin's definition. */
 static inline bool overridden_has(const struct merging *m, size_t file, uint32_t index)
 {
-    return index < m->cubins[file]->symbol_count &&
-           m->resolved.has_lost[m->symbol_base[file] + index];
+    return m->resolved.has_lost[m->symbol_base[file] + index];
 }
 
 /* Whether data of a cubin holds a symbol's address outside of storage for which overridden_forget()
  * is true. */
 static inline bool overridden_points_at(const struct merging *m, size_t file, uint32_t index)
 {
-    return index < m->cubins[file]->symbol_count &&
-           m->losses.is_pointed_at[m->symbol_base[file] + index];
+    return m->losses.is_pointed_at[m->symbol_base[file] + index];
 }
 
 /* Whether all variables in a section lost. */

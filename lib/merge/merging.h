@@ -434,11 +434,9 @@ static inline bool merging_next_of(const struct merging *m, struct merging_walk 
     return false;
 }
 
-/* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols and bad indices. */
+/* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols. */
 static inline uint32_t merging_symbol(const struct merging *m, size_t file, uint32_t index)
 {
-    if (index >= m->cubins[file]->symbol_count)
-        return MERGE_NONE;
     return m->resolved.symbol_of[m->symbol_base[file] + index];
 }
 

@@ -58,17 +58,14 @@ static void sort_ranges(struct lost_range *ranges, size_t count)
 /* Notes the symbols whose addresses are in a section, if it is data that is never removed. */
 static void note_addresses(struct merging *m, size_t file, const struct cubin_section *list)
 {
-    const struct cubin *cubin = m->cubins[file];
-
     m->losses.is_relocated[m->section_base[file] + list->info] = true;
     if (merging_owner(m, file, list->info) != MERGE_NONE ||
-        !(cubin->sections[list->info].flags & SHF_ALLOC))
+        !(m->cubins[file]->sections[list->info].flags & SHF_ALLOC))
         return;
     for (size_t i = 0; i < list->relocation_count; i++) {
         const struct cubin_relocation *relocation = &list->relocations[i];
 
-        if (relocation->symbol < cubin->symbol_count &&
-            !overridden_forget(m, file, list->info, relocation->offset))
+        if (!overridden_forget(m, file, list->info, relocation->offset))
             m->losses.is_pointed_at[m->symbol_base[file] + relocation->symbol] = true;
     }
 }
