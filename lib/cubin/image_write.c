@@ -168,8 +168,10 @@ struct writer {
     size_t exceptions; /* number of section headers that libelf gets in another form */
 };
 
-static void close_elf(struct writer *writer)
+static void close_elf(void *argument)
 {
+    struct writer *writer = argument;
+
     elf_end(writer->elf);
     writer->elf = NULL;
     free(writer->copies);
@@ -177,11 +179,6 @@ static void close_elf(struct writer *writer)
     free(writer->runs);
     writer->runs = NULL;
     writer->run_count = 0;
-}
-
-static void close_writer(void *writer)
-{
-    close_elf(writer);
 }
 
 /* Whether libelf would misinterpret the header. */
@@ -420,7 +417,7 @@ static bool write_file(const struct image *image, struct output *output,
     struct writer writer = {.image = image, .output = output};
     bool is_large = image->section_count >= IMAGE_WORTH_A_THREAD, ok;
 
-    CONTEXT_DEFER(close_writer, &writer);
+    CONTEXT_DEFER(close_elf, &writer);
     find_runs(&writer);
     /* Copying takes about as long as libelf takes for its records of the sections. */
     spread_both(spread, is_large, copy_runs, describe, &writer);

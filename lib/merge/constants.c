@@ -39,19 +39,6 @@ static bool moves(const struct merging *m, uint32_t section)
            (m->functions[function].flags & REACHES_CONSTANTS);
 }
 
-static void make_section(struct planner *planner, uint32_t kernel, uint32_t model)
-{
-    struct merging *m = planner->m;
-    struct merged_section made = m->sections[model];
-
-    made.name = text_of(arena_printf(&m->image->arena, ".nv.constant%u.%.*s", CONSTANTS_BANK,
-                                     TEXT_ARG(m->symbols[kernel].name)));
-    made.function = kernel;
-    made.size = 0;
-    made.alignment = 1;
-    planner->bank_of[kernel] = layout_add(m, &made);
-}
-
 /* Finds which kernels reach which constants, and gives these kernels a section like `model` if they
  * have none. */
 static void find_users(struct planner *planner, uint32_t model)
@@ -70,8 +57,10 @@ static void find_users(struct planner *planner, uint32_t model)
             if (section == MERGE_NONE || !moves(m, section))
                 continue;
             index_lists_add(&users, section, kernel);
-            if (planner->bank_of[kernel] == MERGE_NONE)
-                make_section(planner, kernel, model);
+            if (planner->bank_of[kernel] != MERGE_NONE)
+                continue;
+            planner->bank_of[kernel] = layout_make_like(m, model, ".nv.constant2.", kernel);
+            m->sections[planner->bank_of[kernel]].alignment = 1;
         }
     }
     planner->kernels_of = index_lists_make(&m->arena, &users, m->section_count);

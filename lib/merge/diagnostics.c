@@ -45,7 +45,7 @@ static void find_references(struct explainer *explainer, const uint32_t *symbols
 
     for (size_t i = 0; i < count; i++)
         is_missing[symbols[i]] = true;
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         const struct cubin *cubin = m->cubins[at.file];
 
         for (size_t i = 0; i < at.section->relocation_count; i++) {

@@ -49,7 +49,7 @@ static void find_sections(struct folding *folding)
     uint32_t *counts = arena_zalloc(&m->arena, m->symbol_count, sizeof *counts);
 
     folding->place_of = merging_none(m, m->section_base[m->count]);
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         uint32_t function = function_of(m, at.file, at.index);
 
         if (function == MERGE_NONE)
@@ -71,7 +71,7 @@ static void find_records(struct folding *folding)
     struct merged_pairs pairs = {.arena = &m->arena};
     size_t count = 0, capacity = 0;
 
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         struct bytes rest = at.section->data;
         struct info_record record;
 

@@ -84,6 +84,17 @@ uint32_t layout_make_of(struct merging *m, enum merged_class class, struct text 
     return layout_add(m, &section);
 }
 
+uint32_t layout_make_like(struct merging *m, uint32_t model, const char *prefix, uint32_t kernel)
+{
+    struct merged_section section = m->sections[model];
+
+    section.name = arena_join(&m->image->arena, text_of(prefix), m->symbols[kernel].name);
+    section.function = kernel;
+    section.size = 0;
+    section.data = section.own = NULL;
+    return layout_add(m, &section);
+}
+
 void layout_make_info(struct merging *m, enum merged_class class, uint32_t function, uint32_t input)
 {
     struct text name = m->cubins[m->symbols[function].file]->sections[input].name;
@@ -196,24 +207,21 @@ static uint32_t find_section(struct merging *m, enum merged_class class,
     return known;
 }
 
-/* Appends `size` bytes to the section and returns their offset; MERGE_NONE if the section gets too
- * large. */
-static uint64_t append(struct merged_section *section, uint64_t alignment, uint64_t size)
+/* Appends `size` bytes to the section and returns their offset. */
+static uint64_t append(struct merging *m, uint32_t index, uint64_t alignment, uint64_t size)
 {
+    struct merged_section *section = &m->sections[index];
     uint64_t offset = merged_align(section->size, alignment);
 
     if (alignment > section->alignment)
         section->alignment = alignment;
-    if (size > LARGEST_SECTION || offset > LARGEST_SECTION)
-        return UINT64_MAX;
-    section->size = offset + size;
+    if (size > LARGEST_SECTION || offset > LARGEST_SECTION) {
+        diag_error("Section '%.*s' is too large", TEXT_ARG(section->name));
+        m->failed = true;
+    } else {
+        section->size = offset + size;
+    }
     return offset;
-}
-
-static void too_large(struct merging *m, struct text name)
-{
-    diag_error("Section '%.*s' is too large", TEXT_ARG(name));
-    m->failed = true;
 }
 
 static void place(struct merging *m, size_t file, size_t index, enum merged_class class)
@@ -233,9 +241,7 @@ static void place(struct merging *m, size_t file, size_t index, enum merged_clas
     if (class == CLASS_RESERVED || class == CLASS_TWIN_RESERVED)
         where->offset = 0; /* shared.c places variables, not sections */
     else
-        where->offset = append(&m->sections[where->section], input->alignment, input->size);
-    if (where->offset == UINT64_MAX)
-        too_large(m, input->name);
+        where->offset = append(m, where->section, input->alignment, input->size);
     if (class == CLASS_TEXT) {
         m->layout.text_of[owner] = where->section;
         if (merged_is_kernel(&m->symbols[owner]))
@@ -262,10 +268,7 @@ static void place_commons(struct merging *m)
             m->failed = true;
             return;
         }
-        placed->value =
-            append(&m->sections[placed->section], symbol->common_alignment, symbol->size);
-        if (placed->value == UINT64_MAX)
-            too_large(m, global.name);
+        placed->value = append(m, placed->section, symbol->common_alignment, symbol->size);
     }
 }
 
@@ -366,7 +369,7 @@ bool layout_sections(struct merging *m)
     };
     memset(m->layout.places, 0xff, inputs * sizeof *m->layout.places); /* MERGE_NONE */
     ARRAY_RESERVE(m->sections, m->section_capacity, inputs);
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         const struct cubin_section *section = at.section;
         enum merged_class class = class_of(m, section, merging_owner(m, at.file, at.index));
 
@@ -418,7 +421,7 @@ static void fill(struct merging *m, const struct cubin_section *input,
 
 void layout_fill(struct merging *m)
 {
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         const struct merged_place *where = merging_place(m, at.file, at.index);
 
         if (where->section != MERGE_NONE)

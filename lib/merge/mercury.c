@@ -97,17 +97,10 @@ void mercury_begin(struct merging *m)
 /* Makes the twin of a kernel's section. */
 static void add_twin(struct merging *m, uint32_t section, uint32_t model)
 {
-    struct merged_section made = m->sections[model];
-    struct text kernel = m->symbols[m->sections[section].function].name;
-    uint32_t twin;
+    uint32_t twin = layout_make_like(m, model, ".nv.merc.nv.constant.optimizer.",
+                                     m->sections[section].function);
 
-    made.name = text_of(
-        arena_printf(&m->image->arena, ".nv.merc.nv.constant.optimizer.%.*s", TEXT_ARG(kernel)));
-    made.function = m->sections[section].function;
-    made.target = section;
-    made.size = 0;
-    made.data = made.own = NULL;
-    twin = layout_add(m, &made);
+    m->sections[twin].target = section;
     m->sections[section].twin = twin;
 }
 

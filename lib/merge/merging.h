@@ -266,6 +266,7 @@ struct rows {
 
 /* Kinds of input sections that several steps look for. */
 enum input_kind {
+    INPUT_ANY, /* for merging_next_of() */
     INPUT_OTHER,
     INPUT_RELOCATIONS, /* REL or RELA, not empty */
     INPUT_INFO,        /* .nv.info, .nv.info.F */
@@ -393,23 +394,12 @@ static inline uint64_t merged_align(uint64_t offset, uint64_t alignment)
     return alignment > 1 ? (offset + alignment - 1) & ~(alignment - 1) : offset;
 }
 
-/* A walk over all sections of all cubins, in order. Start with {0}. */
+/* A walk over sections of all cubins, in order. Start with {0}. */
 struct merging_walk {
     size_t file;
     uint32_t index; /* of the section in its cubin */
     const struct cubin_section *section;
 };
-
-/* Advances to the next section; false past the last. */
-static inline bool merging_next(const struct merging *m, struct merging_walk *at)
-{
-    for (at->index++; at->file < m->count; at->file++, at->index = 1)
-        if (at->index < m->cubins[at->file]->section_count) {
-            at->section = &m->cubins[at->file]->sections[at->index];
-            return true;
-        }
-    return false;
-}
 
 static inline bool merging_is(const struct merging *m, size_t file, size_t section,
                               enum input_kind kind)
@@ -417,7 +407,7 @@ static inline bool merging_is(const struct merging *m, size_t file, size_t secti
     return m->kinds[m->section_base[file] + section] == kind;
 }
 
-/* Like merging_next(), but only sections of one kind. */
+/* Advances to the next section of a kind; false past the last. */
 static inline bool merging_next_of(const struct merging *m, struct merging_walk *at,
                                    enum input_kind kind)
 {
@@ -426,7 +416,7 @@ static inline bool merging_next_of(const struct merging *m, struct merging_walk 
         size_t count = m->section_base[at->file + 1] - m->section_base[at->file];
 
         while (++at->index < count)
-            if (kinds[at->index] == kind) {
+            if (kind == INPUT_ANY || kinds[at->index] == kind) {
                 at->section = &m->cubins[at->file]->sections[at->index];
                 return true;
             }

@@ -110,14 +110,14 @@ static void fill_sections(const struct filling *filling)
     }
 }
 
-/* Contents that are shared are counted in the section that holds them. */
+/* Mercury's twins of data are listed too, although they share the bytes of the data in the file. */
 static void fill_pieces(const struct filling *filling)
 {
     const struct merging *m = filling->m;
     struct merge_places *places = filling->places;
 
     places->pieces = arena_alloc(filling->arena, m->section_base[m->count], sizeof *places->pieces);
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         const struct merged_place *place = merging_place(m, at.file, at.index);
 
         if (place->section == MERGE_NONE || m->sections[place->section].index == 0 ||
