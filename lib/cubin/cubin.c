@@ -86,14 +86,6 @@ void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t
     buffer_u32(out, format | (uint32_t)attribute << 8 | (uint32_t)(uint16_t)value << 16);
 }
 
-bool info_is_about_symbol(uint8_t attribute)
-{
-    return attribute == EIATTR_REGCOUNT || attribute == EIATTR_FRAME_SIZE ||
-           attribute == EIATTR_MIN_STACK_SIZE || attribute == EIATTR_MAX_STACK_SIZE ||
-           attribute == EIATTR_PARAM_CBANK || attribute == EIATTR_SAMPLER_INIT ||
-           attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED;
-}
-
 size_t info_symbol_words(const struct info_record *record)
 {
     if (record->format != EIFMT_SVAL)

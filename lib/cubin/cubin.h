@@ -146,7 +146,21 @@ struct callgraph_entry {
 bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry);
 
 /* True for records of two words, of which the first is a symbol. */
-bool info_is_about_symbol(uint8_t attribute);
+static inline bool info_is_about_symbol(uint8_t attribute)
+{
+    switch (attribute) {
+    case EIATTR_REGCOUNT:
+    case EIATTR_FRAME_SIZE:
+    case EIATTR_MIN_STACK_SIZE:
+    case EIATTR_MAX_STACK_SIZE:
+    case EIATTR_PARAM_CBANK:
+    case EIATTR_SAMPLER_INIT:
+    case EIATTR_SAMPLER_FORCE_UNNORMALIZED:
+        return true;
+    default:
+        return false;
+    }
+}
 
 /* Number of leading 32-bit words of a payload that are symbol indices (all for EXTERNS). */
 size_t info_symbol_words(const struct info_record *record);
