@@ -34,15 +34,14 @@ static void add_report(struct buffer *out, const struct merge_report *report)
     for (size_t i = 0; i < report->kernel_count; i++) {
         const struct kernel_report *k = &report->kernels[i];
 
-        buffer_printf(out, "%.*s %d %u %u %u %u %u %u %u %u %u %u %u %llu %u %u\n",
-                      TEXT_ARG(k->name), k->is_kernel, k->registers, k->barriers, k->stack,
-                      k->frame, k->shared, k->reserved, k->constant0, k->constant2, k->textures,
-                      k->surfaces, k->samplers, (unsigned long long)k->code, k->file, k->input);
+        trial_add_text(out, k->name);
+        TRIAL_ADD_NUMBERS(out, k->is_kernel, k->registers, k->barriers, k->stack, k->frame,
+                          k->shared, k->reserved, k->constant0, k->constant2, k->textures,
+                          k->surfaces, k->samplers, k->code, k->file, k->input);
     }
-    buffer_printf(out, "%llu %llu\n", (unsigned long long)report->global_bytes,
-                  (unsigned long long)report->constant3_bytes);
+    TRIAL_ADD_NUMBERS(out, report->global_bytes, report->constant3_bytes);
     for (size_t i = 0; i < report->dead_functions; i++)
-        buffer_printf(out, "%s\n", report->dead_names[i]);
+        trial_add_text(out, text_of(report->dead_names[i]));
     buffer_text(out, buffer_view(&report->callgraph));
 }
 
@@ -51,24 +50,24 @@ static void add_places(struct buffer *out, const struct merge_places *places)
     for (size_t i = 0; i < places->piece_count; i++) {
         const struct merge_piece *p = &places->pieces[i];
 
-        buffer_printf(out, "%u %u %u %llu %llu\n", p->file, p->input, p->section,
-                      (unsigned long long)p->offset, (unsigned long long)p->size);
+        TRIAL_ADD_NUMBERS(out, p->file, p->input, p->section, p->offset, p->size);
     }
     for (size_t i = 0; i < places->name_count; i++) {
         const struct merge_name *n = &places->names[i];
 
-        buffer_printf(out, "%.*s %llu %llu %u %u %u %u %u\n", TEXT_ARG(n->name),
-                      (unsigned long long)n->value, (unsigned long long)n->size, n->section,
-                      n->file, n->input, n->type, n->binding);
+        trial_add_text(out, n->name);
+        TRIAL_ADD_NUMBERS(out, n->value, n->size, n->section, n->file, n->input, n->type,
+                          n->binding);
     }
     for (size_t i = 0; i < places->call_count; i++)
-        buffer_printf(out, "%u %u %d\n", places->calls[i].from, places->calls[i].to,
-                      places->calls[i].is_indirect);
+        TRIAL_ADD_NUMBERS(out, places->calls[i].from, places->calls[i].to,
+                          places->calls[i].is_indirect);
     for (size_t i = 0; i < places->drop_count; i++) {
         const struct merge_drop *d = &places->drops[i];
 
-        buffer_printf(out, "%.*s %u %u %d %d %.*s\n", TEXT_ARG(d->name), d->file, d->input,
-                      d->is_kernel, (int)d->reason, TEXT_ARG(d->kept));
+        trial_add_text(out, d->name);
+        TRIAL_ADD_NUMBERS(out, d->file, d->input, d->is_kernel, d->reason);
+        trial_add_text(out, d->kept);
     }
 }
 
@@ -137,24 +136,21 @@ static void add_cubin(struct buffer *out, const struct cubin *cubin)
     for (size_t i = 0; i < cubin->section_count; i++) {
         const struct cubin_section *s = &cubin->sections[i];
 
-        buffer_printf(out, "%.*s %llu %llu %llu %llu %u %u %u %d\n", TEXT_ARG(s->name),
-                      (unsigned long long)s->flags, (unsigned long long)s->alignment,
-                      (unsigned long long)s->entry_size, (unsigned long long)s->size, s->type,
-                      s->link, s->info, s->has_no_bytes);
+        trial_add_text(out, s->name);
+        TRIAL_ADD_NUMBERS(out, s->flags, s->alignment, s->entry_size, s->size, s->type, s->link,
+                          s->info, s->has_no_bytes);
         buffer_append(out, s->data.data, s->data.size);
         for (size_t k = 0; k < s->relocation_count; k++) {
             const struct cubin_relocation *r = &s->relocations[k];
 
-            buffer_printf(out, "%llu %u %u %lld\n", (unsigned long long)r->offset, r->type,
-                          r->symbol, (long long)r->addend);
+            TRIAL_ADD_NUMBERS(out, r->offset, r->type, r->symbol, (uint64_t)r->addend);
         }
     }
     for (size_t i = 0; i < cubin->symbol_count; i++) {
         const struct cubin_symbol *s = &cubin->symbols[i];
 
-        buffer_printf(out, "%.*s %llu %llu %u %u %u %u\n", TEXT_ARG(s->name),
-                      (unsigned long long)s->value, (unsigned long long)s->size, s->type,
-                      s->binding, s->other, s->section);
+        trial_add_text(out, s->name);
+        TRIAL_ADD_NUMBERS(out, s->value, s->size, s->type, s->binding, s->other, s->section);
     }
     buffer_append(out, cubin->strings.data, cubin->strings.size);
 }

@@ -33,18 +33,19 @@ static void add_chunks(struct buffer *out, const struct chunks *chunks)
         const struct chunk *c = &chunks->list[i];
 
         buffer_text(out, c->text);
-        buffer_printf(out, "%llu %llu %u %u %d %s\n", (unsigned long long)c->weight,
-                      (unsigned long long)c->priority, c->function_count, c->replica_count,
-                      c->is_unchanged, c->first_function ? c->first_function : "");
+        TRIAL_ADD_NUMBERS(out, c->weight, c->priority, c->function_count, c->replica_count,
+                          c->is_unchanged);
+        trial_add_text(out, text_of(c->first_function ? c->first_function : ""));
         add_origins(out, chunks, c);
     }
     for (size_t i = 0; i < chunks->symbol_count; i++) {
         const struct chunk_symbol *s = &chunks->symbols[i];
 
-        buffer_printf(out, "%.*s %.*s %d %d %d %u %s %u %d\n", TEXT_ARG(s->name),
-                      TEXT_ARG(s->own_name), (int)s->binding, s->is_function, s->is_common,
-                      s->alignment, chunks->sources[i].member, chunks->sources[i].chunk,
-                      chunks->sources[i].is_kernel);
+        trial_add_text(out, s->name);
+        trial_add_text(out, s->own_name);
+        trial_add_text(out, text_of(chunks->sources[i].member));
+        TRIAL_ADD_NUMBERS(out, s->binding, s->is_function, s->is_common, s->alignment,
+                          chunks->sources[i].chunk, chunks->sources[i].is_kernel);
     }
     for (uint32_t i = 0; i < chunks->closing_count; i++)
         buffer_text(out, chunks->closing[i]);

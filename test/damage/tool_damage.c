@@ -36,6 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/context.h"
 #include "base/memory.h"
@@ -62,18 +63,14 @@ struct series {
 
 static uint64_t add_sum(uint64_t sum, const void *data, size_t size)
 {
-    const unsigned char *bytes = data;
-
-    for (size_t i = 0; i < size; i++)
-        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return sum;
+    return XXH3_64bits_withSeed(data, size, sum);
 }
 
 static void attempt(struct trial *trial, struct series *series, size_t place)
 {
     struct diag_sink said = {0};
     enum link_code code;
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    uint64_t sum = 0;
 
     trial->made.size = 0;
     trial->is_made = false;

@@ -25,6 +25,17 @@ struct trial {
     bool is_made;
 };
 
+/* What is made is only summed up: numbers stand in it as they are, which to print takes longer than
+ * to make it. */
+#define TRIAL_ADD_NUMBERS(out, ...)                                                                \
+    buffer_append(out, (const uint64_t[]){__VA_ARGS__}, sizeof(const uint64_t[]){__VA_ARGS__})
+
+static inline void trial_add_text(struct buffer *out, struct text text)
+{
+    buffer_u64(out, text.size);
+    buffer_text(out, text);
+}
+
 /* Each makes what the options say of the inputs, and appends what came out to trial->made: true; or
  * false, when the inputs are refused. Messages are collected by the caller. */
 
