@@ -2,7 +2,7 @@
 # valgrind-units.sh: helgrind and drd find no race in what the unit tests do with threads: pools,
 # contexts, tokens, chunks on 1, 2, 8 and 64 threads, functions of a chunk.
 #
-# With THREADS set, as in .ci/run, the slower ones too.
+# With THREADS set, the slower ones too.
 . "$(dirname "$0")/../prelude.sh"
 cd "$ROOT" || exit 1
 if [ -n "${SANITIZE:-}" ] || ! command -v valgrind > /dev/null; then

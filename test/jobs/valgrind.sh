@@ -1,7 +1,7 @@
 #!/bin/bash
 # valgrind.sh: helgrind and drd find no race in links on many threads, and memcheck no misuse of memory.
 #
-# THREADS ("8") is how many are tried; .ci/run tries 1, 2, 8 and 64.
+# THREADS ("8") is how many are tried.
 . "$(dirname "$0")/../prelude.sh"
 threads=${THREADS:-8}
 if [ -n "${SANITIZE:-}" ] || ! command -v valgrind > /dev/null; then
