@@ -33,13 +33,16 @@ CFLAGS   ?= -O3 -g
 TEST_CFLAGS := $(if $(filter file,$(origin CFLAGS)),-O1)
 SANITIZE ?=
 PKG_CONFIG ?= pkg-config
+comma := ,
 
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wvla
 LIBRARIES = libelf liblz4 libzstd libxxhash jansson
 SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Ilib -Ilib/include $(TEST_INCLUDES) -MMD -MP -pthread -fPIC $(WARNINGS) \
              $(SANITIZER) $(CPPFLAGS) $(CFLAGS) $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
-ALL_LDFLAGS = -pthread $(SANITIZER) $(LDFLAGS)
+# Tells test/run which goldens and jobs start threads, which the thread sanitizer is for.
+THREAD_LOG = $(if $(filter address%,$(SANITIZE)),$(BUILD)/test/thread_log.o)
+ALL_LDFLAGS = -pthread $(SANITIZER) $(if $(THREAD_LOG),-Wl$(comma)--wrap=pthread_create) $(LDFLAGS)
 LDLIBS = $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -ldl
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
 
@@ -48,7 +51,7 @@ SCRIPTS = minilink-dist-parallel minilink-dist-slurm
 VERSION := $(shell sed -n 's/^.define MINILINK_VERSION "\(.*\)"/\1/p' lib/link/link.h)
 MAN_SECTIONS = 1 3 5 7
 LIB_SOURCES = $(sort $(wildcard lib/*/*.c lib/toy/language/*.c))
-LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/page.o $(BUILD)/preload.o
+LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/page.o $(BUILD)/preload.o $(THREAD_LOG)
 NVJITLINK = $(BUILD)/nvjitlink/libnvJitLink.so
 NVJITLINK_SOURCES = $(sort $(wildcard lib/library/nvjitlink/*.c))
 NVJITLINK_12_MINORS = 0 1 2 3 4 5 6 7 8 9
@@ -149,9 +152,9 @@ $(BUILD)/libminilink.so: $(BUILD)/libminilink.so.0
 	$(Q)ln -sf libminilink.so.0 $@
 
 # The archive that is installed: one object, in which all other names are local.
-$(BUILD)/public/libminilink.a: $(LIB_OBJECTS) $(EXPORTS)
+$(BUILD)/public/libminilink.a: $(filter-out $(THREAD_LOG),$(LIB_OBJECTS)) $(EXPORTS)
 	$(Q)mkdir -p $(@D)
-	$(call say,AR,$@)$(CC) -r -nostdlib -o $(@D)/minilink.o $(LIB_OBJECTS) && \
+	$(call say,AR,$@)$(CC) -r -nostdlib -o $(@D)/minilink.o $(filter %.o,$^) && \
 	    sed -n 's/^ *\(minilink_[a-z_]*\);$$/\1/p' $(EXPORTS) > $(@D)/names && \
 	    $(OBJCOPY) --keep-global-symbols=$(@D)/names $(@D)/minilink.o && rm -f $@ && $(AR) rcs $@ $(@D)/minilink.o
 
@@ -170,11 +173,11 @@ $(BUILD)/nvjitlink/exports-12.o $(BUILD)/nvjitlink/exports-13.o: $(BUILD)/nvjitl
 $(NVJITLINK): $(NVJITLINK).13
 	$(Q)ln -sf libnvJitLink.so.13 $@
 
-$(BUILD)/sample-plugin.so: $(BUILD)/test/plugin/sample.o
+$(BUILD)/sample-plugin.so: $(BUILD)/test/plugin/sample.o $(THREAD_LOG)
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
 
 # Stands in for NVIDIA's libnvJitLink in tests, which need no CUDA then.
-$(BUILD)/fake-nvjitlink.so: $(BUILD)/test/plugin/nvjitlink.o
+$(BUILD)/fake-nvjitlink.so: $(BUILD)/test/plugin/nvjitlink.o $(THREAD_LOG)
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
 
 # Loaded before a program, it makes calls of the C library fail. Never with a sanitizer, which must
@@ -194,6 +197,7 @@ check_words_PARTS = lib/library/nvjitlink/options.c
 
 define unit_test
 $(BUILD)/$(1): $(BUILD)/$(basename $(wildcard test/unit/*/$(1).c)).o $(BUILD)/test/unit/main.o \
+    $(if $(filter $(1),$(THREADED_TESTS)),,$(BUILD)/test/unit/one_thread.o) \
     $($(1)_PARTS:%.c=$(BUILD)/%.o) $(BUILD)/libminilink.a
 	$$(call say,LINK,$$@)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LDLIBS)
 endef
@@ -201,7 +205,6 @@ $(foreach name,$(UNIT_TESTS),$(eval $(call unit_test,$(name))))
 
 # A test that begins to start threads says that it is not named above.
 ONE_THREAD_TESTS = $(filter-out $(THREADED_TESTS),$(UNIT_TESTS))
-$(ONE_THREAD_TESTS:%=$(BUILD)/%): $(BUILD)/test/unit/one_thread.o
 $(ONE_THREAD_TESTS:%=$(BUILD)/%): ALL_LDFLAGS += -Wl,--wrap=pthread_create
 
 # What the pool calls of the C library, its test lets fail and looks at.
@@ -225,12 +228,12 @@ $(BUILD)/gpu_launch: $(GPU_TEST:%=$(BUILD)/test/gpu/%.o) $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # A program that was written for nvJitLink.
-$(BUILD)/nvjitlink_client: $(BUILD)/test/nvjitlink/client.o $(NVJITLINK)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< -L$(BUILD)/nvjitlink -lnvJitLink
+$(BUILD)/nvjitlink_client: $(BUILD)/test/nvjitlink/client.o $(NVJITLINK) $(THREAD_LOG)
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(THREAD_LOG) -L$(BUILD)/nvjitlink -lnvJitLink
 
 # The same as the headers of CUDA 12 make it: with the names of their versions alone.
-$(NVJITLINK_12_MINORS:%=$(BUILD)/nvjitlink_client_12_%): $(BUILD)/nvjitlink_client_12_%: $(BUILD)/test/nvjitlink/client-12_%.o $(NVJITLINK).12
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< -L$(BUILD)/nvjitlink -l:libnvJitLink.so.12
+$(NVJITLINK_12_MINORS:%=$(BUILD)/nvjitlink_client_12_%): $(BUILD)/nvjitlink_client_12_%: $(BUILD)/test/nvjitlink/client-12_%.o $(NVJITLINK).12 $(THREAD_LOG)
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(THREAD_LOG) -L$(BUILD)/nvjitlink -l:libnvJitLink.so.12
 
 $(NVJITLINK_12_MINORS:%=$(BUILD)/test/nvjitlink/client-12_%.o): $(BUILD)/test/nvjitlink/client-12_%.o: test/nvjitlink/client.c Makefile | $(BUILD)/.looked
 	$(Q)mkdir -p $(@D)
@@ -316,7 +319,7 @@ fuzzers: $(FUZZERS:%=$(BUILD)/%)
 
 fuzz: $(BUILD)/.dependencies-build
 	$(Q)$(MAKE) --no-print-directory $(BUILD)/tool_verdict $(BUILD)/minilink
-	$(Q)$(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz CC=clang SANITIZE=$(FUZZ_SANITIZER) \
+	$(Q)$(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz CC=clang SANITIZE=$(FUZZ_SANITIZER) THREAD_LOG= \
 	    CFLAGS="-g1 -O1 -fsanitize=fuzzer-no-link -fsanitize-coverage-ignorelist=test/fuzz/uncounted"
 
 # Each fuzzer for a few seconds, the same in every run; skipped where there is no clang with libFuzzer.
