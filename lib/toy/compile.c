@@ -4,6 +4,8 @@
  * depend on the function's chunk. */
 #include "toy/unit.h"
 
+#include "base/context.h"
+#include "base/table.h"
 #include "ptx/lexer.h"
 #include "toy/body_steps.h"
 #include "toy/budget.h"
@@ -16,8 +18,8 @@
 struct survey {
     const struct body *body;
     struct function_code *result;
-    struct room *room;
-    bool *is_seen; /* by label: its list of targets has been counted */
+    struct table signatures; /* those that the result has */
+    bool *is_seen;           /* by label: its list of targets has been counted */
 };
 
 static void use_symbol(struct survey *survey, uint32_t symbol, enum symbol_use use)
@@ -40,10 +42,10 @@ static void survey_operand(struct survey *survey, const struct operand *operand)
 static void add_signature(struct survey *survey, struct text head)
 {
     struct function_code *result = survey->result;
-    struct text signature = signature_of(&survey->room->arena, head);
+    struct text signature = signature_of(&result->arena, head);
     uint32_t next = (uint32_t)result->signature_count;
 
-    if (table_add(&survey->room->signatures, signature, next) == next)
+    if (table_add(&survey->signatures, signature, next) == next)
         result->signatures[result->signature_count++] = signature;
 }
 
@@ -121,8 +123,7 @@ static void survey_body(struct survey *survey)
     }
 }
 
-static void collect_exits(struct function_code *result, const struct body *body,
-                          struct arena *arena)
+static void collect_exits(struct function_code *result, const struct body *body)
 {
     size_t capacity = 0;
 
@@ -130,14 +131,14 @@ static void collect_exits(struct function_code *result, const struct body *body,
         const struct instruction *instruction = &body->instructions[i];
 
         if (instruction->opcode == INDEX_ret || instruction->opcode == INDEX_exit)
-            ARENA_PUSH(arena, result->exits, result->exit_count, capacity) = instruction->address;
+            ARENA_PUSH(&result->arena, result->exits, result->exit_count, capacity) =
+                instruction->address;
     }
 }
 
 /* Collects the addresses where the line changes. Padding after the code belongs to the last line.
  */
-static void collect_lines(struct function_code *result, const struct body *body,
-                          struct arena *arena)
+static void collect_lines(struct function_code *result, const struct body *body)
 {
     struct source_location last = {0};
     size_t capacity = 0;
@@ -152,7 +153,7 @@ static void collect_lines(struct function_code *result, const struct body *body,
         if (here.line == 0 ||
             (result->line_count && here.file == last.file && here.line == last.line))
             continue;
-        ARENA_PUSH(arena, result->lines, result->line_count, capacity) =
+        ARENA_PUSH(&result->arena, result->lines, result->line_count, capacity) =
             (struct code_line){instruction->address, here.file, here.line};
         last = here;
     }
@@ -160,12 +161,11 @@ static void collect_lines(struct function_code *result, const struct body *body,
 
 /* Copies the results that are in scratch memory. */
 static void keep(struct function_code *result, const struct body *body, const struct unit *unit,
-                 struct room *room, const struct code_relocations *relocations)
+                 const struct buffer *code, const struct code_relocations *relocations)
 {
-    struct arena *arena = &room->arena;
+    struct arena *arena = &result->arena;
 
-    result->code =
-        (struct bytes){arena_copy(arena, room->code.data, room->code.size, 1), room->code.size};
+    result->code = (struct bytes){arena_copy(arena, code->data, code->size, 1), code->size};
     result->relocation_count = relocations->count;
     result->relocations =
         arena_copy(arena, relocations->list, result->relocation_count, sizeof *result->relocations);
@@ -176,9 +176,9 @@ static void keep(struct function_code *result, const struct body *body, const st
     for (size_t i = 0; i < result->relocation_count; i++)
         result->relocations[i].symbol =
             &result->symbols[result->relocations[i].symbol - body->symbols];
-    collect_exits(result, body, arena);
+    collect_exits(result, body);
     if (unit->has_lines)
-        collect_lines(result, body, arena);
+        collect_lines(result, body);
 }
 
 static bool parse(struct body *body, const struct ptx_item *item, const struct unit *unit)
@@ -199,13 +199,13 @@ static bool parse(struct body *body, const struct ptx_item *item, const struct u
            call_check(body, &unit->scope, module);
 }
 
-static void survey(struct function_code *result, const struct body *body, struct room *room)
+static void survey(struct function_code *result, const struct body *body)
 {
-    struct survey survey = {.body = body, .result = result, .room = room};
+    struct survey survey = {.body = body, .result = result};
 
+    CONTEXT_DEFER(table_cleanup, &survey.signatures);
     survey.is_seen = arena_zalloc(body->arena, body->label_count, sizeof *survey.is_seen);
-    result->signatures = arena_alloc(&room->arena, body->label_count, sizeof *result->signatures);
-    table_free(&room->signatures);
+    result->signatures = arena_alloc(&result->arena, body->label_count, sizeof *result->signatures);
     survey_body(&survey);
 }
 
@@ -216,27 +216,30 @@ static uint32_t registers_wanted(const struct ptx_item *item, const struct unit 
     return is_own ? unit->function_registers : unit->job->maxrregcount;
 }
 
-bool compile_function(const struct unit *unit, struct function_code *function, struct room *room)
+bool compile_function(const struct unit *unit, struct function_code *function)
 {
     const struct ptx_item *item = function->item;
-    struct body body = {.arena = &room->scratch, .function = item->name};
+    struct arena scratch = {0};
+    struct buffer code = {0};
+    struct body body = {.arena = &scratch, .function = item->name};
     struct allocation allocation;
     struct code_relocations relocations = {0};
 
-    room->code.size = 0;
+    CONTEXT_DEFER(arena_cleanup, &scratch);
+    CONTEXT_DEFER(buffer_cleanup, &code);
     if (!parse(&body, item, unit))
         return false;
     cache_operator_apply(&body, &unit->cache);
     frame_complete(&body, item);
-    survey(function, &body, room);
+    survey(function, &body);
     function->register_limit = budget_of(item, unit->job->sm, registers_wanted(item, unit));
     if (!allocate_registers(&body, function->register_limit, unit->reserved_registers,
                             &allocation) ||
         !frame_layout(&body, unit->parameter_base, function) ||
-        !encode_body(&body, unit->module.file, &room->code, &relocations))
+        !encode_body(&body, unit->module.file, &code, &relocations))
         return false;
     function->register_count = allocation.register_count;
     function->spill_bytes = allocation.spill_bytes;
-    keep(function, &body, unit, room, &relocations);
+    keep(function, &body, unit, &code, &relocations);
     return true;
 }

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/buffer.h"
-#include "base/table.h"
+#include "base/context.h"
+#include "diag/diag.h"
 #include "ptx/module.h"
 #include "toy/encode.h"
 #include "toy/language/body.h"
@@ -20,11 +20,14 @@ struct code_line {
     uint32_t line;
 };
 
-/* A function that has been assembled. All of it lives in the arena of a room. */
+/* A function that has been assembled. */
 struct function_code {
     const struct ptx_item *item;
-    uint32_t global;             /* index in the scope */
-    uint64_t nanoseconds;        /* time taken, under --phase-trace */
+    struct arena arena;        /* its results */
+    uint32_t global;           /* index in the scope */
+    uint64_t nanoseconds;      /* time taken, under --phase-trace */
+    struct diag_sink messages; /* kernels.c: until it is the function's turn */
+    enum link_code outcome;
     struct body_symbol *symbols; /* the body's symbols */
     size_t symbol_count;
     struct bytes code;
@@ -48,16 +51,8 @@ struct function_code {
     uint32_t constant_symbol;  /* the symbol of the section of its parameters; 0 = none */
 };
 
-/* The memory of one worker: only that worker allocates from it, so no lock is needed. */
-struct room {
-    struct arena arena;   /* results */
-    struct arena scratch; /* scratch memory for one function */
-    struct buffer code;   /* this and the following: scratch too */
-    struct table signatures;
-};
-
 struct unit;
 
 /* Assembles the function, which has `item` and `global` set: parse, allocate, lay out, encode. The
  * unit is only read. On failure, reports errors and returns false. */
-bool compile_function(const struct unit *unit, struct function_code *function, struct room *room);
+bool compile_function(const struct unit *unit, struct function_code *function);

@@ -335,8 +335,7 @@ static enum link_code reserve_registers(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 21. Sets what the compilation of each function reads; kernels.c adds its thread's memory.
- */
+/* Phase 21. Sets what the compilation of each function reads. */
 static enum link_code prepare_functions(struct unit *unit)
 {
     uint32_t sm = unit->job->sm;
@@ -406,10 +405,13 @@ static enum link_code check_and_report(struct unit *unit)
     return ok_or_failed(ok);
 }
 
-/* Phase 25. Frees the functions' results and the memory of the threads that made them. */
+/* Phase 25. */
 static enum link_code free_functions(struct unit *unit)
 {
-    kernels_free(unit);
+    for (size_t i = 0; i < unit->function_count; i++) {
+        diag_sink_free(&unit->functions[i].messages);
+        arena_free(&unit->functions[i].arena);
+    }
     unit->times.total = unit->times.start ? now(unit) - unit->times.start : 0;
     unit->times.wall_total = unit->times.wall_start ? clock_wall() - unit->times.wall_start : 0;
     return LINK_OK;

@@ -111,9 +111,6 @@ size_t calls_report(struct unit *unit, uint32_t *ring_count);
  * be assembled. */
 enum link_code kernels_compile(struct unit *unit);
 
-/* Frees unit->rooms, which kernels_compile() has filled, and with them the functions' results. */
-void kernels_free(struct unit *unit);
-
 /* results.c: checks and reports on the functions of a chunk after they are assembled
  * (minilink-internals(7), Phases, 24). */
 

@@ -88,9 +88,7 @@ struct unit {
     uint32_t parameter_base;     /* offset of a kernel's parameters in bank 0 */
     uint32_t function_registers; /* -device-function-maxrregcount; 0 = as kernels */
     struct arena arena;          /* results, except those of functions */
-    struct room *rooms;          /* kernels.c: memory of the threads that assemble functions */
-    size_t room_count;
-    struct buffer code; /* scratch for contents of sections */
+    struct buffer code;          /* scratch for contents of sections */
     struct ptx_module module;
     struct scope scope;
     struct function_code *functions; /* in order of the text */

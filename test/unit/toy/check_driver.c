@@ -39,13 +39,12 @@ static void watch_begin(struct watch begin)
     watch = begin;
 }
 
-bool __real_compile_function(const struct unit *, struct function_code *, struct room *);
-bool __wrap_compile_function(const struct unit *, struct function_code *, struct room *);
+bool __real_compile_function(const struct unit *, struct function_code *);
+bool __wrap_compile_function(const struct unit *, struct function_code *);
 uint32_t __real_dispatch_run(const struct dispatch_request *);
 uint32_t __wrap_dispatch_run(const struct dispatch_request *);
 
-bool __wrap_compile_function(const struct unit *unit, struct function_code *function,
-                             struct room *room)
+bool __wrap_compile_function(const struct unit *unit, struct function_code *function)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
     int number = (int)atomic_fetch_add(&watch.started, 1) + 1;
@@ -66,7 +65,7 @@ bool __wrap_compile_function(const struct unit *unit, struct function_code *func
     } else if (watch.first_waits) {
         sem_post(&watch_second);
     }
-    return __real_compile_function(unit, function, room);
+    return __real_compile_function(unit, function);
 }
 
 uint32_t __wrap_dispatch_run(const struct dispatch_request *request)
