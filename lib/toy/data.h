@@ -67,6 +67,8 @@ struct data_section {
     uint8_t *bytes;     /* `size` bytes, or NULL if they are not stored */
     struct data_relocation *relocations;
     size_t relocation_count;
+    uint32_t section;            /* its index in the image; 0 = it has none */
+    uint32_t relocation_section; /* likewise that of its relocations */
 };
 
 /* Start with {0}. */

@@ -17,6 +17,28 @@
 static const struct {
     const char *name;
     uint32_t type;
+    uint64_t alignment;
+    uint64_t entry_size;
+    bool is_linked; /* sh_link is the symbol table */
+    uint64_t flags;
+} singles[SINGLE_SECTIONS] = {
+    [SECTION_NAMES] = {".shstrtab", SHT_STRTAB, 1, 0, false, 0},
+    [SECTION_STRINGS] = {".strtab", SHT_STRTAB, 1, 0, false, 0},
+    [SECTION_SYMBOLS] = {".symtab", SHT_SYMTAB, 8, sizeof(Elf64_Sym), false, 0},
+    [SECTION_LINES] = {".debug_line", SHT_PROGBITS, 1, 0, false, 0},
+    [SECTION_TOOL_NOTE] = {".note.nv.tkinfo", SHT_NOTE, 4, 0, false, NOTE_FLAGS_TOOL},
+    [SECTION_CUDA_NOTE] = {".note.nv.cuinfo", SHT_NOTE, 4, 0, false, NOTE_FLAGS_CUDA},
+    [SECTION_BUILTIN_NOTE] = {".note.minilink", SHT_NOTE, 4, 0, false, 0},
+    [SECTION_INFO] = {".nv.info", SHT_CUDA_INFO, 4, 0, true, 0},
+    [SECTION_COMPAT] = {".nv.compat", SHT_CUDA_COMPAT, 4, 0, false, 0},
+    [SECTION_CALLGRAPH] = {".nv.callgraph", SHT_CUDA_CALLGRAPH, 4, 8, true, 0},
+    [SECTION_PROTOTYPE] = {".nv.prototype", SHT_CUDA_PROTOTYPE, 4, 8, true, 0},
+    [SECTION_LINE_RELOCATIONS] = {".rela.debug_line", SHT_RELA, 8, RELA_SIZE, true, SHF_INFO_LINK},
+};
+
+static const struct {
+    const char *name;
+    uint32_t type;
     uint64_t flags;
 } data_sections[DATA_KINDS] = {
     [DATA_CONSTANT] = {".nv.constant3", SHT_CUDA_CONSTANT0 + 3, SHF_ALLOC},
@@ -25,73 +47,77 @@ static const struct {
     [DATA_ZERO] = {".nv.global", SHT_CUDA_GLOBAL, SHF_ALLOC | SHF_WRITE},
 };
 
-static uint32_t add(struct emission *emission, const char *name, struct text suffix,
+static uint32_t add(struct unit *unit, const char *name, struct text suffix,
                     struct image_section section)
 {
-    struct unit *unit = emission->unit;
-
     section.name =
         text_of(arena_printf(&unit->arena, "%s%.*s", name,
                              (int)(suffix.size > INT32_MAX ? 0 : suffix.size), suffix.data));
     return image_add_section(&unit->image, &section);
 }
 
-/* Adds a section of the chunk; `is_linked`: sh_link is the symbol table. */
-static uint32_t add_single(struct emission *emission, const char *name, uint32_t type,
-                           uint64_t alignment, uint64_t entry_size, bool is_linked)
+static void add_single(struct unit *unit, enum single_section which)
 {
-    return add(emission, name, TEXT(""),
-               (struct image_section){.type = type,
-                                      .link = is_linked ? emission->sections.symbols : 0,
-                                      .alignment = alignment,
-                                      .entry_size = entry_size});
+    unit->sections[which] =
+        add(unit, singles[which].name, TEXT(""),
+            (struct image_section){
+                .type = singles[which].type,
+                .link = singles[which].is_linked ? unit->sections[SECTION_SYMBOLS] : 0,
+                .flags = singles[which].flags,
+                .alignment = singles[which].alignment,
+                .entry_size = singles[which].entry_size});
 }
 
-void emit_head(struct emission *emission, uint16_t type)
+void emit_head(struct unit *unit, uint16_t type)
 {
-    struct emit_sections *sections = &emission->sections;
-    struct unit *unit = emission->unit;
     bool is_sm90 = unit->job->sm >= 90;
     uint32_t class = unit->job->sm >= 100 ? CUBIN_FLAGS_CLASS_SM100 : CUBIN_FLAGS_CLASS_SM90;
 
     image_begin(&unit->image, type, class | (unit->job->sm & 0xffu) << 8);
-    sections->section_names = add_single(emission, ".shstrtab", SHT_STRTAB, 1, 0, false);
-    sections->strings = add_single(emission, ".strtab", SHT_STRTAB, 1, 0, false);
-    sections->symbols = add_single(emission, ".symtab", SHT_SYMTAB, 8, sizeof(Elf64_Sym), false);
+    add_single(unit, SECTION_NAMES);
+    add_single(unit, SECTION_STRINGS);
+    add_single(unit, SECTION_SYMBOLS);
     if (emit_line_is_needed(unit))
-        sections->lines = add_single(emission, ".debug_line", SHT_PROGBITS, 1, 0, false);
-    sections->tool_note = add_single(emission, ".note.nv.tkinfo", SHT_NOTE, 4, 0, false);
-    sections->cuda_note = add_single(emission, ".note.nv.cuinfo", SHT_NOTE, 4, 0, false);
+        add_single(unit, SECTION_LINES);
+    add_single(unit, SECTION_TOOL_NOTE);
+    add_single(unit, SECTION_CUDA_NOTE);
     if (type == ET_EXEC)
-        sections->builtin_note = add_single(emission, ".note.minilink", SHT_NOTE, 4, 0, false);
-    sections->info = add_single(emission, ".nv.info", SHT_CUDA_INFO, 4, 0, true);
+        add_single(unit, SECTION_BUILTIN_NOTE);
+    add_single(unit, SECTION_INFO);
     if (is_sm90)
-        sections->compat = add_single(emission, ".nv.compat", SHT_CUDA_COMPAT, 4, 0, false);
-    struct image_section *list = unit->image.sections;
-    list[sections->symbols].link = sections->strings;
-    list[sections->tool_note].flags = NOTE_FLAGS_TOOL;
-    list[sections->cuda_note].flags = NOTE_FLAGS_CUDA | (is_sm90 ? SHF_INFO_LINK : 0);
-    list[sections->cuda_note].link = sections->tool_note;
-    list[sections->cuda_note].info = sections->compat;
-    unit->image.flags |= sections->cuda_note << CUBIN_FLAGS_NOTE_SHIFT;
-    emit_owner_sections(emission, OWNER_INFO);
-    sections->callgraph = add_single(emission, ".nv.callgraph", SHT_CUDA_CALLGRAPH, 4, 8, true);
+        add_single(unit, SECTION_COMPAT);
+    struct image_section *note = &unit->image.sections[unit->sections[SECTION_CUDA_NOTE]];
+    note->flags |= is_sm90 ? SHF_INFO_LINK : 0;
+    note->link = unit->sections[SECTION_TOOL_NOTE];
+    note->info = unit->sections[SECTION_COMPAT];
+    unit->image.sections[unit->sections[SECTION_SYMBOLS]].link = unit->sections[SECTION_STRINGS];
+    unit->image.flags |= unit->sections[SECTION_CUDA_NOTE] << CUBIN_FLAGS_NOTE_SHIFT;
+    emit_owner_sections(unit, OWNER_INFO);
+    add_single(unit, SECTION_CALLGRAPH);
 }
 
 /* Sections of executables have ELF's own types (measured). */
-static uint32_t type_of(const struct emission *emission, uint32_t type, bool has_no_bytes)
+static uint32_t type_of(const struct unit *unit, uint32_t type, bool has_no_bytes)
 {
-    if (emission->unit->image.type == ET_REL)
+    if (unit->image.type == ET_REL)
         return type;
     return has_no_bytes ? SHT_NOBITS : SHT_PROGBITS;
 }
 
-/* The owner's section of that kind, without its name; its type is 0 if there is none. */
-static struct image_section owner_section(const struct emission *emission,
-                                          const struct owner *owner, enum owner_section kind)
+static struct image_section relocation_section(const struct unit *unit)
 {
-    struct unit *unit = emission->unit;
-    uint32_t symbols = emission->sections.symbols;
+    return (struct image_section){.type = SHT_RELA,
+                                  .link = unit->sections[SECTION_SYMBOLS],
+                                  .flags = SHF_INFO_LINK,
+                                  .alignment = 8,
+                                  .entry_size = RELA_SIZE};
+}
+
+/* The owner's section of that kind, without its name; its type is 0 if there is none. */
+static struct image_section owner_section(struct unit *unit, const struct owner *owner,
+                                          enum owner_section kind)
+{
+    uint32_t symbols = unit->sections[SECTION_SYMBOLS];
     uint64_t size;
 
     switch (kind) {
@@ -108,7 +134,7 @@ static struct image_section owner_section(const struct emission *emission,
     case OWNER_SHARED:
         if (owner->shared_alignment == 0)
             break;
-        return (struct image_section){.type = type_of(emission, SHT_CUDA_SHARED, true),
+        return (struct image_section){.type = type_of(unit, SHT_CUDA_SHARED, true),
                                       .flags = SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK,
                                       .alignment = owner->shared_alignment,
                                       .size = owner->shared_bytes,
@@ -116,16 +142,12 @@ static struct image_section owner_section(const struct emission *emission,
     case OWNER_RELOCATIONS:
         if (owner->relocation_count == 0)
             break;
-        return (struct image_section){.type = SHT_RELA,
-                                      .link = symbols,
-                                      .flags = SHF_INFO_LINK,
-                                      .alignment = 8,
-                                      .entry_size = RELA_SIZE};
+        return relocation_section(unit);
     case OWNER_CONSTANT:
         if (!owner->function->item->function.is_entry)
             break;
         size = unit->parameter_base + owner->function->parameter_bytes;
-        return (struct image_section){.type = type_of(emission, SHT_CUDA_CONSTANT0, false),
+        return (struct image_section){.type = type_of(unit, SHT_CUDA_CONSTANT0, false),
                                       .flags = SHF_ALLOC | SHF_INFO_LINK,
                                       .alignment = 4,
                                       .size = size,
@@ -136,68 +158,68 @@ static struct image_section owner_section(const struct emission *emission,
     return (struct image_section){0};
 }
 
-void emit_owner_sections(struct emission *emission, enum owner_section kind)
+void emit_owner_sections(struct unit *unit, enum owner_section kind)
 {
     static const char *const names[OWNER_SECTIONS] = {[OWNER_TEXT] = ".text.",
                                                       [OWNER_INFO] = ".nv.info.",
                                                       [OWNER_SHARED] = ".nv.shared.",
                                                       [OWNER_RELOCATIONS] = ".rela.text.",
                                                       [OWNER_CONSTANT] = ".nv.constant0."};
-    struct unit *unit = emission->unit;
 
     for (size_t i = 0; i < unit->owner_count; i++) {
-        struct image_section section = owner_section(emission, &unit->owners[i], kind);
+        struct image_section section = owner_section(unit, &unit->owners[i], kind);
 
         if (section.type)
             unit->owners[i].sections[kind] =
-                add(emission, names[kind], unit->owners[i].function->item->name, section);
+                add(unit, names[kind], unit->owners[i].function->item->name, section);
     }
 }
 
-void emit_data_relocations(struct emission *emission, enum data_kind kind)
+void emit_data_relocations(struct unit *unit, enum data_kind kind)
 {
-    if (emission->unit->data.sections[kind].relocation_count == 0)
+    if (unit->data.sections[kind].relocation_count == 0)
         return;
-    emission->sections.data_relocations[kind] =
-        add(emission, ".rela", text_of(data_sections[kind].name),
-            (struct image_section){.type = SHT_RELA,
-                                   .link = emission->sections.symbols,
-                                   .flags = SHF_INFO_LINK,
-                                   .alignment = 8,
-                                   .entry_size = RELA_SIZE});
+    unit->data.sections[kind].relocation_section =
+        add(unit, ".rela", text_of(data_sections[kind].name), relocation_section(unit));
 }
 
-void emit_data(struct emission *emission, enum data_kind kind)
+void emit_data(struct unit *unit, enum data_kind kind)
 {
-    const struct data_section *section = &emission->unit->data.sections[kind];
+    const struct data_section *section = &unit->data.sections[kind];
     bool has_no_bytes = kind == DATA_ZERO || kind == DATA_SHARED;
 
     if (section->alignment == 0)
         return;
-    emission->sections.data[kind] = add(
-        emission, data_sections[kind].name, TEXT(""),
-        (struct image_section){.type = type_of(emission, data_sections[kind].type, has_no_bytes),
-                               .flags = data_sections[kind].flags,
-                               .alignment = section->alignment,
-                               .size = section->size,
-                               .has_no_bytes = has_no_bytes,
-                               .data = section->bytes});
+    unit->data.sections[kind].section =
+        add(unit, data_sections[kind].name, TEXT(""),
+            (struct image_section){.type = type_of(unit, data_sections[kind].type, has_no_bytes),
+                                   .flags = data_sections[kind].flags,
+                                   .alignment = section->alignment,
+                                   .size = section->size,
+                                   .has_no_bytes = has_no_bytes,
+                                   .data = section->bytes});
 }
 
-void emit_contents(struct emission *emission, uint32_t section, struct buffer *contents)
+static void set_contents(struct unit *unit, uint32_t section)
 {
-    struct unit *unit = emission->unit;
-
     unit->image.sections[section].data =
-        arena_copy(&unit->arena, contents->data, contents->size, 1);
-    unit->image.sections[section].size = contents->size;
-    contents->size = 0;
+        arena_copy(&unit->arena, unit->code.data, unit->code.size, 1);
+    unit->image.sections[section].size = unit->code.size;
 }
 
-void emit_relocations(struct emission *emission, uint32_t section, uint32_t target,
-                      Elf64_Rela *list, size_t count)
+void emit_fill(struct unit *unit, enum single_section which, emit_put *put)
 {
-    struct image_section *relocations = &emission->unit->image.sections[section];
+    if (!unit->sections[which])
+        return;
+    unit->code.size = 0;
+    put(unit, &unit->code);
+    set_contents(unit, unit->sections[which]);
+}
+
+void emit_relocations(struct unit *unit, uint32_t section, uint32_t target, Elf64_Rela *list,
+                      size_t count)
+{
+    struct image_section *relocations = &unit->image.sections[section];
 
     relocations->info = target;
     relocations->data = list;
@@ -211,9 +233,8 @@ Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t ad
 }
 
 /* ptxas writes relocations in descending order of offset. */
-static void fill_code_relocations(struct emission *emission, const struct owner *owner)
+static void fill_code_relocations(struct unit *unit, const struct owner *owner)
 {
-    struct unit *unit = emission->unit;
     size_t count = owner->relocation_count;
     Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
 
@@ -223,19 +244,17 @@ static void fill_code_relocations(struct emission *emission, const struct owner 
         list[i] = emit_rela(from->offset, emit_symbols_of_body(unit, from->symbol), from->type,
                             from->addend);
     }
-    emit_relocations(emission, owner->sections[OWNER_RELOCATIONS], owner->sections[OWNER_TEXT],
-                     list, count);
+    emit_relocations(unit, owner->sections[OWNER_RELOCATIONS], owner->sections[OWNER_TEXT], list,
+                     count);
 }
 
-void emit_fill_data_relocations(struct emission *emission, enum data_kind kind)
+void emit_fill_data_relocations(struct unit *unit, enum data_kind kind)
 {
-    uint32_t section = emission->sections.data_relocations[kind];
-    struct unit *unit = emission->unit;
     const struct data_section *data = &unit->data.sections[kind];
-    size_t count = section ? data->relocation_count : 0;
+    size_t count = data->relocation_count;
     Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
 
-    if (!section)
+    if (!data->relocation_section)
         return;
     for (size_t i = 0; i < count; i++) {
         const struct data_relocation *from = &data->relocations[count - 1 - i];
@@ -246,13 +265,12 @@ void emit_fill_data_relocations(struct emission *emission, enum data_kind kind)
                                                 : unit->data.objects[global->object].symbol,
                             from->type, from->addend);
     }
-    emit_relocations(emission, section, emission->sections.data[kind], list, count);
+    emit_relocations(unit, data->relocation_section, data->section, list, count);
 }
 
-void emit_fill_owners(struct emission *emission)
+void emit_fill_owners(struct unit *unit)
 {
     static const uint8_t beside[] = {OWNER_INFO, OWNER_SHARED, OWNER_CONSTANT};
-    struct unit *unit = emission->unit;
 
     for (size_t i = 0; i < unit->owner_count; i++) {
         const struct owner *owner = &unit->owners[i];
@@ -264,57 +282,20 @@ void emit_fill_owners(struct emission *emission)
         for (size_t k = 0; k < sizeof beside / sizeof *beside; k++)
             if (owner->sections[beside[k]])
                 unit->image.sections[owner->sections[beside[k]]].info = owner->sections[OWNER_TEXT];
+        unit->code.size = 0;
         emit_info_owner(unit, owner, &unit->code);
-        emit_contents(emission, owner->sections[OWNER_INFO], &unit->code);
+        set_contents(unit, owner->sections[OWNER_INFO]);
         if (owner->relocation_count)
-            fill_code_relocations(emission, owner);
+            fill_code_relocations(unit, owner);
     }
 }
 
-static void fill_lines(struct emission *emission)
+void emit_notes(struct unit *unit)
 {
-    struct unit *unit = emission->unit;
-    const struct emit_sections *sections = &emission->sections;
-    Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);
-    size_t count = emit_line_units(emission, &unit->code, list);
-
-    emit_contents(emission, sections->lines, &unit->code);
-    emit_relocations(emission, sections->line_relocations, sections->lines, list, count);
-}
-
-/* The contents that belong to no function, except info and call graph. */
-void emit_notes(struct emission *emission)
-{
-    const struct emit_sections *sections = &emission->sections;
-    struct unit *unit = emission->unit;
-    struct buffer *out = &unit->code;
-
-    emit_info_tool_note(unit, out);
-    emit_contents(emission, sections->tool_note, out);
-    emit_info_cuda_note(unit, out);
-    emit_contents(emission, sections->cuda_note, out);
-    emit_info_builtin_note(out);
-    emit_contents(emission, sections->builtin_note, out);
-    if (sections->compat) {
-        emit_info_compat(emission, out);
-        emit_contents(emission, sections->compat, out);
-    }
-}
-
-static void fill_singles(struct emission *emission)
-{
-    const struct emit_sections *sections = &emission->sections;
-    struct buffer *out = &emission->unit->code;
-
-    emit_notes(emission);
-    emit_info_chunk(emission, out);
-    emit_contents(emission, sections->info, out);
-    emit_graph_calls(emission, out);
-    emit_contents(emission, sections->callgraph, out);
-    if (sections->prototype) {
-        emit_graph_prototypes(emission, out);
-        emit_contents(emission, sections->prototype, out);
-    }
+    emit_fill(unit, SECTION_TOOL_NOTE, emit_info_tool_note);
+    emit_fill(unit, SECTION_CUDA_NOTE, emit_info_cuda_note);
+    emit_fill(unit, SECTION_BUILTIN_NOTE, emit_info_builtin_note);
+    emit_fill(unit, SECTION_COMPAT, emit_info_compat);
 }
 
 /* Marks the globals that functions' code refers to, which get symbols, and those whose address it
@@ -337,25 +318,16 @@ static void mark_uses(struct unit *unit)
     }
 }
 
-void emit_symbol_table(struct emission *emission)
+static void put_strings(struct unit *unit, struct buffer *out)
 {
-    const struct emit_sections *sections = &emission->sections;
-    struct unit *unit = emission->unit;
-
-    image_set_symbols(&unit->image, sections->symbols, emission->symbols, emission->symbol_count,
-                      &unit->strings);
-    buffer_text(&unit->code, buffer_view(&unit->strings.bytes));
-    emit_contents(emission, sections->strings, &unit->code);
+    buffer_text(out, buffer_view(&unit->strings.bytes));
 }
 
-static void finish(struct emission *emission)
+void emit_symbol_table(struct unit *unit)
 {
-    const struct emit_sections *sections = &emission->sections;
-    struct unit *unit = emission->unit;
-
-    emit_symbol_table(emission);
-    image_set_section_names(&unit->image, sections->section_names);
-    image_layout(&unit->image);
+    image_set_symbols(&unit->image, unit->sections[SECTION_SYMBOLS], unit->symbols,
+                      unit->symbol_count, &unit->strings);
+    emit_fill(unit, SECTION_STRINGS, put_strings);
 }
 
 /* Finds the functions that the code refers to and the chunk does not define, and all kernels
@@ -395,46 +367,43 @@ static void make_owners(struct unit *unit)
     }
 }
 
-static void add_sections(struct emission *emission)
+static void add_sections(struct unit *unit)
 {
-    emit_head(emission, ET_REL);
-    if (emit_graph_has_prototypes(emission->unit))
-        emission->sections.prototype =
-            add_single(emission, ".nv.prototype", SHT_CUDA_PROTOTYPE, 4, 8, true);
-    emit_owner_sections(emission, OWNER_RELOCATIONS);
-    if (emission->sections.lines) {
-        emission->sections.line_relocations =
-            add_single(emission, ".rela.debug_line", SHT_RELA, 8, RELA_SIZE, true);
-        emission->unit->image.sections[emission->sections.line_relocations].flags = SHF_INFO_LINK;
-    }
-    emit_data_relocations(emission, DATA_INITIALISED);
-    emit_data_relocations(emission, DATA_CONSTANT);
-    emit_data(emission, DATA_CONSTANT);
-    emit_owner_sections(emission, OWNER_TEXT);
-    emit_data(emission, DATA_INITIALISED);
-    emit_data(emission, DATA_SHARED);
-    emit_data(emission, DATA_ZERO);
-    emit_owner_sections(emission, OWNER_SHARED);
-    emit_owner_sections(emission, OWNER_CONSTANT);
-    emission->sections.builtin_note = add_single(emission, ".note.minilink", SHT_NOTE, 4, 0, false);
+    emit_head(unit, ET_REL);
+    if (emit_graph_has_prototypes(unit))
+        add_single(unit, SECTION_PROTOTYPE);
+    emit_owner_sections(unit, OWNER_RELOCATIONS);
+    if (unit->sections[SECTION_LINES])
+        add_single(unit, SECTION_LINE_RELOCATIONS);
+    emit_data_relocations(unit, DATA_INITIALISED);
+    emit_data_relocations(unit, DATA_CONSTANT);
+    emit_data(unit, DATA_CONSTANT);
+    emit_owner_sections(unit, OWNER_TEXT);
+    emit_data(unit, DATA_INITIALISED);
+    emit_data(unit, DATA_SHARED);
+    emit_data(unit, DATA_ZERO);
+    emit_owner_sections(unit, OWNER_SHARED);
+    emit_owner_sections(unit, OWNER_CONSTANT);
+    add_single(unit, SECTION_BUILTIN_NOTE);
 }
 
 static void emit_relocatable(struct unit *unit)
 {
-    struct emission emission = {.unit = unit};
-
-    unit->code.size = 0;
     mark_uses(unit);
     make_owners(unit);
-    add_sections(&emission);
-    emit_symbols_build(&emission);
-    emit_fill_owners(&emission);
-    emit_fill_data_relocations(&emission, DATA_INITIALISED);
-    emit_fill_data_relocations(&emission, DATA_CONSTANT);
-    fill_singles(&emission);
-    if (emission.sections.lines)
-        fill_lines(&emission);
-    finish(&emission);
+    add_sections(unit);
+    emit_symbols_build(unit);
+    emit_fill_owners(unit);
+    emit_fill_data_relocations(unit, DATA_INITIALISED);
+    emit_fill_data_relocations(unit, DATA_CONSTANT);
+    emit_notes(unit);
+    emit_fill(unit, SECTION_INFO, emit_info_chunk);
+    emit_fill(unit, SECTION_CALLGRAPH, emit_graph_calls);
+    emit_fill(unit, SECTION_PROTOTYPE, emit_graph_prototypes);
+    emit_fill(unit, SECTION_LINES, emit_line_units);
+    emit_symbol_table(unit);
+    image_set_section_names(&unit->image, unit->sections[SECTION_NAMES]);
+    image_layout(&unit->image);
     image_bytes(&unit->image, &unit->cubin);
 }
 

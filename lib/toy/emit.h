@@ -9,31 +9,6 @@
 #include "base/buffer.h"
 #include "toy/unit.h"
 
-/* Indices of sections of which there is at most one; 0 = the chunk has none. */
-struct emit_sections {
-    uint32_t section_names;
-    uint32_t strings;
-    uint32_t symbols;
-    uint32_t lines;            /* .debug_line */
-    uint32_t line_relocations; /* relocations of .debug_line */
-    uint32_t tool_note;
-    uint32_t cuda_note;
-    uint32_t info;
-    uint32_t compat;
-    uint32_t callgraph;
-    uint32_t prototype;
-    uint32_t data[DATA_KINDS];
-    uint32_t data_relocations[DATA_KINDS];
-    uint32_t builtin_note;
-};
-
-struct emission {
-    struct unit *unit;
-    struct emit_sections sections;
-    struct image_symbol *symbols;
-    size_t symbol_count;
-};
-
 /* Makes unit->image and its bytes, unit->cubin, from everything else in the unit. Returns NULL for
  * an executable, which the switches and the mode must request; else the reason why it is
  * relocatable. */
@@ -50,58 +25,56 @@ const char *program_emit(struct unit *unit);
 
 /* Begins unit->image of type ET_REL or ET_EXEC and adds the first sections of every cubin, up to
  * .nv.callgraph, without contents. */
-void emit_head(struct emission *emission, uint16_t type);
+void emit_head(struct unit *unit, uint16_t type);
 
 /* Adds the owners' sections of one kind. */
-void emit_owner_sections(struct emission *emission, enum owner_section kind);
+void emit_owner_sections(struct unit *unit, enum owner_section kind);
 
 /* Fills these sections and sets their owners. Call once symbols have their rows. */
-void emit_fill_owners(struct emission *emission);
+void emit_fill_owners(struct unit *unit);
 
 /* Add the section of one kind of variables, and the section of its relocations, if there are any.
  */
-void emit_data(struct emission *emission, enum data_kind kind);
-void emit_data_relocations(struct emission *emission, enum data_kind kind);
+void emit_data(struct unit *unit, enum data_kind kind);
+void emit_data_relocations(struct unit *unit, enum data_kind kind);
 
 /* Fills the relocations. Call once symbols have their rows. */
-void emit_fill_data_relocations(struct emission *emission, enum data_kind kind);
+void emit_fill_data_relocations(struct unit *unit, enum data_kind kind);
 
-/* Moves the buffer's bytes into a section and leaves the buffer empty. */
-void emit_contents(struct emission *emission, uint32_t section, struct buffer *contents);
+/* Appends the contents of a section. */
+typedef void emit_put(struct unit *unit, struct buffer *out);
+
+/* Fills the section, if the chunk has it. */
+void emit_fill(struct unit *unit, enum single_section which, emit_put *put);
 
 /* Makes `list`, which must live as long as the image, the relocations of section `target`. */
-void emit_relocations(struct emission *emission, uint32_t section, uint32_t target,
-                      Elf64_Rela *list, size_t count);
+void emit_relocations(struct unit *unit, uint32_t section, uint32_t target, Elf64_Rela *list,
+                      size_t count);
 Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t addend);
 
 /* Fills the three notes and .nv.compat. */
-void emit_notes(struct emission *emission);
+void emit_notes(struct unit *unit);
 
 /* Fills .symtab, and .strtab with unit->strings and the symbols' names. */
-void emit_symbol_table(struct emission *emission);
+void emit_symbol_table(struct unit *unit);
 
 /* emit_symbols.c: the symbol table; sets the indices of globals and objects. */
-void emit_symbols_build(struct emission *emission);
+void emit_symbols_build(struct unit *unit);
 
 /* The same for a program, whose kernels are the owners. */
-void emit_symbols_of_program(struct emission *emission);
+void emit_symbols_of_program(struct unit *unit);
 
 /* The row of the symbol that represents a body's symbol in relocations. */
 uint32_t emit_symbols_of_body(const struct unit *unit, const struct body_symbol *symbol);
 
 /* emit_info.c: contents of .nv.info (of a chunk or a program), .nv.compat and .nv.info.F, and of
  * the three notes. */
-void emit_info_chunk(const struct emission *emission, struct buffer *out);
-void emit_info_compat(const struct emission *emission, struct buffer *out);
+emit_put emit_info_chunk, emit_info_program, emit_info_compat;
+emit_put emit_info_tool_note, emit_info_cuda_note, emit_info_builtin_note;
 void emit_info_owner(const struct unit *unit, const struct owner *owner, struct buffer *out);
-void emit_info_program(const struct emission *emission, struct buffer *out);
-void emit_info_tool_note(const struct unit *unit, struct buffer *out);
-void emit_info_cuda_note(const struct unit *unit, struct buffer *out);
-void emit_info_builtin_note(struct buffer *out);
 
 /* emit_graph.c: contents of .nv.callgraph and .nv.prototype; adds prototype strings. */
-void emit_graph_calls(struct emission *emission, struct buffer *out);
-void emit_graph_prototypes(struct emission *emission, struct buffer *out);
+emit_put emit_graph_calls, emit_graph_prototypes;
 
 /* True if some function needs a record in .nv.prototype. */
 bool emit_graph_has_prototypes(const struct unit *unit);
@@ -109,7 +82,5 @@ bool emit_graph_has_prototypes(const struct unit *unit);
 /* emit_line.c: true if some function has line numbers. */
 bool emit_line_is_needed(const struct unit *unit);
 
-/* emit_line.c: contents of .debug_line, and its relocations, one for each function at most; returns
- * their number. */
-size_t emit_line_units(const struct emission *emission, struct buffer *out,
-                       Elf64_Rela *relocations);
+/* Contents of .debug_line, and of its relocations. */
+emit_put emit_line_units;

@@ -116,10 +116,8 @@ static void put_candidates(struct unit *unit, const struct function_code *functi
     }
 }
 
-void emit_graph_calls(struct emission *emission, struct buffer *out)
+void emit_graph_calls(struct unit *unit, struct buffer *out)
 {
-    struct unit *unit = emission->unit;
-
     put_part(out, CALLGRAPH_DIRECT);
     put_calls(unit, out);
     put_part(out, CALLGRAPH_ADDRESS);
@@ -145,10 +143,8 @@ bool emit_graph_has_prototypes(const struct unit *unit)
     return false;
 }
 
-void emit_graph_prototypes(struct emission *emission, struct buffer *out)
+void emit_graph_prototypes(struct unit *unit, struct buffer *out)
 {
-    struct unit *unit = emission->unit;
-
     for (size_t i = 0; i < unit->scope.count; i++) {
         const struct global *global = &unit->scope.globals[i];
 

@@ -71,10 +71,8 @@ static void put_samplers(const struct unit *unit, struct buffer *out)
     }
 }
 
-void emit_info_chunk(const struct emission *emission, struct buffer *out)
+void emit_info_chunk(struct unit *unit, struct buffer *out)
 {
-    const struct unit *unit = emission->unit;
-
     for (size_t i = unit->function_count; i-- > 0;) {
         const struct function_code *function = &unit->functions[i];
         uint32_t symbol = unit->scope.globals[function->global].symbol;
@@ -100,9 +98,8 @@ static bool uses_textures(const struct unit *unit)
 
 /* The values that ptxas writes. The meaning of attributes without a name in format.h is not known.
  */
-void emit_info_compat(const struct emission *emission, struct buffer *out)
+void emit_info_compat(struct unit *unit, struct buffer *out)
 {
-    const struct unit *unit = emission->unit;
     const char *arch = unit->job->arch;
     bool is_specific = arch[0] && arch[strlen(arch) - 1] == 'a';
 
@@ -254,13 +251,13 @@ void emit_info_owner(const struct unit *unit, const struct owner *owner, struct 
 }
 
 /* Appends stack records of the kernels whose symbols are, or are not, global. */
-static void put_stacks(const struct emission *emission, bool is_global, struct buffer *out)
+static void put_stacks(const struct unit *unit, bool is_global, struct buffer *out)
 {
-    for (size_t i = 0; i < emission->unit->owner_count; i++) {
-        const struct owner *kernel = &emission->unit->owners[i];
+    for (size_t i = 0; i < unit->owner_count; i++) {
+        const struct owner *kernel = &unit->owners[i];
         uint32_t symbol = kernel->parts[0].symbol;
 
-        if ((emission->symbols[symbol].binding == STB_GLOBAL) == is_global)
+        if ((unit->symbols[symbol].binding == STB_GLOBAL) == is_global)
             put_words(out, EIATTR_MIN_STACK_SIZE,
                       (uint32_t[]){symbol, (uint32_t)kernel->stack_bytes}, 2);
     }
@@ -268,10 +265,10 @@ static void put_stacks(const struct emission *emission, bool is_global, struct b
 
 /* Like ptxas: the kernel that was compiled last comes first; after all of them the stack sizes, in
  * the order of the symbols. */
-void emit_info_program(const struct emission *emission, struct buffer *out)
+void emit_info_program(struct unit *unit, struct buffer *out)
 {
-    for (size_t i = emission->unit->owner_count; i-- > 0;) {
-        const struct owner *kernel = &emission->unit->owners[i];
+    for (size_t i = unit->owner_count; i-- > 0;) {
+        const struct owner *kernel = &unit->owners[i];
 
         put_words(out, EIATTR_REGCOUNT,
                   (uint32_t[]){kernel->parts[0].symbol, kernel->register_count}, 2);
@@ -279,8 +276,8 @@ void emit_info_program(const struct emission *emission, struct buffer *out)
             put_words(out, EIATTR_FRAME_SIZE,
                       (uint32_t[]){kernel->parts[k].symbol, kernel->parts[k].code->frame_bytes}, 2);
     }
-    put_stacks(emission, false, out);
-    put_stacks(emission, true, out);
+    put_stacks(unit, false, out);
+    put_stacks(unit, true, out);
 }
 
 /* Appends everything before a note's descriptor. */
@@ -295,7 +292,7 @@ static void put_note_head(struct buffer *out, const char *owner, uint32_t type, 
 
 /* Version 2; offsets of five strings in the rest: output name, tool, its version, its build,
  * command line. */
-void emit_info_tool_note(const struct unit *unit, struct buffer *out)
+void emit_info_tool_note(struct unit *unit, struct buffer *out)
 {
     char command[64];
 
@@ -320,15 +317,16 @@ void emit_info_tool_note(const struct unit *unit, struct buffer *out)
 }
 
 /* Version, architecture, CUDA version, padding: 16 bits each. */
-void emit_info_cuda_note(const struct unit *unit, struct buffer *out)
+void emit_info_cuda_note(struct unit *unit, struct buffer *out)
 {
     put_note_head(out, OWNER_NVIDIA, TYPE_CUDA, 8);
     buffer_u32(out, NOTE_VERSION | (unit->job->sm & 0xffffu) << 16);
     buffer_u32(out, CUDA_VERSION);
 }
 
-void emit_info_builtin_note(struct buffer *out)
+void emit_info_builtin_note(struct unit *unit, struct buffer *out)
 {
+    (void)unit;
     const char *name = builtin_assembler.name;
 
     put_note_head(out, OWNER_MINILINK, TYPE_ENCODING, 4 + strlen(name) + 1);

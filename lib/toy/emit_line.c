@@ -266,9 +266,9 @@ bool emit_line_is_needed(const struct unit *unit)
     return false;
 }
 
-size_t emit_line_units(const struct emission *emission, struct buffer *out, Elf64_Rela *relocations)
+void emit_line_units(struct unit *unit, struct buffer *out)
 {
-    struct unit *unit = emission->unit;
+    Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);
     struct line_table table;
     size_t count = 0;
     begin_table(&table, unit);
@@ -277,7 +277,8 @@ size_t emit_line_units(const struct emission *emission, struct buffer *out, Elf6
         uint64_t symbol = unit->scope.globals[unit->functions[i].global].symbol;
         size_t place = put_unit(&table, &unit->functions[i], out);
         if (place)
-            relocations[count++] = emit_rela(place, symbol, R_CUDA_64, 0);
+            list[count++] = emit_rela(place, symbol, R_CUDA_64, 0);
     }
-    return count;
+    emit_relocations(unit, unit->sections[SECTION_LINE_RELOCATIONS], unit->sections[SECTION_LINES],
+                     list, count);
 }

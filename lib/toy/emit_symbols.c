@@ -19,52 +19,49 @@ static const struct {
     {"__UFT_END", 8},       {"__UDT_END", 8},    {".nv.reservedSmem.offset0", 4},
 };
 
-static uint32_t add(struct emission *emission, const struct image_symbol *symbol)
+static uint32_t add(struct unit *unit, const struct image_symbol *symbol)
 {
-    emission->symbols[emission->symbol_count] = *symbol;
-    return (uint32_t)emission->symbol_count++;
+    unit->symbols[unit->symbol_count] = *symbol;
+    return (uint32_t)unit->symbol_count++;
 }
 
-static uint32_t add_section(struct emission *emission, uint32_t section)
+static uint32_t add_section(struct unit *unit, uint32_t section)
 {
     if (!section)
         return 0;
-    return add(emission,
-               &(struct image_symbol){.name = emission->unit->image.sections[section].name,
-                                      .type = STT_SECTION,
-                                      .binding = STB_LOCAL,
-                                      .section = section});
+    return add(unit, &(struct image_symbol){.name = unit->image.sections[section].name,
+                                            .type = STT_SECTION,
+                                            .binding = STB_LOCAL,
+                                            .section = section});
 }
 
-static void add_owner_sections(struct emission *emission, const struct owner *owner)
+static void add_owner_sections(struct unit *unit, const struct owner *owner)
 {
-    add_section(emission, owner->sections[OWNER_TEXT]);
-    add_section(emission, owner->sections[OWNER_SHARED]);
-    owner->function->constant_symbol = add_section(emission, owner->sections[OWNER_CONSTANT]);
+    add_section(unit, owner->sections[OWNER_TEXT]);
+    add_section(unit, owner->sections[OWNER_SHARED]);
+    owner->function->constant_symbol = add_section(unit, owner->sections[OWNER_CONSTANT]);
 }
 
-static void add_sections(struct emission *emission)
+static void add_sections(struct unit *unit)
 {
-    const struct emit_sections *sections = &emission->sections;
-
-    add_section(emission, sections->tool_note);
-    add_section(emission, sections->cuda_note);
-    add_section(emission, sections->callgraph);
-    add_section(emission, sections->prototype);
+    add_section(unit, unit->sections[SECTION_TOOL_NOTE]);
+    add_section(unit, unit->sections[SECTION_CUDA_NOTE]);
+    add_section(unit, unit->sections[SECTION_CALLGRAPH]);
+    add_section(unit, unit->sections[SECTION_PROTOTYPE]);
     for (int kind = 0; kind < DATA_KINDS; kind++)
-        add_section(emission, sections->data[kind]);
-    for (size_t i = 0; i < emission->unit->owner_count; i++)
-        add_owner_sections(emission, &emission->unit->owners[i]);
+        add_section(unit, unit->data.sections[kind].section);
+    for (size_t i = 0; i < unit->owner_count; i++)
+        add_owner_sections(unit, &unit->owners[i]);
 }
 
-static void add_reserved(struct emission *emission)
+static void add_reserved(struct unit *unit)
 {
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        add(emission, &(struct image_symbol){.name = text_of(reserved[i].name),
-                                             .size = reserved[i].size,
-                                             .type = STT_OBJECT,
-                                             .binding = STB_WEAK,
-                                             .section = SHN_UNDEF});
+        add(unit, &(struct image_symbol){.name = text_of(reserved[i].name),
+                                         .size = reserved[i].size,
+                                         .type = STT_OBJECT,
+                                         .binding = STB_WEAK,
+                                         .section = SHN_UNDEF});
 }
 
 static uint8_t binding_of(uint8_t linkage, bool is_defined)
@@ -74,9 +71,8 @@ static uint8_t binding_of(uint8_t linkage, bool is_defined)
     return linkage == PTX_INTERNAL ? STB_LOCAL : linkage == PTX_WEAK ? STB_WEAK : STB_GLOBAL;
 }
 
-static void add_function(struct emission *emission, struct global *global, uint8_t binding)
+static void add_function(struct unit *unit, struct global *global, uint8_t binding)
 {
-    const struct unit *unit = emission->unit;
     struct global *target = scope_target(&unit->scope, global);
 
     /* An alias has the binding of the function that it stands for (measured on ptxas 13.0). */
@@ -93,10 +89,10 @@ static void add_function(struct emission *emission, struct global *global, uint8
     } else if (!global->is_used) {
         return;
     }
-    global->symbol = add(emission, &symbol);
+    global->symbol = add(unit, &symbol);
 }
 
-static void add_object(struct emission *emission, struct object *object, uint8_t binding)
+static void add_object(struct unit *unit, struct object *object, uint8_t binding)
 {
     bool is_defined = object->kind != DATA_UNDEFINED && object->kind != DATA_COMMON;
 
@@ -104,38 +100,37 @@ static void add_object(struct emission *emission, struct object *object, uint8_t
         return;
     uint32_t section = object->kind == DATA_UNDEFINED ? SHN_UNDEF : SECTION_COMMON;
     if (object->kind == DATA_PARAMETER)
-        section = emission->unit->owners[object->function].sections[OWNER_TEXT];
+        section = unit->owners[object->function].sections[OWNER_TEXT];
     else if (object->kind == DATA_KERNEL_SHARED)
-        section = emission->unit->owners[object->function].sections[OWNER_SHARED];
+        section = unit->owners[object->function].sections[OWNER_SHARED];
     else if (is_defined)
-        section = emission->sections.data[object->kind];
-    object->symbol = add(emission, &(struct image_symbol){.name = object->name,
-                                                          .value = object->offset,
-                                                          .size = object->size,
-                                                          .type = object->type,
-                                                          .binding = binding,
-                                                          .other = object->other,
-                                                          .section = section});
+        section = unit->data.sections[object->kind].section;
+    object->symbol = add(unit, &(struct image_symbol){.name = object->name,
+                                                      .value = object->offset,
+                                                      .size = object->size,
+                                                      .type = object->type,
+                                                      .binding = binding,
+                                                      .other = object->other,
+                                                      .section = section});
 }
 
-void emit_symbols_build(struct emission *emission)
+void emit_symbols_build(struct unit *unit)
 {
     static const uint8_t bindings[] = {STB_LOCAL, STB_WEAK, STB_GLOBAL};
-    struct unit *unit = emission->unit;
     size_t most = 1 + unit->image.section_count + sizeof reserved / sizeof *reserved +
                   unit->scope.count + unit->data.object_count;
 
-    emission->symbols = arena_alloc(&unit->arena, most, sizeof *emission->symbols);
-    add(emission, &(struct image_symbol){.section = SHN_UNDEF});
-    add_sections(emission);
+    unit->symbols = arena_alloc(&unit->arena, most, sizeof *unit->symbols);
+    add(unit, &(struct image_symbol){.section = SHN_UNDEF});
+    add_sections(unit);
     if (unit->job->sm >= 90)
-        add_reserved(emission);
+        add_reserved(unit);
     for (int i = 0; i < 3; i++) {
         for (size_t k = 0; k < unit->scope.count; k++)
             if (unit->scope.globals[k].is_function)
-                add_function(emission, &unit->scope.globals[k], bindings[i]);
+                add_function(unit, &unit->scope.globals[k], bindings[i]);
         for (size_t k = 0; k < unit->data.object_count; k++)
-            add_object(emission, &unit->data.objects[k], bindings[i]);
+            add_object(unit, &unit->data.objects[k], bindings[i]);
     }
 }
 
@@ -145,9 +140,9 @@ static bool is_placed(const struct object *object)
 }
 
 /* Adds the variables that are, or are not, global. */
-static void add_variables(struct emission *emission, bool is_global)
+static void add_variables(struct unit *unit, bool is_global)
 {
-    struct data *data = &emission->unit->data;
+    struct data *data = &unit->data;
 
     for (size_t i = 0; i < data->object_count; i++) {
         struct object *object = &data->objects[i];
@@ -158,51 +153,50 @@ static void add_variables(struct emission *emission, bool is_global)
         /* Measured: executables have ELF's own type, and st_other only marks managed variables. */
         object->type = STT_OBJECT;
         object->other &= STO_CUDA_MANAGED;
-        add_object(emission, object, binding);
+        add_object(unit, object, binding);
     }
 }
 
 /* Adds the kernel's own symbol, whose size is that of its whole section. */
-static void add_kernel(struct emission *emission, struct owner *kernel, bool is_global)
+static void add_kernel(struct unit *unit, struct owner *kernel, bool is_global)
 {
-    struct global *global = &emission->unit->scope.globals[kernel->function->global];
+    struct global *global = &unit->scope.globals[kernel->function->global];
     uint8_t binding = binding_of(global->item->linkage, true);
 
     if ((binding == STB_GLOBAL) != is_global)
         return;
-    global->symbol = add(emission, &(struct image_symbol){.name = global->name,
-                                                          .type = STT_FUNC,
-                                                          .binding = binding,
-                                                          .other = STO_CUDA_ENTRY,
-                                                          .section = kernel->sections[OWNER_TEXT],
-                                                          .size = kernel->code.size});
+    global->symbol = add(unit, &(struct image_symbol){.name = global->name,
+                                                      .type = STT_FUNC,
+                                                      .binding = binding,
+                                                      .other = STO_CUDA_ENTRY,
+                                                      .section = kernel->sections[OWNER_TEXT],
+                                                      .size = kernel->code.size});
     kernel->parts[0].symbol = global->symbol;
 }
 
 /* Adds symbols of copies, named $KERNEL$FUNCTION as by ptxas. */
-static void add_kernel_locals(struct emission *emission, struct owner *kernel)
+static void add_kernel_locals(struct unit *unit, struct owner *kernel)
 {
-    add_owner_sections(emission, kernel);
+    add_owner_sections(unit, kernel);
     for (size_t i = 1; i < kernel->part_count; i++) {
         struct owner_part *part = &kernel->parts[i];
         char *name =
-            arena_printf(&emission->unit->arena, "$%.*s$%.*s",
-                         TEXT_ARG(kernel->function->item->name), TEXT_ARG(part->code->item->name));
+            arena_printf(&unit->arena, "$%.*s$%.*s", TEXT_ARG(kernel->function->item->name),
+                         TEXT_ARG(part->code->item->name));
 
-        part->symbol = add(emission, &(struct image_symbol){.name = text_of(name),
-                                                            .type = STT_FUNC,
-                                                            .binding = STB_LOCAL,
-                                                            .section = kernel->sections[OWNER_TEXT],
-                                                            .value = part->place,
-                                                            .size = part->code->code.size});
+        part->symbol = add(unit, &(struct image_symbol){.name = text_of(name),
+                                                        .type = STT_FUNC,
+                                                        .binding = STB_LOCAL,
+                                                        .section = kernel->sections[OWNER_TEXT],
+                                                        .value = part->place,
+                                                        .size = part->code->code.size});
     }
-    add_kernel(emission, kernel, false);
+    add_kernel(unit, kernel, false);
 }
 
 /* Adds the driver's functions, in the order in which the text declares them. */
-static void add_externs(struct emission *emission)
+static void add_externs(struct unit *unit)
 {
-    struct unit *unit = emission->unit;
     bool *is_called = arena_zalloc(&unit->arena, unit->scope.count, sizeof *is_called);
 
     for (size_t i = 0; i < unit->owner_count; i++)
@@ -211,10 +205,10 @@ static void add_externs(struct emission *emission)
     for (size_t i = 0; i < unit->scope.count; i++)
         if (is_called[i])
             unit->scope.globals[i].symbol =
-                add(emission, &(struct image_symbol){.name = unit->scope.globals[i].name,
-                                                     .type = STT_FUNC,
-                                                     .binding = STB_GLOBAL,
-                                                     .section = SHN_UNDEF});
+                add(unit, &(struct image_symbol){.name = unit->scope.globals[i].name,
+                                                 .type = STT_FUNC,
+                                                 .binding = STB_GLOBAL,
+                                                 .section = SHN_UNDEF});
 }
 
 static size_t most_symbols(const struct unit *unit)
@@ -226,30 +220,29 @@ static size_t most_symbols(const struct unit *unit)
     return count;
 }
 
-void emit_symbols_of_program(struct emission *emission)
+void emit_symbols_of_program(struct unit *unit)
 {
     static const enum data_kind kinds[] = {DATA_CONSTANT, DATA_INITIALISED, DATA_ZERO};
-    struct unit *unit = emission->unit;
 
-    emission->symbols = arena_alloc(&unit->arena, most_symbols(unit), sizeof *emission->symbols);
-    add(emission, &(struct image_symbol){.section = SHN_UNDEF});
-    add_section(emission, emission->sections.tool_note);
-    add_section(emission, emission->sections.cuda_note);
+    unit->symbols = arena_alloc(&unit->arena, most_symbols(unit), sizeof *unit->symbols);
+    add(unit, &(struct image_symbol){.section = SHN_UNDEF});
+    add_section(unit, unit->sections[SECTION_TOOL_NOTE]);
+    add_section(unit, unit->sections[SECTION_CUDA_NOTE]);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        add_section(emission, emission->sections.data[kinds[i]]);
-    add_variables(emission, false);
+        add_section(unit, unit->data.sections[kinds[i]].section);
+    add_variables(unit, false);
     for (size_t i = 0; i < unit->owner_count; i++)
-        add_kernel_locals(emission, &unit->owners[i]);
-    add_section(emission, emission->sections.callgraph);
-    for (size_t i = 0; i < emission->symbol_count; i++)
-        image_string(&unit->strings, emission->symbols[i].name);
+        add_kernel_locals(unit, &unit->owners[i]);
+    add_section(unit, unit->sections[SECTION_CALLGRAPH]);
+    for (size_t i = 0; i < unit->symbol_count; i++)
+        image_string(&unit->strings, unit->symbols[i].name);
     /* ptxas has this name after those of local symbols even without the section; the join relies on
      * it. */
     image_string(&unit->strings, TEXT(".nv.prototype"));
-    add_variables(emission, true);
-    add_externs(emission);
+    add_variables(unit, true);
+    add_externs(unit);
     for (size_t i = 0; i < unit->owner_count; i++)
-        add_kernel(emission, &unit->owners[i], true);
+        add_kernel(unit, &unit->owners[i], true);
 }
 
 uint32_t emit_symbols_of_body(const struct unit *unit, const struct body_symbol *symbol)

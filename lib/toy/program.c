@@ -354,28 +354,28 @@ static struct maker begin(struct unit *unit)
     return maker;
 }
 
-static void add_sections(struct emission *emission)
+static void add_sections(struct unit *unit)
 {
-    bool is_sm90 = emission->unit->job->sm >= 90;
+    bool is_sm90 = unit->job->sm >= 90;
 
-    emit_head(emission, ET_EXEC);
-    emit_owner_sections(emission, OWNER_RELOCATIONS);
-    emit_data_relocations(emission, DATA_CONSTANT);
-    emit_data_relocations(emission, DATA_INITIALISED);
-    emit_data(emission, DATA_CONSTANT);
+    emit_head(unit, ET_EXEC);
+    emit_owner_sections(unit, OWNER_RELOCATIONS);
+    emit_data_relocations(unit, DATA_CONSTANT);
+    emit_data_relocations(unit, DATA_INITIALISED);
+    emit_data(unit, DATA_CONSTANT);
     if (!is_sm90)
-        emit_owner_sections(emission, OWNER_CONSTANT);
-    emit_owner_sections(emission, OWNER_TEXT);
-    emit_data(emission, DATA_INITIALISED);
-    emit_data(emission, DATA_ZERO);
-    emit_owner_sections(emission, OWNER_SHARED);
+        emit_owner_sections(unit, OWNER_CONSTANT);
+    emit_owner_sections(unit, OWNER_TEXT);
+    emit_data(unit, DATA_INITIALISED);
+    emit_data(unit, DATA_ZERO);
+    emit_owner_sections(unit, OWNER_SHARED);
     if (is_sm90)
-        emit_owner_sections(emission, OWNER_CONSTANT);
+        emit_owner_sections(unit, OWNER_CONSTANT);
 }
 
 /* Appends calls that leave the section: those of the driver's functions. The other three parts are
  * empty. */
-static void put_calls(const struct unit *unit, struct buffer *out)
+static void put_calls(struct unit *unit, struct buffer *out)
 {
     for (int part = CALLGRAPH_DIRECT; part >= CALLGRAPH_CANDIDATE; part--) {
         buffer_u32(out, 0);
@@ -391,61 +391,45 @@ static void put_calls(const struct unit *unit, struct buffer *out)
     }
 }
 
-static void put_name(struct unit *unit, uint32_t index)
+static void put_name(struct unit *unit, uint32_t index, struct buffer *out)
 {
     if (index == 0)
         return;
-    unit->image.sections[index].name_offset = (uint32_t)unit->code.size;
-    buffer_text(&unit->code, unit->image.sections[index].name);
-    buffer_char(&unit->code, '\0');
+    unit->image.sections[index].name_offset = (uint32_t)out->size;
+    buffer_text(out, unit->image.sections[index].name);
+    buffer_char(out, '\0');
 }
 
 /* Appends names in the order in which ptxas makes sections: a kernel's are adjacent. */
-static void put_names(struct emission *emission)
+static void put_names(struct unit *unit, struct buffer *out)
 {
-    const struct emit_sections *sections = &emission->sections;
-    struct unit *unit = emission->unit;
-    const uint32_t first[] = {sections->section_names,
-                              sections->strings,
-                              sections->symbols,
-                              sections->tool_note,
-                              sections->cuda_note,
-                              sections->builtin_note,
-                              sections->info,
-                              sections->compat,
-                              sections->data[DATA_CONSTANT],
-                              sections->data[DATA_INITIALISED],
-                              sections->data[DATA_ZERO]};
+    static const enum data_kind kinds[] = {DATA_CONSTANT, DATA_INITIALISED, DATA_ZERO};
 
-    buffer_char(&unit->code, '\0');
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        put_name(unit, first[i]);
+    buffer_char(out, '\0');
+    for (int which = SECTION_NAMES; which < SECTION_CALLGRAPH; which++)
+        put_name(unit, unit->sections[which], out);
+    for (int i = 0; i < 3; i++)
+        put_name(unit, unit->data.sections[kinds[i]].section, out);
     for (size_t i = 0; i < unit->owner_count; i++)
         for (int kind = 0; kind < OWNER_SECTIONS; kind++)
-            put_name(unit, unit->owners[i].sections[kind]);
-    put_name(unit, sections->callgraph);
-    put_name(unit, sections->data_relocations[DATA_CONSTANT]);
-    put_name(unit, sections->data_relocations[DATA_INITIALISED]);
-    emit_contents(emission, sections->section_names, &unit->code);
+            put_name(unit, unit->owners[i].sections[kind], out);
+    put_name(unit, unit->sections[SECTION_CALLGRAPH], out);
+    for (int i = 0; i < 3; i++)
+        put_name(unit, unit->data.sections[kinds[i]].relocation_section, out);
 }
 
 static void emit(struct unit *unit)
 {
-    struct emission emission = {.unit = unit};
-
-    unit->code.size = 0;
-    add_sections(&emission);
-    emit_symbols_of_program(&emission);
-    emit_notes(&emission);
-    emit_fill_owners(&emission);
-    emit_fill_data_relocations(&emission, DATA_CONSTANT);
-    emit_fill_data_relocations(&emission, DATA_INITIALISED);
-    emit_info_program(&emission, &unit->code);
-    emit_contents(&emission, emission.sections.info, &unit->code);
-    put_calls(unit, &unit->code);
-    emit_contents(&emission, emission.sections.callgraph, &unit->code);
-    emit_symbol_table(&emission);
-    put_names(&emission);
+    add_sections(unit);
+    emit_symbols_of_program(unit);
+    emit_notes(unit);
+    emit_fill_owners(unit);
+    emit_fill_data_relocations(unit, DATA_CONSTANT);
+    emit_fill_data_relocations(unit, DATA_INITIALISED);
+    emit_fill(unit, SECTION_INFO, emit_info_program);
+    emit_fill(unit, SECTION_CALLGRAPH, put_calls);
+    emit_symbol_table(unit);
+    emit_fill(unit, SECTION_NAMES, put_names);
     image_layout_program(&unit->image, (const uint64_t[2]){0}, unit->job->sm >= 90);
     image_bytes(&unit->image, &unit->cubin);
 }

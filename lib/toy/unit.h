@@ -61,6 +61,23 @@ struct owner {
     uint32_t sections[OWNER_SECTIONS]; /* their indices; 0 = it has none */
 };
 
+/* Sections of which there is at most one: those of an executable in the order of their names. */
+enum single_section {
+    SECTION_NAMES,
+    SECTION_STRINGS,
+    SECTION_SYMBOLS,
+    SECTION_LINES,
+    SECTION_TOOL_NOTE,
+    SECTION_CUDA_NOTE,
+    SECTION_BUILTIN_NOTE,
+    SECTION_INFO,
+    SECTION_COMPAT,
+    SECTION_CALLGRAPH,
+    SECTION_PROTOTYPE,
+    SECTION_LINE_RELOCATIONS,
+    SINGLE_SECTIONS,
+};
+
 /* In nanoseconds; zero without --phase-trace. */
 struct phase_times {
     uint64_t phases[UNIT_PHASES]; /* 0 for a phase that ran out of memory */
@@ -99,6 +116,9 @@ struct unit {
                              first, as ptxas compiles them */
     size_t owner_count;
     struct image image;
+    uint32_t sections[SINGLE_SECTIONS]; /* their indices; 0 = it has none */
+    struct image_symbol *symbols;
+    size_t symbol_count;
     struct image_strings strings;
     struct buffer cubin;
 };
