@@ -27,21 +27,9 @@ struct multiplication {
 
 static unsigned bits_of(const char *type, bool is_packed)
 {
-    static const struct {
-        const char *name;
-        unsigned bits;
-    } types[] = {
-        {"f64", 64}, {"f32", 32}, {"s32", 32}, {"tf32", 32}, {"f16", 16}, {"bf16", 16},
-        {"u8", 8},   {"s8", 8},   {"e4m3", 8}, {"e5m2", 8},  {"e2m3", 8}, {"e3m2", 8},
-        {"e2m1", 8}, {"u4", 4},   {"s4", 4},   {"b1", 1},
-    };
-
     if (is_packed && strcmp(type, "e2m1") == 0)
         return 4;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strcmp(types[i].name, type) == 0)
-            return types[i].bits;
-    return 0;
+    return syntax_type(text_of(type))->matrix_bits;
 }
 
 static void read_modifiers(struct multiplication *result, const uint16_t *modifiers, size_t count)

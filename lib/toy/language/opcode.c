@@ -21,8 +21,8 @@ static const struct text opcode_names[] = {
 
 static const struct text modifier_names[] = {
     TEXT(""),
-#define MODIFIER(name) TEXT(name),
-#define TYPE           MODIFIER
+#define MODIFIER(name)  TEXT(name),
+#define TYPE(name, ...) TEXT(name),
 #include "toy/language/modifier_table.def"
 #undef TYPE
 #undef MODIFIER

@@ -49,11 +49,18 @@ struct fragment {
     uint16_t bits;      /* of each register: 32, or 64 for .f64 */
 };
 
+/* A type, as modifier_table.def describes it. */
+struct type {
+    char class;    /* 'b' bits, 'u' 's' integers, 'f' .f32 .f64, 'p' predicate, 'x' a type that only
+                      bit registers hold */
+    uint16_t bits; /* of a register that holds it */
+    uint16_t matrix_bits; /* of an element of a matrix; 0 = no matrix has it */
+};
+
 /* What an operand must be. */
 struct operand_rule {
     uint8_t kind;  /* enum rule_kind */
-    char class;    /* of the type: 'b' bits, 'u' 's' integers, 'f' .f32 .f64, 'p' predicate, 'x' a
-                    * type that only bit registers hold, 'a' an integer of address size */
+    char class;    /* of the type; or 'a', an integer of address size */
     uint16_t bits; /* of the type */
     uint8_t lanes; /* elements of the vector, 0 = a scalar; of PARTS: 0 = any number */
     uint16_t flags;
@@ -107,6 +114,9 @@ const char *syntax_set(struct text name);
 
 /* True when modifier `index` is the name of a type. */
 bool syntax_is_type(uint16_t index);
+
+/* The type of that name; an empty one if there is none. */
+const struct type *syntax_type(struct text name);
 
 /* Reads the row's operands into syntax->rules, given the instruction's opcode and words. */
 void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operands,

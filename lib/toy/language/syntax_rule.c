@@ -13,66 +13,26 @@ struct words_seen {
     bool has_hint;  /* .L2::cache_hint */
 };
 
-/* Modifiers are numbered from 1, and types come first. */
-enum {
-    TYPES = 0
-#define TYPE(name) +1
+static const struct type types[] = {
+    {0, 0, 0},
+#define TYPE(name, class, bits, matrix_bits) {class, bits, matrix_bits},
 #define MODIFIER(name)
 #include "toy/language/modifier_table.def"
 #undef MODIFIER
 #undef TYPE
 };
 
+/* Modifiers are numbered from 1, and types come first. */
 bool syntax_is_type(uint16_t index)
 {
-    return index != 0 && index <= TYPES;
+    return index != 0 && index < sizeof types / sizeof *types;
 }
 
-/* The number in a type's name, times the number of its parts: f16x2 is 32. */
-static uint16_t size_of(struct text name)
+const struct type *syntax_type(struct text name)
 {
-    uint64_t size = 0, parts = 1;
+    uint16_t index = modifier_find(name);
 
-    while (name.size && !text_scan_number(&name, &size))
-        name = text_drop(name, 1);
-    if (text_skip(&name, TEXT("x")))
-        text_scan_number(&name, &parts);
-    return (uint16_t)(size * parts);
-}
-
-/* e4m3x2 and similar: two in 16 bits, four in 32; half of that for e2m1. */
-static uint16_t small_size_of(struct text name)
-{
-    unsigned size = text_starts(name, TEXT("e2m1")) ? 4 : 8;
-    char last = name.data[name.size - 1];
-
-    if (name.size > 2 && name.data[name.size - 2] == 'x')
-        size *= (unsigned)(last - '0');
-    return (uint16_t)(size < 8 ? 8 : size);
-}
-
-/* Class and size in bits of a type, as in struct operand_rule. */
-static void read_type(struct text name, char *class, uint16_t *bits)
-{
-    char first = name.size ? name.data[0] : 0;
-
-    *bits = size_of(name);
-    if (text_equal(name, TEXT("pred"))) {
-        *class = 'p';
-        *bits = 1;
-    } else if (first == 'e' || (first == 'u' && name.size > 1 && name.data[1] == 'e')) {
-        *class = 'x';
-        *bits = small_size_of(name);
-    } else if (text_equal(name, TEXT("f32")) || text_equal(name, TEXT("f64"))) {
-        *class = 'f';
-    } else if ((first == 'u' || first == 's' || first == 'b') &&
-               !memchr(name.data, 'x', name.size) && !text_starts(name, TEXT("bf")) && *bits >= 8) {
-        *class = first;
-    } else {
-        *class = 'x';
-        if (*bits < 16)
-            *bits = 32;
-    }
+    return &types[syntax_is_type(index) ? index : 0];
 }
 
 static struct words_seen look(const uint16_t *modifiers, size_t count)
@@ -140,7 +100,8 @@ static void take_type(struct text item, const struct words_seen *seen, struct op
         }
         name = text_of(modifier_name(seen->types[number]));
     }
-    read_type(name, &rule->class, &rule->bits);
+    rule->class = syntax_type(name)->class;
+    rule->bits = syntax_type(name)->bits;
     if (item.size == 2 && item.data[0] == 'u')
         rule->class = 'u';
     if (item.size == 2 && item.data[0] == 'w')
