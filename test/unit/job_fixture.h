@@ -1,5 +1,5 @@
-/* job_fixture.h: one job for the built-in assembler, and what became of it; for one test program.
- */
+/* job_fixture.h: one job for the built-in assembler, and what became of it: a cubin that is read
+ * back, or messages; for one test program. */
 #pragma once
 
 #include <check.h>
@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "cubin/cubin.h"
+#include "cubin/format.h"
 #include "toy/builtin.h"
 #include "chunk_job.h"
 
@@ -17,6 +18,7 @@
 struct outcome {
     int code;
     struct minilink_result result;
+    struct cubin cubin; /* if the result has one */
 };
 
 static inline struct minilink_job job_of(const char *ptx, const char *arch,
@@ -34,6 +36,9 @@ static inline struct outcome assemble(const struct minilink_job *job)
 {
     struct outcome outcome = {.result = {.size = sizeof outcome.result}};
     outcome.code = builtin_assembler.assemble(builtin_assembler.state, job, &outcome.result);
+    if (outcome.result.cubin)
+        ck_assert(cubin_read(&outcome.cubin, "cubin",
+                             (struct bytes){outcome.result.cubin, outcome.result.cubin_size}));
     return outcome;
 }
 
@@ -52,6 +57,8 @@ static inline const char *log_of(const struct outcome *outcome)
 
 static inline void release(struct outcome *outcome)
 {
+    if (outcome->result.cubin)
+        cubin_free(&outcome->cubin);
     free(outcome->result.cubin);
     free(outcome->result.log);
 }
@@ -102,15 +109,51 @@ static inline struct outcome run(const char *ptx, const char *options)
 /* The names of the functions that have code, each with a blank behind it, in order. */
 static inline char *functions_of(const struct outcome *outcome)
 {
-    struct cubin cubin;
     struct buffer names = {0};
-    ck_assert(cubin_read(&cubin, "cubin",
-                         (struct bytes){outcome->result.cubin, outcome->result.cubin_size}));
-    for (uint32_t i = 1; i < cubin.section_count; i++)
-        if (cubin_is_text(&cubin.sections[i]))
-            buffer_printf(&names, "%.*s ", (int)cubin.sections[i].name.size - 6,
-                          cubin.sections[i].name.data + 6);
-    cubin_free(&cubin);
+    for (uint32_t i = 1; i < outcome->cubin.section_count; i++) {
+        const struct cubin_section *section = &outcome->cubin.sections[i];
+
+        if (cubin_is_text(section))
+            buffer_printf(&names, "%.*s ", (int)section->name.size - 6, section->name.data + 6);
+    }
     buffer_char(&names, '\0');
     return buffer_take(&names, NULL);
+}
+
+static inline bool has_section(const struct outcome *outcome, const char *name)
+{
+    return cubin_section_find(&outcome->cubin, text_of(name)) != 0;
+}
+
+static inline const struct cubin_section *section(const struct outcome *outcome, const char *name)
+{
+    ck_assert_msg(has_section(outcome, name), "no section %s", name);
+    return &outcome->cubin.sections[cubin_section_find(&outcome->cubin, text_of(name))];
+}
+
+static inline const struct cubin_symbol *symbol(const struct outcome *outcome, const char *name)
+{
+    for (size_t i = 1; i < outcome->cubin.symbol_count; i++)
+        if (text_equal(outcome->cubin.symbols[i].name, text_of(name)) &&
+            outcome->cubin.symbols[i].type != STT_SECTION)
+            return &outcome->cubin.symbols[i];
+    ck_abort_msg("no symbol %s", name);
+    return NULL;
+}
+
+static inline struct text symbol_name(const struct outcome *outcome, uint64_t index)
+{
+    return outcome->cubin.symbols[index].name;
+}
+
+/* The first record of that attribute in a section. */
+static inline bool find_record(const struct outcome *outcome, const char *name, uint8_t attribute,
+                               struct info_record *record)
+{
+    struct bytes rest = section(outcome, name)->data;
+
+    while (info_next(&rest, record))
+        if (record->attribute == attribute)
+            return true;
+    return false;
 }

@@ -455,25 +455,6 @@ TEST_LOOP(values_survive_on_every_path, 2 * COUNT(shapes))
 
 /* --- Single properties. --- */
 
-TEST(the_same_body_gives_the_same_registers)
-{
-    for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        struct maker a, b;
-        struct allocation first, second;
-        make_random(&a, &shapes[i], 5);
-        make_random(&b, &shapes[i], 5);
-        ck_assert(allocate(&a.body, shapes[i].budget, &first));
-        ck_assert(allocate(&b.body, shapes[i].budget, &second));
-        ck_assert_uint_eq(first.register_count, second.register_count);
-        ck_assert_uint_eq(first.spill_bytes, second.spill_bytes);
-        ck_assert_uint_eq(a.body.register_count, b.body.register_count);
-        for (size_t k = 0; k < a.body.register_count; k++)
-            ck_assert_uint_eq(a.body.registers[k].physical, b.body.registers[k].physical);
-        arena_free(&a.arena);
-        arena_free(&b.arena);
-    }
-}
-
 TEST(a_chain_of_short_lives_needs_few_registers)
 {
     begin(&maker, 1000, 1);

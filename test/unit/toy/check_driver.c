@@ -75,36 +75,7 @@ uint32_t __wrap_dispatch_run(const struct dispatch_request *request)
     return __real_dispatch_run(request);
 }
 
-/* --- The table, and what is traced of it. --- */
-
-static const char *const names[UNIT_PHASES] = {
-    "Option Query and Cache Configuration",
-    "Cancellation Check",
-    "Timing Gate",
-    "Callback Registration",
-    "SM Version Validation",
-    "Mode Flag Dispatch",
-    "PTX Header Emission",
-    "Tools-Patch Warnings",
-    "Compilation Flag Setup",
-    "Hash Maps and Codegen Context",
-    "Register Callbacks on Module IR",
-    "Address Width and Register Budget",
-    "Entry Point Collection",
-    "Transfer State into Codegen Context",
-    "init_callback(ctx, entries)",
-    "Load/Store Cache Mode",
-    "Indirect Call and MMA Validation",
-    "Scheduling Class Assignment",
-    "Debug Info Setup",
-    "Reserved Register Configuration",
-    "Build Per-Function Codegen Config and CodegenPipeline",
-    "Output File Setup",
-    "Per-Function Compile Loop",
-    "Post-Compilation Cleanup",
-    "Pipeline Config Teardown",
-    "Final Cleanup",
-};
+/* --- What is traced. The names are those of the golden assembler-modes. --- */
 
 /* The log names the phases from `first` to `last`, counted from 1, in order. */
 static const char *expect_phases(const char *log, size_t first, size_t last)
@@ -112,7 +83,7 @@ static const char *expect_phases(const char *log, size_t first, size_t last)
     char line[96];
 
     for (size_t i = first; i <= last; i++) {
-        snprintf(line, sizeof line, "note: %02zu %s", i, names[i - 1]);
+        snprintf(line, sizeof line, "note: %02zu %s", i, driver_phases[i - 1].name);
         log = strstr(log, line);
         ck_assert_msg(log != NULL, "no line \"%s\"", line);
     }
@@ -130,7 +101,7 @@ TEST(a_trace_lists_the_phases_that_ran)
     struct outcome failed = assemble_with(HEADER KERNEL, "sm_75", options);
     expect(&failed, MINILINK_FAILED, NULL);
     expect_phases(expect_phases(log_of(&failed), 1, 5), 25, 26);
-    ck_assert_ptr_null(strstr(log_of(&failed), names[5]));
+    ck_assert_ptr_null(strstr(log_of(&failed), driver_phases[5].name));
     release(&failed);
     struct outcome silent = assemble_with(HEADER KERNEL, "sm_90", NULL);
     expect(&silent, MINILINK_OK, NULL);
@@ -150,7 +121,7 @@ TEST(a_job_that_was_cancelled_ends_in_the_second_phase)
     struct outcome outcome = assemble(&job);
     expect(&outcome, MINILINK_CANCELLED, NULL);
     ck_assert_ptr_null(outcome.result.cubin);
-    ck_assert_ptr_null(strstr(log_of(&outcome), names[3]));
+    ck_assert_ptr_null(strstr(log_of(&outcome), driver_phases[3].name));
     release(&outcome);
 }
 
@@ -182,7 +153,8 @@ TEST_LOOP(a_job_can_be_cancelled_between_functions, 2)
     struct outcome outcome = assemble(&job);
     expect(&outcome, MINILINK_CANCELLED, NULL);
     ck_assert_ptr_null(outcome.result.cubin);
-    ck_assert(strstr(log_of(&outcome), names[22]) && !strstr(log_of(&outcome), names[23]));
+    ck_assert(strstr(log_of(&outcome), driver_phases[22].name) &&
+              !strstr(log_of(&outcome), driver_phases[23].name));
     /* Two more may have been on their way. */
     ck_assert_uint_lt(atomic_load(&watch.started), 5);
     release(&outcome);
@@ -334,34 +306,6 @@ TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
     release(&one);
     release(&four);
     free(ptx);
-}
-
-/* --- Phase 11. --- */
-
-TEST(an_alias_is_a_symbol_at_the_function_that_it_stands_for)
-{
-    struct outcome outcome =
-        assemble_with(HEADER ".visible .func real() { ret; }\n"
-                             ".visible .func other();\n.alias other, real;\n"
-                             ".visible .entry k() { call.uni other, (); ret; }\n",
-                      "sm_90", (const char *const[]){"-c", NULL});
-    const struct cubin_symbol *real = NULL, *other = NULL;
-    struct cubin cubin;
-
-    expect(&outcome, MINILINK_OK, NULL);
-    ck_assert(cubin_read(&cubin, "cubin",
-                         (struct bytes){outcome.result.cubin, outcome.result.cubin_size}));
-    for (size_t i = 1; i < cubin.symbol_count; i++) {
-        if (text_equal(cubin.symbols[i].name, TEXT("real")))
-            real = &cubin.symbols[i];
-        if (text_equal(cubin.symbols[i].name, TEXT("other")))
-            other = &cubin.symbols[i];
-    }
-    ck_assert(real && other);
-    ck_assert_uint_eq(other->section, real->section);
-    ck_assert_uint_eq(other->value, real->value);
-    cubin_free(&cubin);
-    release(&outcome);
 }
 
 /* --- Phase 23: functions on a pool. --- */

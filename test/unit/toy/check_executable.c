@@ -1,71 +1,29 @@
 /* check_executable.c: whole programs of the built-in assembler that are executables: what each
  * kernel's section holds, and what only a linker can make a program of. */
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "cubin/cubin.h"
-#include "cubin/format.h"
-#include "toy/builtin.h"
 #include "toy/encode.h"
-#include "chunk_job.h"
+#include "job_fixture.h"
 #include "suite.h"
 
-#define HEADER ".version 8.0\n.target sm_75\n.address_size 64\n"
-#define INNER  ".func (.reg .b32 r) inner(.reg .b32 x) { .local .b8 l[32]; add.s32 r, x, x; ret; }\n"
+#define OLD_HEADER ".version 8.0\n.target sm_75\n.address_size 64\n"
+#define INNER      ".func (.reg .b32 r) inner(.reg .b32 x) { .local .b8 l[32]; add.s32 r, x, x; ret; }\n"
 #define OUTER                                                                                      \
     ".func (.reg .b32 r) outer(.reg .b32 x) { .local .b8 l[64]; call (r), inner, (x); ret; }\n"
 #define KERNEL(name, code)                                                                         \
     ".visible .entry " name "() { .reg .b32 a; .reg .b64 q; " code " ret; }\n"
 
-struct made {
-    struct minilink_result result;
-    struct cubin cubin;
-};
-
-static struct made make(const char *ptx, const char *arch)
+static struct outcome make(const char *ptx, const char *arch)
 {
     static const char *const options[] = {"--executable", "--phase-trace", NULL};
-    struct minilink_job job = chunk_job(ptx, arch);
-    struct made made = {.result = {.size = sizeof made.result}};
+    struct outcome made = assemble_with(ptx, arch, options);
 
-    job.mode = MINILINK_MODE_WHOLE;
-    job.options = options;
-    ck_assert_msg(builtin_assembler.assemble(builtin_assembler.state, &job, &made.result) <=
-                      MINILINK_WARNED,
-                  "%s", made.result.log);
-    ck_assert(
-        cubin_read(&made.cubin, "made", (struct bytes){made.result.cubin, made.result.cubin_size}));
+    expect(&made, MINILINK_OK, NULL);
     return made;
 }
 
-static void release(struct made *made)
-{
-    cubin_free(&made->cubin);
-    free(made->result.cubin);
-    free(made->result.log);
-}
-
-static const struct cubin_section *section(const struct made *made, const char *name)
-{
-    uint32_t index = cubin_section_find(&made->cubin, text_of(name));
-
-    ck_assert_msg(index != 0, "no section %s", name);
-    return &made->cubin.sections[index];
-}
-
-static const struct cubin_symbol *symbol(const struct made *made, const char *name)
-{
-    for (size_t i = 1; i < made->cubin.symbol_count; i++)
-        if (made->cubin.symbols[i].type != STT_SECTION &&
-            text_equal(made->cubin.symbols[i].name, text_of(name)))
-            return &made->cubin.symbols[i];
-    ck_abort_msg("no symbol %s", name);
-    return NULL;
-}
-
 /* The number that a record of .nv.info has for a symbol. */
-static uint32_t record_of(const struct made *made, uint8_t attribute, const char *name)
+static uint32_t record_of(const struct outcome *made, uint8_t attribute, const char *name)
 {
     struct bytes rest = section(made, ".nv.info")->data;
 
@@ -78,7 +36,7 @@ static uint32_t record_of(const struct made *made, uint8_t attribute, const char
 }
 
 /* The code of a section, a line for each instruction. */
-static char *code_of(const struct made *made, const char *name)
+static char *code_of(const struct outcome *made, const char *name)
 {
     struct bytes code = section(made, name)->data;
     struct buffer out = {0};
@@ -93,15 +51,15 @@ static char *code_of(const struct made *made, const char *name)
 
 TEST(a_kernel_has_copies_of_what_it_calls)
 {
-    struct made made = make(HEADER INNER OUTER KERNEL("first", "call (a), outer, (a);")
-                                KERNEL("second", "call (a), inner, (a);"),
-                            "sm_90");
+    struct outcome made = make(HEADER INNER OUTER KERNEL("first", "call (a), outer, (a);")
+                                   KERNEL("second", "call (a), inner, (a);"),
+                               "sm_90");
     char call[64];
     char *code;
 
     ck_assert_uint_eq(made.cubin.type, ET_EXEC);
-    ck_assert_uint_eq(cubin_section_find(&made.cubin, TEXT(".text.inner")), 0);
-    ck_assert_uint_eq(cubin_section_find(&made.cubin, TEXT(".rela.text.first")), 0);
+    ck_assert(!has_section(&made, ".text.inner"));
+    ck_assert(!has_section(&made, ".rela.text.first"));
     ck_assert_uint_eq(symbol(&made, "first")->size, section(&made, ".text.first")->size);
     ck_assert_uint_eq(symbol(&made, "$first$outer")->binding, STB_LOCAL);
     ck_assert_uint_eq(symbol(&made, "$first$inner")->value,
@@ -125,8 +83,8 @@ TEST(a_kernel_has_copies_of_what_it_calls)
 
 TEST(registers_and_stack_are_those_of_all_that_is_called)
 {
-    struct made made =
-        make(HEADER INNER OUTER KERNEL("k", ".local .b8 l[16]; call (a), outer, (a);")
+    struct outcome made =
+        make(OLD_HEADER INNER OUTER KERNEL("k", ".local .b8 l[16]; call (a), outer, (a);")
                  KERNEL("bare", ""),
              "sm_75");
     uint32_t outer = record_of(&made, EIATTR_FRAME_SIZE, "$k$outer");
@@ -146,13 +104,13 @@ TEST(registers_and_stack_are_those_of_all_that_is_called)
 
 TEST(shared_memory_is_each_kernels_own)
 {
-    static const char ptx[] =
-        HEADER ".shared .align 16 .b8 both[24];\n.extern .shared .align 32 .b8 open[];\n"
-               ".func f() { .shared .b32 inside; st.shared.b32 [inside], 1; ret; }\n" KERNEL(
-                   "one", "st.shared.b32 [both], 1;")
-                   KERNEL("two", ".shared .b64 own; st.shared.b64 [own], 1; call f, ();"
-                                 "st.shared.b32 [both+4], 1; mov.b32 a, open;") KERNEL("none", "");
-    struct made made = make(ptx, "sm_90");
+    static const char ptx[] = OLD_HEADER
+        ".shared .align 16 .b8 both[24];\n.extern .shared .align 32 .b8 open[];\n"
+        ".func f() { .shared .b32 inside; st.shared.b32 [inside], 1; ret; }\n" KERNEL(
+            "one", "st.shared.b32 [both], 1;")
+            KERNEL("two", ".shared .b64 own; st.shared.b64 [own], 1; call f, ();"
+                          "st.shared.b32 [both+4], 1; mov.b32 a, open;") KERNEL("none", "");
+    struct outcome made = make(ptx, "sm_90");
     char *code = code_of(&made, ".text.two");
 
     ck_assert_uint_eq(section(&made, ".nv.shared.one")->size, 0x400 + 24);
@@ -160,7 +118,7 @@ TEST(shared_memory_is_each_kernels_own)
     /* own, then both, then inside, and room up to what is open */
     ck_assert_uint_eq(section(&made, ".nv.shared.two")->size, 0x440);
     ck_assert_uint_eq(section(&made, ".nv.shared.two")->alignment, 32);
-    ck_assert_uint_eq(cubin_section_find(&made.cubin, TEXT(".nv.shared.none")), 0);
+    ck_assert(!has_section(&made, ".nv.shared.none"));
     ck_assert_msg(strstr(code, "[shared(0x400)]") && strstr(code, "[shared(0x414)+4]") &&
                       strstr(code, "[shared(0x428)]") && strstr(code, "shared(0x440)\n"),
                   "%s", code);
@@ -173,7 +131,7 @@ TEST(shared_memory_is_each_kernels_own)
 
 TEST(what_the_driver_fills_in_has_relocations)
 {
-    struct made made = make(
+    struct outcome made = make(
         HEADER ".extern .func g(.param .b32 n);\n.visible .global .b32 v = 1;\n"
                ".const .b32 c[4] = {1, 2, 3, 4};\n"
                ".global .u64 at = v;\n" KERNEL("k", "ld.global.b32 a, [v+4]; ld.const.b32 a, [c+8];"
@@ -219,7 +177,7 @@ static const struct {
 TEST_LOOP(what_a_linker_must_make_is_relocatable, COUNT(others))
 {
     char ptx[1024];
-    struct made made;
+    struct outcome made;
 
     snprintf(ptx, sizeof ptx, HEADER "%s", others[_i].ptx);
     made = make(ptx, "sm_90");

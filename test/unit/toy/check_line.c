@@ -1,13 +1,5 @@
 /* Line information of the built-in assembler: a reader of DWARF finds each line at its code. */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/buffer.h"
-#include "cubin/cubin.h"
-#include "cubin/format.h"
-#include "toy/builtin.h"
-#include "chunk_job.h"
+#include "job_fixture.h"
 #include "suite.h"
 
 #define PTX                                                                                        \
@@ -103,7 +95,7 @@ static struct reader head(struct reader *section, struct buffer *out)
 }
 
 /* Runs a line program, and says "ADDRESS FILE:LINE" for each row. */
-static void run(struct reader *in, struct buffer *out)
+static void run_lines(struct reader *in, struct buffer *out)
 {
     uint64_t address = 0;
     int64_t file = 1, line = 1;
@@ -139,45 +131,28 @@ static void run(struct reader *in, struct buffer *out)
     buffer_printf(out, "end %#x\n", (unsigned)address);
 }
 
-struct assembled {
-    struct minilink_result result;
-    struct cubin cubin;
-};
-
-static void assemble(struct assembled *made, bool line_info, const char *option)
+static struct outcome assemble_lines(bool line_info, const char *options)
 {
-    const char *const options[] = {option, NULL};
-    struct minilink_job job = chunk_job(PTX, "sm_90");
+    struct option_words words;
+    struct minilink_job job = job_of(PTX, "sm_90", split(&words, options));
 
+    job.mode = MINILINK_MODE_RELOCATABLE;
     job.line_info = line_info;
-    job.options = options;
-    *made = (struct assembled){.result = {.size = sizeof made->result}};
-    ck_assert_int_eq(builtin_assembler.assemble(builtin_assembler.state, &job, &made->result),
-                     MINILINK_OK);
-    ck_assert(cubin_read(&made->cubin, "chunk",
-                         (struct bytes){made->result.cubin, made->result.cubin_size}));
-}
-
-static void release(struct assembled *made)
-{
-    cubin_free(&made->cubin);
-    free(made->result.cubin);
-    free(made->result.log);
+    struct outcome outcome = assemble(&job);
+    expect(&outcome, MINILINK_OK, NULL);
+    return outcome;
 }
 
 TEST(each_function_has_a_unit_with_its_own_files)
 {
-    struct assembled made;
+    struct outcome made = assemble_lines(true, "");
+    struct bytes data = section(&made, ".debug_line")->data;
+    struct reader in = {data.data, data.data + data.size}, unit;
     struct buffer out = {0};
-    struct bytes data;
-    struct reader in, unit;
 
-    assemble(&made, true, NULL);
-    data = made.cubin.sections[cubin_section_find(&made.cubin, TEXT(".debug_line"))].data;
-    in = (struct reader){data.data, data.data + data.size};
     while (in.at < in.end) {
         unit = head(&in, &out);
-        run(&unit, &out);
+        run_lines(&unit, &out);
     }
     buffer_char(&out, 0);
     ck_assert_str_eq(out.data, "directory src\n"
@@ -192,36 +167,38 @@ TEST(each_function_has_a_unit_with_its_own_files)
 
 TEST(a_relocation_ties_each_unit_to_its_function)
 {
-    struct assembled made;
-    const struct cubin_section *section;
     static const char *const names[] = {"k", "l"};
+    struct outcome made = assemble_lines(true, "");
+    const struct cubin_section *relocations = section(&made, ".rela.debug_line");
 
-    assemble(&made, true, NULL);
-    section = &made.cubin.sections[cubin_section_find(&made.cubin, TEXT(".rela.debug_line"))];
-    ck_assert_uint_eq(section->relocation_count, 2);
+    ck_assert_uint_eq(relocations->relocation_count, 2);
     for (size_t i = 0; i < 2; i++) {
-        const struct cubin_relocation *relocation = &section->relocations[i];
+        const struct cubin_relocation *relocation = &relocations->relocations[i];
 
         ck_assert_uint_eq(relocation->type, R_CUDA_64);
-        ck_assert(text_equal(made.cubin.symbols[relocation->symbol].name, text_of(names[i])));
+        ck_assert(text_equal(symbol_name(&made, relocation->symbol), text_of(names[i])));
     }
     release(&made);
 }
 
-/* By the link, or by an option of the assembler's. */
+/* By the link, or by options of the assembler's. */
 static const struct {
     bool line_info;
-    const char *option;
+    const char *options;
     bool has_table;
-} wishes[] = {{false, NULL, false}, {true, NULL, true}, {false, "-lineinfo", true},
-              {false, "-g", true},  {true, "-g", true}, {true, "-suppress-debug-info", false}};
+} wishes[] = {{false, "", false},
+              {true, "", true},
+              {false, "-lineinfo", true},
+              {false, "-g", true},
+              {true, "-g", true},
+              {true, "-suppress-debug-info", false},
+              {false, "-lineinfo -suppress-debug-info", false},
+              {false, "-g -suppress-debug-info", false}};
 
 TEST_LOOP(there_is_one_where_it_is_asked_for, COUNT(wishes))
 {
-    struct assembled made;
+    struct outcome made = assemble_lines(wishes[_i].line_info, wishes[_i].options);
 
-    assemble(&made, wishes[_i].line_info, wishes[_i].option);
-    ck_assert_int_eq(cubin_section_find(&made.cubin, TEXT(".debug_line")) != 0,
-                     wishes[_i].has_table);
+    ck_assert_int_eq(has_section(&made, ".debug_line"), wishes[_i].has_table);
     release(&made);
 }

@@ -1,6 +1,5 @@
 /* check_opcode.c: the tables of instructions, modifiers and special registers. */
 #include <check.h>
-#include <stdio.h>
 
 #include "toy/language/opcode.h"
 #include "suite.h"
@@ -81,36 +80,4 @@ TEST(nothing_is_near_a_very_long_word)
 
     memset(word, 'a', sizeof word);
     ck_assert_ptr_null(words_nearest(&opcode_words, (struct text){word, sizeof word}));
-}
-
-/* Splits "ld.global.u32" and finds every part. */
-static bool is_known(const char *spelling)
-{
-    size_t size = strcspn(spelling, ".");
-
-    if (words_find(&opcode_words, (struct text){spelling, size}) == 0)
-        return false;
-    for (spelling += size; *spelling == '.'; spelling += size) {
-        spelling++;
-        size = strcspn(spelling, ".");
-        if (modifier_find((struct text){spelling, size}) == 0)
-            return false;
-    }
-    return true;
-}
-
-TEST(every_spelling_of_the_toolkit_is_known)
-{
-    FILE *file = fopen("fixtures/instructions/spellings.txt", "r");
-    char line[256];
-    int count = 0;
-
-    ck_assert_ptr_nonnull(file);
-    while (fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        ck_assert_msg(is_known(line), "unknown: %s", line);
-        count++;
-    }
-    fclose(file);
-    ck_assert_int_gt(count, 2500);
 }

@@ -142,38 +142,23 @@ TEST_LOOP(addresses_have_64_bits, 2)
     release(&outcome);
 }
 
-/* What -v says that a kernel with many live values uses. */
-static unsigned registers_of(const char *directives, const char *options)
-{
-    struct buffer ptx = {0};
-    unsigned registers = 0;
-    char all[128];
-    buffer_printf(&ptx,
-                  HEADER ".visible .entry k(.param .u64 p) %s { .reg .b64 %%rd<3>;\n"
-                         ".reg .b32 %%r<201>; ld.param.u64 %%rd1, [p];\n",
-                  directives);
-    for (unsigned i = 1; i <= 200; i++)
-        buffer_printf(&ptx, "ld.global.u32 %%r%u, [%%rd1+%u];\n", i, 4 * i);
-    for (unsigned i = 1; i <= 200; i++)
-        buffer_printf(&ptx, "st.global.u32 [%%rd1+%u], %%r%u;\n", 4 * i, i);
-    buffer_printf(&ptx, "ret; }\n");
-    buffer_char(&ptx, '\0');
-    char *text = buffer_take(&ptx, NULL);
-    snprintf(all, sizeof all, "-v %s", options);
-    struct outcome outcome = run(text, all);
-    expect(&outcome, MINILINK_OK, "Used ");
-    ck_assert_int_eq(sscanf(strstr(log_of(&outcome), "Used "), "Used %u", &registers), 1);
-    release(&outcome);
-    free(text);
-    return registers;
-}
-
-/* The limits that ptxas 13.0 gave as EIATTR_MAXREG_COUNT. Without one the kernel fits. */
+/* The limits that ptxas 13.0 gave as EIATTR_MAXREG_COUNT; 255: none. */
 static const struct {
     const char *directives;
     const char *options;
     unsigned limit;
 } bounds[] = {
+    {"", "", 255},
+    {"", "-maxrregcount 100", 100},
+    {"", "-maxrregcount 8", 24},
+    {".maxnreg 33", "-maxrregcount 100", 33},
+    {".maxnreg 8", "", 24},
+    {".maxntid 1024", "-maxrregcount 100", 64},
+    {".maxntid 1024 .minnctapersm 2", "", 32},
+    {".maxntid 300 .minnctapersm 2", "", 96},
+    {".reqntid 768", "", 80},
+    {".maxntid 1024 .minnctapersm 4", "", 64},
+    {".minnctapersm 16", "", 255},
     {"", "--maxntid 1024", 64},
     {"", "--maxntid=1024 --override-directive-values", 64},
     {"", "--maxntid 256 --minnctapersm 4", 64},
@@ -195,37 +180,15 @@ static const struct {
     {".maxnreg 40", "-maxrregcount 100", 40},
 };
 
-TEST_LOOP(options_stand_in_for_launch_bounds, COUNT(bounds))
+TEST_LOOP(registers_follow_directives_and_options, COUNT(bounds))
 {
-    unsigned registers = registers_of(bounds[_i].directives, bounds[_i].options);
-    if (bounds[_i].limit == 255)
-        ck_assert_uint_gt(registers, 200);
-    else
-        ck_assert_uint_eq(registers, bounds[_i].limit);
-}
+    struct info_record record;
+    char ptx[256];
 
-/* --- Phase 19. --- */
-
-TEST(debug_information_can_be_suppressed)
-{
-    static const char ptx[] = HEADER ".visible .entry k() {\n.loc 1 7 0\nret; }\n"
-                                     ".file 1 \"a.cu\"\n";
-    static const struct {
-        const char *options;
-        bool has_lines;
-    } cases[] = {{"-lineinfo", true},
-                 {"-g", true},
-                 {"", false},
-                 {"-lineinfo -suppress-debug-info", false},
-                 {"-g -suppress-debug-info", false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome outcome = run(ptx, cases[i].options);
-        struct cubin cubin;
-        expect(&outcome, MINILINK_OK, NULL);
-        ck_assert(cubin_read(&cubin, "cubin",
-                             (struct bytes){outcome.result.cubin, outcome.result.cubin_size}));
-        ck_assert_int_eq(cubin_section_find(&cubin, TEXT(".debug_line")) != 0, cases[i].has_lines);
-        cubin_free(&cubin);
-        release(&outcome);
-    }
+    snprintf(ptx, sizeof ptx, HEADER ".visible .entry k() %s { ret; }\n", bounds[_i].directives);
+    struct outcome outcome = run(ptx, bounds[_i].options);
+    expect(&outcome, MINILINK_OK, NULL);
+    ck_assert(find_record(&outcome, ".nv.info.k", EIATTR_MAXREG_COUNT, &record));
+    ck_assert_uint_eq(record.value, bounds[_i].limit);
+    release(&outcome);
 }
