@@ -457,6 +457,29 @@ static const struct {
     {"shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1", 3, "shfl.sync.bfly.b32 R4|P0, R5, 1, 31, -1"},
     {"setp.lt.s32 %p1, %r1, 0", 1, "setp.lt.s32 P0, R4, 0"},
     {"L: bra L", 2, "bra .+0x0"},
+    {"ld.b32 %r2, [%rd1+-4]", 2, "ld.b32 R4, [R4:R5-4]"},
+    {"ld.b32 %r2, [16]", 2, "ld.b32 R4, [16]"},
+    {"ld.b32 %r2, [%r1+0x10]", 2, "ld.b32 R4, [R5+16]"},
+    {"ld.b32 %r2, [ gx ]", 3, "ld.b32 R4, [gx]"},
+    {"ld.global.L2::cache_hint.b32 %r1, [%rd1].unified, %rd2", 2,
+     "ld.global.L2::cache_hint.b32 R4, [R4:R5].unified, R6:R7"},
+    {"tex.2d.v4.f32.f32 {%r1,%r2,_,%r3}|%p1, [%rd1, %rd2, {%r4, %r5}]", 7,
+     "tex.2d.v4.f32.f32 {R4, R5, _, R6}|P0, [R4:R5, R6:R7, {R7, R8}]"},
+    {"setp.lt.and.s32 %p1|%p2, %r1, %r2, !%p3", 2, "setp.lt.and.s32 P0|P1, R4, R5, !P2"},
+    {"vmad.s32.s32.s32 %r1, %r2, -%r3, %r4", 1, "vmad.s32.s32.s32 R4, R5, -R6, R7"},
+    {"vadd4.u32.u32.u32 %r1.b210, %r2.b3, %v.w, %r3.h10", 5,
+     "vadd4.u32.u32.u32 R4.b210, R5.b3, R8:R11.w, R6.h10"},
+    {"mov.v4.u32 %v, %tid", 1, "mov.v4.u32 R8:R11, %tid"},
+    {"mov.u64 %rd1, %clock64", 1, "mov.u64 R4:R5, %clock64"},
+    {"mov.u64 %rd1, %pm7_64", 1, "mov.u64 R4:R5, %pm7_64"},
+    {"mov.u32 %r1, %cluster_nctaid.z", 1, "mov.u32 R4, %cluster_nctaid.z"},
+    {"mov.u32 %r1, %envreg31", 1, "mov.u32 R4, %envreg31"},
+    {"mov.u32 %r1, WARP_SZ", 1, "mov.u32 R4, WARP_SZ"},
+    {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, [%r2]",
+     2,
+     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [R4], [R4:R5], 16, [R5]"},
+    {"call.uni (%r1), fx, (%r2, 7, gx)", 6, "call.uni (R4), fx, (R5, 7, gx)"},
+    {"mov.u64 %rd1, fx", 3, "mov.u64 R4:R5, fx"},
 };
 
 static const char *name_at(void *unused, uint64_t offset)
@@ -479,7 +502,8 @@ TEST_LOOP(instructions_print_as_ptx_with_physical_registers, COUNT(prints))
     size_t size;
 
     snprintf(text, sizeof text,
-             "{ .reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .b64 %%rd<9>; .reg .b128 %%q; %s; }",
+             "{ .reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .b64 %%rd<9>; .reg .b128 %%q;"
+             ".reg .v4 .b32 %%v; %s; }",
              prints[_i].instruction);
     assemble(text_of(text));
     size = encode_print(buffer_bytes(&encoded.code), 0, &out, name_at, NULL);
