@@ -213,7 +213,10 @@ TEST_LOOP(directives_are_numbers_and_flags, COUNT(directives))
 {
     const struct ptx_item *item = parse(directives[_i].header, directives[_i].text);
 
-    if (item)
+    if (item) {
         put_directives(&item->function.performance);
+        ck_assert(text_equal(item->function.body, TEXT("{}")));
+        ck_assert(text_ends(item->function.head, TEXT("()")));
+    }
     expect(directives[_i].wanted);
 }

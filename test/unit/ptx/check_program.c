@@ -143,16 +143,6 @@ TEST_LOOP(modules_link_by_nvlinks_rules, COUNT(link_cases))
     ck_assert_msg(sink.errors == (link_cases[_i].message != NULL), "%s", messages());
 }
 
-TEST(all_errors_are_reported)
-{
-    const char *const texts[] = {
-        ".extern .func f(); .extern .func g(); .extern .global .u32 v; .visible .entry k() { "
-        "call.uni f; call.uni g; ld.global.u32 %r, [v]; }"};
-
-    ck_assert(!link_texts(texts, 1));
-    ck_assert_uint_eq(sink.errors, 3);
-}
-
 /* Sizes, aliases, prototypes and undefined symbols are found by different steps. */
 TEST(errors_of_all_steps_are_reported_together)
 {
@@ -201,18 +191,6 @@ TEST_LOOP(long_prototypes_are_cut, 2)
              function + strlen(head), _i ? "..." : ")");
     ck_assert(!link_texts(texts, 2));
     ck_assert_msg(strstr(messages(), wanted), "%s", messages());
-}
-
-TEST(undefined_symbols_may_be_allowed)
-{
-    const char *const texts[] = {".extern .func f();" USE_F ".visible .func lib() {}"
-                                 ".func inner() {}"};
-
-    request.allow_undefined = true;
-    ck_assert(link_texts(texts, 1));
-    ck_assert(!symbol("f")->is_defined && symbol("f")->is_live);
-    ck_assert(symbol("lib")->is_live);
-    ck_assert(!symbol("inner")->is_live);
 }
 
 TEST(winners_are_the_first_weak_the_strong_and_the_largest_common)
@@ -281,6 +259,7 @@ static const struct {
     {{LIBRARY, ""}, 'd', "i e w v k"},
     {{LIBRARY, ""}, 'u', "i e w v k"},
     {{LIBRARY, ""}, 'x', "i e w v k"},
+    {{LIBRARY, ".extern .func u(); .entry l() { call u; }"}, 'u', "i e w v k u l"},
     {{LIBRARY, ".extern .func e(); .entry l() { call e; }"}, 0, "i e v k l"},
     {{LIBRARY, ".extern .func e(); .func l() { call e; }"}, 0, "v k"},
     {{LIBRARY, ".extern .func w(); .global .u64 t = w; "}, 0, "w v k t"},
@@ -312,16 +291,6 @@ TEST_LOOP(what_lives_is_what_is_asked_for_and_what_that_names, COUNT(live_cases)
                      TEXT_ARG(program.symbols[i].name));
         }
     ck_assert_str_eq(live, live_cases[_i].live);
-}
-
-TEST(nothing_is_dropped_when_the_dead_are_kept)
-{
-    const char *const texts[] = {".func a() {} .visible .func dead() {}"};
-
-    request.keep_dead = true;
-    ck_assert(link_texts(texts, 1));
-    ck_assert(symbol("a")->is_live && symbol("dead")->is_live);
-    ck_assert_uint_eq(program.dropped_functions, 0);
 }
 
 TEST(what_only_the_dead_refer_to_need_not_be_defined)
