@@ -3,65 +3,33 @@
  * A small program is written with kernels of which each calls what a table says. Its chunks are
  * parsed: all have the variables, in order; each kernel is in one, with what it reaches; and the
  * kernels that close them name the driver's functions in the order that bank 4 has in the whole. */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "split_fixture.h"
 
-#include "base/buffer.h"
-#include "diag/diag.h"
-#include "ptx/module.h"
-#include "ptx/program.h"
-#include "split/split.h"
-#include "suite.h"
-
-#define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define DRIVER                                                                                     \
     ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"                                       \
     ".extern .func free(.param .b64 p);\n"                                                         \
     ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
 
-static struct diag_sink sink;
-static struct program program;
-static struct chunks chunks;
-static struct arena arena;
-
-void set_up(void)
+static struct split_request exact_request(uint32_t wanted)
 {
-    diag_state_get()->sink = &sink;
+    return (struct split_request){
+        .is_exact = true, .wanted = wanted, .minimum_bytes = 1, .arch = {90, 0}};
 }
 
-static void release(void)
+static struct split_request stable_request(bool is_exact, uint64_t minimum)
 {
-    chunks_free(&chunks);
-    program_free(&program);
-}
-
-void tear_down(void)
-{
-    release();
-    arena_free(&arena);
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&sink);
-}
-
-static void split_sources(const struct program_source *sources, size_t count,
-                          const struct split_request *request)
-{
-    struct program_request link = {.arch = {90, 0}, .wants_marks = request->policy == SPLIT_STABLE};
-
-    release();
-    buffer_char(&sink.text, '\0');
-    ck_assert_msg(program_link(&program, sources, count, &link), "%s", sink.text.data);
-    ck_assert(split_program(&chunks, &program, request));
+    return (struct split_request){.is_exact = is_exact,
+                                  .policy = SPLIT_STABLE,
+                                  .wanted = SPLIT_MOST_CHUNKS,
+                                  .minimum_bytes = minimum,
+                                  .arch = {90, 0}};
 }
 
 static void split_text(const char *text, uint32_t wanted)
 {
-    const struct split_request request = {
-        .is_exact = true, .wanted = wanted, .minimum_bytes = 1, .arch = {90, 0}};
+    const struct split_request request = exact_request(wanted);
 
-    split_sources(&(struct program_source){"a.ptx", text_of(text)}, 1, &request);
+    split_one(text_of(text), &request);
 }
 
 /* "kind:name" of all that a text defines, in order: v for variables, f and k for functions. */
@@ -72,7 +40,7 @@ static const char *definitions(struct text text, char kind)
     size_t offset = 0;
     const char *result;
 
-    ck_assert(module_parse(&module, &arena, "chunk", text, &offset));
+    ck_assert(module_parse(&module, &lists, "chunk", text, &offset));
     ck_assert(module_at_end(text, offset));
     for (size_t i = 0; i < module.item_count; i++) {
         const struct ptx_item *item = &module.items[i];
@@ -85,7 +53,7 @@ static const char *definitions(struct text text, char kind)
             buffer_printf(&names, "%s%.*s", names.size ? " " : "", TEXT_ARG(item->name));
     }
     buffer_char(&names, '\0');
-    result = arena_string(&arena, text_of(names.data));
+    result = arena_string(&lists, text_of(names.data));
     buffer_free(&names);
     return result;
 }
@@ -105,14 +73,11 @@ TEST_LOOP(each_chunk_has_all_variables_and_what_its_kernels_reach, 16)
 {
     static const char *const reached[] = {"inner outer", "", "inner", ""};
     static const char *const kernels[] = {"k0", "k1", "k2", "k3"};
+    struct split_request request = exact_request((uint32_t)_i + 1);
     size_t seen = 0;
 
-    split_sources(&(struct program_source){"a.ptx", text_of(program_text)}, 1,
-                  &(struct split_request){.is_exact = true,
-                                          .policy = SPLIT_KERNEL,
-                                          .wanted = (uint32_t)_i + 1,
-                                          .minimum_bytes = 1,
-                                          .arch = {90, 0}});
+    request.policy = SPLIT_KERNEL;
+    split_one(text_of(program_text), &request);
     ck_assert_int_eq(chunks.is_exact, chunks.count > 1);
     for (size_t c = 0; c < chunks.count && chunks.is_exact; c++) {
         struct text text = chunks.list[c].text;
@@ -136,10 +101,9 @@ TEST(modules_give_the_order_of_one_chunk)
     static const char b[] = HEADER ".visible .func far() { ret; }\n.visible .global .b32 y;\n"
                                    ".visible .entry k1() { ret; }\n";
     const struct program_source sources[] = {{"a.ptx", text_of(a)}, {"b.ptx", text_of(b)}};
+    const struct split_request request = exact_request(2);
 
-    split_sources(sources, 2,
-                  &(struct split_request){
-                      .is_exact = true, .wanted = 2, .minimum_bytes = 1, .arch = {90, 0}});
+    split_sources(sources, 2, &request);
     ck_assert_uint_eq(chunks.count, 2);
     ck_assert_str_eq(definitions(chunks.list[0].text, 'v'), "x y");
     ck_assert_str_eq(definitions(chunks.list[1].text, 'v'), "x y");
@@ -176,7 +140,7 @@ static const char *called(struct text text, const char *stem)
     size_t offset = 0;
     const char *result;
 
-    ck_assert(module_parse(&module, &arena, "chunk", text, &offset));
+    ck_assert(module_parse(&module, &lists, "chunk", text, &offset));
     for (size_t i = 0; i < module.item_count; i++) {
         const struct ptx_item *item = &module.items[i];
         const char *body;
@@ -188,14 +152,14 @@ static const char *called(struct text text, const char *stem)
         if (words.size)
             buffer_char(&words, ' ');
         before = words.size;
-        body = arena_string(&arena, item->function.body);
+        body = arena_string(&lists, item->function.body);
         buffer_string(&words, strstr(body, "malloc") ? "m" : "");
         buffer_string(&words, strstr(body, "free") ? "f" : "");
         buffer_string(&words, strstr(body, "vprintf") ? "v" : "");
         buffer_string(&words, words.size == before ? "-" : "");
     }
     buffer_char(&words, '\0');
-    result = arena_string(&arena, text_of(words.data));
+    result = arena_string(&lists, text_of(words.data));
     buffer_free(&words);
     return result;
 }
@@ -285,16 +249,17 @@ TEST_LOOP(debug_sections_of_no_code_are_in_every_chunk, 3)
         {".section .debug_info { .b32 .debug_abbrev }\n", false, 1},
         {".section .debug_info { .b64 k0 }\n", true, 1},
     };
-    struct split_request request = {
-        .is_exact = cases[_i].is_exact, .wanted = 2, .minimum_bytes = 1, .arch = {90, 0}};
+    struct split_request request = exact_request(2);
     struct buffer text = {0};
+
+    request.is_exact = cases[_i].is_exact;
 
     buffer_printf(&text,
                   "// a comment\n%s.file 1 \"a.cu\"\n.entry k0() { .loc 1 2 3\nret; }\n"
                   ".entry k1() { ret; }\n%s",
                   HEADER, cases[_i].section);
     buffer_char(&text, '\0');
-    split_sources(&(struct program_source){"a.ptx", text_of(text.data)}, 1, &request);
+    split_one(text_of(text.data), &request);
     ck_assert_uint_eq(chunks.count, cases[_i].chunks);
     for (size_t c = 0; c < chunks.count; c++)
         ck_assert_ptr_nonnull(strstr(chunks.list[c].text.data, cases[_i].section));
@@ -324,12 +289,11 @@ TEST_LOOP(threads_of_the_assembler_and_shared_memory_are_one_chunk, 4)
                   ".entry k1() { ret; }\n",
                   cases[_i].kernel);
     buffer_char(&text, '\0');
-    split_sources(&(struct program_source){"a.ptx", text_of(text.data)}, 1,
-                  &(struct split_request){.is_exact = true,
-                                          .has_threads = cases[_i].has_threads,
-                                          .wanted = 2,
-                                          .minimum_bytes = 1,
-                                          .arch = {cases[_i].sm, 0}});
+    split_one(text_of(text.data), &(struct split_request){.is_exact = true,
+                                                          .has_threads = cases[_i].has_threads,
+                                                          .wanted = 2,
+                                                          .minimum_bytes = 1,
+                                                          .arch = {cases[_i].sm, 0}});
     ck_assert_uint_eq(chunks.count, cases[_i].chunks);
     buffer_free(&text);
 }
@@ -370,53 +334,12 @@ TEST_LOOP(what_cannot_be_known_is_one_chunk, COUNT(obstacles))
     buffer_free(&text);
 }
 
-TEST(one_chunk_is_made_where_one_is_asked_for)
-{
-    split_text(program_text, 1);
-    ck_assert_uint_eq(chunks.count, 1);
-    ck_assert(!chunks.is_exact);
-    ck_assert_str_eq(chunks.single_reason, "one chunk was asked for");
-}
-
 /* Appends a function's body of about `size` bytes. */
 static void put_body(struct buffer *text, size_t size)
 {
     buffer_string(text, "{ .reg .b32 a;\n");
     for (size_t i = 0; i < size; i += 17)
         buffer_string(text, "add.s32 a, a, a;\n");
-}
-
-/* A large function that all kernels call would be compiled in each chunk. */
-TEST_LOOP(copies_are_bounded, 3)
-{
-    static const size_t shared_bytes[] = {100, 3000, 40000};
-    static const size_t most[] = {8, 3, 1};
-    const struct split_request stable = {.is_exact = true,
-                                         .policy = SPLIT_STABLE,
-                                         .wanted = 16,
-                                         .minimum_bytes = 1,
-                                         .arch = {90, 0}};
-    struct buffer text = {0};
-
-    buffer_string(&text, HEADER ".func shared()\n");
-    put_body(&text, shared_bytes[_i]);
-    buffer_string(&text, "ret; }\n");
-    for (int k = 0; k < 8; k++) {
-        buffer_printf(&text, ".visible .entry k%d()\n", k);
-        put_body(&text, 4000);
-        buffer_string(&text, "call shared; ret; }\n");
-    }
-    buffer_char(&text, '\0');
-    split_text(text.data, 16);
-    ck_assert_uint_le(chunks.count, most[_i]);
-    if (_i < 2)
-        ck_assert_uint_gt(chunks.count, 1);
-    else
-        ck_assert_str_eq(chunks.single_reason, "its kernels share most of their code");
-    split_sources(&(struct program_source){"a.ptx", text_of(text.data)}, 1, &stable);
-    if (_i == 2)
-        ck_assert_str_eq(chunks.single_reason, "it is too small to be worth splitting");
-    buffer_free(&text);
 }
 
 /* Kernels of `bytes` each, which all call a function of `shared` bytes. */
@@ -432,13 +355,26 @@ static void put_callers(struct buffer *text, size_t kernels, size_t bytes, size_
     }
 }
 
-static struct split_request stable_request(bool is_exact, uint64_t minimum)
+/* A large function that all kernels call would be compiled in each chunk. */
+TEST_LOOP(copies_are_bounded, 3)
 {
-    return (struct split_request){.is_exact = is_exact,
-                                  .policy = SPLIT_STABLE,
-                                  .wanted = SPLIT_MOST_CHUNKS,
-                                  .minimum_bytes = minimum,
-                                  .arch = {90, 0}};
+    static const size_t shared_bytes[] = {100, 3000, 40000};
+    static const size_t most[] = {8, 3, 1};
+    const struct split_request stable = stable_request(true, 1);
+    struct buffer text = {0};
+
+    put_callers(&text, 8, 4000, shared_bytes[_i]);
+    buffer_char(&text, '\0');
+    split_text(text.data, 16);
+    ck_assert_uint_le(chunks.count, most[_i]);
+    if (_i < 2)
+        ck_assert_uint_gt(chunks.count, 1);
+    else
+        ck_assert_str_eq(chunks.single_reason, "its kernels share most of their code");
+    split_one(text_of(text.data), &stable);
+    if (_i == 2)
+        ck_assert_str_eq(chunks.single_reason, "it is too small to be worth splitting");
+    buffer_free(&text);
 }
 
 /* Gives the number of stable chunks of such a program. */
@@ -446,7 +382,7 @@ static size_t cut_stable(const struct buffer *text, bool is_exact, uint64_t mini
 {
     const struct split_request stable = stable_request(is_exact, minimum);
 
-    split_sources(&(struct program_source){"a.ptx", buffer_view(text)}, 1, &stable);
+    split_one(buffer_view(text), &stable);
     return chunks.count;
 }
 
@@ -495,14 +431,7 @@ TEST(an_edit_changes_one_chunk)
             if (k == 20 && version)
                 buffer_string(&text, ".visible .entry added() { ret; }\n");
         }
-        buffer_char(&text, '\0');
-        split_sources(&(struct program_source){"a.ptx", text_of(text.data)}, 1,
-                      &(struct split_request){.is_exact = true,
-                                              .policy = SPLIT_STABLE,
-                                              .wanted = SPLIT_MOST_CHUNKS,
-                                              .minimum_bytes = 4000,
-                                              .arch = {90, 0}});
-        ck_assert_uint_gt(chunks.count, 5);
+        ck_assert_uint_gt(cut_stable(&text, true, 4000), 5);
         ck_assert_uint_lt(chunks.count, 64);
         for (size_t i = 0; i < chunks.count && version == 0; i++)
             before[count++] = strdup(chunks.list[i].text.data);
@@ -528,7 +457,7 @@ static void cut_again(size_t shared, size_t *before, size_t *kept)
     size_t most = 0;
 
     put_callers(&text, 40, 2000, shared);
-    split_sources(&(struct program_source){"a.ptx", buffer_view(&text)}, 1, &stable);
+    split_one(buffer_view(&text), &stable);
     first = chunks;
     chunks = (struct chunks){0};
     *before = first.count;
@@ -572,13 +501,6 @@ TEST(pieces_of_edited_kernels_are_bounded_by_copies)
     ck_assert_uint_lt(chunks.count, before + 5);
 }
 
-/* Appends kernels of 1 KiB each. */
-static void put_kernels(struct buffer *text, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        buffer_printf(text, ".visible .entry k%03u() { %*s }\n", i, 1024 - 27, "ret;");
-}
-
 TEST_LOOP(threads_without_a_chunk_get_smaller_ones, 7)
 {
     static const struct {
@@ -590,10 +512,9 @@ TEST_LOOP(threads_without_a_chunk_get_smaller_ones, 7)
 
     buffer_string(&text, HEADER);
     put_kernels(&text, rows[_i].kernels);
-    split_sources(
-        &(struct program_source){"a.ptx", buffer_view(&text)}, 1,
-        &(struct split_request){
-            .is_exact = true, .wanted = 128, .threads = rows[_i].threads, .arch = {90, 0}});
+    split_one(buffer_view(&text),
+              &(struct split_request){
+                  .is_exact = true, .wanted = 128, .threads = rows[_i].threads, .arch = {90, 0}});
     ck_assert_uint_eq(chunks.count, rows[_i].chunks);
     buffer_free(&text);
 }

@@ -3,49 +3,14 @@
  * Each case of fixtures/split begins with what is tricky about it and what is expected. Every case
  * is split into 1 to 16 chunks; the chunks are parsed and linked again, which shows that each can
  * be assembled alone and that nothing is missing, twice, or different. */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buffer.h"
 #include "base/table.h"
-#include "diag/diag.h"
 #include "ptx/lexer.h"
-#include "ptx/module.h"
-#include "ptx/program.h"
 #include "ptx/types.h"
 #include "split/plan.h"
-#include "split/split.h"
 #include "files.h"
-#include "suite.h"
+#include "split_fixture.h"
 
-#define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
-#define MOST   16
-
-static struct diag_sink sink;
-static struct program program;
-static struct chunks chunks;
-
-void set_up(void)
-{
-    diag_state_get()->sink = &sink;
-    program = (struct program){0};
-    chunks = (struct chunks){0};
-}
-
-static void release(void)
-{
-    chunks_free(&chunks);
-    program_free(&program);
-}
-
-void tear_down(void)
-{
-    release();
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&sink);
-}
+#define MOST 16
 
 static struct text read_case(const char *name)
 {
@@ -64,16 +29,10 @@ static struct text read_case(const char *name)
 static void split_by(enum split_policy policy, const struct program_source *sources, size_t count,
                      uint32_t wanted)
 {
-    struct program_request link = {
-        .arch = {90, 0}, .allow_undefined = true, .wants_marks = policy == SPLIT_STABLE};
-    struct split_request request = {
+    const struct split_request request = {
         .policy = policy, .wanted = wanted, .minimum_bytes = 1, .arch = {90, 0}};
 
-    release();
-    buffer_char(&sink.text, '\0');
-    ck_assert_msg(program_link(&program, sources, count, &link), "%s", sink.text.data);
-    ck_assert(split_program(&chunks, &program, &request));
-    ck_assert_uint_ge(chunks.count, 1);
+    split_sources(sources, count, &request);
 }
 
 static void split(const struct program_source *sources, size_t count, uint32_t wanted)
@@ -586,38 +545,6 @@ TEST(symbols_carry_what_the_merger_restores)
     ck_assert(symbols[4].binding == CHUNK_GLOBAL);
 }
 
-/* A small internal function with `users` callers that are far larger. */
-static char *replication_text(unsigned users)
-{
-    struct buffer text = {0};
-    size_t size;
-
-    buffer_string(&text, HEADER ".func small() { ret; }\n");
-    for (unsigned i = 0; i < users; i++) {
-        buffer_printf(&text, ".visible .entry k%u() { call small;", i);
-        for (unsigned j = 0; j < 200; j++)
-            buffer_string(&text, " add.u32 %r1, %r1, 1;\n");
-        buffer_string(&text, "}\n");
-    }
-    return buffer_take(&text, &size);
-}
-
-TEST(small_internal_callees_are_replicated)
-{
-    char *text = replication_text(4);
-
-    split_text(text, 4);
-    ck_assert_uint_eq(chunks.count, 4);
-    for (size_t i = 0; i < 4; i++) {
-        ck_assert_uint_eq(chunks.list[i].replica_count, 1);
-        ck_assert_uint_eq(chunks.list[i].function_count, 2);
-        ck_assert(contains(&chunks.list[i], "\n.func small() { ret; }"));
-    }
-    check_all();
-    release();
-    free(text);
-}
-
 /* Functions of which each calls the next, and kernels that call the first `called`, all padded.
  * Chunks are written as how many have how many functions, and how many of these are copies. Copies
  * may add a tenth of the text; where they would be 32 times the text there are none, and units go
@@ -731,22 +658,6 @@ TEST(a_program_that_stays_one_chunk_keeps_its_variables)
     buffer_free(&text);
 }
 
-TEST(small_programs_are_not_split_by_default)
-{
-    struct program_request link = {.arch = {90, 0}};
-    struct split_request request = {.wanted = 4, .arch = {90, 0}};
-    char *text = replication_text(4);
-    struct program_source source = {"a", text_of(text)};
-
-    ck_assert(program_link(&program, &source, 1, &link));
-    ck_assert(split_program(&chunks, &program, &request));
-    ck_assert_uint_eq(chunks.count, 1);
-    ck_assert_str_eq(chunks.single_reason, "it is too small to be worth splitting");
-    ck_assert(text_equal(chunks.list[0].text, source.text));
-    release();
-    free(text);
-}
-
 /* Kernels of one size, of which the second is with the first where they stay in order. */
 TEST(what_is_a_fourth_of_a_chunk_stays_in_order)
 {
@@ -769,21 +680,23 @@ TEST(what_is_a_fourth_of_a_chunk_stays_in_order)
     }
 }
 
-/* Kernels of 1 KiB each. */
 static void split_kernels(unsigned kernels, const struct split_request *request)
 {
-    struct program_request link = {.arch = {90, 0}};
     struct buffer text = {0};
-    struct program_source source;
 
     buffer_string(&text, HEADER);
-    for (unsigned i = 0; i < kernels; i++)
-        buffer_printf(&text, ".visible .entry k%03u() { %*s }\n", i, 1024 - 27, "ret;");
-    source = (struct program_source){"a", buffer_view(&text)};
-    ck_assert(program_link(&program, &source, 1, &link));
-    ck_assert(split_program(&chunks, &program, request));
+    put_kernels(&text, kernels);
+    split_one(buffer_view(&text), request);
     ck_assert_uint_eq(chunks.list[0].weight, 1024u * chunks.list[0].function_count);
+    if (chunks.count == 1)
+        ck_assert(text_equal(chunks.list[0].text, buffer_view(&text)));
     buffer_free(&text);
+}
+
+TEST(small_programs_are_not_split_by_default)
+{
+    split_kernels(31, &(struct split_request){.wanted = 4, .arch = {90, 0}});
+    ck_assert_str_eq(chunks.single_reason, "it is too small to be worth splitting");
 }
 
 TEST_LOOP(the_number_of_chunks_follows_from_the_size, 16)
@@ -850,37 +763,6 @@ TEST(why_there_is_one_chunk_is_said)
             ck_assert_ptr_null(chunks.single_reason);
         release();
     }
-}
-
-TEST(loads_are_even)
-{
-    char *text = replication_text(32);
-    uint64_t least = UINT64_MAX, most = 0;
-
-    split_text(text, 4);
-    for (size_t i = 0; i < 4; i++) {
-        least = chunks.list[i].weight < least ? chunks.list[i].weight : least;
-        most = chunks.list[i].weight > most ? chunks.list[i].weight : most;
-    }
-    ck_assert_uint_le(most - least, most / 10);
-    release();
-    free(text);
-}
-
-TEST(the_same_program_gives_the_same_chunks)
-{
-    struct program_source source = {"a", read_case("23_name_prefixes")};
-    struct buffer first = {0};
-
-    split(&source, 1, 3);
-    for (size_t i = 0; i < chunks.count; i++)
-        buffer_text(&first, chunks.list[i].text);
-    split(&source, 1, 3);
-    for (size_t i = 0, at = 0; i < chunks.count; at += chunks.list[i++].text.size)
-        ck_assert(memcmp(first.data + at, chunks.list[i].text.data, chunks.list[i].text.size) == 0);
-    buffer_free(&first);
-    release();
-    free((char *)source.text.data);
 }
 
 TEST(modules_with_debug_sections_stay_whole)
