@@ -25,25 +25,21 @@ static bool parse_alignments(struct parser *parser, uint32_t *alignment)
     return true;
 }
 
-/* `.ptr [.space] [.align N]` describes what a kernel's pointer points to; the linker does not need
- * it. */
+/* `.ptr [.space] [.align N]` describes what a kernel's pointer points to. */
 static bool parse_pointer(struct parser *parser, struct ptx_parameter *parameter)
 {
-    uint32_t ignored;
+    enum ptx_space space;
 
     parameter->is_pointer = true;
     parser_next(parser);
-    switch (parser_space(parser)) {
-    case PTX_SPACE_GLOBAL:
-    case PTX_SPACE_CONST:
-    case PTX_SPACE_SHARED:
-    case PTX_SPACE_LOCAL:
+    space = parser_space(parser);
+    if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_CONST || space == PTX_SPACE_SHARED ||
+        space == PTX_SPACE_LOCAL) {
+        parameter->pointee_space = (uint8_t)space;
         parser_next(parser);
-        break;
-    default:
-        break;
     }
-    return !parser_at_dot(parser, ".align") || parser_alignment(parser, &ignored);
+    return !parser_at_dot(parser, ".align") ||
+           parser_alignment(parser, &parameter->pointee_alignment);
 }
 
 /* The words in front of the name: space, alignments on either side of it, type, and for a kernel's

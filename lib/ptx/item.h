@@ -18,8 +18,10 @@ struct ptx_parameter {
     uint8_t vector;        /* elements of a vector, else 1 */
     bool is_array;
     bool is_return;
-    bool is_register; /* .reg instead of .param */
-    bool is_pointer;  /* .ptr */
+    bool is_register;           /* .reg instead of .param */
+    bool is_pointer;            /* .ptr */
+    uint8_t pointee_space;      /* enum ptx_space that .ptr names, or PTX_SPACE_NONE */
+    uint32_t pointee_alignment; /* bytes: .align after .ptr; 0 = not given */
 };
 
 /* Directives between a function's parameters and its body. 0 = not given. */

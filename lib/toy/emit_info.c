@@ -6,7 +6,6 @@
 
 #include "cubin/cubin.h"
 #include "cubin/format.h"
-#include "ptx/lexer.h"
 #include "ptx/types.h"
 #include "toy/budget.h"
 #include "toy/builtin.h"
@@ -38,6 +37,11 @@ static void put_words(struct buffer *out, uint8_t attribute, const uint32_t *wor
         buffer_u32(out, words[i]);
 }
 
+static void put_pair(struct buffer *out, uint8_t attribute, uint32_t first, uint32_t second)
+{
+    put_words(out, attribute, (uint32_t[]){first, second}, 2);
+}
+
 static bool has_kernel(const struct unit *unit)
 {
     for (size_t i = 0; i < unit->function_count; i++)
@@ -60,14 +64,10 @@ static void put_samplers(const struct unit *unit, struct buffer *out)
         if (object->type != STT_CUDA_SAMPLER || object->kind != DATA_UNDEFINED)
             continue;
         if (sampler->unnormalized != SAMPLER_NOT_SAID)
-            put_words(out, EIATTR_SAMPLER_FORCE_UNNORMALIZED,
-                      (uint32_t[]){object->symbol, sampler->unnormalized}, 2);
-        put_words(out, EIATTR_SAMPLER_INIT,
-                  (uint32_t[]){object->symbol, (uint32_t)sampler->values[0] |
-                                                   (uint32_t)sampler->values[1] << 8 |
-                                                   (uint32_t)sampler->values[2] << 16 |
-                                                   (uint32_t)sampler->values[3] << 24},
-                  2);
+            put_pair(out, EIATTR_SAMPLER_FORCE_UNNORMALIZED, object->symbol, sampler->unnormalized);
+        put_pair(out, EIATTR_SAMPLER_INIT, object->symbol,
+                 (uint32_t)sampler->values[0] | (uint32_t)sampler->values[1] << 8 |
+                     (uint32_t)sampler->values[2] << 16 | (uint32_t)sampler->values[3] << 24);
     }
 }
 
@@ -77,9 +77,9 @@ void emit_info_chunk(struct unit *unit, struct buffer *out)
         const struct function_code *function = &unit->functions[i];
         uint32_t symbol = unit->scope.globals[function->global].symbol;
 
-        put_words(out, EIATTR_REGCOUNT, (uint32_t[]){symbol, function->register_count}, 2);
-        put_words(out, EIATTR_MAX_STACK_SIZE, (uint32_t[]){symbol, 0}, 2);
-        put_words(out, EIATTR_FRAME_SIZE, (uint32_t[]){symbol, function->frame_bytes}, 2);
+        put_pair(out, EIATTR_REGCOUNT, symbol, function->register_count);
+        put_pair(out, EIATTR_MAX_STACK_SIZE, symbol, 0);
+        put_pair(out, EIATTR_FRAME_SIZE, symbol, function->frame_bytes);
     }
     put_samplers(unit, out);
     if (unit->module.texmode_independent)
@@ -109,49 +109,32 @@ void emit_info_compat(struct unit *unit, struct buffer *out)
     info_put_head(out, EIFMT_HVAL, 7, 0x101);
     info_put_head(out, EIFMT_BVAL, 3, 0);
     info_put_head(out, EIFMT_BVAL, 6, 1);
-    put_words(out, COMPAT_CAN_FASTPATH_FINALIZE, (uint32_t[]){0, 0}, 2);
+    put_pair(out, COMPAT_CAN_FASTPATH_FINALIZE, 0, 0);
 }
 
-/* The target of a pointer parameter: the space's number and the logarithm of the alignment. */
-struct pointee {
-    uint32_t space;
-    uint32_t alignment;
-};
-
-/* Reads ".ptr .global .align 16" between the parameter's type and its name. */
-static struct pointee pointee_of(const struct ptx_parameter *parameter)
+/* The number of what a pointer or reference parameter refers to. */
+static uint32_t pointee_of(const struct ptx_parameter *parameter)
 {
-    static const struct {
-        const char *word;
-        uint32_t number;
-    } spaces[] = {{".local", 1}, {".shared", 2}, {".const", 4}, {".global", 4}};
-    if (ptx_type_is_opaque(parameter->type))
-        return (struct pointee){.space = parameter->type == PTX_TEXREF    ? 6
-                                         : parameter->type == PTX_SURFREF ? 7
-                                                                          : 8};
-    struct pointee pointee = {0, 0};
-    if (!parameter->is_pointer || parameter->name.data < parameter->type_text.data)
-        return pointee;
-    struct lexer lexer =
-        lexer_at((struct text){parameter->type_text.data,
-                               (size_t)(parameter->name.data - parameter->type_text.data)},
-                 0);
-    pointee.space = 5; /* generic */
-    for (struct token token; (token = lexer_next(&lexer)).kind != TOKEN_END;) {
-        struct text word = lexer_text(&lexer, token);
-        uint64_t alignment = 0;
+    static const uint8_t spaces[] = {[PTX_SPACE_NONE] = 5, /* generic */
+                                     [PTX_SPACE_LOCAL] = 1,
+                                     [PTX_SPACE_SHARED] = 2,
+                                     [PTX_SPACE_CONST] = 4,
+                                     [PTX_SPACE_GLOBAL] = 4};
 
-        for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-            if (text_equal(word, text_of(spaces[i].word)))
-                pointee.space = spaces[i].number;
-        if (token.kind == TOKEN_NUMBER && lexer_number(word, &alignment, NULL) == NUMBER_INTEGER &&
-            alignment)
-            pointee.alignment = (uint32_t)__builtin_ctzll(alignment) & 0xffu;
+    switch ((enum ptx_type)parameter->type) {
+    case PTX_TEXREF:
+        return 6;
+    case PTX_SURFREF:
+        return 7;
+    case PTX_SAMPLERREF:
+        return 8;
+    default:
+        return parameter->is_pointer ? spaces[parameter->pointee_space] : 0;
     }
-    return pointee;
 }
 
-/* Parameters, the last first: ordinal and offset, then size, memory space and alignment. */
+/* Parameters, the last first: ordinal and offset, then size, and of a pointer's target the space
+ * and the logarithm of the alignment. */
 static void put_parameters(const struct unit *unit, const struct function_code *function,
                            struct buffer *out)
 {
@@ -159,7 +142,9 @@ static void put_parameters(const struct unit *unit, const struct function_code *
 
     for (uint32_t i = function->item->function.parameter_count; i-- > 0;) {
         const struct ptx_parameter *parameter = &function->item->function.parameters[i];
-        struct pointee pointee = pointee_of(parameter);
+        uint32_t space = pointee_of(parameter);
+        bool is_aligned = parameter->pointee_alignment && !ptx_type_is_opaque(parameter->type);
+        uint32_t alignment = is_aligned ? (uint32_t)__builtin_ctz(parameter->pointee_alignment) : 0;
 
         /* The parameters are the first symbols of the body, in order (frame_declare). */
         uint32_t offset = (uint32_t)function->symbols[i].offset - unit->parameter_base;
@@ -169,8 +154,8 @@ static void put_parameters(const struct unit *unit, const struct function_code *
             symbol = unit->data.objects[function->symbols[i].object].symbol;
             offset = NO_OFFSET;
         }
-        uint32_t shape = is_small ? size << 18 | 0x1f000 | pointee.space << 8 | pointee.alignment
-                                  : size | pointee.alignment << 16 | pointee.space << 24;
+        uint32_t shape = is_small ? size << 18 | 0x1f000 | space << 8 | alignment
+                                  : size | alignment << 16 | space << 24;
         put_words(out, is_small ? EIATTR_KPARAM_INFO : EIATTR_KPARAM_INFO_V2,
                   (uint32_t[]){symbol, i | offset << 16, shape}, 3);
     }
@@ -240,10 +225,8 @@ void emit_info_owner(const struct unit *unit, const struct owner *owner, struct 
         put_threads(performance, out);
         if (function->parameter_bytes) {
             info_put_head(out, EIFMT_HVAL, EIATTR_CBANK_PARAM_SIZE, function->parameter_bytes);
-            put_words(out, EIATTR_PARAM_CBANK,
-                      (uint32_t[]){function->constant_symbol,
-                                   unit->parameter_base | function->parameter_bytes << 16},
-                      2);
+            put_pair(out, EIATTR_PARAM_CBANK, function->constant_symbol,
+                     unit->parameter_base | function->parameter_bytes << 16);
         }
     }
     if (is_sm90)
@@ -258,8 +241,7 @@ static void put_stacks(const struct unit *unit, bool is_global, struct buffer *o
         uint32_t symbol = kernel->parts[0].symbol;
 
         if ((unit->symbols[symbol].binding == STB_GLOBAL) == is_global)
-            put_words(out, EIATTR_MIN_STACK_SIZE,
-                      (uint32_t[]){symbol, (uint32_t)kernel->stack_bytes}, 2);
+            put_pair(out, EIATTR_MIN_STACK_SIZE, symbol, (uint32_t)kernel->stack_bytes);
     }
 }
 
@@ -270,11 +252,10 @@ void emit_info_program(struct unit *unit, struct buffer *out)
     for (size_t i = unit->owner_count; i-- > 0;) {
         const struct owner *kernel = &unit->owners[i];
 
-        put_words(out, EIATTR_REGCOUNT,
-                  (uint32_t[]){kernel->parts[0].symbol, kernel->register_count}, 2);
+        put_pair(out, EIATTR_REGCOUNT, kernel->parts[0].symbol, kernel->register_count);
         for (size_t k = kernel->part_count; k-- > 0;)
-            put_words(out, EIATTR_FRAME_SIZE,
-                      (uint32_t[]){kernel->parts[k].symbol, kernel->parts[k].code->frame_bytes}, 2);
+            put_pair(out, EIATTR_FRAME_SIZE, kernel->parts[k].symbol,
+                     kernel->parts[k].code->frame_bytes);
     }
     put_stacks(unit, false, out);
     put_stacks(unit, true, out);
