@@ -42,6 +42,19 @@ struct ptx_performance {
     uint32_t abi_preserve_control; /* .abi_preserve_control N */
 };
 
+/* Threads of one block that the directives promise, at most UINT64_MAX; 0 = not given. */
+static inline uint64_t ptx_promised_threads(const struct ptx_performance *performance)
+{
+    const uint32_t *dimensions =
+        performance->reqntid[0] ? performance->reqntid : performance->maxntid;
+    uint64_t threads = 1;
+
+    for (int i = 0; i < 3; i++)
+        if (__builtin_mul_overflow(threads, dimensions[i], &threads))
+            return UINT64_MAX;
+    return threads;
+}
+
 struct ptx_function {
     struct text head; /* ".func (...) name (...)": the part that a declaration repeats */
     struct text body; /* "{ ... }", braces included; empty for a declaration */

@@ -12,24 +12,12 @@
 #define REGISTERS_PER_SM 65536u
 #define LEAST_REGISTERS  24u /* lowest limit */
 
-/* Least number of threads that are resident at the same time; 0 = not specified. */
-static uint64_t promised_threads(const struct ptx_performance *performance)
-{
-    const uint32_t *dimensions =
-        performance->reqntid[0] ? performance->reqntid : performance->maxntid;
-    uint64_t threads = performance->minnctapersm ? performance->minnctapersm : 1;
-
-    for (int i = 0; i < 3; i++)
-        if (__builtin_mul_overflow(threads, dimensions[i], &threads))
-            return REGISTERS_PER_SM;
-    return threads;
-}
-
 static uint64_t registers_of(const struct ptx_performance *performance)
 {
-    uint64_t threads = promised_threads(performance);
+    uint64_t blocks = performance->minnctapersm ? performance->minnctapersm : 1;
+    uint64_t threads = ptx_promised_threads(performance);
     uint64_t registers = performance->maxnreg ? performance->maxnreg
-                         : threads            ? REGISTERS_PER_SM / threads
+                         : threads            ? REGISTERS_PER_SM / blocks / threads
                                               : MOST_REGISTERS;
 
     if (registers < LEAST_REGISTERS)

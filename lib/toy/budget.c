@@ -13,22 +13,6 @@
 #define REGISTERS_PER_SM 65536u
 #define WARP             32u
 
-static uint64_t product(const uint32_t dimensions[3])
-{
-    uint64_t plane;
-    uint64_t all;
-    if (__builtin_mul_overflow((uint64_t)dimensions[0], dimensions[1], &plane) ||
-        __builtin_mul_overflow(plane, dimensions[2], &all))
-        return UINT64_MAX;
-    return all;
-}
-
-/* Threads of one block that the directives promise, 0 = none. */
-static uint64_t promised_threads(const struct ptx_performance *performance)
-{
-    return product(performance->reqntid[0] ? performance->reqntid : performance->maxntid);
-}
-
 static uint32_t threads_per_sm(uint32_t sm)
 {
     switch (sm) {
@@ -78,7 +62,7 @@ static uint32_t from_threads(const struct ptx_item *function, uint64_t threads, 
 uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option)
 {
     const struct ptx_performance *performance = &function->function.performance;
-    uint64_t threads = promised_threads(performance);
+    uint64_t threads = ptx_promised_threads(performance);
     if (performance->maxnreg)
         return clamp(function, performance->maxnreg);
     if (performance->minnctapersm && !threads)
@@ -104,12 +88,12 @@ void budget_override(struct ptx_performance *performance, const struct switches 
     bool overrides = switches->override_directives;
     struct text list = switches->maxntid, word;
     if (text_take_part(&list, &word) && dimension_of(word) &&
-        (overrides || !promised_threads(performance)))
+        (overrides || !ptx_promised_threads(performance)))
         for (size_t i = 0; i < 3; i++) {
             uint32_t dimension = i == 0 || text_take_part(&list, &word) ? dimension_of(word) : 1;
             performance->maxntid[i] = dimension ? dimension : 1;
         }
-    if (switches->minnctapersm > 0 && promised_threads(performance) &&
+    if (switches->minnctapersm > 0 && ptx_promised_threads(performance) &&
         (overrides || !performance->minnctapersm))
         performance->minnctapersm = (uint32_t)switches->minnctapersm;
     if (overrides && switches->maxrregcount != SWITCH_NOT_GIVEN)
