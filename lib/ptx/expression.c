@@ -47,7 +47,7 @@ static const struct {
 static bool read_conditional(struct expression *expression, struct constant *constant,
                              unsigned depth);
 
-static void advance(struct expression *expression)
+void expression_next(struct expression *expression)
 {
     expression->token = lexer_next(&expression->lexer);
     if (expression->token.offset >= expression->end)
@@ -143,7 +143,7 @@ static bool read_number(struct expression *expression, struct constant *constant
         constant->kind = CONSTANT_DOUBLE;
         break;
     }
-    advance(expression);
+    expression_next(expression);
     return true;
 }
 
@@ -166,10 +166,10 @@ static bool read_cast(struct expression *expression, struct constant *constant, 
 
     if (!is_unsigned && !text_equal(type, TEXT(".s64")))
         return fail(expression, place, "Unsupported cast operation");
-    advance(expression);
+    expression_next(expression);
     if (expression->token.mark != ')')
         return fail(expression, expression->token.offset, "')' expected behind the type of a cast");
-    advance(expression);
+    expression_next(expression);
     if (!read_unary(expression, constant, depth + 1))
         return false;
     if (is_float(constant))
@@ -181,14 +181,14 @@ static bool read_cast(struct expression *expression, struct constant *constant, 
 static bool read_parentheses(struct expression *expression, struct constant *constant,
                              unsigned depth)
 {
-    advance(expression);
+    expression_next(expression);
     if (at_cast(expression))
         return read_cast(expression, constant, depth);
     if (!read_conditional(expression, constant, depth + 1))
         return false;
     if (expression->token.mark != ')')
         return fail(expression, expression->token.offset, "')' expected behind the expression");
-    advance(expression);
+    expression_next(expression);
     return true;
 }
 
@@ -199,7 +199,7 @@ static bool read_sign(struct expression *expression, struct constant *constant, 
 
     if (sign != '-' && sign != '+' && sign != '~' && sign != '!')
         return fail(expression, place, "A number was expected");
-    advance(expression);
+    expression_next(expression);
     if (!read_unary(expression, constant, depth + 1))
         return false;
     if (constant->kind == CONSTANT_SINGLE)
@@ -229,7 +229,7 @@ static bool read_unary(struct expression *expression, struct constant *constant,
         return read_parentheses(expression, constant, depth);
     if (lexer_is(&expression->lexer, *token, TEXT("WARP_SZ"))) {
         *constant = (struct constant){LEXER_WARP_SIZE, CONSTANT_SIGNED};
-        advance(expression);
+        expression_next(expression);
         return true;
     }
     return read_sign(expression, constant, depth);
@@ -387,7 +387,7 @@ static bool read_binary(struct expression *expression, struct constant *constant
         struct constant right;
 
         while (tokens-- > 0)
-            advance(expression);
+            expression_next(expression);
         if (!read_binary(expression, &right, operators[operation].strength, depth) ||
             !combine(expression, constant, operation, &right, place))
             return false;
@@ -407,12 +407,12 @@ static bool read_conditional(struct expression *expression, struct constant *con
     if (expression->token.mark != '?')
         return true;
     place = expression->token.offset;
-    advance(expression);
+    expression_next(expression);
     if (!read_conditional(expression, &one, depth + 1))
         return false;
     if (expression->token.mark != ':')
         return fail(expression, expression->token.offset, "':' expected");
-    advance(expression);
+    expression_next(expression);
     if (!read_conditional(expression, &other, depth + 1))
         return false;
     if (is_float(constant) || is_float(&one) || is_float(&other))

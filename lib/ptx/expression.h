@@ -34,5 +34,8 @@ struct expression {
     size_t place;
 };
 
+/* Moves to the next token: TOKEN_END at the end. */
+void expression_next(struct expression *expression);
+
 /* Reads the longest expression; the token after it is then the current one. */
 bool expression_read(struct expression *expression, struct constant *constant);

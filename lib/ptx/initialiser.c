@@ -22,9 +22,7 @@
 #define LARGEST_INITIALISED (UINT64_C(1) << 32)
 
 struct decoder {
-    struct lexer lexer; /* over the module's whole text */
-    struct token token;
-    size_t end; /* of the initialiser */
+    struct expression at; /* in the module's whole text, up to the end of the initialiser */
     const struct ptx_module *module;
     const struct ptx_item *item;
     struct initialiser *result;
@@ -39,15 +37,13 @@ struct decoder {
 
 static void next(struct decoder *decoder)
 {
-    decoder->token = lexer_next(&decoder->lexer);
-    if (decoder->token.offset >= decoder->end)
-        decoder->token = (struct token){.offset = decoder->end, .kind = TOKEN_END};
+    expression_next(&decoder->at);
 }
 
 static bool fail(const struct decoder *decoder, const char *message)
 {
     const struct diag_place place = source_ptx_place(
-        decoder->module, decoder->item, decoder->lexer.text.data + decoder->token.offset);
+        decoder->module, decoder->item, decoder->at.lexer.text.data + decoder->at.token.offset);
 
     diag_at(DIAG_ERROR, &place, "%s in the initial value of '%.*s'", message,
             TEXT_ARG(decoder->item->name));
@@ -56,7 +52,7 @@ static bool fail(const struct decoder *decoder, const char *message)
 
 static bool take_mark(struct decoder *decoder, char mark)
 {
-    if (decoder->token.kind != TOKEN_MARK || decoder->token.mark != mark)
+    if (decoder->at.token.kind != TOKEN_MARK || decoder->at.token.mark != mark)
         return fail(decoder, mark == '(' ? "expected '('" : "expected ')'");
     next(decoder);
     return true;
@@ -134,16 +130,10 @@ static bool convert_float(uint8_t type, bool is_single, uint64_t *bits)
 
 static bool read_constant(struct decoder *decoder, struct constant *constant)
 {
-    struct expression expression = {
-        .lexer = decoder->lexer, .token = decoder->token, .end = decoder->end};
-
-    if (!expression_read(&expression, constant)) {
-        decoder->token.offset = expression.place;
-        return fail(decoder, expression.fault);
-    }
-    decoder->lexer = expression.lexer;
-    decoder->token = expression.token;
-    return true;
+    if (expression_read(&decoder->at, constant))
+        return true;
+    decoder->at.token.offset = decoder->at.place;
+    return fail(decoder, decoder->at.fault);
 }
 
 /* The address at the current token: name, name+N, generic(name), generic(name)+N. */
@@ -151,20 +141,20 @@ static bool read_address(struct decoder *decoder, struct initialiser_reference *
 {
     struct constant addend;
 
-    if (lexer_is(&decoder->lexer, decoder->token, TEXT("generic"))) {
+    if (lexer_is(&decoder->at.lexer, decoder->at.token, TEXT("generic"))) {
         reference->is_generic = true;
         next(decoder);
         if (!take_mark(decoder, '('))
             return false;
     }
-    if (decoder->token.kind != TOKEN_WORD)
+    if (decoder->at.token.kind != TOKEN_WORD)
         return fail(decoder, "expected a name");
-    reference->symbol = lexer_text(&decoder->lexer, decoder->token);
-    reference->place = decoder->token.offset;
+    reference->symbol = lexer_text(&decoder->at.lexer, decoder->at.token);
+    reference->place = decoder->at.token.offset;
     next(decoder);
     if (reference->is_generic && !take_mark(decoder, ')'))
         return false;
-    if (decoder->token.mark != '+')
+    if (decoder->at.token.mark != '+')
         return true;
     next(decoder);
     if (!read_constant(decoder, &addend))
@@ -238,13 +228,13 @@ static bool read_number(struct decoder *decoder)
 /* One element: a constant, an address, or one byte of an address, with a mask before it. */
 static bool read_element(struct decoder *decoder)
 {
-    const struct token *token = &decoder->token;
+    const struct token *token = &decoder->at.token;
     uint64_t mask;
 
-    if (token->kind == TOKEN_WORD && !lexer_is(&decoder->lexer, *token, TEXT("WARP_SZ")))
+    if (token->kind == TOKEN_WORD && !lexer_is(&decoder->at.lexer, *token, TEXT("WARP_SZ")))
         return add_reference(decoder, UINT64_MAX);
-    if (token->kind == TOKEN_NUMBER && lexer_peek(&decoder->lexer).mark == '(' &&
-        lexer_number(lexer_text(&decoder->lexer, *token), &mask, NULL) == NUMBER_INTEGER) {
+    if (token->kind == TOKEN_NUMBER && lexer_peek(&decoder->at.lexer).mark == '(' &&
+        lexer_number(lexer_text(&decoder->at.lexer, *token), &mask, NULL) == NUMBER_INTEGER) {
         next(decoder);
         return add_reference(decoder, mask);
     }
@@ -254,7 +244,7 @@ static bool read_element(struct decoder *decoder)
 /* After an element or a closing brace: `,` continues the level, `}` ends it. */
 static bool next_place(struct decoder *decoder, size_t *depth)
 {
-    while (*depth > 0 && decoder->token.mark == '}') {
+    while (*depth > 0 && decoder->at.token.mark == '}') {
         (*depth)--;
         if (decoder->item->variable.vector > 1 && *depth + 1 == decoder->levels &&
             decoder->indexes[*depth] + 1 < decoder->dimensions[*depth])
@@ -263,8 +253,8 @@ static bool next_place(struct decoder *decoder, size_t *depth)
         next(decoder);
     }
     if (*depth == 0)
-        return decoder->token.kind == TOKEN_END || fail(decoder, "more than one value");
-    if (decoder->token.mark != ',')
+        return decoder->at.token.kind == TOKEN_END || fail(decoder, "more than one value");
+    if (decoder->at.token.mark != ',')
         return fail(decoder, "expected ',' or '}'");
     if (++decoder->indexes[*depth - 1] >= decoder->dimensions[*depth - 1])
         return fail(decoder, "more elements than the variable has");
@@ -277,14 +267,14 @@ static bool decode(struct decoder *decoder)
     size_t depth = 0;
 
     do {
-        if (decoder->token.mark == '{') {
+        if (decoder->at.token.mark == '{') {
             if (depth == decoder->levels)
                 return fail(decoder, "'{' where an element is expected");
             if (decoder->dimensions[depth] == 0)
                 return fail(decoder, "more elements than the variable has");
             decoder->indexes[depth++] = 0;
             next(decoder);
-            if (decoder->token.mark != '}')
+            if (decoder->at.token.mark != '}')
                 continue;
         } else if (depth < decoder->levels) {
             return fail(decoder, "expected '{'");
@@ -327,11 +317,11 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
 
     *result = (struct initialiser){.size = variable->variable.size};
     decoder.element = ptx_type_size(variable->variable.type);
-    decoder.lexer =
+    decoder.at.lexer =
         lexer_at(module->whole, initialiser.size ? (size_t)(initialiser.data - module->whole.data)
                                                  : module->whole.size);
-    decoder.end = decoder.lexer.at + initialiser.size;
-    decoder.token.offset = decoder.lexer.at;
+    decoder.at.end = decoder.at.lexer.at + initialiser.size;
+    decoder.at.token.offset = decoder.at.lexer.at;
     if (initialiser.size && result->size > LARGEST_INITIALISED)
         return fail(&decoder, "too many bytes");
     if (initialiser.size)
