@@ -1,5 +1,5 @@
 /* encode.c: encodes instructions in one pass; distances to labels are filled in at the end.
- * encode.h describes the layout. */
+ * minilink-cubin(5) describes the layout. */
 #include "toy/encode.h"
 
 #include "cubin/format.h"

@@ -1,48 +1,9 @@
 /* encode.h: instructions to 16-byte words, and back to text: encode.c writes them, decode.c reads
  * them, encode_print.c prints them.
  *
- * The encoding is minilink's own, and minilink-cubin(5), BUILT-IN CODE, describes it to everybody
- * else. It loses nothing: opcode, modifiers, guard, operands and immediates can be printed back.
- * Relocated fields stand where sm_90's do, so that one merger serves all assemblers.
- *
- * Code is a sequence of 16-byte words, little-endian, bit 0 the lowest of the first byte. An
- * instruction is a head word, up to two words with further modifiers, and words for those operands
- * that do not fit the head's four slots.
- *
- * Head word                             Modifier word
- *     0-11   opcode                         0-119  twelve modifiers of 10 bits, 0 = none
- *    12-14   guard predicate, 7 = none      120-127 zero
- *    15      guard is negated
- *    16-31   words of the instruction   Group word (VECTOR, LIST, MORE)
- *    32-61   three modifiers of 10 bits     0-3    kind
- *    62-63   modifier words after it        8-10   enum code_part
- *    64-127  four operand slots            32-63   number of elements
- *                                          64-127  slots of the first four
- *
- * Slot, 16 bits: 0-3 enum code_kind, then by kind
- *    REGISTER   4-5 class, 6-13 number, 14 negated (-r), 15 inverted (!p)
- *    ADDRESS    4-5 class, 6-13 number of a base without offset
- *    IMMEDIATE  4-15 integer, signed
- *    SPECIAL    4-15 number
- *    LONG       the operand has words of its own after the head, in the order of the slots
- *    MORE       in the fourth slot: this and all further operands are a group after those
- *
- * Operand word
- *     0-3    enum code_kind
- *     4      negated    5  inverted
- *     6-7    literal: 0 integer, 1 0f, 2 0d
- *     8-10   enum code_part: what `selector` means
- *    11      has a base register: 12-13 its class, 14-21 its number
- *    22-23   zero
- *    24-26   enum code_reference
- *    27-31   ADDRESS: elements after its base
- *    32-63   REGISTER: selector; SPECIAL: number; else the relocated field, by reference
- *    64-127  IMMEDIATE: value; SYMBOL, ADDRESS: offset or addend; LABEL: bytes from the start of
- *            the instruction to the target
- *
- * A word of kind HIGH with the upper half's field follows the word of a reference by ADDRESS_PAIR.
- * After a group word, and after an ADDRESS with elements, come packed words of eight slots each for
- * the (further) elements, then the words of the LONG elements. */
+ * The encoding is minilink's own; minilink-cubin(5), BUILT-IN CODE, describes it. It loses nothing:
+ * opcode, modifiers, guard, operands and immediates can be printed back. Relocated fields stand
+ * where sm_90's do, so that one merger serves all assemblers. */
 #pragma once
 
 #include <stdbool.h>
