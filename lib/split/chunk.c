@@ -43,15 +43,12 @@ static void write_linkage(struct chunk_context *context, enum ptx_linkage linkag
         writer_text(&context->writer, TEXT(" "));
 }
 
-/* Maps assembler messages about the header's lines to a module's. */
-static void begin_line(struct writer *writer, const struct program_line *from)
+/* Writes a line of the header; messages of the assembler about it are about a module's line. */
+static void write_line(struct writer *writer, const struct program_line *from, const char *line)
 {
     if (from->file)
         writer_begin_range(writer, from->file, from->line);
-}
-
-static void end_line(struct writer *writer, const struct program_line *from)
-{
+    writer_text(writer, text_of(line));
     if (from->file)
         writer_end_range(writer);
     writer_text(writer, TEXT("\n"));
@@ -65,13 +62,12 @@ void chunk_write_header(struct chunk_context *context)
     struct writer *writer = &context->writer;
     char name[ARCH_NAME_SIZE];
 
-    begin_line(writer, &program->version_from);
-    writer_printf(writer, ".version %u.%u", program->version_major, program->version_minor);
-    end_line(writer, &program->version_from);
-    begin_line(writer, &program->target_from);
-    writer_printf(writer, ".target %s%s", arch_name(program->target, name),
-                  first && first->texmode_independent ? ", texmode_independent" : "");
-    end_line(writer, &program->target_from);
+    write_line(writer, &program->version_from,
+               arena_printf(writer->arena, ".version %u.%u", program->version_major,
+                            program->version_minor));
+    write_line(writer, &program->target_from,
+               arena_printf(writer->arena, ".target %s%s", arch_name(program->target, name),
+                            first && first->texmode_independent ? ", texmode_independent" : ""));
     writer_printf(writer, ".address_size %u\n\n", first ? first->address_size : 64);
 }
 
@@ -164,19 +160,16 @@ static void write_variable_head(struct chunk_context *context, uint32_t symbol,
 static void write_declarations(struct chunk_context *context)
 {
     const struct program_symbol *symbols = context->plan->program->symbols;
-    const uint32_t *order = has_own_order(context)
-                                ? stable_text_order(context->stable, &context->needed)
-                                : context->needed.list;
 
     for (size_t i = 0; i < context->needed.count; i++) {
-        uint32_t symbol = order[i];
+        uint32_t symbol = context->order[i];
 
         if (symbols[symbol].is_function &&
             context->declared.stamps[symbol] == context->declared.stamp)
             write_declaration(context, symbol);
     }
     for (size_t i = 0; i < context->needed.count; i++) {
-        uint32_t symbol = order[i];
+        uint32_t symbol = context->order[i];
 
         if (symbols[symbol].is_function ||
             (plan_defines(context->plan, symbol, context->chunk->index) &&
@@ -253,13 +246,11 @@ static void write_definitions(struct chunk_context *context)
 {
     const struct program_symbol *symbols = context->plan->program->symbols;
     const struct closure *needed = &context->needed;
-    const uint32_t *order =
-        has_own_order(context) ? stable_text_order(context->stable, needed) : needed->list;
 
     for (size_t i = 0; i < needed->count; i++)
-        if (!symbols[order[i]].is_function &&
-            plan_defines(context->plan, order[i], context->chunk->index))
-            write_variable(context, order[i]);
+        if (!symbols[context->order[i]].is_function &&
+            plan_defines(context->plan, context->order[i], context->chunk->index))
+            write_variable(context, context->order[i]);
     for (size_t i = 0; i < needed->count; i++)
         if (symbols[needed->list[i]].is_function &&
             plan_defines(context->plan, needed->list[i], context->chunk->index) &&
@@ -368,6 +359,8 @@ static void collect(struct chunk_context *context, const uint32_t *members, size
 static void write_ordinary(struct chunk_context *context)
 {
     context->origin = 0;
+    context->order = has_own_order(context) ? stable_text_order(context->stable, &context->needed)
+                                            : context->needed.list;
     chunk_write_header(context);
     if (context->stable)
         stable_text_start(context->stable);

@@ -19,6 +19,7 @@ struct chunk_context {
     struct writer writer;
     struct chunk *chunk;
     struct closure needed;   /* all symbols that the chunk defines or names, in program order */
+    const uint32_t *order;   /* the same in the order of their declarations */
     struct closure declared; /* functions named here; variables defined here but named before */
     struct closure replicas; /* copies of functions */
     struct extra *extras;    /* malloc'ed */
