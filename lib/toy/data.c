@@ -71,6 +71,14 @@ static uint8_t symbol_type(uint8_t type)
                                     : STT_CUDA_OBJECT;
 }
 
+static enum data_kind kind_of_space(uint8_t space, bool has_value)
+{
+    return space == PTX_SPACE_SHARED  ? DATA_SHARED
+           : space == PTX_SPACE_CONST ? DATA_CONSTANT
+           : has_value                ? DATA_INITIALISED
+                                      : DATA_ZERO;
+}
+
 static enum data_kind kind_of(const struct ptx_item *item)
 {
     const struct ptx_variable *variable = &item->variable;
@@ -78,11 +86,7 @@ static enum data_kind kind_of(const struct ptx_item *item)
         return DATA_UNDEFINED;
     if (item->linkage == PTX_COMMON)
         return DATA_COMMON;
-    if (variable->space == PTX_SPACE_SHARED)
-        return DATA_SHARED;
-    if (variable->space == PTX_SPACE_CONST)
-        return DATA_CONSTANT;
-    return variable->initialiser.size ? DATA_INITIALISED : DATA_ZERO;
+    return kind_of_space(variable->space, variable->initialiser.size > 0);
 }
 
 static uint8_t space_bits(uint8_t space)
@@ -163,24 +167,17 @@ static bool add_body_variable(struct builder *builder, struct function_code *fun
                               uint32_t function_index, uint32_t symbol_index)
 {
     const struct body_symbol *symbol = &function->symbols[symbol_index];
-    bool is_entry = function->item->function.is_entry;
     struct object object = {.name = body_name(builder, function, symbol->name),
+                            .kind =
+                                (uint8_t)kind_of_space(symbol->space, symbol->initialiser.size > 0),
                             .type = STT_CUDA_OBJECT,
+                            .other = space_bits(symbol->space),
                             .linkage = PTX_INTERNAL,
                             .function = function_index,
                             .alignment = symbol->alignment,
                             .size = symbol->size};
-    if (symbol->space == PTX_SPACE_SHARED) {
-        object.kind = is_entry ? DATA_KERNEL_SHARED : DATA_SHARED;
-        object.other = STO_CUDA_SHARED;
-    } else if (symbol->space == PTX_SPACE_CONST) {
-        object.kind = DATA_CONSTANT;
-        object.other = STO_CUDA_CONST;
-    } else {
-        object.kind = symbol->initialiser.size ? DATA_INITIALISED : DATA_ZERO;
-        object.other = STO_CUDA_GLOBAL;
-    }
-    if (object.kind == DATA_KERNEL_SHARED) {
+    if (object.kind == DATA_SHARED && function->item->function.is_entry) {
+        object.kind = DATA_KERNEL_SHARED;
         object.offset = object.alignment;
         if (__builtin_add_overflow(function->shared_bytes, object.size, &function->shared_bytes) ||
             function->shared_bytes > MOST_SECTION_BYTES)
