@@ -22,49 +22,36 @@ static bool has_word(const char *const *list, const char *word)
     return *list != NULL;
 }
 
-/* One of the two kinds of access: "load" or "store". */
-struct access {
-    const char *kind;
-    const char *const *operators;
-    const char *by_default;
-    const char *forced;
-};
-
-static bool read_access(const struct access *access, struct cache_operator *result)
+/* Reads the two options of one kind of access, "load" or "store". */
+static bool read_access(const char *kind, const char *const *operators, const char *by_default,
+                        const char *forced, struct cache_operator *result)
 {
     bool ok = true;
-    const char *const given[] = {access->by_default, access->forced};
+    const char *const given[] = {by_default, forced};
     for (size_t i = 0; i < 2; i++) {
         if (!given[i])
             continue;
-        if (!has_word(access->operators, given[i])) {
-            diag_error("Invalid default cache modifier on %s specified: %s", access->kind,
-                       given[i]);
+        if (!has_word(operators, given[i])) {
+            diag_error("Invalid default cache modifier on %s specified: %s", kind, given[i]);
             ok = false;
         }
         result->word = modifier_find(text_of(given[i]));
         result->mode = i == 1 ? CACHE_FORCED : result->word ? CACHE_BY_DEFAULT : CACHE_AS_WRITTEN;
     }
-    if (access->by_default && access->forced)
+    if (by_default && forced)
         diag_warning("Conflicting options force-%s-cache and def-%s-cache specified, ignoring "
                      "def-%s-cache option",
-                     access->kind, access->kind, access->kind);
+                     kind, kind, kind);
     return ok;
 }
 
 bool cache_operator_read(struct cache_operators *operators, const struct switches *switches)
 {
-    const struct access load = {"load", load_operators, switches->default_load_cache,
-                                switches->forced_load_cache};
-    const struct access store = {"store", store_operators, switches->default_store_cache,
-                                 switches->forced_store_cache};
-    bool ok = read_access(&load, &operators->loads);
-    return read_access(&store, &operators->stores) && ok;
-}
-
-static bool starts_with(const char *word, const char *start)
-{
-    return strncmp(word, start, strlen(start)) == 0;
+    bool ok = read_access("load", load_operators, switches->default_load_cache,
+                          switches->forced_load_cache, &operators->loads);
+    return read_access("store", store_operators, switches->default_store_cache,
+                       switches->forced_store_cache, &operators->stores) &&
+           ok;
 }
 
 /* Words that exempt an access: another memory, an ordering, or an L1 modifier. */
@@ -73,7 +60,7 @@ static bool is_exempt(const char *word)
     static const char *const starts[] = {"volatile", "relaxed", "acquire", "release", "mmio",
                                          "shared",   "local",   "const",   "param",   "L1::"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (starts_with(word, starts[i]))
+        if (strncmp(word, starts[i], strlen(starts[i])) == 0)
             return true;
     return false;
 }
