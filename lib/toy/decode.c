@@ -53,36 +53,25 @@ static bool set_register(struct operand *operand, uint64_t bits)
     return class == REGISTER_PREDICATE ? number <= 6 : number <= 255 - (1u << (class - 1));
 }
 
-/* Decodes an operand that is entirely in its slot. False for kinds that slots do not have. */
-static bool decode_slot(uint32_t slot, struct operand *operand)
+/* The word that a slot is the short form of; its kind alone for SINK and NAME, which only slots
+ * have.
+ */
+static struct code_word word_of_slot(uint32_t slot)
 {
-    uint32_t payload = slot >> 4;
+    uint64_t kind = slot & 15, payload = slot >> 4;
 
-    *operand = empty_operand(OPERAND_SINK);
-    switch (slot & 15) {
+    switch (kind) {
     case CODE_REGISTER:
-        operand->kind = OPERAND_REGISTER;
-        operand->is_negated = slot >> 14 & 1;
-        operand->is_inverted = slot >> 15 & 1;
-        return set_register(operand, payload);
+        return (struct code_word){
+            kind | code_field(slot, 14, 2) << 4 | 1u << 11 | code_field(slot, 4, 10) << 12, 0};
     case CODE_ADDRESS:
-        operand->kind = OPERAND_ADDRESS;
-        return set_register(operand, payload);
+        return (struct code_word){kind | 1u << 11 | code_field(slot, 4, 10) << 12, 0};
     case CODE_IMMEDIATE:
-        operand->kind = OPERAND_IMMEDIATE;
-        operand->value = (int64_t)(payload ^ 0x800) - 0x800;
-        return true;
+        return (struct code_word){kind, (payload ^ 0x800) - 0x800};
     case CODE_SPECIAL:
-        operand->kind = OPERAND_SPECIAL;
-        operand->label = payload;
-        return payload > 0 && payload < special_words.count;
-    case CODE_SINK:
-        return true;
-    case CODE_NAME:
-        operand->kind = OPERAND_NAME;
-        return true;
+        return (struct code_word){kind | payload << 32, 0};
     default:
-        return false;
+        return (struct code_word){kind, 0};
     }
 }
 
@@ -156,13 +145,15 @@ static bool decode_immediate(struct code_word word, struct operand *operand)
     return literal < 3;
 }
 
-/* Decodes an operand in words of its own. */
-static bool decode_long(struct decoder *decoder, struct operand *operand, unsigned depth)
+/* Decodes an operand from its slot or, if that is LONG, from words of its own. */
+static bool decode_operand(struct decoder *decoder, uint32_t slot, struct operand *operand,
+                           unsigned depth)
 {
-    struct code_word word = {0};
+    bool is_long = slot == CODE_LONG;
+    struct code_word word = word_of_slot(slot);
 
     *operand = empty_operand(OPERAND_SINK);
-    if (!next_word(decoder, &word) || !decode_part(word, operand))
+    if (is_long && (!next_word(decoder, &word) || !decode_part(word, operand)))
         return false;
     operand->is_negated = code_field(word.low, 4, 1);
     operand->is_inverted = code_field(word.low, 5, 1);
@@ -175,17 +166,22 @@ static bool decode_long(struct decoder *decoder, struct operand *operand, unsign
         return decode_special(word, operand);
     case CODE_ADDRESS:
         return decode_address(decoder, word, operand, depth + 1);
+    case CODE_SINK:
+        return !is_long;
+    case CODE_NAME:
+        operand->kind = OPERAND_NAME;
+        return !is_long;
     case CODE_SYMBOL:
         operand->kind = OPERAND_SYMBOL;
-        return decode_reference(decoder, word, operand);
+        return is_long && decode_reference(decoder, word, operand);
     case CODE_LABEL:
         operand->kind = OPERAND_LABEL;
         operand->value = (int64_t)word.high;
-        return true;
+        return is_long;
     case CODE_VECTOR:
-        return decode_group(decoder, word, OPERAND_VECTOR, operand, depth + 1);
+        return is_long && decode_group(decoder, word, OPERAND_VECTOR, operand, depth + 1);
     case CODE_LIST:
-        return decode_group(decoder, word, OPERAND_LIST, operand, depth + 1);
+        return is_long && decode_group(decoder, word, OPERAND_LIST, operand, depth + 1);
     default:
         return false;
     }
@@ -199,13 +195,9 @@ static uint32_t slot_at(const uint8_t *slots, size_t index)
 static bool decode_operands(struct decoder *decoder, const uint8_t *slots, struct operand *list,
                             size_t count, unsigned depth)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t slot = slot_at(slots, i);
-
-        if (slot == CODE_LONG ? !decode_long(decoder, &list[i], depth)
-                              : !decode_slot(slot, &list[i]))
+    for (size_t i = 0; i < count; i++)
+        if (!decode_operand(decoder, slot_at(slots, i), &list[i], depth))
             return false;
-    }
     return true;
 }
 
