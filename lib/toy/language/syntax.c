@@ -218,34 +218,24 @@ void syntax_note_results(const struct syntax *syntax, struct instruction *instru
     instruction->is_accumulate = results && (syntax->rules[0].flags & RULE_ACCUMULATES);
 }
 
-static bool choice_has(struct text choice, struct text word, unsigned depth)
+static bool has_word(const char *words, struct text word, unsigned depth)
 {
-    while (choice.size) {
-        struct text group = cut(&choice, '|');
-        const char *set = depth == 0 ? syntax_set(group) : NULL;
+    for (const char *at = words; *at;) {
+        struct text one = {at, strcspn(at, " |?+")};
+        const char *set = depth == 0 ? syntax_set(one) : NULL;
 
-        if (set && choice_has(text_of(set), word, 1))
+        if (set ? has_word(set, word, 1) : text_equal(one, word))
             return true;
-        while (group.size)
-            if (text_equal(cut(&group, '+'), word))
-                return true;
+        at += one.size + (at[one.size] != '\0');
     }
     return false;
 }
 
 bool syntax_has_word(uint16_t opcode, const char *modifier)
 {
-    for (uint16_t i = first_row(opcode); i < ROWS && rows[i].opcode == opcode; i++) {
-        struct text rest = text_of(rows[i].words);
-
-        while (rest.size) {
-            struct text item = cut(&rest, ' ');
-
-            item.size -= item.size && item.data[item.size - 1] == '?';
-            if (choice_has(item, text_of(modifier), 0))
-                return true;
-        }
-    }
+    for (uint16_t i = first_row(opcode); i < ROWS && rows[i].opcode == opcode; i++)
+        if (has_word(rows[i].words, text_of(modifier), 0))
+            return true;
     return false;
 }
 
