@@ -21,8 +21,8 @@ static const struct {
 
 static uint32_t add(struct unit *unit, const struct image_symbol *symbol)
 {
-    unit->symbols[unit->symbol_count] = *symbol;
-    return (uint32_t)unit->symbol_count++;
+    ARENA_PUSH(&unit->arena, unit->symbols, unit->symbol_count, unit->symbol_capacity) = *symbol;
+    return (uint32_t)unit->symbol_count - 1;
 }
 
 static uint32_t add_section(struct unit *unit, uint32_t section)
@@ -117,10 +117,7 @@ static void add_object(struct unit *unit, struct object *object, uint8_t binding
 void emit_symbols_build(struct unit *unit)
 {
     static const uint8_t bindings[] = {STB_LOCAL, STB_WEAK, STB_GLOBAL};
-    size_t most = 1 + unit->image.section_count + sizeof reserved / sizeof *reserved +
-                  unit->scope.count + unit->data.object_count;
 
-    unit->symbols = arena_alloc(&unit->arena, most, sizeof *unit->symbols);
     add(unit, &(struct image_symbol){.section = SHN_UNDEF});
     add_sections(unit);
     if (unit->job->sm >= 90)
@@ -211,20 +208,10 @@ static void add_externs(struct unit *unit)
                                                  .section = SHN_UNDEF});
 }
 
-static size_t most_symbols(const struct unit *unit)
-{
-    size_t count = 1 + unit->image.section_count + unit->scope.count + unit->data.object_count;
-
-    for (size_t i = 0; i < unit->owner_count; i++)
-        count += unit->owners[i].part_count;
-    return count;
-}
-
 void emit_symbols_of_program(struct unit *unit)
 {
     static const enum data_kind kinds[] = {DATA_CONSTANT, DATA_INITIALISED, DATA_ZERO};
 
-    unit->symbols = arena_alloc(&unit->arena, most_symbols(unit), sizeof *unit->symbols);
     add(unit, &(struct image_symbol){.section = SHN_UNDEF});
     add_section(unit, unit->sections[SECTION_TOOL_NOTE]);
     add_section(unit, unit->sections[SECTION_CUDA_NOTE]);

@@ -118,7 +118,7 @@ struct unit {
     struct image image;
     uint32_t sections[SINGLE_SECTIONS]; /* their indices; 0 = it has none */
     struct image_symbol *symbols;
-    size_t symbol_count;
+    size_t symbol_count, symbol_capacity;
     struct image_strings strings;
     struct buffer cubin;
 };
