@@ -16,7 +16,14 @@ int sum(const int *a, int n)
     return s;
 }
 END
-printf '#pragma omp begin declare target\nint helper(int x) { return 3 * x + 1; }\n#pragma omp end declare target\n' > helper.c
+# The runtime of LLVM 16 needs constants that clang defines itself, except with -nogpulib.
+cat > helper.c << 'END'
+#pragma omp begin declare target
+int helper(int x) { return 3 * x + 1; }
+const unsigned __omp_rtl_debug_kind = 0, __omp_rtl_assume_teams_oversubscription = 0, __omp_rtl_assume_threads_oversubscription = 0;
+const unsigned __omp_rtl_assume_no_thread_state = 0, __omp_rtl_assume_no_nested_parallelism = 0;
+#pragma omp end declare target
+END
 
 # The newest that has all.
 clang='' runtime='' newest=''
@@ -34,7 +41,9 @@ link() { minilink -disable-infos -arch=sm_75 -lto --llvm="$newest" "$@" sum.o he
 holds "a program links with the runtime" link
 mv out.cubin wanted
 minidump --symbols wanted > said
-check "one kernel, and nothing else is left to call" "$(grep -c 'FUNC,' said) $(grep -c 'FUNC,.*__omp_offloading_.*_sum' said)" "1 1"
+# LLVM 16's runtime calls the program's functions for a reduction by their addresses.
+grep 'FUNC,' said | grep -v ' _omp_reduction_list_to_global_[a-z_]*: LOCAL' > functions
+check "one kernel, and nothing else is left to call" "$(grep -c '' functions) $(grep -c '__omp_offloading_.*_sum' functions)" "1 1"
 check "nothing is missing" "$(grep 'in UNDEF' said)" ""
 link --lto-jobs=3
 holds "in parts it has the same bytes" cmp -s wanted out.cubin
