@@ -227,7 +227,7 @@ static void add_image(struct collector *collector, const char *name, uint32_t ki
     add_suffix_flag(&entry);
     if (begins_group(collector, &entry))
         end_group(collector);
-    add_member(collector, name, &entry);
+    add_member(collector, name, &entry)->is_openmp = image->producer == OFFLOAD_OPENMP;
 }
 
 /* An image's content decides what it is. */

@@ -18,6 +18,8 @@
 
 #define OFFLOAD_SECTION ".llvm.offloading"
 
+#define OFFLOAD_OPENMP 1u
+
 /* One image, with views of the binary. */
 struct offload_image {
     unsigned number;    /* in the file or section, from 1 */

@@ -16,6 +16,8 @@
  *   same major number; with suffix a for that very target only. */
 #include "input/select.h"
 
+#include <string.h>
+
 #include "diag/diag.h"
 #include "input/inflate.h"
 #include "input/rawcode.h"
@@ -312,6 +314,38 @@ static void take(struct members *members, const struct nearest *nearest,
         take_options(members, nearest);
 }
 
+static bool may_be_of_a_runtime(const struct member *member)
+{
+    return member->role == MEMBER_BITCODE && member->is_openmp &&
+           strcmp(member->file, member->object_name) != 0;
+}
+
+/* Of OpenMP's bitcode in an archive, members `begin` to `end`, only the nearest takes part: LLVM
+ * 19's device runtime (libomptarget.devicertl.a) has all of it once for each GPU, in an object
+ * each. clang-linker-wrapper links what is exactly for the target. */
+static void leave_out_farther_runtimes(struct members *members, size_t begin, size_t end)
+{
+    struct member *nearest = NULL;
+
+    for (size_t i = begin; i < end; i++)
+        if (may_be_of_a_runtime(&members->list[i]))
+            keep_nearer(&nearest, &members->list[i]);
+    for (size_t i = begin; i < end; i++)
+        if (may_be_of_a_runtime(&members->list[i]) &&
+            !arch_equal(members->list[i].entry.arch, nearest->entry.arch))
+            give(&members->list[i], MEMBER_UNUSED,
+                 "OpenMP's bitcode for an older target, the archive has nearer");
+}
+
+static size_t file_end(const struct members *members, size_t begin)
+{
+    size_t end = begin;
+
+    while (end < members->count && members->list[end].file == members->list[begin].file)
+        end++;
+    return end;
+}
+
 static void count_roles(struct members *members)
 {
     size_t counts[MEMBER_BITCODE + 1] = {0};
@@ -337,6 +371,10 @@ bool select_roles(struct members *members, const struct member_request *request)
         take(members, &nearest, request, members->list[at].is_system);
         ok = check_versions(members, at, end) && ok;
         ok = check_raw(&members->list[at], members->arch) && ok;
+    }
+    for (size_t at = 0, end; at < members->count; at = end) {
+        end = file_end(members, at);
+        leave_out_farther_runtimes(members, at, end);
     }
     count_roles(members);
     return ok;

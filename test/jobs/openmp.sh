@@ -32,23 +32,26 @@ for library in "${libraries[@]}"; do
     found=$(find /usr/lib/llvm-"$version" -name 'libomptarget-nvptx-sm_75.bc' 2> /dev/null | head -n 1)
     if [ -n "$found" ] && command -v clang-"$version" > /dev/null; then clang=clang-$version runtime=$found newest=$library; fi
 done
-[ -n "$clang" ] || skip_all 5 "no clang with libLLVM and OpenMP's runtime for GPUs (Debian: clang-19, libomp-19-dev) is installed"
+[ -n "$clang" ] || skip_all 6 "no clang with libLLVM and OpenMP's runtime for GPUs (Debian: clang-19, libomp-19-dev) is installed"
 for file in sum helper; do
     "$clang" -O2 -fopenmp -fopenmp-targets=nvptx64-nvidia-cuda -Xopenmp-target=nvptx64-nvidia-cuda -march=sm_75 -foffload-lto \
-        -nogpuinc -nogpulib -c $file.c -o $file.o > messages 2>&1 || skip_all 5 "$clang makes no code for GPUs"
+        -nogpuinc -nogpulib -c $file.c -o $file.o > messages 2>&1 || skip_all 6 "$clang makes no code for GPUs"
 done
-link() { minilink -disable-infos -arch=sm_75 -lto --llvm="$newest" "$@" sum.o helper.o "$runtime" -o out.cubin > messages 2>&1; }
-holds "a program links with the runtime" link
+link() { minilink -disable-infos -arch=sm_75 -lto --llvm="$newest" sum.o helper.o "$@" -o out.cubin > messages 2>&1; }
+holds "a program links with the runtime" link "$runtime"
 mv out.cubin wanted
 minidump --symbols wanted > said
 # LLVM 16's runtime calls the program's functions for a reduction by their addresses.
 grep 'FUNC,' said | grep -v ' _omp_reduction_list_to_global_[a-z_]*: LOCAL' > functions
 check "one kernel, and nothing else is left to call" "$(grep -c '' functions) $(grep -c '__omp_offloading_.*_sum' functions)" "1 1"
 check "nothing is missing" "$(grep 'in UNDEF' said)" ""
-link --lto-jobs=3
+link --lto-jobs=3 "$runtime"
 holds "in parts it has the same bytes" cmp -s wanted out.cubin
+rm -f out.cubin
+link "${runtime%/*}/libomptarget.devicertl.a"
+holds "with the archive that has the runtime for each GPU, too" cmp -s wanted out.cubin
 if command -v ptxas > /dev/null; then
-    holds "ptxas takes it" link --assembler=ptxas
+    holds "ptxas takes it" link --assembler=ptxas "$runtime"
 else
     skip 1 "ptxas is not there"
 fi

@@ -80,6 +80,8 @@ TEST_LOOP(the_choice_is_nvlinks, COUNT(choices))
 
 #define SEVERAL "fixtures/bitcode/several.o"
 #define SCALE   "fixtures/examples/bitcode/scale.bc"
+/* An archive in which the same function is for sm_60, sm_75 and sm_89. */
+#define RUNTIME "fixtures/bitcode/runtime.a"
 
 /* Each entry: images of one compilation (bitcode for sm_75, PTX and machine code for sm_90), and
  * what is taken of them: b is bitcode. */
@@ -96,6 +98,9 @@ static const struct {
     {SEVERAL " " SCALE, 90, false, "..cb"},
     {SCALE, 75, true, "b"},
     {"fixtures/bitcode/several.offload " SEVERAL, 75, true, "b..b.."},
+    {RUNTIME, 60, true, "b.."},
+    {RUNTIME, 86, false, ".b."},
+    {SCALE " " RUNTIME " " SEVERAL, 90, true, "b..bb.."},
 };
 
 TEST_LOOP(images_are_chosen_from_like_entries, COUNT(image_choices))
