@@ -57,8 +57,8 @@ machine gcc make valgrind eu-elflint readelf python3 zsh mandoc ninja parallel m
     munged slurmctld slurmd sbatch
 expect "large tools are installed when asked for" 0 all 'fish lintian'
 machine gcc make valgrind eu-elflint readelf python3 nvlink
-expect "comparisons where nvlink is" 0 check cmake 'installing for the tests: cmake'
-expect "a word is needed" 2 '' cmake Usage
+expect "comparisons where nvlink is" 0 check 'cmake xz-utils' 'installing for the tests: cmake xz-utils'
+expect "a word is needed" 2 '' 'cmake xz-utils' Usage
 
 apt=none libraries=$built
 machine gcc make readelf python3
