@@ -242,8 +242,8 @@ static bool take_modules(struct compilation *compilation, size_t part)
     }
     if (count == 0 && rest.size == 0)
         return true;
-    diag_fatal("Internal error: libLLVM's PTX has another number of modules than its inputs");
-    return false;
+    return diag_fatal(
+        "Internal error: libLLVM's PTX has another number of modules than its inputs");
 }
 
 /* Takes the results: one text, or one for each member. */

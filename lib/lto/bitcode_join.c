@@ -49,9 +49,9 @@ static bool note_definitions(struct joining *joining, uint32_t part)
         if (!is_symbol(item) || !item->is_definition ||
             table_add(&joining->defined, item->name, part) == part)
             continue;
-        diag_fatal("Internal error: two parts of the program define '%.*s'; --lto-jobs=1 makes one",
-                   TEXT_ARG(item->name));
-        return false;
+        return diag_fatal(
+            "Internal error: two parts of the program define '%.*s'; --lto-jobs=1 makes one",
+            TEXT_ARG(item->name));
     }
     return true;
 }

@@ -36,8 +36,7 @@ bool lto_child_is_wanted(int argc, char *const *argv)
 
 static bool failed(const char *what, const char *path)
 {
-    diag_fatal("Could not %s '%s': %s", what, path, strerror(errno));
-    return false;
+    return diag_fatal("Could not %s '%s': %s", what, path, strerror(errno));
 }
 
 /* The file stays mapped until the process ends. */

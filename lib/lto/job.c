@@ -24,7 +24,6 @@ struct text job_write(struct arena *arena, const char *library, const char *cons
                       const struct job_inputs *inputs)
 {
     struct buffer words = {0};
-    struct text job;
 
     CONTEXT_DEFER(buffer_cleanup, &words);
     add_word(&words, "format", FORMAT);
@@ -41,8 +40,7 @@ struct text job_write(struct arena *arena, const char *library, const char *cons
                       input->offset, input->size);
         buffer_char(&words, '\0');
     }
-    job = arena_text(arena, buffer_view(&words));
-    return job;
+    return arena_text(arena, buffer_view(&words));
 }
 
 static bool take_input(struct lto_input *input, const char *value, struct bytes inputs)
@@ -106,20 +104,12 @@ bool job_read(struct lto_job *job, struct arena *arena, const char *path, struct
     struct lto_input *list = arena_zalloc(arena, count + 1, sizeof *list);
 
     *job = (struct lto_job){.options = options, .inputs = list, .answer = -1};
-    if (words.size < sizeof first || memcmp(word, first, sizeof first) != 0 || end[-1] != '\0') {
-        diag_fatal("'%s' is no job: it does not begin with '%s', or is cut", path, first);
-        return false;
-    }
-    for (word += sizeof first; word < end; word += strlen(word) + 1) {
-        if (take_word(job, options, list, word, inputs))
-            continue;
-        diag_fatal("Job '%s' has a word at offset %zu that is not understood, or "
-                   "names bytes that its inputs do not have",
-                   path, (size_t)(word - (const char *)words.data));
-        return false;
-    }
-    if (job->library)
-        return true;
-    diag_fatal("Job '%s' names no library", path);
-    return false;
+    if (words.size < sizeof first || memcmp(word, first, sizeof first) != 0 || end[-1] != '\0')
+        return diag_fatal("'%s' is no job: it does not begin with '%s', or is cut", path, first);
+    for (word += sizeof first; word < end; word += strlen(word) + 1)
+        if (!take_word(job, options, list, word, inputs))
+            return diag_fatal("Job '%s' has a word at offset %zu that is not understood, or "
+                              "names bytes that its inputs do not have",
+                              path, (size_t)(word - (const char *)words.data));
+    return job->library || diag_fatal("Job '%s' names no library", path);
 }

@@ -196,22 +196,6 @@ static void add_from_lists(struct collector *collector, const struct used_set *s
     }
 }
 
-/* False when the kernels are not known. */
-static bool collect(struct collector *collector)
-{
-    const struct lto_request *request = collector->request;
-
-    if (add_from_ptx(collector))
-        return true;
-    lto_kernels_free(collector->kernels);
-    collector->capacity = 0;
-    if (!request->used->has_lists || request->used->has_parts || request->used->wanted_count ||
-        !request->is_split)
-        return false;
-    add_from_lists(collector, &request->used->kernels);
-    return true;
-}
-
 bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
                       const struct lto_request *request)
 {
@@ -219,11 +203,17 @@ bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
                                   .kernels = kernels,
                                   .arena = arena,
                                   .inflation = {.limit = request->inflation_limit}};
-    bool ok;
 
     CONTEXT_DEFER(arena_cleanup, &collector.text);
-    ok = collect(&collector);
-    return ok;
+    if (add_from_ptx(&collector))
+        return true;
+    lto_kernels_free(kernels);
+    collector.capacity = 0;
+    if (!request->used->has_lists || request->used->has_parts || request->used->wanted_count ||
+        !request->is_split)
+        return false;
+    add_from_lists(&collector, &request->used->kernels);
+    return true;
 }
 
 static enum link_code read_text(void *argument)

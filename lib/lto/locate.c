@@ -23,13 +23,11 @@ static bool can_load(const char *name)
 {
     const struct lto_request link = {0};
     struct parts_run run = {.link = &link, .inputs_fd = lto_inputs_open()};
-    bool ok;
 
     CONTEXT_DEFER(parts_end, &run);
     parts_make(&run, 1);
     run.list->job = job_write(&run.arena, name, NULL, &run.inputs);
-    ok = parts_run(&run, &run.arena) == 1;
-    return ok;
+    return parts_run(&run, &run.arena) == 1;
 }
 
 static char *find_library(const struct toolkit_request *toolkit, struct buffer *tried)

@@ -123,14 +123,12 @@ static struct text join_names(struct compilation *compilation, const uint32_t *p
 {
     const struct lto_kernels *kernels = &compilation->kernels;
     struct buffer names = {0};
-    struct text joined;
 
     CONTEXT_DEFER(buffer_cleanup, &names);
     for (size_t i = 0; i < kernels->count; i++)
         if (parts[i] == part && kernels->list[i].is_internal == is_internal)
             buffer_printf(&names, "%s%.*s", names.size ? "," : "", TEXT_ARG(kernels->list[i].name));
-    joined = arena_text(&compilation->run.arena, buffer_view(&names));
-    return joined;
+    return arena_text(&compilation->run.arena, buffer_view(&names));
 }
 
 /* Distributes the kernels to the parts. */

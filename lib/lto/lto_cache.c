@@ -31,19 +31,19 @@ bool lto_cache_identify(struct cache_key *library, const char *name, const char 
                         struct cache *cache)
 {
     struct key key = {0};
-    bool ok;
 
     key_begin(&key, name);
     CONTEXT_DEFER(key_free, &key);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         key_variable(&key, variables[i]);
-    ok = file_hash_add(&key, cache, path);
-    if (!ok)
+    if (!file_hash_add(&key, cache, path)) {
         cache_give_up(cache, "%s '%s' cannot be read: %s", name, path, strerror(errno));
-    ok = ok && file_hash_add_program(&key, cache);
-    if (ok)
-        *library = key_end(&key);
-    return ok;
+        return false;
+    }
+    if (!file_hash_add_program(&key, cache))
+        return false;
+    *library = key_end(&key);
+    return true;
 }
 
 struct cache_key lto_cache_common(const struct lto_request *link, const struct job_inputs *inputs)

@@ -326,8 +326,7 @@ static uint32_t count_threads(const struct parts_run *run)
         needs[i] = run->list[i].memory;
     if (threads > run->count)
         threads = (uint32_t)run->count;
-    threads = fit_threads(threads, run->link->memory_limit, needs, run->count);
-    return threads;
+    return fit_threads(threads, run->link->memory_limit, needs, run->count);
 }
 
 static void run_all(struct parts_run *run)

@@ -117,7 +117,6 @@ static void write_tables(const struct joining *joining, struct buffer *text)
 static struct text write_program(struct joining *joining)
 {
     struct buffer buffer = {0};
-    struct text text;
     size_t size = 0;
 
     CONTEXT_DEFER(buffer_cleanup, &buffer);
@@ -128,8 +127,7 @@ static struct text write_program(struct joining *joining)
     write_pragmas(joining, &buffer);
     write_items(joining, &buffer);
     write_tables(joining, &buffer);
-    text = arena_text(joining->result_arena, buffer_view(&buffer));
-    return text;
+    return arena_text(joining->result_arena, buffer_view(&buffer));
 }
 
 static enum parts_answer run_steps(struct joining *joining, struct text *ptx)

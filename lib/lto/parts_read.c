@@ -138,9 +138,8 @@ static bool lift(struct joining *joining, uint32_t part, const struct demotion *
         if (table_find(&joining->lifted, list[i].name) != TABLE_NONE)
             buffer_text(&text, list[i].statement);
     joining->parts[part].lifted = module;
-    bool ok = module_parse(module, &joining->arena, "lto.ptx",
-                           arena_text(&joining->arena, buffer_view(&text)), &offset);
-    return ok;
+    return module_parse(module, &joining->arena, "lto.ptx",
+                        arena_text(&joining->arena, buffer_view(&text)), &offset);
 }
 
 static bool find_lifted(struct demotions *demotions)
@@ -174,6 +173,5 @@ enum parts_answer parts_read(struct joining *joining)
         if (!check_header(joining, i))
             return PARTS_DISAGREE;
     CONTEXT_DEFER(table_cleanup, &demotions.names);
-    ok = find_lifted(&demotions);
-    return ok ? PARTS_JOINED : PARTS_FAILED;
+    return find_lifted(&demotions) ? PARTS_JOINED : PARTS_FAILED;
 }
