@@ -302,11 +302,6 @@ struct program {
     struct bytes code;     /* bitcode; for a single part its PTX */
 };
 
-static void free_program(void *argument)
-{
-    table_free(&((struct program *)argument)->internal);
-}
-
 /* False when the answer is the PTX of a program that cannot be parted. */
 static bool read_program(struct program *program, struct text answer)
 {
@@ -416,7 +411,7 @@ static bool compile(struct compilation *compilation)
     report_parts(compilation);
     if (!wants_parts(compilation->request))
         return true;
-    CONTEXT_DEFER(free_program, &program);
+    CONTEXT_DEFER(table_cleanup, &program.internal);
     return !read_program(&program, compilation->run.list->answer.ptx) ||
            compile_program(compilation, &program);
 }

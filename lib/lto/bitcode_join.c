@@ -23,16 +23,6 @@ struct joining {
     struct buffer text;
 };
 
-static void free_joining(void *argument)
-{
-    struct joining *joining = argument;
-
-    table_free(&joining->defined);
-    table_free(&joining->others);
-    buffer_free(&joining->text);
-    arena_free(&joining->arena);
-}
-
 static bool is_symbol(const struct ptx_item *item)
 {
     return item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE;
@@ -273,17 +263,18 @@ bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *part
                   const struct table *internal)
 {
     struct joining joining = {.count = count, .internal = internal};
-    bool ok;
 
-    CONTEXT_DEFER(free_joining, &joining);
-    ok = read_parts(&joining, parts);
-    if (ok) {
-        write_header(&joining);
-        write_all(&joining, write_declaration);
-        write_others(&joining);
-        write_all(&joining, write_variable);
-        write_all(&joining, write_function);
-        *ptx = arena_text(arena, buffer_view(&joining.text));
-    }
-    return ok;
+    CONTEXT_DEFER(arena_cleanup, &joining.arena);
+    CONTEXT_DEFER(table_cleanup, &joining.defined);
+    CONTEXT_DEFER(table_cleanup, &joining.others);
+    CONTEXT_DEFER(buffer_cleanup, &joining.text);
+    if (!read_parts(&joining, parts))
+        return false;
+    write_header(&joining);
+    write_all(&joining, write_declaration);
+    write_others(&joining);
+    write_all(&joining, write_variable);
+    write_all(&joining, write_function);
+    *ptx = arena_text(arena, buffer_view(&joining.text));
+    return true;
 }

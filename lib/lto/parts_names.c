@@ -24,15 +24,6 @@ struct naming {
     struct buffer content;
 };
 
-static void free_naming(void *argument)
-{
-    struct naming *naming = argument;
-
-    table_free(&naming->keys);
-    table_free(&naming->strings);
-    buffer_free(&naming->content);
-}
-
 static struct part_entry *find(const struct joining *joining, uint32_t part, struct text name)
 {
     uint32_t at = table_find(&joining->parts[part].names, name);
@@ -289,7 +280,9 @@ bool parts_name(struct joining *joining)
     struct naming naming = {.joining = joining};
     bool ok = true;
 
-    CONTEXT_DEFER(free_naming, &naming);
+    CONTEXT_DEFER(table_cleanup, &naming.keys);
+    CONTEXT_DEFER(table_cleanup, &naming.strings);
+    CONTEXT_DEFER(buffer_cleanup, &naming.content);
     note_strings(&naming);
     for (uint32_t i = 0; i < joining->part_count && ok; i++) {
         ok = name_items(&naming, i, joining->parts[i].module) &&
