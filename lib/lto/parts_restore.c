@@ -26,18 +26,13 @@ struct key {
 enum stage { STAGE_DECLARATIONS, STAGE_VARIABLES, STAGE_FUNCTIONS, STAGES };
 enum side { SIDE_BEFORE, SIDE_OWN, SIDE_BEHIND };
 
-/* A rank, if there is one. */
-struct known_rank {
-    bool is_there;
-    struct parts_rank rank;
-};
-
 /* An item of the text: a version's definition, or a declaration before it. */
 struct node {
     struct joined_place place;
     struct key key;
-    struct known_rank own, before, behind; /* its own rank, and the nearest ones in the rows */
-    bool is_there;                         /* in the text */
+    /* Its own rank, and the nearest ones in the rows, or PARTS_NO_RANK. */
+    struct parts_rank own, before, behind;
+    bool is_there;       /* in the text */
     uint32_t waits_for;  /* number of nodes before it in rows that have no place yet */
     uint32_t first_edge; /* edges to nodes after it, or NO_INDEX */
 };
@@ -58,23 +53,16 @@ struct restoring {
     struct pqueue *ready;
 };
 
-static int compare_keys(const struct key *a, const struct key *b)
-{
-    const uint32_t first[] = {a->stage, a->module, a->place, a->side, a->reach};
-    const uint32_t second[] = {b->stage, b->module, b->place, b->side, b->reach};
-
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        if (first[i] != second[i])
-            return first[i] < second[i] ? -1 : 1;
-    return 0;
-}
-
 static int compare_nodes(const void *left, const void *right)
 {
     const struct node *a = left, *b = right;
-    int order = compare_keys(&a->key, &b->key);
 
-    return order ?: COMPARE(a, b);
+    return COMPARE(a->key.stage, b->key.stage) ?:
+           COMPARE(a->key.module, b->key.module) ?:
+           COMPARE(a->key.place, b->key.place) ?:
+           COMPARE(a->key.side, b->key.side) ?:
+           COMPARE(a->key.reach, b->key.reach) ?:
+           COMPARE(a, b);
 }
 
 static int leaves_before(const void *left, const void *right)
@@ -87,15 +75,18 @@ static int compare_ranks(struct parts_rank a, struct parts_rank b)
     return COMPARE(a.module, b.module) ?: COMPARE(a.place, b.place);
 }
 
-static struct known_rank rank_of(const struct joining *joining, const struct node *node)
+static bool is_known(struct parts_rank rank)
+{
+    return compare_ranks(rank, PARTS_NO_RANK) != 0;
+}
+
+static struct parts_rank rank_of(const struct joining *joining, const struct node *node)
 {
     const struct parts_order *order = joining->request->order;
     const struct joined_symbol *symbol =
         &joining->symbols[joining->versions[node->place.version].symbol];
-    struct parts_rank rank =
-        order->rank(order->argument, symbol->name, node->key.stage == STAGE_DECLARATIONS);
 
-    return (struct known_rank){compare_ranks(rank, PARTS_NO_RANK) != 0, rank};
+    return order->rank(order->argument, symbol->name, node->key.stage == STAGE_DECLARATIONS);
 }
 
 /* The node of an item in a part's text, or NULL when it is not in the program's text. */
@@ -142,21 +133,18 @@ static void read_row(struct restoring *restoring, size_t part, uint32_t *stamps)
  * a rank. With several rows the nearest counts. */
 static void note_neighbours(struct restoring *restoring, bool is_behind)
 {
-    struct known_rank nearest[STAGES] = {0};
+    struct parts_rank nearest[STAGES] = {PARTS_NO_RANK, PARTS_NO_RANK, PARTS_NO_RANK};
 
     for (size_t i = 0; i < restoring->row_size; i++) {
         size_t at = is_behind ? restoring->row_size - 1 - i : i;
         struct node *node = &restoring->nodes[restoring->row[at]];
-        struct known_rank *known = is_behind ? &node->behind : &node->before;
-        struct known_rank *here = &nearest[node->key.stage];
-        int order;
+        struct parts_rank *known = is_behind ? &node->behind : &node->before;
+        struct parts_rank *here = &nearest[node->key.stage];
+        int order = compare_ranks(*here, *known);
 
-        if (node->own.is_there) {
+        if (is_known(node->own))
             *here = node->own;
-            continue;
-        }
-        order = compare_ranks(here->rank, known->rank);
-        if (here->is_there && (!known->is_there || (is_behind ? order < 0 : order > 0)))
+        else if (is_known(*here) && (!is_known(*known) || (is_behind ? order < 0 : order > 0)))
             *known = *here;
     }
 }
@@ -166,13 +154,13 @@ static void note_neighbours(struct restoring *restoring, bool is_behind)
  * A function between kernels of one module is defined before the kernel that needs it. */
 static void place_between(struct node *node)
 {
-    const struct parts_rank before = node->before.rank, behind = node->behind.rank;
+    const struct parts_rank before = node->before, behind = node->behind;
 
-    if (node->before.is_there && (!node->behind.is_there || before.module < behind.module)) {
+    if (is_known(before) && (!is_known(behind) || before.module < behind.module)) {
         node->key.module = before.module;
         node->key.place = UINT32_MAX;
         node->key.side = SIDE_BEHIND;
-    } else if (node->behind.is_there) {
+    } else if (is_known(behind)) {
         node->key.module = behind.module;
         node->key.place = behind.place;
         node->key.side = SIDE_BEFORE;
@@ -193,9 +181,9 @@ static enum stage stage_of(const struct restoring *restoring, const struct node 
 static void set_key(struct restoring *restoring, struct node *node)
 {
     node->key.reach = restoring->joining->versions[node->place.version].position;
-    if (node->own.is_there) {
-        node->key.module = node->own.rank.module;
-        node->key.place = node->own.rank.place;
+    if (is_known(node->own)) {
+        node->key.module = node->own.module;
+        node->key.place = node->own.place;
         node->key.side = SIDE_OWN;
     } else {
         place_between(node);
@@ -215,6 +203,7 @@ static void make_nodes(struct restoring *restoring)
         node->is_there = i % 2 == 0 && joining->versions[i / 2].is_reached;
         node->key.stage = stage_of(restoring, node);
         node->own = rank_of(joining, node);
+        node->before = node->behind = PARTS_NO_RANK;
         node->first_edge = NO_INDEX;
     }
 }
