@@ -13,6 +13,9 @@ static void free_joining(void *argument)
     for (size_t i = 0; i < joining->part_count; i++)
         table_free(&joining->parts[i].names);
     table_free(&joining->lifted);
+    buffer_free(&joining->rendering.text);
+    table_free(&joining->rendering.numbered);
+    table_free(&joining->rendering.counters);
     arena_free(&joining->arena);
 }
 

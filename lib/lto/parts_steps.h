@@ -97,6 +97,19 @@ struct joined_string {
     struct text content;
 };
 
+/* A text that is being rendered; its memory is reused from text to text. */
+struct rendering {
+    struct buffer text;
+    size_t head_size; /* of a function: bytes of the text before its directives */
+    bool has_shared;  /* the body declares .shared variables */
+    struct joined_reference *references;
+    size_t reference_count, reference_capacity;
+    uint32_t *stamps; /* two for each symbol: the rendering that saw it last */
+    uint32_t stamp;
+    struct table numbered; /* words with numbers, to their numbers in the current body */
+    struct table counters; /* such words without numbers, to how many there are */
+};
+
 struct joining {
     const struct parts_request *request;
     struct arena arena; /* freed when the result has been written */
@@ -121,6 +134,7 @@ struct joining {
     struct joined_place *sequence; /* the order of the text */
     size_t sequence_count;
 
+    struct rendering rendering;
     char *difference; /* what the parts disagree about */
     struct arena *result_arena;
 };
@@ -141,25 +155,9 @@ bool parts_demoted(struct text body, size_t at, struct text *name, struct text *
 /* parts_names.c: makes one symbol for each name, one number for each file and string. */
 bool parts_name(struct joining *joining);
 
-/* A text that is being rendered; its memory is reused from text to text. */
-struct rendering {
-    struct joining *joining;
-    struct buffer text;
-    size_t head_size; /* of a function: bytes of the text before its directives */
-    bool has_shared;  /* the body declares .shared variables */
-    struct joined_reference *references; /* malloc'ed */
-    size_t reference_count, reference_capacity;
-    uint32_t *stamps; /* two for each symbol: the rendering that saw it last */
-    uint32_t stamp;
-    struct table numbered; /* words with numbers, to their numbers in the current body */
-    struct table counters; /* such words without numbers, to how many there are */
-};
-
-/* parts_text.c: renders an entry's item with the program's names, from after its linkage. Records
- * whose address is taken. */
-void parts_render(struct rendering *rendering, const struct part_entry *entry,
-                  const struct ptx_item *item);
-void parts_rendering_free(void *rendering);
+/* parts_text.c: renders an entry's item into `rendering` with the program's names, from after its
+ * linkage. Records whose address is taken. */
+void parts_render(struct joining *joining, const struct part_entry *entry);
 
 /* parts_versions.c: compares the parts' texts of each symbol. */
 bool parts_agree(struct joining *joining);

@@ -4,17 +4,16 @@
  * numbers that count through the whole text: the function's in $L__BB7_2 and __local_depot7, the
  * call's in prototype_12, and those in comments. They are replaced by numbers that count in the
  * function, so that its text does not depend on other functions. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "lto/parts_steps.h"
 #include "ptx/lexer.h"
 
 /* State of the reader of a text. */
 struct reading {
-    struct rendering *rendering;
+    struct joining *joining;
+    struct rendering *rendering; /* the joining's */
     const struct joined_part *part;
     const struct part_entry
         *own; /* in its function's head, where a name is no reference; else NULL */
@@ -27,16 +26,6 @@ struct reading {
     size_t parentheses;
     bool has_file; /* the next number is a file number */
 };
-
-void parts_rendering_free(void *argument)
-{
-    struct rendering *rendering = argument;
-
-    buffer_free(&rendering->text);
-    free(rendering->references);
-    table_free(&rendering->numbered);
-    table_free(&rendering->counters);
-}
 
 /* Renders the rest of the text up to `at`. */
 static void copy_to(struct reading *reading, size_t at)
@@ -54,15 +43,16 @@ static void replace(struct reading *reading, struct token token, struct text wit
     reading->copied = token.offset + token.size;
 }
 
-static void add_reference(struct rendering *rendering, uint32_t symbol, bool is_call)
+static void add_reference(struct joining *joining, uint32_t symbol, bool is_call)
 {
+    struct rendering *rendering = &joining->rendering;
     uint32_t *stamp = &rendering->stamps[2 * (size_t)symbol + is_call];
 
     if (*stamp == rendering->stamp)
         return;
     *stamp = rendering->stamp;
-    ARRAY_PUSH(rendering->references, rendering->reference_count, rendering->reference_capacity) =
-        (struct joined_reference){symbol, is_call};
+    ARENA_PUSH(&joining->arena, rendering->references, rendering->reference_count,
+               rendering->reference_capacity) = (struct joined_reference){symbol, is_call};
 }
 
 /* The symbol's name in references from an entry's part. */
@@ -131,16 +121,16 @@ static void render_local(struct reading *reading, struct token token, struct tex
 static void render_entry(struct reading *reading, struct token token, struct part_entry *entry,
                          bool is_call)
 {
-    struct rendering *rendering = reading->rendering;
+    struct joining *joining = reading->joining;
     struct text name = entry->replacement;
 
     if (entry == reading->own) {
-        name = name_for(rendering->joining, entry, true);
+        name = name_for(joining, entry, true);
     } else if (entry->symbol != NO_INDEX) {
-        is_call &= rendering->joining->symbols[entry->symbol].is_function;
+        is_call &= joining->symbols[entry->symbol].is_function;
         entry->is_address_taken |= !is_call;
-        add_reference(rendering, entry->symbol, is_call);
-        name = name_for(rendering->joining, entry, is_call);
+        add_reference(joining, entry->symbol, is_call);
+        name = name_for(joining, entry, is_call);
     }
     if (!text_equal(name, entry->name))
         replace(reading, token, name);
@@ -153,7 +143,7 @@ static struct part_entry *find_entry(const struct reading *reading, struct text 
     if (!filter_may_have(&reading->part->filter, word))
         return NULL;
     at = table_find(&reading->part->names, word);
-    return at == TABLE_NONE ? NULL : &reading->rendering->joining->entries[at];
+    return at == TABLE_NONE ? NULL : &reading->joining->entries[at];
 }
 
 static void render_word(struct reading *reading, struct token token)
@@ -201,7 +191,7 @@ static void render_file(struct reading *reading, struct token token)
 /* For a variable that is moved out of the body: continues after its declaration. */
 static bool skip_lifted(struct reading *reading, size_t at)
 {
-    const struct joining *joining = reading->rendering->joining;
+    const struct joining *joining = reading->joining;
     struct text name, statement;
 
     if (!joining->lifted.count || !parts_demoted(reading->lexer.text, at, &name, &statement) ||
@@ -302,11 +292,12 @@ static void render_token(struct reading *reading, struct token token)
     reading->is_start = was_guard;
 }
 
-static void render_text(struct rendering *rendering, const struct part_entry *own, bool is_head,
+static void render_text(struct joining *joining, const struct part_entry *own, bool is_head,
                         struct text text)
 {
-    struct reading reading = {.rendering = rendering,
-                              .part = &rendering->joining->parts[own->part],
+    struct reading reading = {.joining = joining,
+                              .rendering = &joining->rendering,
+                              .part = &joining->parts[own->part],
                               .own = is_head ? own : NULL,
                               .lexer = lexer_at(text, 0)};
     struct token last = {.kind = TOKEN_END}, token;
@@ -326,9 +317,9 @@ static void render_text(struct rendering *rendering, const struct part_entry *ow
     copy_to(&reading, reading.last_end);
 }
 
-static void begin(struct rendering *rendering)
+static void begin(struct joining *joining)
 {
-    struct joining *joining = rendering->joining;
+    struct rendering *rendering = &joining->rendering;
 
     if (!rendering->stamps)
         rendering->stamps =
@@ -341,27 +332,27 @@ static void begin(struct rendering *rendering)
     table_free(&rendering->counters);
 }
 
-void parts_render(struct rendering *rendering, const struct part_entry *entry,
-                  const struct ptx_item *item)
+void parts_render(struct joining *joining, const struct part_entry *entry)
 {
-    struct buffer *text = &rendering->text;
+    const struct ptx_item *item = entry->item;
+    struct buffer *text = &joining->rendering.text;
 
-    begin(rendering);
+    begin(joining);
     if (item->kind == PTX_FUNCTION) {
         const char *behind = item->function.head.data + item->function.head.size;
         const char *end = item->text.data + item->text.size;
 
-        render_text(rendering, entry, true, item->function.head);
-        rendering->head_size = text->size;
-        render_text(rendering, entry, false, (struct text){behind, (size_t)(end - behind)});
+        render_text(joining, entry, true, item->function.head);
+        joining->rendering.head_size = text->size;
+        render_text(joining, entry, false, (struct text){behind, (size_t)(end - behind)});
         return;
     }
     buffer_text(text, item->variable.prefix);
     buffer_char(text, ' ');
-    render_text(rendering, entry, true, item->variable.declarator);
+    render_text(joining, entry, true, item->variable.declarator);
     if (item->variable.initialiser.size) {
         buffer_string(text, " = ");
-        render_text(rendering, entry, false, item->variable.initialiser);
+        render_text(joining, entry, false, item->variable.initialiser);
     }
     buffer_char(text, ';');
 }

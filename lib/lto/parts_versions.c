@@ -10,7 +10,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/context.h"
 #include "base/search.h"
 #include "lto/parts_steps.h"
 #include "ptx/types.h"
@@ -34,9 +33,9 @@ static const char *difference_of(const struct ptx_item *first, const struct ptx_
     return NULL;
 }
 
-static uint32_t add_version(struct rendering *rendering, uint32_t entry)
+static uint32_t add_version(struct joining *joining, uint32_t entry)
 {
-    struct joining *joining = rendering->joining;
+    const struct rendering *rendering = &joining->rendering;
     struct joined_symbol *symbol = &joining->symbols[joining->entries[entry].symbol];
     struct symbol_version version = {.symbol = joining->entries[entry].symbol,
                                      .entry = entry,
@@ -59,10 +58,9 @@ static uint32_t add_version(struct rendering *rendering, uint32_t entry)
 }
 
 /* The version of the symbol with the same text as the one just rendered, or NO_INDEX. */
-static uint32_t find_version(const struct rendering *rendering, const struct joined_symbol *symbol)
+static uint32_t find_version(const struct joining *joining, const struct joined_symbol *symbol)
 {
-    const struct joining *joining = rendering->joining;
-    struct text text = buffer_view(&rendering->text);
+    struct text text = buffer_view(&joining->rendering.text);
     uint64_t hash = XXH3_64bits(text.data, text.size);
     uint32_t at = symbol->first_version;
 
@@ -90,9 +88,8 @@ static uint8_t stronger(uint8_t first, uint8_t second)
 }
 
 /* Compares one part's text of a symbol with those of the parts before it. */
-static bool add_entry(struct rendering *rendering, uint32_t index)
+static bool add_entry(struct joining *joining, uint32_t index)
 {
-    struct joining *joining = rendering->joining;
     struct part_entry *entry = &joining->entries[index];
     struct joined_symbol *symbol = &joining->symbols[entry->symbol];
     const struct part_entry *first = &joining->entries[symbol->first_entry];
@@ -109,15 +106,15 @@ static bool add_entry(struct rendering *rendering, uint32_t index)
     symbol->is_defined = item->is_definition;
     symbol->linkage =
         index == symbol->first_entry ? item->linkage : stronger(symbol->linkage, item->linkage);
-    parts_render(rendering, entry, item);
-    entry->version = find_version(rendering, symbol);
+    parts_render(joining, entry);
+    entry->version = find_version(joining, symbol);
     if (entry->version != NO_INDEX)
         return true;
     if (symbol->first_version != NO_INDEX && !is_function)
         return compare_variables(joining, &joining->versions[symbol->first_version], entry);
     if (symbol->first_version != NO_INDEX && !item->is_definition)
         return parts_differ(joining, "prototype of ", entry->name);
-    entry->version = add_version(rendering, index);
+    entry->version = add_version(joining, index);
     return true;
 }
 
@@ -315,43 +312,36 @@ static void refine(struct joining *joining)
 
 bool parts_agree(struct joining *joining)
 {
-    struct rendering rendering = {.joining = joining};
-    bool ok = true, is_split = false;
+    bool is_split = false;
 
-    CONTEXT_DEFER(parts_rendering_free, &rendering);
-    for (uint32_t i = 0; ok && i < joining->entry_count; i++)
-        ok = joining->entries[i].symbol == NO_INDEX || add_entry(&rendering, i);
-    for (size_t i = 0; ok && i < joining->symbol_count; i++) {
+    for (uint32_t i = 0; i < joining->entry_count; i++)
+        if (joining->entries[i].symbol != NO_INDEX && !add_entry(joining, i))
+            return false;
+    for (size_t i = 0; i < joining->symbol_count; i++) {
         settle(joining, &joining->symbols[i]);
         is_split |= joining->symbols[i].is_split;
     }
-    if (ok && is_split) {
-        refine(joining);
-        for (size_t i = 0; i < joining->symbol_count; i++)
-            if (joining->symbols[i].is_split)
-                joining->symbols[i].address = choose(joining, &joining->symbols[i], true);
-        ok = check_shared(joining);
-    }
-    return ok;
+    if (!is_split)
+        return true;
+    refine(joining);
+    for (size_t i = 0; i < joining->symbol_count; i++)
+        if (joining->symbols[i].is_split)
+            joining->symbols[i].address = choose(joining, &joining->symbols[i], true);
+    return check_shared(joining);
 }
 
-struct ranked {
-    const struct joining *joining;
-    uint32_t version;
-};
-
-static int compare_ranked(const void *left, const void *right)
+static int compare_versions(const void *left, const void *right, void *argument)
 {
-    const struct ranked *a = left, *b = right;
-    const struct symbol_version *first = &a->joining->versions[a->version];
-    const struct symbol_version *second = &b->joining->versions[b->version];
-    uint32_t address = a->joining->symbols[first->symbol].address;
+    const uint32_t *a = left, *b = right;
+    const struct joining *joining = argument;
+    const struct symbol_version *first = &joining->versions[*a], *second = &joining->versions[*b];
+    uint32_t address = joining->symbols[first->symbol].address;
     int order;
 
     if (first->is_reached != second->is_reached)
         return first->is_reached ? -1 : 1;
-    if ((a->version == address) != (b->version == address))
-        return a->version == address ? -1 : 1;
+    if ((*a == address) != (*b == address))
+        return *a == address ? -1 : 1;
     order = text_compare(first->text, second->text);
     return order ?: COMPARE(first->hash, second->hash);
 }
@@ -360,14 +350,14 @@ static int compare_ranked(const void *left, const void *right)
  * the name. */
 static void name_versions(struct joining *joining, struct joined_symbol *symbol)
 {
-    struct ranked *list = NULL;
+    uint32_t *list = NULL;
     size_t count = 0, capacity = 0;
 
     for (uint32_t i = symbol->first_version; i != NO_INDEX; i = joining->versions[i].next)
-        ARENA_PUSH(&joining->arena, list, count, capacity) = (struct ranked){joining, i};
-    SORT(list, count, compare_ranked);
+        ARENA_PUSH(&joining->arena, list, count, capacity) = i;
+    qsort_r(list, count, sizeof *list, compare_versions, joining);
     for (size_t i = 1; i < count; i++) {
-        struct symbol_version *version = &joining->versions[list[i].version];
+        struct symbol_version *version = &joining->versions[list[i]];
 
         version->name =
             text_of(arena_printf(&joining->arena, "%.*s$mlp%016llx", TEXT_ARG(symbol->name),
@@ -409,27 +399,21 @@ static void hash_calls(struct joining *joining, struct symbol_version *version)
     }
 }
 
-static void render_again(struct rendering *rendering, struct symbol_version *version)
+static void render_again(struct joining *joining, struct symbol_version *version)
 {
-    struct joining *joining = rendering->joining;
-    const struct part_entry *entry = &joining->entries[version->entry];
-
-    parts_render(rendering, entry, entry->item);
-    version->text = arena_text(&joining->arena, buffer_view(&rendering->text));
-    version->head_size = rendering->head_size;
+    parts_render(joining, &joining->entries[version->entry]);
+    version->text = arena_text(&joining->arena, buffer_view(&joining->rendering.text));
+    version->head_size = joining->rendering.head_size;
 }
 
 void parts_name_versions(struct joining *joining)
 {
-    struct rendering rendering = {.joining = joining};
-
     for (size_t i = 0; i < joining->reached_count; i++)
         hash_calls(joining, &joining->versions[joining->reached[i]]);
     for (size_t i = 0; i < joining->symbol_count; i++)
         if (joining->symbols[i].is_split)
             name_versions(joining, &joining->symbols[i]);
-    CONTEXT_DEFER(parts_rendering_free, &rendering);
     for (size_t i = 0; i < joining->version_count; i++)
         if (names_split(joining, &joining->versions[i]))
-            render_again(&rendering, &joining->versions[i]);
+            render_again(joining, &joining->versions[i]);
 }
