@@ -158,37 +158,18 @@ static bool name_item(struct naming *naming, uint32_t part, const struct ptx_ite
     return true;
 }
 
-static bool name_items(struct naming *naming, uint32_t part, const struct ptx_module *module)
-{
-    for (size_t i = 0; module && i < module->item_count; i++) {
-        const struct ptx_item *item = &module->items[i];
-
-        if (item->kind == PTX_ALIAS)
-            return parts_differ(naming->joining, "alias ", item->name);
-        if ((item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE) &&
-            !name_item(naming, part, item))
-            return false;
-    }
-    return true;
-}
-
 static int compare_texts(const void *left, const void *right)
 {
     return text_compare(*(const struct text *)left, *(const struct text *)right);
 }
 
-/* The files of all parts, each once, in the order of their names. */
-static void collect_files(struct joining *joining)
+/* Leaves each file of all parts once, in the order of their names. */
+static void sort_files(struct joining *joining)
 {
-    size_t count = 0, capacity = 0, kept = 0;
+    size_t kept = 0;
 
-    for (size_t i = 0; i < joining->part_count; i++)
-        for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
-            if (joining->parts[i].module->items[j].kind == PTX_FILE)
-                ARENA_PUSH(&joining->arena, joining->files, count, capacity) =
-                    joining->parts[i].module->items[j].target;
-    SORT(joining->files, count, compare_texts);
-    for (size_t i = 0; i < count; i++)
+    SORT(joining->files, joining->file_count, compare_texts);
+    for (size_t i = 0; i < joining->file_count; i++)
         if (kept == 0 || !text_equal(joining->files[kept - 1], joining->files[i]))
             joining->files[kept++] = joining->files[i];
     joining->file_count = kept;
@@ -240,7 +221,7 @@ static void name_label(struct joining *joining, uint32_t part, struct text label
         (struct joined_string){name, content};
 }
 
-/* Calls name_label for each label of a section. */
+/* Names the labels of a section of strings: one line of the program's section for each content. */
 static void name_section(struct joining *joining, uint32_t part, const struct ptx_item *section)
 {
     struct lexer lexer = lexer_at(section->target, 0);
@@ -265,32 +246,42 @@ static void name_section(struct joining *joining, uint32_t part, const struct pt
     } while (token.kind != TOKEN_END);
 }
 
-/* Names labels in sections of strings: one line of the program's section for each content. */
-static void name_labels(struct joining *joining)
+static bool name_items(struct naming *naming, uint32_t part, const struct ptx_module *module)
 {
-    for (uint32_t i = 0; i < joining->part_count; i++)
-        for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
-            if (joining->parts[i].module->items[j].kind == PTX_SECTION)
-                name_section(joining, i, &joining->parts[i].module->items[j]);
-    SORT(joining->strings, joining->string_count, compare_strings);
+    struct joining *joining = naming->joining;
+
+    for (size_t i = 0; module && i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+
+        if (item->kind == PTX_ALIAS)
+            return parts_differ(joining, "alias ", item->name);
+        if ((item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE) &&
+            !name_item(naming, part, item))
+            return false;
+        if (item->kind == PTX_FILE)
+            ARENA_PUSH(&joining->arena, joining->files, joining->file_count,
+                       joining->file_capacity) = item->target;
+        if (item->kind == PTX_SECTION)
+            name_section(joining, part, item);
+    }
+    return true;
 }
 
 bool parts_name(struct joining *joining)
 {
     struct naming naming = {.joining = joining};
-    bool ok = true;
 
     CONTEXT_DEFER(table_cleanup, &naming.keys);
     CONTEXT_DEFER(table_cleanup, &naming.strings);
     CONTEXT_DEFER(buffer_cleanup, &naming.content);
     note_strings(&naming);
-    for (uint32_t i = 0; i < joining->part_count && ok; i++) {
-        ok = name_items(&naming, i, joining->parts[i].module) &&
-             name_items(&naming, i, joining->parts[i].lifted);
-    }
-    collect_files(joining);
+    for (uint32_t i = 0; i < joining->part_count; i++)
+        if (!name_items(&naming, i, joining->parts[i].module) ||
+            !name_items(&naming, i, joining->parts[i].lifted))
+            return false;
+    sort_files(joining);
+    SORT(joining->strings, joining->string_count, compare_strings);
     for (size_t i = 0; i < joining->part_count; i++)
         number_files(joining, &joining->parts[i]);
-    name_labels(joining);
-    return ok;
+    return true;
 }

@@ -125,7 +125,7 @@ struct joining {
     size_t version_count, version_capacity;
 
     struct text *files; /* the text after `.file N`; the program's number is index + 1 */
-    size_t file_count;
+    size_t file_count, file_capacity;
     struct joined_string *strings; /* of .debug_str, sorted by name; may have duplicates */
     size_t string_count, string_capacity;
 
