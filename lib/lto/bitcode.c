@@ -119,25 +119,24 @@ static void report_failed(struct compilation *compilation, size_t index)
                    compilation->run.link->library, work);
 }
 
-/* The name of a part for the trace. All parts of a program are made of all its members. */
-static const char *name_event(struct compilation *compilation, size_t index)
+/* Reports the library's messages to each child, and each part's result. */
+static void report_parts(struct compilation *compilation)
 {
-    return compilation->is_parted ? arena_printf(&compilation->run.arena, "bitcode-%zu.ptx", index)
-                                  : name_part(compilation, index, &compilation->run.arena);
-}
+    struct parts_run *run = &compilation->run;
 
-/* Reports the library's messages to a child, and the part's result. */
-static void report_part(struct compilation *compilation, size_t index)
-{
-    const struct part *part = &compilation->run.list[index];
-    const struct lto_answer *answer = &part->answer;
-    const char *name = name_event(compilation, index);
+    for (size_t i = 0; i < run->count; i++) {
+        const struct part *part = &run->list[i];
+        const struct lto_answer *answer = &part->answer;
+        /* All parts of a program are made of all its members. */
+        const char *name = compilation->is_parted ? arena_printf(&run->arena, "bitcode-%zu.ptx", i)
+                                                  : name_part(compilation, i, &run->arena);
 
-    lto_report_logs(&compilation->run, part);
-    diag_verbose("libLLVM %u.%u '%s' makes %zu bytes of %s, peak %" PRIu64 " MiB", answer->major,
-                 answer->minor, compilation->run.link->library, answer->ptx.size, name,
-                 part->result.peak >> 20);
-    lto_report_event(part, name);
+        lto_report_logs(run, part);
+        diag_verbose("libLLVM %u.%u '%s' makes %zu bytes of %s, peak %" PRIu64 " MiB",
+                     answer->major, answer->minor, run->link->library, answer->ptx.size, name,
+                     part->result.peak >> 20);
+        lto_report_event(part, name);
+    }
 }
 
 /* Whether the program is compiled in parts. Debug information refers to files by number, and each
@@ -357,12 +356,6 @@ static void make_part_jobs(struct compilation *compilation, const struct program
     }
     compilation->firsts = arena_zalloc(&run->arena, program->parts + 1, sizeof(size_t));
     compilation->is_parted = run->is_repeated = true;
-}
-
-static void report_parts(struct compilation *compilation)
-{
-    for (size_t i = 0; i < compilation->run.count; i++)
-        report_part(compilation, i);
 }
 
 /* The second phase: each child reads the optimised program again, and generates code for its share.

@@ -297,26 +297,23 @@ static enum parts_answer join_parts(struct compilation *compilation, struct part
     return parts_join(joined, compilation->texts, &wanted);
 }
 
-/* Joins the parts into one module. False when they are not parts of one program, which a caution
- * says: it must then be compiled in one part. Else true, with *ok false when an error was reported.
- */
-static bool join(struct compilation *compilation, bool *ok)
+/* Joins the parts into one module. A caution says when they are not parts of one program, which
+ * must then be compiled in one part. */
+static enum parts_answer join(struct compilation *compilation)
 {
     struct parts_result joined = {0};
     enum parts_answer answer = join_parts(compilation, &joined);
 
     compilation->result->ptx = joined.ptx;
-    *ok = answer == PARTS_JOINED;
     if (joined.several)
         diag_verbose("The parts have several versions of %zu functions, each made for the calls of "
                      "some",
                      joined.several);
-    if (answer != PARTS_DISAGREE)
-        return true;
-    diag_caution("The parts of the LTO-IR differ in the %s, which should not be: it is compiled "
-                 "again, in one part",
-                 joined.difference);
-    return false;
+    if (answer == PARTS_DISAGREE)
+        diag_caution("The parts of the LTO-IR differ in the %s, which should not be: it is "
+                     "compiled again, in one part",
+                     joined.difference);
+    return answer;
 }
 
 /* Whether the text must be the same for any number of parts, as far as its code is. Without a
@@ -378,7 +375,7 @@ static bool compile(struct compilation *compilation)
 {
     uint32_t count;
     const char *reason = count_parts(compilation, &count);
-    bool ok;
+    enum parts_answer answer;
 
     if (reason) {
         diag_verbose("LTO-IR is compiled in one part: %s", reason);
@@ -387,8 +384,9 @@ static bool compile(struct compilation *compilation)
     diag_verbose("LTO-IR of %zu kernels is compiled in %" PRIu32 " parts",
                  compilation->kernels.count, count);
     if (run_parts(compilation, count)) {
-        if (join(compilation, &ok))
-            return ok;
+        answer = join(compilation);
+        if (answer != PARTS_DISAGREE)
+            return answer == PARTS_JOINED;
     } else if (!may_lack_kernels(compilation)) {
         report_failed(compilation);
         return false;

@@ -252,18 +252,13 @@ static void take_parts(struct sending *sending)
     }
 }
 
-static void cancel(struct sending *sending)
-{
-    for (size_t i = 0; i < sending->batch.count; i++)
-        sending->parts[i]->result = (struct exec_result){.end = EXEC_CANCELLED};
-}
-
 static void run_jobs(struct sending *sending)
 {
     struct distribute_batch *batch = &sending->batch;
 
-    if (distribute_run(batch) != LINK_OK) {
-        cancel(sending); /* reported, or a signal */
+    if (distribute_run(batch) != LINK_OK) { /* reported, or a signal */
+        for (size_t i = 0; i < batch->count; i++)
+            sending->parts[i]->result = (struct exec_result){.end = EXEC_CANCELLED};
         return;
     }
     job_messages_report(batch, batch->how != NULL);
