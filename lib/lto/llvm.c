@@ -70,6 +70,12 @@ static bool fail(struct run *run, const char *message)
     return false;
 }
 
+/* Fails with this message if LLVM has given no reason. */
+static bool fail_anyhow(struct run *run, const char *message)
+{
+    return run->answer.errors.size == 0 && fail(run, message);
+}
+
 static void take_diagnostic(llvm_diagnostic diagnostic, void *argument)
 {
     struct run *run = argument;
@@ -147,10 +153,9 @@ static bool take_options(struct run *run)
     return run->arch.sm != 0 || fail(run, "option arch= is missing");
 }
 
-static llvm_machine make_machine(struct run *run, llvm_target target, const char *cpu,
-                                 const char *features)
+static llvm_machine make_machine(struct run *run, const char *cpu, const char *features)
 {
-    return run->api.create_machine(target, TRIPLE, cpu, features, (int)run->level, 0, 0);
+    return run->api.create_machine(run->target, TRIPLE, cpu, features, (int)run->level, 0, 0);
 }
 
 /* Whether LLVM knows the processor. For one that it does not know it silently uses another,
@@ -158,7 +163,7 @@ static llvm_machine make_machine(struct run *run, llvm_target target, const char
  * which is `said`. */
 static bool knows(struct run *run, const char *cpu, int said)
 {
-    llvm_machine machine = make_machine(run, run->target, cpu, "");
+    llvm_machine machine = make_machine(run, cpu, "");
     llvm_context context = run->api.create_context();
     llvm_module module = run->api.create_module("probe", context);
     llvm_buffer buffer = NULL;
@@ -202,21 +207,19 @@ static bool choose_cpu(struct run *run)
         dup2(before, STDERR_FILENO);
     close(before);
     close(said);
-    return ok || (run->answer.errors.size == 0 && fail(run, strerror(errno)));
+    return ok || fail_anyhow(run, strerror(errno));
 }
 
 static bool open_target(struct run *run)
 {
     char asked[ARCH_NAME_SIZE], *message = NULL;
-    llvm_target target;
 
     run->api.init_target_info();
     run->api.init_target();
     run->api.init_target_mc();
     run->api.init_printer();
-    if (run->api.find_target(TRIPLE, &target, &message))
+    if (run->api.find_target(TRIPLE, &run->target, &message))
         return fail(run, message);
-    run->target = target;
     if (!choose_cpu(run))
         return false;
     if (strcmp(arch_name(run->arch, asked), run->cpu) != 0)
@@ -232,7 +235,7 @@ static bool open_machine(struct run *run, unsigned ptx)
     run->features[0] = '\0';
     if (ptx)
         snprintf(run->features, sizeof run->features, "+ptx%u", ptx % 1000);
-    run->machine = make_machine(run, run->target, run->cpu, run->features);
+    run->machine = make_machine(run, run->cpu, run->features);
     run->layout = run->machine ? run->api.create_layout(run->machine) : NULL;
     return run->layout || fail(run, "it makes no code for this target");
 }
@@ -253,7 +256,7 @@ static bool read_module(struct run *run, llvm_context context, size_t index, llv
     begin_step(run, LTO_STEP_ADD, index);
     buffer = run->api.make_buffer((const char *)data.data, data.size, "bitcode", 0);
     return !run->api.parse_bitcode(context, buffer, module) ||
-           (run->answer.errors.size == 0 && fail(run, "it cannot be read"));
+           fail_anyhow(run, "it cannot be read");
 }
 
 static bool run_passes(struct run *run, llvm_module module, const char *passes)
@@ -361,11 +364,9 @@ static llvm_module link_modules(struct run *run, llvm_context context)
         begin_step(run, LTO_STEP_ADD, i);
         run->api.set_target(modules[i], TRIPLE);
         run->api.set_layout(modules[i], run->layout);
-        if (run->api.link_modules(program, modules[i])) {
-            if (run->answer.errors.size == 0)
-                fail(run, "it cannot be linked to the others");
+        if (run->api.link_modules(program, modules[i]) &&
+            !fail_anyhow(run, "it cannot be linked to the others"))
             return NULL;
-        }
     }
     return program;
 }
@@ -397,7 +398,7 @@ static bool emit_part(struct run *run, llvm_buffer bitcode)
     llvm_module program;
 
     if (run->api.open_bitcode(make_context(run), bitcode, &program))
-        return run->answer.errors.size == 0 && fail(run, "it cannot be read");
+        return fail_anyhow(run, "it cannot be read");
     if (!run->machine && !open_machine(run, llvm_module_ptx(&run->api, program, 0)))
         return false;
     choose_rows(run);
