@@ -18,7 +18,6 @@
 #include "lto/lto_steps.h"
 #include "lto/part.h"
 #include "lto/partition.h"
-#include "lto/report.h"
 #include "os/descriptor.h"
 
 /* Most batches of modules that are compiled separately: a child takes as long to load the library

@@ -16,7 +16,6 @@
 #include "lto/part.h"
 #include "lto/partition.h"
 #include "lto/parts.h"
-#include "lto/report.h"
 #include "pool/child_tokens.h"
 
 /* Memory of a compilation (measured on libnvJitLink 13.0: 60 MiB for 139 KB of LTO-IR, 109 MiB for

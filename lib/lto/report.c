@@ -1,5 +1,5 @@
 /* report.c: turns the library's own severity prefixes into message severities. */
-#include "lto/report.h"
+#include "lto/lto_steps.h"
 
 #include <errno.h>
 #include <inttypes.h>
