@@ -17,11 +17,6 @@
 #include "lto/lto.h"
 #include "lto/nvjitlink.h"
 
-static bool starts_with(struct text line, const char *word)
-{
-    return text_starts(line, text_of(word));
-}
-
 static bool is_blank(struct text line)
 {
     for (size_t i = 0; i < line.size; i++)
@@ -55,23 +50,20 @@ static void restore_names(struct buffer *out, struct text line, const struct job
             buffer_char(out, line.data[0]);
         else
             buffer_string(out, inputs->list[index].name);
-        line = (struct text){line.data + taken, line.size - taken};
+        line = text_drop(line, taken);
     }
 }
 
 /* Reports one line of a log; the library's own "ERROR: " and the like become the severity. */
 static void report_line(const char *name, struct text line, bool is_error)
 {
-    static const char *const heads[] = {"ERROR: ", "ERROR in ", "ERROR ", "WARNING: ", "INFO: "};
-    bool is_warning = starts_with(line, "WARNING") || starts_with(line, "warning");
+    static const struct text heads[] = {TEXT("ERROR: "), TEXT("ERROR in "), TEXT("ERROR "),
+                                        TEXT("WARNING: "), TEXT("INFO: ")};
+    bool is_warning = text_starts(line, TEXT("WARNING")) || text_starts(line, TEXT("warning"));
 
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        if (!starts_with(line, heads[i]))
-            continue;
-        line.data += strlen(heads[i]);
-        line.size -= strlen(heads[i]);
-        break;
-    }
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (text_skip(&line, heads[i]))
+            break;
     if (is_warning)
         diag_warning("%s: %.*s", name, TEXT_ARG(line));
     else if (is_error)
