@@ -135,7 +135,7 @@ struct joining {
     size_t sequence_count;
 
     struct rendering rendering;
-    char *difference; /* what the parts disagree about */
+    struct parts_result *result;
     struct arena *result_arena;
 };
 
