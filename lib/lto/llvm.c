@@ -337,26 +337,20 @@ static bool compile_modules(struct run *run)
     return true;
 }
 
-/* Reads all modules; sets *ptx to the newest version of PTX that they need. */
-static bool read_modules(struct run *run, llvm_context context, llvm_module *modules, unsigned *ptx)
-{
-    for (size_t i = 0; i < run->job->input_count; i++) {
-        if (!read_module(run, context, i, &modules[i]))
-            return false;
-        *ptx = llvm_module_ptx(&run->api, modules[i], *ptx);
-    }
-    return true;
-}
-
 /* Links all modules into one; NULL when that fails. */
 static llvm_module link_modules(struct run *run, llvm_context context)
 {
     size_t count = run->job->input_count;
     llvm_module *modules = arena_zalloc(&run->arena, count, sizeof(llvm_module));
     llvm_module program = run->api.create_module(MODULE_NAME, context);
-    unsigned ptx = 0;
+    unsigned ptx = 0; /* the newest version that a module needs */
 
-    if (!read_modules(run, context, modules, &ptx) || !open_machine(run, ptx))
+    for (size_t i = 0; i < count; i++) {
+        if (!read_module(run, context, i, &modules[i]))
+            return NULL;
+        ptx = llvm_module_ptx(&run->api, modules[i], ptx);
+    }
+    if (!open_machine(run, ptx))
         return NULL;
     run->api.set_target(program, TRIPLE);
     run->api.set_layout(program, run->layout);
