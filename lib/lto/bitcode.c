@@ -419,12 +419,11 @@ enum link_code bitcode_compile(struct bitcode_result *result, struct arena *aren
         .names = names,
         .run = {.link = link, .inputs_fd = -1},
     };
-    bool is_current, ok;
 
     CONTEXT_DEFER(parts_end, &compilation.run);
     list_members(&compilation);
     lto_inputs_write(&compilation.run, MEMBER_BITCODE);
-    is_current = watch_check(link->watch);
-    ok = is_current && compile(&compilation);
-    return ok ? LINK_OK : is_current ? LINK_NVVM_ERROR : LINK_ENVIRONMENT;
+    if (!watch_check(link->watch))
+        return LINK_ENVIRONMENT;
+    return compile(&compilation) ? LINK_OK : LINK_NVVM_ERROR;
 }

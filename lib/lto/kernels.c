@@ -260,8 +260,10 @@ struct parts_rank lto_kernels_rank(const void *argument, struct text name, bool 
     return (struct parts_rank){kernels->is_one_text ? 0 : kernels->list[place].module, place};
 }
 
-void lto_kernels_free(struct lto_kernels *kernels)
+void lto_kernels_free(void *argument)
 {
+    struct lto_kernels *kernels = argument;
+
     table_free(&kernels->places);
     table_free(&kernels->declarations);
     *kernels = (struct lto_kernels){0};

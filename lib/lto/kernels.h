@@ -45,7 +45,8 @@ bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
  */
 struct parts_rank lto_kernels_rank(const void *kernels, struct text name, bool is_declaration);
 
-void lto_kernels_free(struct lto_kernels *kernels);
+/* Leaves {0}. For CONTEXT_DEFER, too. */
+void lto_kernels_free(void *kernels);
 
 /* Bytes of LTO-IR that are compiled, before any compression. */
 uint64_t lto_kernels_bytes(const struct members *members);
