@@ -14,7 +14,7 @@
 #include "lto/parts_steps.h"
 #include "ptx/types.h"
 
-/* The difference between two declarations of a variable, or NULL. */
+/* The difference between two variables that are not the same. */
 static const char *difference_of(const struct ptx_item *first, const struct ptx_item *second)
 {
     const struct ptx_variable *a = &first->variable, *b = &second->variable;
@@ -30,7 +30,7 @@ static const char *difference_of(const struct ptx_item *first, const struct ptx_
     if (a->is_managed != b->is_managed || a->is_unified != b->is_unified ||
         (a->is_unified && memcmp(a->unified, b->unified, sizeof a->unified) != 0))
         return "attributes of ";
-    return NULL;
+    return "initial value of ";
 }
 
 static uint32_t add_version(struct joining *joining, uint32_t entry)
@@ -70,15 +70,6 @@ static uint32_t find_version(const struct joining *joining, const struct joined_
     return at;
 }
 
-static bool compare_variables(struct joining *joining, const struct symbol_version *version,
-                              const struct part_entry *entry)
-{
-    const struct ptx_item *first = joining->entries[version->entry].item;
-    const char *difference = difference_of(first, entry->item);
-
-    return parts_differ(joining, difference ? difference : "initial value of ", entry->name);
-}
-
 static uint8_t stronger(uint8_t first, uint8_t second)
 {
     static const uint8_t strength[] = {
@@ -111,7 +102,7 @@ static bool add_entry(struct joining *joining, uint32_t index)
     if (entry->version != NO_INDEX)
         return true;
     if (symbol->first_version != NO_INDEX && !is_function)
-        return compare_variables(joining, &joining->versions[symbol->first_version], entry);
+        return parts_differ(joining, difference_of(first->item, item), entry->name);
     if (symbol->first_version != NO_INDEX && !item->is_definition)
         return parts_differ(joining, "prototype of ", entry->name);
     entry->version = add_version(joining, index);
