@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "diag/progress.h"
 #include "distribute/distribute.h"
@@ -311,12 +310,11 @@ uint32_t parts_threads(const struct lto_request *link)
 }
 
 /* The number of parts that may run at one time. */
-static uint32_t count_threads(const struct parts_run *run)
+static uint32_t count_threads(struct parts_run *run)
 {
     uint32_t threads = parts_threads(run->link);
-    uint64_t *needs = memory_zalloc(run->count, sizeof *needs);
+    uint64_t *needs = arena_alloc(&run->arena, run->count, sizeof *needs);
 
-    CONTEXT_DEFER(memory_cleanup, &needs);
     for (size_t i = 0; i < run->count; i++)
         needs[i] = run->list[i].memory;
     if (threads > run->count)
@@ -326,12 +324,11 @@ static uint32_t count_threads(const struct parts_run *run)
 
 static void run_all(struct parts_run *run)
 {
-    struct pool_task *tasks = memory_zalloc(run->count, sizeof *tasks);
+    struct pool_task *tasks = arena_alloc(&run->arena, run->count, sizeof *tasks);
     uint64_t cost = 0;
     size_t count;
     uint32_t threads;
 
-    CONTEXT_DEFER(memory_cleanup, &tasks);
     run->threads = count_threads(run);
     run->is_repeated |= run->count > run->threads;
     count = make_tasks(tasks, run, &cost);
@@ -352,8 +349,7 @@ size_t parts_run(struct parts_run *run, struct arena *texts)
     for (size_t i = 0; i < run->count; i++) {
         struct part *part = &run->list[i];
 
-        part->succeeded &=
-            part->answer_fd >= 0 && answer_read(part->answer_fd, texts, &part->answer);
+        part->succeeded &= answer_read(part->answer_fd, texts, &part->answer);
     }
     while (first_failed < run->count && run->list[first_failed].succeeded)
         first_failed++;
