@@ -106,7 +106,6 @@ static bool report_newer(struct compilation *compilation, size_t part)
     return true;
 }
 
-/* Reports the child that failed, and the modules that it was working on. */
 static void report_failed(struct compilation *compilation, size_t index)
 {
     const struct part *part = &compilation->run.list[index];
@@ -188,7 +187,6 @@ static const char **make_options(struct compilation *compilation)
     return options;
 }
 
-/* Makes the parts, and assigns inputs to them. */
 static void make_batches(struct compilation *compilation)
 {
     struct parts_run *run = &compilation->run;
@@ -278,7 +276,6 @@ static void list_members(struct compilation *compilation)
             compilation->members[count++] = &members->list[i];
 }
 
-/* Runs the jobs in compilation->run. */
 static bool run_children(struct compilation *compilation)
 {
     struct parts_run *run = &compilation->run;

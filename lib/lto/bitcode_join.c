@@ -180,7 +180,6 @@ static size_t take_counted(const struct joining *joining, struct text *text, uns
     return COUNTED;
 }
 
-/* Whether one of the words begins with this character. */
 static bool may_be_counted(char first)
 {
     for (size_t i = 0; i < COUNTED; i++)

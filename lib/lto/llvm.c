@@ -317,7 +317,6 @@ static bool drop_unused(struct run *run, llvm_module module)
            run_passes(run, module, "globaldce");
 }
 
-/* Compiles each module separately. */
 static bool compile_modules(struct run *run)
 {
     for (size_t i = 0; i < run->job->input_count; i++) {
@@ -446,7 +445,6 @@ static bool compile_program(struct run *run)
     return (!run->rows || run_passes(run, program, run->rows->functions)) && emit(run, program);
 }
 
-/* Compiles one part of an optimised program. */
 static bool compile_part(struct run *run)
 {
     struct bytes data = run->job->inputs->data;

@@ -122,7 +122,6 @@ static struct text join_names(struct compilation *compilation, const uint32_t *p
     return arena_text(&compilation->run.arena, buffer_view(&names));
 }
 
-/* Distributes the kernels to the parts. */
 static void deal_kernels(struct compilation *compilation, uint32_t count)
 {
     const struct lto_kernels *kernels = &compilation->kernels;
@@ -208,7 +207,6 @@ static void report_refusal(const struct compilation *compilation, const struct l
                    answer->code ? nvjitlink_code_text(answer->code) : "libnvJitLink made no PTX");
 }
 
-/* Reports the part that failed. */
 static void report_failed(struct compilation *compilation)
 {
     size_t index = compilation->failed;
@@ -224,7 +222,6 @@ static void report_failed(struct compilation *compilation)
                   TEXT_ARG(compilation->shares[index].first_kernel));
 }
 
-/* Reports each part, and the total. */
 static void report_parts(const struct compilation *compilation)
 {
     const struct parts_run *run = &compilation->run;

@@ -116,7 +116,6 @@ static void write_tables(const struct joining *joining, struct buffer *text)
     buffer_char(text, '\n');
 }
 
-/* Writes the joined program as one module. */
 static struct text write_program(struct joining *joining)
 {
     struct buffer buffer = {0};
