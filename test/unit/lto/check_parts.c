@@ -74,12 +74,13 @@ static size_t times(const char *word)
 /* Whether the words stand in the text in this order; ends with NULL. */
 static bool in_order(const char *text, const char *const *words)
 {
-    while (text && *words) {
-        text = strstr(text, *words);
-        words++;
-    }
+    while (text && *words)
+        text = strstr(text, *words++);
     return text != NULL;
 }
+
+#define ck_assert_in_order(text, ...)                                                              \
+    ck_assert(in_order((text), (const char *const[]){__VA_ARGS__, NULL}))
 
 /* The word that begins with `beginning` at its first place behind `mark`. */
 static const char *word_behind(const char *text, const char *mark, const char *beginning)
@@ -205,8 +206,7 @@ TEST(tables_point_to_the_constant_that_stays)
     ck_assert_ptr_nonnull(strstr(
         text, arena_printf(&arena, "%s[2] = {65}", word_behind(text, " t[2] =", "__unnamed"))));
     /* In front of the table there are a declaration of the function, and what the table names. */
-    ck_assert(in_order(text, (const char *const[]){".func f();", "= {65}",
-                                                   " t[2] =", ".func f()\n{", ".entry k1", NULL}));
+    ck_assert_in_order(text, ".func f();", "= {65}", " t[2] =", ".func f()\n{", ".entry k1");
 }
 
 static const struct {
@@ -277,9 +277,8 @@ TEST(calls_go_to_the_version_of_their_part)
 
     ck_assert_str_ne(one, two);
     ck_assert_str_eq(one, "f"); /* the lower text */
-    ck_assert(in_order(text, (const char *const[]){".func f()", "one;", NULL}));
-    ck_assert(in_order(text, (const char *const[]){arena_printf(&arena, ".func %s()", two), "two;",
-                                                   ".entry k2", NULL}));
+    ck_assert_in_order(text, ".func f()", "one;");
+    ck_assert_in_order(text, arena_printf(&arena, ".func %s()", two), "two;", ".entry k2");
 }
 
 TEST(callers_of_two_versions_are_two)
@@ -329,15 +328,14 @@ TEST(addresses_mean_the_version_of_a_part_that_takes_them)
     ck_assert_ptr_nonnull(strstr(text, "mov.u64 \t%rd1, f;"));
     ck_assert_str_eq(word_behind(text, ".entry k3", "f"), "f");
     ck_assert_str_ne(word_behind(text, ".entry k1", "f"), "f");
-    ck_assert(in_order(text, (const char *const[]){".func f()", "general;", NULL}));
+    ck_assert_in_order(text, ".func f()", "general;");
 }
 
 TEST(an_address_means_one_function_in_all_parts)
 {
     const char *text = joined(F("one;") NAMES("k1", "f"), F("two;") NAMES("k2", "f"));
 
-    ck_assert(in_order(
-        text, (const char *const[]){".entry k1", "%rd1, f;", ".entry k2", "%rd1, f;", NULL}));
+    ck_assert_in_order(text, ".entry k1", "%rd1, f;", ".entry k2", "%rd1, f;");
     ck_assert_uint_eq(times("two;"), 0);
     ck_assert_uint_eq(result.several, 0);
 }
@@ -359,7 +357,7 @@ TEST(a_variable_of_one_function_stays_in_its_body)
     const char *text = joined(USES_S(".func f") CALL("k1", "f"), USES_S(".func f") CALL("k2", "f"));
 
     ck_assert_uint_eq(times(".shared"), 1);
-    ck_assert(in_order(text, (const char *const[]){".func f()", ".shared", "mov.u32", NULL}));
+    ck_assert_in_order(text, ".func f()", ".shared", "mov.u32");
 }
 
 TEST(a_variable_of_several_functions_leaves_their_bodies)
@@ -367,14 +365,12 @@ TEST(a_variable_of_several_functions_leaves_their_bodies)
     const char *text = joined(USES_S(".visible .entry k1"), USES_S(".visible .entry k2"));
 
     ck_assert_uint_eq(times(".shared"), 1);
-    ck_assert(in_order(text, (const char *const[]){".shared .align 4 .b8 s[64];", ".entry k1",
-                                                   "mov.u32 %r1, s;", ".entry k2",
-                                                   "mov.u32 %r1, s;", NULL}));
+    ck_assert_in_order(text, ".shared .align 4 .b8 s[64];", ".entry k1", "mov.u32 %r1, s;",
+                       ".entry k2", "mov.u32 %r1, s;");
     text = joined(USES_S(".visible .entry k1"),
                   ".shared .align 4 .b8 s[64];\n" NAMES("k2", "s") NAMES("k3", "s"));
     ck_assert_uint_eq(times(".shared"), 1);
-    ck_assert(
-        in_order(text, (const char *const[]){".shared .align 4 .b8 s[64];", ".entry k1", NULL}));
+    ck_assert_in_order(text, ".shared .align 4 .b8 s[64];", ".entry k1");
 }
 
 /* A kernel could use one version by its name, and the other by its address. */
@@ -400,9 +396,8 @@ TEST(files_and_debug_strings_have_one_number)
     ck_assert_uint_eq(times(".file\t1 \"a.cu\""), 1);
     ck_assert_uint_eq(times(".file\t2 \"b.cu\""), 1);
     ck_assert_uint_eq(times(".file\t3 \"c.cu\""), 1);
-    ck_assert(in_order(text, (const char *const[]){".entry k1", ".loc 2 10 3", ".loc 3 7 1",
-                                                   "inlined_at 2 10", ".entry k2", ".loc 1 20 3",
-                                                   ".loc 3 7 1", "inlined_at 2 10", NULL}));
+    ck_assert_in_order(text, ".entry k1", ".loc 2 10 3", ".loc 3 7 1", "inlined_at 2 10",
+                       ".entry k2", ".loc 1 20 3", ".loc 3 7 1", "inlined_at 2 10");
     ck_assert_str_eq(word_behind(text, ".entry k1", "$L__info"),
                      word_behind(text, ".entry k2", "$L__info"));
     ck_assert_uint_eq(times(".b8 102"), 1);
