@@ -56,9 +56,8 @@ static void print_help(void)
 
 static bool read_arch(struct dump *dump, const char *text)
 {
-    if (arch_parse(text_of(text), "sm_", &dump->arch))
-        return true;
-    return diag_fatal("Value '%s' is not defined for option 'arch'", text);
+    return arch_parse(text_of(text), "sm_", &dump->arch) ||
+           diag_fatal("Value '%s' is not defined for option 'arch'", text);
 }
 
 static bool read_limit(struct dump *dump, const char *text)
@@ -85,16 +84,15 @@ static bool take_option(struct dump *dump, int code)
 }
 
 /* `code` is ':' for a missing argument, or '?' for anything else that is wrong. */
-static void report_wrong(int code, const char *word)
+static bool report_wrong(int code, const char *word)
 {
     int name_length = (int)strcspn(word, "=");
 
     if (code == ':')
-        diag_fatal("Missing argument for option '%s'", word);
-    else if (optopt)
-        diag_fatal("Option '%.*s' takes no argument", name_length, word);
-    else
-        diag_fatal("Unknown option '%.*s'", name_length, word);
+        return diag_fatal("Missing argument for option '%s'", word);
+    if (optopt)
+        return diag_fatal("Option '%.*s' takes no argument", name_length, word);
+    return diag_fatal("Unknown option '%.*s'", name_length, word);
 }
 
 /* Without letters every word is an option's name, and getopt has moved past it when it returns; it
@@ -118,16 +116,13 @@ static bool read_options(struct command *command)
             command->status = EXIT_STATUS_OK;
             return false;
         }
-        if (code == '?' || code == ':') {
-            report_wrong(code, command->argv[optind - 1]);
-            return false;
-        }
+        if (code == '?' || code == ':')
+            return report_wrong(code, command->argv[optind - 1]);
         if (!take_option(&command->dump, code))
             return false;
     }
-    if (optind == command->argc)
-        diag_fatal("No input files specified; use option --help for more information");
-    return optind < command->argc;
+    return optind < command->argc ||
+           diag_fatal("No input files specified; use option --help for more information");
 }
 
 static bool dump_files(struct command *command)

@@ -173,9 +173,8 @@ static bool inspect_ltoir(const struct input_file *file, const struct inspect_re
         image->minor = code.data[5];
     }
     image->code = code;
-    if (request->arch.sm == 0)
-        diag_error("no architecture is known for '%s'; use option --arch", file->path);
-    return request->arch.sm != 0;
+    return request->arch.sm != 0 ||
+           diag_error("no architecture is known for '%s'; use option --arch", file->path);
 }
 
 static bool inspect_bitcode(const struct input_file *file, const struct inspect_request *request,
@@ -190,9 +189,8 @@ static bool inspect_bitcode(const struct input_file *file, const struct inspect_
                           bitcode.triple);
     image->arch = bitcode.arch;
     image->code = file->data;
-    if (request->arch.sm == 0 && bitcode.arch.sm == 0)
-        diag_error("no architecture is known for '%s'; use option --arch", file->path);
-    return request->arch.sm != 0 || bitcode.arch.sm != 0;
+    return request->arch.sm != 0 || bitcode.arch.sm != 0 ||
+           diag_error("no architecture is known for '%s'; use option --arch", file->path);
 }
 
 bool inspect_file(const struct input_file *file, const struct inspect_request *request,

@@ -94,9 +94,8 @@ static int choose(const char *option, const char *value, const char *const *word
 
 static bool take_arch(struct options *options, const char *value)
 {
-    if (arch_parse(text_of(value), "sm_", &options->next.request.arch))
-        return true;
-    return diag_fatal("Value '%s' is not defined for option 'arch'", value);
+    return arch_parse(text_of(value), "sm_", &options->next.request.arch) ||
+           diag_fatal("Value '%s' is not defined for option 'arch'", value);
 }
 
 static bool take_choice(struct options *options, enum option_id id, const char *value)
@@ -176,15 +175,14 @@ static bool settle_format(struct options *options)
             string_has_suffix(options->output, formats[i].suffix))
             options->format = formats[i].format;
     if (options->format == FORMAT_BY_SUFFIX)
-        diag_fatal("the suffix of '%s' is none of .fatbin, .offload and .o; use option --format",
-                   options->output);
-    else if (options->section && options->format != FORMAT_OBJECT)
-        diag_fatal("option '--section' is for host objects only");
-    else if (options->has_machine && options->format != FORMAT_OBJECT)
-        diag_fatal("option '--machine' is for host objects only");
-    else
-        return true;
-    return false;
+        return diag_fatal(
+            "the suffix of '%s' is none of .fatbin, .offload and .o; use option --format",
+            options->output);
+    if (options->section && options->format != FORMAT_OBJECT)
+        return diag_fatal("option '--section' is for host objects only");
+    if (options->has_machine && options->format != FORMAT_OBJECT)
+        return diag_fatal("option '--machine' is for host objects only");
+    return true;
 }
 
 /* Offload binaries cannot store what these options say. */
@@ -196,10 +194,9 @@ static bool check_offload(const struct options *options)
 
     for (size_t i = 0; i < options->input_count; i++)
         is_said |= options->inputs[i].options.size > 0;
-    if (is_said)
-        diag_fatal("options '--options', '--ident', '--debug', '--32' and '--compress' are for "
-                   "fatbins, not for offload binaries");
-    return !is_said;
+    return !is_said ||
+           diag_fatal("options '--options', '--ident', '--debug', '--32' and '--compress' are for "
+                      "fatbins, not for offload binaries");
 }
 
 static enum options_action settle(struct options *options)

@@ -31,8 +31,7 @@ bool read_damaged(const struct reader *reader, const char *format, ...)
     va_start(arguments, format);
     text = arena_vprintf(&reader->cubin->arena, format, arguments);
     va_end(arguments);
-    diag_error("'%s' is a damaged cubin: %s", reader->cubin->name, text);
-    return false;
+    return diag_error("'%s' is a damaged cubin: %s", reader->cubin->name, text);
 }
 
 bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, struct text *name)
@@ -50,17 +49,14 @@ bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, str
 static bool check_toolkit(const char *name, uint32_t toolkit)
 {
     if (toolkit < CUBIN_OLD_OLDEST)
-        diag_fatal(TOO_OLD, name);
-    else if (toolkit > CUBIN_OLD_NEWEST)
-        diag_fatal("Input file '%s' newer than toolkit (%" PRIu32 " vs %u)", name, toolkit,
-                   CUBIN_OLD_NEWEST);
-    else
-        return true;
-    return false;
+        return diag_fatal(TOO_OLD, name);
+    return toolkit <= CUBIN_OLD_NEWEST ||
+           diag_fatal("Input file '%s' newer than toolkit (%" PRIu32 " vs %u)", name, toolkit,
+                      CUBIN_OLD_NEWEST);
 }
 
 /* The assembler writes its release into .note.nv.tkinfo. */
-static void refuse_newer(const struct reader *reader, unsigned abi)
+static bool refuse_newer(const struct reader *reader, unsigned abi)
 {
     static const char words[] = "Cuda compilation tools, release ";
     const size_t length = sizeof words - 1;
@@ -79,6 +75,7 @@ static void refuse_newer(const struct reader *reader, unsigned abi)
         "with that, or link with a newer minilink",
         number > 13.05 ? "CUDA " : "a newer CUDA",
         number > 13.05 ? (int)strspn(release, "0123456789.") : 0, release);
+    return false;
 }
 
 /* Reports an error and returns false unless the file is a cubin in the format of CUDA 12 or 13. */
@@ -88,23 +85,17 @@ static bool check_identity(const struct reader *reader, const Elf64_Ehdr *header
     bool is_old = header->e_ident[EI_OSABI] == CUBIN_OLD_OSABI;
     unsigned abi = header->e_ident[EI_ABIVERSION];
 
-    if (header->e_machine != EM_CUDA) {
-        diag_error("'%s' is not a cubin: its ELF machine is %u, expected %u", name,
-                   header->e_machine, EM_CUDA);
-        return false;
-    }
-    if (!is_old && header->e_ident[EI_OSABI] == CUBIN_OSABI && abi > CUBIN_ABI_VERSION) {
-        refuse_newer(reader, abi);
-        return false;
-    }
+    if (header->e_machine != EM_CUDA)
+        return diag_error("'%s' is not a cubin: its ELF machine is %u, expected %u", name,
+                          header->e_machine, EM_CUDA);
+    if (!is_old && header->e_ident[EI_OSABI] == CUBIN_OSABI && abi > CUBIN_ABI_VERSION)
+        return refuse_newer(reader, abi);
     if (is_old ? abi != CUBIN_OLD_ABI_VERSION
-               : header->e_ident[EI_OSABI] != CUBIN_OSABI || abi != CUBIN_ABI_VERSION) {
-        diag_fatal("Input file '%s' abi does not match: its ELF header says %#x version %u, "
-                   "expected %#x version %u, or %#x version %u of CUDA 12",
-                   name, header->e_ident[EI_OSABI], abi, CUBIN_OSABI, CUBIN_ABI_VERSION,
-                   CUBIN_OLD_OSABI, CUBIN_OLD_ABI_VERSION);
-        return false;
-    }
+               : header->e_ident[EI_OSABI] != CUBIN_OSABI || abi != CUBIN_ABI_VERSION)
+        return diag_fatal("Input file '%s' abi does not match: its ELF header says %#x version %u, "
+                          "expected %#x version %u, or %#x version %u of CUDA 12",
+                          name, header->e_ident[EI_OSABI], abi, CUBIN_OSABI, CUBIN_ABI_VERSION,
+                          CUBIN_OLD_OSABI, CUBIN_OLD_ABI_VERSION);
     if (header->e_type != ET_REL && header->e_type != ET_EXEC)
         return read_damaged(reader, "its ELF type is %u, expected %u or %u", header->e_type, ET_REL,
                             ET_EXEC);
@@ -177,16 +168,13 @@ static bool check_file_header(struct reader *reader)
     struct cubin *cubin = reader->cubin;
     Elf64_Ehdr header;
 
-    if (reader->file.size < sizeof header) {
-        diag_error("'%s' is not a cubin: it has %zu bytes, fewer than an ELF header", cubin->name,
-                   reader->file.size);
-        return false;
-    }
-    if (memcmp(reader->file.data, magic, sizeof magic)) {
-        diag_error("'%s' is not a cubin: it does not begin with a little-endian 64-bit ELF header",
-                   cubin->name);
-        return false;
-    }
+    if (reader->file.size < sizeof header)
+        return diag_error("'%s' is not a cubin: it has %zu bytes, fewer than an ELF header",
+                          cubin->name, reader->file.size);
+    if (memcmp(reader->file.data, magic, sizeof magic))
+        return diag_error(
+            "'%s' is not a cubin: it does not begin with a little-endian 64-bit ELF header",
+            cubin->name);
     memcpy(&header, reader->file.data, sizeof header);
     cubin->type = header.e_type;
     cubin->flags = header.e_flags;
@@ -300,8 +288,7 @@ bool cubin_check_note(const struct cubin *cubin)
     if (cubin->toolkit || (note < cubin->section_count && /* section 0 has no name */
                            text_equal(cubin->sections[note].name, TEXT(".note.nv.cuinfo"))))
         return true;
-    diag_fatal(TOO_OLD, cubin->name);
-    return false;
+    return diag_fatal(TOO_OLD, cubin->name);
 }
 
 /* Sections whose contents are concatenated must not have an entry size. ptxas writes 0; string

@@ -11,15 +11,11 @@ static bool check_inputs(const struct cubin *const *cubins, size_t count)
     bool ok = true;
 
     for (size_t i = 0; i < count; i++) {
-        if (cubins[i]->type != ET_REL) {
-            diag_error("'%s' is not a relocatable cubin", cubins[i]->name);
-            ok = false;
-        }
-        if ((cubins[i]->flags ^ cubins[0]->flags) & CUBIN_FLAGS_MERGEABLE) {
-            diag_error("'%s' has ELF flags %#x, '%s' has %#x", cubins[i]->name, cubins[i]->flags,
-                       cubins[0]->name, cubins[0]->flags);
-            ok = false;
-        }
+        if (cubins[i]->type != ET_REL)
+            ok = diag_error("'%s' is not a relocatable cubin", cubins[i]->name);
+        if ((cubins[i]->flags ^ cubins[0]->flags) & CUBIN_FLAGS_MERGEABLE)
+            ok = diag_error("'%s' has ELF flags %#x, '%s' has %#x", cubins[i]->name,
+                            cubins[i]->flags, cubins[0]->name, cubins[0]->flags);
     }
     return ok;
 }

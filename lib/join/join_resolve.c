@@ -50,12 +50,10 @@ static bool add_mention(struct join *join, struct join_entity *entity, uint32_t 
     enum join_state state = state_of(source);
 
     if (state == JOIN_DEFINED && entity->state == JOIN_DEFINED &&
-        !(is_shared(source) && source->binding == STB_LOCAL)) {
-        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
-                   TEXT_ARG(source->name), join->inputs[cubin].cubin->name,
-                   join->inputs[entity->cubin].cubin->name);
-        return false;
-    }
+        !(is_shared(source) && source->binding == STB_LOCAL))
+        return diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                          TEXT_ARG(source->name), join->inputs[cubin].cubin->name,
+                          join->inputs[entity->cubin].cubin->name);
     if (state == JOIN_COMMON && entity->state == JOIN_COMMON) {
         if (source->size > entity->size)
             entity->size = source->size;

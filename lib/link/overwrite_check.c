@@ -167,9 +167,7 @@ static bool check_standard_output(const struct paths *paths)
     if (fstat(STDOUT_FILENO, &status) || !S_ISREG(status.st_mode))
         return true;
     input = find_input(paths, file_identity_of(&status));
-    if (input)
-        diag_fatal("The standard output is input file '%s'", input);
-    return !input;
+    return !input || diag_fatal("The standard output is input file '%s'", input);
 }
 
 static bool is_dash(const char *path)

@@ -120,9 +120,8 @@ bool verbose_callgraph(const struct merge_report *report, enum callgraph_form fo
         return true;
     if (form == CALLGRAPH_DOT)
         return std_streams_print(buffer_view(&report->callgraph));
-    if (diag_text(buffer_view(&report->callgraph)))
-        return true;
-    return diag_fatal("Could not write to the standard error output: %s", strerror(errno));
+    return diag_text(buffer_view(&report->callgraph)) ||
+           diag_fatal("Could not write to the standard error output: %s", strerror(errno));
 }
 
 /* Prints one line of nvlink's, some parts of which are optional. */

@@ -37,9 +37,8 @@ static void check_is_function(struct merging *m, size_t file, uint32_t symbol)
 {
     if (m->request->relocatable || m->cubins[file]->symbols[symbol].type == STT_FUNC)
         return;
-    diag_error("'%s' says how many registers symbol %u needs, which is no function",
-               m->cubins[file]->name, symbol);
-    m->failed = true;
+    MERGING_ERROR(m, "'%s' says how many registers symbol %u needs, which is no function",
+                  m->cubins[file]->name, symbol);
 }
 
 static void gather_program_records(struct merging *m, size_t file, struct bytes rest)
@@ -215,12 +214,10 @@ static void put_record(struct encoder *encoder, const struct info_record *record
     for (size_t i = 0; i < words; i++) {
         uint32_t row = row_of(m, encoder->file, info_word(record->payload, i));
 
-        if (row == 0) {
-            diag_error("Record %#x in '%s' is for symbol %u, which is not in the output",
-                       record->attribute, m->cubins[encoder->file]->name,
-                       info_word(record->payload, i));
-            m->failed = true;
-        }
+        if (row == 0)
+            MERGING_ERROR(m, "Record %#x in '%s' is for symbol %u, which is not in the output",
+                          record->attribute, m->cubins[encoder->file]->name,
+                          info_word(record->payload, i));
         buffer_u32(&encoder->out, row);
     }
     if (has_payload)

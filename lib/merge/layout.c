@@ -200,10 +200,8 @@ static uint32_t find_section(struct merging *m, enum merged_class class,
     known = table_add(&m->section_names, key, (uint32_t)m->section_count);
     if (known == m->section_count)
         layout_add(m, &section);
-    if (m->sections[known].class != class) {
-        diag_error("Section '%.*s' has types that cannot be merged", TEXT_ARG(input->name));
-        m->failed = true;
-    }
+    if (m->sections[known].class != class)
+        MERGING_ERROR(m, "Section '%.*s' has types that cannot be merged", TEXT_ARG(input->name));
     return known;
 }
 
@@ -215,12 +213,10 @@ static uint64_t append(struct merging *m, uint32_t index, uint64_t alignment, ui
 
     if (alignment > section->alignment)
         section->alignment = alignment;
-    if (size > LARGEST_SECTION || offset > LARGEST_SECTION) {
-        diag_error("Section '%.*s' is too large", TEXT_ARG(section->name));
-        m->failed = true;
-    } else {
+    if (size > LARGEST_SECTION || offset > LARGEST_SECTION)
+        MERGING_ERROR(m, "Section '%.*s' is too large", TEXT_ARG(section->name));
+    else
         section->size = offset + size;
-    }
     return offset;
 }
 
@@ -232,9 +228,8 @@ static void place(struct merging *m, size_t file, size_t index, enum merged_clas
 
     where->section = find_section(m, class, input, owner);
     if (m->sections[where->section].class != class) {
-        diag_error("Section '%.*s' in '%s' is of another kind than before", TEXT_ARG(input->name),
-                   m->cubins[file]->name);
-        m->failed = true;
+        MERGING_ERROR(m, "Section '%.*s' in '%s' is of another kind than before",
+                      TEXT_ARG(input->name), m->cubins[file]->name);
         where->section = MERGE_NONE;
         return;
     }
@@ -264,8 +259,7 @@ static void place_commons(struct merging *m)
 
         placed->section = find_section(m, CLASS_GLOBAL, &global, MERGE_NONE);
         if (m->sections[placed->section].class != CLASS_GLOBAL) {
-            diag_error("Section '.nv.global' is of another kind than usual");
-            m->failed = true;
+            MERGING_ERROR(m, "Section '.nv.global' is of another kind than usual");
             return;
         }
         placed->value = append(m, placed->section, symbol->common_alignment, symbol->size);
@@ -298,9 +292,8 @@ static void check_constants(struct merging *m)
 
         if (section->class != CLASS_CONSTANT || section->size <= CONSTANT_BANK_BYTES)
             continue;
-        diag_error("File uses too much global constant data (%#llx bytes, %#x max)",
-                   (unsigned long long)section->size, CONSTANT_BANK_BYTES);
-        m->failed = true;
+        MERGING_ERROR(m, "File uses too much global constant data (%#llx bytes, %#x max)",
+                      (unsigned long long)section->size, CONSTANT_BANK_BYTES);
     }
 }
 
@@ -310,9 +303,8 @@ static void check_unknown(struct merging *m, size_t file, const struct cubin_sec
     if (!(section->flags & SHF_ALLOC) || section->type == SHT_CUDA_SHARED ||
         (section->flags & SHF_CUDA_MERCURY))
         return;
-    diag_error("Section '%.*s' of type %#x in '%s' is not supported", TEXT_ARG(section->name),
-               section->type, m->cubins[file]->name);
-    m->failed = true;
+    MERGING_ERROR(m, "Section '%.*s' of type %#x in '%s' is not supported", TEXT_ARG(section->name),
+                  section->type, m->cubins[file]->name);
 }
 
 /* Whether the constants of a function's losing copy are kept. Measured: compiler constants are kept

@@ -20,15 +20,13 @@ static void check_parameters(struct merging *m, uint64_t *sizes, size_t file, si
     if (owner == MERGE_NONE || section->type != SHT_CUDA_CONSTANT0 || sizes[owner] == STRONG_BEFORE)
         return;
     input = cubin_section_function(cubin, (uint32_t)index);
-    if (cubin->symbols[input].binding != STB_WEAK) {
+    if (cubin->symbols[input].binding != STB_WEAK)
         sizes[owner] = STRONG_BEFORE;
-    } else if (sizes[owner] == 0) {
+    else if (sizes[owner] == 0)
         sizes[owner] = section->size;
-    } else if (sizes[owner] != section->size) {
-        diag_error("Duplicate weak parameter bank for '%.*s' is not the same size",
-                   TEXT_ARG(m->symbols[owner].name));
-        m->failed = true;
-    }
+    else if (sizes[owner] != section->size)
+        MERGING_ERROR(m, "Duplicate weak parameter bank for '%.*s' is not the same size",
+                      TEXT_ARG(m->symbols[owner].name));
 }
 
 bool limits_check_parameters(struct merging *m)
@@ -87,9 +85,8 @@ static void check_known(struct merging *m, uint32_t symbol)
     if (!m->is_live[symbol] || merged_is_kernel(function) || function->file == MERGE_NONE ||
         function->alias != MERGE_NONE || m->functions[symbol].registers > 0)
         return;
-    diag_error("'%s' does not say how many registers '%.*s' needs", m->cubins[function->file]->name,
-               TEXT_ARG(function->name));
-    m->failed = true;
+    MERGING_ERROR(m, "'%s' does not say how many registers '%.*s' needs",
+                  m->cubins[function->file]->name, TEXT_ARG(function->name));
 }
 
 static void fit(struct merging *m, uint32_t most)

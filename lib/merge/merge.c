@@ -24,27 +24,20 @@ bool merge_check_index(const char *path)
         return true;
     /* Do not block on a pipe without a writer. */
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        diag_fatal("Could not open input file '%s': %s", path, strerror(errno));
-        return false;
-    }
+    if (fd < 0)
+        return diag_fatal("Could not open input file '%s': %s", path, strerror(errno));
     got = TEMP_FAILURE_RETRY(read(fd, start, sizeof start));
     close(fd);
     if (got <= 0)
-        diag_fatal("Could not read file '%s'", path);
-    else if (got < SELFMAG || memcmp(start, ELFMAG, SELFMAG) != 0)
-        diag_fatal("'%s' is not uidx input", path);
-    else
-        return true;
-    return false;
+        return diag_fatal("Could not read file '%s'", path);
+    return (got >= SELFMAG && memcmp(start, ELFMAG, SELFMAG) == 0) ||
+           diag_fatal("'%s' is not uidx input", path);
 }
 
 /* nvlink's last message after errors about contradicting definitions. */
 static bool give_up(void)
 {
-    if (diag_state_get()->verbose)
-        diag_fatal("merge_elf failed");
-    return false;
+    return diag_state_get()->verbose && diag_fatal("merge_elf failed");
 }
 
 /* The rest of the flags must agree. */
@@ -106,11 +99,9 @@ static bool check_unified(const struct merging *m)
     if (m->request->relocatable || !merging_next_of(m, &at, INPUT_UNIFIED))
         return true;
     if (m->request->has_index)
-        diag_fatal("Unified symbols found in '%s': minilink cannot read index files",
-                   m->cubins[at.file]->name);
-    else
-        diag_fatal("Unified symbols found but index file not specified.");
-    return false;
+        return diag_fatal("Unified symbols found in '%s': minilink cannot read index files",
+                          m->cubins[at.file]->name);
+    return diag_fatal("Unified symbols found but index file not specified.");
 }
 
 /* Checks that all inputs are relocatable, for the target, and of one kind. */
@@ -123,18 +114,15 @@ static bool check_inputs(struct merging *m)
         const struct cubin *cubin = m->cubins[file];
 
         if (cubin->type != ET_REL) {
-            diag_error("Input file '%s' is not a relocatable cubin", cubin->name);
-            m->failed = true;
+            MERGING_ERROR(m, "Input file '%s' is not a relocatable cubin", cubin->name);
         } else if (!is_for_target(m, cubin)) {
             diag_fatal("Input file '%s' arch does not match target '%s'", cubin->name,
                        arch_name(m->request->arch, arch));
             m->failed = true;
         }
     }
-    if (m->symbol_base[m->count] >= MERGE_NONE / 2 || m->section_base[m->count] >= MERGE_NONE / 2) {
-        diag_error("Too many symbols or sections to merge");
-        m->failed = true;
-    }
+    if (m->symbol_base[m->count] >= MERGE_NONE / 2 || m->section_base[m->count] >= MERGE_NONE / 2)
+        MERGING_ERROR(m, "Too many symbols or sections to merge");
     if (m->failed)
         return false;
     if (m->request->preserve_relocations && m->request->arch.sm >= FIRST_WARNED)
@@ -240,11 +228,10 @@ static bool choose_abi(struct merging *m)
     m->abi = is_old ? CUBIN_OLD_ABI_VERSION : CUBIN_ABI_VERSION;
     if (m->toolkit == 0)
         m->toolkit = CUBIN_OLD_DEFAULT;
-    if (is_old && merging_is_mercury(m)) {
-        diag_error("--output-abi=7 is for targets up to sm_90: no toolkit of that time knows '%s'",
-                   arch_name(m->request->arch, (char[ARCH_NAME_SIZE]){0}));
-        return false;
-    }
+    if (is_old && merging_is_mercury(m))
+        return diag_error(
+            "--output-abi=7 is for targets up to sm_90: no toolkit of that time knows '%s'",
+            arch_name(m->request->arch, (char[ARCH_NAME_SIZE]){0}));
     return true;
 }
 

@@ -340,6 +340,9 @@ struct merging {
     struct image_symbols table; /* .symtab */
 };
 
+/* Reports an error (a format and its arguments): the step goes on, and fails when it ends. */
+#define MERGING_ERROR(m, ...) ((m)->failed = !diag_error(__VA_ARGS__))
+
 /* `count` indices in the merge's arena, all MERGE_NONE. */
 static inline uint32_t *merging_none(struct merging *m, size_t count)
 {

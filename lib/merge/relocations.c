@@ -110,13 +110,12 @@ static void encode_one(struct merging *m, const struct merged_relocation *reloca
 
     memcpy(list->own + *at, words, list->entry_size);
     *at += list->entry_size;
-    if (row == 0) {
-        diag_error("Relocation type %#x in '%.*s' is against '%.*s', which is not in the output",
-                   relocation->type, TEXT_ARG(list->name),
-                   TEXT_ARG(is_section ? m->sections[relocation->section].name
-                                       : m->symbols[relocation->symbol].name));
-        m->failed = true;
-    }
+    if (row == 0)
+        MERGING_ERROR(m,
+                      "Relocation type %#x in '%.*s' is against '%.*s', which is not in the output",
+                      relocation->type, TEXT_ARG(list->name),
+                      TEXT_ARG(is_section ? m->sections[relocation->section].name
+                                          : m->symbols[relocation->symbol].name));
 }
 
 static void make_room(struct merging *m, enum merged_class class)

@@ -146,11 +146,9 @@ static void add_section(struct merging *m, uint32_t kernel, const struct shared_
     struct text name = m->symbols[kernel].name;
     uint32_t added;
 
-    if (window->end > SHARED_BYTES) {
-        diag_error("Entry function '%.*s' uses too much shared data (%#llx bytes, %#x max)",
-                   TEXT_ARG(name), (unsigned long long)window->end, SHARED_BYTES);
-        m->failed = true;
-    }
+    if (window->end > SHARED_BYTES)
+        MERGING_ERROR(m, "Entry function '%.*s' uses too much shared data (%#llx bytes, %#x max)",
+                      TEXT_ARG(name), (unsigned long long)window->end, SHARED_BYTES);
     name = arena_join(&m->image->arena, TEXT(".nv.shared."), name);
     m->shared.section_of[kernel] = added = layout_make_of(m, CLASS_SHARED, name, kernel);
     m->sections[added].alignment = window->alignment;
@@ -333,12 +331,11 @@ bool shared_layout_reserved(struct merging *m)
         if (symbol->value > alignment)
             alignment = symbol->value;
         end = place + symbol->size;
-        if (symbol->size > SHARED_RESERVED_SM90 || end > SHARED_RESERVED_SM90) {
-            diag_error("The variables in section '.nv.shared.reserved.0', '%.*s' in '%s' among "
-                       "them, need more than the %#x bytes that the driver reserves",
-                       TEXT_ARG(symbol->name), m->cubins[symbol->file]->name, SHARED_RESERVED_SM90);
-            return false;
-        }
+        if (symbol->size > SHARED_RESERVED_SM90 || end > SHARED_RESERVED_SM90)
+            return diag_error(
+                "The variables in section '.nv.shared.reserved.0', '%.*s' in '%s' among "
+                "them, need more than the %#x bytes that the driver reserves",
+                TEXT_ARG(symbol->name), m->cubins[symbol->file]->name, SHARED_RESERVED_SM90);
         if (!m->request->relocatable)
             m->placed[variables[i]].value = place;
     }

@@ -82,9 +82,8 @@ static bool write_stats(struct observation *observation, struct buffer *text)
         return true;
     text->size = 0;
     stats_print(observation, text);
-    if (diag_text(buffer_view(text)))
-        return true;
-    return diag_fatal("Could not write to the standard error output: %s", strerror(errno));
+    return diag_text(buffer_view(text)) ||
+           diag_fatal("Could not write to the standard error output: %s", strerror(errno));
 }
 
 /* Names come from inputs, so they are escaped. */

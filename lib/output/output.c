@@ -60,8 +60,7 @@ static bool open_failed(struct output *output)
     /* Before the message, which may find no memory and not return. */
     free(output->temporary);
     *output = (struct output){.fd = -1, .slot = -1};
-    diag_fatal("Could not open output file '%s': %s", path, strerror(error));
-    return false;
+    return diag_fatal("Could not open output file '%s': %s", path, strerror(error));
 }
 
 /* Creates the temporary and notes its name, with signals blocked: a handler that ran between the
@@ -138,8 +137,7 @@ bool output_fail(struct output *output, int error)
     const char *path = output->path;
 
     output_abort(output); /* before the message, which may not return */
-    diag_fatal("Could not write output file '%s': %s", path, strerror(error));
-    return false;
+    return diag_fatal("Could not write output file '%s': %s", path, strerror(error));
 }
 
 /* Renames the temporary to the target. A large file is exchanged with the old one, which does not

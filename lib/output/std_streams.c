@@ -32,8 +32,7 @@ static int flush(void)
 
 static bool failed(int error)
 {
-    diag_fatal("Could not write to the standard output: %s", strerror(error));
-    return false;
+    return diag_fatal("Could not write to the standard output: %s", strerror(error));
 }
 
 bool std_streams_shows_messages(void)

@@ -61,8 +61,7 @@ static bool failed(const struct tar *tar)
 {
     const char *why = tar->call.archive_error_string(tar->archive);
 
-    diag_fatal("Could not write '%s': %s", tar->path, why ? why : "no memory");
-    return false;
+    return diag_fatal("Could not write '%s': %s", tar->path, why ? why : "no memory");
 }
 
 static bool begin(struct tar *tar)

@@ -104,9 +104,9 @@ static bool check_patterns(const struct program *program, const struct program_r
                 program->symbols[j].is_defined && program->symbols[j].is_entry &&
                 pattern_matches(&entries->patterns[i].pattern, program->symbols[j].own_name);
         if (!has_matched)
-            diag_error("No entry function matches '%.*s', which -Xptxas --entry-pattern gives",
-                       TEXT_ARG(entries->patterns[i].text));
-        is_good &= has_matched;
+            is_good =
+                diag_error("No entry function matches '%.*s', which -Xptxas --entry-pattern gives",
+                           TEXT_ARG(entries->patterns[i].text));
     }
     return is_good;
 }
@@ -129,14 +129,13 @@ static bool check_entries(const struct program *program, const struct program_re
         uint32_t state = table_find(&states, name);
 
         if (state == ENTRY_UNKNOWN)
-            diag_error("Unknown function %.*s: -Xptxas -e names it, and no PTX defines it",
-                       TEXT_ARG(name));
+            is_good =
+                diag_error("Unknown function %.*s: -Xptxas -e names it, and no PTX defines it",
+                           TEXT_ARG(name));
         else if (state == ENTRY_OTHER && request->selects_entries)
-            diag_error("Entry function '%.*s' not found: what -Xptxas -e names is no kernel",
-                       TEXT_ARG(name));
-        else
-            continue;
-        is_good = false;
+            is_good =
+                diag_error("Entry function '%.*s' not found: what -Xptxas -e names is no kernel",
+                           TEXT_ARG(name));
     }
     return check_patterns(program, request) && is_good;
 }

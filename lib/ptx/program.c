@@ -43,22 +43,16 @@ static bool check_target(const struct ptx_module *module, struct arch arch)
 
     arch_name(arch, wanted);
     arch_name(module->target, given);
-    if (module->target.suffix == 'a' && !arch_equal(module->target, arch)) {
-        diag_error("PTX with .target '%s' cannot be compiled for architecture '%s' in '%s'", given,
-                   wanted, module->file);
-        return false;
-    }
-    if (module->target.sm > arch.sm) {
-        diag_error("PTX with .target '%s' is newer than architecture '%s' in '%s'", given, wanted,
-                   module->file);
-        return false;
-    }
-    if (module->target.suffix == 'f' && module->target.sm / 10 != arch.sm / 10) {
-        diag_error("Program with .target '%s' cannot be compiled to different SM-family "
-                   "architecture '%s' in '%s'",
-                   given, wanted, module->file);
-        return false;
-    }
+    if (module->target.suffix == 'a' && !arch_equal(module->target, arch))
+        return diag_error("PTX with .target '%s' cannot be compiled for architecture '%s' in '%s'",
+                          given, wanted, module->file);
+    if (module->target.sm > arch.sm)
+        return diag_error("PTX with .target '%s' is newer than architecture '%s' in '%s'", given,
+                          wanted, module->file);
+    if (module->target.suffix == 'f' && module->target.sm / 10 != arch.sm / 10)
+        return diag_error("Program with .target '%s' cannot be compiled to different SM-family "
+                          "architecture '%s' in '%s'",
+                          given, wanted, module->file);
     return true;
 }
 
@@ -100,16 +94,12 @@ static bool check_modules(struct program *program, struct arch arch)
             neediest = module;
         before = program->target;
         is_good &= check_target(module, arch);
-        if (module->address_size != first->address_size) {
-            diag_error("Address size doesn't match in '%s', first specified in '%s'", module->file,
-                       first->file);
-            is_good = false;
-        }
-        if (module->texmode_independent != first->texmode_independent) {
-            diag_error("Texturing mode doesn't match in '%s', first specified in '%s'",
-                       module->file, first->file);
-            is_good = false;
-        }
+        if (module->address_size != first->address_size)
+            is_good = diag_error("Address size doesn't match in '%s', first specified in '%s'",
+                                 module->file, first->file);
+        if (module->texmode_independent != first->texmode_independent)
+            is_good = diag_error("Texturing mode doesn't match in '%s', first specified in '%s'",
+                                 module->file, first->file);
     }
     if (first) {
         program->version_from = (struct program_line){newest->file, newest->version_line};

@@ -375,14 +375,13 @@ static bool connect_aliases(struct program *program)
             at = table_find(&details->names, entry->alias->target);
             target = at == TABLE_NONE ? NULL : &details->entries[at];
             if (!target || !target->item || target->item->kind != PTX_FUNCTION ||
-                !target->item->is_definition) {
-                diag_error("Alias '%.*s' in '%s' is of '%.*s', which is no function defined there",
-                           TEXT_ARG(entry->name), program->modules[i]->file,
-                           TEXT_ARG(entry->alias->target));
-                is_good = false;
-            } else if (program->symbols[entry->symbol].module == i) {
+                !target->item->is_definition)
+                is_good = diag_error(
+                    "Alias '%.*s' in '%s' is of '%.*s', which is no function defined there",
+                    TEXT_ARG(entry->name), program->modules[i]->file,
+                    TEXT_ARG(entry->alias->target));
+            else if (program->symbols[entry->symbol].module == i)
                 program->symbols[entry->symbol].alias_target = target->symbol;
-            }
         }
     }
     return is_good;

@@ -220,23 +220,17 @@ bool allocate_registers(struct body *body, uint32_t budget, uint32_t reserved,
     struct scan scan = {.body = body, .spillable = (uint32_t)body->register_count};
     struct spill_area area = {0};
     budget = budget > MOST_REGISTERS ? MOST_REGISTERS : budget;
-    if (body->instruction_count > MOST_INSTRUCTIONS) {
-        diag_error("Function '%.*s' is too large", TEXT_ARG(body->function));
-        return false;
-    }
+    if (body->instruction_count > MOST_INSTRUCTIONS)
+        return diag_error("Function '%.*s' is too large", TEXT_ARG(body->function));
     for (unsigned round = 0;; round++) {
         scan.intervals = liveness_intervals(body);
         scan_body(&scan, budget, reserved);
         if (!scan.has_spilled && !scan.has_failed)
             break;
-        if ((scan.has_failed && !scan.has_spilled) || round >= MOST_ROUNDS) {
-            if (!spill_all(&scan)) {
-                diag_error("Function '%.*s' needs more than the %u registers that it may use in "
-                           "one instruction",
-                           TEXT_ARG(body->function), budget);
-                return false;
-            }
-        }
+        if (((scan.has_failed && !scan.has_spilled) || round >= MOST_ROUNDS) && !spill_all(&scan))
+            return diag_error("Function '%.*s' needs more than the %u registers that it may use in "
+                              "one instruction",
+                              TEXT_ARG(body->function), budget);
         if (!spill_registers(body, scan.is_spilled, &area))
             return false;
     }

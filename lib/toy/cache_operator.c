@@ -31,10 +31,8 @@ static bool read_access(const char *kind, const char *const *operators, const ch
     for (size_t i = 0; i < 2; i++) {
         if (!given[i])
             continue;
-        if (!has_word(operators, given[i])) {
-            diag_error("Invalid default cache modifier on %s specified: %s", kind, given[i]);
-            ok = false;
-        }
+        if (!has_word(operators, given[i]))
+            ok = diag_error("Invalid default cache modifier on %s specified: %s", kind, given[i]);
         result->word = modifier_find(text_of(given[i]));
         result->mode = i == 1 ? CACHE_FORCED : result->word ? CACHE_BY_DEFAULT : CACHE_AS_WRITTEN;
     }

@@ -25,19 +25,16 @@ static bool check_fast_compile(const struct switches *switches, bool is_debug)
                      "ignoring '--fast-compile' option");
     if (!level || !strcmp(level, "0"))
         return true;
-    if (strcmp(level, "max") != 0 && strcmp(level, "mid") != 0 && strcmp(level, "min") != 0) {
-        diag_fatal("Invalid value for --Ofast-compile/-Ofc (%s), is not 'max', 'mid', 'min', or "
-                   "'0'",
-                   level);
-        return false;
-    }
+    if (strcmp(level, "max") != 0 && strcmp(level, "mid") != 0 && strcmp(level, "min") != 0)
+        return diag_fatal(
+            "Invalid value for --Ofast-compile/-Ofc (%s), is not 'max', 'mid', 'min', or '0'",
+            level);
     if (is_debug)
         diag_warning("Conflicting options '--device-debug' and '--Ofast-compile=<min,mid,max>' "
                      "specified, ignoring '--Ofast-compile=<min,mid,max>' option");
-    else if (!strcmp(level, "max") && is_optimised(switches)) {
-        diag_fatal("Conflicting options -opt-level=<1,2,3> and --Ofast-compile=max specified");
-        return false;
-    }
+    else if (!strcmp(level, "max") && is_optimised(switches))
+        return diag_fatal(
+            "Conflicting options -opt-level=<1,2,3> and --Ofast-compile=max specified");
     return true;
 }
 
@@ -46,10 +43,8 @@ static bool check_debug(const struct unit *unit)
     const struct switches *switches = &unit->switches;
     bool is_debug = unit->job->debug || switches->debug;
 
-    if (is_debug && is_optimised(switches)) {
-        diag_fatal("Optimized debugging not supported");
-        return false;
-    }
+    if (is_debug && is_optimised(switches))
+        return diag_fatal("Optimized debugging not supported");
     if (is_debug && switches->line_info)
         diag_warning("Conflicting options --device-debug and --generate-line-info specified, "
                      "ignoring --generate-line-info option");
@@ -106,9 +101,8 @@ static bool check_registers(struct unit *unit)
     if (unit->mode->kind != MODE_TOOLS_PATCH || switches->maxrregcount == SWITCH_NOT_GIVEN ||
         switches->maxrregcount == (int32_t)BUDGET_LEAST)
         return true;
-    diag_error("Invalid value '%d' of 'maxrregcount' with option '--compile-as-tools-patch'",
-               given);
-    return false;
+    return diag_error("Invalid value '%d' of 'maxrregcount' with option '--compile-as-tools-patch'",
+                      given);
 }
 
 /* Checks options that depend on the module's .target or on the architecture. */
@@ -144,18 +138,15 @@ static bool check_values(const struct switches *switches)
         diag_warning(
             "Value of RegUsageLevel (%d) is out of valid range {0..10}, option " WILL_BE_IGNORED,
             level);
-    if (switches->machine && strcmp(switches->machine, "64") != 0) {
-        diag_fatal("Value '%s' is not defined for option 'machine'", switches->machine);
-        return false;
-    }
+    if (switches->machine && strcmp(switches->machine, "64") != 0)
+        return diag_fatal("Value '%s' is not defined for option 'machine'", switches->machine);
     if (!switches->sanitizer)
         return true;
     bool is_known =
         !strcmp(switches->sanitizer, "memcheck") || !strcmp(switches->sanitizer, "threadsteer");
-    diag_fatal(is_known ? "Instrumented code for '%s' is not supported"
-                        : "Value '%s' is not defined for option 'sanitize'",
-               switches->sanitizer);
-    return false;
+    return diag_fatal(is_known ? "Instrumented code for '%s' is not supported"
+                               : "Value '%s' is not defined for option 'sanitize'",
+                      switches->sanitizer);
 }
 
 bool conflicts_resolve(struct unit *unit)

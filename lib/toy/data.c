@@ -32,8 +32,7 @@ struct builder {
 
 static bool too_large(const char *format, uint64_t size, uint64_t most)
 {
-    diag_error(format, (unsigned long long)size, (unsigned long long)most);
-    return false;
+    return diag_error(format, (unsigned long long)size, (unsigned long long)most);
 }
 
 /* Places an object in its section. */

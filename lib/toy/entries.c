@@ -50,8 +50,7 @@ static bool check_names(const struct unit *unit)
     for (struct text list = unit->switches.entries, word; text_take_part(&list, &word);) {
         if (scope_find(&unit->scope, word))
             continue;
-        diag_fatal("Unknown function %.*s", TEXT_ARG(word));
-        return false;
+        return diag_fatal("Unknown function %.*s", TEXT_ARG(word));
     }
     return true;
 }
@@ -75,9 +74,7 @@ static bool select_pattern(struct walk *walk, const struct unit *unit, struct te
         has_matched = true;
     }
     pattern_free(&pattern);
-    if (!has_matched)
-        diag_error("No entry function matches '%.*s'", TEXT_ARG(text));
-    return has_matched;
+    return has_matched || diag_error("No entry function matches '%.*s'", TEXT_ARG(text));
 }
 
 static bool select_entries(struct walk *walk, const struct unit *unit)
@@ -91,8 +88,7 @@ static bool select_entries(struct walk *walk, const struct unit *unit)
             select_function(walk, global);
             continue;
         }
-        diag_error("Entry function '%.*s' not found", TEXT_ARG(word));
-        ok = false;
+        ok = diag_error("Entry function '%.*s' not found", TEXT_ARG(word));
     }
     for (struct text list = unit->switches.entry_patterns, word; text_take_part(&list, &word);)
         ok &= select_pattern(walk, unit, word);

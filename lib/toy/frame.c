@@ -67,9 +67,7 @@ static bool check_parameter(const struct body *body, const struct ptx_module *mo
     };
     const char *fault = declaration_fault(body->arena, &declaration);
 
-    if (fault)
-        diag_error("%s", fault);
-    return !fault;
+    return !fault || diag_error("%s", fault);
 }
 
 bool frame_declare(struct body *body, const struct ptx_module *module,
@@ -215,19 +213,16 @@ bool frame_layout(struct body *body, uint32_t base, struct function_code *functi
     uint64_t end = 0;
     bool fits = place_all(body, true, false, is_entry ? &parameters : &end) &&
                 place_all(body, true, true, &end);
-    if (is_entry && (!fits || parameters - base > MOST_PARAMETER_BYTES)) {
-        diag_error("Entry function '%.*s' uses too much parameter space (0x%llx bytes, 0x%x max)",
-                   TEXT_ARG(body->function), (unsigned long long)(parameters - base),
-                   MOST_PARAMETER_BYTES);
-        return false;
-    }
+    if (is_entry && (!fits || parameters - base > MOST_PARAMETER_BYTES))
+        return diag_error(
+            "Entry function '%.*s' uses too much parameter space (0x%llx bytes, 0x%x max)",
+            TEXT_ARG(body->function), (unsigned long long)(parameters - base),
+            MOST_PARAMETER_BYTES);
     fits = fits && place_all(body, false, false, &end);
     end = (end + FRAME_ALIGNMENT - 1) / FRAME_ALIGNMENT * FRAME_ALIGNMENT;
-    if (!fits || end > MOST_FRAME_BYTES) {
-        diag_error("Function '%.*s' uses too much local memory (0x%llx bytes, 0x%x max)",
-                   TEXT_ARG(body->function), (unsigned long long)end, MOST_FRAME_BYTES);
-        return false;
-    }
+    if (!fits || end > MOST_FRAME_BYTES)
+        return diag_error("Function '%.*s' uses too much local memory (0x%llx bytes, 0x%x max)",
+                          TEXT_ARG(body->function), (unsigned long long)end, MOST_FRAME_BYTES);
     function->parameter_bytes = (uint32_t)(parameters - base);
     function->frame_bytes = (uint32_t)end;
     return true;

@@ -93,12 +93,9 @@ static bool report_resources(const bool has[RESOURCES])
                                                  "samplers", "constants"};
     bool is_good = true;
 
-    for (size_t i = 0; i < RESOURCES; i++) {
-        if (!has[i])
-            continue;
-        diag_error("Allocating additional %s " NOT_ALLOWED, names[i]);
-        is_good = false;
-    }
+    for (size_t i = 0; i < RESOURCES; i++)
+        if (has[i])
+            is_good = diag_error("Allocating additional %s " NOT_ALLOWED, names[i]);
     return is_good;
 }
 

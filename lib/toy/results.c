@@ -63,11 +63,11 @@ static bool report_excess(const struct walk *walk)
         const struct function_code *kernel = &walk->unit->functions[walk->kernels[i] - 1];
         if (function->register_count <= kernel->register_limit)
             continue;
-        diag_error("Entry function '%.*s' with max regcount of %u calls function '%.*s' with "
-                   "regcount of %u",
-                   TEXT_ARG(kernel->item->name), kernel->register_limit,
-                   TEXT_ARG(function->item->name), function->register_count);
-        is_good = false;
+        is_good =
+            diag_error("Entry function '%.*s' with max regcount of %u calls function '%.*s' with "
+                       "regcount of %u",
+                       TEXT_ARG(kernel->item->name), kernel->register_limit,
+                       TEXT_ARG(function->item->name), function->register_count);
     }
     return is_good;
 }

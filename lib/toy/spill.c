@@ -182,11 +182,9 @@ bool spill_registers(struct body *body, const bool *is_spilled, struct spill_are
     for (size_t i = 0; i < count; i++) {
         rewrite_at(&spilling.rewrite, i);
         rewrite_instruction(&spilling, body->instructions[i], &accesses);
-        if (spilling.rewrite.count > MOST_INSTRUCTIONS) {
-            diag_error("Function '%.*s' is too large to be compiled with so few registers",
-                       TEXT_ARG(body->function));
-            return false;
-        }
+        if (spilling.rewrite.count > MOST_INSTRUCTIONS)
+            return diag_error("Function '%.*s' is too large to be compiled with so few registers",
+                              TEXT_ARG(body->function));
     }
     rewrite_at(&spilling.rewrite, count);
     rewrite_end(&spilling.rewrite);

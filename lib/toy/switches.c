@@ -114,8 +114,7 @@ static const struct row *find(struct text name)
 
 static bool refuse(const char *format, const char *argument)
 {
-    diag_fatal(format, argument);
-    return false;
+    return diag_fatal(format, argument);
 }
 
 static bool read_number(const char *value, int32_t *number)
@@ -144,16 +143,13 @@ static bool store_number(struct reader *reader, const struct row *row, const cha
     } else if (!read_number(value, &number)) {
         if (row->value != REGISTERS)
             return refuse("'%s': expected a number", value);
-        diag_fatal("Invalid value '%s' for option '%s'", value, row->name);
-        return false;
+        return diag_fatal("Invalid value '%s' for option '%s'", value, row->name);
     }
     bool is_reserved = row->field == AT(first_reserved) || row->field == AT(reserved_count);
     if ((number < 0 &&
          (is_reserved || row->field == AT(split_compile) || row->field == AT(minimum_section))) ||
-        (is_reserved && number > MOST_RESERVED)) {
-        diag_fatal("Invalid value '%s' for option '--%s'", value, row->name);
-        return false;
-    }
+        (is_reserved && number > MOST_RESERVED))
+        return diag_fatal("Invalid value '%s' for option '--%s'", value, row->name);
     if (row->field != NOWHERE)
         memcpy((char *)reader->switches + row->field, &number, sizeof number);
     return true;
@@ -207,10 +203,8 @@ static bool read_one(struct reader *reader)
     const struct row *row = *word == '-' ? find(name) : NULL;
     if (!row)
         return refuse("Unknown option '%s'", word);
-    if (row->value == FLAG && value) {
-        diag_fatal("no argument expected after '%.*s'", (int)(equals - word), word);
-        return false;
-    }
+    if (row->value == FLAG && value)
+        return diag_fatal("no argument expected after '%.*s'", (int)(equals - word), word);
     if (!value && name.size > 1 && name.data[1] >= '0' && name.data[1] <= '9')
         value = name.data + 1; /* see find() */
     if (row->value != FLAG && !value && reader->at[1])
