@@ -47,15 +47,6 @@ static bool run(struct join *join)
     return true;
 }
 
-static void free_join(void *argument)
-{
-    struct join *join = argument;
-
-    table_free(&join->listed);
-    buffer_free(&join->scratch);
-    arena_free(&join->arena);
-}
-
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
                  const struct chunk_symbol *symbols, size_t symbol_count)
 {
@@ -67,7 +58,9 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
         return false;
     joined->toolkit = cubins[0]->toolkit;
     joined->flags = cubins[0]->flags;
-    CONTEXT_DEFER(free_join, &join);
+    CONTEXT_DEFER(arena_cleanup, &join.arena);
+    CONTEXT_DEFER(buffer_cleanup, &join.scratch);
+    CONTEXT_DEFER(table_cleanup, &join.listed);
     join.inputs = arena_zalloc(&join.arena, count, sizeof *join.inputs);
     for (size_t i = 0; i < count; i++)
         join.section_count += cubins[i]->section_count;

@@ -365,19 +365,12 @@ static bool replace(const struct folding *folding)
     return count > 0;
 }
 
-static void clean(void *argument)
-{
-    struct folding *folding = argument;
-
-    table_free(&folding->keys);
-    buffer_free(&folding->key);
-}
-
 bool fold_functions(struct merging *m)
 {
     struct folding folding = {.m = m};
 
-    CONTEXT_DEFER(clean, &folding);
+    CONTEXT_DEFER(buffer_cleanup, &folding.key);
+    CONTEXT_DEFER(table_cleanup, &folding.keys);
     folding.is_fixed = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     folding.kept_of = arena_alloc(&m->arena, m->symbol_count, sizeof *folding.kept_of);
     for (uint32_t i = 0; i < m->symbol_count; i++)

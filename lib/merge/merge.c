@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 
 #define FIRST_WARNED 90u /* target for which nvlink 13.0 warns of -preserve-relocs */
@@ -235,25 +236,18 @@ static bool choose_abi(struct merging *m)
     return true;
 }
 
-static void free_merging(void *argument)
-{
-    struct merging *m = argument;
-
-    free(m->sections);
-    free(m->relocations.items);
-    cubin_free(&m->notes);
-    table_free(&m->section_names);
-    image_strings_free(&m->strings);
-    arena_free(&m->arena);
-}
-
 bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t count,
                   const struct merge_request *request, struct merge_report *report)
 {
     struct merging m = {.request = request, .cubins = cubins, .count = count, .image = image};
     bool ok;
 
-    CONTEXT_DEFER(free_merging, &m);
+    CONTEXT_DEFER(arena_cleanup, &m.arena);
+    CONTEXT_DEFER(image_strings_cleanup, &m.strings);
+    CONTEXT_DEFER(table_cleanup, &m.section_names);
+    CONTEXT_DEFER(arena_cleanup, &m.notes.arena);
+    CONTEXT_DEFER(memory_cleanup, &m.relocations.items);
+    CONTEXT_DEFER(memory_cleanup, &m.sections);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
     ok = check_inputs(&m) && choose_abi(&m) &&
          ((resolve_symbols(&m) && limits_check_parameters(&m) && read_graph(&m)) || give_up()) &&

@@ -285,22 +285,15 @@ static void name_symbols(struct naming *naming)
             naming->plan->names[i] = unique_name(naming, i);
 }
 
-static void free_naming(void *argument)
-{
-    struct naming *naming = argument;
-
-    table_free(&naming->rows);
-    table_free(&naming->owners);
-    table_free(&naming->taken);
-    buffer_free(&naming->made);
-}
-
 void naming_make(struct plan *plan)
 {
     const struct program *program = plan->program;
     struct naming naming = {.plan = plan};
 
-    CONTEXT_DEFER(free_naming, &naming);
+    CONTEXT_DEFER(buffer_cleanup, &naming.made);
+    CONTEXT_DEFER(table_cleanup, &naming.taken);
+    CONTEXT_DEFER(table_cleanup, &naming.owners);
+    CONTEXT_DEFER(table_cleanup, &naming.rows);
     plan->names = arena_alloc(plan->arena, program->symbol_count, sizeof *plan->names);
     naming.modules = arena_alloc(plan->arena, program->module_count, sizeof *naming.modules);
     naming.stems = arena_alloc(plan->arena, program->symbol_count, sizeof *naming.stems);

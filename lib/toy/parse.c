@@ -259,19 +259,12 @@ static struct parser begin(struct body *body, struct text text, const struct par
     return parser;
 }
 
-static void free_parser(void *argument)
-{
-    struct parser *parser = argument;
-
-    table_free(&parser->names.words);
-    table_free(&parser->names.ranges);
-}
-
 bool parse_body(struct body *body, struct text text, const struct parse_scope *scope)
 {
     struct parser parser = begin(body, text, scope);
 
-    CONTEXT_DEFER(free_parser, &parser);
+    CONTEXT_DEFER(table_cleanup, &parser.names.ranges);
+    CONTEXT_DEFER(table_cleanup, &parser.names.words);
     parse_advance(&parser);
     if (!parse_names_begin(&parser, text.size))
         return false;
