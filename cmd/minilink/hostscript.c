@@ -41,32 +41,27 @@ static bool add_host_script(struct buffer *out)
     const struct exec_request request = {.argv = argv, .output_limit = LONGEST_SCRIPT};
     struct exec_result result = {0};
     struct text script;
-    bool ok;
 
     exec_run(&request, &result);
     CONTEXT_DEFER(memory_cleanup, &result.output);
-    ok = result.end == EXEC_EXITED && result.code == 0 && !result.output_cut && result.output &&
-         find_script(result.output, &script);
-    if (ok)
-        buffer_text(out, script);
-    else
-        diag_fatal("'ld --verbose -pie' does not tell the host's linker script, which lcs-abs "
-                   "needs; lcs-aug does not");
-    return ok;
+    if (result.end != EXEC_EXITED || result.code != 0 || result.output_cut || !result.output ||
+        !find_script(result.output, &script))
+        return diag_fatal("'ld --verbose -pie' does not tell the host's linker script, which "
+                          "lcs-abs needs; lcs-aug does not");
+    buffer_text(out, script);
+    return true;
 }
 
 bool host_script_write(enum host_script kind, const char *path)
 {
     struct buffer script = {0};
-    bool ok;
 
     CONTEXT_DEFER(buffer_cleanup, &script);
-    ok = kind != HOST_SCRIPT_ABSOLUTE || add_host_script(&script);
-    if (ok)
-        buffer_string(&script, sections);
-    if (ok && path)
-        ok = output_write_file(path, buffer_bytes(&script));
-    else if (ok)
-        fwrite(script.data, 1, script.size, stdout);
-    return ok;
+    if (kind == HOST_SCRIPT_ABSOLUTE && !add_host_script(&script))
+        return false;
+    buffer_string(&script, sections);
+    if (path)
+        return output_write_file(path, buffer_bytes(&script));
+    fwrite(script.data, 1, script.size, stdout);
+    return true;
 }

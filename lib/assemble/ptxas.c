@@ -84,17 +84,16 @@ static char *ask_version(const struct ptxas *ptxas, char *why, size_t size)
     const char *const argv[] = {ptxas->path, "--version", NULL};
     const struct exec_request request = {.argv = argv, .output_limit = 4096};
     struct exec_result result;
-    char *version = NULL, end[128];
+    char end[128];
 
     exec_run(&request, &result);
     if (result.end == EXEC_NOT_STARTED && result.code == ENOMEM)
         context_raise(LINK_NO_MEMORY);
     CONTEXT_DEFER(memory_cleanup, &result.output);
-    if (exec_describe_end(&result, end, sizeof end))
-        snprintf(why, size, "Could not ask '%s' for its version: it %s", ptxas->path, end);
-    else
-        version = read_version(&result);
-    return version;
+    if (!exec_describe_end(&result, end, sizeof end))
+        return read_version(&result);
+    snprintf(why, size, "Could not ask '%s' for its version: it %s", ptxas->path, end);
+    return NULL;
 }
 
 bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request)

@@ -145,14 +145,13 @@ static bool make_key(struct key *key, struct link *link, struct assembler *assem
 static bool find_key(struct link *link, struct assembler *assembler)
 {
     struct key key = {0};
-    bool ok;
 
     key_begin(&key, "link");
     CONTEXT_DEFER(key_free, &key);
-    ok = make_key(&key, link, assembler);
-    if (ok)
-        link->cached.key = key_end(&key);
-    return ok;
+    if (!make_key(&key, link, assembler))
+        return false;
+    link->cached.key = key_end(&key);
+    return true;
 }
 
 static bool take_notes(struct link *link, struct bytes notes)

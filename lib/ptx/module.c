@@ -133,16 +133,17 @@ static bool names_code(struct text section)
     struct table labels = {0};
     struct lexer lexer = lexer_at(section, 0);
     struct text word;
-    bool is_label, names = false;
+    bool is_label;
 
     CONTEXT_DEFER(table_cleanup, &labels);
     while (next_word(&lexer, &word, &is_label))
         if (is_label)
             table_add(&labels, word, 0);
     lexer = lexer_at(section, 0);
-    while (!names && next_word(&lexer, &word, &is_label))
-        names = table_find(&labels, word) == TABLE_NONE;
-    return names;
+    while (next_word(&lexer, &word, &is_label))
+        if (table_find(&labels, word) == TABLE_NONE)
+            return true;
+    return false;
 }
 
 /* `.section .debug_str { ... }` */

@@ -218,16 +218,16 @@ size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
     size_t size = decode_instruction(code, offset, &arena, &instruction);
 
     CONTEXT_DEFER(arena_cleanup, &arena);
-    if (size) {
-        if (instruction.guard != CODE_NO_GUARD)
-            buffer_printf(out, "@%sP%u ", instruction.guard_negated ? "!" : "", instruction.guard);
-        buffer_string(out, opcode_get(instruction.opcode)->name);
-        for (unsigned i = 0; i < instruction.modifier_count; i++)
-            buffer_printf(out, ".%s", modifier_name(instruction.modifiers[i]));
-        for (unsigned i = 0; i < instruction.operand_count; i++) {
-            buffer_string(out, i ? ", " : " ");
-            print_operand(&printer, &instruction.operands[i]);
-        }
+    if (size == 0)
+        return 0;
+    if (instruction.guard != CODE_NO_GUARD)
+        buffer_printf(out, "@%sP%u ", instruction.guard_negated ? "!" : "", instruction.guard);
+    buffer_string(out, opcode_get(instruction.opcode)->name);
+    for (unsigned i = 0; i < instruction.modifier_count; i++)
+        buffer_printf(out, ".%s", modifier_name(instruction.modifiers[i]));
+    for (unsigned i = 0; i < instruction.operand_count; i++) {
+        buffer_string(out, i ? ", " : " ");
+        print_operand(&printer, &instruction.operands[i]);
     }
     return size;
 }
