@@ -109,11 +109,6 @@ static bool take_code(struct reader *reader, int code, const char *word)
     return options_add(reader->options, &option_table[code - FIRST_ROW], optarg);
 }
 
-static bool is_of_files(int code)
-{
-    return code >= FIRST_ROW && option_table[code - FIRST_ROW].effect.kind == OPTION_FILES;
-}
-
 /* "-" in front: operands come in their place; ":": getopt prints nothing. It has only one position,
  * so it is restarted for the words of a file, and then for the words after the option. */
 static bool read_words(struct reader *reader, const struct response_file *words)
@@ -129,7 +124,7 @@ static bool read_words(struct reader *reader, const struct response_file *words)
         code = getopt_long_only(count, list, "-:", reader->list, NULL);
         if (code == -1)
             break;
-        if (is_of_files(code)) {
+        if (code >= FIRST_ROW && option_table[code - FIRST_ROW].effect.kind == OPTION_FILES) {
             list += optind - 1;
             count -= optind - 1;
             if (!read_files(reader, optarg))

@@ -41,12 +41,6 @@ struct assembly {
     uint32_t threads;
 };
 
-/* Clamps a priority to the 32 bits of a task's. */
-static uint32_t priority_of(uint64_t priority)
-{
-    return priority < UINT32_MAX ? (uint32_t)priority : UINT32_MAX;
-}
-
 /* Threads for this many pieces of work, at most one for each; 0 = one for each CPU. */
 static uint32_t automatic(uint32_t threads, size_t pieces)
 {
@@ -172,17 +166,17 @@ static uint64_t weigh(const struct chunks *chunks)
 
 static void make_tasks(struct assembly *assembly)
 {
-    struct cache *cache = assembly->request->cache;
     struct cache_key common = {0};
 
-    if (cache)
+    if (assembly->request->cache)
         common = chunk_cache_request(assembly->request);
     for (size_t i = 0; i < assembly->chunks->count; i++) {
-        const struct chunk *chunk = &assembly->chunks->list[i];
+        uint64_t priority = assembly->chunks->list[i].priority;
 
         if (!find(assembly, &common, i))
             assembly->tasks[assembly->task_count++] =
-                (struct pool_task){workitem_run, &assembly->items[i], priority_of(chunk->priority)};
+                (struct pool_task){workitem_run, &assembly->items[i],
+                                   priority < UINT32_MAX ? (uint32_t)priority : UINT32_MAX};
     }
 }
 
@@ -207,24 +201,20 @@ static bool is_cancelled(void *item)
     return workitem_is_cancelled(item);
 }
 
-/* Threads of ptxas as a child. Other assemblers run in this process, and use make's jobserver
- * themselves. */
-static uint32_t count_child_threads(const struct assemble_request *request)
-{
-    return request->assembler->ptxas.path ? child_tokens_threads(request->options) : 1;
-}
-
 /* minilink-internals(7), Dispatch paths. One chunk in whole-program mode is path 1, one chunk in
  * relocatable mode path 2: both need only this thread. Several chunks are path 3. With one thread
  * they run in chunk order, so that a failure stops the rest at once. */
 static uint32_t run(const struct assembly *assembly)
 {
+    const struct assemble_request *request = assembly->request;
+    /* Assemblers other than ptxas are no children, and use make's jobserver themselves. */
     const struct dispatch_request wanted = {
         .tasks = assembly->tasks,
         .count = assembly->task_count,
         .threads = assembly->threads,
-        .jobserver = assembly->request->jobserver,
-        .child_threads = count_child_threads(assembly->request),
+        .jobserver = request->jobserver,
+        .child_threads =
+            request->assembler->ptxas.path ? child_tokens_threads(request->options) : 1,
         .is_cancelled = is_cancelled,
     };
 

@@ -54,11 +54,6 @@ static bool next_line(struct text *log, struct text *line)
     return true;
 }
 
-static bool is_blank(struct text line)
-{
-    return text_drop_blanks(line).size == 0;
-}
-
 /* Takes the lines with four blanks that follow a message of the built-in assembler. The first is
  * the source line; the caret is drawn again, since the place before it changes. */
 static struct text take_source_line(struct text *log)
@@ -141,7 +136,7 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
     struct text rest = text_of(log), line;
 
     while (next_line(&rest, &line)) {
-        if (is_blank(line))
+        if (text_drop_blanks(line).size == 0)
             continue;
         if (has_message && (line.data[0] == ' ' || line.data[0] == '\t')) {
             report(chunks, DIAG_NOTE, text_drop_blanks(line));

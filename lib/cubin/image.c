@@ -148,15 +148,6 @@ void image_take_strings(struct image *image, uint32_t index, struct image_string
     image->sections[index].size = image->strings.size;
 }
 
-/* Adds the names of the sections before `first` to `names`. */
-static void name_sections(struct image *image, size_t first, struct image_strings *names)
-{
-    table_reserve(&names->offsets, first);
-    image_string(names, (struct text){0});
-    for (size_t i = 0; i < first; i++)
-        image->sections[i].name_offset = image_string(names, image->sections[i].name);
-}
-
 /* Names that are not in `strings` get copies of their own at the end. */
 void image_copy_section_names(struct image *image, uint32_t index, size_t first,
                               struct bytes strings, size_t start)
@@ -166,7 +157,10 @@ void image_copy_section_names(struct image *image, uint32_t index, size_t first,
     char *table;
 
     CONTEXT_DEFER(image_strings_cleanup, &names);
-    name_sections(image, first, &names);
+    table_reserve(&names.offsets, first);
+    image_string(&names, (struct text){0});
+    for (size_t i = 0; i < first; i++)
+        image->sections[i].name_offset = image_string(&names, image->sections[i].name);
     head = names.bytes.size;
     if (strings.size > UINT32_MAX - head)
         context_raise(LINK_NO_MEMORY);

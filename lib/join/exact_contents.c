@@ -192,14 +192,8 @@ static bool fill_callgraph(struct exact *join, uint32_t out)
     return true;
 }
 
-/* Measured: eight bytes are bit sets; the program has the bits that all kernels have. */
-static void common_bits(uint8_t *bits, struct bytes other)
-{
-    for (size_t i = 0; i < other.size; i++)
-        bits[i] &= other.data[i];
-}
-
-/* Attributes of the program: the largest value of any chunk. */
+/* Attributes of the program: the largest value of any chunk. Measured: eight bytes are bit sets;
+ * the program has the bits that all kernels have. */
 static bool fill_compat(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
@@ -221,9 +215,9 @@ static bool fill_compat(struct exact *join, uint32_t out)
             if (!info_next(&other, &theirs) || theirs.attribute != mine.attribute ||
                 theirs.format != mine.format || theirs.payload.size != mine.payload.size)
                 return exact_unsupported(join, input, index, "has other records in another chunk");
-            if (mine.format == EIFMT_SVAL)
-                common_bits(copy + end - mine.payload.size, theirs.payload);
-            else if (theirs.value > (copy[end - 2] | copy[end - 1] << 8))
+            for (size_t i = 0; mine.format == EIFMT_SVAL && i < mine.payload.size; i++)
+                copy[end - mine.payload.size + i] &= theirs.payload.data[i];
+            if (mine.format != EIFMT_SVAL && theirs.value > (copy[end - 2] | copy[end - 1] << 8))
                 memcpy(copy + end - 2, &theirs.value, sizeof theirs.value);
         }
         if (other.size > 0 || rest.size > 0)

@@ -53,12 +53,6 @@ static struct exact_item name_item(const struct exact *join, struct exact_input 
     return item;
 }
 
-/* The class of a name after the first part, whose names are made together with the sections. */
-static unsigned late_class(const struct exact_item *item)
-{
-    return item->index == EXACT_NONE ? 0 : item->input->section_class[item->index];
-}
-
 static bool is_closing_name(struct text name)
 {
     return text_equal(name, TEXT(".nv.prototype")) || text_equal(name, TEXT(".nv.rel.action"));
@@ -80,8 +74,9 @@ static bool divide_section_names(struct exact *join, struct exact_input *input,
 
         item.index = index == TABLE_NONE ? EXACT_NONE : index;
         item.zeros = (uint32_t)zeros;
+        /* Names after the first part are made together with the sections. */
         if (is_late && !is_closing_name(name)) {
-            unsigned next = late_class(&item);
+            unsigned next = index == TABLE_NONE ? 0 : input->section_class[index];
 
             if (next < class || next == 0)
                 return exact_unsupported(join, input, EXACT_SECTION_NAMES,

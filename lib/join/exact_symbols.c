@@ -10,13 +10,6 @@
 /* Key of the symbol for which exact_is_erased() is true. */
 #define UNNAMED TEXT("\0unnamed") /* no name has a NUL */
 
-static bool is_kernel_symbol(const struct exact *join, const struct cubin_symbol *symbol,
-                             uint32_t owner)
-{
-    return owner != EXACT_COMMON && symbol->type == STT_FUNC &&
-           table_find(&join->kernels, symbol->name) == owner;
-}
-
 static void list_symbols(struct exact *join, struct exact_input *input, size_t begin, size_t end,
                          struct exact_list *list)
 {
@@ -34,7 +27,8 @@ static void list_symbols(struct exact *join, struct exact_input *input, size_t b
         if (symbol->type == STT_SECTION)
             exact_name_owner(join, symbol->name, &item.is_head);
         else
-            item.is_head = is_kernel_symbol(join, symbol, item.owner);
+            item.is_head = item.owner != EXACT_COMMON && symbol->type == STT_FUNC &&
+                           table_find(&join->kernels, symbol->name) == item.owner;
         exact_push(join, list, &item);
     }
 }
@@ -169,12 +163,6 @@ bool exact_join_symbols(struct exact *join)
     return true;
 }
 
-/* Maps st_shndx of a chunk's symbol to the result. */
-static uint16_t map_section(const struct exact_input *input, uint16_t section)
-{
-    return section < input->cubin.section_count ? (uint16_t)input->section_out[section] : section;
-}
-
 static void write_rows(struct exact *join, const struct exact_list *list, Elf64_Sym *rows,
                        bool is_twin)
 {
@@ -193,7 +181,8 @@ static void write_rows(struct exact *join, const struct exact_list *list, Elf64_
                    sizeof *row);
         }
         row->st_name = row->st_name ? exact_string(join, name) : 0;
-        row->st_shndx = map_section(input, row->st_shndx);
+        if (row->st_shndx < input->cubin.section_count)
+            row->st_shndx = (uint16_t)input->section_out[row->st_shndx];
     }
 }
 

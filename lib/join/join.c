@@ -20,16 +20,10 @@ static bool check_inputs(const struct cubin *const *cubins, size_t count)
     return ok;
 }
 
-/* e_flags hold the section index of .note.nv.cuinfo. */
-static void set_flags(struct cubin *joined)
-{
-    uint32_t note = cubin_section_find(joined, TEXT(".note.nv.cuinfo"));
-
-    joined->flags = (joined->flags & CUBIN_FLAGS_MERGEABLE) | CUBIN_FLAGS_NOTE(note);
-}
-
 static bool run(struct join *join)
 {
+    struct cubin *joined = join->out;
+
     join_find_twins(join);
     if (!join_resolve(join))
         return false;
@@ -43,7 +37,8 @@ static bool run(struct join *join)
     join_make_sections(join);
     join_make_symbols(join);
     join_fill_sections(join);
-    set_flags(join->out);
+    joined->flags = (joined->flags & CUBIN_FLAGS_MERGEABLE) |
+                    CUBIN_FLAGS_NOTE(cubin_section_find(joined, TEXT(".note.nv.cuinfo")));
     return true;
 }
 

@@ -72,14 +72,9 @@ static bool select_members(struct link *link)
     return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
 }
 
-/* Measured: nvlink assembles everything that libnvvm left, and drops dead code when it merges the
- * result with other cubins, which shows in .debug_frame. Symbols that only dead code refers to need
- * not be defined. */
-static bool is_left_as_is(const struct link *link)
-{
-    return link->members.lto_count > 0 && link->members.ptx_count == 0 && !state_is_split(link);
-}
-
+/* About keep_whole, measured: nvlink assembles everything that libnvvm left, and drops dead code
+ * when it merges the result with other cubins, which shows in .debug_frame. Symbols that only dead
+ * code refers to need not be defined. */
 static bool link_program(struct link *link)
 {
     const struct member *member = link->members.list;
@@ -88,7 +83,8 @@ static bool link_program(struct link *link)
     struct program_request wanted = {
         .arch = link->members.arch,
         .keep_dead = link->agreement.debug || link->request->relocatable || link->entries.is_patch,
-        .keep_whole = is_left_as_is(link),
+        .keep_whole =
+            link->members.lto_count > 0 && link->members.ptx_count == 0 && !state_is_split(link),
         .keep_exported = state_keeps_exported(link),
         .takes_first = link->request->takes_first,
         .drop_variables = state_is_program(link) && link->members.lto_count == 0,

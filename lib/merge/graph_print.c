@@ -14,11 +14,6 @@ struct printer {
     bool is_dot;
 };
 
-static bool is_shown(const struct merging *m, uint32_t symbol)
-{
-    return m->symbols[symbol].type == STT_FUNC && m->rows.of_symbol[symbol] != 0;
-}
-
 static struct text name_of(const struct printer *printer, uint32_t symbol)
 {
     return printer->number[symbol] ? printer->names[printer->number[symbol] - 1]
@@ -144,7 +139,8 @@ static void number_functions(struct printer *printer)
     for (size_t row = 0; row < m->rows.count; row++) {
         uint32_t symbol = m->rows.symbols[row];
 
-        if (symbol == MERGE_NONE || !is_shown(m, symbol))
+        if (symbol == MERGE_NONE || m->symbols[symbol].type != STT_FUNC ||
+            m->rows.of_symbol[symbol] == 0)
             continue;
         printer->names[count] = m->symbols[symbol].name;
         printer->number[symbol] = ++count;

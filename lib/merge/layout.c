@@ -166,14 +166,6 @@ static uint32_t type_of(const struct merging *m, enum merged_class class, uint32
     return class >= CLASS_SHARED ? SHT_NOBITS : SHT_PROGBITS;
 }
 
-/* Key of a function's section; unlike a name it begins with NUL. */
-static struct text function_key(struct merging *m, uint32_t bank, uint32_t owner)
-{
-    const uint32_t numbers[] = {0, bank, owner};
-
-    return (struct text){arena_copy(&m->arena, numbers, 1, sizeof numbers), sizeof numbers};
-}
-
 static uint32_t find_section(struct merging *m, enum merged_class class,
                              const struct cubin_section *input, uint32_t owner)
 {
@@ -189,13 +181,15 @@ static uint32_t find_section(struct merging *m, enum merged_class class,
         .info_high = class == CLASS_TEXT ? (uint8_t)(input->info >> 24) : 0,
         .bank = input->type - SHT_CUDA_CONSTANT0,
     };
+    const uint32_t numbers[] = {0, section.bank, owner};
     struct text key = input->name;
     uint32_t known;
 
     if (owner != MERGE_NONE) {
         if (class != CLASS_FUNCTION_CONSTANT)
             return layout_add(m, &section);
-        key = function_key(m, section.bank, owner);
+        /* Unlike a name it begins with NUL. */
+        key = (struct text){arena_copy(&m->arena, numbers, 1, sizeof numbers), sizeof numbers};
     }
     known = table_add(&m->section_names, key, (uint32_t)m->section_count);
     if (known == m->section_count)

@@ -11,15 +11,6 @@ static void take(struct merging *m, uint32_t section)
     m->order[m->order_count++] = section;
 }
 
-static void sort_classes(struct merging *m)
-{
-    struct merged_pairs pairs = {.arena = &m->arena};
-
-    for (uint32_t i = 0; i < m->section_count; i++)
-        index_lists_add(&pairs, m->sections[i].class, i);
-    m->classes = index_lists_make(&m->arena, &pairs, CLASS_COUNT + 1);
-}
-
 static void take_class(struct merging *m, enum merged_class class)
 {
     const struct merged_lists *classes = &m->classes;
@@ -106,8 +97,12 @@ static void take_early(struct merging *m)
 
 void ordering_sections(struct merging *m)
 {
+    struct merged_pairs pairs = {.arena = &m->arena};
+
     m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
-    sort_classes(m);
+    for (uint32_t i = 0; i < m->section_count; i++)
+        index_lists_add(&pairs, m->sections[i].class, i);
+    m->classes = index_lists_make(&m->arena, &pairs, CLASS_COUNT + 1);
     take_early(m);
     if (!m->request->relocatable)
         for (size_t file = 0; file < m->count; file++)

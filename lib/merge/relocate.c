@@ -418,23 +418,18 @@ static void free_parts(void *argument)
     }
 }
 
-/* Smallest number of files of a part. */
-static size_t least_files(const struct merging *m)
-{
-    return m->count / (m->section_base[m->count] / IMAGE_WORTH_A_THREAD + 1) + 1;
-}
-
 bool relocate_sections(struct merging *m)
 {
     struct joining joining = {.m = m};
     struct relocating relocating = {.m = m};
+    size_t least_files = m->count / (m->section_base[m->count] / IMAGE_WORTH_A_THREAD + 1) + 1;
     size_t count = 0;
 
     CONTEXT_DEFER(free_parts, &relocating);
     for (size_t file = 0; file < m->count; file++)
         count += m->cubins[file]->relocation_count;
     ARRAY_RESERVE(m->relocations.items, m->relocations.capacity, count);
-    spread_run(&m->request->spread, m->count, least_files(m), relocate_files, &relocating);
+    spread_run(&m->request->spread, m->count, least_files, relocate_files, &relocating);
     for (size_t i = 0; i < SPREAD_MOST; i++)
         join_part(&joining, &relocating.parts[i]);
     join_words(&joining, m->count);

@@ -1,13 +1,6 @@
 /* report.c: fills in the report for -v and for callers of the library. */
 #include "merge/merge_steps.h"
 
-static void report_shared(const struct merging *m, struct kernel_report *kernel,
-                          const struct merged_section *section)
-{
-    kernel->shared = (uint32_t)section->size;
-    kernel->reserved = m->request->relocatable ? 0 : (uint32_t)shared_reserved_bytes(m);
-}
-
 /* Reports the banks of functions, and the program's data. */
 static void report_data(const struct merging *m, struct merge_report *report,
                         const uint32_t *entry_of)
@@ -23,8 +16,12 @@ static void report_data(const struct merging *m, struct merge_report *report,
             report->kernels[entry_of[section->function]].constant0 += (uint32_t)section->size;
         else if (section->class == CLASS_FUNCTION_CONSTANT && section->bank == 2)
             report->kernels[entry_of[section->function]].constant2 += (uint32_t)section->size;
-        else if (section->class == CLASS_SHARED && section->function != MERGE_NONE)
-            report_shared(m, &report->kernels[entry_of[section->function]], section);
+        else if (section->class == CLASS_SHARED && section->function != MERGE_NONE) {
+            struct kernel_report *kernel = &report->kernels[entry_of[section->function]];
+
+            kernel->shared = (uint32_t)section->size;
+            kernel->reserved = m->request->relocatable ? 0 : (uint32_t)shared_reserved_bytes(m);
+        }
     }
 }
 

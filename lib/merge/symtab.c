@@ -160,14 +160,6 @@ static void add_last(struct merging *m, const struct merged_local *local)
         add_section(m, section);
 }
 
-/* Twins have the rows of their sections. */
-static void share_rows(struct merging *m)
-{
-    for (size_t i = 0; m->has_twins && i < m->section_count; i++)
-        if (m->sections[i].twin != MERGE_NONE)
-            m->sections[m->sections[i].twin].row = m->sections[i].row;
-}
-
 /* Symbols of the parameters of a kernel's losing copy are kept and refer to the winner's. */
 static void keep_parameters(struct merging *m)
 {
@@ -227,7 +219,10 @@ void symtab_assign(struct merging *m)
     for (size_t i = 0; merging_is_mercury(m) && i < resolved->local_count; i++)
         if (resolved->locals[i].is_section)
             add_last(m, &resolved->locals[i]);
-    share_rows(m);
+    /* Twins have the rows of their sections. */
+    for (size_t i = 0; m->has_twins && i < m->section_count; i++)
+        if (m->sections[i].twin != MERGE_NONE)
+            m->sections[m->sections[i].twin].row = m->sections[i].row;
 }
 
 static struct image_symbol section_symbol(const struct merging *m, uint32_t index)

@@ -101,11 +101,6 @@ static bool is_float(uint8_t type)
     return type == PTX_F32 || type == PTX_F64;
 }
 
-static bool is_bits(uint8_t type)
-{
-    return type == PTX_B32 || type == PTX_B64;
-}
-
 /* The element's bits for a floating-point literal; false when the type accepts none. */
 static bool convert_float(uint8_t type, bool is_single, uint64_t *bits)
 {
@@ -113,7 +108,7 @@ static bool convert_float(uint8_t type, bool is_single, uint64_t *bits)
     double wide;
     float narrow;
 
-    if (!is_float(type) && !is_bits(type))
+    if (!is_float(type) && type != PTX_B32 && type != PTX_B64)
         return false;
     if (is_single && type == PTX_F64) {
         memcpy(&narrow, &single, sizeof narrow);

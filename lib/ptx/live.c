@@ -66,12 +66,6 @@ static void scan_symbol(struct marker *marker, uint32_t index)
     }
 }
 
-static void scan_marked(struct marker *marker)
-{
-    while (marker->work_count > 0)
-        scan_symbol(marker, marker->work[--marker->work_count]);
-}
-
 /* Variables that -lto may drop. Shared variables take no space unless a kernel reaches them, and
  * the host binds textures, samplers and surfaces. */
 static bool is_data(const struct program_symbol *symbol)
@@ -143,11 +137,6 @@ static void scan_module(struct marker *marker, uint32_t index)
     }
 }
 
-static const char *kind_name(const struct program_symbol *symbol)
-{
-    return !symbol->is_function ? "Variable" : symbol->is_entry ? "Kernel" : "Function";
-}
-
 static void report_dropped(struct program *program)
 {
     for (size_t i = 0; i < program->symbol_count; i++) {
@@ -156,7 +145,10 @@ static void report_dropped(struct program *program)
         if (symbol->is_live || !symbol->is_defined)
             continue;
         program->dropped_functions += symbol->is_function;
-        diag_verbose("%s '%.*s' of '%s' is not %s: dropped", kind_name(symbol),
+        diag_verbose("%s '%.*s' of '%s' is not %s: dropped",
+                     !symbol->is_function ? "Variable"
+                     : symbol->is_entry   ? "Kernel"
+                                          : "Function",
                      TEXT_ARG(symbol->own_name), program->modules[symbol->module]->file,
                      symbol->is_function && !symbol->is_entry ? "reachable" : "used");
     }
@@ -193,6 +185,7 @@ void live_mark(struct program *program, const struct program_request *request)
     for (uint32_t i = 0; i < program->symbol_count; i++)
         if (is_root(&program->symbols[i], request))
             mark(&marker, i);
-    scan_marked(&marker);
+    while (marker.work_count > 0)
+        scan_symbol(&marker, marker.work[--marker.work_count]);
     report_dropped(program);
 }

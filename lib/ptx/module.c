@@ -40,12 +40,6 @@ static bool parse_version(struct parser *parser)
     return true;
 }
 
-static void note_target_option(struct ptx_module *module, struct text option)
-{
-    module->texmode_independent |= text_equal(option, TEXT("texmode_independent"));
-    module->map_f64_to_f32 |= text_equal(option, TEXT("map_f64_to_f32"));
-}
-
 /* `.target sm_90, texmode_independent, debug`; the list may continue on the next line. */
 static bool parse_target(struct parser *parser)
 {
@@ -64,7 +58,8 @@ static bool parse_target(struct parser *parser)
         parser_next(parser);
         if (!parser_word(parser, &word, "an option of .target"))
             return false;
-        note_target_option(module, word);
+        module->texmode_independent |= text_equal(word, TEXT("texmode_independent"));
+        module->map_f64_to_f32 |= text_equal(word, TEXT("map_f64_to_f32"));
     }
     module->target_options = parser_from(parser, behind);
     return true;

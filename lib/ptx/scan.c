@@ -102,14 +102,6 @@ bool scan_is_counted(struct text word)
     return word.size && find_counter(word, &front, &number);
 }
 
-static void reset_marks(struct scan *scan)
-{
-    scan->mark_count = 0;
-    scan->last_counter = (struct text){0};
-    if (scan->counters.count)
-        table_free(&scan->counters);
-}
-
 static void add_mark(struct scan *scan, struct text place, enum program_mark_kind kind,
                      uint32_t value)
 {
@@ -471,7 +463,10 @@ static void reset(struct scan *scan)
     scan->reference_count = 0;
     scan->edit_count = 0;
     scan->stamp++;
-    reset_marks(scan);
+    scan->mark_count = 0;
+    scan->last_counter = (struct text){0};
+    if (scan->counters.count)
+        table_free(&scan->counters);
 }
 
 void scan_function(struct scan *scan, const struct ptx_item *item)

@@ -277,12 +277,6 @@ static void check_kinds(struct resolver *resolver, const struct candidate *candi
     }
 }
 
-static void raise_alignment(struct program_symbol *symbol, const struct ptx_item *item)
-{
-    if (item->kind == PTX_VARIABLE && item->variable.alignment > symbol->alignment)
-        symbol->alignment = item->variable.alignment;
-}
-
 /* Enters one module's entry among the program's symbols. */
 static void resolve_entry(struct resolver *resolver, struct program_entry *entry, uint32_t module)
 {
@@ -305,7 +299,9 @@ static void resolve_entry(struct resolver *resolver, struct program_entry *entry
                       module))
             take(&candidate->symbol, entry, module, is_defined);
     }
-    raise_alignment(&candidate->symbol, entry->item);
+    if (entry->item->kind == PTX_VARIABLE &&
+        entry->item->variable.alignment > candidate->symbol.alignment)
+        candidate->symbol.alignment = entry->item->variable.alignment;
 }
 
 static void resolve_module(struct resolver *resolver, uint32_t module)

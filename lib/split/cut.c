@@ -49,11 +49,6 @@ const struct gaps *cut_gaps(const struct plan *plan)
     return gaps;
 }
 
-static void write_gap(const struct gaps *gaps, struct writer *writer, struct text part)
-{
-    writer_text(writer, (struct text){gaps->newlines, lexer_count_lines(part, 0, part.size)});
-}
-
 static void finish_gaps(const struct gaps *gaps, struct writer *writer, const char *at)
 {
     writer_text(writer, text_drop(gaps->text, (size_t)(at - gaps->text.data)));
@@ -121,7 +116,9 @@ void cut_write(struct chunk_context *context)
         if (is_here)
             write_item(context, item);
         else
-            write_gap(context->gaps, &context->writer, item->text);
+            writer_text(&context->writer,
+                        (struct text){context->gaps->newlines,
+                                      lexer_count_lines(item->text, 0, item->text.size)});
         end = item->text.data + item->text.size;
     }
     if (context->gaps)

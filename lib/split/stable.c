@@ -43,13 +43,6 @@ uint64_t stable_piece(const struct plan *plan)
     return piece;
 }
 
-static uint64_t wish(const struct plan *plan, uint32_t symbol)
-{
-    struct text name = plan_name(plan, symbol);
-
-    return XXH3_64bits(name.data, name.size);
-}
-
 /* Finds the spans: for each boundary, the next ones on both sides with a higher priority. */
 static void find_spans(const struct plan *plan, struct row *row)
 {
@@ -61,8 +54,10 @@ static void find_spans(const struct plan *plan, struct row *row)
     row->spans = arena_zalloc(plan->arena, row->count + 1, sizeof *row->spans);
     ends[0] = 0;
     for (size_t i = 0; i < row->count; i++) {
+        struct text name = plan_name(plan, row->symbols[i]);
+
         ends[i + 1] = ends[i] + row->weights[i];
-        wishes[i] = wish(plan, row->symbols[i]);
+        wishes[i] = XXH3_64bits(name.data, name.size);
     }
     for (size_t i = 1; i <= row->count; i++) {
         while (open_count > 0 && (i == row->count || wishes[open[open_count - 1]] < wishes[i])) {

@@ -209,12 +209,6 @@ static bool replace(struct stable_text *stable, uint32_t symbol, const struct pr
     return !text_equal(*replacement, old);
 }
 
-/* The first mark at or after `at`. */
-static size_t first_mark(const struct program_symbol *symbol, const char *at)
-{
-    return SEARCH_FIRST_NOT(symbol->mark_count, i, symbol->marks[i].at < at);
-}
-
 /* The marks and edits of a symbol from a place on. */
 struct changes {
     const struct program_symbol *symbol;
@@ -259,7 +253,8 @@ void stable_text_write(struct stable_text *stable, struct writer *writer, uint32
 {
     const struct program_symbol *entry = &stable->plan->program->symbols[symbol];
     const char *at = text.data, *end = text.data + text.size;
-    struct changes changes = {entry, first_mark(entry, at),
+    size_t first_mark = SEARCH_FIRST_NOT(entry->mark_count, i, entry->marks[i].at < at);
+    struct changes changes = {entry, first_mark,
                               writer_first_edit(entry->edits, entry->edit_count, at)};
     struct text place, replacement;
 

@@ -36,12 +36,6 @@ struct scan {
     struct bank predicate;
 };
 
-static struct bank *bank_of(struct scan *scan, uint32_t reg)
-{
-    bool is_predicate = scan->body->registers[reg].class == REGISTER_PREDICATE;
-    return is_predicate ? &scan->predicate : &scan->general;
-}
-
 static uint32_t width_of(const struct scan *scan, uint32_t reg)
 {
     uint8_t class = scan->body->registers[reg].class;
@@ -147,7 +141,8 @@ static uint32_t evict(struct scan *scan, struct bank *bank, uint32_t reg, uint32
 
 static void place_register(struct scan *scan, uint32_t reg)
 {
-    struct bank *bank = bank_of(scan, reg);
+    bool is_predicate = scan->body->registers[reg].class == REGISTER_PREDICATE;
+    struct bank *bank = is_predicate ? &scan->predicate : &scan->general;
     uint32_t width = width_of(scan, reg);
     advance(scan, bank, scan->intervals[reg].start);
     uint32_t place = find_place(bank, width);

@@ -38,12 +38,6 @@ static bool next_word(struct decoder *decoder, struct code_word *word)
     return true;
 }
 
-static struct operand empty_operand(enum operand_kind kind)
-{
-    return (struct operand){
-        .kind = (uint8_t)kind, .reg = NO_INDEX, .symbol = NO_INDEX, .label = NO_INDEX};
-}
-
 /* Class in bits 0-1, number in 2-9, as made by register_bits() of encode.c. */
 static bool set_register(struct operand *operand, uint64_t bits)
 {
@@ -152,7 +146,8 @@ static bool decode_operand(struct decoder *decoder, uint32_t slot, struct operan
     bool is_long = slot == CODE_LONG;
     struct code_word word = word_of_slot(slot);
 
-    *operand = empty_operand(OPERAND_SINK);
+    *operand = (struct operand){
+        .kind = OPERAND_SINK, .reg = NO_INDEX, .symbol = NO_INDEX, .label = NO_INDEX};
     if (is_long && (!next_word(decoder, &word) || !decode_part(word, operand)))
         return false;
     operand->is_negated = code_field(word.low, 4, 1);

@@ -161,11 +161,6 @@ static bool parse_instruction(struct parser *parser)
     return true;
 }
 
-static bool at_label(const struct parser *parser)
-{
-    return parser->token.kind == TOKEN_WORD && lexer_peek(&parser->lexer).mark == ':';
-}
-
 static bool parse_label(struct parser *parser)
 {
     uint32_t label = parse_label_define(parser, parse_text(parser), parser->token.offset);
@@ -184,13 +179,6 @@ static void open_block(struct parser *parser)
     }
     parse_names_open(parser);
     parse_label_open(parser);
-}
-
-static void close_block(struct parser *parser)
-{
-    parse_names_close(parser);
-    parse_label_close(parser);
-    parse_advance(parser);
 }
 
 /* After an error: skips to after the next semicolon, or to the brace that closes the block. Braces
@@ -213,7 +201,7 @@ static void skip_statement(struct parser *parser)
 
 static bool parse_statement(struct parser *parser)
 {
-    if (at_label(parser))
+    if (parser->token.kind == TOKEN_WORD && lexer_peek(&parser->lexer).mark == ':')
         return parse_label(parser);
     if (parser->token.kind == TOKEN_DOT)
         return parse_declare(parser);
@@ -231,11 +219,13 @@ static void parse_block(struct parser *parser)
         if (parse_at(parser, '{')) {
             open_block(parser);
             parse_advance(parser);
-        } else if (parse_at(parser, '}'))
-            close_block(parser);
-        else if (parse_at(parser, ';'))
+        } else if (parse_at(parser, '}')) {
+            parse_names_close(parser);
+            parse_label_close(parser);
             parse_advance(parser);
-        else if (parser->token.kind == TOKEN_END) {
+        } else if (parse_at(parser, ';')) {
+            parse_advance(parser);
+        } else if (parser->token.kind == TOKEN_END) {
             parse_error(parser, parser->token.offset, "'}' is missing at the end of the body");
             return;
         } else if (!parse_statement(parser)) {

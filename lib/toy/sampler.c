@@ -36,11 +36,6 @@ static bool find(const struct text *names, size_t count, struct text name, uint8
     return false;
 }
 
-static bool read_number(struct text text, uint64_t *number)
-{
-    return lexer_number(text, number, NULL) == NUMBER_INTEGER && *number <= 0x7f;
-}
-
 /* One "name = value". */
 static bool read_field(struct lexer *lexer, struct sampler *sampler)
 {
@@ -53,7 +48,8 @@ static bool read_field(struct lexer *lexer, struct sampler *sampler)
 
     if (equals.mark != '=' || (token.kind != TOKEN_WORD && token.kind != TOKEN_NUMBER))
         return false;
-    bool is_number = token.kind == TOKEN_NUMBER && read_number(text, &number);
+    bool is_number = token.kind == TOKEN_NUMBER &&
+                     lexer_number(text, &number, NULL) == NUMBER_INTEGER && number <= 0x7f;
     if (text_equal(name, TEXT("force_unnormalized_coords"))) {
         sampler->unnormalized = is_number && number != 0;
         return is_number;
