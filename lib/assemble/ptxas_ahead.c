@@ -139,11 +139,9 @@ void ptxas_ahead_drop(struct ptxas *ptxas)
 static bool is_for(const struct ptxas_ahead *ahead, const struct minilink_job *job)
 {
     struct arena arena = {0};
-    bool is_same;
 
     CONTEXT_DEFER(arena_cleanup, &arena);
-    is_same = strcmp(words_of(&arena, job), ahead->told) == 0;
-    return is_same && job->ptx_size <= MOST_TEXT;
+    return job->ptx_size <= MOST_TEXT && strcmp(words_of(&arena, job), ahead->told) == 0;
 }
 
 /* From here on the name leads to the file; a child that has opened the pipe reads the same text

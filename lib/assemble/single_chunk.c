@@ -85,11 +85,10 @@ static enum link_code assemble(struct single_chunk *chunk)
                                      .thread_limit = 1,
                                      .jobserver = MINILINK_JOBSERVER_OFF};
     const struct minilink_assembler *table = &chunk->assembler.table;
-    enum link_code code;
 
     chunk->result.size = sizeof chunk->result;
-    code = (enum link_code)table->assemble(table->state, &job, &chunk->result);
-    return workitem_code(code, &chunk->result);
+    return workitem_code((enum link_code)table->assemble(table->state, &job, &chunk->result),
+                         &chunk->result);
 }
 
 static struct bytes cubin_of(const struct single_chunk *chunk, enum link_code code)

@@ -383,7 +383,6 @@ static bool read_sections(struct reader *reader)
 
 static bool read_headers(struct reader *reader)
 {
-
     if (!check_file_header(reader))
         return false;
     CONTEXT_DEFER(close_file, &reader->elf);

@@ -107,9 +107,8 @@ static bool rename_internals(struct exact *join)
 
     for (size_t i = 0; i < join->locals.count;) {
         const struct exact_item *item = &join->locals.items[i];
-        const struct cubin *cubin = &item->input->cubin;
 
-        if (!internal_number(cubin->symbols[item->index].name, &number, &rest))
+        if (!internal_number(item->input->cubin.symbols[item->index].name, &number, &rest))
             i++;
         else if (!renumber(join, &i, &next))
             return false;

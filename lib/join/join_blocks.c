@@ -22,8 +22,7 @@ struct object {
 
 static int by_offset(const void *a, const void *b)
 {
-    const struct object *x = a;
-    const struct object *y = b;
+    const struct object *x = a, *y = b;
 
     return COMPARE(x->offset, y->offset) ?:
            COMPARE(y->size, x->size) ?:
@@ -149,8 +148,7 @@ struct field {
 
 static int by_field(const void *a, const void *b)
 {
-    const struct field *x = a;
-    const struct field *y = b;
+    const struct field *x = a, *y = b;
 
     return COMPARE(x->offset, y->offset);
 }

@@ -79,8 +79,7 @@ static void gather_prototypes(struct join *join, uint32_t cubin, struct bytes da
 
 static int by_caller(const void *a, const void *b)
 {
-    const struct join_pair *x = a;
-    const struct join_pair *y = b;
+    const struct join_pair *x = a, *y = b;
 
     return COMPARE(x->position, y->position) ?: COMPARE(x->sequence, y->sequence);
 }
@@ -98,8 +97,7 @@ static int compare_entities(const struct join *join, uint32_t a, uint32_t b)
 
 static int by_functions(const void *a, const void *b, void *argument)
 {
-    const struct join_pair *x = a;
-    const struct join_pair *y = b;
+    const struct join_pair *x = a, *y = b;
     int order;
 
     if (x->position != y->position)

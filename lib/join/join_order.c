@@ -73,8 +73,7 @@ static void find_candidates(struct order *order)
 
 static int by_rank(const void *a, const void *b)
 {
-    const struct candidate *x = a;
-    const struct candidate *y = b;
+    const struct candidate *x = a, *y = b;
 
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
@@ -83,8 +82,7 @@ static int by_rank(const void *a, const void *b)
 
 static int by_offset(const void *a, const void *b)
 {
-    const struct call *x = a;
-    const struct call *y = b;
+    const struct call *x = a, *y = b;
 
     return COMPARE(x->offset, y->offset) ?: COMPARE(x->helper.entity, y->helper.entity);
 }

@@ -58,8 +58,7 @@ static void gather_one(struct join *join, const struct join_section *list,
 
 static int by_kind_and_offset(const void *a, const void *b)
 {
-    const struct join_relocation *x = a;
-    const struct join_relocation *y = b;
+    const struct join_relocation *x = a, *y = b;
 
     if (x->is_in_place != y->is_in_place)
         return x->is_in_place ? -1 : 1;

@@ -138,8 +138,7 @@ static bool is_loose(const struct join *join, uint32_t entity)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct loose *x = a;
-    const struct loose *y = b;
+    const struct loose *x = a, *y = b;
 
     return COMPARE(x->section, y->section) ?:
            COMPARE(x->key, y->key) ?:

@@ -192,9 +192,8 @@ static bool lto_ended(enum link_code code, const char *what)
 static bool compile_lto(struct link *link)
 {
     const struct lto_request wanted = lto_request_of(link, &link->nvjitlink, "libnvJitLink");
-    enum link_code code = lto_compile(&link->lto, &link->sources_arena, &wanted);
 
-    return lto_ended(code, "LTO-IR") &&
+    return lto_ended(lto_compile(&link->lto, &link->sources_arena, &wanted), "LTO-IR") &&
            (save_temps_lto(link->request->keep, &link->lto) || diag_blame(LINK_ENVIRONMENT));
 }
 
@@ -209,7 +208,6 @@ static bool compile_bitcode(struct link *link)
         .level = link->request->llvm_level,
         .is_linked = link->request->options.lto,
     };
-    enum link_code code;
 
     CONTEXT_DEFER(arena_cleanup, &others.arena);
     CONTEXT_DEFER(table_cleanup, &others.known);
@@ -219,8 +217,9 @@ static bool compile_bitcode(struct link *link)
     wanted.is_open = wanted.is_linked && !others.is_complete;
     wanted.named = others.list;
     wanted.named_count = wanted.is_open ? 0 : others.count;
-    code = bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted);
-    return lto_ended(code, "LLVM bitcode") &&
+    return lto_ended(
+               bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted),
+               "LLVM bitcode") &&
            (save_temps_bitcode(link->request->keep, &link->bitcode) ||
             diag_blame(LINK_ENVIRONMENT));
 }

@@ -308,7 +308,6 @@ static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t owner = merging_owner(m, file, index);
     const struct merged_symbol *function = &m->symbols[owner];
-    uint32_t input;
 
     if (!m->is_live[owner] || merging_is_mercury(m))
         return false;
@@ -316,8 +315,9 @@ static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
         return file > function->file;
     if (function->binding == STB_WEAK)
         return false;
-    input = cubin_section_function(m->cubins[file], index);
-    return file > function->file || m->resolved.gave_way[m->symbol_base[file] + input];
+    return file > function->file ||
+           m->resolved
+               .gave_way[m->symbol_base[file] + cubin_section_function(m->cubins[file], index)];
 }
 
 /* Whether an input section is kept. Zeroed variables go only if their whole section lost. */

@@ -270,8 +270,7 @@ static void relocate_one(struct mercury_list *list, const struct cubin_relocatio
 
 static int compare_fills(const void *a, const void *b)
 {
-    const struct mercury_fill *x = a;
-    const struct mercury_fill *y = b;
+    const struct mercury_fill *x = a, *y = b;
 
     return COMPARE(x->load, y->load) ?: COMPARE(x->offset, y->offset);
 }

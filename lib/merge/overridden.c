@@ -14,8 +14,7 @@
 
 static int compare_ranges(const void *a, const void *b)
 {
-    const struct lost_range *x = a;
-    const struct lost_range *y = b;
+    const struct lost_range *x = a, *y = b;
 
     return COMPARE(x->file, y->file) ?:
            COMPARE(x->section, y->section) ?:

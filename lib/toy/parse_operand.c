@@ -195,7 +195,6 @@ static bool parse_sequence(struct parser *parser, char closing, unsigned depth)
 static bool parse_group(struct parser *parser, enum operand_kind kind, char closing, unsigned depth)
 {
     size_t at = parser->operand_count;
-    struct operand *operand;
     struct operand *elements;
     uint32_t count;
 
@@ -204,9 +203,8 @@ static bool parse_group(struct parser *parser, enum operand_kind kind, char clos
     if (!parse_sequence(parser, closing, depth + 1))
         return false;
     elements = pop(parser, at + 1, &count);
-    operand = &parser->operands[at];
-    operand->elements = elements;
-    operand->element_count = count;
+    parser->operands[at].elements = elements;
+    parser->operands[at].element_count = count;
     return true;
 }
 
@@ -307,7 +305,6 @@ static bool parse_operand(struct parser *parser, enum role role, unsigned depth)
 static bool parse_pair(struct parser *parser, size_t at)
 {
     struct operand pair = parser->operands[at];
-    struct operand *elements;
 
     parse_advance(parser);
     if (parser->token.kind != TOKEN_WORD)
@@ -319,8 +316,7 @@ static bool parse_pair(struct parser *parser, size_t at)
     pair.label = NO_INDEX;
     pair.component = 0;
     pair.component_kind = '|';
-    elements = pop(parser, at, &pair.element_count);
-    pair.elements = elements;
+    pair.elements = pop(parser, at, &pair.element_count);
     ARENA_PUSH(parser->body->arena, parser->operands, parser->operand_count,
                parser->operand_capacity) = pair;
     return true;
