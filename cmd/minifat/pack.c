@@ -11,7 +11,6 @@
 #include "pack.h"
 
 #include <lz4.h>
-#include <stdlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 

@@ -6,7 +6,6 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "minilink/assembler.h"
-#include "os/exec.h"
 
 struct assembler_request;
 struct ptxas_ahead;

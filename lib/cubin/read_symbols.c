@@ -176,7 +176,6 @@ static bool check_mercury_symbols(struct reader *reader, size_t index)
     return true;
 }
 
-/* Finds the one symbol table. */
 static bool find_symbol_tables(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;

@@ -190,7 +190,6 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
         emit_range(merge, run.input, run.begin, run.end);
 }
 
-/* Inserts the item at `place` in the list. */
 static void insert(struct exact *join, struct exact_list *list, size_t place,
                    const struct exact_item *item)
 {

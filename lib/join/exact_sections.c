@@ -4,7 +4,6 @@
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 
-/* The class of a Mercury section. */
 static unsigned mercury_class(const struct cubin_section *section)
 {
     switch (section->type) {
@@ -25,7 +24,6 @@ static unsigned mercury_class(const struct cubin_section *section)
     }
 }
 
-/* The class of a loaded section. */
 static unsigned loaded_class(const struct exact *join, const struct cubin_section *section)
 {
     if (section->has_no_bytes)

@@ -234,7 +234,6 @@ static void rename_entries(struct program_module *details, const struct renames 
     }
 }
 
-/* Takes the symbol from `entry` of `module`. */
 static void take(struct program_symbol *symbol, const struct program_entry *entry, uint32_t module,
                  bool is_defined)
 {

@@ -7,7 +7,6 @@
  * work. */
 #include "split/plan.h"
 
-#include "ptx/module.h"
 #include "ptx/types.h"
 
 /* Largest function that is replicated, in bytes of text. */

@@ -8,7 +8,6 @@
  * by themselves. */
 #include "split/plan.h"
 
-#include "ptx/module.h"
 #include "ptx/types.h"
 
 static void note_use(struct plan *plan, uint32_t symbol, uint32_t chunk)

@@ -35,7 +35,6 @@ static bool too_large(const char *format, uint64_t size, uint64_t most)
     return diag_error(format, (unsigned long long)size, (unsigned long long)most);
 }
 
-/* Places an object in its section. */
 static bool place(struct data *data, struct object *object)
 {
     uint64_t alignment = object->alignment ? object->alignment : 1;

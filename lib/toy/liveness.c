@@ -228,7 +228,6 @@ void liveness_accesses(const struct body *body, struct instruction *instruction,
         add_access(&walk, &instruction->guard, true, false);
 }
 
-/* Extends the interval to `position`. */
 static void interval_extend(struct interval *interval, uint32_t position)
 {
     if (position < interval->start)
