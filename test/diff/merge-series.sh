@@ -1,8 +1,8 @@
 #!/bin/bash
 # merge-series.sh [PROGRAM...]: links cubins of the programs of fixtures/link-series with nvlink and with
 # minilink and compares the results, for the targets and levels in $KINDS (sm_90:-preserve-relocs; with
-# sm_100:-r minilink links in two steps, nvlink in one; sm_90:-g and sm_90:-lineinfo take minutes: nvcc
-# compiles the sources then; else its PTX in fixtures/programs is used).
+# sm_100:-r minilink links in two steps, nvlink in one; for sm_90:-g and sm_90:-lineinfo nvcc compiles the
+# sources, of which what .ci/run asks for is recorded; else its PTX in fixtures/programs is used).
 # All other targets of CUDA 13.0 ($OTHERS) take part with $FEW of the programs.
 # Needs ptxas, nvlink and python3, and nvcc for the levels; without them it is skipped, loudly.
 # A line per program. What is listed in known-differences is skipped when it differs; the exit status is 1
@@ -15,6 +15,7 @@ others=${OTHERS-sm_75 sm_86 sm_87 sm_88 sm_89 sm_90a sm_100 sm_100a sm_100f sm_1
 few=${FEW:-05_shared 50_tensor}
 
 need 1 ptxas nvlink python3
+[[ "$kinds " != *:-g\ * && "$kinds " != *:-lineinfo\ * ]] || use_recorded
 read_known_differences
 
 # raise TARGET: changes the target of PTX, and its version where that is too old for the target.
