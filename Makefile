@@ -246,7 +246,7 @@ $(BUILD)/bench_%: $(BUILD)/test/bench/%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/test/%.o: TEST_INCLUDES = -Itest -Itest/unit
-$(BUILD)/test/unit/%.o $(BUILD)/test/damage/%.o $(BUILD)/test/tool_%.o: ALL_CFLAGS += $(TEST_CFLAGS)
+$(BUILD)/test/unit/%.o $(BUILD)/test/damage/%.o $(BUILD)/test/fuzz/%.o $(BUILD)/test/tool_%.o: ALL_CFLAGS += $(TEST_CFLAGS)
 $(BUILD)/lib/library/nvjitlink/%.o: ALL_CFLAGS += -fvisibility=hidden
 $(BUILD)/%.o: %.c Makefile | $(BUILD)/.looked
 	$(Q)mkdir -p $(@D)
@@ -334,10 +334,12 @@ fuzz-smoke:
 	$(Q)if test/fuzz/smoke --can-build; then $(MAKE) --no-print-directory fuzz && BUILD=$(BUILD) test/fuzz/smoke; \
 	else test/fuzz/smoke --skip; fi
 
-# Which lines of lib/ the unit tests, the golden tests and the fuzzers' seeds run, counted by gcov.
+# Which lines of lib/ the unit tests, the golden tests and the fuzzers' seeds run, counted by gcov. Those of the tests
+# themselves are not counted, nor is it worth optimizing them.
 coverage: $(BUILD)/.dependencies-build
 	$(Q)$(MAKE) --no-print-directory tests fuzzers BUILD=$(BUILD)/coverage LDFLAGS=--coverage \
-	    CFLAGS='-O1 --coverage -fprofile-update=atomic' FUZZ_ENGINE=$(BUILD)/coverage/test/fuzz/standalone.o
+	    CFLAGS='-O1 -fprofile-arcs -ftest-coverage -fprofile-update=atomic' \
+	    TEST_CFLAGS='-O0 -fno-profile-arcs -fno-test-coverage' FUZZ_ENGINE=$(BUILD)/coverage/test/fuzz/standalone.o
 	$(Q)BUILD=$(BUILD)/coverage test/coverage
 
 # Changes lib/ and cmd/ at random, and lists the changes that no quick test notices.
