@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
-#include "base/context.h"
-#include "diag/diag.h"
 #include "toy/parse.h"
 
 struct parsed {

@@ -6,7 +6,6 @@
 #include <elf.h>
 #include <ftw.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 

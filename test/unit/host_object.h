@@ -2,12 +2,8 @@
 #pragma once
 
 #include <elf.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "base/buffer.h"
-#include "base/text.h"
 
 /* One section of a host object. */
 struct object_section {

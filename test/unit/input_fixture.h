@@ -2,12 +2,8 @@
  * containers. */
 #pragma once
 
-#include <check.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/buffer.h"
-#include "base/text.h"
 #include "input/fatbin.h"
 #include "files.h"
 #include "messages.h"

@@ -3,12 +3,8 @@
 #pragma once
 
 #include <check.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buffer.h"
 #include "cubin/cubin.h"
-#include "cubin/format.h"
 #include "toy/builtin.h"
 #include "chunk_job.h"
 

@@ -1,7 +1,6 @@
 /* made_inputs.h: inputs that are made in memory. */
 #pragma once
 
-#include "base/buffer.h"
 #include "input/file.h"
 #include "host_object.h"
 #include "input_fixture.h"

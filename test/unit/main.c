@@ -3,7 +3,6 @@
  *
  * CK_VERBOSITY=verbose lists what passed, too; Check reads CK_RUN_CASE and CK_FORK itself. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "suite.h"
 

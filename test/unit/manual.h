@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "base/buffer.h"
 #include "toy/language/opcode.h"
 #include "toy/language/syntax.h"
 

@@ -2,14 +2,7 @@
  * where a test wants that. merged_output.h looks at the result. */
 #pragma once
 
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buffer.h"
 #include "base/memory.h"
-#include "cubin/format.h"
 #include "diag/diag.h"
 #include "files.h"
 #include "merge/merge.h"

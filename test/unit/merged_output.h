@@ -2,12 +2,6 @@
  * and relocations by name, and what it said. */
 #pragma once
 
-#include <check.h>
-#include <elf.h>
-#include <string.h>
-
-#include "base/buffer.h"
-#include "cubin/cubin.h"
 #include "merge_fixture.h"
 
 static inline const struct cubin_section *section_at(const char *name, size_t occurrence)

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <check.h>
-#include <string.h>
 
 #include "diag/diag.h"
 

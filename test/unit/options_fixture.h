@@ -1,11 +1,7 @@
 /* options_fixture.h: options that are read with their messages caught. */
 #pragma once
 
-#include <string.h>
-
 #include "../cmd/minilink/arguments.h"
-#include "base/context.h"
-#include "command/options.h"
 #include "messages.h"
 #include "suite.h"
 

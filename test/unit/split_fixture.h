@@ -1,15 +1,8 @@
 /* split_fixture.h: a program and its chunks; for one test program. */
 #pragma once
 
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buffer.h"
 #include "diag/diag.h"
 #include "ptx/module.h"
-#include "ptx/program.h"
 #include "split/split.h"
 #include "suite.h"
 

@@ -1,8 +1,11 @@
 /* suite.h: how a check_*.c names its tests, which the shared main runs in their order: each is a
- * test case of its name (CK_RUN_CASE). */
+ * test case of its name (CK_RUN_CASE). With it come the headers that nearly every test needs. */
 #pragma once
 
 #include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* How often a test of a table loops: once for each row. */
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))

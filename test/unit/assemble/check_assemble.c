@@ -2,18 +2,12 @@
  *
  * The chunks are made by hand, and chunk_origin() is replaced: line L of chunk C came from line
  * 1000 * C + L of "lib.a(b.o)", but line 13 was written by the splitter. */
-#include <check.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "assemble/assemble.h"
 #include "assemble/log_replay.h"
-#include "base/context.h"
 #include "base/memory.h"
 #include "diag/log_line.h"
 #include "messages.h"

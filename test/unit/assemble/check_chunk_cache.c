@@ -1,12 +1,8 @@
 /* check_chunk_cache.c: chunks that are in the cache: which are assembled again, and that nobody
  * sees from cubins and messages which were not. */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "assemble/assemble.h"
-#include "base/context.h"
 #include "files.h"
 #include "messages.h"
 #include "suite.h"

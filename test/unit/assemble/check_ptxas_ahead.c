@@ -1,10 +1,5 @@
 /* Tests of a ptxas that is started before its text is there. A script plays it; it notes what it is
  * told to read, reads that twice, and writes an ELF header with the text behind it. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "assemble/ptxas.h"

@@ -1,6 +1,4 @@
 /* check_arch.c: names of architectures, and which of them link targets have. */
-#include <check.h>
-#include <string.h>
 
 #include "base/arch.h"
 #include "suite.h"

@@ -1,7 +1,4 @@
 /* check_arena.c: memory that is freed all at once. */
-#include <check.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/context.h"

@@ -1,5 +1,4 @@
 /* check_components.c: strongly connected components, each behind those that it leads to. */
-#include <check.h>
 
 #include "base/buffer.h"
 #include "base/components.h"

@@ -1,6 +1,5 @@
 /* Unwinding: recovery points, deferred cleanups, contexts of threads, and messages without memory.
  */
-#include <check.h>
 #include <pthread.h>
 
 #include "base/arena.h"

@@ -1,6 +1,4 @@
 /* check_edit_distance.c: how far one word is from another. */
-#include <check.h>
-#include <stdint.h>
 
 #include "base/edit_distance.h"
 #include "suite.h"

@@ -1,8 +1,5 @@
 /* check_memory.c: sizes that no memory has are raised, not wrapped. */
-#include <check.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "base/memory.h"

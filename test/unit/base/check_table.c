@@ -2,9 +2,6 @@
 #include "base/table.h"
 #include "suite.h"
 
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <xxhash.h>
 
 #define NAMES     500u

@@ -1,5 +1,4 @@
 /* check_text.c: lines and numbers are taken off the front of a text, which may be empty. */
-#include <check.h>
 
 #include "base/text.h"
 #include "suite.h"

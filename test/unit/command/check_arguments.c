@@ -1,12 +1,9 @@
 /* Tests of the forms that options may have: all of nvlink's on a command line, by getopt; those of
  * one word in a list that the library looks up. */
 #include <getopt.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "command/lookup.h"
 #include "options_fixture.h"
-#include "suite.h"
 
 static void begin(void)
 {

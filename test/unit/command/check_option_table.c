@@ -1,12 +1,8 @@
 /* Tests of the option table: every row has a field of its own, and what is given reaches it. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "command/apply_option.h"
 #include "command/options.h"
 #include "options_fixture.h"
-#include "suite.h"
 
 /* What a command line of these words asks for. */
 static enum options_action read_arguments(const char *const *words)

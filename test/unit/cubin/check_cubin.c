@@ -1,9 +1,5 @@
 /* Reading cubins: real ones are taken, damaged ones are refused with what is wrong. */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/buffer.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "diag/diag.h"

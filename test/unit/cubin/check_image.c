@@ -1,15 +1,10 @@
 /* Images: layout, segments, string tables and the bytes of the file. */
-#include <check.h>
 #include <dlfcn.h>
 #include <libelf.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "cubin/image.h"

@@ -3,7 +3,6 @@
  * Relocations, symbols and names are encoded; all other sections are passed on as they are. */
 #include "unit/cubin/cubin_image.h"
 
-#include "base/context.h"
 #include "diag/diag.h"
 
 static const void *encode_relocations(struct arena *arena, const struct cubin_section *section)

@@ -1,10 +1,6 @@
 /* check_demangle.c: names as a person writes them, in bounded memory and time. */
 #include "diag/demangle.h"
 
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/buffer.h"
 #include "base/context.h"
 #include "suite.h"

@@ -1,9 +1,6 @@
 /* check_escape.c: what a terminal obeys is spelled out, and nothing else is changed. */
 #include "diag/escape.h"
 
-#include <check.h>
-#include <stdio.h>
-
 #include "diag/diag.h"
 #include "suite.h"
 

@@ -2,12 +2,8 @@
 #include "diag/events.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/context.h"
 #include "diag/diag.h"
 #include "suite.h"
 

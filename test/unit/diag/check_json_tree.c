@@ -3,7 +3,6 @@
 #include "diag/json_tree.h"
 
 #include <jansson.h>
-#include <string.h>
 
 #include "suite.h"
 

@@ -7,14 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "diag/diag.h"
 #include "output/std_streams.h"
 #include "suite.h"

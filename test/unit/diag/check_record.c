@@ -1,9 +1,5 @@
 /* Tests of what was said and is said again: in the form of who says it, and never anything else. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
 #include "diag/diag_record.h"
 #include "suite.h"

@@ -1,12 +1,7 @@
 /* check_distribute.c: names of jobs' files, the job file, reports, and small files. */
-#include <check.h>
 #include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "distribute/distribute.h"

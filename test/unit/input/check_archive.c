@@ -1,5 +1,4 @@
 /* check_archive.c: archives and host objects, the inputs that are read by libelf. */
-#include <elf.h>
 
 #include "input/archive.h"
 #include "input/hostobj.h"

@@ -1,9 +1,6 @@
 /* check_bitstream.c: records in each form that LLVM stores them in, made bit by bit. */
 #include "input/bitstream.h"
 
-#include <check.h>
-#include <string.h>
-
 #include "suite.h"
 
 /* What an abbreviation says of a number, as LLVM's manual numbers it. */

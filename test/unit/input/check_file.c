@@ -1,7 +1,6 @@
 /* check_file.c: opening operands and telling what they are. */
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "input/file.h"

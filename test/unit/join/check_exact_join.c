@@ -1,12 +1,6 @@
 /* Joining chunks that were assembled as whole programs: the bytes of the unsplit program, and
  * nothing when they do not fit together. The cubins are ptxas's (fixtures/exact). */
-#include <check.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/buffer.h"
-#include "cubin/cubin.h"
-#include "cubin/format.h"
 #include "join/exact_join.h"
 #include "join/exact_plan.h"
 #include "files.h"

@@ -1,8 +1,5 @@
 /* Lists of the chunks are joined to one in the order in which the whole program is compiled. */
-#include <stdio.h>
-#include <string.h>
 
-#include "base/buffer.h"
 #include "join/exact_plan.h"
 #include "suite.h"
 

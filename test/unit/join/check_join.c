@@ -1,9 +1,5 @@
 /* Joining chunks: the result does not show how the program was cut. */
-#include <check.h>
-#include <stdio.h>
 
-#include "base/buffer.h"
-#include "cubin/format.h"
 #include "cubin/mercury.h"
 #include "diag/diag.h"
 #include "join/join.h"

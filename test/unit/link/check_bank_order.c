@@ -1,10 +1,6 @@
 /* check_bank_order.c: a program that is joined of chunks has the functions of the driver in the
  * order that its kernels' calls lead to. The cubins are ptxas's, of fixtures/exact/closed.ptx. */
-#include <check.h>
-#include <string.h>
 
-#include "base/arena.h"
-#include "base/buffer.h"
 #include "link/exact.h"
 #include "files.h"
 #include "suite.h"

@@ -1,8 +1,5 @@
 /* check_cancelled.c: a link that nobody wants any more ends when its next stage would begin. */
-#include <check.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "minilink/minilink.h"
 #include "suite.h"

@@ -1,10 +1,6 @@
 /* check_whole_program.c: an executable cubin is taken over as it is, but for names that are changed
  * back. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buffer.h"
 #include "link/whole_program.h"
 #include "files.h"
 #include "suite.h"

@@ -1,8 +1,6 @@
 /* check_constants: the compiler's constants of device functions stand in every kernel that reaches
  * them, on small real cubins (fixtures/merge, made by ptxas 13.0). Needs no CUDA. */
-#include "merge_fixture.h"
 #include "merged_output.h"
-#include "suite.h"
 
 #define FILES "constants-sm_80-a.o constants-sm_80-b.o"
 

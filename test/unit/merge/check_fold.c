@@ -1,8 +1,6 @@
 /* check_fold: functions that are the same become one, and those that differ in one thing do not.
  * Each of two cubins has a kernel, a function of its own and the division that this calls. */
-#include "merge_fixture.h"
 #include "merged_output.h"
-#include "suite.h"
 
 static const char division[] = "__cuda_sm20_div_s64";
 static const char first_caller[] = ".text._ZN33_INTERNAL_9fd30ed9_4_a_cu__Z2k1Px2ddExx";

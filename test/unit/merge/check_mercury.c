@@ -1,8 +1,6 @@
 /* check_mercury.c: the second form of code from sm_100 on, and frames there, on real cubins. */
 #include "merge/mercury_code.h"
-#include "merge_fixture.h"
 #include "merged_output.h"
-#include "suite.h"
 
 #define SM_100 ((struct merge_request){.arch = {.sm = 100}})
 

@@ -1,13 +1,10 @@
 /* check_merge: the merger on small real cubins (fixtures/merge, made by ptxas 13.0): what must be
  * in the output, and every refusal with its text. Needs no CUDA. */
-#include <stddef.h>
 
 #include "input/used.h"
 #include "merge/relocation_rule.h"
 #include "merge/index_lists.h"
-#include "merge_fixture.h"
 #include "merged_output.h"
-#include "suite.h"
 
 TEST(header_and_constant_sections_are_nvlinks)
 {

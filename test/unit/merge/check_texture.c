@@ -1,8 +1,6 @@
 /* check_texture: texture, sampler and surface references, and addresses of kernels, through the
  * merger. Expected values are those of nvlink 13.0 on the same cubins. */
-#include "merge_fixture.h"
 #include "merged_output.h"
-#include "suite.h"
 
 /* Record `index` of a kernel's list of words: what it is for. */
 static void expect_word(const char *list, size_t index, uint64_t offset, uint32_t type,

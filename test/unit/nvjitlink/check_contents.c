@@ -1,5 +1,4 @@
 /* What nvJitLink's inputs are, by their first bytes, and what the heads in fatbins say. */
-#include <string.h>
 
 #include "library/nvjitlink/contents.h"
 #include "suite.h"

@@ -1,6 +1,4 @@
 /* What minilink is told for options of nvJitLink. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "library/nvjitlink/options.h"
 #include "suite.h"

@@ -1,10 +1,6 @@
 /* Tests of the consensus: every transition, every small combination, every message, the forwarding.
  */
-#include <check.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/arena.h"
 #include "messages.h"
 #include "options/consensus.h"
 #include "options/forward.h"

@@ -1,7 +1,4 @@
 /* Tests of the option string reader: every oddity measured on nvlink 13.0. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -3,8 +3,6 @@
  */
 #include "os/cancellation.h"
 
-#include <check.h>
-
 #include "suite.h"
 
 static void count(void *argument)

@@ -1,12 +1,7 @@
 /* check_cgroup.c: limits of control groups, out of folders that look like the kernel's. */
 #include "os/cgroup.h"
 
-#include <check.h>
 #include <sched.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "os/folder.h"

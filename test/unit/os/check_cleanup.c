@@ -1,14 +1,9 @@
 /* check_cleanup.c: what is said, and how the program ends, when a page of an input is gone. */
 #include "os/cleanup.h"
 
-#include <check.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -2,23 +2,16 @@
  *
  * ptxas is played by a shell script that each test writes: it finds its PTX in "$in" and writes to
  * "$out". The smallest cubin that is taken is made with printf. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "assemble/ptxas.h"
 #include "assemble/assembler.h"
 #include "os/exec.h"
 #include "os/self_exec.h"

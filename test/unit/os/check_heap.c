@@ -3,12 +3,7 @@
 #include "os/heap.h"
 #include "suite.h"
 
-#include <check.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

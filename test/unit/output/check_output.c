@@ -1,10 +1,6 @@
 /* check_output.c: large files take the place of others as small ones do. */
 #include "output/output.h"
 
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,6 +1,4 @@
 /* Tests of the tokens that a link hands to programs with threads. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "pool/child_tokens.h"

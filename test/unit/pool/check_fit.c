@@ -1,6 +1,4 @@
 /* check_fit.c: how many tasks run at a time under a limit of memory. */
-#include <check.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 

@@ -1,11 +1,7 @@
 /* check_jobserver.c: MAKEFLAGS by table, and tokens through real pipes and fifos. */
-#include <check.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>

@@ -1,12 +1,8 @@
 /* check_spread.c: every item once, messages in the order of the items, failures raised. */
 #include "pool/spread.h"
 
-#include <check.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/context.h"
 #include "messages.h"
 #include "pool/pool.h"
 #include "suite.h"

@@ -1,6 +1,4 @@
 /* check_declaration.c: which declarations are taken, and which may follow one of the same name. */
-#include <check.h>
-#include <string.h>
 
 #include "base/buffer.h"
 #include "ptx/declaration.h"

@@ -1,10 +1,6 @@
 /* check_function.c: heads of functions, their parameters and directives: all that is understood of
  * one, as a line, or the message that refuses it. */
-#include <check.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/buffer.h"
 #include "diag/diag.h"
 #include "ptx/module.h"
 #include "suite.h"

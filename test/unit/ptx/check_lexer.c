@@ -1,6 +1,4 @@
 /* check_lexer.c: tokens and numbers. */
-#include <check.h>
-#include <string.h>
 
 #include "ptx/lexer.h"
 #include "suite.h"

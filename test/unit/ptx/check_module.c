@@ -1,11 +1,7 @@
 /* check_module.c: items of modules, initial values, and errors with their places. */
-#include <check.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "diag/diag.h"
 #include "ptx/initialiser.h"
 #include "ptx/module.h"
 #include "ptx/source_place.h"

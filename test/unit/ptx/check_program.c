@@ -1,8 +1,5 @@
 /* check_program.c: modules linked to a program: which definition wins, what is missing, what lives.
  */
-#include <check.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "diag/diag.h"
 #include "ptx/program.h"

@@ -1,10 +1,6 @@
 /* check_source_place.c: where messages say that something is: lines of the sources by .loc, else of
  * the PTX. */
-#include <check.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/arena.h"
 #include "ptx/module.h"
 #include "ptx/source_place.h"
 #include "suite.h"

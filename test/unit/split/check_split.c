@@ -3,7 +3,6 @@
  * Each case of fixtures/split begins with what is tricky about it and what is expected. Every case
  * is split into 1 to 16 chunks; the chunks are parsed and linked again, which shows that each can
  * be assembled alone and that nothing is missing, twice, or different. */
-#include "base/table.h"
 #include "ptx/lexer.h"
 #include "ptx/types.h"
 #include "split/plan.h"

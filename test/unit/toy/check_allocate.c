@@ -4,10 +4,7 @@
  * left it, with physical registers and a local frame. Each write makes a new value; whenever the
  * first run reads a value that was written, the second must read the same one. So no liveness has
  * to be computed a second time: a register that is overwritten too early shows as a wrong value. */
-#include <check.h>
-#include <stdlib.h>
 
-#include "diag/diag.h"
 #include "toy/language/opcode.h"
 #include "toy/body_steps.h"
 #include "suite.h"

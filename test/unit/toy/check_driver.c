@@ -1,16 +1,11 @@
 /* check_driver.c: the phases of the built-in assembler, each by what it does to a job. */
-#include <check.h>
 #include <errno.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
-#include "base/buffer.h"
 #include "pool/dispatch.h"
-#include "pool/pool.h"
 #include "toy/compile.h"
 #include "toy/phases.h"
 #include "toy/language/target.h"

@@ -1,6 +1,5 @@
 /* check_executable.c: whole programs of the built-in assembler that are executables: what each
  * kernel's section holds, and what only a linker can make a program of. */
-#include <stdio.h>
 
 #include "toy/encode.h"
 #include "job_fixture.h"

@@ -1,7 +1,6 @@
 /* check_language.c: what the built-in assembler takes and what it refuses, over the whole table of
  * the language. fixtures/language holds right instructions of every form, and wrong ones with what
  * is said of them; test/diff/language.sh puts both before ptxas. */
-#include <check.h>
 
 #include "toy/language/opcode.h"
 #include "toy/language/syntax.h"

@@ -1,7 +1,5 @@
 /* check_mode.c: what the built-in assembler compiles in each mode, and to what. What is expected
  * was measured on ptxas 13.0; test/diff/driver.sh compares where there is one. */
-#include "base/context.h"
-#include "diag/diag.h"
 #include "toy/phases.h"
 #include "job_fixture.h"
 #include "suite.h"

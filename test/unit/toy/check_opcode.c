@@ -1,5 +1,4 @@
 /* check_opcode.c: the tables of instructions, modifiers and special registers. */
-#include <check.h>
 
 #include "toy/language/opcode.h"
 #include "suite.h"

@@ -1,6 +1,5 @@
 /* check_options.c: what options of the built-in assembler change, and what it says of them. What is
  * expected was measured on ptxas 13.0; test/diff/driver.sh compares where there is one. */
-#include <stdio.h>
 
 #include "job_fixture.h"
 #include "suite.h"
