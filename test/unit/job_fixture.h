@@ -2,11 +2,10 @@
  * back, or messages; for one test program. */
 #pragma once
 
-#include <check.h>
-
 #include "cubin/cubin.h"
 #include "toy/builtin.h"
 #include "chunk_job.h"
+#include "suite.h"
 
 #define MOST_OPTIONS 8
 #define HEADER       ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -51,13 +50,15 @@ static inline const char *log_of(const struct outcome *outcome)
     return outcome->result.log ? outcome->result.log : "";
 }
 
-static inline void release(struct outcome *outcome)
+static inline void outcome_free(struct outcome *outcome)
 {
     if (outcome->result.cubin)
         cubin_free(&outcome->cubin);
     free(outcome->result.cubin);
     free(outcome->result.log);
 }
+
+#define OWNED_OUTCOME OWNED(outcome)
 
 /* Whether there is a cubin; with warnings it is a success of another number. */
 static inline bool has_succeeded(const struct outcome *outcome)

@@ -74,14 +74,13 @@ static inline void merge_input(struct merge_request request)
 /* Tries to merge the named fixtures ("a.o b.o"). */
 static inline void try_merge(struct merge_request request, const char *names)
 {
-    char *copy = strdup(names);
+    FREED char *copy = strdup(names);
     size_t count = 0;
 
     diag_state_get()->sink = &merged->said;
     for (char *rest = copy, *name; (name = strsep(&rest, " ")) != NULL; count++)
         read_nth_input(count, name);
     merge_inputs(request, count);
-    free(copy);
 }
 
 static inline struct cubin_section *nth_input_section(size_t number, const char *name)

@@ -10,6 +10,21 @@
 /* How often a test of a table loops: once for each row. */
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
+/* Before a declaration in a block, OWNED(buffer) text = {0}: a structure that is freed at the end
+ * of the block, by the function of its name. */
+#define OWNED(name) __attribute__((cleanup(name##_free))) struct name
+
+/* The same for a pointer to what malloc() gave: FREED char *text = ... */
+#define FREED __attribute__((cleanup(suite_free)))
+
+static inline void suite_free(void *pointer)
+{
+    void *block;
+
+    memcpy(&block, pointer, sizeof block);
+    free(block);
+}
+
 /* A test; the function's body follows. */
 #define TEST(name) TEST_LOOP(name, 1)
 

@@ -100,7 +100,7 @@ static uint64_t hits(void)
 /* The same, where all goes well and the cubins are the right ones. */
 static int calls_for(const char *const *texts)
 {
-    struct cubins cubins = {0};
+    OWNED(cubins) cubins = {0};
     uint64_t before = hits();
     int result, count = assemble(texts, &cubins, &result);
 
@@ -115,7 +115,6 @@ static int calls_for(const char *const *texts)
     }
     ck_assert_uint_eq(hits() - before + (size_t)count,
                       request.cache ? cubins.count : (size_t)count);
-    cubins_free(&cubins);
     return count;
 }
 

@@ -131,7 +131,7 @@ static const size_t sizes[] = {10, 300000, (size_t)1 << 20};
 
 TEST_LOOP(who_waits_for_the_text_reads_all_of_it, 3)
 {
-    char *text = make_text(sizes[_i]);
+    FREED char *text = make_text(sizes[_i]);
 
     write_script("", "");
     start();
@@ -139,24 +139,22 @@ TEST_LOOP(who_waits_for_the_text_reads_all_of_it, 3)
     ck_assert_int_eq(assemble(text, no_options), MINILINK_OK);
     expect_text(text);
     expect_told("/proc/");
-    free(text);
 }
 
 TEST_LOOP(who_comes_late_reads_the_same, 3)
 {
-    char *text = make_text(sizes[_i]);
+    FREED char *text = make_text(sizes[_i]);
 
     write_script("while [ -p \"$1\" ]; do sleep 0.01; done", "");
     start();
     ck_assert_int_eq(assemble(text, no_options), MINILINK_OK);
     expect_text(text);
     expect_told("/proc/");
-    free(text);
 }
 
 TEST(other_words_and_longer_texts_are_for_another_run)
 {
-    char *text = make_text(((size_t)1 << 20) + 1);
+    FREED char *text = make_text(((size_t)1 << 20) + 1);
 
     write_script("", "");
     start();
@@ -170,7 +168,6 @@ TEST(other_words_and_longer_texts_are_for_another_run)
     ck_assert_int_eq(assemble(text, no_options), MINILINK_OK);
     expect_text(text);
     expect_told("/dev/fd/");
-    free(text);
 }
 
 TEST(the_second_job_is_another_run)

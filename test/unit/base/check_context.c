@@ -223,7 +223,7 @@ static enum link_code say_something(void *unused)
 
 TEST(a_call_inside_of_another_has_a_state_of_its_own)
 {
-    struct buffer outer = {0}, inner = {0};
+    OWNED(buffer) outer = {0}, inner = {0};
     const struct diag_writer writers[] = {{take_lines, &outer}, {take_lines, &inner}};
     struct diag_state *state = diag_state_get();
     struct context outside;
@@ -242,8 +242,6 @@ TEST(a_call_inside_of_another_has_a_state_of_its_own)
                          TEXT("4:minilink error   : outside\n4:minilink error   : again\n")));
     ck_assert(text_equal(buffer_view(&inner),
                          TEXT("3:minilink warning : first\n1:minilink note    : of it\n0:text\n")));
-    buffer_free(&outer);
-    buffer_free(&inner);
 }
 
 TEST(running_out_of_memory_is_reported_as_a_fatal_error)

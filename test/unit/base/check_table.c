@@ -26,7 +26,7 @@ static char (*colliding_names(void))[NAME_SIZE]
 TEST(chosen_names_do_not_collide)
 {
     char(*names)[NAME_SIZE] = colliding_names();
-    struct table table = {0};
+    OWNED(table) table = {0};
     size_t steps = 0;
 
     for (unsigned i = 0; i < NAMES; i++)
@@ -37,13 +37,12 @@ TEST(chosen_names_do_not_collide)
     }
     /* One and a half each are to be expected; without a seed they are 250. */
     ck_assert_msg(steps < 8 * NAMES, "%zu steps for %u names", steps, NAMES);
-    table_free(&table);
     free(names);
 }
 
 TEST(what_was_stored_is_found_also_after_growing)
 {
-    struct table table = {0};
+    OWNED(table) table = {0};
     char names[1000][NAME_SIZE];
 
     ck_assert_uint_eq(table_find(&table, TEXT("n0")), TABLE_NONE);
@@ -60,5 +59,4 @@ TEST(what_was_stored_is_found_also_after_growing)
     ck_assert_uint_eq(table_add(&table, TEXT("n5"), 1), 5);
     table_set(&table, TEXT("n5"), 1);
     ck_assert_uint_eq(table_find(&table, TEXT("n5")), 1);
-    table_free(&table);
 }

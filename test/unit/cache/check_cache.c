@@ -122,7 +122,7 @@ static void store_number(uint64_t number)
 static bool find_number(uint64_t number)
 {
     struct cache_key key = key_of(number);
-    struct cache_value value;
+    OWNED(cache_value) value = {0};
 
     if (!cache_lookup(cache, CACHE_CHUNK, &key, &value))
         return false;
@@ -132,7 +132,6 @@ static bool find_number(uint64_t number)
                   memcmp(value.parts[i].data, sample.parts[i].data, value.parts[i].size) == 0);
     }
     ck_assert_uint_eq(value.nanoseconds, sample.nanoseconds);
-    cache_value_free(&value);
     return true;
 }
 
@@ -393,7 +392,7 @@ TEST(what_is_kept_is_found_by_its_key_alone)
 TEST(no_cache_has_nothing_and_keeps_nothing)
 {
     static const struct cache_request none = {.statistics = true};
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
 
     cache_close(cache);
     cache = cache_open(&none, NULL);
@@ -406,7 +405,6 @@ TEST(no_cache_has_nothing_and_keeps_nothing)
     ck_assert(text_equal(buffer_view(&text), TEXT("cache: none is used\n")));
     ck_assert_uint_eq(cache_statistics(cache)->damaged, 0);
     messages_expect("");
-    buffer_free(&text);
 }
 
 TEST(an_entry_under_another_name_is_not_believed)
@@ -425,7 +423,7 @@ static struct buffer whole;
 
 static void store_cubin(void)
 {
-    struct buffer cubin = files_load("fixtures/fatbin/k.sm90.cubin");
+    OWNED(buffer) cubin = files_load("fixtures/fatbin/k.sm90.cubin");
     struct cache_value value = {.parts = {buffer_bytes(&cubin), bytes_of("a message\n")}};
     struct cache_key key = key_of(CUBIN);
 
@@ -433,7 +431,6 @@ static void store_cubin(void)
     whole = files_load(path_of(CUBIN));
     ck_assert_uint_eq(whole.size, entry_size(&value));
     ck_assert_uint_gt(whole.size, 1000);
-    buffer_free(&cubin);
 }
 
 static void write_cubin(const void *bytes, size_t size)
@@ -496,7 +493,7 @@ TEST(an_entry_whose_header_is_wrong_is_not_read)
 TEST(an_entry_of_another_length_is_a_miss_and_goes_away)
 {
     struct cache_key key = key_of(CUBIN);
-    struct cache_value value;
+    OWNED(cache_value) value = {0};
 
     store_cubin();
     for (size_t i = 0; i < whole.size; i++) {
@@ -509,7 +506,6 @@ TEST(an_entry_of_another_length_is_a_miss_and_goes_away)
     ck_assert_uint_eq(cache_statistics(cache)->damaged, whole.size);
     write_cubin(whole.data, whole.size - 1);
     ck_assert(cache_lookup(cache, CACHE_CHUNK, &key, &value));
-    cache_value_free(&value);
 }
 
 TEST(what_is_damaged_is_kept_anew)
@@ -816,7 +812,7 @@ static void *work(void *argument)
     for (uint64_t i = 0; i < ROUNDS; i++) {
         uint64_t number = (i * 7 + *seed) % 5;
         struct cache_key key = key_of(number);
-        struct cache_value value;
+        OWNED(cache_value) value = {0};
 
         if (!cache_lookup(cache, CACHE_CHUNK, &key, &value)) {
             cache_store(cache, CACHE_CHUNK, &key, &sample);
@@ -824,7 +820,6 @@ static void *work(void *argument)
         }
         if (memcmp(value.parts[0].data, sample.parts[0].data, sample.parts[0].size) != 0)
             return argument;
-        cache_value_free(&value);
     }
     return NULL;
 }

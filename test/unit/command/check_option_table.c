@@ -235,13 +235,12 @@ static void check_list(const struct option_row *row, const char *given, size_t c
 
 static void check_joined(const struct option_row *row)
 {
-    struct buffer list;
+    OWNED(buffer) list;
 
     take(row, "a,b");
     take(row, "c");
     memcpy(&list, field_of(row), sizeof list);
     ck_assert(text_equal(buffer_view(&list), TEXT("a,b,c,")));
-    buffer_free(&list);
     check_rest(row);
 }
 

@@ -12,8 +12,8 @@
 /* Reads with the messages kept from the terminal, appended to *messages unless it is NULL. */
 static bool read_quietly(struct bytes data, struct buffer *messages)
 {
-    struct diag_sink sink = {0};
-    struct cubin cubin;
+    OWNED(diag_sink) sink = {0};
+    OWNED(cubin) cubin;
     bool ok;
 
     diag_state_get()->sink = &sink;
@@ -22,8 +22,6 @@ static bool read_quietly(struct bytes data, struct buffer *messages)
     ck_assert(ok == (sink.errors == 0));
     if (messages)
         buffer_text(messages, buffer_view(&sink.text));
-    diag_sink_free(&sink);
-    cubin_free(&cubin);
     return ok;
 }
 
@@ -36,37 +34,33 @@ static const char *const real_cubins[] = {
 
 TEST_LOOP(real_cubins_are_read, COUNT(real_cubins))
 {
-    struct buffer file = files_load(real_cubins[_i]);
-    struct cubin cubin;
+    OWNED(buffer) file = files_load(real_cubins[_i]);
+    OWNED(cubin) cubin;
 
     ck_assert(cubin_read(&cubin, real_cubins[_i], buffer_bytes(&file)));
     ck_assert_uint_gt(cubin.section_count, 10);
     ck_assert_uint_gt(cubin.symbol_count, 10);
     ck_assert_uint_ne(cubin.symtab, 0);
-    cubin_free(&cubin);
-    buffer_free(&file);
 }
 
 /* Whatever its length, a truncated cubin is refused. The copy has no byte more than is read, so
  * that the sanitizers see what lies behind. */
 TEST_LOOP(truncated_cubins_are_refused, COUNT(real_cubins))
 {
-    struct buffer file = files_load(real_cubins[_i]);
+    OWNED(buffer) file = files_load(real_cubins[_i]);
 
     for (size_t size = 0; size < file.size; size += size < 256 ? 1 : 7) {
-        uint8_t *copy = malloc(size ? size : 1);
+        FREED uint8_t *copy = malloc(size ? size : 1);
 
         memcpy(copy, file.data, size);
         ck_assert_msg(!read_quietly((struct bytes){copy, size}, NULL), "%zu bytes", size);
-        free(copy);
     }
-    buffer_free(&file);
 }
 
 /* No flipped byte crashes anything. */
 TEST_LOOP(flipped_bytes_do_no_harm, COUNT(real_cubins))
 {
-    struct buffer file = files_load(real_cubins[_i]);
+    OWNED(buffer) file = files_load(real_cubins[_i]);
     size_t refused = 0;
 
     for (size_t at = 0; at < file.size; at++) {
@@ -78,7 +72,6 @@ TEST_LOOP(flipped_bytes_do_no_harm, COUNT(real_cubins))
         file.data[at] ^= flip;
     }
     ck_assert_uint_gt(refused, 500);
-    buffer_free(&file);
 }
 
 static Elf64_Ehdr *elf_of(struct buffer *file)
@@ -89,8 +82,8 @@ static Elf64_Ehdr *elf_of(struct buffer *file)
 /* Members of archives and fatbins stand at any address. */
 TEST_LOOP(a_cubin_at_an_odd_address_is_read, COUNT(real_cubins))
 {
-    struct buffer file = files_load(real_cubins[_i]), moved = {0};
-    struct cubin cubin;
+    OWNED(buffer) file = files_load(real_cubins[_i]), moved = {0};
+    OWNED(cubin) cubin;
 
     buffer_char(&moved, 'x');
     buffer_append(&moved, file.data, file.size);
@@ -104,9 +97,6 @@ TEST_LOOP(a_cubin_at_an_odd_address_is_read, COUNT(real_cubins))
                                                 elf_of(&file)
                                                     ->e_shoff))[cubin.sections[cubin.symtab].link]
                 .sh_offset);
-    cubin_free(&cubin);
-    buffer_free(&moved);
-    buffer_free(&file);
 }
 
 static Elf64_Sym *symbol_of(struct buffer *file, const char *name)
@@ -352,9 +342,9 @@ static void make_edit(struct buffer *file, const struct edit *edit)
 TEST_LOOP(damage_is_named_and_nothing_else_is_damage, COUNT(edited))
 {
     const char *first = edited[_i].edits[0].name;
-    struct buffer file =
-        files_load(first && strncmp(first, ".nv.merc", 8) == 0 ? MERCURY : PROGRAM);
-    struct buffer messages = {0};
+    const char *path = first && strncmp(first, ".nv.merc", 8) == 0 ? MERCURY : PROGRAM;
+    OWNED(buffer) file = files_load(path);
+    OWNED(buffer) messages = {0};
     bool ok;
 
     /* The last one first: names of sections go when the file header changes. */
@@ -368,8 +358,6 @@ TEST_LOOP(damage_is_named_and_nothing_else_is_damage, COUNT(edited))
                       edited[_i].words, messages.data);
     else
         ck_assert_msg(ok, "row %d: %s", _i, messages.data);
-    buffer_free(&messages);
-    buffer_free(&file);
 }
 
 static uint32_t find_symbol(const struct cubin *cubin, const char *name)
@@ -385,8 +373,8 @@ TEST(sections_know_their_functions)
 {
     static const char *const names[] = {".text.k1", ".nv.info.k1", ".rela.text.k1",
                                         ".nv.constant0.k1"};
-    struct buffer file = files_load(PROGRAM);
-    struct cubin cubin;
+    OWNED(buffer) file = files_load(PROGRAM);
+    OWNED(cubin) cubin;
 
     ck_assert(cubin_read(&cubin, "p", buffer_bytes(&file)));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -398,14 +386,12 @@ TEST(sections_know_their_functions)
     ck_assert_uint_eq(
         cubin_section_function(&cubin, cubin_section_find(&cubin, TEXT(".nv.global.init"))), 0);
     ck_assert_uint_eq(cubin_section_find(&cubin, TEXT(".text.k9")), 0);
-    cubin_free(&cubin);
-    buffer_free(&file);
 }
 
 TEST(in_place_relocations_have_no_addend)
 {
-    struct buffer file = files_load("fixtures/cubin/program.sm_75.cubin");
-    struct cubin cubin;
+    OWNED(buffer) file = files_load("fixtures/cubin/program.sm_75.cubin");
+    OWNED(cubin) cubin;
     const struct cubin_section *section;
 
     ck_assert(cubin_read(&cubin, "p", buffer_bytes(&file)));
@@ -414,8 +400,6 @@ TEST(in_place_relocations_have_no_addend)
     ck_assert_uint_gt(section->relocation_count, 0);
     for (size_t i = 0; i < section->relocation_count; i++)
         ck_assert_int_eq(section->relocations[i].addend, 0);
-    cubin_free(&cubin);
-    buffer_free(&file);
 }
 
 TEST(info_records_are_walked)

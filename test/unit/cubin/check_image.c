@@ -28,7 +28,7 @@ static bool write_image(const struct image *image, const char *path)
 static void check_file(const struct image *image)
 {
     char path[] = "/tmp/check_image.XXXXXX";
-    struct buffer bytes = {0}, file;
+    OWNED(buffer) bytes = {0}, file;
 
     image_bytes(image, &bytes);
     ck_assert_uint_eq(bytes.size, image->file_size);
@@ -38,8 +38,6 @@ static void check_file(const struct image *image)
     unlink(path);
     ck_assert_uint_eq(file.size, bytes.size);
     ck_assert_int_eq(memcmp(file.data, bytes.data, bytes.size), 0);
-    buffer_free(&file);
-    buffer_free(&bytes);
 }
 
 /* These stand in front of libelf's and libc's. The first update is refused where that is wanted, as
@@ -79,10 +77,10 @@ static uint32_t find_name(struct bytes table, struct text name)
 /* An executable of nvlink's comes out byte for byte when its sections are laid out again. */
 TEST(layout_of_an_executable_is_nvlinks)
 {
-    struct buffer file = files_load("fixtures/cubin/linked.sm_90.cubin");
-    struct buffer written = {0};
-    struct cubin cubin;
-    struct image image;
+    OWNED(buffer) file = files_load("fixtures/cubin/linked.sm_90.cubin");
+    OWNED(buffer) written = {0};
+    OWNED(cubin) cubin;
+    OWNED(image) image;
 
     ck_assert(cubin_read(&cubin, "linked", buffer_bytes(&file)));
     image_begin(&image, cubin.type, cubin.flags);
@@ -106,10 +104,6 @@ TEST(layout_of_an_executable_is_nvlinks)
     image_bytes(&image, &written);
     ck_assert_uint_eq(written.size, file.size);
     ck_assert_int_eq(memcmp(written.data, file.data, file.size), 0);
-    image_free(&image);
-    cubin_free(&cubin);
-    buffer_free(&written);
-    buffer_free(&file);
 }
 
 /* Begins an image with .shstrtab. */
@@ -158,7 +152,7 @@ static void make_sections(struct image *image, uint32_t flags)
 TEST(segments_from_sm_100_on_part_code_and_constants)
 {
     static const uint32_t flags[] = {PF_R, PF_R, PF_R | PF_X, PF_R | PF_W, PF_R};
-    struct image image;
+    OWNED(image) image;
 
     make_sections(&image, 0x6402);
     ck_assert_uint_eq(image.segment_count, 5);
@@ -170,12 +164,11 @@ TEST(segments_from_sm_100_on_part_code_and_constants)
     ck_assert_uint_eq(image.segments[3].file_size, 16);
     ck_assert_uint_eq(image.segments[3].memory_size, 116);
     ck_assert_uint_eq(image.segments[4].file_size, 40);
-    image_free(&image);
 }
 
 TEST(segments_up_to_sm_90_are_read_only_and_writable)
 {
-    struct image image;
+    OWNED(image) image;
 
     make_sections(&image, 0x5a04);
     ck_assert_uint_eq(image.segment_count, 4);
@@ -184,13 +177,12 @@ TEST(segments_up_to_sm_90_are_read_only_and_writable)
     ck_assert_uint_eq(image.segments[2].flags, PF_R | PF_W);
     ck_assert_uint_eq(image.segments[3].offset, image.program_header_offset);
     ck_assert_uint_eq(image.file_size, image.program_header_offset + 4 * sizeof(Elf64_Phdr));
-    image_free(&image);
 }
 
 TEST(sections_without_contents_take_no_room)
 {
-    struct buffer bytes = {0};
-    struct image image;
+    OWNED(buffer) bytes = {0};
+    OWNED(image) image;
 
     begin(&image, ET_REL, 0x5a04);
     add(&image, ".nv.shared.k", SHT_CUDA_SHARED, 0, 16, 1u << 20, NULL);
@@ -199,8 +191,6 @@ TEST(sections_without_contents_take_no_room)
     image_bytes(&image, &bytes);
     ck_assert_uint_eq(bytes.size, image.file_size);
     ck_assert_uint_lt(bytes.size, 400);
-    image_free(&image);
-    buffer_free(&bytes);
 }
 
 /* Beyond 65279 sections their number stands in the null section, and the indices of symbols'
@@ -211,9 +201,9 @@ TEST(seventy_thousand_sections_are_written_and_read)
                                       SHN_LORESERVE, 70000, SECTION_ABSOLUTE};
     struct image_symbol symbols[COUNT(places)] = {{.name = {0}}};
     struct image_strings strings = {0};
-    struct buffer bytes = {0};
-    struct cubin cubin;
-    struct image image;
+    OWNED(buffer) bytes = {0};
+    OWNED(cubin) cubin;
+    OWNED(image) image;
 
     begin(&image, ET_REL, 0x5a04);
     for (int i = 2; i <= 70000; i++)
@@ -239,14 +229,11 @@ TEST(seventy_thousand_sections_are_written_and_read)
     ck_assert_uint_eq(cubin.sections[70001].size, COUNT(places) * sizeof(Elf32_Word));
     for (uint32_t i = 1; i < COUNT(places); i++)
         ck_assert_uint_eq(cubin.symbols[i].section, places[i]);
-    cubin_free(&cubin);
-    image_free(&image);
-    buffer_free(&bytes);
 }
 
 TEST(strings_are_kept_once)
 {
-    struct image_strings strings = {0};
+    OWNED(image_strings) strings = {0};
 
     ck_assert_uint_eq(image_string(&strings, TEXT("")), 0);
     ck_assert_uint_eq(image_string(&strings, TEXT("a")), 1);
@@ -254,7 +241,6 @@ TEST(strings_are_kept_once)
     ck_assert_uint_eq(image_string(&strings, TEXT("a")), 1);
     ck_assert_uint_eq(strings.bytes.size, 6);
     ck_assert_int_eq(memcmp(strings.bytes.data, "\0a\0bc\0", 6), 0);
-    image_strings_free(&strings);
 }
 
 TEST(symbols_are_encoded_with_the_first_global)
@@ -265,9 +251,9 @@ TEST(symbols_are_encoded_with_the_first_global)
         {.name = {"w", 1}, .type = STT_OBJECT, .binding = STB_WEAK, .size = 8},
         {.name = {"g", 1}, .type = STT_FUNC, .binding = STB_GLOBAL, .other = 0x10, .value = 4},
     };
-    struct image_strings strings = {0};
+    OWNED(image_strings) strings = {0};
     const Elf64_Sym *encoded;
-    struct image image;
+    OWNED(image) image;
 
     image_begin(&image, ET_REL, 0);
     image_add_section(&image, &(struct image_section){.type = SHT_SYMTAB, .alignment = 8});
@@ -279,22 +265,18 @@ TEST(symbols_are_encoded_with_the_first_global)
     ck_assert_uint_eq(encoded[3].st_info, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC));
     ck_assert_uint_eq(encoded[3].st_other, 0x10);
     ck_assert_uint_eq(encoded[3].st_value, 4);
-    image_strings_free(&strings);
-    image_free(&image);
 }
 
 TEST(a_file_that_cannot_be_written_is_an_error)
 {
-    struct diag_sink sink = {0};
-    struct image image;
+    OWNED(diag_sink) sink = {0};
+    OWNED(image) image;
 
     make_sections(&image, 0x5a04);
     diag_state_get()->sink = &sink;
     ck_assert(!write_image(&image, "/nonexistent/out.cubin"));
     diag_state_get()->sink = NULL;
     ck_assert_uint_eq(sink.errors, 1);
-    diag_sink_free(&sink);
-    image_free(&image);
 }
 
 /* Contents of all sizes, so that they and the gaps between them cross the borders of what is handed
@@ -302,8 +284,8 @@ TEST(a_file_that_cannot_be_written_is_an_error)
 TEST(a_large_file_has_the_bytes_of_the_image)
 {
     static uint8_t contents[700000];
-    struct buffer bytes = {0};
-    struct image image;
+    OWNED(buffer) bytes = {0};
+    OWNED(image) image;
 
     for (size_t i = 0; i < sizeof contents; i++)
         contents[i] = (uint8_t)(i * 7 + i / 251 + 1);
@@ -325,8 +307,6 @@ TEST(a_large_file_has_the_bytes_of_the_image)
             ck_assert_int_eq(at[k], 0);
     }
     check_file(&image);
-    buffer_free(&bytes);
-    image_free(&image);
 }
 
 /* libelf knows neither that NVIDIA's sections of shared memory take no room, nor the form of CUDA
@@ -338,7 +318,7 @@ TEST(a_file_has_what_libelf_would_write_otherwise)
     static const uint16_t types[] = {ET_REL, ET_EXEC};
 
     for (size_t i = 0; i < 4; i++) {
-        struct image image;
+        OWNED(image) image;
 
         begin(&image, types[i / 2], 0x5a04);
         image.toolkit = toolkits[i % 2];
@@ -348,7 +328,6 @@ TEST(a_file_has_what_libelf_would_write_otherwise)
         add(&image, ".twin", SHT_PROGBITS, 0, 128, 16, "0123456789abcde")->shares = 2;
         finish(&image);
         check_file(&image);
-        image_free(&image);
     }
 }
 
@@ -404,7 +383,7 @@ TEST(runs_of_contents_are_not_needed)
     static const char text[] = "contents of a section";
 
     for (int strict = 0; strict < 2; strict++) {
-        struct image image;
+        OWNED(image) image;
 
         begin(&image, ET_REL, 0x5a04);
         for (uint64_t i = 0; i < 200; i++)
@@ -420,7 +399,6 @@ TEST(runs_of_contents_are_not_needed)
             ck_assert_uint_gt(writes, 100);
         else
             ck_assert_uint_lt(writes, 20);
-        image_free(&image);
     }
     is_strict = false;
 }

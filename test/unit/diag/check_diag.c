@@ -221,7 +221,7 @@ TEST(a_place_has_the_line_the_column_and_the_source_of_its_byte)
 TEST(columns_of_very_long_lines_are_not_counted)
 {
     const size_t size = 200000;
-    char *long_line = malloc(size);
+    FREED char *long_line = malloc(size);
     struct diag_place at, found;
 
     memset(long_line, 'x', size);
@@ -235,7 +235,6 @@ TEST(columns_of_very_long_lines_are_not_counted)
     found = diag_place_find(&at);
     ck_assert_uint_eq(found.column, 1000);
     ck_assert_uint_le(found.source_line.size, 70000);
-    free(long_line);
 }
 
 TEST(lines_in_front_of_a_known_one_are_not_read)

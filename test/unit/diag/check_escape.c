@@ -6,14 +6,13 @@
 
 static void shows(struct text text, const char *expected)
 {
-    struct buffer out = {0};
+    OWNED(buffer) out = {0};
 
     escape_text(text, &out);
     buffer_char(&out, '\0');
     ck_assert_str_eq(out.data, expected);
     ck_assert_int_eq(escape_is_plain(text),
                      strcmp(out.data, expected) == 0 && text_equal(text, text_of(expected)));
-    buffer_free(&out);
 }
 
 TEST(control_characters_are_spelled_out)
@@ -63,7 +62,7 @@ TEST(no_byte_of_any_pair_can_control_a_terminal)
 {
     for (unsigned pair = 0; pair < 0x10000; pair++) {
         char bytes[2] = {(char)(pair >> 8), (char)(pair & 255)};
-        struct buffer out = {0};
+        OWNED(buffer) out = {0};
 
         escape_text((struct text){bytes, 2}, &out);
         for (size_t i = 0; i < out.size; i++) {
@@ -72,23 +71,21 @@ TEST(no_byte_of_any_pair_can_control_a_terminal)
             ck_assert(c == '\t' || (c >= ' ' && c != 0x7f));
         }
         ck_assert(escape_is_plain(buffer_view(&out)));
-        buffer_free(&out);
     }
 }
 
 TEST(ends_of_lines_can_be_kept)
 {
-    struct buffer out = {0};
+    OWNED(buffer) out = {0};
 
     escape_lines(TEXT("a\n\tb\r\nc\rd\033\n"), &out);
     ck_assert(text_equal(buffer_view(&out), TEXT("a\n\tb\r\nc\\rd\\x1b\n")));
-    buffer_free(&out);
 }
 
 TEST(a_message_is_one_line_whatever_is_in_it)
 {
     struct diag_state *state = diag_state_get();
-    struct diag_sink sink = {0};
+    OWNED(diag_sink) sink = {0};
     struct diag_place place = {
         .file = "a\n.o", .line = 1, .column = 5, .source_line = TEXT("\xc3\xbc\033\tx\x9b")};
 
@@ -100,5 +97,4 @@ TEST(a_message_is_one_line_whatever_is_in_it)
     ck_assert_str_eq(
         sink.text.data,
         "minilink error   : a\\n.o:1:5: wrong: \\x1b[2J\n    \xc3\xbc?\tx?\n      \t^\n");
-    diag_sink_free(&sink);
 }

@@ -54,7 +54,7 @@ static void record_all(void)
 TEST_LOOP(all_is_said_again_in_the_form_that_is_wanted, 3)
 {
     static const enum diag_format formats[] = {DIAG_FORM_NVLINK, DIAG_FORM_GNU, DIAG_FORM_JSON};
-    struct diag_sink said = {0}, again = {0};
+    OWNED(diag_sink) said = {0}, again = {0};
     struct bytes bytes;
 
     record_all();
@@ -66,15 +66,13 @@ TEST_LOOP(all_is_said_again_in_the_form_that_is_wanted, 3)
     ck_assert_uint_gt(said.text.size, 100);
     ck_assert(text_equal(buffer_view(&said.text), buffer_view(&again.text)));
     ck_assert_uint_eq(again.message_count, said.message_count);
-    diag_sink_free(&said);
-    diag_sink_free(&again);
 }
 
 /* It was shown once, so its link's flags are those of this one; a caution is one still. */
 TEST(what_was_shown_is_shown_and_does_not_rise)
 {
     struct diag_state *state = diag_state_get();
-    struct diag_sink said = {0}, again = {0};
+    OWNED(diag_sink) said = {0}, again = {0};
     struct bytes bytes;
 
     record_all();
@@ -85,8 +83,6 @@ TEST(what_was_shown_is_shown_and_does_not_rise)
     ck_assert(text_equal(buffer_view(&said.text), buffer_view(&again.text)));
     ck_assert_uint_eq(again.errors, 0);
     ck_assert(state->suppress_infos && state->suppress_warnings);
-    diag_sink_free(&said);
-    diag_sink_free(&again);
 }
 
 TEST(what_is_suppressed_is_not_recorded)
@@ -127,13 +123,12 @@ TEST(bytes_that_are_no_record_say_nothing)
     record_all();
     for (size_t size = 0; size < record.bytes.size; size++) {
         struct diag_sink sink = {0};
-        char *copy = memcpy(malloc(size + 1), record.bytes.data, size);
+        FREED char *copy = memcpy(malloc(size + 1), record.bytes.data, size);
 
         bytes = (struct bytes){(const uint8_t *)copy, size};
         if (collect(play, &bytes, &sink) != LINK_OK)
             ck_assert_uint_eq(sink.message_count, 0);
         diag_sink_free(&sink);
-        free(copy);
     }
     for (size_t at = 0; at < record.bytes.size; at++) {
         struct diag_sink sink = {0};

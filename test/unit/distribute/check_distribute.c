@@ -208,7 +208,7 @@ TEST(a_plan_is_that_of_its_own_jobs)
 TEST(a_report_is_read_as_it_was_written)
 {
     struct job_report report = {.code = 5, .log = TEXT("line\nother\xff line\n")}, read;
-    struct buffer file = {0};
+    OWNED(buffer) file = {0};
 
     job_report_hash((struct bytes){(const uint8_t *)"in", 2}, report.input);
     job_report_hash((struct bytes){NULL, 0}, report.output);
@@ -222,7 +222,6 @@ TEST(a_report_is_read_as_it_was_written)
         ck_assert(!job_report_read(&read, (struct bytes){(const uint8_t *)file.data, cut}));
     buffer_char(&file, 'x');
     ck_assert(!job_report_read(&read, buffer_bytes(&file)));
-    buffer_free(&file);
 }
 
 TEST(a_file_with_the_same_contents_stays)

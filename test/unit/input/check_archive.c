@@ -15,7 +15,7 @@ static bool list_member(void *argument, struct text name, struct bytes data)
 /* Walks an archive; the listing and the messages must be as expected. */
 static void expect_walk(struct bytes data, bool ok, const char *listing, const char *said)
 {
-    struct buffer list = {0};
+    OWNED(buffer) list = {0};
 
     messages_catch();
     ck_assert_int_eq(archive_walk("lib.a", data, list_member, &list), ok);
@@ -24,7 +24,6 @@ static void expect_walk(struct bytes data, bool ok, const char *listing, const c
     buffer_char(&list, '\0');
     if (listing)
         ck_assert_str_eq(list.data, listing);
-    buffer_free(&list);
 }
 
 /* One member as ar writes it; the first one has the archive's magic in front. */
@@ -51,7 +50,7 @@ TEST(an_empty_archive_has_no_members)
 
 TEST(long_and_bsd_names_and_odd_sizes_are_read)
 {
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
 
     put_member(&buffer, "//", "a_name_that_is_longer_than_16.o/\n");
     put_member(&buffer, "/0", "odd");
@@ -59,17 +58,15 @@ TEST(long_and_bsd_names_and_odd_sizes_are_read)
     put_member(&buffer, "x.o/", "");
     expect_walk(buffer_bytes(&buffer), true, "a_name_that_is_longer_than_16.o:3 longer.o:4 x.o:0 ",
                 "");
-    buffer_free(&buffer);
 }
 
 TEST(a_last_member_without_its_pad_byte_is_accepted)
 {
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
 
     put_member(&buffer, "x.o/", "odd");
     buffer.size--;
     expect_walk(buffer_bytes(&buffer), true, "x.o:3 ", "");
-    buffer_free(&buffer);
 }
 
 static bool stop_at_once(void *argument, struct text name, struct bytes data)
@@ -135,7 +132,7 @@ static const struct {
 
 TEST_LOOP(damage_is_named_with_its_offset, COUNT(damaged))
 {
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
     struct bytes data;
     char expected[300];
 
@@ -146,24 +143,22 @@ TEST_LOOP(damage_is_named_with_its_offset, COUNT(damaged))
     snprintf(expected, sizeof expected, "minilink error   : %s\n", damaged[_i].message);
     expect_walk(data, false, "x.o:2 ", expected);
     fixture_free(data);
-    buffer_free(&buffer);
 }
 
 TEST(a_long_name_beyond_the_table_is_damage)
 {
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
 
     put_member(&buffer, "//", "short.o/\n");
     put_member(&buffer, "/999", "code");
     messages_catch();
     ck_assert(!archive_walk("lib.a", buffer_bytes(&buffer), list_member, &(struct buffer){0}));
     messages_expect_part("at offset 78");
-    buffer_free(&buffer);
 }
 
 TEST(no_truncation_of_an_archive_passes_unless_between_members)
 {
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
 
     put_member(&buffer, "x.o/", "ok");
     put_member(&buffer, "y.o/", "code");
@@ -173,7 +168,6 @@ TEST(no_truncation_of_an_archive_passes_unless_between_members)
         expect_walk(cut, size == 8 || size == SECOND, NULL, NULL);
         fixture_free(cut);
     }
-    buffer_free(&buffer);
 }
 
 static bool list_section(void *argument, const char *section, struct bytes data)
@@ -185,7 +179,7 @@ static bool list_section(void *argument, const char *section, struct bytes data)
 /* Walks a host object; listing and messages must be as expected, NULL = anything. */
 static void expect_sections(struct bytes data, bool ok, const char *listing, const char *said)
 {
-    struct buffer list = {0};
+    OWNED(buffer) list = {0};
 
     messages_catch();
     ck_assert_int_eq(hostobj_walk("x.o", data, list_section, &list), ok);
@@ -194,7 +188,6 @@ static void expect_sections(struct bytes data, bool ok, const char *listing, con
     buffer_char(&list, '\0');
     if (listing)
         ck_assert_str_eq(list.data, listing);
-    buffer_free(&list);
 }
 
 static const struct {
@@ -249,14 +242,13 @@ TEST(no_header_byte_of_an_object_can_do_harm)
     memcpy(&header, data.data, sizeof header);
     for (size_t i = 0; i < sizeof header + header.e_shnum * 64u; i++) {
         size_t at = i < sizeof header ? i : header.e_shoff + i - sizeof header;
-        struct buffer list = {0};
+        OWNED(buffer) list = {0};
 
         bytes[at] = 0xff;
         messages_catch();
         hostobj_walk("x.o", copy, list_section, &list);
         hostobj_is_shared(copy);
         messages_said();
-        buffer_free(&list);
         bytes[at] = data.data[at];
     }
     fixture_free(copy);

@@ -203,7 +203,7 @@ TEST_LOOP(a_damaged_field_is_named_with_offset_and_values, COUNT(damaged_fields)
 
 TEST(an_entry_header_that_is_cut_off_is_damage)
 {
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
     size_t begin = fixture_begin(&buffer);
     enum fatbin_result last;
 
@@ -215,12 +215,11 @@ TEST(an_entry_header_that_is_cut_off_is_damage)
     ck_assert_int_eq(last, FATBIN_DAMAGED);
     messages_expect("minilink error   : Damaged fatbin 'x.fatbin', entry 2: the header at offset "
                     "96 has at least 64 bytes, but only 63 are left\n");
-    buffer_free(&buffer);
 }
 
 TEST(unknown_kinds_and_versions_are_passed_on)
 {
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
     size_t begin = fixture_begin(&buffer), size;
 
     fixture_add(&buffer, &(struct fixture_entry){0x40, 5000, UINT64_MAX, "?", NULL});
@@ -234,7 +233,6 @@ TEST(unknown_kinds_and_versions_are_passed_on)
     ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_ENTRY);
     ck_assert_uint_eq(read.version, 0x0102);
     ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_END);
-    buffer_free(&buffer);
 }
 
 TEST(no_truncation_is_read_beyond_or_accepted)
@@ -258,7 +256,7 @@ TEST(no_truncation_is_read_beyond_or_accepted)
 static void inflate_all(struct bytes data)
 {
     struct inflation inflation = {0};
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     struct bytes code;
     uint8_t head[64];
     size_t size;
@@ -268,7 +266,6 @@ static void inflate_all(struct bytes data)
             inflate_head(&read, head, sizeof head);
             inflate_entry(&read, "x(1)", &inflation, &arena, &code);
         }
-    arena_free(&arena);
 }
 
 TEST(no_header_byte_can_do_harm)
@@ -315,7 +312,7 @@ TEST(every_compression_mode_gives_the_same_code)
     char path[100];
 
     for (size_t k = 0; k < 2; k++) {
-        struct arena arena = {0};
+        OWNED(arena) arena = {0};
         struct bytes stored = inflate_fixture(FIXTURES "a.cm_none.o", kinds[k], &arena);
 
         /* Stored PTX is padded to 8 bytes. */
@@ -331,7 +328,6 @@ TEST(every_compression_mode_gives_the_same_code)
             fixture_free(code);
         }
         fixture_free(stored);
-        arena_free(&arena);
     }
 }
 
@@ -357,13 +353,12 @@ static struct fatbin_entry packed_entry(uint64_t method)
 static void expect_inflate_error(const struct fatbin_entry *entry, const char *message)
 {
     struct inflation inflation = {0};
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     struct bytes code;
 
     messages_catch();
     ck_assert(!inflate_entry(entry, "a.o(1)", &inflation, &arena, &code));
     messages_expect_part(message);
-    arena_free(&arena);
 }
 
 TEST(a_stated_size_must_be_the_real_one)
@@ -397,7 +392,7 @@ TEST(many_entries_together_are_bounded_too)
     struct fatbin_entry zstd = packed_entry(FATBIN_ZSTD), lz4 = packed_entry(FATBIN_LZ4);
     struct fatbin_entry stored = {.kind = FATBIN_PTX, .payload = lz4.payload};
     struct inflation inflation = {.limit = 2500, .option = "--limit"};
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     struct bytes code;
 
     lz4 = packed_entry(FATBIN_LZ4);
@@ -413,7 +408,6 @@ TEST(many_entries_together_are_bounded_too)
     ck_assert(inflate_entry(&stored, "a.o(4)", &inflation, &arena, &code));
     inflation.limit = 0;
     ck_assert(inflate_entry(&zstd, "a.o(5)", &inflation, &arena, &code));
-    arena_free(&arena);
 }
 
 TEST(a_zstd_frame_without_content_size_is_bounded_by_its_blocks)
@@ -421,7 +415,7 @@ TEST(a_zstd_frame_without_content_size_is_bounded_by_its_blocks)
     struct inflation inflation = {0};
     struct fatbin_entry entry = {.kind = FATBIN_PTX, .flags = FATBIN_ZSTD};
     ZSTD_CCtx *context = ZSTD_createCCtx();
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     char zeros[1000] = {0};
     struct bytes code;
 
@@ -436,7 +430,6 @@ TEST(a_zstd_frame_without_content_size_is_bounded_by_its_blocks)
     expect_inflate_error(&entry, "compressed bytes hold at most");
     entry.uncompressed_size = 1001;
     expect_inflate_error(&entry, "the zstd frame gives 1000 bytes, expected 1001");
-    arena_free(&arena);
 }
 
 TEST_LOOP(no_damaged_byte_of_a_payload_can_do_harm, 2)
@@ -444,7 +437,7 @@ TEST_LOOP(no_damaged_byte_of_a_payload_can_do_harm, 2)
     struct inflation inflation = {0};
     struct fatbin_entry entry = packed_entry(_i ? FATBIN_ZSTD : FATBIN_LZ4);
     struct bytes original = fixture_exact(entry.payload, entry.payload.size);
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     uint8_t head[64];
 
     for (size_t at = 0; at < entry.payload.size; at++) {
@@ -459,7 +452,6 @@ TEST_LOOP(no_damaged_byte_of_a_payload_can_do_harm, 2)
         fixture_free(copy);
     }
     fixture_free(original);
-    arena_free(&arena);
 }
 
 TEST(lto_ir_is_never_inflated)

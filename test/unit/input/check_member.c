@@ -152,7 +152,7 @@ TEST(names_and_groups_tell_where_a_member_is_from)
 TEST(code_comes_inflated_and_without_padding)
 {
     struct inflation inflation = {0};
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     struct bytes code;
 
     ck_assert(choose(FIXTURES "a.cm_none.o", request_for(90, 0, true)));
@@ -163,7 +163,6 @@ TEST(code_comes_inflated_and_without_padding)
         ck_assert_uint_eq(code.size, 1465);
         ck_assert_int_ne(code.data[code.size - 1], '\0');
     }
-    arena_free(&arena);
     messages_expect("");
 }
 
@@ -249,7 +248,7 @@ static void write_scratch(const char *data, size_t size)
 /* Writes a fatbin of the entries to the scratch file. */
 static void write_fatbin(const char *entries)
 {
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
     size_t begin = fixture_begin(&buffer);
 
     while (*entries) {
@@ -269,7 +268,6 @@ static void write_fatbin(const char *entries)
     }
     fixture_end(&buffer, begin);
     write_scratch(buffer.data, buffer.size);
-    buffer_free(&buffer);
 }
 
 TEST_LOOP(the_nearest_entry_is_taken, COUNT(matrix))
@@ -310,7 +308,7 @@ TEST(lto_only_is_told_from_lto_with_ptx)
 
 TEST(unknown_kinds_and_versions_are_skipped_with_an_info)
 {
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
     size_t begin = fixture_begin(&buffer);
     char expected[400];
 
@@ -320,7 +318,6 @@ TEST(unknown_kinds_and_versions_are_skipped_with_an_info)
     fixture_add(&buffer, &(struct fixture_entry){FATBIN_ELF, 80, 0, "code", NULL});
     fixture_end(&buffer, begin);
     write_scratch(buffer.data, buffer.size);
-    buffer_free(&buffer);
     ck_assert(choose(scratch, request_for(80, 0, false)));
     ck_assert_str_eq(roles(), "..c");
     snprintf(expected, sizeof expected,
@@ -482,7 +479,7 @@ TEST_LOOP(a_file_named_after_device_code_must_have_some, 4)
 
 TEST(bytes_behind_a_container_must_be_zero_or_another_one)
 {
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
     size_t begin = fixture_begin(&buffer);
     struct input_file file = {.path = "x", .kind = FILE_FATBIN};
 
@@ -499,5 +496,4 @@ TEST(bytes_behind_a_container_must_be_zero_or_another_one)
     messages_expect("minilink error   : Damaged fatbin 'x+0x58': the header at offset 8 says that "
                     "0 bytes follow, but 13 more are there, which are neither padding nor another "
                     "fatbin\n");
-    buffer_free(&buffer);
 }

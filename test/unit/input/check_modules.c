@@ -19,12 +19,11 @@ static void add_object(const char *path, const char *ids, size_t size, bool has_
 
 static void expect(bool without_system, const char *expected)
 {
-    struct buffer list = {0};
+    OWNED(buffer) list = {0};
 
     ck_assert(modules_list(&list, &inputs, NULL, without_system, false));
     buffer_char(&list, '\0');
     ck_assert_str_eq(list.data, expected);
-    buffer_free(&list);
 }
 
 static void expect_error(const char *message)
@@ -100,12 +99,11 @@ TEST(the_toolkits_library_is_listed_only_when_asked)
 
 TEST(archives_are_walked)
 {
-    struct buffer list = {0};
+    OWNED(buffer) list = {0};
 
     inputs_add("lib.a", fixture_read(FIXTURES "lib.a"));
     ck_assert(modules_list(&list, &inputs, NULL, false, false));
     ck_assert(text_starts(buffer_view(&list), TEXT("#define NUM_PRELINKED_OBJECTS 2\n")));
-    buffer_free(&list);
     made_files[0].data.size -= 7;
     expect_error("lib.a");
 }

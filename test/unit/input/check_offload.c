@@ -69,7 +69,7 @@ TEST_RANGE(images_of_every_version_come_in_order, 1, 4)
     static const uint16_t kinds[] = {2, 3, 5};
     uint32_t version = (uint32_t)_i;
     size_t count = version == 1 ? 1 : 3;
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
     struct seen seen = {0};
 
     /* Two back to back, and padding behind them. */
@@ -80,7 +80,6 @@ TEST_RANGE(images_of_every_version_come_in_order, 1, 4)
     ck_assert_uint_eq(seen.count, 2 * count);
     for (size_t i = 0; i < seen.count; i++)
         ck_assert_uint_eq(seen.kinds[i], kinds[i % count]);
-    buffer_free(&buffer);
 }
 
 /* The numbers of the images that were visited. */
@@ -142,13 +141,12 @@ TEST_RANGE(a_binary_that_is_cut_anywhere_is_an_error, 1, 4)
 {
     static const uint16_t kinds[] = {2, 3, 5};
     uint32_t version = (uint32_t)_i;
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
 
     add_binary(&buffer, version, kinds, version == 1 ? 1 : 3);
     ck_assert(walk(buffer_bytes(&buffer), buffer.size, NULL));
     for (size_t size = 1; size < buffer.size; size++)
         ck_assert_msg(!walk(buffer_bytes(&buffer), size, NULL), "%zu bytes are taken", size);
-    buffer_free(&buffer);
 }
 
 /* A field of a version 2 binary with two images is overwritten. */
@@ -178,32 +176,30 @@ static const struct {
 TEST_LOOP(damage_is_told_with_its_place, COUNT(damages))
 {
     static const uint16_t kinds[] = {2, 3};
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
 
     add_binary(&buffer, 2, kinds, 2);
     fixture_put(&buffer, damages[_i].offset, damages[_i].value, damages[_i].width);
     ck_assert(!walk(buffer_bytes(&buffer), buffer.size, damages[_i].message));
-    buffer_free(&buffer);
 }
 
 TEST(compression_and_trailing_bytes_are_errors)
 {
     static const uint16_t kinds[] = {2};
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
 
     add_binary(&buffer, 3, kinds, 1);
     buffer_printf(&buffer, "trailing");
     ck_assert(!walk(buffer_bytes(&buffer), buffer.size, "expected 10 FF 10 AD"));
     fixture_put(&buffer, 32, 4096, 8);
     ck_assert(!walk(buffer_bytes(&buffer), buffer.size, "is compressed, which is not supported"));
-    buffer_free(&buffer);
 }
 
 /* Other flags are other things: the second image has one. */
 TEST(an_image_whose_flag_says_so_has_no_bytes)
 {
     static const uint16_t kinds[] = {2, 3, 5};
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
     struct numbers numbers = {0};
 
     add_binary(&buffer, 2, kinds, 3);
@@ -214,13 +210,12 @@ TEST(an_image_whose_flag_says_so_has_no_bytes)
     ck_assert_uint_eq(numbers.count, 2);
     ck_assert_uint_eq(numbers.numbers[0], 2);
     ck_assert_uint_eq(numbers.numbers[1], 3);
-    buffer_free(&buffer);
 }
 
 TEST(images_that_overlap_are_an_error)
 {
     static const uint16_t kinds[] = {2, 3, 5, 2, 3, 5};
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
 
     add_binary(&buffer, 2, kinds, 6);
     for (size_t i = 0; i < 6; i++) {
@@ -228,7 +223,6 @@ TEST(images_that_overlap_are_an_error)
         fixture_put(&buffer, 32 + 40 * i + 32, buffer.size, 8);
     }
     ck_assert(!walk(buffer_bytes(&buffer), buffer.size, "images, which overlap, are to be"));
-    buffer_free(&buffer);
 }
 
 /* Each entry: a file, and what it says. */
@@ -290,7 +284,7 @@ TEST_LOOP(any_bits_of_bitcode_may_be_wrong, COUNT(modules))
 TEST(a_wrapper_is_taken_off_and_checked)
 {
     struct bytes data = fixture_read(modules[0].path);
-    struct buffer buffer = {0};
+    OWNED(buffer) buffer = {0};
     struct bitcode bitcode;
 
     buffer_zeros(&buffer, 20);
@@ -307,5 +301,4 @@ TEST(a_wrapper_is_taken_off_and_checked)
     fixture_put(&buffer, 8, 24, 4);
     fixture_put(&buffer, 12, data.size - 4, 4);
     ck_assert(!read_bitcode(buffer_bytes(&buffer), buffer.size, "there is none at offset 24"));
-    buffer_free(&buffer);
 }

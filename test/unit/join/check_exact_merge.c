@@ -100,17 +100,16 @@ static const struct {
 
 TEST_LOOP(lists_become_one, COUNT(rows))
 {
-    struct buffer said = merge(rows[_i].chunks, rows[_i].homes, rows[_i].ends);
+    OWNED(buffer) said = merge(rows[_i].chunks, rows[_i].homes, rows[_i].ends);
 
     ck_assert_str_eq(said.data, rows[_i].expected);
-    buffer_free(&said);
 }
 
 /* A hundred items may be made at the end, in whichever chunk. */
 TEST_LOOP(the_end_has_a_limit, 2)
 {
     for (int count = 100; count <= 101; count++) {
-        struct buffer words = {0}, said;
+        OWNED(buffer) words = {0}, said;
         const char *chunks[2] = {"0a", "1a"};
 
         buffer_printf(&words, "%da", _i);
@@ -124,7 +123,5 @@ TEST_LOOP(the_end_has_a_limit, 2)
         else
             ck_assert_str_eq(said.data, _i ? "chunk 1 has too much behind its kernels"
                                            : "chunk 0 has too much behind its kernels");
-        buffer_free(&words);
-        buffer_free(&said);
     }
 }

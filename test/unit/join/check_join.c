@@ -76,16 +76,14 @@ static bool join_all(void)
 /* Makes the joined cubin a file, which reads well again. */
 static void write_joined(void)
 {
-    struct image image;
-    struct cubin again;
+    OWNED(image) image;
+    OWNED(cubin) again;
 
     ck_assert(cubin_image(&image, &joining.joined));
     image_bytes(&image, &joining.bytes);
-    image_free(&image);
     ck_assert(cubin_read(&again, "joined", buffer_bytes(&joining.bytes)));
     ck_assert_uint_eq(again.symbol_count, joining.joined.symbol_count);
     ck_assert_uint_eq(again.section_count, joining.joined.section_count);
-    cubin_free(&again);
 }
 
 static const struct cubin_symbol *symbol_of(const char *name)
@@ -147,7 +145,7 @@ static void join_program(int program)
 /* What is joined now has the same bytes as what was joined before. */
 static void check_same_bytes(bool (*join_again)(int program), int program)
 {
-    struct buffer before;
+    OWNED(buffer) before;
 
     write_joined();
     before = joining.bytes;
@@ -158,7 +156,6 @@ static void check_same_bytes(bool (*join_again)(int program), int program)
     write_joined();
     ck_assert_uint_eq(before.size, joining.bytes.size);
     ck_assert_mem_eq(before.data, joining.bytes.data, before.size);
-    buffer_free(&before);
 }
 
 /* The whole program's cubin was not split: nothing has another name in it. */

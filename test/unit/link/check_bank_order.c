@@ -39,7 +39,7 @@ TEST_LOOP(functions_have_the_order_of_the_calls, COUNT(declared))
         {.is_kernel = true}, {.is_kernel = true}, {0}, {.is_kernel = true}, {.is_kernel = true}};
     struct buffer files[2] = {0}, image = {0};
     struct chunk_cubin list[2] = {0};
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     struct text functions[2];
     struct chunks chunks = {.symbols = symbols,
                             .sources = sources,
@@ -66,5 +66,4 @@ TEST_LOOP(functions_have_the_order_of_the_calls, COUNT(declared))
     for (int i = 0; i < 2; i++)
         buffer_free(&files[i]);
     buffer_free(&image);
-    arena_free(&arena);
 }

@@ -29,13 +29,12 @@ static bool take(struct chunk_symbol *symbol)
 /* Whether the file has a symbol of that name now. */
 static bool has_symbol(struct text name)
 {
-    struct cubin cubin = {0};
+    OWNED(cubin) cubin = {0};
     bool found = false;
 
     ck_assert(cubin_read(&cubin, "again", buffer_bytes(&file)));
     for (size_t i = 1; i < cubin.symbol_count; i++)
         found |= cubin.symbols[i].type != 3 && text_equal(cubin.symbols[i].name, name);
-    cubin_free(&cubin);
     return found;
 }
 
@@ -66,12 +65,11 @@ TEST(the_form_is_the_one_that_is_wanted)
 
 TEST(nothing_changes_without_changed_names)
 {
-    char *before = malloc(file.size);
+    FREED char *before = malloc(file.size);
 
     memcpy(before, file.data, file.size);
     ck_assert(take(NULL));
     ck_assert_int_eq(memcmp(before, file.data, file.size), 0);
-    free(before);
 }
 
 TEST(kernels_are_reported)

@@ -370,11 +370,11 @@ TEST(constant_offsets_of_older_targets_count_words)
 
 TEST(relocatable_output_can_be_merged_again)
 {
-    struct buffer direct = {0};
-    struct cubin again = {0};
+    OWNED(buffer) direct = {0};
+    OWNED(cubin) again = {0};
     const struct cubin *list[2];
     struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
-    struct image image = {0};
+    OWNED(image) image = {0};
     const char *names[] = {".text.k1", ".text.k3", ".nv.shared.k1", ".debug_frame"};
 
     merge("31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
@@ -399,9 +399,6 @@ TEST(relocatable_output_can_be_merged_again)
         if (a->data.size > 0)
             ck_assert_mem_eq(a->data.data, b->data, a->size);
     }
-    image_free(&image);
-    cubin_free(&again);
-    buffer_free(&direct);
 }
 
 /* Also of those that it does not call; each of several kernels has its own. */

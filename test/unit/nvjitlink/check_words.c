@@ -8,10 +8,10 @@
 /* Reads options, which are divided by blanks, and joins what is said for them. */
 static void say(struct buffer *said, const char *options, unsigned major, bool is_open)
 {
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     struct words words = {&arena, NULL, 0, 0};
     struct settings settings = {.major = major};
-    struct buffer errors = {0};
+    OWNED(buffer) errors = {0};
     const char *list[MOST];
     uint32_t count = 0;
     char copy[256], *rest = NULL;
@@ -27,8 +27,6 @@ static void say(struct buffer *said, const char *options, unsigned major, bool i
     for (size_t i = 0; i < words.count; i++)
         buffer_printf(said, i == 0 ? "%s" : " %s", words.list[i]);
     buffer_char(said, '\0');
-    buffer_free(&errors);
-    arena_free(&arena);
 }
 
 #define PTXAS   " --assembler=ptxas"
@@ -90,12 +88,11 @@ static const struct {
 
 TEST_LOOP(options_are_said_to_minilink, COUNT(rows))
 {
-    struct buffer said = {0};
+    OWNED(buffer) said = {0};
 
     unsetenv("MINILINK_ASSEMBLER");
     say(&said, rows[_i].options, rows[_i].major, rows[_i].is_open);
     ck_assert_str_eq(said.data, rows[_i].words);
-    buffer_free(&said);
 }
 
 /* Another assembler is asked for nothing that ptxas alone has. */
@@ -104,21 +101,20 @@ TEST(the_environment_chooses_the_assembler)
     static const char *const values[] = {"builtin", ""};
 
     for (int i = 0; i < COUNT(values); i++) {
-        struct buffer said = {0};
+        OWNED(buffer) said = {0};
 
         setenv("MINILINK_ASSEMBLER", values[i], 1);
         say(&said, "-arch=sm_90 -fast-compile", 13, false);
         ck_assert_str_eq(said.data, i == 0 ? "-arch=sm_90" QUIET IGNORED
                                            : "-arch=sm_90" PTXAS
                                              " -Xptxas=--fast-compile" QUIET IGNORED);
-        buffer_free(&said);
     }
 }
 
 /* Of one input: what concerns its assembly alone. To look at a cubin: nothing is said. */
 TEST(inputs_have_fewer_words)
 {
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     struct words input = {&arena, NULL, 0, 0}, check = {&arena, NULL, 0, 0};
     struct settings settings = {.major = 12};
     struct buffer errors = {0};
@@ -139,7 +135,6 @@ TEST(inputs_have_fewer_words)
     ck_assert_uint_eq(check.count, COUNT(of_check));
     for (int i = 0; i < COUNT(of_check); i++)
         ck_assert_str_eq(check.list[i], of_check[i]);
-    arena_free(&arena);
 }
 
 /* How often another target was asked for, whatever else the name says. */
@@ -155,9 +150,9 @@ TEST(the_last_target_counts)
                    {{"-arch=sm_80", "-arch=sm_90a", "-arch=sm_90"}, 2}};
 
     for (int i = 0; i < COUNT(targets); i++) {
-        struct arena arena = {0};
+        OWNED(arena) arena = {0};
         struct settings settings = {0};
-        struct buffer errors = {0};
+        OWNED(buffer) errors = {0};
         uint32_t count = 0;
 
         while (count < 4 && targets[i].options[count])
@@ -167,7 +162,5 @@ TEST(the_last_target_counts)
         ck_assert_uint_eq(settings.sm, 90);
         ck_assert_int_eq(settings.suffix, '\0');
         ck_assert_uint_eq(settings.target_changes, targets[i].changes);
-        buffer_free(&errors);
-        arena_free(&arena);
     }
 }

@@ -119,7 +119,7 @@ TEST(nothing_behind_the_view_is_read)
 TEST(very_long_digit_strings_stick_at_the_end_of_the_range)
 {
     size_t size = 1u << 20;
-    char *options = malloc(size);
+    FREED char *options = malloc(size);
     int32_t value = 0;
 
     ck_assert_ptr_nonnull(options);
@@ -130,7 +130,6 @@ TEST(very_long_digit_strings_stick_at_the_end_of_the_range)
     memset(options + 15, '0', size - 16); /* zeros in front do not count */
     ck_assert(embedded_find((struct text){options, size}, EMBEDDED_SPLIT_COMPILE, &value));
     ck_assert_int_eq(value, 7);
-    free(options);
 }
 
 TEST(names_are_those_of_nvlinks_messages)

@@ -535,7 +535,7 @@ TEST(the_sample_plugin_assembles_fails_and_logs)
                                .arch = "sm_100",
                                .sm = 100,
                                .cancelled = &cancelled};
-    struct buffer text;
+    OWNED(buffer) text;
 
     snprintf(name, sizeof name, "plugin:%s/sample-plugin.so", build ? build : "build");
     ck_assert(open_with(&assembler, &request));
@@ -551,7 +551,6 @@ TEST(the_sample_plugin_assembles_fails_and_logs)
     ck_assert_ptr_nonnull(result.log);
     text = files_load(log);
     ck_assert(text_starts(buffer_view(&text), TEXT("start chunk 4 ")));
-    buffer_free(&text);
     assembler_close(&assembler);
 }
 

@@ -27,7 +27,7 @@ void tear_down(void)
 /* Writes a file of `size` bytes `c` and looks at what is there then. */
 static void check_write(size_t size, uint8_t c)
 {
-    uint8_t *bytes = malloc(size);
+    FREED uint8_t *bytes = malloc(size);
     FILE *file;
 
     memset(bytes, c, size);
@@ -39,7 +39,6 @@ static void check_write(size_t size, uint8_t c)
     fclose(file);
     ck_assert_uint_eq(bytes[0], c);
     ck_assert_uint_eq(bytes[size - 1], c);
-    free(bytes);
 }
 
 static unsigned mask_changes;

@@ -52,7 +52,7 @@ static void count_fault(struct arena *arena, const struct variable_declaration *
 
 static void count_flags(struct variable_declaration declaration)
 {
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
 
     for (unsigned flags = 0; flags < 16; flags++) {
         declaration.is_array = flags & 1;
@@ -61,7 +61,6 @@ static void count_flags(struct variable_declaration declaration)
         declaration.is_independent = flags & 8;
         count_fault(&arena, &declaration);
     }
-    arena_free(&arena);
 }
 
 TEST(each_fault_is_that_of_as_many_declarations)
@@ -88,7 +87,7 @@ TEST(no_parameter_is_called_by_the_mark_of_nameless_ones)
         {"_", DECLARATION_FUNCTION_PARAMETER, false}, {"_", DECLARATION_MODULE_VARIABLE, true},
         {"_", DECLARATION_KERNEL_PARAMETER, false},   {"_", DECLARATION_RETURN_PARAMETER, false},
         {"__", DECLARATION_FUNCTION_PARAMETER, true}, {"a", DECLARATION_FUNCTION_PARAMETER, true}};
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
 
     for (int i = 0; i < COUNT(rows); i++) {
         const struct variable_declaration declaration = {.name = text_of(rows[i].name),
@@ -103,7 +102,6 @@ TEST(no_parameter_is_called_by_the_mark_of_nameless_ones)
         else
             ck_assert_str_eq(fault, "Illegal parameter name '_'");
     }
-    arena_free(&arena);
 }
 
 /* Declarations of one name, and what is said where one of them follows another. */
@@ -165,21 +163,20 @@ static const char *const followers[COUNT(items)] = {
 
 static char clash_of(const struct ptx_item *first, const struct ptx_item *again)
 {
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     const char *fault = declaration_clash(&arena, first, again);
     char letter = fault ? '?' : '.';
 
     for (int i = 0; i < COUNT(clashes) && fault; i++)
         if (strcmp(fault, clashes[i].fault) == 0)
             letter = clashes[i].letter;
-    arena_free(&arena);
     return letter;
 }
 
 TEST_LOOP(what_may_follow_is_known, COUNT(items))
 {
-    struct arena arena = {0};
-    struct buffer text = {0};
+    OWNED(arena) arena = {0};
+    OWNED(buffer) text = {0};
     struct ptx_module module;
     char got[COUNT(items) + 1] = "";
     size_t offset = 0;
@@ -192,6 +189,4 @@ TEST_LOOP(what_may_follow_is_known, COUNT(items))
     for (int i = 0; i < COUNT(items); i++)
         got[i] = clash_of(&module.items[_i], &module.items[i]);
     ck_assert_str_eq(got, followers[_i]);
-    buffer_free(&text);
-    arena_free(&arena);
 }

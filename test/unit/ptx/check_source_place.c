@@ -63,7 +63,7 @@ static const struct {
 TEST_LOOP(places_are_those_of_the_last_loc, COUNT(places))
 {
     const char *at = places[_i].at ? strstr(program, places[_i].at) : NULL;
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     struct ptx_module module;
     struct diag_place place;
     size_t offset = 0;
@@ -73,5 +73,4 @@ TEST_LOOP(places_are_those_of_the_last_loc, COUNT(places))
     place = source_place(&module, &module.items[module.item_count - 1], at, &arena);
     snprintf(got, sizeof got, "%s:%u:%u", place.file, place.line, place.column);
     ck_assert_str_eq(got, places[_i].place);
-    arena_free(&arena);
 }

@@ -35,7 +35,7 @@ static void split_text(const char *text, uint32_t wanted)
 /* "kind:name" of all that a text defines, in order: v for variables, f and k for functions. */
 static const char *definitions(struct text text, char kind)
 {
-    struct buffer names = {0};
+    OWNED(buffer) names = {0};
     struct ptx_module module;
     size_t offset = 0;
     const char *result;
@@ -54,7 +54,6 @@ static const char *definitions(struct text text, char kind)
     }
     buffer_char(&names, '\0');
     result = arena_string(&lists, text_of(names.data));
-    buffer_free(&names);
     return result;
 }
 
@@ -135,7 +134,7 @@ static void put_calls(struct buffer *text, char which)
 /* "mv -": which driver functions each kernel of the text calls whose name begins with `stem`. */
 static const char *called(struct text text, const char *stem)
 {
-    struct buffer words = {0};
+    OWNED(buffer) words = {0};
     struct ptx_module module;
     size_t offset = 0;
     const char *result;
@@ -160,7 +159,6 @@ static const char *called(struct text text, const char *stem)
     }
     buffer_char(&words, '\0');
     result = arena_string(&lists, text_of(words.data));
-    buffer_free(&words);
     return result;
 }
 
@@ -206,7 +204,7 @@ TEST(functions_reach_the_driver_for_their_kernels)
 TEST_LOOP(lines_keep_their_numbers, 2)
 {
     static const char *const ends[] = {"", "\n"};
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
     size_t seen = 0;
 
     buffer_printf(&text,
@@ -233,7 +231,6 @@ TEST_LOOP(lines_keep_their_numbers, 2)
         ck_assert_str_eq(at, ".func __minilink_closing_lines()\n{\n.loc 1 2 3\nret;\n}\n");
     }
     ck_assert_uint_eq(seen, 1);
-    buffer_free(&text);
 }
 
 /* A text with debug sections is in several chunks if they describe none of its code, and only in
@@ -250,7 +247,7 @@ TEST_LOOP(debug_sections_of_no_code_are_in_every_chunk, 3)
         {".section .debug_info { .b64 k0 }\n", true, 1},
     };
     struct split_request request = exact_request(2);
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
 
     request.is_exact = cases[_i].is_exact;
 
@@ -266,7 +263,6 @@ TEST_LOOP(debug_sections_of_no_code_are_in_every_chunk, 3)
     if (chunks.count == 1)
         ck_assert_str_eq(chunks.list[0].text.data, text.data);
     ck_assert_int_eq(chunks.list[0].is_unchanged, chunks.count == 1);
-    buffer_free(&text);
 }
 
 TEST_LOOP(threads_of_the_assembler_and_shared_memory_are_one_chunk, 4)
@@ -282,7 +278,7 @@ TEST_LOOP(threads_of_the_assembler_and_shared_memory_are_one_chunk, 4)
         {".shared .b32 s; st.shared.b32 [s], 1; ret;", 90, true, 1},
         {".shared .b32 s; st.shared.b32 [s], 1; ret;", 80, true, 2},
     };
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
 
     buffer_printf(&text,
                   ".version 8.0\n.target sm_80\n.address_size 64\n.entry k0() { %s }\n"
@@ -295,7 +291,6 @@ TEST_LOOP(threads_of_the_assembler_and_shared_memory_are_one_chunk, 4)
                                                           .minimum_bytes = 1,
                                                           .arch = {cases[_i].sm, 0}});
     ck_assert_uint_eq(chunks.count, cases[_i].chunks);
-    buffer_free(&text);
 }
 
 /* Programs that are one chunk, as nobody knows what their code would be in several. */
@@ -322,7 +317,7 @@ static const struct {
 
 TEST_LOOP(what_cannot_be_known_is_one_chunk, COUNT(obstacles))
 {
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
 
     buffer_printf(&text, HEADER "%s", obstacles[_i].text);
     buffer_char(&text, '\0');
@@ -331,7 +326,6 @@ TEST_LOOP(what_cannot_be_known_is_one_chunk, COUNT(obstacles))
     ck_assert(!chunks.is_exact);
     ck_assert_ptr_nonnull(chunks.single_reason);
     ck_assert_msg(strstr(chunks.single_reason, obstacles[_i].reason), "%s", chunks.single_reason);
-    buffer_free(&text);
 }
 
 /* Appends a function's body of about `size` bytes. */
@@ -361,7 +355,7 @@ TEST_LOOP(copies_are_bounded, 3)
     static const size_t shared_bytes[] = {100, 3000, 40000};
     static const size_t most[] = {8, 3, 1};
     const struct split_request stable = stable_request(true, 1);
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
 
     put_callers(&text, 8, 4000, shared_bytes[_i]);
     buffer_char(&text, '\0');
@@ -374,7 +368,6 @@ TEST_LOOP(copies_are_bounded, 3)
     split_one(text_of(text.data), &stable);
     if (_i == 2)
         ck_assert_str_eq(chunks.single_reason, "it is too small to be worth splitting");
-    buffer_free(&text);
 }
 
 /* Gives the number of stable chunks of such a program. */
@@ -389,7 +382,7 @@ static size_t cut_stable(const struct buffer *text, bool is_exact, uint64_t mini
 /* An edit of a small program is an edit of little of it. */
 TEST(chunks_of_an_exact_split_are_smaller)
 {
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
     size_t others;
 
     put_callers(&text, 150, 4000, 20);
@@ -398,20 +391,17 @@ TEST(chunks_of_an_exact_split_are_smaller)
     ck_assert_uint_gt(cut_stable(&text, true, 0), others);
     for (size_t i = 0; i < chunks.count; i++)
         ck_assert_uint_le(chunks.list[i].weight, 65536 + 100);
-    buffer_free(&text);
 }
 
 /* Copies of what all call are too many in 37 chunks, and few enough in half of them. */
 TEST(stable_chunks_are_doubled_until_copies_are_few)
 {
-    struct buffer few = {0}, many = {0};
+    OWNED(buffer) few = {0}, many = {0};
 
     put_callers(&few, 76, 2000, 20);
     put_callers(&many, 76, 2000, 2000);
     ck_assert_uint_eq(cut_stable(&few, true, 4000), 37);
     ck_assert_uint_eq(cut_stable(&many, true, 4000), 19);
-    buffer_free(&few);
-    buffer_free(&many);
 }
 
 /* Texts of chunks that an edit is not about stay, though compilers number labels throughout. */
@@ -421,7 +411,7 @@ TEST(an_edit_changes_one_chunk)
     size_t count = 0, kept = 0;
 
     for (int version = 0; version < 2; version++) {
-        struct buffer text = {0};
+        OWNED(buffer) text = {0};
 
         buffer_string(&text, HEADER);
         for (int k = 0; k < 40; k++) {
@@ -438,7 +428,6 @@ TEST(an_edit_changes_one_chunk)
         for (size_t i = 0; i < chunks.count && version == 1; i++)
             for (size_t j = 0; j < count; j++)
                 kept += strcmp(before[j], chunks.list[i].text.data) == 0;
-        buffer_free(&text);
     }
     ck_assert_uint_ge(kept, count - 2);
     for (size_t i = 0; i < count; i++)
@@ -451,8 +440,8 @@ TEST(an_edit_changes_one_chunk)
 static void cut_again(size_t shared, size_t *before, size_t *kept)
 {
     struct split_request stable = stable_request(true, 8000);
-    struct buffer text = {0};
-    struct table edited = {0};
+    OWNED(buffer) text = {0};
+    OWNED(table) edited = {0};
     struct chunks first;
     size_t most = 0;
 
@@ -474,9 +463,7 @@ static void cut_again(size_t shared, size_t *before, size_t *kept)
     for (size_t i = 0; i < first.count; i++)
         for (size_t j = 0; j < chunks.count; j++)
             *kept += text_equal(first.list[i].text, chunks.list[j].text);
-    table_free(&edited);
     chunks_free(&first);
-    buffer_free(&text);
 }
 
 TEST(chunks_of_edited_kernels_are_cut_once_more)
@@ -508,7 +495,7 @@ TEST_LOOP(threads_without_a_chunk_get_smaller_ones, 7)
         uint32_t threads, chunks;
     } rows[] = {{400, 0, 6},   {400, 2, 6}, {400, 5, 5}, {400, 8, 8},
                 {400, 64, 12}, {64, 64, 8}, {900, 3, 8}};
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
 
     buffer_string(&text, HEADER);
     put_kernels(&text, rows[_i].kernels);
@@ -516,7 +503,6 @@ TEST_LOOP(threads_without_a_chunk_get_smaller_ones, 7)
               &(struct split_request){
                   .is_exact = true, .wanted = 128, .threads = rows[_i].threads, .arch = {90, 0}});
     ck_assert_uint_eq(chunks.count, rows[_i].chunks);
-    buffer_free(&text);
 }
 
 /* Every chunk has all variables: two chunks read the text of one that is initialised once more. */
@@ -526,7 +512,7 @@ TEST_LOOP(texts_of_variables_are_bounded, 3)
         unsigned elements; /* two bytes of text each, beside 8 KiB of kernels */
         uint32_t chunks;
     } rows[] = {{4096, 2}, {7000, 2}, {12000, 1}};
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
 
     buffer_printf(&text, HEADER ".visible .global .align 4 .b8 v[%u] = {", rows[_i].elements);
     for (unsigned i = 0; i < rows[_i].elements; i++)
@@ -536,7 +522,6 @@ TEST_LOOP(texts_of_variables_are_bounded, 3)
     buffer_char(&text, '\0');
     split_text(text.data, 2);
     ck_assert_uint_eq(chunks.count, rows[_i].chunks);
-    buffer_free(&text);
 }
 
 TEST(lines_are_found_in_their_sources)

@@ -82,7 +82,7 @@ static void count_items(const struct ptx_module *module, struct names *names)
 /* Every word that is a symbol's name and no opcode is declared or defined in the chunk. */
 static void check_words(const struct chunk *chunk, const struct table *known)
 {
-    struct table all = {0};
+    OWNED(table) all = {0};
     struct lexer lexer = lexer_at(chunk->text, 0);
     struct token token;
 
@@ -97,7 +97,6 @@ static void check_words(const struct chunk *chunk, const struct table *known)
             ck_assert_msg(table_find(known, word) != TABLE_NONE, "%.*s is not declared in chunk %u",
                           TEXT_ARG(word), chunk->index);
     }
-    table_free(&all);
 }
 
 static void check_chunk(const struct chunk *chunk, struct names *all, struct arena *arena)
@@ -143,20 +142,18 @@ static void check_counts(const struct names *names)
 static void check_linking(void)
 {
     struct program_request request = {.arch = {90, 0}, .keep_dead = true, .allow_undefined = true};
-    struct program_source *sources = calloc(chunks.count, sizeof *sources);
-    struct program again = {0};
+    FREED struct program_source *sources = calloc(chunks.count, sizeof *sources);
+    OWNED(program) again = {0};
 
     for (size_t i = 0; i < chunks.count; i++)
         sources[i] = (struct program_source){"chunk", chunks.list[i].text};
     buffer_char(&sink.text, '\0');
     ck_assert_msg(program_link(&again, sources, chunks.count, &request), "%s", sink.text.data);
-    program_free(&again);
-    free(sources);
 }
 
 static void check_all(void)
 {
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     struct names names = {0};
 
     for (size_t i = 0; i < chunks.count; i++) {
@@ -166,7 +163,6 @@ static void check_all(void)
     check_counts(&names);
     check_linking();
     table_free(&names.table);
-    arena_free(&arena);
 }
 
 /* Names separated by blanks, each with the linkage that it has in the chunk that defines it:
@@ -222,7 +218,7 @@ static void check_symbol(const char *expectation, size_t size)
     const char *colon = memchr(expectation, ':', size);
     struct text name = {colon + 1, size - (size_t)(colon + 1 - expectation)};
     unsigned wanted = expectation[0] == '-' ? 0 : 1;
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     unsigned found = 0;
 
     if (colon > expectation + 1)
@@ -243,7 +239,6 @@ static void check_symbol(const char *expectation, size_t size)
         }
     }
     ck_assert_msg(found == wanted, "%.*s is defined %u times", TEXT_ARG(name), found);
-    arena_free(&arena);
 }
 
 TEST_LOOP(case_splits_as_expected, COUNT(cases))
@@ -339,7 +334,7 @@ TEST(attributes_give_priority)
         {".maxntid 2147483648,2147483648,4", 24}, {".minnctapersm 8                ", 255},
         {".maxntid 128 .maxnreg 40       ", 40},  {"                               ", 255},
     };
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
 
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         text.size = 0;
@@ -350,7 +345,6 @@ TEST(attributes_give_priority)
         ck_assert_msg(chunks.list[0].priority == chunks.list[0].weight * 255 / kernels[i].registers,
                       "%s", kernels[i].directives);
     }
-    buffer_free(&text);
 }
 
 /* Kernels of two modules, each of which has a function that all its kernels call. */
@@ -593,7 +587,7 @@ static void put_padded(struct buffer *text, int size, const char *head, int call
 /* "2*3/1": of the chunks, in their order, two of three functions, one of them a copy. */
 static void expect_shape(const char *wanted)
 {
-    struct buffer got = {0};
+    OWNED(buffer) got = {0};
 
     for (size_t i = 0, same = 1; i < chunks.count; i++, same++) {
         const struct chunk *chunk = &chunks.list[i];
@@ -606,12 +600,11 @@ static void expect_shape(const char *wanted)
     }
     got.data[got.size - 1] = '\0';
     ck_assert_str_eq(got.data, wanted);
-    buffer_free(&got);
 }
 
 TEST_LOOP(copies_are_made_within_bounds, COUNT(shapes))
 {
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
     struct program_source source = {"a.ptx", {0}};
     char head[64];
 
@@ -636,13 +629,12 @@ TEST_LOOP(copies_are_made_within_bounds, COUNT(shapes))
         check_all();
     }
     release();
-    buffer_free(&text);
 }
 
 /* When the bound on copies leaves one chunk of functions, the variables stay in it. */
 TEST(a_program_that_stays_one_chunk_keeps_its_variables)
 {
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
     struct program_source source = {"a.ptx", {0}};
 
     buffer_string(&text, HEADER ".global .u32 v = 1;\n");
@@ -654,7 +646,6 @@ TEST(a_program_that_stays_one_chunk_keeps_its_variables)
     ck_assert_uint_eq(chunks.count, 1);
     check_all();
     release();
-    buffer_free(&text);
 }
 
 /* Kernels of one size, of which the second is with the first where they stay in order. */
@@ -666,7 +657,7 @@ TEST(what_is_a_fourth_of_a_chunk_stays_in_order)
     } rows[] = {{7, false}, {8, true}};
 
     for (int i = 0; i < COUNT(rows); i++) {
-        struct buffer text = {0};
+        OWNED(buffer) text = {0};
 
         buffer_string(&text, HEADER);
         for (unsigned k = 0; k < rows[i].kernels; k++)
@@ -675,13 +666,12 @@ TEST(what_is_a_fourth_of_a_chunk_stays_in_order)
         split_text(text.data, 2);
         ck_assert_int_eq(contains(&chunks.list[0], ".entry k1"), rows[i].is_in_order);
         release();
-        buffer_free(&text);
     }
 }
 
 static void split_kernels(unsigned kernels, const struct split_request *request)
 {
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
 
     buffer_string(&text, HEADER);
     put_kernels(&text, kernels);
@@ -689,7 +679,6 @@ static void split_kernels(unsigned kernels, const struct split_request *request)
     ck_assert_uint_eq(chunks.list[0].weight, 1024u * chunks.list[0].function_count);
     if (chunks.count == 1)
         ck_assert(text_equal(chunks.list[0].text, buffer_view(&text)));
-    buffer_free(&text);
 }
 
 TEST(small_programs_are_not_split_by_default)
@@ -850,7 +839,7 @@ TEST(a_text_loses_the_zeros_behind_it)
 
 TEST(a_program_without_modules_is_a_text_that_parses)
 {
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     struct ptx_module module;
     size_t offset = 0;
 
@@ -858,7 +847,6 @@ TEST(a_program_without_modules_is_a_text_that_parses)
     ck_assert_uint_eq(chunks.count, 1);
     ck_assert(module_parse(&module, &arena, "chunk", chunks.list[0].text, &offset));
     ck_assert(arch_equal(module.target, (struct arch){90, 0}));
-    arena_free(&arena);
 }
 
 TEST(aliases_and_their_functions_are_promoted_together)

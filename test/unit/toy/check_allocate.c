@@ -290,7 +290,7 @@ static void compare_runs(const struct body *before, const struct body *after, un
     static struct machine first, second;
     const uint64_t steps = 600;
     size_t capacity = 16384;
-    uint64_t *reads = malloc(2 * capacity * sizeof *reads);
+    FREED uint64_t *reads = malloc(2 * capacity * sizeof *reads);
     for (unsigned path = 0; path < paths; path++) {
         memset(&first, 0, sizeof first);
         memset(&second, 0, sizeof second);
@@ -307,7 +307,6 @@ static void compare_runs(const struct body *before, const struct body *after, un
             if (first.reads[i] != UNWRITTEN)
                 require(first.reads[i] == second.reads[i]);
     }
-    free(reads);
 }
 
 /* --- Random bodies. --- */
@@ -504,7 +503,7 @@ TEST(a_guarded_write_begins_an_interval_where_no_loop_leads_back)
 
 TEST(one_instruction_beyond_the_budget_is_an_error)
 {
-    struct diag_sink sink = {0};
+    OWNED(diag_sink) sink = {0};
     struct diag_state *state = diag_state_get();
     begin(&maker, 4, 1);
     struct instruction *instruction = add(&maker, "red", 2);
@@ -519,7 +518,6 @@ TEST(one_instruction_beyond_the_budget_is_an_error)
     ck_assert_uint_eq(sink.errors, 1);
     buffer_char(&sink.text, 0);
     ck_assert_ptr_nonnull(strstr(sink.text.data, "Function 'f' needs more than"));
-    diag_sink_free(&sink);
     ck_assert(allocate(&maker.body, 255, &result));
     ck_assert_uint_eq(result.register_count, 36);
 }

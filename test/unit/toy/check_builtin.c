@@ -4,7 +4,6 @@
 
 #include "files.h"
 #include "job_fixture.h"
-#include "suite.h"
 
 /* Only there samplers are objects of their own. */
 #define INDEPENDENT ".version 8.0\n.target sm_90, texmode_independent\n.address_size 64\n"
@@ -34,17 +33,15 @@ TEST(every_split_case_gives_a_readable_cubin)
     ck_assert_int_eq(glob("fixtures/split/*.ptx", 0, NULL, &paths), 0);
     ck_assert_uint_ge(paths.gl_pathc, 37);
     for (size_t i = 0; i < 2 * paths.gl_pathc; i++) {
-        struct buffer ptx = files_load(paths.gl_pathv[i / 2]);
+        OWNED(buffer) ptx = files_load(paths.gl_pathv[i / 2]);
         const char *error = error_of(paths.gl_pathv[i / 2]);
 
         buffer_char(&ptx, '\0');
         struct minilink_job job = chunk_job(ptx.data, archs[i % 2]);
-        struct outcome outcome = assemble(&job);
+        OWNED_OUTCOME outcome = assemble(&job);
         expect(&outcome, error ? MINILINK_FAILED : MINILINK_OK, error);
         if (!error)
             ck_assert_uint_eq(CUBIN_FLAGS_SM(outcome.cubin.flags), job.sm);
-        release(&outcome);
-        buffer_free(&ptx);
     }
     globfree(&paths);
 }
@@ -67,7 +64,7 @@ TEST(every_split_case_gives_a_readable_cubin)
 
 TEST(a_kernel_has_its_sections_symbols_and_records)
 {
-    struct outcome outcome = assemble_chunk(HEADER ".extern " CALLEE_HEAD ";\n" VARIABLES USER);
+    OWNED_OUTCOME outcome = assemble_chunk(HEADER ".extern " CALLEE_HEAD ";\n" VARIABLES USER);
     struct info_record record;
     ck_assert_uint_eq(outcome.cubin.type, ET_REL);
     ck_assert_uint_eq(outcome.cubin.flags & CUBIN_FLAGS_MERGEABLE, 0x5a04);
@@ -100,12 +97,11 @@ TEST(a_kernel_has_its_sections_symbols_and_records)
     ck_assert(text_equal(symbol_name(&outcome, info_word(record.payload, 0)), TEXT("callee")));
     ck_assert(find_record(&outcome, ".nv.info", EIATTR_FRAME_SIZE, &record));
     ck_assert_uint_eq(info_word(record.payload, 1), 8); /* the two .param variables */
-    release(&outcome);
 }
 
 TEST(addresses_in_data_become_relocations)
 {
-    struct outcome outcome =
+    OWNED_OUTCOME outcome =
         assemble_chunk(HEADER ".extern .func ext();\n.global .align 4 .b8 g[16] = {7};\n"
                               ".visible .global .align 8 .u64 q[3] = {g+8, ext, generic(g)};\n"
                               ".visible .global .align 8 .u8 b[2] = {0xFF00(g), 0xFF(ext)};\n");
@@ -128,7 +124,6 @@ TEST(addresses_in_data_become_relocations)
         ck_assert_int_eq(at->addend, expected[i].addend);
         ck_assert(text_equal(symbol_name(&outcome, at->symbol), text_of(expected[i].symbol)));
     }
-    release(&outcome);
 }
 
 static const struct {
@@ -149,7 +144,7 @@ TEST_LOOP(prototypes_are_the_strings_that_ptxas_writes, COUNT(prototypes))
     snprintf(ptx, sizeof ptx,
              HEADER "%s\n.visible .entry k() { .reg .b64 %%rd; mov.u64 %%rd, f; ret; }\n",
              prototypes[_i].head);
-    struct outcome outcome = assemble_chunk(ptx);
+    OWNED_OUTCOME outcome = assemble_chunk(ptx);
     struct bytes graph = section(&outcome, ".nv.callgraph")->data;
     /* (0, -1) (0, -2) (f, prototype) ... */
     ck_assert_int_eq((int32_t)info_word(graph, 3), CALLGRAPH_ADDRESS);
@@ -157,12 +152,11 @@ TEST_LOOP(prototypes_are_the_strings_that_ptxas_writes, COUNT(prototypes))
     struct text found = cubin_string(&outcome.cubin, info_word(graph, 5));
     ck_assert_msg(text_equal(found, text_of(prototypes[_i].signature)), "%.*s instead of %s",
                   TEXT_ARG(found), prototypes[_i].signature);
-    release(&outcome);
 }
 
 TEST(calls_stand_in_the_call_graph)
 {
-    struct outcome outcome = assemble_chunk(
+    OWNED_OUTCOME outcome = assemble_chunk(
         HEADER ".visible .func real();\n.visible .func real() { ret; }\n.visible .func other();\n"
                ".alias other, real;\n.extern .func target();\n"
                ".visible .entry k(.param .u64 p) { .reg .b64 %rd; ld.param.u64 %rd, [p];\n"
@@ -184,19 +178,17 @@ TEST(calls_stand_in_the_call_graph)
     ck_assert(text_equal(prototype, TEXT("#v")));
     ck_assert_uint_eq(symbol(&outcome, "other")->section, symbol(&outcome, "real")->section);
     ck_assert_uint_eq(symbol(&outcome, "other")->value, symbol(&outcome, "real")->value);
-    release(&outcome);
 }
 
 TEST(register_parameters_travel_through_the_frame)
 {
-    struct outcome outcome = assemble_chunk(
+    OWNED_OUTCOME outcome = assemble_chunk(
         HEADER ".visible .func (.reg .u32 r) f(.reg .u32 a, .reg .u64 b) {\n"
                " .reg .pred %p; setp.eq.u32 %p, a, 0; add.u32 r, a, 1; @%p ret; }\n");
     struct info_record record;
     ck_assert_int_eq(outcome.code, MINILINK_OK);
     ck_assert(find_record(&outcome, ".nv.info", EIATTR_FRAME_SIZE, &record));
     ck_assert_uint_eq(info_word(record.payload, 1), 24);
-    release(&outcome);
 }
 
 /* --- Textures, samplers and surfaces. --- */
@@ -216,7 +208,7 @@ TEST(references_have_symbols_and_no_bytes)
         const char *name;
         uint8_t type;
     } expected[] = {{"t", STT_CUDA_TEXTURE}, {"s", STT_CUDA_SURFACE}, {"m", STT_CUDA_SAMPLER}};
-    struct outcome outcome = assemble_chunk(TEXTURES);
+    OWNED_OUTCOME outcome = assemble_chunk(TEXTURES);
     for (size_t i = 0; i < 3; i++) {
         const struct cubin_symbol *found = symbol(&outcome, expected[i].name);
         ck_assert_uint_eq(found->type, expected[i].type);
@@ -229,13 +221,12 @@ TEST(references_have_symbols_and_no_bytes)
     for (size_t i = 0; i < 3; i++)
         ck_assert_uint_eq(rela->relocations[i].type, R_CUDA_CONST_FIELD21_38);
     ck_assert_uint_eq(section(&outcome, ".rela.nv.global.init")->relocations[0].type, R_CUDA_G64);
-    release(&outcome);
 }
 
 TEST(a_reference_as_a_parameter_has_no_place_among_the_others)
 {
     struct info_record record;
-    struct outcome outcome = assemble_chunk(TEXTURES);
+    OWNED_OUTCOME outcome = assemble_chunk(TEXTURES);
     const struct cubin_symbol *image = symbol(&outcome, "image");
     ck_assert_uint_eq(image->type, STT_CUDA_SURFACE);
     ck_assert_uint_eq(image->binding, STB_LOCAL);
@@ -253,31 +244,28 @@ TEST(a_reference_as_a_parameter_has_no_place_among_the_others)
         found++;
     }
     ck_assert_uint_eq(found, 1);
-    release(&outcome);
 }
 
 TEST(samplers_have_records_with_their_values)
 {
     struct info_record record;
-    struct outcome outcome = assemble_chunk(TEXTURES);
+    OWNED_OUTCOME outcome = assemble_chunk(TEXTURES);
     ck_assert(find_record(&outcome, ".nv.info", EIATTR_SAMPLER_INIT, &record));
     ck_assert(text_equal(symbol_name(&outcome, info_word(record.payload, 0)), TEXT("m")));
     ck_assert_uint_eq(info_word(record.payload, 1), 0x01ff03ff);
     ck_assert(find_record(&outcome, ".nv.info", EIATTR_SAMPLER_FORCE_UNNORMALIZED, &record));
     ck_assert_uint_eq(info_word(record.payload, 1), 1);
-    release(&outcome);
 }
 
 TEST(a_sampler_may_say_that_its_coordinates_are_normalized)
 {
     struct info_record record;
-    struct outcome outcome = assemble_chunk(
+    OWNED_OUTCOME outcome = assemble_chunk(
         INDEPENDENT ".global .samplerref m = {force_unnormalized_coords = 0};\n"
                     ".global .texref t;\n.visible .entry k() { .reg .b32 %r1; .reg .f32 %f<5>;\n"
                     "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, m, {%r1}]; ret; }\n");
     ck_assert(find_record(&outcome, ".nv.info", EIATTR_SAMPLER_FORCE_UNNORMALIZED, &record));
     ck_assert_uint_eq(info_word(record.payload, 1), 0);
-    release(&outcome);
 }
 
 /* A kernel says so in records of its own. */
@@ -286,10 +274,10 @@ TEST(a_module_without_kernels_says_which_mercury_it_is_of)
     struct info_record record;
     struct outcome outcome = assemble_chunk(HEADER ".visible .entry k() { ret; }\n");
     ck_assert(!find_record(&outcome, ".nv.info", EIATTR_MERCURY_ISA_VERSION, &record));
-    release(&outcome);
+    outcome_free(&outcome);
     outcome = assemble_chunk(HEADER ".visible .func f() { ret; }\n");
     ck_assert(find_record(&outcome, ".nv.info", EIATTR_MERCURY_ISA_VERSION, &record));
-    release(&outcome);
+    outcome_free(&outcome);
 }
 
 /* --- What is refused. --- */
@@ -358,21 +346,19 @@ static const struct {
 
 TEST_LOOP(a_fault_is_told_with_its_place, COUNT(errors))
 {
-    struct outcome outcome = assemble_chunk(errors[_i].ptx);
+    OWNED_OUTCOME outcome = assemble_chunk(errors[_i].ptx);
     ck_assert_int_eq(outcome.code, MINILINK_FAILED);
     ck_assert_ptr_nonnull(outcome.result.log);
     ck_assert_msg(strstr(outcome.result.log, errors[_i].message) != NULL, "%s\ninstead of\n%s",
                   outcome.result.log, errors[_i].message);
-    release(&outcome);
 }
 
 TEST(registers_numbers_and_variables_of_the_body_are_arguments)
 {
-    struct outcome outcome = assemble_chunk(
+    OWNED_OUTCOME outcome = assemble_chunk(
         CALL("call (q), give; call take, (q); call (d), give; call take, (d); call take, (5);"));
 
     ck_assert_int_eq(outcome.code, MINILINK_OK);
-    release(&outcome);
 }
 
 /* How many wrong calls one body is told of. */
@@ -381,8 +367,8 @@ TEST(wrong_calls_are_told_one_by_one_up_to_twenty)
     static const int counts[][2] = {{1, 1}, {2, 2}, {19, 19}, {20, 20}, {21, 20}, {40, 20}};
 
     for (int row = 0; row < COUNT(counts); row++) {
-        struct buffer ptx = {0};
-        struct outcome outcome;
+        OWNED(buffer) ptx = {0};
+        OWNED_OUTCOME outcome;
         const char *at;
         int told = 0;
 
@@ -397,7 +383,5 @@ TEST(wrong_calls_are_told_one_by_one_up_to_twenty)
         for (at = outcome.result.log; (at = strstr(at, "illegal state space")) != NULL; at++)
             told++;
         ck_assert_int_eq(told, counts[row][1]);
-        release(&outcome);
-        buffer_free(&ptx);
     }
 }

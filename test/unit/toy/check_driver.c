@@ -10,7 +10,6 @@
 #include "toy/phases.h"
 #include "toy/language/target.h"
 #include "job_fixture.h"
-#include "suite.h"
 
 #define KERNEL ".visible .entry k() { ret; }\n"
 
@@ -88,20 +87,17 @@ static const char *expect_phases(const char *log, size_t first, size_t last)
 TEST(a_trace_lists_the_phases_that_ran)
 {
     static const char *const options[] = {"--phase-trace", NULL};
-    struct outcome whole = assemble_with(HEADER KERNEL, "sm_90", options);
+    OWNED_OUTCOME whole = assemble_with(HEADER KERNEL, "sm_90", options);
 
     expect(&whole, MINILINK_OK, "info: Phases of 'chunk':");
     expect_phases(log_of(&whole), 1, UNIT_PHASES);
-    release(&whole);
-    struct outcome failed = assemble_with(HEADER KERNEL, "sm_75", options);
+    OWNED_OUTCOME failed = assemble_with(HEADER KERNEL, "sm_75", options);
     expect(&failed, MINILINK_FAILED, NULL);
     expect_phases(expect_phases(log_of(&failed), 1, 5), 25, 26);
     ck_assert_ptr_null(strstr(log_of(&failed), driver_phases[5].name));
-    release(&failed);
-    struct outcome silent = assemble_with(HEADER KERNEL, "sm_90", NULL);
+    OWNED_OUTCOME silent = assemble_with(HEADER KERNEL, "sm_90", NULL);
     expect(&silent, MINILINK_OK, NULL);
     ck_assert_ptr_null(silent.result.log);
-    release(&silent);
 }
 
 /* --- Phase 2, and every moment after it. --- */
@@ -113,11 +109,10 @@ TEST(a_job_that_was_cancelled_ends_in_the_second_phase)
     volatile int cancelled = 1;
     struct minilink_job job = job_of(HEADER KERNEL, "sm_90", options);
     job.cancelled = &cancelled;
-    struct outcome outcome = assemble(&job);
+    OWNED_OUTCOME outcome = assemble(&job);
     expect(&outcome, MINILINK_CANCELLED, NULL);
     ck_assert_ptr_null(outcome.result.cubin);
     ck_assert_ptr_null(strstr(log_of(&outcome), driver_phases[3].name));
-    release(&outcome);
 }
 
 static char *many_kernels(size_t count)
@@ -140,20 +135,18 @@ TEST_LOOP(a_job_can_be_cancelled_between_functions, 2)
 {
     static const char *const choices[][3] = {{"--phase-trace", "--split-compile=1", NULL},
                                              {"--phase-trace", "--split-compile=3", NULL}};
-    char *ptx = many_kernels(40);
+    FREED char *ptx = many_kernels(40);
     struct minilink_job job = job_of(ptx, "sm_90", choices[_i]);
 
     job.cancelled = &watch.cancelled;
     watch_begin((struct watch){.cancel_at = 2});
-    struct outcome outcome = assemble(&job);
+    OWNED_OUTCOME outcome = assemble(&job);
     expect(&outcome, MINILINK_CANCELLED, NULL);
     ck_assert_ptr_null(outcome.result.cubin);
     ck_assert(strstr(log_of(&outcome), driver_phases[22].name) &&
               !strstr(log_of(&outcome), driver_phases[23].name));
     /* Two more may have been on their way. */
     ck_assert_uint_lt(atomic_load(&watch.started), 5);
-    release(&outcome);
-    free(ptx);
 }
 
 /* --- Phase 5. --- */
@@ -266,9 +259,8 @@ TEST_LOOP(version_target_and_architecture_must_agree, COUNT(targets))
     char ptx[128];
 
     snprintf(ptx, sizeof ptx, "%s.address_size 64\n" KERNEL, targets[_i].version_and_target);
-    struct outcome outcome = assemble_with(ptx, targets[_i].arch, NULL);
+    OWNED_OUTCOME outcome = assemble_with(ptx, targets[_i].arch, NULL);
     expect(&outcome, targets[_i].message ? MINILINK_FAILED : MINILINK_OK, targets[_i].message);
-    release(&outcome);
 }
 
 /* --- QUIRK 3: functions on threads are finished in one, in order. --- */
@@ -278,9 +270,9 @@ TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
     static const char *const alone[] = {"--split-compile=1", "-v", NULL};
     static const char *const together[] = {"--split-compile=4", "--threads-min-section-size=0",
                                            "-v", NULL};
-    char *ptx = many_kernels(40);
-    struct outcome one = assemble_with(ptx, "sm_90", alone);
-    struct outcome four = assemble_with(ptx, "sm_90", together);
+    FREED char *ptx = many_kernels(40);
+    OWNED_OUTCOME one = assemble_with(ptx, "sm_90", alone);
+    OWNED_OUTCOME four = assemble_with(ptx, "sm_90", together);
 
     expect(&one, MINILINK_OK, "Compiling entry function 'k39'");
     expect(&four, MINILINK_OK, NULL);
@@ -292,9 +284,6 @@ TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
     while (*here && *here == *there)
         here++, there++;
     ck_assert_msg(*here == *there, "%.300s\ninstead of\n%.300s", there, here);
-    release(&one);
-    release(&four);
-    free(ptx);
 }
 
 /* --- Phase 23: functions on a pool. --- */
@@ -320,35 +309,31 @@ static const struct {
 
 TEST_LOOP(options_say_how_many_threads_and_tasks_functions_have, COUNT(pools))
 {
-    char *ptx = many_kernels(10);
+    FREED char *ptx = many_kernels(10);
     struct option_words words;
     struct minilink_job job = job_of(ptx, "sm_90", split(&words, pools[_i].options));
 
     job.threads = pools[_i].threads_of_job;
     watch_begin((struct watch){0});
-    struct outcome outcome = assemble(&job);
+    OWNED_OUTCOME outcome = assemble(&job);
     expect(&outcome, MINILINK_OK, NULL);
     ck_assert_uint_eq(watch.tasks, pools[_i].count);
     ck_assert_uint_eq(watch.threads, pools[_i].threads ? pools[_i].threads : pool_cpu_count());
     ck_assert_uint_eq(atomic_load(&watch.started), 10);
-    release(&outcome);
-    free(ptx);
 }
 
 TEST(functions_of_one_chunk_are_assembled_at_the_same_time)
 {
     static const char *const options[] = {"--split-compile=2", "--threads-min-section-size=0",
                                           NULL};
-    char *ptx = many_kernels(10);
+    FREED char *ptx = many_kernels(10);
     struct minilink_job job = job_of(ptx, "sm_90", options);
 
     ck_assert_int_eq(sem_init(&watch_second, 0, 0), 0);
     watch_begin((struct watch){.first_waits = true});
-    struct outcome outcome = assemble(&job);
+    OWNED_OUTCOME outcome = assemble(&job);
     expect(&outcome, MINILINK_OK, NULL);
     ck_assert(!watch.was_alone);
-    release(&outcome);
-    free(ptx);
 }
 
 /* Each function takes 2 ms at least. */
@@ -358,7 +343,7 @@ TEST(the_trace_has_the_time_of_each_function_and_the_longest)
     double each, longest;
 
     watch_begin((struct watch){.sleeps = true});
-    struct outcome outcome = assemble_with(HEADER KERNEL, "sm_90", options);
+    OWNED_OUTCOME outcome = assemble_with(HEADER KERNEL, "sm_90", options);
     expect(&outcome, MINILINK_OK, NULL);
     const char *function = strstr(log_of(&outcome), "of stores");
     const char *peak = strstr(log_of(&outcome), "the longest ");
@@ -366,5 +351,4 @@ TEST(the_trace_has_the_time_of_each_function_and_the_longest)
     ck_assert_int_eq(sscanf(function, "of stores, %lf ms", &each), 1);
     ck_assert_int_eq(sscanf(peak, "the longest %lf ms", &longest), 1);
     ck_assert(each >= 2 && longest >= each);
-    release(&outcome);
 }

@@ -170,7 +170,7 @@ static void check_instruction(const struct body *body, const struct instruction 
 /* Decodes all of the code and compares it, and its addresses, with the body. */
 static void check_code(const struct body *body)
 {
-    struct arena arena = {0};
+    OWNED(arena) arena = {0};
     struct instruction decoded;
     size_t at = 0;
 
@@ -183,7 +183,6 @@ static void check_code(const struct body *body)
         at += size;
     }
     ck_assert_uint_eq(at, encoded.code.size);
-    arena_free(&arena);
 }
 
 TEST_LOOP(whole_bodies_come_back, 4)
@@ -201,7 +200,7 @@ TEST_LOOP(whole_bodies_come_back, 4)
 TEST(instructions_of_every_form_come_back)
 {
     char *frame = verdict_read("fixtures/language/frame.ptx"), *begin, *mark, *rest;
-    char *lines = verdict_read("fixtures/language/right.txt");
+    FREED char *lines = verdict_read("fixtures/language/right.txt");
 
     ck_assert(frame && lines);
     begin = strstr(frame, ".reg .pred");
@@ -229,7 +228,6 @@ TEST(instructions_of_every_form_come_back)
         free(text);
     }
     free(frame);
-    free(lines);
 }
 
 /* A fixed sequence of numbers (xorshift). */
@@ -497,7 +495,7 @@ static const char *name_at(void *unused, uint64_t offset)
 
 TEST_LOOP(instructions_print_as_ptx_with_physical_registers, COUNT(prints))
 {
-    struct buffer out = {0};
+    OWNED(buffer) out = {0};
     char text[512];
     size_t size;
 
@@ -511,7 +509,6 @@ TEST_LOOP(instructions_print_as_ptx_with_physical_registers, COUNT(prints))
     ck_assert_uint_eq(size, prints[_i].words * CODE_WORD_SIZE);
     buffer_char(&out, '\0');
     ck_assert_str_eq(out.data, prints[_i].printed);
-    buffer_free(&out);
 }
 
 TEST(relocations_have_the_types_and_places_of_sm_90)
@@ -548,7 +545,7 @@ TEST(linked_fields_are_shown_when_there_is_no_name)
 {
     static const char *const expected[] = {"ld.b32 R4, [shared(0x12345678)]",
                                            "ld.const.b32 R4, [c[0x3][0x1234]]"};
-    struct buffer out = {0};
+    OWNED(buffer) out = {0};
     size_t size;
 
     assemble(TEXT("{ .reg .b32 %r; ld.b32 %r, [sx]; ld.const.b32 %r, [cx]; }"));
@@ -562,7 +559,6 @@ TEST(linked_fields_are_shown_when_there_is_no_name)
         buffer_char(&out, '\0');
         ck_assert_str_eq(out.data, expected[i]);
     }
-    buffer_free(&out);
 }
 
 TEST(code_is_appended_and_does_not_depend_on_its_place)
@@ -598,7 +594,7 @@ TEST(torn_and_random_words_are_no_instructions)
 {
     struct text text = bodies_read("tensor.body");
     struct bytes code;
-    struct buffer out = {0};
+    OWNED(buffer) out = {0};
 
     assemble(text);
     code = buffer_bytes(&encoded.code);
@@ -625,6 +621,5 @@ TEST(torn_and_random_words_are_no_instructions)
         encoded.code.data[place] = old;
         out.size = 0;
     }
-    buffer_free(&out);
     free((char *)text.data);
 }

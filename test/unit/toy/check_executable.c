@@ -3,7 +3,6 @@
 
 #include "toy/encode.h"
 #include "job_fixture.h"
-#include "suite.h"
 
 #define OLD_HEADER ".version 8.0\n.target sm_75\n.address_size 64\n"
 #define INNER      ".func (.reg .b32 r) inner(.reg .b32 x) { .local .b8 l[32]; add.s32 r, x, x; ret; }\n"
@@ -50,9 +49,9 @@ static char *code_of(const struct outcome *made, const char *name)
 
 TEST(a_kernel_has_copies_of_what_it_calls)
 {
-    struct outcome made = make(HEADER INNER OUTER KERNEL("first", "call (a), outer, (a);")
-                                   KERNEL("second", "call (a), inner, (a);"),
-                               "sm_90");
+    OWNED_OUTCOME made = make(HEADER INNER OUTER KERNEL("first", "call (a), outer, (a);")
+                                  KERNEL("second", "call (a), inner, (a);"),
+                              "sm_90");
     char call[64];
     char *code;
 
@@ -77,12 +76,11 @@ TEST(a_kernel_has_copies_of_what_it_calls)
     code = code_of(&made, ".text.second");
     ck_assert_msg(strstr(code, call) != NULL, "no call of %s in\n%s", call, code);
     free(code);
-    release(&made);
 }
 
 TEST(registers_and_stack_are_those_of_all_that_is_called)
 {
-    struct outcome made =
+    OWNED_OUTCOME made =
         make(OLD_HEADER INNER OUTER KERNEL("k", ".local .b8 l[16]; call (a), outer, (a);")
                  KERNEL("bare", ""),
              "sm_75");
@@ -98,7 +96,6 @@ TEST(registers_and_stack_are_those_of_all_that_is_called)
                       record_of(&made, EIATTR_REGCOUNT, "bare"));
     ck_assert_uint_eq(section(&made, ".text.k")->info >> 24,
                       record_of(&made, EIATTR_REGCOUNT, "k"));
-    release(&made);
 }
 
 TEST(shared_memory_is_each_kernels_own)
@@ -110,7 +107,7 @@ TEST(shared_memory_is_each_kernels_own)
             KERNEL("two", ".shared .b64 own; st.shared.b64 [own], 1; call f, ();"
                           "st.shared.b32 [both+4], 1; mov.b32 a, open;") KERNEL("none", "");
     struct outcome made = make(ptx, "sm_90");
-    char *code = code_of(&made, ".text.two");
+    FREED char *code = code_of(&made, ".text.two");
 
     ck_assert_uint_eq(section(&made, ".nv.shared.one")->size, 0x400 + 24);
     ck_assert_uint_eq(section(&made, ".nv.shared.one")->alignment, 16);
@@ -121,16 +118,15 @@ TEST(shared_memory_is_each_kernels_own)
     ck_assert_msg(strstr(code, "[shared(0x400)]") && strstr(code, "[shared(0x414)+4]") &&
                       strstr(code, "[shared(0x428)]") && strstr(code, "shared(0x440)\n"),
                   "%s", code);
-    free(code);
-    release(&made);
+    outcome_free(&made);
     made = make(ptx, "sm_75");
     ck_assert_uint_eq(section(&made, ".nv.shared.one")->size, 24);
-    release(&made);
+    outcome_free(&made);
 }
 
 TEST(what_the_driver_fills_in_has_relocations)
 {
-    struct outcome made = make(
+    OWNED_OUTCOME made = make(
         HEADER ".extern .func g(.param .b32 n);\n.visible .global .b32 v = 1;\n"
                ".const .b32 c[4] = {1, 2, 3, 4};\n"
                ".global .u64 at = v;\n" KERNEL("k", "ld.global.b32 a, [v+4]; ld.const.b32 a, [c+8];"
@@ -138,7 +134,7 @@ TEST(what_the_driver_fills_in_has_relocations)
         "sm_90");
     const struct cubin_section *relocations = section(&made, ".rela.text.k");
     struct bytes graph = section(&made, ".nv.callgraph")->data;
-    char *code = code_of(&made, ".text.k");
+    FREED char *code = code_of(&made, ".text.k");
 
     ck_assert_uint_eq(relocations->relocation_count, 3); /* both halves of v's address, and g */
     ck_assert_uint_eq(section(&made, ".rela.nv.global.init")->relocation_count, 1);
@@ -146,8 +142,6 @@ TEST(what_the_driver_fills_in_has_relocations)
     ck_assert_uint_eq(symbol(&made, "v")->type, STT_OBJECT);
     ck_assert_msg(strstr(code, "[c[0x3][0x8]") != NULL, "%s", code);
     ck_assert_uint_eq(graph.size, 40);
-    free(code);
-    release(&made);
 }
 
 static const struct {
@@ -176,12 +170,11 @@ static const struct {
 TEST_LOOP(what_a_linker_must_make_is_relocatable, COUNT(others))
 {
     char ptx[1024];
-    struct outcome made;
+    OWNED_OUTCOME made;
 
     snprintf(ptx, sizeof ptx, HEADER "%s", others[_i].ptx);
     made = make(ptx, "sm_90");
     ck_assert_uint_eq(made.cubin.type, ET_REL);
     ck_assert_msg(strstr(made.result.log, others[_i].why) != NULL, "not '%s':\n%s", others[_i].why,
                   made.result.log);
-    release(&made);
 }

@@ -51,10 +51,9 @@ TEST(right_instructions_of_every_form_are_taken)
     char *programs = read_fixture("right.txt"), *rest = programs;
 
     for (char *line; (line = next_line(&rest));) {
-        char *verdict = verdict_of_line(frame, line, "sm_90");
+        FREED char *verdict = verdict_of_line(frame, line, "sm_90");
 
         ck_assert_msg(strcmp(verdict, "ok") == 0, "%s: %s", line, verdict);
-        free(verdict);
     }
     free(programs);
 }
@@ -67,11 +66,10 @@ static int check_verdicts(const char *own_frame, const char *table, const char *
     int count = 0;
 
     for (char *line; (line = next_line(&rest)); count++) {
-        char *verdict = verdict_of_line(own_frame, line, "sm_90");
+        FREED char *verdict = verdict_of_line(own_frame, line, "sm_90");
         const char *wanted = next_line(&rest_expected);
 
         ck_assert_msg(strcmp(verdict, wanted) == 0, "%s: %s, expected %s", line, verdict, wanted);
-        free(verdict);
     }
     free(programs);
     free(expected);
@@ -85,10 +83,9 @@ TEST(wrong_instructions_are_refused_with_these_words)
 
 TEST(declarations_are_taken_or_refused_with_these_words)
 {
-    char *own_frame = read_fixture("declarations.frame.ptx");
+    FREED char *own_frame = read_fixture("declarations.frame.ptx");
 
     ck_assert_int_gt(check_verdicts(own_frame, "declarations.txt", "declarations.expected"), 700);
-    free(own_frame);
 }
 
 /* Which row an instruction's words choose. */
@@ -153,8 +150,8 @@ TEST(every_spelling_of_the_toolkit_has_a_row)
 
 TEST(the_manual_page_lists_the_table)
 {
-    char *page = verdict_read("man/minilink-ptx.5");
-    struct buffer table = {0};
+    FREED char *page = verdict_read("man/minilink-ptx.5");
+    OWNED(buffer) table = {0};
     char *mark;
 
     ck_assert(page != NULL);
@@ -164,8 +161,6 @@ TEST(the_manual_page_lists_the_table)
     buffer_char(&table, '\0');
     ck_assert_msg(strcmp(mark + strlen(MANUAL_MARK), table.data) == 0,
                   "replace the end of man/minilink-ptx.5 by: build/tool_verdict --manual");
-    buffer_free(&table);
-    free(page);
 }
 
 TEST(every_row_has_known_words)
@@ -209,7 +204,7 @@ TEST_LOOP(targets_fit_as_the_table_says, COUNT(targets))
 
 TEST(errors_are_all_reported_up_to_a_limit)
 {
-    struct buffer text = {0};
+    OWNED(buffer) text = {0};
     char *messages;
     unsigned errors = 0;
 
@@ -225,5 +220,4 @@ TEST(errors_are_all_reported_up_to_a_limit)
     ck_assert_ptr_nonnull(strstr(messages, "p:7:19: error: '%oops' is not declared"));
     ck_assert_ptr_nonnull(strstr(messages, "too many errors in 'k'"));
     free(messages);
-    buffer_free(&text);
 }

@@ -1,6 +1,5 @@
 /* Line information of the built-in assembler: a reader of DWARF finds each line at its code. */
 #include "job_fixture.h"
-#include "suite.h"
 
 #define PTX                                                                                        \
     ".version 8.0\n.target sm_90\n.address_size 64\n"                                              \
@@ -145,10 +144,10 @@ static struct outcome assemble_lines(bool line_info, const char *options)
 
 TEST(each_function_has_a_unit_with_its_own_files)
 {
-    struct outcome made = assemble_lines(true, "");
+    OWNED_OUTCOME made = assemble_lines(true, "");
     struct bytes data = section(&made, ".debug_line")->data;
     struct reader in = {data.data, data.data + data.size}, unit;
-    struct buffer out = {0};
+    OWNED(buffer) out = {0};
 
     while (in.at < in.end) {
         unit = head(&in, &out);
@@ -161,14 +160,12 @@ TEST(each_function_has_a_unit_with_its_own_files)
                                "directory /\n"
                                "file c.h in 1, 0 0\n"
                                "0 1:5\nend 0x10\n");
-    buffer_free(&out);
-    release(&made);
 }
 
 TEST(a_relocation_ties_each_unit_to_its_function)
 {
     static const char *const names[] = {"k", "l"};
-    struct outcome made = assemble_lines(true, "");
+    OWNED_OUTCOME made = assemble_lines(true, "");
     const struct cubin_section *relocations = section(&made, ".rela.debug_line");
 
     ck_assert_uint_eq(relocations->relocation_count, 2);
@@ -178,7 +175,6 @@ TEST(a_relocation_ties_each_unit_to_its_function)
         ck_assert_uint_eq(relocation->type, R_CUDA_64);
         ck_assert(text_equal(symbol_name(&made, relocation->symbol), text_of(names[i])));
     }
-    release(&made);
 }
 
 /* By the link, or by options of the assembler's. */
@@ -197,8 +193,7 @@ static const struct {
 
 TEST_LOOP(there_is_one_where_it_is_asked_for, COUNT(wishes))
 {
-    struct outcome made = assemble_lines(wishes[_i].line_info, wishes[_i].options);
+    OWNED_OUTCOME made = assemble_lines(wishes[_i].line_info, wishes[_i].options);
 
     ck_assert_int_eq(has_section(&made, ".debug_line"), wishes[_i].has_table);
-    release(&made);
 }

@@ -2,7 +2,6 @@
  * was measured on ptxas 13.0; test/diff/driver.sh compares where there is one. */
 #include "toy/phases.h"
 #include "job_fixture.h"
-#include "suite.h"
 
 /* --- Phases 6, 13 and 15: modes, and what is compiled in each. --- */
 
@@ -64,17 +63,15 @@ static const struct {
 
 TEST_LOOP(the_mode_and_the_entries_select_functions, COUNT(selections))
 {
-    struct outcome outcome = run(PROGRAM, selections[_i].options);
+    OWNED_OUTCOME outcome = run(PROGRAM, selections[_i].options);
 
     ck_assert_str_eq(log_of(&outcome), selections[_i].log);
     expect(&outcome, selections[_i].functions ? MINILINK_OK : MINILINK_FAILED, NULL);
     if (selections[_i].functions) {
-        char *functions = functions_of(&outcome);
+        FREED char *functions = functions_of(&outcome);
 
         ck_assert_str_eq(functions, selections[_i].functions);
-        free(functions);
     }
-    release(&outcome);
 }
 
 TEST(a_job_to_be_merged_is_compiled_as_with_c)
@@ -83,12 +80,10 @@ TEST(a_job_to_be_merged_is_compiled_as_with_c)
     struct minilink_job job = job_of(PROGRAM, "sm_90", options);
 
     job.mode = MINILINK_MODE_RELOCATABLE;
-    struct outcome outcome = assemble(&job);
+    OWNED_OUTCOME outcome = assemble(&job);
     expect(&outcome, MINILINK_OK, NULL);
-    char *functions = functions_of(&outcome);
+    FREED char *functions = functions_of(&outcome);
     ck_assert_str_eq(functions, EVERYTHING);
-    free(functions);
-    release(&outcome);
 }
 
 #define C MODE_FLAG_COMPILE_ONLY
@@ -119,7 +114,7 @@ static const enum mode_kind matrix[16] = {
 TEST_LOOP(every_set_of_flags_has_its_mode, COUNT(matrix))
 {
     unsigned flags = (unsigned)_i;
-    struct diag_sink said = {0};
+    OWNED(diag_sink) said = {0};
 
     diag_state_get()->sink = &said;
     const struct mode *mode = mode_choose(flags);
@@ -127,7 +122,6 @@ TEST_LOOP(every_set_of_flags_has_its_mode, COUNT(matrix))
     ck_assert_int_eq(mode ? mode->kind : MODE_KINDS, matrix[flags]);
     ck_assert_int_eq(said.text.size > 0,
                      matrix[flags] == MODE_KINDS || (flags & (C | E)) == (C | E));
-    diag_sink_free(&said);
 }
 
 #undef C
@@ -140,15 +134,13 @@ TEST_LOOP(every_set_of_flags_has_its_mode, COUNT(matrix))
 TEST_LOOP(a_module_of_a_header_alone_is_assembled, 5)
 {
     static const char *const options[] = {"", "-c", "-ewp", "-g", "-astoolspatch"};
-    struct outcome outcome = run(HEADER, options[_i]);
+    OWNED_OUTCOME outcome = run(HEADER, options[_i]);
 
     ck_assert_str_eq(log_of(&outcome), "");
     expect(&outcome, MINILINK_OK, NULL);
-    char *functions = functions_of(&outcome);
+    FREED char *functions = functions_of(&outcome);
     ck_assert_str_eq(functions, "");
     ck_assert_ptr_null(memmem(outcome.result.cubin, outcome.result.cubin_size, "dummy", 5));
-    free(functions);
-    release(&outcome);
 }
 
 /* --- Phases 8 and 24: code that tools patch in. --- */
@@ -184,15 +176,14 @@ TEST_LOOP(patch_code_has_no_memory_of_its_own, COUNT(patches))
 
     buffer_printf(&ptx, HEADER "%s", patches[_i].text);
     buffer_char(&ptx, '\0');
-    char *text = buffer_take(&ptx, NULL);
+    FREED char *text = buffer_take(&ptx, NULL);
     struct outcome outcome = run(text, "-astoolspatch");
     ck_assert_str_eq(log_of(&outcome), patches[_i].log);
     expect(&outcome, patches[_i].log[0] ? MINILINK_FAILED : MINILINK_OK, NULL);
-    release(&outcome);
+    outcome_free(&outcome);
     outcome = run(text, "-c");
     expect(&outcome, MINILINK_OK, NULL);
-    release(&outcome);
-    free(text);
+    outcome_free(&outcome);
 }
 
 /* --- Phase 16. --- */
@@ -248,19 +239,15 @@ static char *access_with(const char *access, const char *operator)
 
 TEST_LOOP(cache_options_are_operators_in_the_code, COUNT(caches))
 {
-    char *given = access_with(caches[_i].access, caches[_i].given);
-    char *got = access_with(caches[_i].access, caches[_i].got);
-    struct outcome with_option = run(given, caches[_i].options);
-    struct outcome in_text = run(got, "");
+    FREED char *given = access_with(caches[_i].access, caches[_i].given);
+    FREED char *got = access_with(caches[_i].access, caches[_i].got);
+    OWNED_OUTCOME with_option = run(given, caches[_i].options);
+    OWNED_OUTCOME in_text = run(got, "");
 
     expect(&with_option, MINILINK_OK, NULL);
     expect(&in_text, MINILINK_OK, NULL);
     ck_assert_uint_eq(with_option.result.cubin_size, in_text.result.cubin_size);
     ck_assert_mem_eq(with_option.result.cubin, in_text.result.cubin, in_text.result.cubin_size);
-    release(&with_option);
-    release(&in_text);
-    free(given);
-    free(got);
 }
 
 /* --- Phases 17 and 24: calls. --- */
@@ -268,7 +255,7 @@ TEST_LOOP(cache_options_are_operators_in_the_code, COUNT(caches))
 /* ptxas 13.0 has no word on any of it; an info is no reason to refuse. */
 TEST(recursion_and_indirect_calls_beside_mma_are_taken)
 {
-    struct outcome outcome = run(
+    OWNED_OUTCOME outcome = run(
         HEADER ".func odd();\n"
                ".func even() { call.uni odd, (); ret; }\n"
                ".func odd() { .reg .b64 %rd<2>; .reg .f64 %f<5>; mov.u64 %rd1, even;\n"
@@ -281,7 +268,6 @@ TEST(recursion_and_indirect_calls_beside_mma_are_taken)
                      "builtin: info: Function 'odd' has indirect calls beside mma .f64, which keep "
                      "the scheduler from the tensor cores\n");
     expect(&outcome, MINILINK_OK, NULL);
-    release(&outcome);
 }
 
 /* `count` values that live at once. */
@@ -331,8 +317,8 @@ static const struct {
 
 TEST_LOOP(kernels_have_the_registers_of_what_they_call, COUNT(callings))
 {
-    char *ptx = callers();
-    struct outcome outcome = run(ptx, callings[_i].options);
+    FREED char *ptx = callers();
+    OWNED_OUTCOME outcome = run(ptx, callings[_i].options);
     bool is_good = !callings[_i].first && !callings[_i].second;
 
     expect(&outcome, is_good ? MINILINK_OK : MINILINK_FAILED, callings[_i].first);
@@ -341,20 +327,16 @@ TEST_LOOP(kernels_have_the_registers_of_what_they_call, COUNT(callings))
         ck_assert_ptr_null(strstr(log_of(&outcome), "'large' with"));
     ck_assert_ptr_null(strstr(log_of(&outcome), "'wide'"));
     ck_assert_ptr_null(strstr(log_of(&outcome), "'between' with"));
-    release(&outcome);
-    free(ptx);
 }
 
 /* Chunks are relocatable, too, and what meets in one must not decide whether the link succeeds. */
 TEST(a_chunk_may_hold_such_functions)
 {
-    char *ptx = callers();
+    FREED char *ptx = callers();
     struct minilink_job job = job_of(ptx, "sm_90", NULL);
 
     job.mode = MINILINK_MODE_RELOCATABLE;
-    struct outcome outcome = assemble(&job);
+    OWNED_OUTCOME outcome = assemble(&job);
     ck_assert_str_eq(log_of(&outcome), "");
     expect(&outcome, MINILINK_OK, NULL);
-    release(&outcome);
-    free(ptx);
 }

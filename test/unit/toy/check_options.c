@@ -2,7 +2,6 @@
  * expected was measured on ptxas 13.0; test/diff/driver.sh compares where there is one. */
 
 #include "job_fixture.h"
-#include "suite.h"
 
 /* --- Phase 9, and what reading the options finds. --- */
 
@@ -95,33 +94,29 @@ static const struct {
 
 TEST_LOOP(options_are_judged_together, COUNT(said))
 {
-    struct outcome outcome = run(HEADER KERNEL, said[_i].options);
+    OWNED_OUTCOME outcome = run(HEADER KERNEL, said[_i].options);
     ck_assert_str_eq(log_of(&outcome), said[_i].log);
     expect(&outcome, strstr(said[_i].log, "error: ") ? MINILINK_USAGE : MINILINK_OK, NULL);
-    release(&outcome);
 }
 
 TEST(a_warning_that_counts_as_an_error_ends_the_job)
 {
-    struct outcome outcome = run(HEADER KERNEL, "-Werror -regUsageLevel 11 --phase-trace");
+    OWNED_OUTCOME outcome = run(HEADER KERNEL, "-Werror -regUsageLevel 11 --phase-trace");
     expect(&outcome, MINILINK_FAILED, "error: Value of RegUsageLevel (11)");
     ck_assert_ptr_nonnull(strstr(log_of(&outcome), "note: 09 "));
     ck_assert_ptr_null(strstr(log_of(&outcome), "note: 10 "));
-    release(&outcome);
 }
 
 TEST(old_targets_keep_their_barriers_and_new_ones_check_tensors)
 {
-    struct outcome old = run(".version 6.2\n.target sm_60\n.address_size 64\n" KERNEL,
-                             "--legacy-bar-warp-wide-behavior");
+    OWNED_OUTCOME old = run(".version 6.2\n.target sm_60\n.address_size 64\n" KERNEL,
+                            "--legacy-bar-warp-wide-behavior");
     ck_assert_str_eq(log_of(&old), DEPRECATED);
-    release(&old);
     struct option_words words;
-    struct outcome new = assemble_with(".version 9.0\n.target sm_100a\n.address_size 64\n" KERNEL,
-                                       "sm_100a", split(&words, "-g-tmem-access-check"));
+    OWNED_OUTCOME new = assemble_with(".version 9.0\n.target sm_100a\n.address_size 64\n" KERNEL,
+                                      "sm_100a", split(&words, "-g-tmem-access-check"));
     ck_assert_str_eq(log_of(&new), "");
     expect(&new, MINILINK_OK, NULL);
-    release(&new);
 }
 
 /* --- Phase 12. --- */
@@ -135,10 +130,10 @@ TEST_LOOP(addresses_have_64_bits, 2)
     struct outcome outcome =
         assemble_with(".version 6.3\n.target sm_75\n.address_size 32\n" KERNEL, archs[_i], NULL);
     expect(&outcome, MINILINK_FAILED, messages[_i]);
-    release(&outcome);
+    outcome_free(&outcome);
     outcome = assemble_with(".version 6.3\n.target sm_75\n" KERNEL, archs[_i], NULL);
     expect(&outcome, MINILINK_OK, NULL);
-    release(&outcome);
+    outcome_free(&outcome);
 }
 
 /* The limits that ptxas 13.0 gave as EIATTR_MAXREG_COUNT; 255: none. */
@@ -185,9 +180,8 @@ TEST_LOOP(registers_follow_directives_and_options, COUNT(bounds))
     char ptx[256];
 
     snprintf(ptx, sizeof ptx, HEADER ".visible .entry k() %s { ret; }\n", bounds[_i].directives);
-    struct outcome outcome = run(ptx, bounds[_i].options);
+    OWNED_OUTCOME outcome = run(ptx, bounds[_i].options);
     expect(&outcome, MINILINK_OK, NULL);
     ck_assert(find_record(&outcome, ".nv.info.k", EIATTR_MAXREG_COUNT, &record));
     ck_assert_uint_eq(record.value, bounds[_i].limit);
-    release(&outcome);
 }

@@ -316,7 +316,7 @@ TEST_LOOP(torn_bodies_are_errors, COUNT(torn))
 /* Blocks in blocks, each with a use of an outer label and of an outer range. */
 static void parse_nested(size_t depth)
 {
-    char *text = malloc(depth * 64 + 64);
+    FREED char *text = malloc(depth * 64 + 64);
     size_t size = 0;
 
     ck_assert_ptr_nonnull(text);
@@ -325,7 +325,6 @@ static void parse_nested(size_t depth)
         size += (size_t)sprintf(text + size, "{.reg .b32 %%r<1>; mov.b32 %%r8, 0; bra L;");
     memset(text + size, '}', depth + 1);
     bodies_parse(&parsed, (struct text){text, size + depth + 1});
-    free(text);
 }
 
 TEST(blocks_nest_up_to_a_limit)
