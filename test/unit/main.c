@@ -3,6 +3,7 @@
  *
  * CK_VERBOSITY=verbose lists what passed, too; Check reads CK_RUN_CASE and CK_FORK itself. */
 #include <errno.h>
+#include <stdarg.h>
 
 #include "suite.h"
 
@@ -22,6 +23,20 @@ void suite_add(const TTest *test, int first, int end)
     tcase_add_checked_fixture(alone, set_up, tear_down);
     tcase_add_loop_test(alone, test, first, end);
     suite_add_tcase(suite, alone);
+}
+
+char *suite_print(const char *format, ...)
+{
+    static char *kept[64];
+    static unsigned next;
+    char **place = &kept[next++ % COUNT(kept)];
+    va_list arguments;
+
+    free(*place);
+    va_start(arguments, format);
+    ck_assert_int_ge(vasprintf(place, format, arguments), 0);
+    va_end(arguments);
+    return *place;
 }
 
 int main(void)

@@ -10,6 +10,9 @@
 /* How often a test of a table loops: once for each row. */
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
+/* What printf() would write; it stays until 63 more were made. */
+char *suite_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Before a declaration in a block, OWNED(buffer) text = {0}: a structure that is freed at the end
  * of the block, by the function of its name. */
 #define OWNED(name) __attribute__((cleanup(name##_free))) struct name

@@ -467,7 +467,6 @@ static char fifo[64];
 
 static int make_fifo(const char *tokens)
 {
-    char flags[128];
     int fd;
 
     snprintf(fifo, sizeof fifo, P_tmpdir "/minilink-check-%d", (int)getpid());
@@ -475,8 +474,7 @@ static int make_fifo(const char *tokens)
     ck_assert_int_eq(mkfifo(fifo, 0600), 0);
     fd = open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     ck_assert_int_eq(write(fd, tokens, strlen(tokens)), (ssize_t)strlen(tokens));
-    snprintf(flags, sizeof flags, " -j4 --jobserver-auth=fifo:%s", fifo);
-    setenv("MAKEFLAGS", flags, 1);
+    setenv("MAKEFLAGS", suite_print(" -j4 --jobserver-auth=fifo:%s", fifo), 1);
     return fd;
 }
 

@@ -18,10 +18,7 @@ static const char *const other_options[] = {"-O1", NULL};
 
 static char *in_folder(const char *name)
 {
-    static char path[128];
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
+    return suite_print("%s/%s", folder, name);
 }
 
 void set_up(void)

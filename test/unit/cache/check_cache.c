@@ -92,11 +92,10 @@ static struct cache_key key_of(uint64_t number)
 static const char *path_of(uint64_t number)
 {
     struct cache_key key = key_of(number);
-    char shelf[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE], path[64];
+    char shelf[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
 
     folder_names(&key, shelf, name);
-    snprintf(path, sizeof path, "%s/%s", shelf, name);
-    return in_folder(path);
+    return in_folder(suite_print("%s/%s", shelf, name));
 }
 
 static struct bytes bytes_of(const char *string)

@@ -421,12 +421,10 @@ TEST(the_cache_is_off_until_a_folder_is_given)
 static bool key_of(const char *line, struct cache_key *key)
 {
     const char *words[16] = {NULL};
-    char copy[256];
     int count = 0;
 
     forget_options();
-    snprintf(copy, sizeof copy, "%s", line);
-    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+    for (char *word = strtok(suite_print("%s", line), " "); word; word = strtok(NULL, " "))
         words[count++] = word;
     ck_assert(read_arguments(words) == OPTIONS_LINK);
     *key = options.link.cache.command;

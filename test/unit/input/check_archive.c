@@ -134,14 +134,12 @@ TEST_LOOP(damage_is_named_with_its_offset, COUNT(damaged))
 {
     OWNED(buffer) buffer = {0};
     struct bytes data;
-    char expected[300];
 
     put_member(&buffer, "x.o/", "ok");
     put_member(&buffer, "y.o/", "code");
     memcpy(buffer.data + SECOND + damaged[_i].offset, damaged[_i].bytes, strlen(damaged[_i].bytes));
     data = fixture_exact(buffer_bytes(&buffer), damaged[_i].size ? damaged[_i].size : buffer.size);
-    snprintf(expected, sizeof expected, "minilink error   : %s\n", damaged[_i].message);
-    expect_walk(data, false, "x.o:2 ", expected);
+    expect_walk(data, false, "x.o:2 ", suite_print("minilink error   : %s\n", damaged[_i].message));
     fixture_free(data);
 }
 
@@ -203,10 +201,8 @@ static const struct {
 TEST_LOOP(fatbin_sections_of_host_objects_are_found, COUNT(objects))
 {
     struct bytes data;
-    char path[200];
 
-    snprintf(path, sizeof path, FIXTURES "%s", objects[_i].file);
-    data = fixture_read(path);
+    data = fixture_read(suite_print(FIXTURES "%s", objects[_i].file));
     expect_sections(data, true, objects[_i].listing, "");
     ck_assert_int_eq(hostobj_is_shared(data), objects[_i].is_shared);
 }

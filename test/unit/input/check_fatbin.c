@@ -127,16 +127,13 @@ static const struct {
 
 TEST_LOOP(a_damaged_file_is_refused_with_what_is_wrong_in_it, COUNT(damaged_files))
 {
-    char path[200], expected[300];
     struct bytes data;
     size_t size;
 
-    snprintf(path, sizeof path, FIXTURES "%s", damaged_files[_i].file);
-    snprintf(expected, sizeof expected, "minilink error   : %s\n", damaged_files[_i].message);
-    data = fixture_read(path);
+    data = fixture_read(suite_print(FIXTURES "%s", damaged_files[_i].file));
     messages_catch();
     ck_assert(!fatbin_open(&fatbin, "X", data, &size));
-    messages_expect(expected);
+    messages_expect(suite_print("minilink error   : %s\n", damaged_files[_i].message));
 }
 
 #define ENTRY_1 "Damaged fatbin 'X', entry 1: "
@@ -189,16 +186,14 @@ TEST_LOOP(a_damaged_field_is_named_with_offset_and_values, COUNT(damaged_fields)
 {
     struct bytes data = fixture_read(FIXTURES "a.lto.fatbin");
     uint8_t *bytes = (uint8_t *)(uintptr_t)data.data;
-    char expected[300];
     size_t size;
 
     for (unsigned i = 0; i < damaged_fields[_i].width; i++)
         bytes[16 + damaged_fields[_i].offset + i] = (uint8_t)(damaged_fields[_i].value >> (8 * i));
-    snprintf(expected, sizeof expected, "minilink error   : %s\n", damaged_fields[_i].message);
     messages_catch();
     ck_assert(fatbin_open(&fatbin, "X", data, &size));
     ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_DAMAGED);
-    messages_expect(expected);
+    messages_expect(suite_print("minilink error   : %s\n", damaged_fields[_i].message));
 }
 
 TEST(an_entry_header_that_is_cut_off_is_damage)
@@ -309,7 +304,6 @@ TEST(every_compression_mode_gives_the_same_code)
 {
     static const char *const modes[] = {"speed", "balance", "size", "default"};
     static const uint16_t kinds[] = {FATBIN_ELF, FATBIN_PTX};
-    char path[100];
 
     for (size_t k = 0; k < 2; k++) {
         OWNED(arena) arena = {0};
@@ -321,8 +315,7 @@ TEST(every_compression_mode_gives_the_same_code)
         for (size_t i = 0; i < 4; i++) {
             struct bytes code;
 
-            snprintf(path, sizeof path, FIXTURES "a.cm_%s.o", modes[i]);
-            code = inflate_fixture(path, kinds[k], &arena);
+            code = inflate_fixture(suite_print(FIXTURES "a.cm_%s.o", modes[i]), kinds[k], &arena);
             ck_assert_uint_eq(code.size, stored.size);
             ck_assert_mem_eq(code.data, stored.data, code.size);
             fixture_free(code);

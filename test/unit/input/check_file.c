@@ -30,11 +30,9 @@ static const struct {
 
 TEST_LOOP(a_file_is_classified_by_its_content, COUNT(fixtures))
 {
-    char path[200];
     struct bytes data;
 
-    snprintf(path, sizeof path, FIXTURES "%s", fixtures[_i].file);
-    data = fixture_read(path);
+    data = fixture_read(suite_print(FIXTURES "%s", fixtures[_i].file));
     ck_assert_int_eq(file_classify(data), fixtures[_i].kind);
     ck_assert_uint_gt(strlen(file_kind_name(fixtures[_i].kind)), 0);
 }
@@ -193,11 +191,9 @@ static char library_folder[sizeof "/tmp/minilink-check-XXXXXX"];
 
 static void make_file(const char *name)
 {
-    char path[100];
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/%s", library_folder, name);
-    file = fopen(path, "w");
+    file = fopen(suite_print("%s/%s", library_folder, name), "w");
     ck_assert_ptr_nonnull(file);
     fputs(".version 8.0\n", file);
     fclose(file);
@@ -205,27 +201,22 @@ static void make_file(const char *name)
 
 void set_up(void)
 {
-    char path[100];
-
     strcpy(library_folder, "/tmp/minilink-check-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(library_folder));
     make_file("libone.a");
     make_file("libboth.a");
     make_file("libboth.so");
     make_file("libtwo.so");
-    snprintf(path, sizeof path, "%s/libdir.a", library_folder);
-    ck_assert_int_eq(mkdir(path, 0700), 0);
+    ck_assert_int_eq(mkdir(suite_print("%s/libdir.a", library_folder), 0700), 0);
 }
 
 void tear_down(void)
 {
     static const char *const names[] = {"libone.a",  "libboth.a", "libboth.so",
                                         "libtwo.so", "libdir.a",  ""};
-    char path[100];
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, sizeof path, "%s/%s", library_folder, names[i]);
-        remove(path);
+        remove(suite_print("%s/%s", library_folder, names[i]));
     }
     inputs_close(&inputs);
 }
@@ -314,14 +305,12 @@ TEST(a_missing_operand_is_an_error_also_where_nvcc_made_the_command_line)
 
 TEST(a_pipe_is_read_to_its_end)
 {
-    char path[50];
     int ends[2];
 
     ck_assert_int_eq(pipe(ends), 0);
     ck_assert_int_eq(write(ends[1], ".version 8.0\n", 13), 13);
     close(ends[1]);
-    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
-    ck_assert(open_one(path));
+    ck_assert(open_one(suite_print("/dev/fd/%d", ends[0])));
     ck_assert_int_eq(inputs.files[0].kind, FILE_PTX);
     ck_assert_uint_eq(inputs.files[0].data.size, 13);
     ck_assert_ptr_null(inputs.files[0].mapping);

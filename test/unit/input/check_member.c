@@ -11,12 +11,10 @@ static struct members members;
 /* Opens, collects and selects operands, a list of words separated by blanks. */
 static bool choose(const char *words, struct member_request request)
 {
-    static char copy[500];
     struct input_operand operands[16];
     size_t count = 0;
 
-    snprintf(copy, sizeof copy, "%s", words);
-    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+    for (char *word = strtok(suite_print("%s", words), " "); word; word = strtok(NULL, " "))
         operands[count++] = (struct input_operand){.name = word};
     members_free(&members);
     inputs_close(&inputs);

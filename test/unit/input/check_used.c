@@ -142,11 +142,9 @@ TEST(device_code_in_another_form_keeps_everything)
     static const char *const others[] = {"k.sm90.cubin", "a.ptx_sc2.fatbin", "a.ptx", "lib.a"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        char path[64];
 
-        snprintf(path, sizeof path, FIXTURES "%s", others[i]);
         ADD("a.o", ".nvHRKE", "k1");
-        inputs_add(others[i], fixture_read(path));
+        inputs_add(others[i], fixture_read(suite_print(FIXTURES "%s", others[i])));
         COLLECT(0);
         /* The archive's objects were compiled with lists: theirs count. */
         ck_assert_msg(has("k3") == (i < 3), "%s", others[i]);

@@ -36,10 +36,7 @@ void tear_down(void)
 
 static struct buffer load(const char *fixture, const char *name)
 {
-    char path[64];
-
-    snprintf(path, sizeof path, "fixtures/exact/%s-%s.cubin", fixture, name);
-    return files_load(path);
+    return files_load(suite_print("fixtures/exact/%s-%s.cubin", fixture, name));
 }
 
 /* Opens the files of a fixture anew; names are separated by blanks. */

@@ -616,11 +616,9 @@ static const struct cubin_relocation *relocation_at(const char *name, uint64_t o
     static const char *const kinds[] = {".rel", ".rela"};
 
     for (size_t k = 0; k < COUNT(kinds); k++) {
-        char full[64];
         uint32_t section;
 
-        snprintf(full, sizeof full, "%s%s", kinds[k], name);
-        section = cubin_section_find(&joining.joined, text_of(full));
+        section = cubin_section_find(&joining.joined, text_of(suite_print("%s%s", kinds[k], name)));
         for (size_t i = 0; section && i < joining.joined.sections[section].relocation_count; i++) {
             *kind = kinds[k];
             if (joining.joined.sections[section].relocations[i].offset == offset)

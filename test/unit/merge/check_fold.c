@@ -9,10 +9,7 @@ static const char caller[] = "_ZN33_INTERNAL_8d66a137_4_b_cu__Z2k2Px2ddExx";
 /* Of the second cubin. */
 static struct cubin_section *section_of(const char *prefix, const char *function)
 {
-    char name[128];
-
-    snprintf(name, sizeof name, "%s%s", prefix, function);
-    return nth_input_section(1, name);
+    return nth_input_section(1, suite_print("%s%s", prefix, function));
 }
 
 static uint8_t *byte_of(const char *prefix, const char *function, size_t offset)

@@ -202,12 +202,10 @@ static void end_long_job(struct long_job *job, bool is_given_up)
 
 static long parent_of(long pid)
 {
-    char path[64];
     long parent = 0;
     FILE *file;
 
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    file = fopen(path, "re");
+    file = fopen(suite_print("/proc/%ld/stat", pid), "re");
     ck_assert_ptr_nonnull(file);
     ck_assert_int_eq(fscanf(file, "%*d %*s %*c %ld", &parent), 1);
     fclose(file);

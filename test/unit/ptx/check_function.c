@@ -62,11 +62,9 @@ static void put_directives(const struct ptx_performance *p)
 static const struct ptx_item *parse(const char *header, const char *text)
 {
     static struct ptx_module module;
-    static char copy[512];
     size_t offset = 0;
 
-    snprintf(copy, sizeof copy, "%s%s", header, text);
-    if (module_parse(&module, &arena, "a.ptx", text_of(copy), &offset))
+    if (module_parse(&module, &arena, "a.ptx", text_of(suite_print("%s%s", header, text)), &offset))
         return &module.items[module.item_count - 1];
     buffer_text(&line, buffer_view(&sink.text));
     return NULL;

@@ -25,13 +25,10 @@ void tear_down(void)
     arena_free(&arena);
 }
 
-/* A module of the text, which lives until the next call. */
+/* A module of the text. */
 static const char *with_header(const char *text)
 {
-    static char whole[512];
-
-    snprintf(whole, sizeof whole, "%s%s", HEADER, text);
-    return whole;
+    return suite_print("%s%s", HEADER, text);
 }
 
 /* Parses a text that must be good. */
@@ -344,13 +341,11 @@ static const char *const strengths[][4] = {
 /* The value of an expression; false where it has none, such as of a division by zero. */
 static bool value_of(const char *expression, int64_t *result)
 {
-    char text[256];
     struct ptx_module module;
     struct initialiser value;
     bool ok;
 
-    snprintf(text, sizeof text, HEADER ".global .s64 a = %s;", expression);
-    module = parse(text);
+    module = parse(suite_print(HEADER ".global .s64 a = %s;", expression));
     ok = initialiser_decode(&value, &arena, &module, &module.items[0]);
     if (ok)
         memcpy(result, value.bytes, sizeof *result);

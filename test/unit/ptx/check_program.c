@@ -410,12 +410,10 @@ static const struct {
 
 TEST_LOOP(targets_follow_the_assemblers_rules, COUNT(target_cases))
 {
-    char text[128];
     struct program_source source = {"a", {0}};
 
-    snprintf(text, sizeof text, ".version 9.0\n.target %s\n.address_size 64\n",
-             target_cases[_i].target);
-    source.text = text_of(text);
+    source.text = text_of(
+        suite_print(".version 9.0\n.target %s\n.address_size 64\n", target_cases[_i].target));
     request.arch = target_cases[_i].arch;
     ck_assert_int_eq(program_link(&program, &source, 1, &request), target_cases[_i].is_good);
 }

@@ -67,10 +67,9 @@ TEST_LOOP(places_are_those_of_the_last_loc, COUNT(places))
     struct ptx_module module;
     struct diag_place place;
     size_t offset = 0;
-    char got[64];
 
     ck_assert(module_parse(&module, &arena, "a.ptx", text_of(program), &offset));
     place = source_place(&module, &module.items[module.item_count - 1], at, &arena);
-    snprintf(got, sizeof got, "%s:%u:%u", place.file, place.line, place.column);
-    ck_assert_str_eq(got, places[_i].place);
+    ck_assert_str_eq(suite_print("%s:%u:%u", place.file, place.line, place.column),
+                     places[_i].place);
 }

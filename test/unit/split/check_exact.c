@@ -25,11 +25,16 @@ static struct split_request stable_request(bool is_exact, uint64_t minimum)
                                   .arch = {90, 0}};
 }
 
-static void split_text(const char *text, uint32_t wanted)
+static void split_exactly(struct text text, uint32_t wanted)
 {
     const struct split_request request = exact_request(wanted);
 
-    split_one(text_of(text), &request);
+    split_one(text, &request);
+}
+
+static void split_text(const char *text, uint32_t wanted)
+{
+    split_exactly(text_of(text), wanted);
 }
 
 /* "kind:name" of all that a text defines, in order: v for variables, f and k for functions. */
@@ -38,7 +43,6 @@ static const char *definitions(struct text text, char kind)
     OWNED(buffer) names = {0};
     struct ptx_module module;
     size_t offset = 0;
-    const char *result;
 
     ck_assert(module_parse(&module, &lists, "chunk", text, &offset));
     ck_assert(module_at_end(text, offset));
@@ -52,9 +56,7 @@ static const char *definitions(struct text text, char kind)
         if (item->is_definition && own == kind)
             buffer_printf(&names, "%s%.*s", names.size ? " " : "", TEXT_ARG(item->name));
     }
-    buffer_char(&names, '\0');
-    result = arena_string(&lists, text_of(names.data));
-    return result;
+    return arena_string(&lists, buffer_view(&names));
 }
 
 static const char program_text[] = HEADER "// a comment\n"
@@ -137,7 +139,6 @@ static const char *called(struct text text, const char *stem)
     OWNED(buffer) words = {0};
     struct ptx_module module;
     size_t offset = 0;
-    const char *result;
 
     ck_assert(module_parse(&module, &lists, "chunk", text, &offset));
     for (size_t i = 0; i < module.item_count; i++) {
@@ -157,9 +158,7 @@ static const char *called(struct text text, const char *stem)
         buffer_string(&words, strstr(body, "vprintf") ? "v" : "");
         buffer_string(&words, words.size == before ? "-" : "");
     }
-    buffer_char(&words, '\0');
-    result = arena_string(&lists, text_of(words.data));
-    return result;
+    return arena_string(&lists, buffer_view(&words));
 }
 
 TEST_LOOP(closing_kernels_name_what_the_program_does_in_its_order, COUNT(closings))
@@ -175,8 +174,7 @@ TEST_LOOP(closing_kernels_name_what_the_program_does_in_its_order, COUNT(closing
         else if (*c != '-')
             put_calls(&text, *c);
     buffer_string(&text, "ret; }\n");
-    buffer_char(&text, '\0');
-    split_text(text.data, 16);
+    split_exactly(buffer_view(&text), 16);
     buffer_free(&text);
     ck_assert_uint_eq(chunks.count, (size_t)count);
     for (size_t c = 0; c < chunks.count; c++) {
@@ -255,13 +253,12 @@ TEST_LOOP(debug_sections_of_no_code_are_in_every_chunk, 3)
                   "// a comment\n%s.file 1 \"a.cu\"\n.entry k0() { .loc 1 2 3\nret; }\n"
                   ".entry k1() { ret; }\n%s",
                   HEADER, cases[_i].section);
-    buffer_char(&text, '\0');
-    split_one(text_of(text.data), &request);
+    split_one(buffer_view(&text), &request);
     ck_assert_uint_eq(chunks.count, cases[_i].chunks);
     for (size_t c = 0; c < chunks.count; c++)
         ck_assert_ptr_nonnull(strstr(chunks.list[c].text.data, cases[_i].section));
     if (chunks.count == 1)
-        ck_assert_str_eq(chunks.list[0].text.data, text.data);
+        ck_assert(text_equal(chunks.list[0].text, buffer_view(&text)));
     ck_assert_int_eq(chunks.list[0].is_unchanged, chunks.count == 1);
 }
 
@@ -284,8 +281,7 @@ TEST_LOOP(threads_of_the_assembler_and_shared_memory_are_one_chunk, 4)
                   ".version 8.0\n.target sm_80\n.address_size 64\n.entry k0() { %s }\n"
                   ".entry k1() { ret; }\n",
                   cases[_i].kernel);
-    buffer_char(&text, '\0');
-    split_one(text_of(text.data), &(struct split_request){.is_exact = true,
+    split_one(buffer_view(&text), &(struct split_request){.is_exact = true,
                                                           .has_threads = cases[_i].has_threads,
                                                           .wanted = 2,
                                                           .minimum_bytes = 1,
@@ -320,8 +316,7 @@ TEST_LOOP(what_cannot_be_known_is_one_chunk, COUNT(obstacles))
     OWNED(buffer) text = {0};
 
     buffer_printf(&text, HEADER "%s", obstacles[_i].text);
-    buffer_char(&text, '\0');
-    split_text(text.data, 16);
+    split_exactly(buffer_view(&text), 16);
     ck_assert_uint_eq(chunks.count, 1);
     ck_assert(!chunks.is_exact);
     ck_assert_ptr_nonnull(chunks.single_reason);
@@ -358,14 +353,13 @@ TEST_LOOP(copies_are_bounded, 3)
     OWNED(buffer) text = {0};
 
     put_callers(&text, 8, 4000, shared_bytes[_i]);
-    buffer_char(&text, '\0');
-    split_text(text.data, 16);
+    split_exactly(buffer_view(&text), 16);
     ck_assert_uint_le(chunks.count, most[_i]);
     if (_i < 2)
         ck_assert_uint_gt(chunks.count, 1);
     else
         ck_assert_str_eq(chunks.single_reason, "its kernels share most of their code");
-    split_one(text_of(text.data), &stable);
+    split_one(buffer_view(&text), &stable);
     if (_i == 2)
         ck_assert_str_eq(chunks.single_reason, "it is too small to be worth splitting");
 }
@@ -519,8 +513,7 @@ TEST_LOOP(texts_of_variables_are_bounded, 3)
         buffer_string(&text, i ? ",1" : "1");
     buffer_string(&text, "};\n");
     put_kernels(&text, 8);
-    buffer_char(&text, '\0');
-    split_text(text.data, 2);
+    split_exactly(buffer_view(&text), 2);
     ck_assert_uint_eq(chunks.count, rows[_i].chunks);
 }
 

@@ -13,13 +13,11 @@
 
 static struct text read_case(const char *name)
 {
-    char path[256];
     struct buffer buffer;
     size_t size;
     char *data;
 
-    snprintf(path, sizeof path, "fixtures/split/%s.ptx", name);
-    buffer = files_load(path);
+    buffer = files_load(suite_print("fixtures/split/%s.ptx", name));
     data = buffer_take(&buffer, &size);
     return (struct text){data, size};
 }

@@ -140,11 +140,9 @@ static const struct {
 
 TEST_LOOP(prototypes_are_the_strings_that_ptxas_writes, COUNT(prototypes))
 {
-    char ptx[512];
-    snprintf(ptx, sizeof ptx,
-             HEADER "%s\n.visible .entry k() { .reg .b64 %%rd; mov.u64 %%rd, f; ret; }\n",
-             prototypes[_i].head);
-    OWNED_OUTCOME outcome = assemble_chunk(ptx);
+    OWNED_OUTCOME outcome = assemble_chunk(
+        suite_print(HEADER "%s\n.visible .entry k() { .reg .b64 %%rd; mov.u64 %%rd, f; ret; }\n",
+                    prototypes[_i].head));
     struct bytes graph = section(&outcome, ".nv.callgraph")->data;
     /* (0, -1) (0, -2) (f, prototype) ... */
     ck_assert_int_eq((int32_t)info_word(graph, 3), CALLGRAPH_ADDRESS);

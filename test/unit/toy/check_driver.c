@@ -187,11 +187,7 @@ static const struct {
 
 static bool has_word(const char *list, const char *word)
 {
-    char all[128], one[16];
-
-    snprintf(all, sizeof all, " %s ", list);
-    snprintf(one, sizeof one, " %s ", word);
-    return strstr(all, one) != NULL;
+    return strstr(suite_print(" %s ", list), suite_print(" %s ", word)) != NULL;
 }
 
 TEST_LOOP(a_suffix_says_where_code_runs, COUNT(suffixed))
@@ -256,10 +252,9 @@ static const struct {
 
 TEST_LOOP(version_target_and_architecture_must_agree, COUNT(targets))
 {
-    char ptx[128];
-
-    snprintf(ptx, sizeof ptx, "%s.address_size 64\n" KERNEL, targets[_i].version_and_target);
-    OWNED_OUTCOME outcome = assemble_with(ptx, targets[_i].arch, NULL);
+    OWNED_OUTCOME outcome =
+        assemble_with(suite_print("%s.address_size 64\n" KERNEL, targets[_i].version_and_target),
+                      targets[_i].arch, NULL);
     expect(&outcome, targets[_i].message ? MINILINK_FAILED : MINILINK_OK, targets[_i].message);
 }
 

@@ -482,13 +482,10 @@ static const struct {
 
 static const char *name_at(void *unused, uint64_t offset)
 {
-    static char name[64];
-
     (void)unused;
     for (size_t i = 0; i < encoded.relocations.count; i++)
         if (encoded.relocations.list[i].offset == offset) {
-            snprintf(name, sizeof name, "%.*s", TEXT_ARG(encoded.relocations.list[i].symbol->name));
-            return name;
+            return suite_print("%.*s", TEXT_ARG(encoded.relocations.list[i].symbol->name));
         }
     return NULL;
 }
@@ -496,14 +493,12 @@ static const char *name_at(void *unused, uint64_t offset)
 TEST_LOOP(instructions_print_as_ptx_with_physical_registers, COUNT(prints))
 {
     OWNED(buffer) out = {0};
-    char text[512];
     size_t size;
 
-    snprintf(text, sizeof text,
-             "{ .reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .b64 %%rd<9>; .reg .b128 %%q;"
-             ".reg .v4 .b32 %%v; %s; }",
-             prints[_i].instruction);
-    assemble(text_of(text));
+    assemble(text_of(
+        suite_print("{ .reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .b64 %%rd<9>; .reg .b128 %%q;"
+                    ".reg .v4 .b32 %%v; %s; }",
+                    prints[_i].instruction)));
     size = encode_print(buffer_bytes(&encoded.code), 0, &out, name_at, NULL);
     ck_assert_uint_eq(size, encoded.code.size);
     ck_assert_uint_eq(size, prints[_i].words * CODE_WORD_SIZE);

@@ -169,11 +169,9 @@ static const struct {
 
 TEST_LOOP(what_a_linker_must_make_is_relocatable, COUNT(others))
 {
-    char ptx[1024];
     OWNED_OUTCOME made;
 
-    snprintf(ptx, sizeof ptx, HEADER "%s", others[_i].ptx);
-    made = make(ptx, "sm_90");
+    made = make(suite_print(HEADER "%s", others[_i].ptx), "sm_90");
     ck_assert_uint_eq(made.cubin.type, ET_REL);
     ck_assert_msg(strstr(made.result.log, others[_i].why) != NULL, "not '%s':\n%s", others[_i].why,
                   made.result.log);

@@ -169,13 +169,11 @@ TEST(every_row_has_known_words)
     uint16_t opcode, ptx, last = 0;
 
     for (uint16_t i = 0; (words = syntax_row(i, &opcode, &operands, &ptx, &target)); i++) {
-        char copy[512];
 
         ck_assert_msg(opcode >= last, "row '%s %s' stands behind its place",
                       opcode_get(opcode)->name, words);
         last = opcode;
-        snprintf(copy, sizeof copy, "%s", words);
-        for (char *save, *word = strtok_r(copy, " |?+", &save); word;
+        for (char *save, *word = strtok_r(suite_print("%s", words), " |?+", &save); word;
              word = strtok_r(NULL, " |?+", &save))
             ck_assert_msg(modifier_find(text_of(word)) || syntax_set(text_of(word)),
                           "'%s' in a row of '%s'", word, opcode_get(opcode)->name);

@@ -177,10 +177,10 @@ static const struct {
 TEST_LOOP(registers_follow_directives_and_options, COUNT(bounds))
 {
     struct info_record record;
-    char ptx[256];
 
-    snprintf(ptx, sizeof ptx, HEADER ".visible .entry k() %s { ret; }\n", bounds[_i].directives);
-    OWNED_OUTCOME outcome = run(ptx, bounds[_i].options);
+    OWNED_OUTCOME outcome =
+        run(suite_print(HEADER ".visible .entry k() %s { ret; }\n", bounds[_i].directives),
+            bounds[_i].options);
     expect(&outcome, MINILINK_OK, NULL);
     ck_assert(find_record(&outcome, ".nv.info.k", EIATTR_MAXREG_COUNT, &record));
     ck_assert_uint_eq(record.value, bounds[_i].limit);

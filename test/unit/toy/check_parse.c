@@ -24,10 +24,7 @@ void tear_down(void)
 
 static void parse_one(const char *instruction)
 {
-    static char text[4096];
-
-    snprintf(text, sizeof text, "{%s%s;}", DECLARATIONS, instruction);
-    parse(text);
+    parse(suite_print("{%s%s;}", DECLARATIONS, instruction));
     ck_assert_msg(parsed.ok, "%.*s", TEXT_ARG(buffer_view(&parsed.messages.text)));
     ck_assert_uint_eq(parsed.body.instruction_count, 1);
 }
@@ -67,11 +64,8 @@ static const struct {
 
 TEST_LOOP(immediates_are_values_or_bit_patterns, COUNT(immediates))
 {
-    char text[128];
-
-    snprintf(text, sizeof text, "mov.%s, %s", immediates[_i].bits == 32 ? "b32 %r1" : "b64 %rd1",
-             immediates[_i].written);
-    parse_one(text);
+    parse_one(suite_print("mov.%s, %s", immediates[_i].bits == 32 ? "b32 %r1" : "b64 %rd1",
+                          immediates[_i].written));
     ck_assert_uint_eq(operand(1)->kind, OPERAND_IMMEDIATE);
     ck_assert_uint_eq((uint64_t)operand(1)->value, immediates[_i].value);
     ck_assert_uint_eq(operand(1)->immediate_bits, immediates[_i].bits);
