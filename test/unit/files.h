@@ -26,6 +26,16 @@ static inline struct buffer files_load(const char *path)
     return buffer;
 }
 
+/* Writes a file, which need not be there. */
+static inline void files_save(const char *path, const void *data, size_t size)
+{
+    FILE *file = fopen(path, "wbe");
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(data, 1, size, file), size);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
 /* The section header of the first section with that name in an ELF file. */
 static inline Elf64_Shdr *files_header_of(struct buffer *file, const char *name)
 {

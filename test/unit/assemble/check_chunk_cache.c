@@ -268,15 +268,6 @@ TEST(a_plugin_is_its_name_and_version)
     messages_expect_part("the assembler 'another' declares no version");
 }
 
-static void write_program(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 TEST(ptxas_is_its_contents_and_its_environment)
 {
     char path[96], moved[96];
@@ -284,16 +275,16 @@ TEST(ptxas_is_its_contents_and_its_environment)
 
     snprintf(path, sizeof path, "%s/ptxas", folder);
     snprintf(moved, sizeof moved, "%s/moved", folder);
-    write_program(path, "one");
+    files_save(path, "one", 3);
     assembler = (struct assembler){.table = {.name = "ptxas", .version = "13"},
                                    .ptxas = {.path = path, .version = (char[]){"13"}}};
     ck_assert(identify(NULL, &one));
     ck_assert_int_eq(rename(path, moved), 0);
     assembler.ptxas.path = moved;
     ck_assert(identify(NULL, &other) && same(&one, &other));
-    write_program(moved, "two");
+    files_save(moved, "two", 3);
     ck_assert(identify(NULL, &other) && !same(&one, &other));
-    write_program(moved, "one");
+    files_save(moved, "one", 3);
     ck_assert(identify(NULL, &other) && same(&one, &other));
     assembler.ptxas.version = (char[]){"12"};
     ck_assert(identify(NULL, &other) && !same(&one, &other));
@@ -308,7 +299,7 @@ TEST(a_ptxas_of_nvidias_is_its_file_alone)
     struct cache_key one, other;
 
     snprintf(path, sizeof path, "%s/ptxas", folder);
-    write_program(path, "before Cuda compilation tools, release 13.0");
+    files_save(path, "before Cuda compilation tools, release 13.0", 43);
     assembler = (struct assembler){.table = {.name = "ptxas"},
                                    .ptxas = {.path = path, .version = (char[]){"13"}}};
     ck_assert(identify(NULL, &one));
@@ -316,7 +307,7 @@ TEST(a_ptxas_of_nvidias_is_its_file_alone)
     ck_assert(identify(NULL, &other) && same(&one, &other));
     assembler.ptxas.version = NULL; /* it is not asked, and could not be run */
     ck_assert(identify(NULL, &other) && same(&one, &other));
-    write_program(path, "a script");
+    files_save(path, "a script", 8);
     ck_assert(!identify(NULL, &other));
     messages_expect("");
 }

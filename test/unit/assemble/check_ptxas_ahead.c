@@ -31,12 +31,8 @@ void set_up(void)
 
 void tear_down(void)
 {
-    static const char *const names[] = {"ptxas", "told", "opened", "first", "second"};
-
     ptxas_ahead_drop(&ptxas);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlink(in_folder(names[i]));
-    rmdir(folder);
+    files_remove_folder(folder);
     free(result.cubin);
     free(result.log);
 }

@@ -63,15 +63,6 @@ static bool is_there(const char *path)
     return lstat(path, &status) == 0;
 }
 
-static void write_file(const char *path, const void *data, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-
-    ck_assert_ptr_nonnull(file);
-    ck_assert_uint_eq(fwrite(data, 1, size, file), size);
-    fclose(file);
-}
-
 static void check_said(const char *expected)
 {
     messages_expect_part(expected);
@@ -218,17 +209,17 @@ TEST(a_file_is_its_contents)
     static char data[600000]; /* more than is read at a time */
     struct cache_key key, other;
 
-    write_file(in_folder("a"), data, sizeof data);
+    files_save(in_folder("a"), data, sizeof data);
     ck_assert(key_of_file(in_folder("a"), &key));
     ck_assert_int_eq(rename(in_folder("a"), in_folder("b")), 0);
     ck_assert(key_of_file(in_folder("b"), &other) && same(key, other));
     data[sizeof data - 1] = 1;
-    write_file(in_folder("b"), data, sizeof data);
+    files_save(in_folder("b"), data, sizeof data);
     ck_assert(key_of_file(in_folder("b"), &other) && !same(key, other));
     data[sizeof data - 1] = 0;
-    write_file(in_folder("b"), data, sizeof data - 1);
+    files_save(in_folder("b"), data, sizeof data - 1);
     ck_assert(key_of_file(in_folder("b"), &other) && !same(key, other));
-    write_file(in_folder("b"), data, sizeof data);
+    files_save(in_folder("b"), data, sizeof data);
     ck_assert(key_of_file(in_folder("b"), &other) && same(key, other));
     ck_assert(!key_of_file(in_folder("a"), &other));
     ck_assert(!key_of_file(folder, &other));
@@ -344,7 +335,7 @@ TEST(a_text_is_found_wherever_it_stands)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         memset(data, 'a', sizeof data);
         memcpy(data + places[i], "text", 4);
-        write_file(in_folder("a"), data, sizeof data);
+        files_save(in_folder("a"), data, sizeof data);
         ck_assert(file_hash(&hash, NULL, in_folder("a"), "text") && hash.has_text);
         ck_assert(file_hash(&hash, NULL, in_folder("a"), "test") && !hash.has_text);
         ck_assert(file_hash(&hash, NULL, in_folder("a"), NULL) && !hash.has_text);
@@ -434,7 +425,7 @@ static void store_cubin(void)
 
 static void write_cubin(const void *bytes, size_t size)
 {
-    write_file(path_of(CUBIN), bytes, size);
+    files_save(path_of(CUBIN), bytes, size);
     chmod(path_of(CUBIN), 0600);
 }
 
@@ -510,7 +501,7 @@ TEST(an_entry_of_another_length_is_a_miss_and_goes_away)
 TEST(what_is_damaged_is_kept_anew)
 {
     store_number(5);
-    write_file(path_of(5), "no entry", 8);
+    files_save(path_of(5), "no entry", 8);
     ck_assert(!find_number(5));
     store_number(5);
     ck_assert(find_number(5));
@@ -552,7 +543,7 @@ TEST(what_is_no_folder_is_a_warning)
 {
     char name[5000];
 
-    write_file(in_folder("file"), "", 0);
+    files_save(in_folder("file"), "", 0);
     request.folder = in_folder("file");
     check_refused("Cache folder '");
     request.folder = in_folder("file/inside");
@@ -643,7 +634,7 @@ TEST(the_first_failure_to_write_is_the_only_warning)
     struct cache_key key = key_of(1);
 
     folder_names(&key, shelf, name);
-    write_file(in_folder(shelf), "", 0);
+    files_save(in_folder(shelf), "", 0);
     store_number(1);
     store_number(2);
     ck_assert(!find_number(2));

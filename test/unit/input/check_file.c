@@ -191,12 +191,7 @@ static char library_folder[sizeof "/tmp/minilink-check-XXXXXX"];
 
 static void make_file(const char *name)
 {
-    FILE *file;
-
-    file = fopen(suite_print("%s/%s", library_folder, name), "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(".version 8.0\n", file);
-    fclose(file);
+    files_save(suite_print("%s/%s", library_folder, name), ".version 8.0\n", 13);
 }
 
 void set_up(void)
@@ -212,12 +207,7 @@ void set_up(void)
 
 void tear_down(void)
 {
-    static const char *const names[] = {"libone.a",  "libboth.a", "libboth.so",
-                                        "libtwo.so", "libdir.a",  ""};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        remove(suite_print("%s/%s", library_folder, names[i]));
-    }
+    files_remove_folder(library_folder);
     inputs_close(&inputs);
 }
 
@@ -229,16 +219,13 @@ TEST(libraries_are_found_in_the_paths_in_order)
                                                     {.name = "both", .is_library = true},
                                                     {.name = "m", .is_library = true}};
     const char *paths[] = {"no-such-folder", FIXTURES, library_folder};
-    char path[100];
 
     ck_assert(
         open_into(&inputs, operands, 5, &(struct library_search){.paths = paths, .count = 3}, ""));
     ck_assert_uint_eq(inputs.count, 2);
-    snprintf(path, sizeof path, "%s/libone.a", library_folder);
-    ck_assert_str_eq(inputs.files[0].path, path);
+    ck_assert_str_eq(inputs.files[0].path, suite_print("%s/libone.a", library_folder));
     ck_assert_str_eq(inputs.files[0].library, "one");
-    snprintf(path, sizeof path, "%s/libtwo.so", library_folder);
-    ck_assert_str_eq(inputs.files[1].path, path);
+    ck_assert_str_eq(inputs.files[1].path, suite_print("%s/libtwo.so", library_folder));
 }
 
 TEST(a_shared_library_is_passed_over_with_an_info_under_v)

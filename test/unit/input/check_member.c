@@ -234,15 +234,6 @@ void tear_down(void)
     inputs_close(&inputs);
 }
 
-static void write_scratch(const char *data, size_t size)
-{
-    FILE *file = fopen(scratch, "wb");
-
-    ck_assert_ptr_nonnull(file);
-    ck_assert_uint_eq(fwrite(data, 1, size, file), size);
-    fclose(file);
-}
-
 /* Writes a fatbin of the entries to the scratch file. */
 static void write_fatbin(const char *entries)
 {
@@ -265,7 +256,7 @@ static void write_fatbin(const char *entries)
         fixture_add(&buffer, &entry);
     }
     fixture_end(&buffer, begin);
-    write_scratch(buffer.data, buffer.size);
+    files_save(scratch, buffer.data, buffer.size);
 }
 
 TEST_LOOP(the_nearest_entry_is_taken, COUNT(matrix))
@@ -315,7 +306,7 @@ TEST(unknown_kinds_and_versions_are_skipped_with_an_info)
     fixture_put(&buffer, begin + 16 + 72 + 2, 0x0102, 2);
     fixture_add(&buffer, &(struct fixture_entry){FATBIN_ELF, 80, 0, "code", NULL});
     fixture_end(&buffer, begin);
-    write_scratch(buffer.data, buffer.size);
+    files_save(scratch, buffer.data, buffer.size);
     ck_assert(choose(scratch, request_for(80, 0, false)));
     ck_assert_str_eq(roles(), "..c");
     snprintf(expected, sizeof expected,
@@ -447,7 +438,7 @@ static const struct {
 
 TEST_LOOP(the_target_directive_of_a_ptx_text_counts, COUNT(texts))
 {
-    write_scratch(texts[_i].ptx, strlen(texts[_i].ptx));
+    files_save(scratch, texts[_i].ptx, strlen(texts[_i].ptx));
     ck_assert_int_eq(choose(scratch, request_for(texts[_i].sm, texts[_i].suffix, false)),
                      texts[_i].message == NULL);
     if (texts[_i].message)

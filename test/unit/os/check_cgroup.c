@@ -2,9 +2,9 @@
 #include "os/cgroup.h"
 
 #include <sched.h>
-#include <sys/stat.h>
 
 #include "os/folder.h"
+#include "files.h"
 #include "suite.h"
 
 #define V2 "/sys/fs/cgroup"
@@ -24,19 +24,14 @@ void tear_down(void)
 /* Writes a file below the root, and makes the folders that lead there. */
 static void put(const char *name, const void *contents, size_t size)
 {
-    char path[8192];
-    FILE *file;
+    char *path = suite_print("%s%s", root.path, name);
 
-    snprintf(path, sizeof path, "%s%s", root.path, name);
     for (char *slash = path + strlen(root.path) + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
         mkdir(path, 0700);
         *slash = '/';
     }
-    file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    ck_assert_uint_eq(fwrite(contents, 1, size, file), size);
-    ck_assert_int_eq(fclose(file), 0);
+    files_save(path, contents, size);
 }
 
 static void put_text(const char *name, const char *contents)
