@@ -1,21 +1,20 @@
 /* split_fixture.h: a program and its chunks; for one test program. */
 #pragma once
 
-#include "diag/diag.h"
 #include "ptx/module.h"
 #include "split/split.h"
+#include "messages.h"
 #include "suite.h"
 
 #define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
 
-static struct diag_sink sink;
 static struct program program;
 static struct chunks chunks;
 static struct arena lists; /* what a test lists of its chunks */
 
 void set_up(void)
 {
-    diag_state_get()->sink = &sink;
+    messages_catch();
 }
 
 static void release(void)
@@ -28,8 +27,6 @@ void tear_down(void)
 {
     release();
     arena_free(&lists);
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&sink);
 }
 
 /* Links and splits. */
@@ -41,8 +38,7 @@ static void split_sources(const struct program_source *sources, size_t count,
                                    .wants_marks = request->policy == SPLIT_STABLE};
 
     release();
-    buffer_char(&sink.text, '\0');
-    ck_assert_msg(program_link(&program, sources, count, &link), "%s", sink.text.data);
+    ck_assert_msg(program_link(&program, sources, count, &link), "%s", messages_said());
     ck_assert(split_program(&chunks, &program, request));
     ck_assert_uint_ge(chunks.count, 1);
 }

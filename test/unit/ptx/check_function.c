@@ -1,25 +1,22 @@
 /* check_function.c: heads of functions, their parameters and directives: all that is understood of
  * one, as a line, or the message that refuses it. */
 
-#include "diag/diag.h"
 #include "ptx/module.h"
+#include "messages.h"
 #include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
 
 static struct arena arena;
-static struct diag_sink sink;
 static struct buffer line;
 
 void set_up(void)
 {
-    diag_state_get()->sink = &sink;
+    messages_catch();
 }
 
 void tear_down(void)
 {
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&sink);
     arena_free(&arena);
     buffer_free(&line);
 }
@@ -66,7 +63,7 @@ static const struct ptx_item *parse(const char *header, const char *text)
 
     if (module_parse(&module, &arena, "a.ptx", text_of(suite_print("%s%s", header, text)), &offset))
         return &module.items[module.item_count - 1];
-    buffer_text(&line, buffer_view(&sink.text));
+    buffer_text(&line, buffer_view(&messages.text));
     return NULL;
 }
 
@@ -74,7 +71,7 @@ static const struct ptx_item *parse(const char *header, const char *text)
 static void expect(const char *wanted)
 {
     buffer_char(&line, '\0');
-    ck_assert_msg(sink.errors == (wanted[0] == '!'), "%s", line.data);
+    ck_assert_msg(messages.errors == (wanted[0] == '!'), "%s", line.data);
     if (wanted[0] == '!')
         ck_assert_msg(strstr(line.data, wanted + 1), "%s", line.data);
     else

@@ -6,22 +6,20 @@
 #include "ptx/module.h"
 #include "ptx/source_place.h"
 #include "ptx/types.h"
+#include "messages.h"
 #include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
 
 static struct arena arena;
-static struct diag_sink sink;
 
 void set_up(void)
 {
-    diag_state_get()->sink = &sink;
+    messages_catch();
 }
 
 void tear_down(void)
 {
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&sink);
     arena_free(&arena);
 }
 
@@ -38,7 +36,7 @@ static struct ptx_module parse(const char *text)
     size_t offset = 0;
 
     ck_assert_msg(module_parse(&module, &arena, "a.ptx", text_of(text), &offset), "%.*s",
-                  TEXT_ARG(buffer_view(&sink.text)));
+                  TEXT_ARG(buffer_view(&messages.text)));
     return module;
 }
 
@@ -239,13 +237,12 @@ TEST_LOOP(errors_say_what_was_expected_and_where, COUNT(error_cases))
 {
     struct ptx_module module;
     size_t offset = 0;
-    char *text;
+    const char *text;
 
     ck_assert(!module_parse(&module, &arena, "a.ptx", text_of(error_cases[_i].text), &offset));
-    buffer_char(&sink.text, '\0');
-    text = sink.text.data;
+    text = messages_said();
     ck_assert_msg(strstr(text, error_cases[_i].message) != NULL, "%s", text);
-    ck_assert_msg(sink.errors == 1, "%s", text);
+    ck_assert_msg(messages.errors == 1, "%s", text);
     ck_assert_uint_eq(offset, strlen(error_cases[_i].text));
 }
 
@@ -258,13 +255,13 @@ TEST(several_errors_are_reported_up_to_a_limit)
     ck_assert(!module_parse(&module, &arena, "a",
                             TEXT(HEADER ".global a;\n.global .u32 good;\n.func (;\n.global b;"),
                             &offset));
-    ck_assert_uint_eq(sink.errors, 3);
+    ck_assert_uint_eq(messages.errors, 3);
     ck_assert_uint_eq(module.item_count, 1);
     for (int i = 0; i < 100; i++)
         strcat(text, ".global a;\n");
     offset = 0;
     ck_assert(!module_parse(&module, &arena, "a", text_of(text), &offset));
-    ck_assert_uint_eq(sink.errors, 3 + 20);
+    ck_assert_uint_eq(messages.errors, 3 + 20);
 }
 
 static const struct {
@@ -457,10 +454,9 @@ TEST_LOOP(bad_initial_values_are_refused, COUNT(bad_value_cases))
     struct initialiser value;
 
     ck_assert(!initialiser_decode(&value, &arena, &module, &module.items[0]));
-    ck_assert_uint_eq(sink.errors, 1);
-    buffer_char(&sink.text, '\0');
-    ck_assert_msg(strstr(sink.text.data, bad_value_cases[_i].message) != NULL, "%s",
-                  sink.text.data);
+    ck_assert_uint_eq(messages.errors, 1);
+    ck_assert_msg(strstr(messages_said(), bad_value_cases[_i].message) != NULL, "%s",
+                  messages_said());
 }
 
 /* The time that errors take must not grow with what stands in front of them. */
@@ -484,8 +480,7 @@ TEST(what_stands_in_front_of_an_item_is_not_read_for_its_errors)
     ck_assert_uint_eq(found.line, module.items[0].line);
     ck_assert_uint_eq(found.column, strlen(".global .u32 a, b"));
     ck_assert(!initialiser_decode(&result, &arena, &module, &module.items[2]));
-    buffer_char(&sink.text, '\0');
     snprintf(text + page, page, "a.ptx:%u:5: ", module.items[0].line + 2);
-    ck_assert_msg(strstr(sink.text.data, text + page) != NULL, "%s", sink.text.data);
+    ck_assert_msg(strstr(messages_said(), text + page) != NULL, "%s", messages_said());
     munmap(text, 2 * page);
 }

@@ -1,10 +1,10 @@
 /* check_program.c: modules linked to a program: which definition wins, what is missing, what lives.
  */
 
-#include "diag/diag.h"
 #include "ptx/program.h"
 #include "ptx/symbol.h"
 #include "ptx/types.h"
+#include "messages.h"
 #include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
@@ -14,19 +14,16 @@
 
 static struct program program;
 static struct program_request request;
-static struct diag_sink sink;
 
 void set_up(void)
 {
-    diag_state_get()->sink = &sink;
+    messages_catch();
     program = (struct program){0};
     request = (struct program_request){.arch = {90, 0}};
 }
 
 void tear_down(void)
 {
-    diag_state_get()->sink = NULL;
-    diag_sink_free(&sink);
     program_free(&program);
 }
 
@@ -51,12 +48,6 @@ static const struct program_symbol *symbol(const char *name)
             return &program.symbols[i];
     ck_abort_msg("no symbol %s", name);
     return NULL;
-}
-
-static const char *messages(void)
-{
-    buffer_char(&sink.text, '\0');
-    return sink.text.data;
 }
 
 static const struct {
@@ -132,12 +123,13 @@ TEST_LOOP(modules_link_by_nvlinks_rules, COUNT(link_cases))
     bool is_good = link_texts(texts, 2);
 
     if (!link_cases[_i].message)
-        ck_assert_msg(is_good, "%s", messages());
+        ck_assert_msg(is_good, "%s", messages_said());
     ck_assert_msg(is_good == (link_cases[_i].message == NULL), "%s",
-                  is_good ? "links" : messages());
+                  is_good ? "links" : messages_said());
     if (link_cases[_i].message)
-        ck_assert_msg(strstr(messages(), link_cases[_i].message) != NULL, "%s", messages());
-    ck_assert_msg(sink.errors == (link_cases[_i].message != NULL), "%s", messages());
+        ck_assert_msg(strstr(messages_said(), link_cases[_i].message) != NULL, "%s",
+                      messages_said());
+    ck_assert_msg(messages.errors == (link_cases[_i].message != NULL), "%s", messages_said());
 }
 
 /* Sizes, aliases, prototypes and undefined symbols are found by different steps. */
@@ -158,9 +150,10 @@ TEST(errors_of_all_steps_are_reported_together)
     };
 
     ck_assert(!link_texts(texts, 2));
-    ck_assert_uint_eq(sink.errors, sizeof expected / sizeof *expected);
+    ck_assert_uint_eq(messages.errors, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        ck_assert_msg(strstr(messages(), expected[i]) != NULL, "%s: %s", expected[i], messages());
+        ck_assert_msg(strstr(messages_said(), expected[i]) != NULL, "%s: %s", expected[i],
+                      messages_said());
 }
 
 TEST(the_first_symbol_may_be_what_was_meant)
@@ -169,8 +162,8 @@ TEST(the_first_symbol_may_be_what_was_meant)
                                  ".extern .func plain(); .visible .entry k() { call plain; }"};
 
     ck_assert(!link_texts(texts, 2));
-    ck_assert_msg(strstr(messages(), "'plain' is defined in 'a', but not .visible"), "%s",
-                  messages());
+    ck_assert_msg(strstr(messages_said(), "'plain' is defined in 'a', but not .visible"), "%s",
+                  messages_said());
 }
 
 /* Of 400 bytes at most, in one line. */
@@ -187,7 +180,7 @@ TEST_LOOP(long_prototypes_are_cut, 2)
     snprintf(wanted, sizeof wanted, "'f' is defined as .func f(.param .b32 %.*s%s\n", name,
              function + strlen(head), _i ? "..." : ")");
     ck_assert(!link_texts(texts, 2));
-    ck_assert_msg(strstr(messages(), wanted), "%s", messages());
+    ck_assert_msg(strstr(messages_said(), wanted), "%s", messages_said());
 }
 
 TEST(winners_are_the_first_weak_the_strong_and_the_largest_common)
@@ -279,7 +272,7 @@ TEST_LOOP(what_lives_is_what_is_asked_for_and_what_that_names, COUNT(live_cases)
     request.keep_dead = live_cases[_i].asked == 'd';
     request.allow_undefined = live_cases[_i].asked == 'u';
     request.keep_exported = live_cases[_i].asked == 'x';
-    ck_assert_msg(link_texts(live_cases[_i].texts, 2), "%s", messages());
+    ck_assert_msg(link_texts(live_cases[_i].texts, 2), "%s", messages_said());
     for (size_t i = 0; i < program.symbol_count; i++)
         if (program.symbols[i].is_live) {
             size_t size = strlen(live);
@@ -377,7 +370,7 @@ TEST_LOOP(bodies_name_what_they_use, COUNT(scan_cases))
              ".visible .func f() {} .visible .func g() {} .visible .global .u32 v;\n"
              ".visible .entry k() { %s }",
              scan_cases[_i].body);
-    ck_assert_msg(link_texts(texts, 1), "%s", messages());
+    ck_assert_msg(link_texts(texts, 1), "%s", messages_said());
     k = symbol("k");
     for (uint32_t i = 0; i < k->reference_count; i++)
         strncat(uses, program.symbols[k->references[i]].name.data, 1);
@@ -428,9 +421,9 @@ TEST(modules_agree_on_address_size_and_texturing_mode)
 
     ck_assert(!program_link(&program, sources, 3, &request));
     ck_assert_ptr_nonnull(
-        strstr(messages(), "Texturing mode doesn't match in 'b', first specified in 'a'"));
+        strstr(messages_said(), "Texturing mode doesn't match in 'b', first specified in 'a'"));
     ck_assert_ptr_nonnull(
-        strstr(messages(), "Address size doesn't match in 'c', first specified in 'a'"));
+        strstr(messages_said(), "Address size doesn't match in 'c', first specified in 'a'"));
 }
 
 TEST(most_demanding_target_is_the_programs)

@@ -11,15 +11,9 @@
 
 #define MOST 16
 
-static struct text read_case(const char *name)
+static struct buffer load_case(const char *name)
 {
-    struct buffer buffer;
-    size_t size;
-    char *data;
-
-    buffer = files_load(suite_print("fixtures/split/%s.ptx", name));
-    data = buffer_take(&buffer, &size);
-    return (struct text){data, size};
+    return files_load(suite_print("fixtures/split/%s.ptx", name));
 }
 
 /* Links and splits; minimum size 1, so that every function may be a chunk. */
@@ -145,8 +139,7 @@ static void check_linking(void)
 
     for (size_t i = 0; i < chunks.count; i++)
         sources[i] = (struct program_source){"chunk", chunks.list[i].text};
-    buffer_char(&sink.text, '\0');
-    ck_assert_msg(program_link(&again, sources, chunks.count, &request), "%s", sink.text.data);
+    ck_assert_msg(program_link(&again, sources, chunks.count, &request), "%s", messages_said());
 }
 
 static void check_all(void)
@@ -241,7 +234,8 @@ static void check_symbol(const char *expectation, size_t size)
 
 TEST_LOOP(case_splits_as_expected, COUNT(cases))
 {
-    struct program_source source = {cases[_i].name, read_case(cases[_i].name)};
+    OWNED(buffer) text = load_case(cases[_i].name);
+    struct program_source source = {cases[_i].name, buffer_view(&text)};
     const char *at;
 
     for (uint32_t wanted = 1; wanted <= MOST; wanted++) {
@@ -266,14 +260,14 @@ TEST_LOOP(case_splits_as_expected, COUNT(cases))
         at += size + (at[size] == ' ');
     }
     release();
-    free((char *)source.text.data);
 }
 
 TEST(all_cases_in_one_program_split)
 {
+    OWNED(buffer) first = load_case("35_two_modules"), second = load_case("24_lineinfo");
     struct program_source sources[3] = {
-        {"a", read_case("35_two_modules")},
-        {"b", read_case("24_lineinfo")},
+        {"a", buffer_view(&first)},
+        {"b", buffer_view(&second)},
         {"c", TEXT(HEADER ".file 1 \"c.cu\"\n.visible .entry c() { .loc 1 2 3\n ret;\n .loc 1 2 3, "
                           "function_name $L__info_string0, inlined_at 1 4 5\n"
                           "$L__info_string1: bra s; s: ret; }\n"
@@ -284,8 +278,6 @@ TEST(all_cases_in_one_program_split)
         check_all();
     }
     release();
-    free((char *)sources[0].text.data);
-    free((char *)sources[1].text.data);
 }
 
 static bool contains(const struct chunk *chunk, const char *words)
