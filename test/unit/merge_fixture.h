@@ -65,6 +65,16 @@ static inline void merge_inputs(struct merge_request request, size_t count)
     }
 }
 
+/* A request for sm_`number`, with what else is said of it. */
+#define REQUEST(number, ...) ((struct merge_request){.arch = {.sm = number}, __VA_ARGS__})
+
+/* Merges the first `count` inputs, which succeeds. */
+static inline void merge_well(struct merge_request request, size_t count)
+{
+    merge_inputs(request, count);
+    ck_assert(merged->ok);
+}
+
 /* Merges the input alone. */
 static inline void merge_input(struct merge_request request)
 {
@@ -129,7 +139,7 @@ static inline void merge_with(struct merge_request request, const char *names)
 
 static inline void merge(const char *names)
 {
-    merge_with((struct merge_request){.arch = {.sm = 90}}, names);
+    merge_with(REQUEST(90), names);
 }
 
 /* Begins anew within a test. */

@@ -38,7 +38,7 @@ static const char *offsets(const char *name)
 
 TEST(kernels_have_the_constants_of_functions_that_they_reach)
 {
-    merge_with((struct merge_request){.arch = {.sm = 80}}, FILES);
+    merge_with(REQUEST(80), FILES);
     /* The function read last stands first, at one offset in all its kernels. */
     ck_assert_str_eq(numbers(".nv.constant2.k1"), "10 03 01 02");
     ck_assert_str_eq(numbers(".nv.constant2.k2"), "00 03");
@@ -54,7 +54,7 @@ TEST(kernels_have_the_constants_of_functions_that_they_reach)
 
 TEST(relocatable_output_leaves_them_where_they_are)
 {
-    merge_with((struct merge_request){.arch = {.sm = 80}, .relocatable = true}, FILES);
+    merge_with(REQUEST(80, .relocatable = true), FILES);
     ck_assert_str_eq(numbers(".nv.constant2.k1"), "10");
     ck_assert_str_eq(numbers(".nv.constant2.k2"), "none");
     ck_assert_str_eq(numbers(".nv.constant2.first"), "01 02");

@@ -34,103 +34,92 @@ static uint8_t *record_of(uint8_t attribute, const char *function)
     ck_abort_msg("no record %#x", attribute);
 }
 
-static void change_nothing(const char *function)
+enum change {
+    NOTHING,
+    CODE,
+    FLAGS,
+    HEADER,
+    ALIGNMENT,
+    ATTRIBUTE,
+    REGISTERS,
+    FRAME,
+    OTHER,
+    SIZE,
+    ADDRESS,
+    OFFSET,
+    ADDEND,
+    TYPE,
+    TARGET
+};
+
+static void change(enum change what, const char *function)
 {
-    (void)function;
-}
+    struct cubin_relocation *relocation =
+        what >= OFFSET ? section_of(".rela.text.", function)->relocations : NULL;
 
-static void change_code(const char *function)
-{
-    *byte_of(".text.", function, 16) ^= 1;
-}
-
-static void change_flags(const char *function)
-{
-    section_of(".text.", function)->flags ^= SHF_WRITE;
-}
-
-/* The number of registers stands in the section's header, too. */
-static void change_header(const char *function)
-{
-    section_of(".text.", function)->info += 1u << 24;
-}
-
-static void change_alignment(const char *function)
-{
-    section_of(".text.", function)->alignment *= 2;
-}
-
-static void change_attribute(const char *function)
-{
-    *byte_of(".nv.info.", function, section_of(".nv.info.", function)->size - 4) ^= 1;
-}
-
-static void change_registers(const char *function)
-{
-    *record_of(EIATTR_REGCOUNT, function) += 1;
-}
-
-static void change_frame(const char *function)
-{
-    *record_of(EIATTR_FRAME_SIZE, function) += 8;
-}
-
-static void change_other(const char *function)
-{
-    input_symbol(1, function)->other |= STV_HIDDEN;
-}
-
-static void change_size(const char *function)
-{
-    input_symbol(1, function)->size -= 16;
-}
-
-static void take_address(const char *function)
-{
-    struct cubin_relocation *relocation = section_of(".rela.text.", "_Z2k2Px")->relocations;
-
-    relocation->symbol = index_of(function);
-    relocation->type = R_CUDA_ABS32_LO_32;
-}
-
-static void change_offset(const char *function)
-{
-    section_of(".rela.text.", function)->relocations->offset += 16;
-}
-
-static void change_addend(const char *function)
-{
-    section_of(".rela.text.", function)->relocations->addend += 16;
-}
-
-static void change_type(const char *function)
-{
-    section_of(".rela.text.", function)->relocations->type = R_CUDA_ABS47_34;
-}
-
-static void change_target(const char *function)
-{
-    struct cubin_relocation *relocation = section_of(".rela.text.", function)->relocations;
-
-    while (relocation->type != R_CUDA_ABS55_16_34)
-        relocation++;
-    relocation->symbol = index_of(function);
+    switch (what) {
+    case NOTHING:
+        break;
+    case CODE:
+        *byte_of(".text.", function, 16) ^= 1;
+        break;
+    case FLAGS:
+        section_of(".text.", function)->flags ^= SHF_WRITE;
+        break;
+    case HEADER: /* has the number of registers, too */
+        section_of(".text.", function)->info += 1u << 24;
+        break;
+    case ALIGNMENT:
+        section_of(".text.", function)->alignment *= 2;
+        break;
+    case ATTRIBUTE:
+        *byte_of(".nv.info.", function, section_of(".nv.info.", function)->size - 4) ^= 1;
+        break;
+    case REGISTERS:
+        *record_of(EIATTR_REGCOUNT, function) += 1;
+        break;
+    case FRAME:
+        *record_of(EIATTR_FRAME_SIZE, function) += 8;
+        break;
+    case OTHER:
+        input_symbol(1, function)->other |= STV_HIDDEN;
+        break;
+    case SIZE:
+        input_symbol(1, function)->size -= 16;
+        break;
+    case ADDRESS: /* is taken */
+        relocation = section_of(".rela.text.", "_Z2k2Px")->relocations;
+        relocation->symbol = index_of(function);
+        relocation->type = R_CUDA_ABS32_LO_32;
+        break;
+    case OFFSET:
+        relocation->offset += 16;
+        break;
+    case ADDEND:
+        relocation->addend += 16;
+        break;
+    case TYPE:
+        relocation->type = R_CUDA_ABS47_34;
+        break;
+    case TARGET:
+        while (relocation->type != R_CUDA_ABS55_16_34)
+            relocation++;
+        relocation->symbol = index_of(function);
+        break;
+    }
 }
 
 static const struct {
-    void (*change)(const char *function);
+    enum change change;
     const char *function;
     size_t folded;
 } changes[] = {
-    {change_nothing, division, 2},   {change_code, division, 0},
-    {change_flags, division, 0},     {change_alignment, division, 0},
-    {change_attribute, division, 0}, {change_registers, division, 0},
-    {change_frame, division, 0},     {change_other, division, 0},
-    {change_size, division, 0},      {take_address, division, 0},
-    {change_code, caller, 1},        {change_attribute, caller, 1},
-    {take_address, caller, 1},       {change_offset, caller, 1},
-    {change_addend, caller, 1},      {change_type, caller, 1},
-    {change_target, caller, 1},      {change_header, division, 0},
+    {NOTHING, division, 2},   {CODE, division, 0},      {FLAGS, division, 0},
+    {ALIGNMENT, division, 0}, {ATTRIBUTE, division, 0}, {REGISTERS, division, 0},
+    {FRAME, division, 0},     {OTHER, division, 0},     {SIZE, division, 0},
+    {ADDRESS, division, 0},   {CODE, caller, 1},        {ATTRIBUTE, caller, 1},
+    {ADDRESS, caller, 1},     {OFFSET, caller, 1},      {ADDEND, caller, 1},
+    {TYPE, caller, 1},        {TARGET, caller, 1},      {HEADER, division, 0},
 };
 
 /* How many functions are gone; each stands for the one of the first cubin. */
@@ -157,10 +146,8 @@ TEST_LOOP(folds_what_is_the_same, COUNT(changes))
     /* Its sum is with another constant. */
     memcpy(byte_of(".text.", caller, 0), input_bytes(0, first_caller),
            section_of(".text.", caller)->size);
-    changes[_i].change(changes[_i].function);
-    merge_inputs((struct merge_request){.arch = {.sm = 90}, .fold = true, .wants_places = true},
-                 COUNT(names));
-    ck_assert(merged->ok);
+    change(changes[_i].change, changes[_i].function);
+    merge_well(REQUEST(90, .fold = true, .wants_places = true), COUNT(names));
     ck_assert_uint_eq(count_folded(), changes[_i].folded);
     ck_assert_uint_eq(merged->report.kernel_count, 6 - changes[_i].folded);
 }

@@ -2,8 +2,6 @@
 #include "merge/mercury_code.h"
 #include "merged_output.h"
 
-#define SM_100 ((struct merge_request){.arch = {.sm = 100}})
-
 static uint32_t word_at(struct bytes data, size_t at)
 {
     uint32_t word;
@@ -28,7 +26,7 @@ TEST(twin_of_code_tells_the_section_of_the_code)
     static const char *const names[][2] = {{".nv.capmerc.text.k1", ".text.k1"},
                                            {".nv.capmerc.text.k2", ".text.k2"}};
 
-    merge_with(SM_100, "04_const-sm_100-a.o 04_const-sm_100-b.o");
+    merge_with(REQUEST(100), "04_const-sm_100-a.o 04_const-sm_100-b.o");
     ck_assert_uint_eq(merged->said.text.size, 0);
     for (size_t i = 0; i < 2; i++)
         ck_assert_uint_eq(word_at(section(names[i][0])->data, 0),
@@ -39,7 +37,7 @@ TEST(symbols_stand_in_their_twins)
 {
     Elf64_Sym twin;
 
-    merge_with(SM_100, "04_const-sm_100-a.o 04_const-sm_100-b.o");
+    merge_with(REQUEST(100), "04_const-sm_100-a.o 04_const-sm_100-b.o");
     twin = twin_symbol(symbol_index("k1"));
     ck_assert_uint_eq(twin.st_shndx,
                       cubin_section_find(&merged->output, TEXT(".nv.capmerc.text.k1")));
@@ -54,7 +52,7 @@ TEST(symbols_stand_in_their_twins)
 
 TEST(constants_are_written_into_both_forms)
 {
-    merge_with(SM_100, "04_const-sm_100-a.o 04_const-sm_100-b.o");
+    merge_with(REQUEST(100), "04_const-sm_100-a.o 04_const-sm_100-b.o");
     ck_assert_uint_eq(word_at(section(".nv.capmerc.text.k1")->data, 0x7c), symbol("cc")->value);
     ck_assert_uint_eq(word_at(section(".nv.capmerc.text.k2")->data, 0x6c), symbol("ca")->value + 8);
     ck_assert(section_at(".nv.merc.rela.text.k1", 0) == NULL);
@@ -62,15 +60,14 @@ TEST(constants_are_written_into_both_forms)
 
 TEST(records_of_code_without_long_slots_are_understood)
 {
-    merge_with((struct merge_request){.arch = {.sm = 120}},
-               "04_const-sm_120-a.o 04_const-sm_120-b.o");
+    merge_with(REQUEST(120), "04_const-sm_120-a.o 04_const-sm_120-b.o");
     ck_assert_uint_eq(merged->said.text.size, 0);
     section(".nv.capmerc.text.k2");
 }
 
 TEST(frames_of_dead_functions_are_gone_but_not_in_the_twin)
 {
-    merge_with(SM_100, "20_dead-sm_100-a.o 20_dead-sm_100-b.o");
+    merge_with(REQUEST(100), "20_dead-sm_100-a.o 20_dead-sm_100-b.o");
     ck_assert_uint_eq(section(".debug_frame")->size, 0xd0);
     ck_assert_uint_eq(section(".nv.merc.debug_frame")->size, 0x230);
     ck_assert_uint_eq(word_at(section(".debug_frame")->data, 0xa0 + 12), 0x68); /* its CIE */
@@ -89,8 +86,7 @@ TEST_LOOP(frames_are_found_in_any_order, 3)
     moved = list[0];
     list[0] = list[_i];
     list[_i] = moved;
-    merge_inputs(SM_100, 2);
-    ck_assert(merged->ok);
+    merge_well(REQUEST(100), 2);
     ck_assert_uint_eq(section(".debug_frame")->size, 0xd0);
     ck_assert_uint_eq(section(".rela.debug_frame")->relocation_count, 2);
 }
@@ -107,20 +103,20 @@ static uint32_t fast_path(void)
 
 TEST(dead_code_does_not_say_how_code_may_be_finalized)
 {
-    merge_with(SM_100, "20_dead-sm_100-a.o 20_dead-sm_100-b.o slowroot-sm_100.o");
+    merge_with(REQUEST(100), "20_dead-sm_100-a.o 20_dead-sm_100-b.o slowroot-sm_100.o");
     ck_assert_uint_eq(fast_path(), 9);
 }
 
 TEST(code_that_stays_says_how_it_may_be_finalized)
 {
-    merge_with((struct merge_request){.arch = {.sm = 100}, .relocatable = true},
+    merge_with(REQUEST(100, .relocatable = true),
                "20_dead-sm_100-a.o 20_dead-sm_100-b.o slowroot-sm_100.o");
     ck_assert_uint_eq(fast_path(), 1);
 }
 
 TEST(without_code_nothing_is_finalized)
 {
-    merge_with(SM_100, "slowroot-sm_100.o");
+    merge_with(REQUEST(100), "slowroot-sm_100.o");
     ck_assert_uint_eq(fast_path(), 0);
 }
 
@@ -130,7 +126,7 @@ TEST(twins_of_frames_of_a_replaced_function_that_goes_are_emptied)
 {
     struct bytes frames;
 
-    merge_with(SM_100, "replaced-sm_100-a.o replaced-sm_100-b.o");
+    merge_with(REQUEST(100), "replaced-sm_100-a.o replaced-sm_100-b.o");
     frames = section(".nv.merc.debug_frame")->data;
     ck_assert_uint_eq(frames.size, 0xe0);
     ck_assert_uint_eq(word_at(frames, 0x54), 0);
@@ -139,8 +135,7 @@ TEST(twins_of_frames_of_a_replaced_function_that_goes_are_emptied)
 
 TEST(relocatable_output_has_twins)
 {
-    merge_with((struct merge_request){.arch = {.sm = 100}, .relocatable = true},
-               "04_const-sm_100-a.o");
+    merge_with(REQUEST(100, .relocatable = true), "04_const-sm_100-a.o");
     ck_assert(section_at(".nv.capmerc.text.k1", 0) != NULL);
     ck_assert(section_at(".nv.merc.rela.text.k1", 0) != NULL);
     ck_assert(section_at(".nv.merc.symtab", 0) != NULL);
@@ -204,7 +199,7 @@ TEST(plain_relocations_of_a_twin_are_refused)
     read_input("04_const-sm_100-a.o");
     patch_section(".rela.debug_frame", offsetof(Elf64_Shdr, sh_info),
                   input_section(".nv.merc.debug_frame"), 4);
-    merge_input(SM_100);
+    merge_input(REQUEST(100));
     expect_refused("error   : Misplaced relocation type");
 }
 
@@ -224,7 +219,7 @@ TEST(addresses_in_twins_of_code_are_refused)
     ck_assert_uint_lt(symbol, cubin->symbol_count);
     row.r_info = ELF64_R_INFO((uint64_t)symbol, R_MERCURY_64);
     memcpy(input_bytes(0, ".nv.merc.rela.text.k1"), &row, sizeof row);
-    merge_input(SM_100);
+    merge_input(REQUEST(100));
     expect_said("a relocation is misplaced");
 }
 
@@ -301,7 +296,6 @@ TEST(kernels_that_reach_empty_constants_have_a_section)
     empty(1, ".nv.constant2.k2");
     empty(1, ".nv.merc.nv.constant.optimizer.k2");
     empty(1, ".nv.merc.rela.nv.constant.optimizer.k2");
-    merge_inputs(SM_100, 2);
-    ck_assert(merged->ok);
+    merge_well(REQUEST(100), 2);
     ck_assert_uint_eq(section(".nv.constant2.k1")->size, 0);
 }

@@ -112,7 +112,7 @@ TEST(launched_kernel_stays_with_what_it_calls)
     struct used_names used = {
         .is_filter = true, .has_parts = true, .kernels = {.parts = &part, .part_count = 1}};
 
-    merge_with((struct merge_request){.arch = {.sm = 90}, .used = &used}, "launched.o");
+    merge_with(REQUEST(90, .used = &used), "launched.o");
     ck_assert_uint_eq(symbol_index("parent"), 0);
     ck_assert_uint_ne(symbol_index("child"), 0);
     ck_assert_uint_ne(symbol_index("__cuda_sm20_sqrt_rn_f32_slowpath"), 0);
@@ -123,8 +123,7 @@ TEST(launched_kernel_stays_with_what_it_calls)
 
 TEST(debug_keeps_dead_functions)
 {
-    merge_with((struct merge_request){.arch = {.sm = 90}, .debug = true},
-               "20_dead-sm_90-a.o 20_dead-sm_90-b.o");
+    merge_with(REQUEST(90, .debug = true), "20_dead-sm_90-a.o 20_dead-sm_90-b.o");
     ck_assert_uint_ne(symbol_index("unused1"), 0);
     ck_assert_uint_eq(merged->report.dead_functions, 0);
 }
@@ -142,7 +141,7 @@ TEST(recursion_is_warned_of_and_marked)
 
 TEST(recursion_warning_can_be_suppressed)
 {
-    merge_with((struct merge_request){.arch = {.sm = 90}, .suppress_stack_warning = true},
+    merge_with(REQUEST(90, .suppress_stack_warning = true),
                "09_recursion-sm_90-a.o 09_recursion-sm_90-b.o");
     ck_assert_uint_eq(merged->said.text.size, 0);
 }
@@ -266,15 +265,13 @@ TEST(a_kernel_keeps_an_empty_section_of_shared_memory_that_it_comes_with)
                           .sh_info = input_section(".text.k3")};
     memcpy(memmem(file->data, file->size, ".nv.callgraph", sizeof name), name, sizeof name);
     reread_input(0);
-    merge_input((struct merge_request){.arch = {.sm = 90}});
-    ck_assert(merged->ok);
+    merge_well(REQUEST(90), 1);
     ck_assert_uint_eq(section(".nv.shared.k3")->size, 0x400); /* what the driver reserves */
 }
 
 TEST(debug_names_shared_variables)
 {
-    merge_with((struct merge_request){.arch = {.sm = 90}, .debug = true},
-               "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
+    merge_with(REQUEST(90, .debug = true), "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
     ck_assert_uint_eq(symbol("gi2")->value, 0x45c);
     ck_assert_uint_eq(symbol("gi2")->type, STT_OBJECT);
     ck_assert_uint_eq(symbol("dy")->value, 0x410);
@@ -363,7 +360,7 @@ TEST(constant_offsets_are_written_with_their_bank)
 
 TEST(constant_offsets_of_older_targets_count_words)
 {
-    merge_with((struct merge_request){.arch = {.sm = 80}}, "04_const-sm_80-a.o 04_const-sm_80-b.o");
+    merge_with(REQUEST(80), "04_const-sm_80-a.o 04_const-sm_80-b.o");
     ck_assert(cubin_section_find(&merged->output, TEXT(".nv.compat")) == 0);
     check_constant_fields(R_CUDA_CONST_FIELD19_40, 40, 14, 2);
 }
@@ -380,8 +377,7 @@ TEST(relocatable_output_can_be_merged_again)
     merge("31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
     buffer_append(&direct, merged->bytes.data, merged->bytes.size);
     restart();
-    merge_with((struct merge_request){.arch = {.sm = 90}, .relocatable = true},
-               "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
+    merge_with(REQUEST(90, .relocatable = true), "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
     ck_assert_uint_eq(merged->output.type, ET_REL);
     ck_assert(find_record(".nv.info", EIATTR_MAX_STACK_SIZE, "k1", &(struct info_record){0}));
     list[0] = &merged->output;
@@ -440,8 +436,7 @@ TEST(a_frame_is_what_its_record_says_wherever_that_stands)
     records[20] = 16;
     records[25] = EIATTR_MAX_STACK_SIZE;
     records[32] = 80;
-    merge_input((struct merge_request){.arch = {.sm = 90}});
-    ck_assert(merged->ok);
+    merge_well(REQUEST(90), 1);
     ck_assert_uint_eq(merged->report.kernels[0].stack, 16);
 }
 
@@ -477,7 +472,7 @@ static const struct {
 TEST_LOOP(refuses_in_nvlinks_words, COUNT(refusals))
 {
     diag_state_get()->verbose = 1;
-    try_merge((struct merge_request){.arch = {.sm = 90}}, refusals[_i].names);
+    try_merge(REQUEST(90), refusals[_i].names);
     diag_state_get()->verbose = 0;
     expect_refused(refusals[_i].says);
 }
@@ -488,7 +483,7 @@ TEST(sections_of_one_name_must_be_of_one_kind)
     read_nth_input(0, "const-a.o");
     read_nth_input(1, "texture-data.o");
     nth_input_section(1, ".nv.global")->name = TEXT(".nv.constant3");
-    merge_inputs((struct merge_request){.arch = {.sm = 90}}, 2);
+    merge_inputs(REQUEST(90), 2);
     expect_refused("error   : Section '.nv.constant3' has types that cannot be merged");
 }
 
@@ -497,7 +492,7 @@ TEST(a_section_does_not_grow_beyond_all_bounds)
 {
     read_input("texture-data.o");
     nth_input_section(0, ".nv.global")->size = (UINT64_C(1) << 40) + 1;
-    merge_input((struct merge_request){.arch = {.sm = 90}});
+    merge_input(REQUEST(90));
     expect_refused("error   : Section '.nv.global' is too large");
 }
 
@@ -507,7 +502,7 @@ TEST(reserved_names_must_be_of_one_size)
     read_nth_input(0, "04_const-sm_90-a.o");
     read_nth_input(1, "04_const-sm_90-b.o");
     input_symbol(1, "__UFT")->size *= 2;
-    merge_inputs((struct merge_request){.arch = {.sm = 90}}, 2);
+    merge_inputs(REQUEST(90), 2);
     expect_refused("error   : Size doesn't match for '__UFT' in 'b.o', first specified in 'a.o'");
 }
 
@@ -518,8 +513,7 @@ TEST(section_symbol_without_a_section_is_left_out)
     /* Symbol 3 of the fixture is the section symbol of .text.k1. */
     ((Elf64_Sym *)(void *)input_bytes(0, ".symtab"))[3].st_shndx = SHN_ABS;
     reread_input(0);
-    merge_input((struct merge_request){.arch = {.sm = 90}});
-    ck_assert(merged->ok);
+    merge_well(REQUEST(90), 1);
 }
 
 /* The record of .nv.info of an input that says how many registers the first kernel, or the first
@@ -549,8 +543,7 @@ static void merge_weak(const uint32_t registers[2])
         input_bytes(i, ".text.f")[nth_input_section(i, ".text.f")->size - 1] = i;
         registers_record(i, false)[2] = registers[i];
     }
-    merge_inputs((struct merge_request){.arch = {.sm = 90}, .relocatable = true}, 2);
-    ck_assert(merged->ok);
+    merge_well(REQUEST(90, .relocatable = true), 2);
 }
 
 TEST_LOOP(of_weak_functions_the_first_with_the_fewest_registers_stays, 4)
@@ -571,7 +564,7 @@ TEST_LOOP(functions_that_are_called_say_how_many_registers_they_need, 2)
 {
     read_input("32_weakdiff-sm_90-a.o");
     ((uint8_t *)registers_record(0, _i == 1))[1] = 0x7f;
-    merge_input((struct merge_request){.arch = {.sm = 90}});
+    merge_input(REQUEST(90));
     ck_assert_int_eq(merged->ok, _i == 1);
     if (_i == 0)
         expect_said("error   : 'a.o' does not say how many registers 'wf' needs");
@@ -582,7 +575,7 @@ TEST_LOOP(registers_of_what_is_no_function_are_refused_but_with_r, 2)
 {
     read_input("32_weakdiff-sm_90-a.o");
     registers_record(0, true)[1] = 1;
-    merge_input((struct merge_request){.arch = {.sm = 90}, .relocatable = _i == 1});
+    merge_input(REQUEST(90, .relocatable = _i == 1));
     ck_assert_int_eq(merged->ok, _i == 1);
     if (_i == 0)
         expect_said("error   : 'a.o' says how many registers symbol 1 needs, which is no function");
@@ -600,8 +593,7 @@ TEST(the_note_of_tools_is_the_linkers)
         sections[input_section(".note.nv.tkinfo")].flags = 0xffff00;
         if (!has_note)
             sections[input_section(".note.nv.tkinfo")].name = TEXT(".note.other");
-        merge_input((struct merge_request){.arch = {.sm = 90}});
-        ck_assert(merged->ok);
+        merge_well(REQUEST(90), 1);
         ck_assert_uint_eq(section(".note.nv.tkinfo")->flags, 0x2000000);
         ck_assert_uint_gt(section(".note.nv.tkinfo")->size, 0);
         ck_assert_uint_eq(section(".nv.compat")->flags, 0);
@@ -620,14 +612,13 @@ TEST(record_for_a_symbol_that_vanishes_is_refused)
     while (info_next(&rest, &record) && record.attribute != EIATTR_PARAM_CBANK)
         ;
     *(uint8_t *)(uintptr_t)record.payload.data = 4; /* a unified table */
-    merge_input((struct merge_request){.arch = {.sm = 90}});
+    merge_input(REQUEST(90));
     expect_refused("Record 0xa in 'a.o' is for symbol 4, which is not in the output");
 }
 
 TEST(relocatable_output_may_have_undefined_symbols)
 {
-    merge_with((struct merge_request){.arch = {.sm = 90}, .relocatable = true},
-               "07_call-sm_90-a.o");
+    merge_with(REQUEST(90, .relocatable = true), "07_call-sm_90-a.o");
     ck_assert_uint_eq(symbol("f")->section, SHN_UNDEF);
 }
 
@@ -637,7 +628,6 @@ TEST(info_of_code_is_no_section)
     read_input("10_fptr-sm_90-a.o");
     patch_section(".text.k1", offsetof(Elf64_Shdr, sh_flags),
                   SHF_ALLOC | SHF_EXECINSTR | SHF_INFO_LINK, 8);
-    merge_input((struct merge_request){.arch = {.sm = 90}, .relocatable = true});
-    ck_assert(merged->ok);
+    merge_well(REQUEST(90, .relocatable = true), 1);
     ck_assert_uint_eq(section(".text.k1")->flags, SHF_ALLOC | SHF_EXECINSTR);
 }

@@ -59,7 +59,7 @@ TEST(code_gets_the_offsets_of_the_words)
 
 TEST(code_of_older_targets_counts_words)
 {
-    merge_with((struct merge_request){.arch = {.sm = 80}}, "texture-a-sm_80.o texture-b-sm_80.o");
+    merge_with(REQUEST(80), "texture-a-sm_80.o texture-b-sm_80.o");
     expect_word(".rel.nv.constant0.calls", 3, 0x174, R_CUDA_TEX_HEADER_INDEX, "shared");
     ck_assert_uint_eq(bits(section(".text.fetch"), 0x20, 40, 14), 0x174 / 4);
 }
@@ -120,8 +120,7 @@ TEST(samplers_have_words_and_keep_their_values)
 
 TEST(relocatable_output_keeps_what_a_later_link_needs)
 {
-    merge_with((struct merge_request){.arch = {.sm = 90}, .relocatable = true},
-               "texture-a.o texture-b.o");
+    merge_with(REQUEST(90, .relocatable = true), "texture-a.o texture-b.o");
     ck_assert_uint_eq(section(".nv.constant0.both")->size, 0x224);
     ck_assert_uint_eq(count_relocations(".rela.text.both", R_CUDA_CONST_FIELD21_38, "shared"), 1);
     ck_assert_uint_eq(count_relocations(".rela.text.fetch", R_CUDA_CONST_FIELD21_38, "shared"), 1);
