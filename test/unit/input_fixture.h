@@ -16,7 +16,6 @@ static inline struct bytes fixture_read(const char *path)
     static struct buffer kept;
     struct buffer file = files_load(path);
     struct bytes data = buffer_bytes(&file);
-    ;
 
     buffer_append(&kept, &data, sizeof data);
     return data;

@@ -112,22 +112,15 @@ static const struct {
     size_t size; /* what is left of the archive; 0 = all */
     const char *message;
 } damaged[] = {
-    {58, "xx", 0,
-     "Damaged archive 'lib.a': the member header at offset 70 does not end with its mark"},
-    {48, "12a", 0,
-     "Damaged archive 'lib.a': the member header at offset 70 has a size that is no number"},
-    {48, "-1", 0,
-     "Damaged archive 'lib.a': the member header at offset 70 has a size that is no number"},
-    {48, "   ", 0,
-     "Damaged archive 'lib.a': the member header at offset 70 has a size that is no number"},
-    {48, "9999999999", 0,
-     "Damaged archive 'lib.a': the member at offset 70 has 9999999999 bytes, but only 4 are left"},
-    {0, "y.o/", SECOND + 59,
-     "Damaged archive 'lib.a': the member header at offset 70 has 60 bytes, but only 59 are left"},
-    {0, "y.o/", SECOND + 63,
-     "Damaged archive 'lib.a': the member at offset 70 has 4 bytes, but only 3 are left"},
-    {0, "#1/9", 0, "Damaged archive 'lib.a': the member header at offset 70 has no valid name"},
-    {0, "#1/x", 0, "Damaged archive 'lib.a': the member header at offset 70 has no valid name"},
+    {58, "xx", 0, "the member header at offset 70 does not end with its mark"},
+    {48, "12a", 0, "the member header at offset 70 has a size that is no number"},
+    {48, "-1", 0, "the member header at offset 70 has a size that is no number"},
+    {48, "   ", 0, "the member header at offset 70 has a size that is no number"},
+    {48, "9999999999", 0, "the member at offset 70 has 9999999999 bytes, but only 4 are left"},
+    {0, "y.o/", SECOND + 59, "the member header at offset 70 has 60 bytes, but only 59 are left"},
+    {0, "y.o/", SECOND + 63, "the member at offset 70 has 4 bytes, but only 3 are left"},
+    {0, "#1/9", 0, "the member header at offset 70 has no valid name"},
+    {0, "#1/x", 0, "the member header at offset 70 has no valid name"},
 };
 
 TEST_LOOP(damage_is_named_with_its_offset, COUNT(damaged))
@@ -139,7 +132,9 @@ TEST_LOOP(damage_is_named_with_its_offset, COUNT(damaged))
     put_member(&buffer, "y.o/", "code");
     memcpy(buffer.data + SECOND + damaged[_i].offset, damaged[_i].bytes, strlen(damaged[_i].bytes));
     data = fixture_exact(buffer_bytes(&buffer), damaged[_i].size ? damaged[_i].size : buffer.size);
-    expect_walk(data, false, "x.o:2 ", suite_print("minilink error   : %s\n", damaged[_i].message));
+    expect_walk(
+        data, false, "x.o:2 ",
+        suite_print("minilink error   : Damaged archive 'lib.a': %s\n", damaged[_i].message));
     fixture_free(data);
 }
 

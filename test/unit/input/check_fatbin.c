@@ -104,21 +104,17 @@ static const struct {
     const char *message;
 } damaged_files[] = {
     {"bad.trunc10.fatbin",
-     "Damaged fatbin 'X': the header at offset 0 has 16 bytes, but only 10 are "
-     "there"},
-    {"bad.trunc40.fatbin",
-     "Damaged fatbin 'X': the header at offset 8 says that 3648 bytes follow, "
-     "but only 24 are there"},
-    {"bad.trunc96.fatbin",
-     "Damaged fatbin 'X': the header at offset 8 says that 3648 bytes follow, "
-     "but only 80 are there"},
-    {"bad.trunc200.fatbin",
-     "Damaged fatbin 'X': the header at offset 8 says that 3648 bytes follow, "
-     "but only 184 are there"},
+     "Damaged fatbin 'X': the header at offset 0 has 16 bytes, but only 10 are there"},
+    {"bad.trunc40.fatbin", "Damaged fatbin 'X': the header at offset 8 says that 3648 bytes "
+                           "follow, but only 24 are there"},
+    {"bad.trunc96.fatbin", "Damaged fatbin 'X': the header at offset 8 says that 3648 bytes "
+                           "follow, but only 80 are there"},
+    {"bad.trunc200.fatbin", "Damaged fatbin 'X': the header at offset 8 says that 3648 bytes "
+                            "follow, but only 184 are there"},
     {"bad.trunc1000.fatbin", "Damaged fatbin 'X': the header at offset 8 says that 3648 bytes "
                              "follow, but only 984 are there"},
-    {"bad.magic.fatbin", "fatbin wrong format? 'X': magic at offset 0 is 0x00000000, expected "
-                         "0xba55ed50"},
+    {"bad.magic.fatbin",
+     "fatbin wrong format? 'X': magic at offset 0 is 0x00000000, expected 0xba55ed50"},
     {"bad.version.fatbin", "Damaged fatbin 'X': version at offset 4 is 2, expected 1"},
     {"bad.hdrsize.fatbin", "Damaged fatbin 'X': header size at offset 6 is 32, expected 16"},
     {"bad.size_huge.fatbin", "Damaged fatbin 'X': the header at offset 8 says that 1099511627776 "
@@ -136,8 +132,6 @@ TEST_LOOP(a_damaged_file_is_refused_with_what_is_wrong_in_it, COUNT(damaged_file
     messages_expect(suite_print("minilink error   : %s\n", damaged_files[_i].message));
 }
 
-#define ENTRY_1 "Damaged fatbin 'X', entry 1: "
-
 /* One field of the first entry of a.lto.fatbin overwritten; that entry begins at 16, its header has
  * 96 bytes and its payload 592. */
 static const struct {
@@ -146,40 +140,37 @@ static const struct {
     uint64_t value;
     const char *message;
 } damaged_fields[] = {
-    {0x04, 4, 63, ENTRY_1 "header size at offset 20 is 63, expected at least 64"},
-    {0x04, 4, 100, ENTRY_1 "header size at offset 20 is 100, expected a multiple of 8"},
-    {0x04, 4, 0xfffffff8, ENTRY_1 "header size at offset 20 is 4294967288, expected at most 3648"},
-    {0x08, 8, 591, ENTRY_1 "payload size at offset 24 is 591, expected a multiple of 8"},
+    {0x04, 4, 63, "header size at offset 20 is 63, expected at least 64"},
+    {0x04, 4, 100, "header size at offset 20 is 100, expected a multiple of 8"},
+    {0x04, 4, 0xfffffff8, "header size at offset 20 is 4294967288, expected at most 3648"},
+    {0x08, 8, 591, "payload size at offset 24 is 591, expected a multiple of 8"},
     {0x08, 8, UINT64_MAX - 7,
-     ENTRY_1 "payload size at offset 24 is 18446744073709551608, expected at most 3552"},
-    {0x10, 4, 593, ENTRY_1 "compressed size at offset 32 is 593, expected at most 592"},
-    {0x10, 4, 0, ENTRY_1 "compressed size at offset 32 is 0, expected at least 1"},
-    {0x14, 4, 60,
-     ENTRY_1 "offset of the option descriptor at offset 36 is 60, expected at least 64"},
+     "payload size at offset 24 is 18446744073709551608, expected at most 3552"},
+    {0x10, 4, 593, "compressed size at offset 32 is 593, expected at most 592"},
+    {0x10, 4, 0, "compressed size at offset 32 is 0, expected at least 1"},
+    {0x14, 4, 60, "offset of the option descriptor at offset 36 is 60, expected at least 64"},
     {0x14, 4, 92,
-     ENTRY_1 "offset of the option descriptor at offset 36 is 92 with length 8, beyond "
-             "the header's 96 bytes"},
-    {0x40, 4, 8, ENTRY_1 "offset of the option string at offset 36 is 8, expected at least 64"},
+     "offset of the option descriptor at offset 36 is 92 with length 8, beyond the header's 96 "
+     "bytes"},
+    {0x40, 4, 8, "offset of the option string at offset 36 is 8, expected at least 64"},
     {0x44, 4, 25,
-     ENTRY_1 "offset of the option string at offset 36 is 72 with length 25, beyond the "
-             "header's 96 bytes"},
+     "offset of the option string at offset 36 is 72 with length 25, beyond the header's 96 bytes"},
     {0x44, 4, UINT32_MAX,
-     ENTRY_1 "offset of the option string at offset 36 is 72 with length "
-             "4294967295, beyond the header's 96 bytes"},
-    {0x1c, 4, 0, ENTRY_1 "SM number at offset 44 is 0, expected at least 10"},
-    {0x1c, 4, 0x1005a, ENTRY_1 "SM number at offset 44 is 65626, expected at most 999"},
-    {0x20, 4, 1, ENTRY_1 "offset of the source name at offset 48 is 1, expected at least 64"},
+     "offset of the option string at offset 36 is 72 with length 4294967295, beyond the header's "
+     "96 bytes"},
+    {0x1c, 4, 0, "SM number at offset 44 is 0, expected at least 10"},
+    {0x1c, 4, 0x1005a, "SM number at offset 44 is 65626, expected at most 999"},
+    {0x20, 4, 1, "offset of the source name at offset 48 is 1, expected at least 64"},
     {0x20, 8, (UINT64_C(33) << 32) | 64,
-     ENTRY_1 "offset of the source name at offset 48 is 64 with "
-             "length 33, beyond the header's 96 bytes"},
+     "offset of the source name at offset 48 is 64 with length 33, beyond the header's 96 bytes"},
     {0x28, 8, 0xa011,
-     ENTRY_1 "flags at offset 56 are 0xa011 with compressed size 586, expected one "
-             "of LZ4 (0x2000) and zstd (0x8000)"},
+     "flags at offset 56 are 0xa011 with compressed size 586, expected one of LZ4 (0x2000) and "
+     "zstd (0x8000)"},
     {0x28, 8, 0x11,
-     ENTRY_1 "flags at offset 56 are 0x11 with compressed size 586, expected one of "
-             "LZ4 (0x2000) and zstd (0x8000)"},
-    {0x28, 8, 0x308011, ENTRY_1 "flags at offset 56 are 0x308011, with both suffix a and suffix f"},
-    {0x38, 8, 0, ENTRY_1 "uncompressed size at offset 72 is 0, expected at least 1"},
+     "flags at offset 56 are 0x11 with compressed size 586, expected one of LZ4 (0x2000) and zstd "
+     "(0x8000)"},
+    {0x28, 8, 0x308011, "flags at offset 56 are 0x308011, with both suffix a and suffix f"},
+    {0x38, 8, 0, "uncompressed size at offset 72 is 0, expected at least 1"},
 };
 
 TEST_LOOP(a_damaged_field_is_named_with_offset_and_values, COUNT(damaged_fields))
@@ -193,7 +184,8 @@ TEST_LOOP(a_damaged_field_is_named_with_offset_and_values, COUNT(damaged_fields)
     messages_catch();
     ck_assert(fatbin_open(&fatbin, "X", data, &size));
     ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_DAMAGED);
-    messages_expect(suite_print("minilink error   : %s\n", damaged_fields[_i].message));
+    messages_expect(suite_print("minilink error   : Damaged fatbin 'X', entry 1: %s\n",
+                                damaged_fields[_i].message));
 }
 
 TEST(an_entry_header_that_is_cut_off_is_damage)
