@@ -84,21 +84,3 @@ static inline void bodies_allocate(struct body *body)
             (uint16_t)(first[class] + used[class]++ % room[class] * width[class]);
     }
 }
-
-/* The contents of a fixture without its final line end; freed by the caller. */
-static inline struct text bodies_read(const char *name)
-{
-    char path[256];
-    char *data = malloc(1 << 20);
-    size_t size;
-    FILE *file;
-
-    snprintf(path, sizeof path, "fixtures/instructions/%s", name);
-    file = fopen(path, "r");
-    ck_assert_msg(file && data, "cannot read %s", path);
-    size = fread(data, 1, 1 << 20, file);
-    fclose(file);
-    while (size && data[size - 1] == '\n')
-        size--;
-    return (struct text){data, size};
-}

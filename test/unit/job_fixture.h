@@ -113,7 +113,6 @@ static inline char *functions_of(const struct outcome *outcome)
         if (cubin_is_text(section))
             buffer_printf(&names, "%.*s ", (int)section->name.size - 6, section->name.data + 6);
     }
-    buffer_char(&names, '\0');
     return buffer_take(&names, NULL);
 }
 

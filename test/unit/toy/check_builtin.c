@@ -270,12 +270,10 @@ TEST(a_sampler_may_say_that_its_coordinates_are_normalized)
 TEST(a_module_without_kernels_says_which_mercury_it_is_of)
 {
     struct info_record record;
-    struct outcome outcome = assemble_chunk(HEADER ".visible .entry k() { ret; }\n");
-    ck_assert(!find_record(&outcome, ".nv.info", EIATTR_MERCURY_ISA_VERSION, &record));
-    outcome_free(&outcome);
-    outcome = assemble_chunk(HEADER ".visible .func f() { ret; }\n");
-    ck_assert(find_record(&outcome, ".nv.info", EIATTR_MERCURY_ISA_VERSION, &record));
-    outcome_free(&outcome);
+    OWNED_OUTCOME kernel = assemble_chunk(HEADER ".visible .entry k() { ret; }\n");
+    ck_assert(!find_record(&kernel, ".nv.info", EIATTR_MERCURY_ISA_VERSION, &record));
+    OWNED_OUTCOME function = assemble_chunk(HEADER ".visible .func f() { ret; }\n");
+    ck_assert(find_record(&function, ".nv.info", EIATTR_MERCURY_ISA_VERSION, &record));
 }
 
 /* --- What is refused. --- */

@@ -126,7 +126,6 @@ static char *many_kernels(size_t count)
                       " ld.param.u64 %%rd1, [p]; ld.global.u32 %%r1, [%%rd1+%zu]; bar.sync %zu;\n"
                       " st.global.u32 [%%rd1], %%r1; ret; }\n",
                       i, 4 * i, i % 16);
-    buffer_char(&ptx, '\0');
     return buffer_take(&ptx, NULL);
 }
 

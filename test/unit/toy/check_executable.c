@@ -106,7 +106,7 @@ TEST(shared_memory_is_each_kernels_own)
             "one", "st.shared.b32 [both], 1;")
             KERNEL("two", ".shared .b64 own; st.shared.b64 [own], 1; call f, ();"
                           "st.shared.b32 [both+4], 1; mov.b32 a, open;") KERNEL("none", "");
-    struct outcome made = make(ptx, "sm_90");
+    OWNED_OUTCOME made = make(ptx, "sm_90"), old = make(ptx, "sm_75");
     FREED char *code = code_of(&made, ".text.two");
 
     ck_assert_uint_eq(section(&made, ".nv.shared.one")->size, 0x400 + 24);
@@ -118,10 +118,7 @@ TEST(shared_memory_is_each_kernels_own)
     ck_assert_msg(strstr(code, "[shared(0x400)]") && strstr(code, "[shared(0x414)+4]") &&
                       strstr(code, "[shared(0x428)]") && strstr(code, "shared(0x440)\n"),
                   "%s", code);
-    outcome_free(&made);
-    made = make(ptx, "sm_75");
-    ck_assert_uint_eq(section(&made, ".nv.shared.one")->size, 24);
-    outcome_free(&made);
+    ck_assert_uint_eq(section(&old, ".nv.shared.one")->size, 24);
 }
 
 TEST(what_the_driver_fills_in_has_relocations)

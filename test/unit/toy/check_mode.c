@@ -172,18 +172,12 @@ static const struct {
 
 TEST_LOOP(patch_code_has_no_memory_of_its_own, COUNT(patches))
 {
-    struct buffer ptx = {0};
-
-    buffer_printf(&ptx, HEADER "%s", patches[_i].text);
-    buffer_char(&ptx, '\0');
-    FREED char *text = buffer_take(&ptx, NULL);
-    struct outcome outcome = run(text, "-astoolspatch");
+    const char *text = suite_print(HEADER "%s", patches[_i].text);
+    OWNED_OUTCOME outcome = run(text, "-astoolspatch");
     ck_assert_str_eq(log_of(&outcome), patches[_i].log);
     expect(&outcome, patches[_i].log[0] ? MINILINK_FAILED : MINILINK_OK, NULL);
-    outcome_free(&outcome);
-    outcome = run(text, "-c");
-    expect(&outcome, MINILINK_OK, NULL);
-    outcome_free(&outcome);
+    OWNED_OUTCOME other = run(text, "-c");
+    expect(&other, MINILINK_OK, NULL);
 }
 
 /* --- Phase 16. --- */
@@ -233,7 +227,6 @@ static char *access_with(const char *access, const char *operator)
     buffer_printf(&ptx, access, operator);
 #pragma GCC diagnostic pop
     buffer_printf(&ptx, "; st.shared.u32 [%%r1], %%r1; ret; }\n");
-    buffer_char(&ptx, '\0');
     return buffer_take(&ptx, NULL);
 }
 
@@ -295,7 +288,6 @@ static char *callers(void)
               ".visible .entry narrow() .maxntid 1024,1,1 { call.uni between, (); ret; }\n"
               ".visible .entry narrower() .maxnreg 40 { .reg .b64 %%rd1; mov.u64 %%rd1, taken;\n"
               "P: .callprototype _ (); call %%rd1, (), P; ret; }\n");
-    buffer_char(&ptx, '\0');
     return buffer_take(&ptx, NULL);
 }
 

@@ -127,13 +127,11 @@ TEST_LOOP(addresses_have_64_bits, 2)
     static const char *const messages[] = {"32-Bit compilation is no longer supported",
                                            "32-Bit ABI (--machine 32 or 32-Bit addressing) is not "
                                            "supported on sm_90 or higher architectures."};
-    struct outcome outcome =
+    OWNED_OUTCOME narrow =
         assemble_with(".version 6.3\n.target sm_75\n.address_size 32\n" KERNEL, archs[_i], NULL);
-    expect(&outcome, MINILINK_FAILED, messages[_i]);
-    outcome_free(&outcome);
-    outcome = assemble_with(".version 6.3\n.target sm_75\n" KERNEL, archs[_i], NULL);
-    expect(&outcome, MINILINK_OK, NULL);
-    outcome_free(&outcome);
+    expect(&narrow, MINILINK_FAILED, messages[_i]);
+    OWNED_OUTCOME plain = assemble_with(".version 6.3\n.target sm_75\n" KERNEL, archs[_i], NULL);
+    expect(&plain, MINILINK_OK, NULL);
 }
 
 /* The limits that ptxas 13.0 gave as EIATTR_MAXREG_COUNT; 255: none. */
