@@ -5,15 +5,6 @@
 #include "files.h"
 #include "suite.h"
 
-#define VPRINTF                                                                                    \
-    {                                                                                              \
-        "vprintf", 7                                                                               \
-    }
-#define FREE                                                                                       \
-    {                                                                                              \
-        "free", 4                                                                                  \
-    }
-
 /* In the order in which chunks declare them. The last kernel calls none, and brings the variable in
  * front of them; the one before it calls vprintf and free. */
 static const struct {
@@ -21,10 +12,12 @@ static const struct {
     uint32_t count;
     const char *why;
 } declared[] = {
-    {{VPRINTF, FREE}, 2, NULL},
-    {{FREE, VPRINTF}, 2, ".nv.constant4 has another order than the kernels' calls lead to"},
-    {{VPRINTF}, 1, ".nv.constant4 has another order than the kernels' calls lead to"},
-    {{VPRINTF}, 0, NULL}, /* nothing is looked at then */
+    {{{"vprintf", 7}, {"free", 4}}, 2, NULL},
+    {{{"free", 4}, {"vprintf", 7}},
+     2,
+     ".nv.constant4 has another order than the kernels' calls lead to"},
+    {{{"vprintf", 7}}, 1, ".nv.constant4 has another order than the kernels' calls lead to"},
+    {{{"vprintf", 7}}, 0, NULL}, /* nothing is looked at then */
 };
 
 TEST_LOOP(functions_have_the_order_of_the_calls, COUNT(declared))

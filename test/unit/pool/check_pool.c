@@ -15,36 +15,25 @@
 #include "suite.h"
 
 /* The Makefile puts these in the place of the C library's functions (-Wl,--wrap). */
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*start)(void *), void *argument);
-int __real_pthread_cond_broadcast(pthread_cond_t *condition);
-int __wrap_pthread_cond_broadcast(pthread_cond_t *condition);
-int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
-int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
-int __real_pthread_join(pthread_t thread, void **result);
-int __wrap_pthread_join(pthread_t thread, void **result);
-int __real_pthread_cond_signal(pthread_cond_t *condition);
-int __wrap_pthread_cond_signal(pthread_cond_t *condition);
-int __real_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
-int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
-int __real_pthread_mutex_destroy(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_destroy(pthread_mutex_t *mutex);
-int __real_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
-int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
-int __real_pthread_cond_destroy(pthread_cond_t *condition);
-int __wrap_pthread_cond_destroy(pthread_cond_t *condition);
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void __real_free(void *block);
-void __wrap_free(void *block);
-int __real_eventfd(unsigned count, int flags);
-int __wrap_eventfd(unsigned count, int flags);
+#define WRAPPED(type, name, ...)                                                                   \
+    type __real_##name(__VA_ARGS__);                                                               \
+    type __wrap_##name(__VA_ARGS__)
+
+WRAPPED(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes,
+        void *(*start)(void *), void *argument);
+WRAPPED(int, pthread_cond_broadcast, pthread_cond_t *condition);
+WRAPPED(int, pthread_cond_wait, pthread_cond_t *condition, pthread_mutex_t *mutex);
+WRAPPED(int, pthread_join, pthread_t thread, void **result);
+WRAPPED(int, pthread_cond_signal, pthread_cond_t *condition);
+WRAPPED(int, pthread_mutex_init, pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
+WRAPPED(int, pthread_mutex_destroy, pthread_mutex_t *mutex);
+WRAPPED(int, pthread_cond_init, pthread_cond_t *condition, const pthread_condattr_t *attributes);
+WRAPPED(int, pthread_cond_destroy, pthread_cond_t *condition);
+WRAPPED(void *, malloc, size_t size);
+WRAPPED(void *, calloc, size_t count, size_t size);
+WRAPPED(void *, realloc, void *block, size_t size);
+WRAPPED(void, free, void *block);
+WRAPPED(int, eventfd, unsigned count, int flags);
 
 /* How many threads may still be made; negative = any number. The tests that need none to fail leave
  * it alone. */
