@@ -122,22 +122,20 @@ TEST(bytes_that_are_no_record_say_nothing)
 
     record_all();
     for (size_t size = 0; size < record.bytes.size; size++) {
-        struct diag_sink sink = {0};
+        OWNED(diag_sink) sink = {0};
         FREED char *copy = memcpy(malloc(size + 1), record.bytes.data, size);
 
         bytes = (struct bytes){(const uint8_t *)copy, size};
         if (collect(play, &bytes, &sink) != LINK_OK)
             ck_assert_uint_eq(sink.message_count, 0);
-        diag_sink_free(&sink);
     }
     for (size_t at = 0; at < record.bytes.size; at++) {
-        struct diag_sink sink = {0};
+        OWNED(diag_sink) sink = {0};
 
         record.bytes.data[at] = (char)~record.bytes.data[at];
         bytes = buffer_bytes(&record.bytes);
         collect(play, &bytes, &sink);
         ck_assert_uint_eq(sink.errors, 0); /* nothing that is kept was one */
         record.bytes.data[at] = (char)~record.bytes.data[at];
-        diag_sink_free(&sink);
     }
 }
