@@ -37,3 +37,18 @@ find_toolkit() {
         ln -sfn "$toolkit/nvvm/libdevice" "$nvvm/libdevice"
     fi
 }
+
+# find_llvm OLDEST TOOL...: `llvm` is the newest version of LLVM, OLDEST or newer, of which there are all the tools
+# (TOOL-VERSION) and libLLVM, which is `library`. False, and both empty, where there is none.
+find_llvm() {
+    local oldest=$1 tool
+    shift
+    for llvm in $(seq 30 -1 "$oldest"); do
+        library=$(find /usr/lib -maxdepth 2 \( -name "libLLVM.so.$llvm.*" -o -name "libLLVM-$llvm.so.1" \) 2> /dev/null | head -n 1)
+        [ -n "$library" ] || continue
+        for tool; do command -v "$tool-$llvm" > /dev/null || continue 2; done
+        return
+    done
+    llvm='' library=''
+    return 1
+}

@@ -25,17 +25,6 @@ bench_sleep() {
     done
 }
 
-# find_clang: `clang`, a command whose bitcode the `library`, a libLLVM, can read, the newest; with its `wrapper`, where there is one.
-find_clang() {
-    local version
-    for version in $(seq 30 -1 16); do
-        clang=clang-$version wrapper=clang-nvlink-wrapper-$version
-        library=$(find /usr/lib -name "libLLVM.so.$version.*" -o -name "libLLVM-$version.so.1" 2> /dev/null | head -n 1)
-        command -v $clang > /dev/null && [ -n "$library" ] && return
-    done
-    return 1
-}
-
 # compile_bitcode FOLDER: FOLDER/N.bc of each FOLDER/N.cu, with libdevice, without other parts of a toolkit.
 compile_bitcode() {
     local device="#define __device__ __attribute__((device))
@@ -53,26 +42,26 @@ extern \"C\" __device__ float __nv_sinf(float), __nv_cosf(float), __nv_sqrtf(flo
     [ "$1/complete" -ot "$1/0.bc" ] && return
     echo "$device" > "$1/device.h"
     find "$1" -name '*.cu' -print0 | xargs -0 -P "$(nproc)" -I{} sh -c '"$@" -c "$0" -o "${0%.cu}.bc" 2> /dev/null' {} \
-        $clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 -nocudainc -nocudalib -fgpu-rdc -O2 -emit-llvm \
+        clang-$llvm -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 -nocudainc -nocudalib -fgpu-rdc -O2 -emit-llvm \
         -include "$1/device.h" -Xclang -mlink-builtin-bitcode -Xclang "$toolkit/nvvm/libdevice/libdevice.10.bc"
 }
 
 # bench_bitcode KERNELS MODULES ROUNDS
 bench_bitcode() {
     local folder clang wrapper library ours way commands=()
-    find_clang || { echo "lto: no clang with its libLLVM: bitcode skipped"; return; }
+    find_llvm 16 clang || { echo "lto: no clang with its libLLVM: bitcode skipped"; return; }
     need nvcc nvlink ptxas
     folder=$(test/bench/make-objects "$1" "$2") || { echo "lto: nvcc fails: skipped"; return; }
     find_toolkit
-    compile_bitcode "$folder" || { echo "lto: $clang fails: skipped"; return; }
+    compile_bitcode "$folder" || { echo "lto: clang-$llvm fails: skipped"; return; }
     ours="$BUILD/minilink -w -disable-infos -arch=sm_90 -lto -split-compile-extended=2 --assembler=ptxas --cuda-path=$toolkit --llvm=$library -L$toolkit/lib64 -lcudadevrt"
     local ways=("bitcode, one part" "$ours --lto-jobs=1 $folder/*.bc" "bitcode, parts" "$ours $folder/*.bc"
         "the same, ptxas -c" "$ours -Xptxas=-c $folder/*.bc"
         "LTO-IR, one part" "$ours --lto-jobs=1 $folder/*.o" "LTO-IR, parts" "$ours $folder/*.o")
     # Its code is for a later link, as that of ptxas -c.
-    ! command -v "$wrapper" > /dev/null || commands=("$wrapper, 2 parts" "$wrapper -arch sm_90 --plugin-opt=O3 --plugin-opt=lto-partitions=2 $folder/*.bc -o $work/out.cubin")
+    ! command -v "clang-nvlink-wrapper-$llvm" > /dev/null || commands=("clang-nvlink-wrapper-$llvm, 2 parts" "clang-nvlink-wrapper-$llvm -arch sm_90 --plugin-opt=O3 --plugin-opt=lto-partitions=2 $folder/*.bc -o $work/out.cubin")
     for ((way = 0; way < ${#ways[@]}; way += 2)); do commands+=("${ways[way]}" "${ways[way + 1]} -o $work/out.cubin"); done
-    echo "lto: $1 kernels in $2 modules as LLVM bitcode of $clang, $3 rounds in turn, $(machine):"
+    echo "lto: $1 kernels in $2 modules as LLVM bitcode of clang-$llvm, $3 rounds in turn, $(machine):"
     in_turn "$3" "${commands[@]}"
     for way in 0 2 6 8; do echo "    ${ways[way]}: lto stage $(stage lto ${ways[way + 1]}) ms"; done
 }

@@ -5,15 +5,7 @@
 cd "$work" || exit 1
 need 8 nvlink ptxas
 cp "$ROOT"/fixtures/examples/bitcode/*.bc "$ROOT/fixtures/bitcode/parts.bc" . || exit 1
-wrapper='' library=''
-for version in 19 20 21 22; do
-    found=$(ls /usr/lib/*/libLLVM.so.$version.* 2> /dev/null | head -n 1)
-    if [ -n "$found" ] && command -v clang-nvlink-wrapper-$version > /dev/null; then
-        wrapper=clang-nvlink-wrapper-$version library=$found
-        break
-    fi
-done
-[ -n "$wrapper" ] || skip_all 8 "clang-nvlink-wrapper and libLLVM of one version are not there"
+find_llvm 19 clang-nvlink-wrapper || skip_all 8 "clang-nvlink-wrapper and libLLVM of one version are not there"
 
 # kernels CUBIN, variables CUBIN: names; registers CUBIN: of all kernels together.
 kernels() { minidump --symbols "$1" | sed -n 's/^ *\([a-z]*\): GLOBAL FUNC,.*/\1/p' | sort | tr '\n' ' '; }
@@ -27,7 +19,7 @@ registers() {
 for program in "scale.bc helper.bc" parts.bc; do
     # shellcheck disable=SC2086 # several files
     {
-        runs "$program: clang's" $wrapper -arch sm_75 --plugin-opt=O3 -o theirs.cubin $program
+        runs "$program: clang's" clang-nvlink-wrapper-$llvm -arch sm_75 --plugin-opt=O3 -o theirs.cubin $program
         minilink -disable-infos -arch=sm_75 -lto --llvm="$library" --assembler=ptxas $program -o ours.cubin
     }
     check "$program: kernels" "$(kernels ours.cubin)" "$(kernels theirs.cubin)"

@@ -16,13 +16,7 @@ shift 2
 need $# ptxas nvlink nvcc
 find_toolkit
 kinds=${KINDS:-machine ltoir bitcode}
-# The newest clang with its wrapper and library.
-clang='' library=''
-for version in 19 20 21 22; do
-    found=$(find /usr/lib/*/ -maxdepth 1 -name "libLLVM.so.$version.*" 2> /dev/null | head -n 1)
-    if [ -n "$found" ] && command -v clang++-$version clang-nvlink-wrapper-$version > /dev/null; then clang=$version library=$found; fi
-done
-[ -n "$clang" ] || kinds=${kinds//bitcode/}
+find_llvm 19 clang++ clang-nvlink-wrapper || kinds=${kinds//bitcode/}
 minilink-shim --cuda-path="$toolkit" "$work/shim" > "$work/log" || { cat "$work/log"; exit 1; }
 
 # attempt NAME COMMAND...: a link by minilink; a line for launch.sh's reader when it fails.
@@ -84,7 +78,7 @@ ltoir() {
 one_by_one() {
     local module
     for module in *.bc; do
-        "llc-$clang" -O2 -mcpu="$arch" "$module" -o "$module.ptx" && ptxas -c -arch="$arch" "$module.ptx" -o "$module.cubin" || return
+        "llc-$llvm" -O2 -mcpu="$arch" "$module" -o "$module.ptx" && ptxas -c -arch="$arch" "$module.ptx" -o "$module.cubin" || return
     done
     rm -f ./*.bc.ptx
     nvlink -arch="$arch" ./*.bc.cubin -o bitcode.theirs
@@ -95,10 +89,10 @@ bitcode() {
     local source
     for source in *.cu; do
         [ ! -e "$source" ] ||
-            clang++-$clang --cuda-path="$work/shim" -Wno-unknown-cuda-version -w -x cuda --cuda-device-only -fgpu-rdc \
+            clang++-$llvm --cuda-path="$work/shim" -Wno-unknown-cuda-version -w -x cuda --cuda-device-only -fgpu-rdc \
                 --offload-arch="$arch" -O2 -emit-llvm -c "$source" -o "${source%.cu}.bc" > said 2>&1 || { refused bitcode; return; }
     done
-    PATH=$toolkit/bin:$PATH clang-nvlink-wrapper-$clang -arch "$arch" --plugin-opt=O3 ./*.bc -o bitcode.theirs > said 2>&1 ||
+    PATH=$toolkit/bin:$PATH clang-nvlink-wrapper-$llvm -arch "$arch" --plugin-opt=O3 ./*.bc -o bitcode.theirs > said 2>&1 ||
         one_by_one > said 2>&1 || { refused bitcode; return; }
     attempt bitcode.whole -lto --llvm="$library" --threads=4 --chunks=4 --minimum-chunk=1 ./*.bc
     attempt bitcode.parts -lto --llvm="$library" -split-compile-extended=4 --lto-jobs=3 --split-mode=relocatable --chunks=4 --minimum-chunk=1 ./*.bc
@@ -125,7 +119,7 @@ link() {
     echo "linked: $program: $(ls | grep -c '^[a-z]*\.[a-z-]*$')"
 }
 export -f attempt refused machine ltoir one_by_one bitcode link all_declared
-export folder arch toolkit nvvm kinds clang library work ROOT
+export folder arch toolkit nvvm kinds llvm library work ROOT
 printf '%s\n' "$@" | xargs -P "${JOBS:-2}" -I{} bash -c 'link {}' > "$work/all"
 cat "$work/all" | grep -v ^linked | sort
 passed=$(grep -c '^linked' "$work/all") failed=$(grep -c '^failed' "$work/all") skipped=$(grep -c '^skipped' "$work/all")

@@ -11,12 +11,8 @@ shift 2
 need $# nvcc nvlink ptxas
 find_toolkit
 kinds=${KINDS:-openmp nvcc clang}
-clang='' library=''
-for version in 19 20 21 22; do
-    found=$(find /usr/lib/*/ -maxdepth 1 -name "libLLVM.so.$version.*" 2> /dev/null | head -n 1)
-    if [ -n "$found" ] && command -v clang++-$version > /dev/null; then clang=$version library=$found; fi
-done
-libraries=${LLVM_LIBRARIES:-/usr/lib/llvm-$clang/lib}
+find_llvm 19 clang++
+libraries=${LLVM_LIBRARIES:-/usr/lib/llvm-$llvm/lib}
 
 # make_shim FOLDER OPTION...: what clang takes for a toolkit, whose nvlink is the toolkit's where THEIRS is set, copies CUBIN,
 # if that is set, and is else minilink with these options.
@@ -56,18 +52,18 @@ by_clang() {
     for source in *.c *.cpp *.cu; do
         [ -e "$source" ] || continue
         object=$work/$name.${source%.*}
-        runs "$name, $source" clang++-"$clang" "${language[@]}" "${common[@]}" -foffload-lto -c "$source" -o "$object.lto.o" || return
-        runs "$name, $source" clang++-"$clang" "${language[@]}" "${common[@]}" "${embedded[@]}" -c "$source" -o "$object.o" || return
+        runs "$name, $source" clang++-"$llvm" "${language[@]}" "${common[@]}" -foffload-lto -c "$source" -o "$object.lto.o" || return
+        runs "$name, $source" clang++-"$llvm" "${language[@]}" "${common[@]}" "${embedded[@]}" -c "$source" -o "$object.o" || return
         bitcode+=("$object.lto.o") machine+=("$object.o")
     done
     objects=("${bitcode[@]}")
     bitcode+=("${runtime[@]}")
-    THEIRS=1 build theirs clang++-"$clang" "${common[@]}" -foffload-lto "${objects[@]}" "${linked[@]}"
-    build objects clang++-"$clang" "${common[@]}" "${machine[@]}" "${linked[@]}"
+    THEIRS=1 build theirs clang++-"$llvm" "${common[@]}" -foffload-lto "${objects[@]}" "${linked[@]}"
+    build objects clang++-"$llvm" "${common[@]}" "${machine[@]}" "${linked[@]}"
     device_link "$work/lto" -lto --threads=4 --chunks=4 --minimum-chunk=1
-    CUBIN=$work/lto build lto clang++-"$clang" "${common[@]}" -foffload-lto "${objects[@]}" "${linked[@]}"
+    CUBIN=$work/lto build lto clang++-"$llvm" "${common[@]}" -foffload-lto "${objects[@]}" "${linked[@]}"
     device_link "$work/parts" -lto -split-compile-extended=4 --lto-jobs=3 --split-mode=relocatable --chunks=4 --minimum-chunk=1
-    CUBIN=$work/parts build lto-parts clang++-"$clang" "${common[@]}" -foffload-lto "${objects[@]}" "${linked[@]}"
+    CUBIN=$work/parts build lto-parts clang++-"$llvm" "${common[@]}" -foffload-lto "${objects[@]}" "${linked[@]}"
 }
 
 # LLVM 19's runtime knows the cubins of CUDA 12 alone.
@@ -78,7 +74,7 @@ openmp() {
     [ -e "${runtime[0]}" ] || { skip 1 "$name: no OpenMP runtime for GPUs"; return; }
     ls ./*.cpp > /dev/null 2>&1 || language=(-x c)
     [ -e "$shim" ] || make_shim "$shim" --output-abi=7
-    by_clang -fopenmp -fopenmp-targets=nvptx64-nvidia-cuda -idirafter "$libraries/clang/$clang/include"
+    by_clang -fopenmp -fopenmp-targets=nvptx64-nvidia-cuda -idirafter "$libraries/clang/$llvm/include"
 }
 
 cuda_by_clang() {
@@ -118,7 +114,7 @@ for program in $(realpath "$@"); do
     name=$(basename "$PWD")
     if [[ $PWD == */openmp/* ]]; then
         name=openmp-$name
-        [[ -z $clang || $kinds != *openmp* ]] || openmp
+        [[ -z $llvm || $kinds != *openmp* ]] || openmp
     elif ls ./*.o > /dev/null 2>&1; then # built already
         common=(-w -arch="$arch")
         link_by_nvcc ./*.o
@@ -126,7 +122,7 @@ for program in $(realpath "$@"); do
         name=nvcc-$name
         [[ $kinds != *nvcc* ]] || cuda_by_nvcc
         name=clang-${name#nvcc-}
-        [[ -z $clang || $kinds != *clang* ]] || cuda_by_clang
+        [[ -z $llvm || $kinds != *clang* ]] || cuda_by_clang
     fi
 done
 finish
