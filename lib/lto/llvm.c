@@ -70,7 +70,7 @@ static bool fail(struct run *run, const char *message)
     return false;
 }
 
-/* Fails with this message if LLVM has given no reason. */
+/* Returns false; this message counts if LLVM has given no reason. */
 static bool fail_anyhow(struct run *run, const char *message)
 {
     return run->answer.errors.size == 0 && fail(run, message);
@@ -357,9 +357,10 @@ static llvm_module link_modules(struct run *run, llvm_context context)
         begin_step(run, LTO_STEP_ADD, i);
         run->api.set_target(modules[i], TRIPLE);
         run->api.set_layout(modules[i], run->layout);
-        if (run->api.link_modules(program, modules[i]) &&
-            !fail_anyhow(run, "it cannot be linked to the others"))
+        if (run->api.link_modules(program, modules[i])) {
+            fail_anyhow(run, "it cannot be linked to the others");
             return NULL;
+        }
     }
     return program;
 }

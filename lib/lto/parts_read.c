@@ -126,18 +126,16 @@ static void find_in_modules(struct demotions *demotions)
 }
 
 /* Makes a module of the variables that were moved out of one part's bodies. */
-static bool lift(const struct demotions *demotions, uint32_t part)
+static bool lift(struct joining *joining, uint32_t part, const struct demotion *list, size_t count)
 {
-    struct joining *joining = demotions->joining;
-    const struct demotion *list = demotions->list;
     struct buffer text = {0};
     struct ptx_module *module = arena_alloc(&joining->arena, 1, sizeof *module);
     size_t offset = 0;
 
     CONTEXT_DEFER(buffer_cleanup, &text);
     buffer_string(&text, ".version 9.0\n.target sm_90\n");
-    for (size_t i = 0; i < demotions->count; i++)
-        if (list[i].part == part && table_find(&joining->lifted, list[i].name) != TABLE_NONE)
+    for (size_t i = 0; i < count; i++)
+        if (table_find(&joining->lifted, list[i].name) != TABLE_NONE)
             buffer_text(&text, list[i].statement);
     joining->parts[part].lifted = module;
     return module_parse(module, &joining->arena, "lto.ptx",
@@ -152,8 +150,13 @@ static bool find_lifted(struct demotions *demotions)
     for (uint32_t i = 0; i < joining->part_count; i++)
         find_in_part(demotions, i);
     find_in_modules(demotions);
-    for (uint32_t i = 0; joining->lifted.count && i < joining->part_count; i++)
-        ok &= lift(demotions, i);
+    for (size_t i = 0, end; joining->lifted.count && i < demotions->count; i = end) {
+        uint32_t part = demotions->list[i].part;
+
+        for (end = i; end < demotions->count && demotions->list[end].part == part; end++)
+            ;
+        ok &= lift(joining, part, demotions->list + i, end - i);
+    }
     return ok;
 }
 
