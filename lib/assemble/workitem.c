@@ -44,7 +44,7 @@ static void collect(void *argument)
 /* Cancels every chunk after `index`. The thread that lowers the mark from `before` flags the chunks
  * up to `before`: later ones are flagged already, so that all failures together cost one pass. It
  * flags the last one first: a worker that is stopped then finds all later chunks flagged, and
- * starts none of them. Relaxed stores would suffice, but helgrind and drd take those for a race. */
+ * starts none of them. Relaxed stores would suffice, but helgrind takes those for a race. */
 static void mark_failed(struct assemble_options *options, size_t index)
 {
     size_t before = atomic_load(&options->first_failed), last;

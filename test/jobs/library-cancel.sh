@@ -21,8 +21,9 @@ proves() {
     check "$what: files left" "$(ls -A temporary)" ""
 }
 
-# A program that keeps an assembler busy.
-awk -v kernels=$kernels 'BEGIN {
+# busy KERNELS: a program that keeps an assembler busy.
+busy() {
+    awk -v kernels="$1" 'BEGIN {
     print ".version 8.0\n.target sm_90\n.address_size 64"
     for (k = 0; k < kernels; k++) {
         print ".visible .entry k" k "(.param .u64 out)\n{\n\t.reg .b32 %r<300>;\n\t.reg .b64 %d<3>;"
@@ -30,7 +31,9 @@ awk -v kernels=$kernels 'BEGIN {
         for (i = 1; i < 300; i++) print "\tmad.lo.s32 %r" i ", %r" i - 1 ", %r" int(i / 2) ", " i * k ";"
         print "\tst.global.u32 [%d1], %r299;\n\tret;\n}"
     }
-}' > large.ptx
+}'
+}
+busy $kernels > large.ptx
 split=(-w -arch=sm_90 -split-compile-extended=4)
 
 proves "calls" calls
@@ -76,7 +79,8 @@ export SAMPLE_LOG=$work/begun
 FAKE_SLEEP_MS=600000 proves "libnvJitLink" child begun -w -arch=sm_90 -lto --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
 
 if command -v ptxas > /dev/null; then
-    proves "ptxas" middle "${split[@]}" --assembler=ptxas --minimum-chunk=1 large.ptx
+    busy 60 > small.ptx
+    proves "ptxas" middle "${split[@]}" --assembler=ptxas --minimum-chunk=1 small.ptx
 else
     skip 1 "ptxas is not installed: links by it"
 fi
