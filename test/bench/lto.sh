@@ -48,7 +48,7 @@ extern \"C\" __device__ float __nv_sinf(float), __nv_cosf(float), __nv_sqrtf(flo
 
 # bench_bitcode KERNELS MODULES ROUNDS
 bench_bitcode() {
-    local folder clang wrapper library ours way commands=()
+    local folder llvm library ours way commands=()
     find_llvm 16 clang || { echo "lto: no clang with its libLLVM: bitcode skipped"; return; }
     need nvcc nvlink ptxas
     folder=$(test/bench/make-objects "$1" "$2") || { echo "lto: nvcc fails: skipped"; return; }

@@ -24,14 +24,14 @@ proves() {
 # busy KERNELS: a program that keeps an assembler busy.
 busy() {
     awk -v kernels="$1" 'BEGIN {
-    print ".version 8.0\n.target sm_90\n.address_size 64"
-    for (k = 0; k < kernels; k++) {
-        print ".visible .entry k" k "(.param .u64 out)\n{\n\t.reg .b32 %r<300>;\n\t.reg .b64 %d<3>;"
-        print "\tld.param.u64 %d1, [out];\n\tmov.u32 %r0, %tid.x;"
-        for (i = 1; i < 300; i++) print "\tmad.lo.s32 %r" i ", %r" i - 1 ", %r" int(i / 2) ", " i * k ";"
-        print "\tst.global.u32 [%d1], %r299;\n\tret;\n}"
-    }
-}'
+        print ".version 8.0\n.target sm_90\n.address_size 64"
+        for (k = 0; k < kernels; k++) {
+            print ".visible .entry k" k "(.param .u64 out)\n{\n\t.reg .b32 %r<300>;\n\t.reg .b64 %d<3>;"
+            print "\tld.param.u64 %d1, [out];\n\tmov.u32 %r0, %tid.x;"
+            for (i = 1; i < 300; i++) print "\tmad.lo.s32 %r" i ", %r" i - 1 ", %r" int(i / 2) ", " i * k ";"
+            print "\tst.global.u32 [%d1], %r299;\n\tret;\n}"
+        }
+    }'
 }
 busy $kernels > large.ptx
 split=(-w -arch=sm_90 -split-compile-extended=4)
