@@ -34,8 +34,9 @@ link() {
     local tool=$1 name=$2
     shift 2
     if "$tool" "$@" m?.cubin -o "$name" > "$name.out" 2>&1; then echo linked; else echo refused; fi > "$name.log"
-    # nvlink says some warnings once, others several times. What explains a warning is minilink's own.
-    sed -E '/^minilink note /d; s/^(nvlink|minilink) //' "$name.out" | sort -u >> "$name.log"
+    # nvlink says some warnings once, others several times, and ends a refusal with a line that says no more. What explains a
+    # warning is minilink's own.
+    sed -E '/^minilink note |^nvlink fatal   : merge_elf failed$/d; s/^(nvlink|minilink) //' "$name.out" | sort -u >> "$name.log"
 }
 
 # run TARGET LEVEL SEED: prints "linked", or passed, failed or skipped, and why.
