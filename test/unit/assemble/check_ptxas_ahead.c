@@ -9,7 +9,7 @@
 
 #define HEADER_SIZE 64u
 
-static char folder[64], script[96];
+static char folder[64], script[96], version[] = "known";
 static struct ptxas ptxas;
 static struct minilink_result result;
 static volatile int cancelled;
@@ -26,7 +26,7 @@ void set_up(void)
     strcpy(folder, "/tmp/check_ptxas_ahead.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(script, sizeof script, "%s/ptxas", folder);
-    ptxas = (struct ptxas){.path = script, .version = (char[]){"known"}};
+    ptxas = (struct ptxas){.path = script, .version = version};
 }
 
 void tear_down(void)
