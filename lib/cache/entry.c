@@ -5,12 +5,14 @@
 
 #include "base/little.h"
 
+/* The first bytes of an entry, without the NUL. */
+#define MAGIC      "minilnkC"
+#define MAGIC_SIZE (sizeof MAGIC - 1)
+
 #define FORMAT 1u
 
 enum { AT_FORMAT = 8, AT_COUNT = 12, AT_KEY = 16, AT_TIME = 32, AT_PARTS = 40, AT_CHECKSUM = 112 };
 enum { PART_SIZE = 24, HASH_SIZE = 16 };
-
-static const uint8_t magic[8] = "minilnkC";
 
 static void put_u32(uint8_t *at, uint32_t number)
 {
@@ -50,7 +52,7 @@ uint64_t entry_size(const struct cache_value *value)
 bool entry_header(uint8_t header[ENTRY_HEADER_SIZE], const struct cache_key *key,
                   const struct cache_value *value)
 {
-    memcpy(header, magic, sizeof magic);
+    memcpy(header, MAGIC, MAGIC_SIZE);
     put_u32(header + AT_FORMAT, FORMAT);
     put_u32(header + AT_COUNT, ENTRY_PARTS);
     memcpy(header + AT_KEY, key->bytes, CACHE_KEY_SIZE);
@@ -72,7 +74,7 @@ bool entry_fits(const uint8_t header[ENTRY_HEADER_SIZE], uint64_t size, const st
     uint64_t rest = size - ENTRY_HEADER_SIZE;
 
     if (size < ENTRY_HEADER_SIZE || size > ENTRY_LARGEST ||
-        memcmp(header, magic, sizeof magic) != 0 || little_u32(header + AT_FORMAT) != FORMAT ||
+        memcmp(header, MAGIC, MAGIC_SIZE) != 0 || little_u32(header + AT_FORMAT) != FORMAT ||
         little_u32(header + AT_COUNT) != ENTRY_PARTS ||
         memcmp(header + AT_KEY, key->bytes, CACHE_KEY_SIZE) != 0 ||
         !has_hash(header + AT_CHECKSUM, (struct bytes){header, AT_CHECKSUM}))

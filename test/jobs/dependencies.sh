@@ -5,16 +5,19 @@
 . "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
 
-# machine PROGRAM...: one that has these, the libraries in $libraries, and $apt: "none", or the packages that apt-get
-# cannot install.
+# machine PROGRAM...: one that has these, the libraries in $libraries, a libLLVM, and $apt: "none", or the packages that
+# apt-get cannot install.
 machine() {
-    rm -rf bin log
-    mkdir bin
+    rm -rf bin lib log
+    mkdir -p bin lib/machine
+    touch lib/machine/libLLVM.so.19.1
     : > log
     for program in "$@"; do printf '#!/bin/sh\n' > "bin/$program"; done
+    for program in sed sort tail; do printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v $program)" > bin/$program; done
     printf '#!/bin/sh\necho %s\n' "$user" > bin/id
     printf '#!/bin/sh\ncase " %s " in *" $2 "*) exit 0 ;; *) exit 1 ;; esac\n' "$libraries" > bin/pkg-config
     if [ "$apt" != none ]; then
+        printf '#!/bin/sh\nprintf "libllvm9\\nlibllvm19\\nlibllvm22\\nlibllvmlibc-23-dev\\n"\n' > bin/apt-cache
         printf '#!/bin/sh\necho "$*" >> log\nfor word; do case " %s " in *" $word "*) exit 100 ;; esac; done\n' "$apt" > bin/apt-get
     fi
     chmod +x bin/*
@@ -22,7 +25,7 @@ machine() {
 
 # expect WHAT STATUS KIND INSTALLED [SAID]: INSTALLED is what apt-get was called for, each time.
 expect() {
-    PATH=$work/bin /bin/sh "$ROOT/test/install-dependencies" $3 > said 2>&1
+    LIBRARIES=$work/lib PATH=$work/bin /bin/sh "$ROOT/test/install-dependencies" $3 > said 2>&1
     status=$?
     installed=$(sed -n 's/^install .*--no-install-recommends //p' log | paste -sd ,)
     if [ $status = "$2" ] && [ "$installed" = "$4" ] && { [ -z "${5:-}" ] || grep -qF -- "$5" said; }; then
@@ -39,6 +42,11 @@ rm bin/valgrind bin/eu-elflint
 expect "building needs none of the tests' tools" 0 build ''
 expect "nor does compiling them" 0 tests ''
 expect "running them does" 0 check 'valgrind elfutils'
+machine gcc make valgrind eu-elflint readelf python3
+rm -r lib
+expect "the newest libLLVM that there is" 0 check libllvm22
+rm bin/apt-cache
+expect "one that there may be, where no list of packages is" 0 check libllvm22,libllvm19
 libraries=$built
 machine gcc make valgrind eu-elflint readelf python3
 expect "building needs no Check" 0 build ''

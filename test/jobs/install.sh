@@ -27,10 +27,11 @@ check "programs may be run by all" "$(find "$work/stage/opt/minilink/bin" -type 
     "$(find "$work/stage/opt/minilink/bin" -type f | wc -l)"
 check "nothing names the folder it was made in" "$(grep -rlF "$work" "$work/stage/opt/minilink" | grep -v /bin/)" ""
 
-config() { PKG_CONFIG_PATH=$work/stage/opt/minilink/lib/pkgconfig pkg-config "$@" minilink 2>&1; }
+# Some pkg-config ends its lines with a blank.
+config() { PKG_CONFIG_PATH=$work/stage/opt/minilink/lib/pkgconfig pkg-config "$@" minilink 2>&1 | sed "s/ *$//"; }
 check "pkg-config: version" "$(config --modversion)" "$("$work/stage/opt/minilink/bin/minilink" --version | sed -n 's/^minilink \([0-9.]*\).*/\1/p')"
 check "pkg-config: the folder of libnvJitLink" "$(config --variable=nvjitlinkdir)" /opt/minilink/lib/minilink/nvjitlink
-check "pkg-config: flags" "$(config --cflags)" "-I/opt/minilink/include "
+check "pkg-config: flags" "$(config --cflags)" -I/opt/minilink/include
 printf '#include <minilink/assembler.h>\nint main(void) { return 0; }\n' > "$work/plugin.c"
 # shellcheck disable=SC2046
 check "a plug-in's source compiles" "$(${CC:-cc} $(PKG_CONFIG_SYSROOT_DIR=$work/stage config --cflags) -fsyntax-only "$work/plugin.c" 2>&1)" ""
@@ -49,7 +50,7 @@ check "the library may not be run" "$(find "$prefix/lib" -type f -perm /111)" ""
 check "libminilink.so" "$(readlink "$prefix/lib/libminilink.so")" libminilink.so.0
 check "a page for each function" "$(find "$prefix/share/man/man3" -type l -name 'minilink_*.3' -exec readlink {} + | sort | uniq -c | sed 's/^ *//')" \
     "$(wc -l < "$ROOT/test/library/exports") minilink.3"
-check "pkg-config: libraries" "$(config --libs)" "-L/opt/minilink/lib -lminilink "
+check "pkg-config: libraries" "$(config --libs)" "-L/opt/minilink/lib -lminilink"
 sanitizer=${SANITIZE:+-fsanitize=$SANITIZE}
 usage=$prefix/share/doc/minilink/examples/library/usage
 # shellcheck disable=SC2046,SC2086

@@ -22,7 +22,7 @@ static const struct job_input list[] = {
     {.name = "a name with blanks, \xff and = in it", .offset = 8, .size = 0},
 };
 static const struct job_inputs inputs = {list, 2, false};
-static const uint8_t contents[8] = "01234567";
+static const uint8_t contents[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 void set_up(void)
 {
