@@ -4,7 +4,7 @@
 # nvlink links. Every clang from 16 on that is installed is tried, with the targets and the tools that it has: the headers
 # of older ones want texture references, which CUDA 13 has not.
 . "$(dirname "$0")/../prelude.sh"
-clangs=$(for name in clang++ clang++-{16,17,18,19}; do
+clangs=$(for name in clang++ clang++-{16..29}; do
     major=$("$name" -dumpversion 2> /dev/null | cut -d . -f 1)
     [ "${major:-0}" -lt 16 ] || echo "$name"
 done)
@@ -38,7 +38,7 @@ offload() { "$clang" --cuda-path=shim -Wno-unknown-cuda-version -fgpu-rdc -O1 "$
 
 old_driver() {
     local first=${archs[0]} arch
-    runs "$clang: objects for ${archs[*]}" offload -c a.cu b.cu || return
+    runs "$clang: objects for ${archs[*]}" offload --no-offload-new-driver -c a.cu b.cu || return
     for arch in "${archs[@]}"; do
         minilink -arch="$arch" --assembler=ptxas a.o b.o -o ours.cubin > log 2>&1
         nvlink -arch="$arch" a.o b.o -o theirs.cubin >> log 2>&1
@@ -53,7 +53,9 @@ old_driver() {
 
 new_driver() {
     local traced
-    if ! [ -x "$("$clang" -print-prog-name=clang-linker-wrapper)" ] || ! [ -x "$("$clang" -print-prog-name=clang-offload-packager)" ]; then
+    # Its packager has another name from 22 on.
+    if ! [ -x "$("$clang" -print-prog-name=clang-linker-wrapper)" ] ||
+        ! [ -x "$("$clang" -print-prog-name=clang-offload-packager)" -o -x "$("$clang" -print-prog-name=llvm-offload-binary)" ]; then
         skip 3 "$clang has no clang-linker-wrapper: its new driver"
         return
     fi
