@@ -216,14 +216,8 @@ static int64_t write_sections(struct contents *contents, enum hostobj_machine ma
     return elf_update(contents->elf, ELF_C_WRITE);
 }
 
-#define HEADER(type, ...)                                                                          \
-    {                                                                                              \
-        .sh_type = type, __VA_ARGS__                                                               \
-    }
-#define BYTES(object)                                                                              \
-    {                                                                                              \
-        (const uint8_t *)&(object), sizeof(object)                                                 \
-    }
+#define HEADER(type, ...) ((Elf64_Shdr){.sh_type = type, __VA_ARGS__})
+#define BYTES(object)     ((struct bytes){(const uint8_t *)&(object), sizeof(object)})
 
 static int64_t write_fatbin(struct contents *contents, enum hostobj_machine machine,
                             struct bytes fatbin, const char *name)

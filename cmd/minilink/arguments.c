@@ -95,18 +95,24 @@ static bool read_files(struct reader *reader, const char *list)
     return true;
 }
 
+/* The row of getopt's code; NULL when that stands for no option. */
+static const struct option_row *row_of(int code)
+{
+    return code >= FIRST_ROW ? &option_table[code - FIRST_ROW] : NULL;
+}
+
 /* Takes getopt's code for `word`, unless it is -optf. */
 static bool take_code(struct reader *reader, int code, const char *word)
 {
     if (code == '?') /* the name is known: there is a value, and it takes none */
         return lookup_unwanted(word);
     if (code == ':')
-        return lookup_missing(word, &option_table[optopt - FIRST_ROW]);
+        return lookup_missing(word, row_of(optopt));
     if (code == 1) {
         apply_option_operand(reader->options, optarg, false);
         return true;
     }
-    return options_add(reader->options, &option_table[code - FIRST_ROW], optarg);
+    return options_add(reader->options, row_of(code), optarg);
 }
 
 /* "-" in front: operands come in their place; ":": getopt prints nothing. It has only one position,
@@ -115,6 +121,7 @@ static bool read_words(struct reader *reader, const struct response_file *words)
 {
     char **list = words->list;
     int count = (int)words->count, code;
+    const struct option_row *row;
 
     for (optind = 0;;) {
         char **word = &list[optind ? optind : 1];
@@ -124,7 +131,8 @@ static bool read_words(struct reader *reader, const struct response_file *words)
         code = getopt_long_only(count, list, "-:", reader->list, NULL);
         if (code == -1)
             break;
-        if (code >= FIRST_ROW && option_table[code - FIRST_ROW].effect.kind == OPTION_FILES) {
+        row = row_of(code);
+        if (row && row->effect.kind == OPTION_FILES) {
             list += optind - 1;
             count -= optind - 1;
             if (!read_files(reader, optarg))

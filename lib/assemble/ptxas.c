@@ -136,6 +136,7 @@ struct run {
     struct arena arena;
     const struct child_tokens *tokens; /* for its threads; NULL = they are not counted */
     int input, output;                 /* in memory; -1 = none */
+    int pass[4];                       /* descriptors that ptxas has */
 };
 
 const char **ptxas_options(struct arena *arena, const struct minilink_job *job)
@@ -267,13 +268,15 @@ static bool is_ptxas(struct run *run, const struct exec_result *ended)
 static void run_plainly(struct run *run, struct exec_request *request, struct exec_result *ended)
 {
     const struct child_tokens *tokens = run->tokens;
-    const int pass[] = {run->input, run->output, tokens ? tokens->fds[0] : -1,
-                        tokens ? tokens->fds[1] : -1};
 
+    run->pass[0] = run->input;
+    run->pass[1] = run->output;
+    run->pass[2] = tokens ? tokens->fds[0] : -1;
+    run->pass[3] = tokens ? tokens->fds[1] : -1;
     request->argv = ptxas_command(&run->arena, run->ptxas, run->job, tokens ? "--jobserver" : NULL,
                                   arena_printf(&run->arena, "/dev/fd/%d", run->input),
                                   arena_printf(&run->arena, "/dev/fd/%d", run->output));
-    request->pass = pass;
+    request->pass = run->pass;
     request->pass_count = tokens ? 4 : 2;
     request->variables[0] = tokens ? tokens->flags : NULL;
     exec_run(request, ended);

@@ -23,7 +23,7 @@
 #define CUBIN_OLD_NEWEST      130u
 #define CUBIN_OLD_DEFAULT     129u /* the last toolkit with this format */
 
-#define CUBIN_OLD_FLAGS_SM(flags)     ((flags)&0xffu)
+#define CUBIN_OLD_FLAGS_SM(flags)     (0xffu & (flags))
 #define CUBIN_OLD_FLAGS_TEXMODE       0x00000100u
 #define CUBIN_OLD_FLAGS_64BIT         0x00000400u
 #define CUBIN_OLD_FLAGS_SUFFIX_A      0x00000800u

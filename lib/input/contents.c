@@ -92,7 +92,7 @@ static bool is_same_code(const struct member *a, const struct member *b)
 /* Notes what members [begin, end) hold, each kind and architecture once. */
 static void note_contents(const struct members *members, size_t begin, size_t end, const char *name)
 {
-    const struct member *shown[SHOWN_ENTRIES];
+    const struct member *shown[SHOWN_ENTRIES] = {0};
     struct buffer line = {0};
     size_t count = 0;
 

@@ -99,7 +99,7 @@ bool exact_classify(struct exact *join, struct exact_input *input)
             (i <= EXACT_SYMBOLS && class != i) || class < input->section_class[i - 1] ||
             (class == input->section_class[i - 1] && section->name.data <= section[-1].name.data))
             return exact_unsupported(join, input, i, "stands in another order");
-        input->section_class[i] = (uint8_t) class;
+        input->section_class[i] = (uint8_t)(class);
     }
     return true;
 }

@@ -98,13 +98,13 @@ enum {
     F(int, get_linkage, GetLinkage, (llvm_value global))                                           \
     F(void, set_linkage, SetLinkage, (llvm_value global, int linkage))                             \
     F(int, get_visibility, GetVisibility, (llvm_value global))                                     \
-    F(const char *, get_name, GetValueName2, (llvm_value value, size_t * size))                    \
+    F(const char *, get_name, GetValueName2, (llvm_value value, size_t size[]))                    \
     F(unsigned, get_convention, GetFunctionCallConv, (llvm_value function))                        \
     F(void, set_name, SetValueName2, (llvm_value value, const char *name, size_t size))            \
     F(void, delete_global, DeleteGlobal, (llvm_value global))                                      \
     F(llvm_type, get_type, TypeOf, (llvm_value value))                                             \
     F(unsigned, address_space, GetPointerAddressSpace, (llvm_type type))                           \
-    F(const char *, get_assembly, GetModuleInlineAsm, (llvm_module module, size_t * size))         \
+    F(const char *, get_assembly, GetModuleInlineAsm, (llvm_module module, size_t size[]))         \
     F(llvm_value, first_alias, GetFirstGlobalAlias, (llvm_module module))                          \
     F(llvm_value, first_block, GetFirstBasicBlock, (llvm_value function))                          \
     F(llvm_value, next_block, GetNextBasicBlock, (llvm_value block))                               \

@@ -10,9 +10,10 @@
 #include "cubin/format.h"
 
 #define FIELD(holds, at, bits, shifted, bank_at)                                                   \
+    (struct relocation_rule)                                                                       \
     {                                                                                              \
         .action = RELOCATION_FIELD, .uses = (holds), .first = (at), .width = (bits),               \
-        .shift = (shifted), .bank = (bank_at),                                                     \
+        .shift = (shifted), .bank = (bank_at)                                                      \
     }
 
 static const struct relocation_rule rules[] = {

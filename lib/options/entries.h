@@ -13,13 +13,15 @@
 #include "base/text.h"
 #include "options/pattern.h"
 
+struct entry_pattern {
+    struct text text;
+    struct pattern pattern;
+};
+
 struct entry_selection {
     struct text *names; /* each once or several times, as given */
     size_t count;
-    struct entry_pattern {
-        struct text text;
-        struct pattern pattern;
-    } * patterns; /* of minilink's own --entry-pattern, and -E */
+    struct entry_pattern *patterns; /* of minilink's own --entry-pattern, and -E */
     size_t pattern_count;
     const char *const *others;           /* the words that are not about entries; ends with NULL */
     const char *const *without_patterns; /* the words except those about patterns, likewise */

@@ -30,7 +30,7 @@
  * first edit of a kernel, as each starts an assembler, and less after the next ones. */
 #define EDITED_PARTS 4u
 
-#define HOPELESS_GROWTH(total) ((total)*32)
+#define HOPELESS_GROWTH(total) (32 * (total))
 
 struct load {
     uint64_t weight;

@@ -148,7 +148,7 @@ static bool check_packing(struct checking *checking, const struct operand_rule *
     part.bits = (uint16_t)(rule->bits / operand->element_count);
     if (part.bits < 8)
         return mismatch(checking, operand, "the vector has too many elements");
-    part.flags &= (uint16_t) ~(RULE_MAY_VECTOR | RULE_SPECIAL | RULE_SYMBOL);
+    part.flags &= (uint16_t)(~(RULE_MAY_VECTOR | RULE_SPECIAL | RULE_SYMBOL));
     for (uint32_t i = 0; i < operand->element_count; i++)
         if (operand->elements[i].kind == OPERAND_REGISTER &&
             checking->parser->body->registers[operand->elements[i].reg].class == REGISTER_PREDICATE)
@@ -169,7 +169,7 @@ static bool check_vector(struct checking *checking, const struct operand_rule *r
     if (operand->element_count != rule->lanes)
         return mismatch(checking, operand, "the vector has another number of elements");
     element.lanes = 0;
-    element.flags &= (uint16_t) ~(RULE_MAY_SINK | RULE_SPECIAL | RULE_SYMBOL);
+    element.flags &= (uint16_t)(~(RULE_MAY_SINK | RULE_SPECIAL | RULE_SYMBOL));
     return check_elements(checking, &element, operand);
 }
 

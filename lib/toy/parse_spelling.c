@@ -142,7 +142,7 @@ static bool check_versions(struct parser *parser, const struct instruction *inst
 static bool read_words(struct parser *parser, struct instruction *instruction)
 {
     struct text word = parse_text(parser);
-    uint16_t words[INSTRUCTION_MODIFIERS];
+    uint16_t words[INSTRUCTION_MODIFIERS] = {0};
 
     if (parser->token.kind != TOKEN_WORD)
         return parse_error(parser, parser->token.offset,

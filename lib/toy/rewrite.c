@@ -32,7 +32,7 @@ void rewrite_add(struct rewrite *rewrite, const struct instruction *like, uint16
                                .line = like->line,
                                .loc = like->loc,
                                .operands = arena_copy(arena, operands, count, sizeof *operands)};
-    uint16_t numbers[INSTRUCTION_MODIFIERS];
+    uint16_t numbers[INSTRUCTION_MODIFIERS] = {0};
 
     for (; modifiers[made.modifier_count]; made.modifier_count++)
         numbers[made.modifier_count] = modifier_find(text_of(modifiers[made.modifier_count]));

@@ -23,7 +23,7 @@ enum value {
 };
 
 #define NOWHERE   UINT16_MAX /* ignored: has no effect on code here */
-#define AT(field) (uint16_t) offsetof(struct switches, field)
+#define AT(field) offsetof(struct switches, field)
 
 static const struct row {
     const char *name;

@@ -125,7 +125,7 @@ struct edit {
 #define H(name, field)     SECTION, name, FIELD(Elf64_Shdr, field)
 #define S(name, field)     SYMBOL, name, FIELD(Elf64_Sym, field)
 #define R(name, field)     CONTENTS, name, FIELD(Elf64_Rela, field)
-#define W(name, word)      CONTENTS, name, (word)*4, 4
+#define W(name, word)      CONTENTS, name, 4 * (word), 4
 #define INFO(symbol, type) ELF64_R_INFO(UINT64_C(symbol), type)
 
 static const struct {

@@ -47,7 +47,7 @@ static uint32_t add_register(struct maker *maker, enum register_class class)
 {
     static const uint8_t bits[] = {1, 32, 64, 128};
     maker->body.registers[maker->body.register_count] =
-        (struct virtual_register){.class = (uint8_t) class, .bits = bits[class]};
+        (struct virtual_register){.class = (uint8_t)(class), .bits = bits[class]};
     return (uint32_t)maker->body.register_count++;
 }
 

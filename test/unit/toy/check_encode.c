@@ -281,7 +281,7 @@ static void random_register(struct body *body, struct operand *operand)
     operand->is_negated = number(4) == 0;
     operand->is_inverted = number(4) == 0;
     operand->component = selectors[number(7)];
-    operand->component_kind = operand->component ? (uint8_t) "vbh"[number(3)] : 0;
+    operand->component_kind = operand->component ? (uint8_t)("vbh"[number(3)]) : 0;
 }
 
 static void random_address(struct body *body, struct operand *operand, unsigned depth)
