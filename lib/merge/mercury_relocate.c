@@ -308,7 +308,8 @@ static void relocate_list(struct mercury_list *list, struct merged_place place)
 
         if (relocation.symbol == 0)
             give_up(list, "a relocation is against no symbol");
-        else if (relocations_is_unknown_size(&cubin->symbols[relocation.symbol]))
+        else if (relocations_is_constants_size(&cubin->symbols[relocation.symbol]) &&
+                 !list->m->request->relocatable)
             continue; /* as in the target's instructions */
         else
             relocate_one(list, &relocation);

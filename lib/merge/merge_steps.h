@@ -277,9 +277,9 @@ void relocations_add_resolved(struct merging *m, uint32_t target,
  * omit it; other sections point to the winner instead. */
 bool relocations_forget_losers(struct text section);
 
-/* Whether the symbol is the size of a kernel's parameters, which code in libcudadevrt refers to. It
- * is not known in functions that many kernels call. */
-bool relocations_is_unknown_size(const struct cubin_symbol *symbol);
+/* Whether the symbol is the size of the program's constants, against which isspacep.const compares
+ * (libcudadevrt's cudaMemcpyAsync does, too). */
+bool relocations_is_constants_size(const struct cubin_symbol *symbol);
 
 /* Writes the contents of the lists. Comes after the symbols have their rows. False if a kept
  * relocation names a symbol that is not written. */

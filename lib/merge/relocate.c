@@ -258,12 +258,17 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
 }
 
-/* Measured: all bits are set, also under -r, and the symbol is dropped. */
-static bool put_unknown_size(struct list *list, const struct cubin_relocation *relocation)
+/* The size of the program's constants; measured: without any all bits are set. With -r it is not
+ * final: nvlink writes it all the same, or all bits, and then loses relocations (measured). */
+static bool put_constants_size(struct list *list, const struct cubin_relocation *relocation)
 {
-    return relocation_rule(relocation->type)->uses & FIELD_OF_SHARED
-               ? put_field(list, relocation, UINT64_MAX, 0)
-               : refuse(list, relocation, "Cannot resolve");
+    const struct merging *m = list->m;
+    uint32_t section = table_find(&m->section_names, TEXT(".nv.constant3"));
+
+    if (!(relocation_rule(relocation->type)->uses & FIELD_OF_SHARED))
+        return refuse(list, relocation, "Cannot resolve");
+    return put_field(list, relocation,
+                     section == TABLE_NONE ? UINT64_MAX : m->sections[section].size, 0);
 }
 
 static bool relocate_one(struct list *list, const struct cubin_relocation *relocation)
@@ -278,8 +283,8 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
         return true;
     if (symbol == MERGE_NONE && cubin_names_section(m->cubins[list->file], input))
         return relocate_section(list, relocation);
-    if (relocations_is_unknown_size(input))
-        return put_unknown_size(list, relocation);
+    if (relocations_is_constants_size(input) && !m->request->relocatable)
+        return put_constants_size(list, relocation);
     if (symbol == MERGE_NONE)
         return refuse(list, relocation, "Cannot resolve");
     symbol = merging_canonical(m, symbol);

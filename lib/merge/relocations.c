@@ -94,7 +94,7 @@ bool relocations_forget_losers(struct text section)
     return false;
 }
 
-bool relocations_is_unknown_size(const struct cubin_symbol *symbol)
+bool relocations_is_constants_size(const struct cubin_symbol *symbol)
 {
     return symbol->section == SHN_UNDEF && text_equal(symbol->name, TEXT(".nv.ptx.const0.size"));
 }

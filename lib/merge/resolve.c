@@ -337,10 +337,13 @@ static void resolve_one(struct resolving *r, size_t file, size_t index)
     } else if (input->binding != STB_LOCAL) {
         merge_global(r, file, index);
     } else if (input->name.size > 0 || input->type == STT_FUNC) {
-        if (input->section == SHN_UNDEF)
-            return; /* measured: .nv.ptx.const0.size is dropped */
+        /* relocate.c knows the only one; with -r it stays, for the last link. */
+        if (input->section == SHN_UNDEF &&
+            !(m->request->relocatable && relocations_is_constants_size(input)))
+            return;
         id = add_symbol(m, file, input);
-        define(m, &m->symbols[id], file, index);
+        if (input->section != SHN_UNDEF)
+            define(m, &m->symbols[id], file, index);
         m->resolved.symbol_of[m->symbol_base[file] + index] = id;
         add_local(m, false, file, id);
     }

@@ -1,6 +1,7 @@
 /* check_merge: the merger on small real cubins (fixtures/merge, made by ptxas 13.0): what must be
  * in the output, and every refusal with its text. Needs no CUDA. */
 
+#include "base/little.h"
 #include "input/used.h"
 #include "merge/relocation_rule.h"
 #include "merge/index_lists.h"
@@ -363,6 +364,25 @@ TEST(constant_offsets_of_older_targets_count_words)
     merge_with(REQUEST(80), "04_const-sm_80-a.o 04_const-sm_80-b.o");
     ck_assert(cubin_section_find(&merged->output, TEXT(".nv.compat")) == 0);
     check_constant_fields(R_CUDA_CONST_FIELD19_40, 40, 14, 2);
+}
+
+/* The second word of the instruction that isspacep.const became. */
+static uint32_t compared_with(void)
+{
+    return little_u32(section(".text.is_constant")->data.data + 0x14);
+}
+
+TEST(the_size_of_constants_is_written_at_last)
+{
+    merge("52_constsize-sm_90-a.o 52_constsize-sm_90-b.o");
+    ck_assert_uint_eq(compared_with(), 101);
+    restart();
+    merge_with(REQUEST(90, .debug = true), "52_constsize-sm_90-a.o"); /* there are none */
+    ck_assert_uint_eq(compared_with(), UINT32_MAX);
+    restart();
+    merge_with(REQUEST(90, .relocatable = true), "52_constsize-sm_90-a.o 52_constsize-sm_90-b.o");
+    ck_assert_uint_eq(compared_with(), 0);
+    ck_assert_uint_eq(symbol(".nv.ptx.const0.size")->section, SHN_UNDEF);
 }
 
 TEST(relocatable_output_can_be_merged_again)
