@@ -119,10 +119,23 @@ bool reach_is_unbounded(const struct merging *m, uint32_t kernel);
  * the last to the first. Returns their number; 0 without REACHES_CYCLE. */
 size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle);
 
-/* attributes.c: the records of .nv.info*: read, summed up over the call graph, written. */
+/* attributes.c, attributes_encode.c: the records of .nv.info*: read, summed up over the call graph,
+ * written. */
 
 /* Fills m->functions with the own values of every function. Comes after liveness. */
 void attributes_gather(struct merging *m);
+
+/* Whether the link recomputes a function's records from all that it reaches. */
+static inline bool attributes_are_summed(const struct merging *m, uint32_t function)
+{
+    return merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
+}
+
+/* Whether a record is not about one function; the compiler writes some into every cubin. */
+bool attributes_is_about_program(const struct info_record *record);
+
+/* Whether a kernel needs the record if a function that it reaches has it. */
+bool attributes_is_passed_on(const struct info_record *record);
 
 /* Number of barriers of a function in the output: for a kernel that of all that it reaches. */
 uint32_t attributes_barriers(const struct merging *m, uint32_t function);

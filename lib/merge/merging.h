@@ -58,6 +58,7 @@ enum reach_flag {
     REACHES_TEXTURE = 16,   /* code that names a texture, sampler or surface reference */
     REACHES_CONSTANTS = 32, /* a function with compiler constants */
     REACHES_ANYTHING = 64,  /* always */
+    REACHES_RECORDS = 128,  /* a function with records that its kernels need, too */
 };
 
 /* What is known about a function by itself; struct reach is about all that it can reach. */
@@ -69,6 +70,7 @@ struct merged_function {
     uint32_t order;        /* of its info section in reading order; MERGE_NONE = it has none */
     uint32_t externs_file; /* cubin of `externs` */
     struct bytes externs;  /* symbols of functions outside its cubin that it needs */
+    struct bytes records;  /* of its info section */
     uint32_t flags;        /* its own, enum reach_flag */
 };
 

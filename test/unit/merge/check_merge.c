@@ -417,6 +417,42 @@ TEST(relocatable_output_can_be_merged_again)
     }
 }
 
+/* What follows EIATTR_CUDA_API_VERSION, which ptxas's records of a function begin with, as
+ * "attribute=value" in hexadecimal. */
+static const char *added_records(const char *name)
+{
+    struct bytes rest = section(name)->data;
+    struct info_record record;
+    const char *list = "";
+    bool is_added = false;
+
+    while (info_next(&rest, &record)) {
+        if (is_added)
+            list = suite_print("%s %x=%x", list, record.attribute, record.value);
+        is_added |= record.attribute == EIATTR_CUDA_API_VERSION;
+    }
+    return list;
+}
+
+TEST(kernels_have_the_records_that_functions_have_for_them)
+{
+    struct info_record record;
+
+    merge("53_needs-sm_90-a.o 53_needs-sm_90-b.o");
+    ck_assert_str_eq(added_records(".nv.info.all"), " 4c=6 41=0 38=1");
+    ck_assert_str_eq(added_records(".nv.info.some"), " 4c=6 38=1");
+    ck_assert_str_eq(added_records(".nv.info.none"), "");
+    ck_assert_str_eq(added_records(".nv.info.own"), " 41=0");
+    ck_assert_str_eq(added_records(".nv.info.arrives"), "");
+    ck_assert(find_record(".nv.info.own", EIATTR_NUM_MBARRIERS, NULL, &record));
+    ck_assert_uint_eq(record.value, 2);
+    ck_assert(find_record(".nv.info.all", EIATTR_SPARSE_MMA_MASK, NULL, &record));
+    ck_assert_uint_eq(record.value, 0x10);
+    restart();
+    merge_with(REQUEST(90, .relocatable = true), "53_needs-sm_90-a.o 53_needs-sm_90-b.o");
+    ck_assert_str_eq(added_records(".nv.info.all"), "");
+}
+
 /* Also of those that it does not call; each of several kernels has its own. */
 TEST(the_only_kernel_has_the_barriers_of_all_functions)
 {
