@@ -129,6 +129,15 @@ static uint32_t section_of(const struct reader *reader, size_t index, uint16_t s
     return extended < SECTION_SPECIAL ? extended : SECTION_SPECIAL | section;
 }
 
+/* nvlink -r leaves arrays of the launch, which have no size, without their alignment (measured); the
+ * kernels' sections have it. */
+static bool lacks_alignment(const struct cubin *cubin, const struct cubin_symbol *symbol)
+{
+    return symbol->section < cubin->section_count &&
+           cubin->sections[symbol->section].type == SHT_CUDA_SHARED && symbol->size == 0 &&
+           symbol->value == 0 && symbol->type != STT_SECTION;
+}
+
 static bool read_symbol(struct reader *reader, struct bytes table, size_t index)
 {
     struct cubin *cubin = reader->cubin;
@@ -146,6 +155,8 @@ static bool read_symbol(struct reader *reader, struct bytes table, size_t index)
     if (!read_name(reader, cubin->strings, record.st_name, &symbol->name))
         return read_damaged(reader, "the name of symbol %zu stands at byte %u of %zu", index,
                             record.st_name, cubin->strings.size);
+    if (lacks_alignment(cubin, symbol))
+        symbol->value = 1;
     if (!check_symbol(reader, index))
         return false;
     if (symbol->type == STT_SECTION && symbol->name.size == 0 &&

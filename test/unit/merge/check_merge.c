@@ -270,6 +270,16 @@ TEST(a_kernel_keeps_an_empty_section_of_shared_memory_that_it_comes_with)
     ck_assert_uint_eq(section(".nv.shared.k3")->size, 0x400); /* what the driver reserves */
 }
 
+TEST(arrays_of_the_launch_may_come_from_nvlink_without_alignment)
+{
+    for (size_t i = 0; i < 2; i++) {
+        merge(i ? "array-r.o" : "array.o");
+        ck_assert_uint_eq(section(".nv.shared.k")->size, 0x400);
+        ck_assert_uint_eq(section(".nv.shared.k")->alignment, 16);
+        restart();
+    }
+}
+
 TEST(debug_names_shared_variables)
 {
     merge_with(REQUEST(90, .debug = true), "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
