@@ -128,7 +128,12 @@ static bool *find_live_cubins(struct merging *m)
 }
 
 /* CAN_FASTPATH_FINALIZE is 0 in a cubin without code, which is ignored, as is a cubin whose
- * functions are all removed (measured). */
+ * functions are all removed, and one for another target of the family (measured). */
+static bool has_fast_path(const struct merging *m, const bool *live, size_t file)
+{
+    return live[file] && CUBIN_FLAGS_SM(m->cubins[file]->flags) == m->request->arch.sm;
+}
+
 static void add_compat(struct merging *m, struct buffer *out)
 {
     static const uint8_t nothing[8];
@@ -144,7 +149,7 @@ static void add_compat(struct merging *m, struct buffer *out)
         while (info_next(&rest, &record)) {
             bool is_fast_path = record.attribute == COMPAT_CAN_FASTPATH_FINALIZE;
 
-            if (is_fast_path && merging_is_mercury(m) && !live[file])
+            if (is_fast_path && merging_is_mercury(m) && !has_fast_path(m, live, file))
                 record.payload = (struct bytes){nothing, sizeof nothing};
             /* Measured: up to sm_90 the attribute is omitted if there is no finalizer fast path. */
             if (is_fast_path && !merging_is_mercury(m) && bytes_are_zero(record.payload))

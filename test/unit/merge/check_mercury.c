@@ -120,6 +120,12 @@ TEST(without_code_nothing_is_finalized)
     ck_assert_uint_eq(fast_path(), 0);
 }
 
+TEST(code_of_another_target_of_the_family_does_not_say_how_it_may_be_finalized)
+{
+    merge_with(REQUEST(103), "20_dead-sm_100-a.o 20_dead-sm_100-b.o");
+    ck_assert_uint_eq(fast_path(), 0);
+}
+
 /* Two frames, of 0x70 bytes each with what describes them all; the size of the function in the
  * intermediate form, 0x20, stands at 0x54. */
 TEST(twins_of_frames_of_a_replaced_function_that_goes_are_emptied)
