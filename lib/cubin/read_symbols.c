@@ -129,8 +129,8 @@ static uint32_t section_of(const struct reader *reader, size_t index, uint16_t s
     return extended < SECTION_SPECIAL ? extended : SECTION_SPECIAL | section;
 }
 
-/* nvlink -r leaves arrays of the launch, which have no size, without their alignment (measured); the
- * kernels' sections have it. */
+/* Measured: nvlink -r leaves arrays of the launch, which have no size, without their alignment,
+ * which the kernels' sections have. */
 static bool lacks_alignment(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
     return symbol->section < cubin->section_count &&
