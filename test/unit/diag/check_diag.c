@@ -184,16 +184,17 @@ TEST(replayed_errors_are_counted_too)
           "minilink note    : 3 more errors are not shown; --error-limit=0 shows all\n");
 }
 
-/* Two pages, the first of which cannot be read. */
+/* Three pages, the first of which cannot be read, with the rest in the last: memrchr() may read
+ * some more bytes of the text than it looks at. */
 static struct text unreadable_beginning(const char *rest)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *pages = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     ck_assert_ptr_ne(pages, MAP_FAILED);
-    strcpy(pages + page, rest);
+    strcpy(pages + 2 * page, rest);
     ck_assert_int_eq(mprotect(pages, page, PROT_NONE), 0);
-    return (struct text){pages, page + strlen(rest)};
+    return (struct text){pages, 2 * page + strlen(rest)};
 }
 
 TEST(a_place_has_the_line_the_column_and_the_source_of_its_byte)
