@@ -58,8 +58,7 @@ bool attributes_is_passed_on(const struct info_record *record)
     }
 }
 
-static void gather_function_records(struct merged_function *function, size_t file,
-                                    struct bytes rest)
+static void gather_function_records(struct merged_function *function, struct bytes rest)
 {
     struct info_record record;
 
@@ -67,14 +66,12 @@ static void gather_function_records(struct merged_function *function, size_t fil
     while (info_next(&rest, &record)) {
         if (attributes_is_passed_on(&record) && record.attribute != EIATTR_NUM_BARRIERS)
             function->flags |= REACHES_RECORDS;
-        if (record.attribute == EIATTR_NUM_BARRIERS) {
+        if (attributes_is_externs(&record))
+            function->flags |= REACHES_EXTERNS;
+        if (record.attribute == EIATTR_NUM_BARRIERS)
             function->barriers = record.value;
-        } else if (record.attribute == EIATTR_MAXREG_COUNT) {
+        else if (record.attribute == EIATTR_MAXREG_COUNT)
             function->most_registers = record.value;
-        } else if (record.attribute == EIATTR_EXTERNS && record.format == EIFMT_SVAL) {
-            function->externs = record.payload;
-            function->externs_file = (uint32_t)file;
-        }
     }
 }
 
@@ -112,7 +109,7 @@ void attributes_gather(struct merging *m)
             gather_program_records(m, at.file, at.section->data);
         } else if (merging_keeps(m, at.file, at.index)) {
             m->functions[owner].order = order++;
-            gather_function_records(&m->functions[owner], at.file, at.section->data);
+            gather_function_records(&m->functions[owner], at.section->data);
         }
     }
 }

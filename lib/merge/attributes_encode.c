@@ -152,17 +152,20 @@ static bool is_bound(const struct merged_symbol *symbol)
 static void add_externs(struct encoder *encoder, uint32_t function)
 {
     const struct merging *m = encoder->m;
-    const struct merged_function *facts = &m->functions[function];
+    struct bytes rest = m->functions[function].records;
+    struct info_record record;
 
-    for (size_t i = 0; i < facts->externs.size / 4; i++) {
-        uint32_t symbol = merging_symbol(m, facts->externs_file, info_word(facts->externs, i));
+    while (info_next(&rest, &record))
+        for (size_t i = 0; attributes_is_externs(&record) && i < record.payload.size / 4; i++) {
+            uint32_t symbol =
+                merging_symbol(m, m->symbols[function].file, info_word(record.payload, i));
 
-        if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) ||
-            m->rows.of_symbol[symbol] == 0 || encoder->extern_of[symbol] == encoder->kernel)
-            continue;
-        encoder->extern_of[symbol] = encoder->kernel;
-        encoder->externs[encoder->extern_count++] = symbol;
-    }
+            if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) ||
+                m->rows.of_symbol[symbol] == 0 || encoder->extern_of[symbol] == encoder->kernel)
+                continue;
+            encoder->extern_of[symbol] = encoder->kernel;
+            encoder->externs[encoder->extern_count++] = symbol;
+        }
 }
 
 static int compare_orders(const void *a, const void *b, void *functions)
@@ -196,7 +199,7 @@ static void collect_all_externs(struct encoder *encoder, uint32_t kernel)
     size_t own = encoder->extern_count;
 
     for (uint32_t i = 0; i < m->symbol_count; i++)
-        if (m->functions[i].externs.size > 0)
+        if (m->functions[i].flags & REACHES_EXTERNS)
             encoder->reached[encoder->reached_count++] = i;
     start_externs(encoder);
     add_reached(encoder);
@@ -231,7 +234,7 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
     }
     count = reach_walk(m, function, REACHES_EXTERNS, &found);
     for (size_t i = 0; i < count; i++)
-        if (m->functions[found[i]].externs.size > 0)
+        if (m->functions[found[i]].flags & REACHES_EXTERNS)
             encoder->reached[encoder->reached_count++] = found[i];
     add_reached(encoder);
 }
@@ -252,7 +255,7 @@ static void list_records(struct encoder *encoder, uint32_t kernel)
     for (size_t i = 0; i < count; i++) {
         uint32_t function = is_only ? (uint32_t)i : found[i];
 
-        if (m->functions[function].records.size > 0 && m->is_live[function])
+        if (m->functions[function].records.size > 0)
             encoder->reached[encoder->reached_count++] = function;
     }
     qsort_r(encoder->reached, encoder->reached_count, sizeof *encoder->reached, compare_orders,

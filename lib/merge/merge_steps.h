@@ -134,6 +134,12 @@ static inline bool attributes_are_summed(const struct merging *m, uint32_t funct
 /* Whether a record is not about one function; the compiler writes some into every cubin. */
 bool attributes_is_about_program(const struct info_record *record);
 
+/* Whether the record lists functions outside its cubin that a function needs. */
+static inline bool attributes_is_externs(const struct info_record *record)
+{
+    return record->attribute == EIATTR_EXTERNS && record->format == EIFMT_SVAL;
+}
+
 /* Whether a kernel needs the record if a function that it reaches has it. */
 bool attributes_is_passed_on(const struct info_record *record);
 

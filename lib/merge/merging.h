@@ -67,11 +67,9 @@ struct merged_function {
     uint32_t most_registers; /* limit of registers for a kernel's launch; 0 = none given */
     uint32_t frame;          /* bytes */
     uint32_t barriers;
-    uint32_t order;        /* of its info section in reading order; MERGE_NONE = it has none */
-    uint32_t externs_file; /* cubin of `externs` */
-    struct bytes externs;  /* symbols of functions outside its cubin that it needs */
-    struct bytes records;  /* of its info section */
-    uint32_t flags;        /* its own, enum reach_flag */
+    uint32_t order;       /* of its info section in reading order; MERGE_NONE = it has none */
+    struct bytes records; /* of that section */
+    uint32_t flags;       /* its own, enum reach_flag */
 };
 
 /* One entry of the order in which local symbols are written. */

@@ -171,7 +171,7 @@ static void add_own(const struct merging *m, struct reach *sum, uint32_t node)
     add_registers(sum, function->registers, node);
     if (function->barriers > sum->barriers)
         sum->barriers = function->barriers;
-    sum->flags |= function->flags | (function->externs.size > 0 ? REACHES_EXTERNS : 0u);
+    sum->flags |= function->flags;
 }
 
 static void add_reached(struct reach *sum, const struct reach *reached)
