@@ -101,7 +101,7 @@ def pick_homes(rng, linkage, modules):
 
 
 class Program:
-    def __init__(self, seed, target, level):
+    def __init__(self, seed, target, level, has_needs):
         rng = random.Random(seed)
         self.rng = rng
         self.target = target
@@ -121,6 +121,11 @@ class Program:
         self.drop_equal_names()
         self.mischief = rng.choice(["undefined", "twice", "size", "space"]) \
             if rng.random() < 0.05 else None
+        # From seed 1000 on there are things that kernels need because of functions, too; by a number of its own, so that
+        # all else is as before.
+        needs = random.Random("needs %s" % seed)
+        self.needs = [name for name in ("constants", "reserved", "mbarrier", "sparse")
+                      if has_needs and needs.random() < 0.4 and (name == "constants" or self.number >= 80)]
         self.line_modules = set()
         if level is None and rng.random() < 0.12:
             self.line_modules = {i for i in range(self.modules) if rng.random() < 0.6}
@@ -181,6 +186,7 @@ class Body:
         self.program = module.program
         key = (function.seed, "" if function.has_equal_bodies else module.number)
         self.rng = random.Random("%s %s" % key)
+        self.needs_rng = random.Random("needs %s %s" % key)
         # What has equal bodies names only what all modules have.
         self.is_portable = function.has_equal_bodies and len(function.homes) > 1
         self.declarations = []
@@ -398,6 +404,24 @@ class Body:
             if len(self.lines) > start:
                 self.lines[start] = self.module.place() + INDENT + self.lines[start]
 
+    def add_needs(self):
+        for name in self.program.needs:
+            if self.needs_rng.random() >= 0.3:
+                continue
+            if name == "constants":
+                self.emit("isspacep.const %p1, %d1; selp.u32 %r2, 1, 0, %p1; add.s32 %r1, %r1, %r2;")
+            elif name == "reserved":
+                self.emit("mov.u32 %r2, %reserved_smem_offset_begin; add.s32 %r1, %r1, %r2;")
+            elif name == "mbarrier":
+                slot = "mbarrier%d" % len(self.declarations)
+                self.declarations.append(".shared .align 8 .b64 %s;" % slot)
+                self.emit("mov.u32 %%r2, %s; mbarrier.init.shared.b64 [%%r2], 4; mbarrier.arrive.shared.b64 %%d2, [%%r2]; "
+                          "add.s64 %%d1, %%d1, %%d2;" % slot)
+            else:
+                self.emit("mov.f32 %f1, 0f3F800000; mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                          "{%f2, %f3, %f4, %f5}, {%r1, %r1}, {%r1, %r1}, {%f1, %f1, %f1, %f1}, %r1, 0x0; "
+                          "cvt.rzi.s32.f32 %r1, %f2;")
+
     def begin(self):
         """Loads the parameters: %r1 and %d1 are what code works on, %d4 is some address."""
         if self.function.is_kernel:
@@ -415,6 +439,7 @@ class Body:
 
     def text(self):
         self.fill()
+        self.add_needs()
         limits = self.rng.choice(["", "", ".maxntid 128", ".reqntid 32, 2, 1",
                                   ".maxntid 64 .minnctapersm 2", ".maxnreg 128"]) \
             if self.function.is_kernel else ""
@@ -574,7 +599,7 @@ def write_module(program, number):
 def main():
     seed, target, folder = sys.argv[1:4]
     level = sys.argv[4] if len(sys.argv) > 4 else None
-    program = Program("program %s" % seed, target, level)
+    program = Program("program %s" % seed, target, level, int(seed) >= 1000)
     for number in range(program.modules):
         with open(os.path.join(folder, "m%d.ptx" % number), "w", encoding="utf-8") as file:
             file.write(write_module(program, number))
