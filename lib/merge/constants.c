@@ -3,9 +3,9 @@
  *
  * The function's code can only use one offset. Measured on nvlink 13.0: a kernel's own constants
  * come first. The functions follow, the one read last first, each at the largest end that the
- * sections of its kernels have so far. A function that no kernel reaches loses its constants.
- * Constants of copies that lost (overridden.c) follow the function's own; if the kept copy has
- * none, they remain in a section of the function. */
+ * sections of its kernels have so far; an end is aligned as its section. A function that no kernel
+ * reaches loses its constants. Constants of copies that lost (overridden.c) follow the function's
+ * own; if the kept copy has none, they remain in a section of the function. */
 #include "merge/merge_steps.h"
 
 #include "diag/diag.h"
@@ -86,12 +86,35 @@ static void place(struct planner *planner, uint32_t from)
         uint32_t to = planner->bank_of[users->items[i]];
         struct merged_section *section = &m->sections[to];
 
-        section->size = offset + placed->size;
         if (placed->alignment > section->alignment)
             section->alignment = placed->alignment;
+        section->size = merged_align(offset + placed->size, section->alignment);
         m->constants[i] = (struct merged_copy){from, to, offset};
     }
     placed->class = CLASS_COUNT; /* only its contents are still needed */
+}
+
+/* Places the functions' constants, the one read last first. Measured: where a definition replaced a
+ * weak one, the section of the weak one counts, which was read before. */
+static void place_all(struct planner *planner)
+{
+    struct merging *m = planner->m;
+    uint32_t *sections = arena_alloc(&m->arena, m->symbol_count, sizeof *sections);
+    bool *is_known = arena_zalloc(&m->arena, m->symbol_count, sizeof *is_known);
+    size_t count = 0;
+
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_CONSTANT);) {
+        uint32_t owner = merging_owner(m, at.file, at.index);
+
+        if (owner == MERGE_NONE || at.section->type != SHT_CUDA_CONSTANT0 + CONSTANTS_BANK ||
+            is_known[owner])
+            continue;
+        is_known[owner] = true;
+        sections[count++] = planner->bank_of[owner];
+    }
+    while (count-- > 0)
+        if (sections[count] != MERGE_NONE && moves(m, sections[count]))
+            place(planner, sections[count]);
 }
 
 static bool check_sizes(const struct planner *planner)
@@ -140,9 +163,7 @@ bool constants_layout(struct merging *m)
     find_users(&planner, first);
     m->constant_count = planner.kernels_of.first[m->section_count];
     m->constants = arena_alloc(&m->arena, m->constant_count, sizeof *m->constants);
-    for (uint32_t section = (uint32_t)m->section_count; section-- > 0;)
-        if (moves(m, section))
-            place(&planner, section);
+    place_all(&planner);
     move_symbols(m);
     return check_sizes(&planner);
 }

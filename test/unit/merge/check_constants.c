@@ -52,6 +52,15 @@ TEST(kernels_have_the_constants_of_functions_that_they_reach)
     ck_assert_str_eq(offsets(".text.k3"), "0");
 }
 
+/* The doubles of `scales`, then the table of `jumps`; the end of a section is aligned as its start.
+ */
+TEST(a_function_that_gave_way_keeps_its_place_in_their_order)
+{
+    merge_with(REQUEST(80), "54_constorder-sm_80-a.o 54_constorder-sm_80-b.o");
+    ck_assert_uint_eq(section(".nv.constant2.k")->size, 0x28);
+    ck_assert_str_eq(numbers(".nv.constant2.k"), "f4 c3 80 40 00");
+}
+
 TEST(relocatable_output_leaves_them_where_they_are)
 {
     merge_with(REQUEST(80, .relocatable = true), FILES);
