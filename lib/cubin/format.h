@@ -134,6 +134,7 @@ enum cubin_relocation_type {
     R_CUDA_8_0 = 0x4c,         /* + n: byte n of a 64-bit address in data */
     R_CUDA_G8_0 = 0x54,
     R_CUDA_FUNC_DESC_8_0 = 0x5c,
+    R_CUDA_ABS20_44 = 0x64, /* shared memory address of cp.async, sm_80..89; bits 44..63 */
     R_CUDA_UNIFIED = 0x66,
     R_CUDA_UNIFIED_32 = 0x67,
     R_CUDA_UNIFIED_8_0 = 0x68,
@@ -170,6 +171,7 @@ enum cubin_mercury_relocation_type {
 enum info_format { EIFMT_NVAL = 1, EIFMT_BVAL = 2, EIFMT_HVAL = 3, EIFMT_SVAL = 4 };
 
 enum info_attribute {
+    EIATTR_CTAIDZ_USED = 0x04,
     EIATTR_MAX_THREADS = 0x05,
     EIATTR_SAMPLER_INIT = 0x09,
     EIATTR_PARAM_CBANK = 0x0a,

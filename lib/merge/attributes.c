@@ -43,6 +43,7 @@ static void gather_program_records(struct merging *m, size_t file, struct bytes 
 bool attributes_is_passed_on(const struct info_record *record)
 {
     switch (record->attribute) {
+    case EIATTR_CTAIDZ_USED:
     case EIATTR_RESERVED_SMEM_USED:
     case EIATTR_TCGEN05_1CTA_USED:
     case EIATTR_TCGEN05_2CTA_USED:

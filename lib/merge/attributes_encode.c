@@ -371,13 +371,10 @@ static void add_reached_records(struct encoder *encoder, uint32_t kernel)
 /* The same for the program's only kernel. Measured: its records are in an order of their own. */
 static void add_all_records(struct encoder *encoder, uint32_t kernel)
 {
-    static const uint8_t order[] = {EIATTR_RESERVED_SMEM_USED,
-                                    EIATTR_TCGEN05_1CTA_USED,
-                                    EIATTR_TCGEN05_2CTA_USED,
-                                    EIATTR_SPARSE_MMA_MASK,
-                                    EIATTR_NUM_BARRIERS,
-                                    EIATTR_NUM_MBARRIERS,
-                                    EIATTR_EXTERNS,
+    static const uint8_t order[] = {EIATTR_CTAIDZ_USED,       EIATTR_RESERVED_SMEM_USED,
+                                    EIATTR_TCGEN05_1CTA_USED, EIATTR_TCGEN05_2CTA_USED,
+                                    EIATTR_SPARSE_MMA_MASK,   EIATTR_NUM_BARRIERS,
+                                    EIATTR_NUM_MBARRIERS,     EIATTR_EXTERNS,
                                     EIATTR_AT_ENTRY_FRAGMENTS};
 
     for (size_t at = 0; at < sizeof order / sizeof *order; at++)
@@ -390,7 +387,8 @@ static void add_all_records(struct encoder *encoder, uint32_t kernel)
                     continue;
                 else if (record.attribute == EIATTR_EXTERNS)
                     put_externs(encoder);
-                else if (attributes_is_passed_on(&record))
+                else if (attributes_is_passed_on(&record) &&
+                         (order[at] != EIATTR_NUM_MBARRIERS || encoder->mbarriers))
                     add_record(encoder, &record, kernel);
         }
 }

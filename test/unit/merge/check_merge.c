@@ -463,6 +463,30 @@ TEST(kernels_have_the_records_that_functions_have_for_them)
     ck_assert_str_eq(added_records(".nv.info.all"), "");
 }
 
+/* Two instructions name the variable, each with a field of its own kind. */
+TEST(asynchronous_copies_to_shared_variables_have_their_address)
+{
+    const struct cubin_section *code;
+
+    merge_with(REQUEST(80), "55_asynccopy-sm_80-a.o 55_asynccopy-sm_80-b.o");
+    code = section(".text.fetch");
+    ck_assert_uint_eq(bits(code, 0x50, 44, 20) + 4, bits(code, 0x80, 40, 24));
+    ck_assert_str_eq(added_records(".nv.info.copies"), " 4=0");
+    ck_assert_str_eq(added_records(".nv.info.none"), "");
+}
+
+TEST(only_targets_with_a_suffix_may_have_much_shared_memory)
+{
+    struct merge_request request = REQUEST(90);
+
+    try_merge(request, "wide.o");
+    expect_refused("Entry function 'k' uses too much shared data (0x10000 bytes, 0xc000 max)");
+    restart();
+    request.arch.suffix = 'a';
+    merge_with(request, "wide.o");
+    ck_assert_uint_eq(section(".nv.shared.k")->size, 0x10400);
+}
+
 /* Also of those that it does not call; each of several kernels has its own. */
 TEST(the_only_kernel_has_the_barriers_of_all_functions)
 {
