@@ -202,6 +202,25 @@ static void relocate_constant(struct mercury_list *list, const struct cubin_relo
         };
 }
 
+/* Whether data has an address as it is, or one byte of it. */
+static bool is_address_in_data(const struct mercury_list *list, uint32_t type)
+{
+    return list->target->type != SHT_CUDA_CAPMERC &&
+           (type == R_MERCURY_64 || (type >= R_MERCURY_8_0 && type < R_MERCURY_8_0 + 8));
+}
+
+/* Writes the address of a constant into data, as relocate.c does into its counterpart. */
+static void put_constant_address(struct mercury_list *list,
+                                 const struct cubin_relocation *relocation, uint32_t symbol)
+{
+    uint64_t value = list->m->placed[symbol].value + (uint64_t)relocation->addend;
+
+    if (relocation->type == R_MERCURY_64)
+        put(list, relocation, 8, value);
+    else
+        put(list, relocation, 1, value >> 8 * (relocation->type - R_MERCURY_8_0));
+}
+
 /* The plain type for an address that might be in a unified table; 0: unknown. */
 static uint32_t kept_type(uint32_t type)
 {
@@ -215,6 +234,8 @@ static uint32_t kept_type(uint32_t type)
     case R_MERCURY_FUNC32_LO:
     case R_MERCURY_FUNC32_HI:
     case R_MERCURY_FUNC64:
+    case R_MERCURY_8_0 ... R_MERCURY_8_0 + 7:
+    case R_MERCURY_G8_0 ... R_MERCURY_G8_0 + 7:
         return type;
     case R_MERCURY_UNIFIED:
         return R_MERCURY_64;
@@ -257,7 +278,9 @@ static void relocate_one(struct mercury_list *list, const struct cubin_relocatio
         const struct merged_relocation resolved = placed(list, relocation, type, symbol);
 
         relocations_add_resolved(m, list->place.section, &resolved);
-    } else if (merged_is_data(merged, STO_CUDA_CONST)) {
+    } else if (merged_is_data(merged, STO_CUDA_CONST) && is_address_in_data(list, type)) {
+        put_constant_address(list, relocation, symbol);
+    } else if (merged_is_data(merged, STO_CUDA_CONST) && list->target->type == SHT_CUDA_CAPMERC) {
         relocate_constant(list, relocation, symbol);
     } else if (format_is_reference(merged->type)) {
         give_up(list, "a texture or surface reference is used");

@@ -185,6 +185,34 @@ static bool put_value(struct list *list, const struct cubin_relocation *relocati
     return true;
 }
 
+/* Whether data has an address as it is, or one byte of it. */
+static bool is_address_in_data(uint32_t type)
+{
+    return type == R_CUDA_64 || (type >= R_CUDA_8_0 && type < R_CUDA_8_0 + 8);
+}
+
+/* Writes the address of a constant, which is its offset, into data. */
+static bool put_constant_address(struct list *list, const struct cubin_relocation *relocation,
+                                 uint32_t symbol)
+{
+    const struct placed_symbol *placed = &list->m->placed[symbol];
+    unsigned byte = relocation->type == R_CUDA_64 ? 0 : relocation->type - R_CUDA_8_0;
+    unsigned size = relocation->type == R_CUDA_64 ? 8 : 1;
+    uint64_t value = placed->value;
+    uint8_t *at;
+
+    if (placed->section == MERGE_NONE)
+        return refuse(list, relocation, "Cannot resolve");
+    if (list->target->size < size || relocation->offset > list->target->size - size)
+        return refuse(list, relocation, "Misplaced");
+    preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
+    at = field_bytes(list, relocation);
+    value += list->has_addends ? (uint64_t)relocation->addend : load(at, size);
+    value >>= 8 * byte;
+    memcpy(at, &value, size);
+    return true;
+}
+
 /* A section symbol means the place where this cubin's part of the section begins. */
 static bool relocate_section(struct list *list, const struct cubin_relocation *relocation)
 {
@@ -303,6 +331,8 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
         return resolve_placed(list, relocation, symbol, FIELD_OF_SHARED);
     if ((rule->uses & FIELD_OF_CONSTANT) && merged_is_data(merged, STO_CUDA_CONST))
         return resolve_placed(list, relocation, symbol, FIELD_OF_CONSTANT);
+    if (is_address_in_data(relocation->type) && merged_is_data(merged, STO_CUDA_CONST))
+        return put_constant_address(list, relocation, symbol);
     if ((rule->uses & FIELD_OF_TEXTURE) && format_is_reference(merged->type))
         return put_field(list, relocation, m->textures.offset[symbol], 0);
     if (rule->action != RELOCATION_KEPT)

@@ -376,6 +376,21 @@ TEST(constant_offsets_of_older_targets_count_words)
     check_constant_fields(R_CUDA_CONST_FIELD19_40, 40, 14, 2);
 }
 
+/* `near` is at 20, `far` at 36, `shared_one` at 16. The driver fills in generic addresses. */
+TEST(addresses_of_constants_in_data_are_their_offsets)
+{
+    static const uint64_t offsets[] = {20, 28, 36, 16};
+    static const uint8_t parts[] = {20, 0, 0, 0, 1, 36, 16, 2};
+    struct bytes data;
+
+    merge("56_constaddress-sm_90-a.o 56_constaddress-sm_90-b.o");
+    data = section(".nv.global.init")->data;
+    ck_assert_mem_eq(data.data + symbol("offsets")->value, offsets, sizeof offsets);
+    ck_assert_mem_eq(data.data + symbol("parts")->value, parts, sizeof parts);
+    ck_assert_uint_eq(section(".rela.nv.global.init")->relocation_count, 4);
+    ck_assert(section_at(".rela.nv.constant3", 0) == NULL);
+}
+
 /* The second word of the instruction that isspacep.const became. */
 static uint32_t compared_with(void)
 {
