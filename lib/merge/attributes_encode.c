@@ -32,6 +32,7 @@ struct encoder {
     uint32_t mbarriers; /* of these */
     uint16_t mma_mask;  /* of these */
     uint16_t cta_inits; /* of these */
+    bool has_changes;   /* changes_functions() */
 };
 
 static void put_unbounded_stack(struct encoder *encoder)
@@ -302,6 +303,42 @@ static void put_externs(struct encoder *encoder)
     encoder->extern_count = 0;
 }
 
+/* Whether the link drops a function, or one needs functions outside the program. */
+static bool changes_functions(const struct merging *m)
+{
+    for (size_t i = 0; i < m->symbol_count; i++)
+        if ((m->symbols[i].type == STT_FUNC && m->symbols[i].file != MERGE_NONE &&
+             !m->is_live[i]) ||
+            (m->functions[i].flags & REACHES_EXTERNS))
+            return true;
+    return false;
+}
+
+/* A record's value in a kernel, with what it reaches. Measured: the program's only kernel keeps its
+ * own count, and its own mask where the link leaves all functions as they are. */
+static uint16_t summed_value(const struct encoder *encoder, const struct info_record *record,
+                             uint32_t kernel)
+{
+    const struct merging *m = encoder->m;
+    bool is_only = m->layout.kernel_count == 1;
+    bool has_alias = m->reach[kernel].flags & REACHES_ALIAS;
+
+    switch (record->attribute) {
+    case EIATTR_NUM_BARRIERS:
+        return (uint16_t)m->reach[kernel].barriers;
+    case EIATTR_NUM_MBARRIERS:
+        return (uint16_t)encoder->mbarriers;
+    case EIATTR_SPARSE_MMA_MASK:
+        if (is_only && !encoder->has_changes && !has_alias)
+            return record->value;
+        return record->value | encoder->mma_mask | (has_alias ? ALIAS_MASK : 0);
+    case EIATTR_VRC_CTA_INIT_COUNT:
+        return !is_only && encoder->cta_inits > record->value ? encoder->cta_inits : record->value;
+    default:
+        return record->value;
+    }
+}
+
 /* Encodes one record of a function, with recomputed values where the link has them. */
 static void encode_function_record(struct encoder *encoder, const struct info_record *record,
                                    uint32_t function)
@@ -322,16 +359,8 @@ static void encode_function_record(struct encoder *encoder, const struct info_re
     if ((record->attribute == EIATTR_NUM_BARRIERS && m->abi == CUBIN_OLD_ABI_VERSION) ||
         (record->attribute == EIATTR_AT_ENTRY_FRAGMENTS && !is_summed && !m->request->relocatable))
         return;
-    if (is_summed && record->attribute == EIATTR_NUM_BARRIERS)
-        changed.value = (uint16_t)m->reach[function].barriers;
-    else if (is_summed && record->attribute == EIATTR_NUM_MBARRIERS)
-        changed.value = (uint16_t)encoder->mbarriers;
-    else if (is_summed && record->attribute == EIATTR_SPARSE_MMA_MASK)
-        changed.value |=
-            encoder->mma_mask | (m->reach[function].flags & REACHES_ALIAS ? ALIAS_MASK : 0);
-    else if (is_summed && record->attribute == EIATTR_VRC_CTA_INIT_COUNT &&
-             m->layout.kernel_count > 1 && encoder->cta_inits > record->value)
-        changed.value = encoder->cta_inits;
+    if (is_summed)
+        changed.value = summed_value(encoder, record, function);
     put_record(encoder, &changed);
 }
 
@@ -447,7 +476,7 @@ bool attributes_encode(struct merging *m)
 {
     static const enum merged_class classes[] = {CLASS_INFO, CLASS_FUNCTION_INFO, CLASS_TWIN_INFO,
                                                 CLASS_TWIN_FUNCTION_INFO};
-    struct encoder encoder = {.m = m};
+    struct encoder encoder = {.m = m, .has_changes = changes_functions(m)};
 
     CONTEXT_DEFER(buffer_cleanup, &encoder.out);
     encoder.externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));

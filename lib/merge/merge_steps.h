@@ -15,6 +15,10 @@ bool resolve_symbols(struct merging *m);
  * symbols that only dead code needs may be undefined. False if there is any. */
 bool resolve_check_undefined(struct merging *m);
 
+/* Whether the driver provides the size of a texture's, sampler's or surface's descriptor under that
+ * name; txq and suq read descriptors. */
+bool resolve_is_descriptor_size(struct text name);
+
 /* True for names that cubins declare for the driver: unified tables, reserved shared memory. */
 bool resolve_is_reserved(struct text name);
 

@@ -335,7 +335,7 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
         return put_constant_address(list, relocation, symbol);
     if ((rule->uses & FIELD_OF_TEXTURE) && format_is_reference(merged->type))
         return put_field(list, relocation, m->textures.offset[symbol], 0);
-    if (rule->action != RELOCATION_KEPT)
+    if (rule->action != RELOCATION_KEPT && !resolve_is_descriptor_size(merged->name))
         return refuse(list, relocation, "Cannot resolve");
     return keep(list, relocation, relocation_plain(relocation->type), symbol, MERGE_NONE,
                 relocation->addend);

@@ -22,9 +22,22 @@ bool resolve_is_unified_table(struct text name)
     return text_starts(name, TEXT("__UFT")) || text_starts(name, TEXT("__UDT"));
 }
 
+bool resolve_is_descriptor_size(struct text name)
+{
+    static const struct text names[] = {
+        TEXT(".nv.surfrefDescSize"), TEXT(".nv.unified.texrefDescSize"),
+        TEXT(".nv.independent.texrefDescSize"), TEXT(".nv.independent.samplerrefDescSize")};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_equal(name, names[i]))
+            return true;
+    return false;
+}
+
 bool resolve_is_reserved(struct text name)
 {
-    return resolve_is_unified_table(name) || text_starts(name, TEXT(".nv.reservedSmem."));
+    return resolve_is_unified_table(name) || resolve_is_descriptor_size(name) ||
+           text_starts(name, TEXT(".nv.reservedSmem."));
 }
 
 static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)

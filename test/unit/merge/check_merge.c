@@ -502,6 +502,16 @@ TEST(only_targets_with_a_suffix_may_have_much_shared_memory)
     ck_assert_uint_eq(section(".nv.shared.k")->size, 0x10400);
 }
 
+TEST(sizes_of_descriptors_are_left_to_the_driver)
+{
+    merge("57_descriptors-sm_90-a.o 57_descriptors-sm_90-b.o");
+    ck_assert_uint_eq(symbol(".nv.surfrefDescSize")->binding, STB_GLOBAL);
+    ck_assert_uint_eq(symbol(".nv.surfrefDescSize")->section, SHN_UNDEF);
+    ck_assert_uint_eq(section(".rela.text.order")->relocation_count, 1);
+    ck_assert_uint_eq(section(".rela.text.order")->relocations[0].symbol,
+                      symbol_index(".nv.surfrefDescSize"));
+}
+
 /* Also of those that it does not call; each of several kernels has its own. */
 TEST(the_only_kernel_has_the_barriers_of_all_functions)
 {
