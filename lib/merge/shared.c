@@ -9,7 +9,7 @@
 #include "diag/diag.h"
 #include "merge/shared_place.h"
 
-/* Most static shared memory of a kernel. Measured: the link's target counts, not that of the code. */
+/* Most static shared memory of a kernel. Measured: the link's target counts, not the code's. */
 static uint32_t most_shared_bytes(struct arch arch)
 {
     if (arch.suffix != 'a')
