@@ -86,7 +86,8 @@ static bool declares_extern(const struct merging *m)
 
 /* Measured: if a variable is common to several kernels, or named only by dead code, every kernel's
  * shared memory is aligned for the sections of all variables outside kernels. If there are also
- * `.extern .shared` arrays, used or not, every kernel has shared memory. */
+ * `.extern .shared` arrays, used or not, and these sections are aligned as such arrays are, every
+ * kernel has shared memory; if stricter, on sm_90 alone, and debuggers are told of no array. */
 static void align_common(struct shared_planner *planner)
 {
     const struct merging *m = planner->m;
@@ -104,7 +105,10 @@ static void align_common(struct shared_planner *planner)
         if (merging_owner(m, at.file, at.index) == MERGE_NONE && section->alignment > strictest)
             strictest = section->alignment;
     }
-    needs_memory = strictest >= SHARED_EXTERN_ALIGNMENT && declares_extern(m);
+    needs_memory =
+        declares_extern(m) && (strictest == SHARED_EXTERN_ALIGNMENT ||
+                               (strictest > SHARED_EXTERN_ALIGNMENT && m->request->arch.sm == 90));
+    planner->is_strict = strictest > SHARED_EXTERN_ALIGNMENT;
     for (size_t k = 0; k < m->layout.kernel_count; k++) {
         shared_align(&planner->windows[k], strictest);
         planner->windows[k].has_variables |= needs_memory;
@@ -273,7 +277,8 @@ bool shared_layout(struct merging *m)
     for (size_t k = 0; k < m->layout.kernel_count; k++)
         if (planner.windows[k].has_variables || planner.windows[k].has_extern)
             add_section(m, m->layout.kernels[k], &planner.windows[k]);
-    describe_extern(m);
+    if (!planner.is_strict)
+        describe_extern(m);
     finish_variables(&planner);
     return !m->failed;
 }

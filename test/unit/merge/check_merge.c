@@ -251,6 +251,17 @@ TEST(kernels_without_shared_memory_have_none_where_no_array_is_declared)
 }
 
 /* Its call graph becomes that section. */
+TEST(beside_a_strict_variable_of_several_kernels_arrays_of_the_launch_are_not_told)
+{
+    merge_with(REQUEST(80), "58_strictshared-sm_80-a.o 58_strictshared-sm_80-b.o");
+    ck_assert(section_at(".nv_debug.shared", 0) == NULL);
+    ck_assert(section_at(".nv.shared.none", 0) == NULL);
+    restart();
+    merge("58_strictshared-sm_90-a.o 58_strictshared-sm_90-b.o");
+    ck_assert(section_at(".nv_debug.shared", 0) == NULL);
+    ck_assert_uint_eq(section(".nv.shared.none")->size, 0x400);
+}
+
 TEST(a_kernel_keeps_an_empty_section_of_shared_memory_that_it_comes_with)
 {
     static const char name[] = ".nv.shared.k3";
