@@ -5,8 +5,6 @@
  * that it can reach (attributes_encode.c); device functions keep their own. */
 #include "merge/merge_steps.h"
 
-#include <string.h>
-
 #include "diag/diag.h"
 
 /* nvlink: "Internal error: no regcount?"; not under -r. */

@@ -27,7 +27,7 @@ struct encoder {
     size_t extern_count;
     uint32_t *extern_of; /* by symbol: the last kernel that listed it, plus 1 */
     uint32_t kernel;     /* number of the current kernel */
-    uint32_t *reached;   /* from the current kernel: functions with externs, or records for it */
+    uint32_t *reached;   /* from the current kernel: functions with records */
     size_t reached_count;
     uint32_t mbarriers; /* of these */
     uint16_t mma_mask;  /* of these */
@@ -183,27 +183,38 @@ static void start_externs(struct encoder *encoder)
     encoder->kernel++;
 }
 
-/* Adds the externs of the reached functions, in the order in which the functions were read. */
-static void add_reached(struct encoder *encoder)
+/* Lists the functions that a kernel reaches through others with the flag, in the order in which
+ * they were read. Measured: the program's only kernel has all functions that are kept. */
+static void list_reached(struct encoder *encoder, uint32_t kernel, enum reach_flag flag)
 {
+    struct merging *m = encoder->m;
+    bool is_only = m->layout.kernel_count == 1;
+    const uint32_t *found = NULL;
+    size_t count = is_only ? m->symbol_count : reach_walk(m, kernel, flag, &found);
+
+    encoder->reached_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t function = is_only ? (uint32_t)i : found[i];
+
+        if (m->functions[function].records.size > 0)
+            encoder->reached[encoder->reached_count++] = function;
+    }
     qsort_r(encoder->reached, encoder->reached_count, sizeof *encoder->reached, compare_orders,
-            encoder->m->functions);
+            m->functions);
+}
+
+static void add_reached_externs(struct encoder *encoder)
+{
     for (size_t i = 0; i < encoder->reached_count; i++)
         add_externs(encoder, encoder->reached[i]);
 }
 
-/* Measured: a program's only kernel has the externs of all functions, last read first; if the
- * others add nothing, its own in their order. */
-static void collect_all_externs(struct encoder *encoder, uint32_t kernel)
+/* Measured: the externs of the program's only kernel are in the order of the functions, last read
+ * first; if the others add nothing, its own in their order. */
+static void order_all_externs(struct encoder *encoder, uint32_t kernel, size_t own)
 {
-    const struct merging *m = encoder->m;
-    size_t own = encoder->extern_count;
-
-    for (uint32_t i = 0; i < m->symbol_count; i++)
-        if (m->functions[i].flags & REACHES_EXTERNS)
-            encoder->reached[encoder->reached_count++] = i;
     start_externs(encoder);
-    add_reached(encoder);
+    add_reached_externs(encoder);
     if (encoder->extern_count == own) {
         start_externs(encoder);
         add_externs(encoder, kernel);
@@ -220,60 +231,31 @@ static void collect_all_externs(struct encoder *encoder, uint32_t kernel)
 /* Collects a kernel's externs: its own, then those of the functions that it reaches. */
 static void collect_externs(struct encoder *encoder, uint32_t function)
 {
-    struct merging *m = encoder->m;
-    const uint32_t *found;
-    size_t count;
-
     start_externs(encoder);
     add_externs(encoder, function);
-    encoder->reached_count = 0;
-    if (!attributes_are_summed(m, function))
+    if (!attributes_are_summed(encoder->m, function))
         return;
-    if (m->layout.kernel_count == 1) {
-        collect_all_externs(encoder, function);
-        return;
-    }
-    count = reach_walk(m, function, REACHES_EXTERNS, &found);
-    for (size_t i = 0; i < count; i++)
-        if (m->functions[found[i]].flags & REACHES_EXTERNS)
-            encoder->reached[encoder->reached_count++] = found[i];
-    add_reached(encoder);
-}
-
-/* Lists the functions whose records the kernel needs, in the order in which they were read.
- * Measured: the program's only kernel needs those of all functions that are kept. */
-static void list_records(struct encoder *encoder, uint32_t kernel)
-{
-    struct merging *m = encoder->m;
-    bool is_only = m->layout.kernel_count == 1;
-    const uint32_t *found = NULL;
-    size_t count = m->symbol_count;
-
-    if (!is_only)
-        count = m->reach[kernel].flags & REACHES_RECORDS
-                    ? reach_walk(m, kernel, REACHES_ANYTHING, &found)
-                    : 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t function = is_only ? (uint32_t)i : found[i];
-
-        if (m->functions[function].records.size > 0)
-            encoder->reached[encoder->reached_count++] = function;
-    }
-    qsort_r(encoder->reached, encoder->reached_count, sizeof *encoder->reached, compare_orders,
-            m->functions);
+    list_reached(encoder, function, REACHES_EXTERNS);
+    if (encoder->m->layout.kernel_count == 1)
+        order_all_externs(encoder, function, encoder->extern_count);
+    else
+        add_reached_externs(encoder);
 }
 
 /* Collects what the functions that a kernel reaches need together, with its own. */
 static void collect_records(struct encoder *encoder, uint32_t function)
 {
+    const struct merging *m = encoder->m;
+
     encoder->reached_count = 0;
     encoder->mbarriers = 0;
     encoder->mma_mask = 0;
     encoder->cta_inits = 0;
-    if (attributes_are_summed(encoder->m, function))
-        list_records(encoder, function);
+    if (attributes_are_summed(m, function) &&
+        (m->layout.kernel_count == 1 || (m->reach[function].flags & REACHES_RECORDS)))
+        list_reached(encoder, function, REACHES_ANYTHING);
     for (size_t i = 0; i < encoder->reached_count; i++) {
-        struct bytes rest = encoder->m->functions[encoder->reached[i]].records;
+        struct bytes rest = m->functions[encoder->reached[i]].records;
         struct info_record record;
 
         while (info_next(&rest, &record)) {
@@ -382,22 +364,25 @@ static void add_record(struct encoder *encoder, const struct info_record *record
 }
 
 /* Encodes the records that a kernel lacks but the functions that it reaches have, in their order,
- * with its externs among them. */
-static void add_reached_records(struct encoder *encoder, uint32_t kernel)
+ * with its externs among them: those of one attribute, or with 0 all. */
+static void add_reached_records(struct encoder *encoder, uint32_t kernel, uint8_t attribute)
 {
     for (size_t i = 0; i < encoder->reached_count; i++) {
         struct bytes rest = encoder->m->functions[encoder->reached[i]].records;
         struct info_record record;
 
         while (info_next(&rest, &record))
-            if (record.attribute == EIATTR_EXTERNS)
+            if (attribute && record.attribute != attribute)
+                continue;
+            else if (record.attribute == EIATTR_EXTERNS)
                 put_externs(encoder);
             else if (attributes_is_passed_on(&record))
                 add_record(encoder, &record, kernel);
     }
 }
 
-/* The same for the program's only kernel. Measured: its records are in an order of their own. */
+/* The same for the program's only kernel. Measured: its records are in an order of their own, and
+ * it has no number of mbarriers that is 0. */
 static void add_all_records(struct encoder *encoder, uint32_t kernel)
 {
     static const uint8_t order[] = {EIATTR_CTAIDZ_USED,       EIATTR_RESERVED_SMEM_USED,
@@ -406,20 +391,9 @@ static void add_all_records(struct encoder *encoder, uint32_t kernel)
                                     EIATTR_NUM_MBARRIERS,     EIATTR_EXTERNS,
                                     EIATTR_AT_ENTRY_FRAGMENTS};
 
-    for (size_t at = 0; at < sizeof order / sizeof *order; at++)
-        for (size_t i = 0; i < encoder->reached_count; i++) {
-            struct bytes rest = encoder->m->functions[encoder->reached[i]].records;
-            struct info_record record;
-
-            while (info_next(&rest, &record))
-                if (record.attribute != order[at])
-                    continue;
-                else if (record.attribute == EIATTR_EXTERNS)
-                    put_externs(encoder);
-                else if (attributes_is_passed_on(&record) &&
-                         (order[at] != EIATTR_NUM_MBARRIERS || encoder->mbarriers))
-                    add_record(encoder, &record, kernel);
-        }
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (order[i] != EIATTR_NUM_MBARRIERS || encoder->mbarriers)
+            add_reached_records(encoder, kernel, order[i]);
 }
 
 /* Encodes records that a function lacks but needs because of functions that it reaches. */
@@ -436,7 +410,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
     if (m->layout.kernel_count == 1)
         add_all_records(encoder, function);
     else
-        add_reached_records(encoder, function);
+        add_reached_records(encoder, function, 0);
     if (barriers.value && (is_summed || m->cubins[m->symbols[function].file]->toolkit != 0))
         add_record(encoder, &barriers, function);
     if (is_summed)

@@ -174,15 +174,22 @@ static bool resolve_placed(struct list *list, const struct cubin_relocation *rel
     return put_field(list, relocation, placed->value, m->sections[placed->section].bank);
 }
 
-/* Writes base + addend into a whole data field. */
-static bool put_value(struct list *list, const struct cubin_relocation *relocation, uint64_t base)
+/* Writes base + addend, or what is left of it from byte `first` on, into `size` bytes of data. */
+static bool put_bytes(struct list *list, const struct cubin_relocation *relocation, uint64_t base,
+                      unsigned size, unsigned first)
 {
-    unsigned size = relocation_rule(relocation->type)->size;
     uint8_t *at = field_bytes(list, relocation);
     uint64_t value = base + (list->has_addends ? (uint64_t)relocation->addend : load(at, size));
 
+    value >>= 8 * first;
     memcpy(at, &value, size);
     return true;
+}
+
+/* Writes base + addend into a whole data field. */
+static bool put_value(struct list *list, const struct cubin_relocation *relocation, uint64_t base)
+{
+    return put_bytes(list, relocation, base, relocation_rule(relocation->type)->size, 0);
 }
 
 /* Whether data has an address as it is, or one byte of it. */
@@ -196,21 +203,16 @@ static bool put_constant_address(struct list *list, const struct cubin_relocatio
                                  uint32_t symbol)
 {
     const struct placed_symbol *placed = &list->m->placed[symbol];
-    unsigned byte = relocation->type == R_CUDA_64 ? 0 : relocation->type - R_CUDA_8_0;
-    unsigned size = relocation->type == R_CUDA_64 ? 8 : 1;
-    uint64_t value = placed->value;
-    uint8_t *at;
+    bool is_whole = relocation->type == R_CUDA_64;
+    unsigned size = is_whole ? 8 : 1;
 
     if (placed->section == MERGE_NONE)
         return refuse(list, relocation, "Cannot resolve");
     if (list->target->size < size || relocation->offset > list->target->size - size)
         return refuse(list, relocation, "Misplaced");
     preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-    at = field_bytes(list, relocation);
-    value += list->has_addends ? (uint64_t)relocation->addend : load(at, size);
-    value >>= 8 * byte;
-    memcpy(at, &value, size);
-    return true;
+    return put_bytes(list, relocation, placed->value, size,
+                     is_whole ? 0 : relocation->type - R_CUDA_8_0);
 }
 
 /* A section symbol means the place where this cubin's part of the section begins. */

@@ -24,7 +24,7 @@ struct shared_planner {
     struct merged_lists sets_of;    /* by group: sets of kernels that reach the same groups */
     uint32_t set_count;
     bool has_common; /* shared_is_common() is true for some variable */
-    bool is_strict;  /* it is, and the alignment is stricter than of `.extern` arrays */
+    bool is_strict;  /* has_common, and they are aligned more strictly than `.extern` arrays */
 };
 
 /* Raises the alignment of a window's section to at least `alignment`. */
