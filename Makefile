@@ -36,7 +36,7 @@ PKG_CONFIG ?= pkg-config
 comma := ,
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wvla
-# gcc 11 takes initializers with names for such without where a macro is among them.
+# gcc 11 warns of designated initializers, too, where a macro is among them.
 WARNINGS += $(if $(filter 11 11.%,$(shell $(CC) -dumpversion 2>/dev/null)),-Wno-missing-field-initializers)
 LIBRARIES = libelf liblz4 libzstd libxxhash jansson
 SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -159,8 +159,8 @@ enum cubin_mercury_relocation_type {
     R_MERCURY_SURF_HEADER_INDEX = 0x1000d,
     R_MERCURY_UNUSED_CLEAR64 = 0x1000e,
     R_MERCURY_FUNC_DESC_64 = 0x1000f, /* R_CUDA_FUNC_DESC_64 */
-    R_MERCURY_8_0 = 0x10010,          /* up to 0x10017: R_CUDA_8_0 and those behind it */
-    R_MERCURY_G8_0 = 0x10018,         /* up to 0x1001f: R_CUDA_G8_0 and those behind it */
+    R_MERCURY_8_0 = 0x10010,          /* + n: R_CUDA_8_0 + n */
+    R_MERCURY_G8_0 = 0x10018,         /* + n: R_CUDA_G8_0 + n */
     R_MERCURY_FUNC32_LO = 0x10028,    /* R_CUDA_ABS32_LO_32 of code */
     R_MERCURY_FUNC32_HI = 0x10029,
     R_MERCURY_UNIFIED = 0x10032,

@@ -129,8 +129,8 @@ static uint32_t section_of(const struct reader *reader, size_t index, uint16_t s
     return extended < SECTION_SPECIAL ? extended : SECTION_SPECIAL | section;
 }
 
-/* Measured: nvlink -r leaves arrays of the launch, which have no size, without their alignment,
- * which the kernels' sections have. */
+/* Measured: nvlink -r leaves dynamic shared arrays, which have no size, without their alignment;
+ * the kernels' sections still have it. */
 static bool lacks_alignment(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
     return symbol->section < cubin->section_count &&

@@ -58,7 +58,7 @@ enum reach_flag {
     REACHES_TEXTURE = 16,   /* code that names a texture, sampler or surface reference */
     REACHES_CONSTANTS = 32, /* a function with compiler constants */
     REACHES_ANYTHING = 64,  /* always */
-    REACHES_RECORDS = 128,  /* a function with records that its kernels need, too */
+    REACHES_RECORDS = 128,  /* a function with records that a kernel which reaches it needs */
 };
 
 /* What is known about a function by itself; struct reach is about all that it can reach. */

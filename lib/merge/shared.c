@@ -87,7 +87,8 @@ static bool declares_extern(const struct merging *m)
 /* Measured: if a variable is common to several kernels, or named only by dead code, every kernel's
  * shared memory is aligned for the sections of all variables outside kernels. If there are also
  * `.extern .shared` arrays, used or not, and these sections are aligned as such arrays are, every
- * kernel has shared memory; if stricter, on sm_90 alone, and debuggers are told of no array. */
+ * kernel has shared memory; if stricter, on sm_90 alone, and the arrays have no .nv_debug.shared.
+ */
 static void align_common(struct shared_planner *planner)
 {
     const struct merging *m = planner->m;

@@ -251,7 +251,7 @@ TEST(kernels_without_shared_memory_have_none_where_no_array_is_declared)
 }
 
 /* Its call graph becomes that section. */
-TEST(beside_a_strict_variable_of_several_kernels_arrays_of_the_launch_are_not_told)
+TEST(beside_strictly_aligned_variables_dynamic_arrays_have_no_section_for_debuggers)
 {
     merge_with(REQUEST(80), "58_strictshared-sm_80-a.o 58_strictshared-sm_80-b.o");
     ck_assert(section_at(".nv_debug.shared", 0) == NULL);
@@ -281,7 +281,7 @@ TEST(a_kernel_keeps_an_empty_section_of_shared_memory_that_it_comes_with)
     ck_assert_uint_eq(section(".nv.shared.k3")->size, 0x400); /* what the driver reserves */
 }
 
-TEST(arrays_of_the_launch_may_come_from_nvlink_without_alignment)
+TEST(dynamic_shared_arrays_of_nvlink_may_lack_their_alignment)
 {
     for (size_t i = 0; i < 2; i++) {
         merge(i ? "array-r.o" : "array.o");
