@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "cubin/format.h"
 #include "diag/escape.h"
+#include "facts/targets.h"
 #include "input/file.h"
 #include "input/offload.h"
 #include "merge/relocation_rule.h"
@@ -24,13 +25,13 @@ static void print_targets(void)
             struct arch arch = {sm, suffixes[i]};
             unsigned first = target_first_ptx(arch);
 
-            if (first || arch_is_known(arch) || target_is_compiled_for(arch))
+            if (first || targets_know(arch, NULL) || target_is_compiled_for(arch))
                 printf("%s %u.%u%s%s\n", arch_name(arch, name), first / 10, first % 10,
-                       arch_is_known(arch) ? " known" : "",
+                       targets_know(arch, NULL) ? " known" : "",
                        target_is_compiled_for(arch) ? " compiled" : "");
         }
     puts("== targets in their order");
-    for (struct arch arch = {0}; arch_next(&arch);)
+    for (struct arch arch = {0}; targets_next(&arch, NULL);)
         puts(arch_name(arch, name));
     puts("== PTX versions");
     for (unsigned major = 0; major < 20; major++)

@@ -8,7 +8,8 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/escape.h"
-#include "input/archive.h"
+#include "facts/toolkits.h"
+#include "input//archive.h"
 #include "input/bitcode.h"
 #include "input/fatbin.h"
 #include "input/hostobj.h"
@@ -295,6 +296,7 @@ static enum link_code select_members(void *argument)
 {
     struct selection *selection = argument;
 
+    selection->request.toolkit = toolkits_newest();
     selection->is_selected = members_select(&selection->members, &selection->request);
     return LINK_OK;
 }

@@ -9,6 +9,7 @@
 
 #include "base/arch.h"
 #include "command/option_table.h"
+#include "facts/targets.h"
 
 enum argument { ARGUMENT_NONE, ARGUMENT_ANY, ARGUMENT_FILE, ARGUMENT_FOLDER, ARGUMENT_WORDS };
 
@@ -35,7 +36,7 @@ static void print_targets(FILE *out)
     const char *separator = "";
     char name[ARCH_NAME_SIZE];
 
-    for (; arch_next(&arch); separator = " ")
+    for (; targets_next(&arch, NULL); separator = " ")
         fprintf(out, "%s%s", separator, arch_name(arch, name));
 }
 

@@ -8,8 +8,10 @@
 #include "command/reporting.h"
 #include "diag/diag.h"
 #include "diag/progress.h"
+#include "facts/targets.h"
 #include "library/handle.h"
 #include "link/link.h"
+#include "link/state.h"
 #include "lto/child.h"
 #include "os/cleanup.h"
 #include "os/exec.h"
@@ -44,21 +46,23 @@ static void set_signals(void)
     signal(SIGCHLD, SIG_DFL);
 }
 
-static void print_version(void)
+static void print_version(const struct link_request *request)
 {
     puts("minilink " MINILINK_VERSION ", an open device linker for CUDA code");
     fputs("assemblers:", stdout);
     for (const char *const *name = assembler_names(); *name; name++)
         printf(" %s", *name);
-    puts("\nbehaves like: nvlink, Cuda compilation tools, release 13.0, V13.0.88");
+    printf("\nbehaves like: nvlink, Cuda compilation tools, release %s\n",
+           state_find_toolkit(request)->release);
 }
 
-static void print_targets(void)
+static void print_targets(const struct link_request *request)
 {
+    const struct toolkit_facts *toolkit = state_find_toolkit(request);
     struct arch arch = {0};
     char name[ARCH_NAME_SIZE];
 
-    while (arch_next(&arch))
+    while (targets_next(&arch, toolkit))
         puts(arch_name(arch, name));
 }
 
@@ -80,10 +84,10 @@ static enum exit_status act(struct minilink *link, enum options_action action)
         help_write(stdout);
         return end_printing();
     case OPTIONS_VERSION:
-        print_version();
+        print_version(&options->link);
         return end_printing();
     case OPTIONS_TARGETS:
-        print_targets();
+        print_targets(&options->link);
         return end_printing();
     case OPTIONS_COMPLETIONS:
         completions_write(stdout, options->completions);

@@ -2,7 +2,7 @@
  *
  * sm_90, sm_90a, sm_100f, compute_90, lto_90: a number and, for targets whose features do not carry
  * over to others, a suffix: `a` (this chip only) or `f` (its family). Source: nvcc's documentation
- * of -gencode; the numbers known to 13.0 are those that `nvcc --list-gpu-arch` prints. */
+ * of -gencode. Which there are: facts/targets.def. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,13 +20,6 @@ struct arch {
 /* Reads "<prefix><number>[a|f]", where prefix is e.g. "sm_". False when the text is anything else
  * or the number is not between 10 and 999. */
 bool arch_parse(struct text name, const char *prefix, struct arch *arch);
-
-/* True for a real architecture that CUDA 13.0's tools know as a link target. */
-bool arch_is_known(struct arch arch);
-
-/* Advances to the next known architecture, starting from {0}: by number, then by suffix (sm_90,
- * sm_90a; sm_100, sm_100a, sm_100f). False after the last. */
-bool arch_next(struct arch *arch);
 
 /* Writes "sm_90a" and returns `name`. */
 const char *arch_name(struct arch arch, char name[ARCH_NAME_SIZE]);

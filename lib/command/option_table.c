@@ -11,6 +11,7 @@
 
 #include "command/apply_option.h"
 #include "command/options.h"
+#include "facts/targets.h"
 #include "pool/fit.h"
 
 /* Functions for options whose value is more than a field. Each stores the value and returns true,
@@ -26,10 +27,18 @@ static bool take_arch(struct options *options, const struct option_row *row, con
         return diag_fatal(VIRTUAL_TARGET, value);
     options->link.is_virtual = arch_parse(text_of(value), "compute_", &arch);
     if (!(options->link.is_virtual || arch_parse(text_of(value), "sm_", &arch)) ||
-        !arch_is_known(arch))
+        !targets_know(arch, NULL))
         return apply_option_undefined(row, value);
     options->link.arch = arch;
     return true;
+}
+
+/* A version of CUDA. */
+static bool take_behave_like(struct options *options, const struct option_row *row,
+                             const char *value)
+{
+    options->link.behave_like = toolkit_version_read(text_of(value));
+    return options->link.behave_like || apply_option_undefined(row, value);
 }
 
 /* Is passed on to other programs unchanged. */
@@ -227,6 +236,8 @@ const struct option_row option_table[] = {
     {"ptxas", NULL, "FILE", STRING(link.assembler.ptxas_path), GROUP_ASSEMBLER, KEY_IGNORES, "The ptxas to run"},
     {"cuda-path", NULL, "DIR", STRING(link.assembler.cuda_path), GROUP_ASSEMBLER, KEY_IGNORES,
      "The CUDA toolkit; by default -nvvmpath's, then CUDA_HOME, then PATH"},
+    {"behave-like", NULL, "VERSION", SPECIAL(take_behave_like), GROUP_ASSEMBLER, KEY_COUNTS,
+     "The CUDA version whose nvlink to follow (13.5); by default that of the toolkit that is found, else the newest known"},
     {"output-abi", NULL, "auto|7|8", CHOICE(link.output_abi, output_abis), GROUP_ASSEMBLER, KEY_COUNTS,
      "The form of the cubin: CUDA 12's, CUDA 13's, or that of the newest input or assembler"},
     {"fit-registers", NULL, NULL, FLAG(link.fit_registers), GROUP_ASSEMBLER, KEY_COUNTS,

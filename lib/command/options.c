@@ -279,6 +279,13 @@ static enum options_action finish(struct options *options)
     return OPTIONS_WRONG;
 }
 
+/* The variable's version; 0 = it is not set. One that is no version counts as none: what a link
+ * follows is in --version. */
+static unsigned read_behave_like(const char *value)
+{
+    return value ? toolkit_version_read(text_of(value)) : 0;
+}
+
 void options_begin(struct options *options)
 {
     options->last_values =
@@ -290,6 +297,7 @@ void options_begin(struct options *options)
     options->link.jobserver = options->is_in_memory ? JOBSERVER_OFF : JOBSERVER_AUTO;
     options->error_limit = ERROR_LIMIT;
     options->link.assembler.name = getenv("MINILINK_ASSEMBLER");
+    options->link.behave_like = read_behave_like(getenv("MINILINK_BEHAVE_LIKE"));
     options->link.cache.folder = getenv("MINILINK_CACHE_DIR");
     options->link.cache.policy = cache_policy_default;
 }

@@ -7,10 +7,10 @@
 
 #include "base/context.h"
 #include "cubin/format.h"
+#include "facts/targets.h"
 
-#define CUINFO_TYPE  1000u
-#define CUDA_VERSION 130u
-#define NOTE_OWNER   "NVIDIA Corp"
+#define CUINFO_TYPE 1000u
+#define NOTE_OWNER  "NVIDIA Corp"
 
 /* A cubin has .nv.compat from sm_90 on, and Mercury's symbol table from sm_100 on. */
 enum {
@@ -27,14 +27,15 @@ enum {
 enum { EMPTY_SYMBOLS = 3 };
 
 /* Owner, then u16 version 2, u16 SM number, u16 CUDA version, u16 0. */
-static struct bytes cuinfo(struct arena *arena, struct arch arch)
+static struct bytes cuinfo(struct arena *arena, struct arch arch,
+                           const struct toolkit_facts *toolkit)
 {
     uint32_t words[8] = {sizeof NOTE_OWNER, 8, CUINFO_TYPE};
     uint8_t *note = arena_alloc(arena, 1, sizeof words);
 
     memcpy(&words[3], NOTE_OWNER, sizeof NOTE_OWNER);
     words[6] = 2u | (uint32_t)arch.sm << 16;
-    words[7] = CUDA_VERSION;
+    words[7] = toolkit->version;
     memcpy(note, words, sizeof words);
     return (struct bytes){note, sizeof words};
 }
@@ -46,7 +47,7 @@ static struct bytes compat(struct arena *arena, struct arch arch)
 
     CONTEXT_DEFER(buffer_cleanup, &out);
     info_put_head(&out, EIFMT_BVAL, COMPAT_SUFFIX_A, arch.suffix == 'a');
-    if (arch.sm >= 100) {
+    if (targets_have(arch.sm, TARGET_HAS_MERCURY)) {
         info_put_head(&out, EIFMT_SVAL, COMPAT_CAN_FASTPATH_FINALIZE, 8);
         buffer_u64(&out, 0);
     }
@@ -99,10 +100,10 @@ static void put_symbols(struct cubin *cubin)
     cubin->sections[EMPTY_SYMTAB].link = EMPTY_STRINGS;
 }
 
-void empty_cubin(struct cubin *cubin, struct arch arch)
+void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit)
 {
-    bool has_compat = arch.sm >= 90;
-    bool has_twin = arch.sm >= 100;
+    bool has_compat = targets_have(arch.sm, TARGET_HAS_COMPAT);
+    bool has_twin = targets_have(arch.sm, TARGET_HAS_MERCURY);
     uint32_t class = has_twin ? CUBIN_FLAGS_CLASS_SM100 : CUBIN_FLAGS_CLASS_SM90;
 
     cubin->name = "lto.cubin";
@@ -112,7 +113,7 @@ void empty_cubin(struct cubin *cubin, struct arch arch)
     cubin->section_count = has_twin ? EMPTY_SECTIONS : has_compat ? EMPTY_TWIN : EMPTY_COMPAT;
     put(cubin, EMPTY_TKINFO, TEXT(".note.nv.tkinfo"), SHT_NOTE, 0x2000000, (struct bytes){0});
     put(cubin, EMPTY_CUINFO, TEXT(".note.nv.cuinfo"), SHT_NOTE,
-        has_compat ? 0x1000000 | SHF_INFO_LINK : 0x1000000, cuinfo(&cubin->arena, arch));
+        has_compat ? 0x1000000 | SHF_INFO_LINK : 0x1000000, cuinfo(&cubin->arena, arch, toolkit));
     if (has_compat)
         put(cubin, EMPTY_COMPAT, TEXT(".nv.compat"), SHT_CUDA_COMPAT, 0,
             compat(&cubin->arena, arch));

@@ -3,8 +3,10 @@
 
 #include "base/arch.h"
 #include "cubin/cubin.h"
+#include "facts/toolkits.h"
 
 /* Fills *cubin with the contents of a relocatable cubin for `arch` without functions: the notes and
- * the compatibility records. A link of inputs without device code merges this cubin; nvlink 13.0
- * also writes one, and build systems rely on the file. Freed with cubin_free. */
-void empty_cubin(struct cubin *cubin, struct arch arch);
+ * the compatibility records, as the toolkit's nvlink writes them. A link of inputs without device
+ * code merges this cubin; nvlink also writes one, and build systems rely on the file. Freed with
+ * cubin_free. */
+void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit);

@@ -392,6 +392,7 @@ bool members_collect(struct members *members, const struct inputs *inputs)
 bool members_select(struct members *members, const struct member_request *request)
 {
     members->arch = request->arch;
+    members->toolkit = request->toolkit;
     members->is_virtual = request->is_virtual;
     if (members->arch.sm == 0 && !contents_find_target(members))
         return false;

@@ -14,6 +14,7 @@
 #include "base/arch.h"
 #include "base/arena.h"
 #include "base/text.h"
+#include "facts/toolkits.h"
 #include "input/fatbin.h"
 #include "input/file.h"
 #include "input/inflate.h"
@@ -50,9 +51,10 @@ struct members {
     struct member *list; /* all candidates, in input order */
     size_t count;
     size_t capacity;
-    struct arch arch;     /* the target: given, or found by members_select */
-    bool is_virtual;      /* it is compute_NN */
-    bool has_lto;         /* some group has LTO-IR for the target */
+    struct arch arch;                    /* the target: given, or found by members_select */
+    const struct toolkit_facts *toolkit; /* as members_select was given it */
+    bool is_virtual;                     /* it is compute_NN */
+    bool has_lto;                        /* some group has LTO-IR for the target */
     bool has_host_code;   /* some host object that is no part of the toolkit brings device code */
     bool has_lto_only;    /* ... and no PTX or SASS beside it that could be linked instead */
     size_t cubin_count;   /* members whose role is MEMBER_CUBIN */
@@ -62,8 +64,9 @@ struct members {
 };
 
 struct member_request {
-    struct arch arch;           /* sm = 0: take it from the inputs when they agree on one */
-    bool is_virtual;            /* -arch=compute_NN: PTX counts, and nothing else */
+    struct arch arch; /* sm = 0: take it from the inputs when they agree on one */
+    const struct toolkit_facts *toolkit; /* the one whose nvlink is followed; not NULL */
+    bool is_virtual;                     /* -arch=compute_NN: PTX counts, and nothing else */
     bool prefer_ptx;            /* -lto or a split compile: PTX before SASS of the target */
     bool link_lto;              /* LTO-IR before all else: it can be compiled */
     bool link_bitcode;          /* bitcode before PTX and SASS; else where there is nothing else */

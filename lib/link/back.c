@@ -128,6 +128,7 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
     const struct link_request *request = link->request;
     struct merge_request wanted = {
         .arch = link->members.arch,
+        .toolkit = link->toolkit,
         .debug = link->agreement.debug,
         .callgraph = request->callgraph,
         .used = &link->used,
@@ -167,7 +168,7 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
     cubins = arena_alloc(&merged->arena, link->member_cubin_count + 1, sizeof *cubins);
     count = member_cubins_order(cubins, link, joined);
     if (count == 0) {
-        empty_cubin(&merged->joined, link->members.arch);
+        empty_cubin(&merged->joined, link->members.arch, link->toolkit);
         cubins[count++] = &merged->joined;
     }
     if (!merge_cubins(&merged->image, cubins, count, &wanted, is_told ? &merged->report : NULL))

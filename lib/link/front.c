@@ -43,6 +43,7 @@ static bool select_members(struct link *link)
                                 .ignore_host_info = request->ignore_host_info};
     struct member_request wanted = {
         .arch = request->arch,
+        .toolkit = link->toolkit,
         .is_virtual = request->is_virtual,
         .prefer_ptx = options->lto || request->chunk_count > 1 ||
                       (options->has_split_compile_extended && options->split_compile_extended != 1),
@@ -151,6 +152,7 @@ bool front_open(struct link *link)
     };
     bool ok;
 
+    link->toolkit = state_find_toolkit(request);
     link->inputs.are_read = request->reads_files;
     link->inputs.watch = link->watch;
     watch_add_all(link->watch, request->response_watch);

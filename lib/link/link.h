@@ -68,6 +68,7 @@ struct link_request {
     struct observe_request observe;     /* -time, --time-trace, --report, --map, --stats */
     struct arch arch;                   /* sm = 0: from the inputs */
     bool is_virtual;                    /* -arch=compute_NN: make no program */
+    unsigned behave_like;               /* --behave-like: ten times a version; 0 = find out */
     struct option_request options;
     struct assembler_request assembler;
     struct distribution distribution;     /* --distributor, --emit-plan, --resume-plan */

@@ -130,6 +130,7 @@ static bool make_key(struct key *key, struct link *link, struct assembler *assem
     const struct link_request *request = link->request;
 
     key_key(key, &request->cache.command);
+    key_number(key, link->toolkit->version);
     key_variable(key, "LIBNVVM_DISABLE_CONCURRENT_API");
     key_number(key, (uint64_t)state_split_policy(link));
     key_string(key, link->agreement.debug ? request->output : NULL); /* a note contains its name */

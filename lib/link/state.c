@@ -3,11 +3,27 @@
 
 #include <stdlib.h>
 
+#include "base/context.h"
+#include "base/memory.h"
 #include "base/name_list.h"
 #include "link/link_cache.h"
+#include "os/toolkit_version.h"
 #include "lto/lto_cache.h"
 #include "os/fork_server.h"
 #include "os/self_exec.h"
+
+const struct toolkit_facts *state_find_toolkit(const struct link_request *request)
+{
+    unsigned version = request->behave_like;
+    char *ptxas;
+
+    if (version)
+        return toolkits_find(version);
+    ptxas = ptxas_find(&request->assembler, NULL);
+    CONTEXT_DEFER(memory_cleanup, &ptxas);
+    version = ptxas ? toolkit_version_of(ptxas) : 0;
+    return version ? toolkits_find(version) : toolkits_newest();
+}
 
 bool state_has_user_cubins(const struct link *link)
 {

@@ -79,6 +79,7 @@ struct compiler {
  * they go; later stages treat everything here as const. */
 struct link {
     const struct link_request *request;
+    const struct toolkit_facts *toolkit; /* the one whose nvlink is followed */
     struct watch *watch; /* files that the result depends on; see state_check_changes() */
     struct cache *cache; /* results of earlier links, or NULL */
     struct inputs inputs;
@@ -105,6 +106,10 @@ struct link {
     uint64_t errors_before;          /* of the thread: a warning may have become an error, too */
     struct observation *observation; /* each stage reports to it; NULL = not requested */
 };
+
+/* The toolkit whose nvlink the link is to behave like: the requested one, or that of the ptxas that
+ * is named or found, or the newest known. */
+const struct toolkit_facts *state_find_toolkit(const struct link_request *request);
 
 /* The settings of parallel loops over cubins and sections. */
 struct spread state_spread(const struct link *link);

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/table.h"
+#include "facts/targets.h"
 #include "lto/answer.h"
 #include "lto/llvm_api.h"
 #include "lto/llvm_steps.h"
@@ -190,7 +191,7 @@ static bool find_cpu(struct run *run, int said)
     if (knows(run, run->cpu, said))
         return true;
     run->cpu[0] = '\0';
-    while (arch_next(&arch) && arch.sm <= run->arch.sm)
+    while (targets_next(&arch, NULL) && arch.sm <= run->arch.sm)
         if (!arch.suffix && knows(run, arch_name(arch, name), said))
             memcpy(run->cpu, name, sizeof run->cpu);
     return run->cpu[0] || fail(run, "it knows no target whose PTX is good for this one");

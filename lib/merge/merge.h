@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
+#include "facts/toolkits.h"
 #include "merge/output_forms.h"
 #include "pool/spread.h"
 
@@ -24,8 +25,9 @@ struct used_names; /* input/used.h */
 
 struct merge_request {
     struct arch arch;
-    bool debug;                    /* -g: nothing is dead, all debug sections are kept */
-    bool relocatable;              /* -r */
+    const struct toolkit_facts *toolkit; /* the one whose nvlink is followed; not NULL */
+    bool debug;                          /* -g: nothing is dead, all debug sections are kept */
+    bool relocatable;                    /* -r */
     const struct used_names *used; /* which kernels live, unless debug or relocatable; NULL = all */
     const struct members *members; /* all members of the inputs, for notes; may be NULL */
     const struct renames *renames; /* of references, except those of `made`; may be NULL */

@@ -21,6 +21,7 @@
 #include "base/table.h"
 #include "cubin/format.h"
 #include "cubin/mercury.h"
+#include "facts/targets.h"
 #include "merge/index_lists.h"
 #include "merge/merge.h"
 
@@ -352,10 +353,10 @@ static inline uint32_t *merging_none(struct merging *m, size_t count)
     return indices;
 }
 
-/* Targets whose cubins carry Mercury twins: sm_100 and later. */
+/* Targets whose cubins carry Mercury twins. */
 static inline bool merging_is_mercury(const struct merging *m)
 {
-    return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 100;
+    return targets_have(CUBIN_FLAGS_SM(m->cubins[0]->flags), TARGET_HAS_MERCURY);
 }
 
 /* Measured: -g and -preserve-relocs keep dead functions, and the symbols of shared variables. */

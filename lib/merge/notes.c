@@ -175,7 +175,8 @@ void notes_add(struct merging *m)
     struct buffer contents = {0};
 
     /* Cubins of CUDA 12 have no notes: nvlink 13.0 makes them as for a link without code. */
-    empty_cubin(&m->notes, (struct arch){.sm = CUBIN_FLAGS_SM(m->cubins[0]->flags)});
+    empty_cubin(&m->notes, (struct arch){.sm = CUBIN_FLAGS_SM(m->cubins[0]->flags)},
+                m->request->toolkit);
     CONTEXT_DEFER(buffer_cleanup, &contents);
     if (m->abi == CUBIN_ABI_VERSION) {
         add_tool_notes(m, &contents);

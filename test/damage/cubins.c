@@ -89,6 +89,7 @@ bool trial_merge(struct trial *trial)
         .wants_places = strchr(modes, 'v'),
         .output_name = "",
         .version = "test",
+        .toolkit = toolkits_find(130),
         .arch = trial->arch,
     };
     struct cubin cubins[TRIAL_MOST] = {0};

@@ -64,7 +64,8 @@ bool trial_read(struct trial *trial)
 {
     const char *letters = trial->options + strcspn(trial->options, "LBP");
     struct text target = {trial->options, (size_t)(letters - trial->options)};
-    struct member_request request = {.link_lto = strchr(letters, 'L'),
+    struct member_request request = {.toolkit = toolkits_find(130),
+                                     .link_lto = strchr(letters, 'L'),
                                      .link_bitcode = strchr(letters, 'B'),
                                      .prefer_ptx = strchr(letters, 'P')};
     struct input_operand operands[TRIAL_MOST];

@@ -4,7 +4,8 @@
 
 static void select_for(struct members *members, struct arch arch, bool prefer_ptx)
 {
-    struct member_request request = {.arch = arch, .prefer_ptx = prefer_ptx};
+    struct member_request request = {
+        .arch = arch, .toolkit = toolkits_newest(), .prefer_ptx = prefer_ptx};
 
     members_select(members, &request);
 }

@@ -25,6 +25,7 @@ static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags
         .suppress_stack_warning = flags & 64,
         .has_index = more & 1,
         .fold = more & 2,
+        .toolkit = toolkits_find(flags & 128 ? 135 : 130),
         .output_name = "out.cubin",
         .version = "fuzz",
     };

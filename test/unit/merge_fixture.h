@@ -54,6 +54,8 @@ static inline void merge_inputs(struct merge_request request, size_t count)
     const struct cubin *list[MOST_INPUTS];
 
     request.version = "test";
+    if (!request.toolkit)
+        request.toolkit = toolkits_find(130); /* which most expectations were recorded with */
     for (size_t i = 0; i < count; i++)
         list[i] = &merged->inputs[i];
     diag_state_get()->sink = &merged->said;

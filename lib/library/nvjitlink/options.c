@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/arch.h"
+#include "facts/targets.h"
 
 /* minilink writes the form of CUDA 12 for targets up to this one. */
 #define NEWEST_OF_OLD_FORM 90
@@ -77,7 +78,7 @@ static nvJitLinkResult judge_arch(struct arch arch)
     for (size_t i = 0; i < sizeof old / sizeof *old; i++)
         if (old[i] == arch.sm)
             return NVJITLINK_ERROR_UNSUPPORTED_ARCH;
-    return arch_is_known(arch) ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
+    return targets_know(arch, NULL) ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
 }
 
 static nvJitLinkResult read_arch(const struct reading *reading)

@@ -24,21 +24,3 @@ TEST_LOOP(a_name_is_a_number_and_a_suffix, COUNT(names))
     ck_assert_int_eq(arch.suffix, names[_i].suffix);
     ck_assert_str_eq(arch_name(arch, written), names[_i].name);
 }
-
-TEST(link_targets_are_known_and_come_in_order)
-{
-    static const char all[] = "sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a sm_100 sm_100a "
-                              "sm_100f sm_103 sm_103a sm_103f sm_110 sm_110a sm_110f sm_120 "
-                              "sm_120a sm_120f sm_121 sm_121a sm_121f ";
-    char seen[sizeof all + ARCH_NAME_SIZE] = "", name[ARCH_NAME_SIZE];
-    struct arch arch = {0};
-
-    while (arch_next(&arch) && strlen(seen) < sizeof all) {
-        ck_assert(arch_is_known(arch));
-        strcat(strcat(seen, arch_name(arch, name)), " ");
-    }
-    ck_assert_str_eq(seen, all);
-    ck_assert(!arch_is_known((struct arch){89, 'a'}));
-    ck_assert(!arch_is_known((struct arch){90, 'f'}));
-    ck_assert(!arch_is_known((struct arch){91, 0}));
-}

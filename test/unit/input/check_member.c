@@ -19,6 +19,7 @@ static bool choose(const char *words, struct member_request request)
     members_free(&members);
     inputs_close(&inputs);
     messages_catch();
+    request.toolkit = toolkits_find(130);
     return inputs_open(&inputs, operands, count, NULL) && members_collect(&members, &inputs) &&
            members_select(&members, &request);
 }

@@ -426,7 +426,8 @@ TEST(relocatable_output_can_be_merged_again)
     OWNED(buffer) direct = {0};
     OWNED(cubin) again = {0};
     const struct cubin *list[2];
-    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
+    struct merge_request request = {
+        .arch = {.sm = 90}, .toolkit = toolkits_find(130), .version = "test"};
     OWNED(image) image = {0};
     const char *names[] = {".text.k1", ".text.k3", ".nv.shared.k1", ".debug_frame"};
 

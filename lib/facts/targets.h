@@ -1,0 +1,45 @@
+/* targets.h: what is known of each GPU architecture: the rows of targets.def. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arch.h"
+#include "facts/toolkits.h"
+
+enum target_flags {
+    TARGET_HAS_COMPAT = 1 << 0,  /* its cubins have .nv.compat */
+    TARGET_HAS_MERCURY = 1 << 1, /* ... and Mercury's sections, a second form of code */
+};
+
+/* What holds for all code of one number. */
+struct target_facts {
+    uint16_t sm;
+    uint16_t family;
+    uint8_t flags; /* enum target_flags */
+};
+
+/* A name of a target. */
+struct target_name {
+    struct arch arch;
+    uint16_t first_ptx;            /* the first PTX ISA version with it, times ten */
+    struct toolkit_range toolkits; /* those that make code for it */
+};
+
+/* The row for a number; for one that is not listed, that of the greatest below it. Never NULL. */
+const struct target_facts *targets_find(unsigned sm);
+
+static inline bool targets_have(unsigned sm, enum target_flags flag)
+{
+    return (targets_find(sm)->flags & flag) != 0;
+}
+
+/* The name's row; NULL if no toolkit ever had it. */
+const struct target_name *targets_find_name(struct arch arch);
+
+/* True for a target that this toolkit links for; NULL = any toolkit. */
+bool targets_know(struct arch arch, const struct toolkit_facts *toolkit);
+
+/* Advances to the next target that the toolkit (NULL = any) links for, starting from {0}: by
+ * number, then by suffix (sm_90, sm_90a; sm_100, sm_100a, sm_100f). False after the last. */
+bool targets_next(struct arch *arch, const struct toolkit_facts *toolkit);

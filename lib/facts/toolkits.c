@@ -1,0 +1,36 @@
+/* toolkits.c: searches the rows of toolkits.def. */
+#include "facts/toolkits.h"
+
+#include <stddef.h>
+
+static const struct toolkit_facts rows[] = {
+#define TOOLKIT(version, release, ptx) {version, release, ptx},
+#include "facts/toolkits.def"
+#undef TOOLKIT
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+const struct toolkit_facts *toolkits_find(unsigned version)
+{
+    size_t i = ROWS - 1;
+
+    while (i > 0 && rows[i].version > version)
+        i--;
+    return &rows[i];
+}
+
+const struct toolkit_facts *toolkits_newest(void)
+{
+    return &rows[ROWS - 1];
+}
+
+unsigned toolkit_version_read(struct text text)
+{
+    uint64_t major, minor;
+
+    if (!text_scan_number(&text, &major) || major > 99 || !text_skip(&text, TEXT(".")) ||
+        !text_scan_number(&text, &minor) || minor > 9)
+        return 0;
+    return (unsigned)(10 * major + minor);
+}

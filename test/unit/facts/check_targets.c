@@ -1,0 +1,54 @@
+/* check_targets.c: the link targets of each toolkit. */
+#include "facts/targets.h"
+#include "suite.h"
+
+static const struct {
+    unsigned version; /* of the toolkit; 0 = any */
+    const char *all;
+} targets[] = {
+    {118, "sm_75 sm_80 sm_86 sm_87 sm_89 sm_90 "},
+    {124, "sm_75 sm_80 sm_86 sm_87 sm_89 sm_90 sm_90a "},
+    {129,
+     "sm_75 sm_80 sm_86 sm_87 sm_89 sm_90 sm_90a sm_100 sm_100a sm_100f sm_101 sm_101a sm_101f "
+     "sm_103 sm_103a sm_103f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f "},
+    {130, "sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a "
+          "sm_103f sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f "},
+    {134, "sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a "
+          "sm_103f sm_107 sm_107a sm_107f sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 "
+          "sm_121a sm_121f "},
+};
+
+TEST_LOOP(targets_are_those_of_the_toolkit_and_come_in_order, COUNT(targets))
+{
+    const struct toolkit_facts *toolkit = toolkits_find(targets[_i].version);
+    char seen[1024] = "", name[ARCH_NAME_SIZE];
+    struct arch arch = {0};
+
+    while (targets_next(&arch, toolkit) && strlen(seen) < sizeof seen - ARCH_NAME_SIZE) {
+        ck_assert(targets_know(arch, toolkit));
+        strcat(strcat(seen, arch_name(arch, name)), " ");
+    }
+    ck_assert_str_eq(seen, targets[_i].all);
+}
+
+TEST(names_without_a_row_are_no_targets)
+{
+    ck_assert(!targets_know((struct arch){89, 'a'}, NULL));
+    ck_assert(!targets_know((struct arch){90, 'f'}, NULL));
+    ck_assert(!targets_know((struct arch){91, 0}, NULL));
+    ck_assert(!targets_know((struct arch){72, 0}, NULL));
+    ck_assert(!targets_know((struct arch){101, 0}, NULL));
+    ck_assert(targets_know((struct arch){107, 'f'}, NULL));
+}
+
+TEST(facts_of_a_number_in_between_are_those_of_the_one_before)
+{
+    ck_assert_uint_eq(targets_find(0)->sm, 0);
+    ck_assert_uint_eq(targets_find(89)->sm, 89);
+    ck_assert_uint_eq(targets_find(99)->sm, 90);
+    ck_assert_uint_eq(targets_find(255)->sm, 121);
+    ck_assert(targets_have(99, TARGET_HAS_COMPAT) && !targets_have(99, TARGET_HAS_MERCURY));
+    ck_assert(targets_have(255, TARGET_HAS_MERCURY) && !targets_have(89, TARGET_HAS_COMPAT));
+    ck_assert_uint_eq(targets_find(107)->family, targets_find(103)->family);
+    ck_assert_uint_eq(targets_find(101)->family, targets_find(110)->family);
+}
