@@ -10,6 +10,7 @@
 #include "base/search.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
+#include "input/rawcode.h"
 #include "toy/encode.h"
 
 static const char *lookup(const char *name, uint32_t number, char text[16])
@@ -40,13 +41,17 @@ static struct text symbol_name(const struct cubin *cubin, uint32_t index)
     return cubin->symbols[index].name;
 }
 
-static void print_header(const struct dump *dump, const struct cubin *cubin, const char *name)
+static void print_header(const struct dump *dump, const struct cubin *cubin, const char *name,
+                         struct bytes data)
 {
-    dump_print(dump,
-               "cubin %s: %s, sm_%" PRIu32 ", flags 0x%06" PRIx32 ", %zu sections, %zu symbols\n",
-               name, cubin->type == ET_REL ? "relocatable" : "executable",
-               CUBIN_FLAGS_SM(cubin->flags), cubin->flags & CUBIN_FLAGS_MERGEABLE,
-               cubin->section_count - 1, cubin->symbol_count ? cubin->symbol_count - 1 : 0);
+    struct arch arch = {.sm = CUBIN_FLAGS_SM(cubin->flags)};
+    char target[ARCH_NAME_SIZE];
+
+    rawcode_cubin_arch(data, &arch);
+    dump_print(dump, "cubin %s: %s, %s, flags 0x%06" PRIx32 ", %zu sections, %zu symbols\n", name,
+               cubin->type == ET_REL ? "relocatable" : "executable", arch_name(arch, target),
+               cubin->flags & CUBIN_FLAGS_MERGEABLE, cubin->section_count - 1,
+               cubin->symbol_count ? cubin->symbol_count - 1 : 0);
     if (cubin->toolkit)
         fprintf(dump->out, "form: ABI version 7, CUDA %" PRIu32 ".%" PRIu32 "\n",
                 cubin->toolkit / 10, cubin->toolkit % 10);
@@ -361,7 +366,7 @@ bool dump_cubin(const struct dump *dump, const char *name, struct bytes data)
     CONTEXT_DEFER(arena_cleanup, &cubin.arena);
     if (!cubin_read(&cubin, name, data))
         return false;
-    print_header(dump, &cubin, name);
+    print_header(dump, &cubin, name, data);
     if (dump->parts & DUMP_SECTIONS)
         print_sections(dump, &cubin);
     if (dump->parts & DUMP_SYMBOLS)

@@ -2,7 +2,9 @@
  *
  * Cubins (measured on ptxas 13.0): ELF header e_flags has the SM number in bits 8-15; in files of
  * ELF ABI version 7, from before CUDA 13, in bits 0-7 (LLVM's ELF.h). Suffix a is attribute 9 of
- * section .nv.compat, type 0x70000086. The cubin stage checks the rest of the file. */
+ * section .nv.compat, type 0x70000086; in files of CUDA 12.9 for sm_100 and later, which have that
+ * section without attribute 9, it is bit 3 of e_flags. The cubin stage checks the rest of the file.
+ */
 #include "input/rawcode.h"
 
 #include <elf.h>
@@ -13,10 +15,11 @@
 #define COMPAT_SUFFIX_A     9u
 #define OLD_OSABI           0x33u /* of CUDA 12 and earlier */
 #define OLD_FLAGS_SUFFIX_A  0x800u
+#define FLAGS_SUFFIX_A      0x8u
 
 /* Records of .nv.compat: u8 format, u8 attribute, u16 value, or for format 4 the size of the
- * payload that follows. */
-static bool has_suffix_a(struct bytes records)
+ * payload that follows. Without the attribute, the answer is that of the flags. */
+static bool has_suffix_a(struct bytes records, uint32_t flags)
 {
     size_t at = 0;
 
@@ -30,7 +33,7 @@ static bool has_suffix_a(struct bytes records)
             break;
         at += 4 + payload;
     }
-    return false;
+    return (flags & FLAGS_SUFFIX_A) != 0;
 }
 
 bool rawcode_cubin_compat(struct bytes cubin, struct bytes *compat)
@@ -77,8 +80,9 @@ bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch)
         return false;
     is_old = header.e_ident[EI_OSABI] == OLD_OSABI;
     arch->sm = is_old ? header.e_flags & 0xff : header.e_flags >> 8 & 0xff;
-    has_suffix = is_old ? (header.e_flags & OLD_FLAGS_SUFFIX_A) != 0
-                        : rawcode_cubin_compat(cubin, &compat) && has_suffix_a(compat);
+    has_suffix = is_old
+                     ? (header.e_flags & OLD_FLAGS_SUFFIX_A) != 0
+                     : rawcode_cubin_compat(cubin, &compat) && has_suffix_a(compat, header.e_flags);
     arch->suffix = has_suffix ? 'a' : '\0';
     return arch->sm >= 10;
 }

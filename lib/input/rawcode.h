@@ -10,7 +10,7 @@
 /* How many bytes of a cubin rawcode_is_linked looks at. */
 #define RAWCODE_HEAD 64
 
-/* The architecture of a cubin, from the ELF header and, for suffix a, .nv.compat. False when the
+/* The architecture of a cubin, from .nv.compat for suffix a, else from the ELF header. False when the
  * header is cut off or names no architecture. Suffix f leaves no trace in a cubin. */
 bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch);
 
