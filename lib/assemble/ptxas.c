@@ -128,6 +128,27 @@ void ptxas_close(struct ptxas *ptxas)
 /* Largest cubin that is accepted; a real one is a few MiB. */
 #define CUBIN_LIMIT ((off_t)2 << 30)
 
+/* Measured on ptxas 11.8 to 13.5: with -g it writes the last parts of its files' names into
+ * .note.nv.tkinfo. Here these are numbers of descriptors, which must not depend on what else is
+ * open. The child has its files under these numbers then. */
+#define SHOWN_INPUT  62
+#define SHOWN_OUTPUT 63
+
+static bool is_shown_number(int fd)
+{
+    return fd == SHOWN_INPUT || fd == SHOWN_OUTPUT;
+}
+
+static bool shows_names(const struct minilink_job *job)
+{
+    bool shows = job->debug;
+
+    for (size_t i = 0; !shows && job->options && job->options[i]; i++)
+        shows = strcmp(job->options[i], "-g") == 0 ||
+                strncmp(job->options[i], "--device-debug", strlen("--device-debug")) == 0;
+    return shows;
+}
+
 /* One run, and the resources that it holds. */
 struct run {
     struct ptxas *ptxas;
@@ -136,7 +157,7 @@ struct run {
     struct arena arena;
     const struct child_tokens *tokens; /* for its threads; NULL = they are not counted */
     int input, output;                 /* in memory; -1 = none */
-    int pass[4];                       /* descriptors that ptxas has */
+    int pass[4], pass_as[4];           /* descriptors that ptxas has, and their numbers there */
 };
 
 const char **ptxas_options(struct arena *arena, const struct minilink_job *job)
@@ -273,10 +294,16 @@ static void run_plainly(struct run *run, struct exec_request *request, struct ex
     run->pass[1] = run->output;
     run->pass[2] = tokens ? tokens->fds[0] : -1;
     run->pass[3] = tokens ? tokens->fds[1] : -1;
+    memcpy(run->pass_as, run->pass, sizeof run->pass);
+    if (shows_names(run->job)) {
+        run->pass_as[0] = SHOWN_INPUT;
+        run->pass_as[1] = SHOWN_OUTPUT;
+    }
     request->argv = ptxas_command(&run->arena, run->ptxas, run->job, tokens ? "--jobserver" : NULL,
-                                  arena_printf(&run->arena, "/dev/fd/%d", run->input),
-                                  arena_printf(&run->arena, "/dev/fd/%d", run->output));
+                                  arena_printf(&run->arena, "/dev/fd/%d", run->pass_as[0]),
+                                  arena_printf(&run->arena, "/dev/fd/%d", run->pass_as[1]));
     request->pass = run->pass;
+    request->pass_as = run->pass_as;
     request->pass_count = tokens ? 4 : 2;
     request->variables[0] = tokens ? tokens->flags : NULL;
     exec_run(request, ended);
@@ -289,7 +316,7 @@ static bool run_quickly(struct run *run, struct exec_request *request, struct ex
     const int files[] = {run->input, run->output};
     struct fork_server_job job = {.files = files, .file_count = 2, .is_preloaded = true};
 
-    if (run->tokens)
+    if (run->tokens || shows_names(run->job))
         return false;
     if (ptxas_ahead_take(run->ptxas, run->job, run->input, &run->output, request, ended))
         return true;
@@ -337,7 +364,9 @@ static bool make_memory(struct run *run)
 {
     run->input = descriptor_memory_file("minilink-ptx");
     run->output = descriptor_memory_file("minilink-cubin");
-    return run->input >= 0 && run->output >= 0;
+    return run->input >= 0 && run->output >= 0 &&
+           (!shows_names(run->job) || (descriptor_move_up(&run->input, SHOWN_OUTPUT + 1) &&
+                                       descriptor_move_up(&run->output, SHOWN_OUTPUT + 1)));
 }
 
 static void let_go(void *argument)
@@ -356,6 +385,9 @@ static bool has_tokens(struct run *run)
     if (child_tokens_threads(run->job->options) == 1)
         return true;
     run->tokens = child_tokens_get();
+    if (run->tokens && shows_names(run->job) &&
+        (is_shown_number(run->tokens->fds[0]) || is_shown_number(run->tokens->fds[1])))
+        run->tokens = NULL;
     errno = run->tokens ? run->tokens->error : 0;
     return errno == 0;
 }

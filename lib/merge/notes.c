@@ -4,9 +4,7 @@
 
 #include "base/context.h"
 #include "cubin/empty.h"
-
-#define TKINFO_TYPE    2000u
-#define TKINFO_VERSION 2u
+#include "cubin/tool_note.h"
 
 static const struct cubin_section *find(const struct merging *m, size_t file, struct text name,
                                         uint32_t type)
@@ -25,23 +23,14 @@ static const struct cubin_section *find(const struct merging *m, size_t file, st
 
 struct text notes_command(const struct merging *m, size_t file)
 {
-    const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
-    struct bytes record, texts;
-    struct text command = {0};
-    uint32_t place;
+    const struct cubin_section *section = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
+    struct bytes rest = section ? section->data : (struct bytes){0};
+    struct tool_note note = {0};
 
-    /* After the header and the name of the note: the version, five offsets, the texts. */
-    if (!note || !bytes_slice(note->data, 12 + sizeof "NVIDIA Corp", 24, &record))
-        return command;
-    memcpy(&place, record.data + 20, sizeof place);
-    texts = (struct bytes){record.data + 24,
-                           (size_t)(note->data.data + note->data.size - record.data) - 24};
-    if (place < texts.size)
-        command = (struct text){(const char *)texts.data + place,
-                                strnlen((const char *)texts.data + place, texts.size - place)};
-    while (command.size > 0 && command.data[command.size - 1] == ' ')
-        command.size--;
-    return command;
+    tool_note_next(&rest, &note);
+    while (note.command.size > 0 && note.command.data[note.command.size - 1] == ' ')
+        note.command.size--;
+    return note.command;
 }
 
 static void add(struct merging *m, enum merged_class class, const struct cubin_section *like,
@@ -62,34 +51,39 @@ static void add(struct merging *m, enum merged_class class, const struct cubin_s
     layout_add(m, &section);
 }
 
-/* Appends the linker's own record: five strings (output, tool, version, build, command line), each
- * as an offset in the texts that follow. */
+/* Appends the linker's own record. */
 static void put_own_record(struct merging *m, struct buffer *out)
 {
+    const struct merge_request *request = m->request;
     char arch[ARCH_NAME_SIZE];
-    const char *version = m->request->version ? m->request->version : "";
-    const char *output =
-        m->request->debug && m->request->output_name ? m->request->output_name : "";
-    char *command = arena_printf(&m->arena, "-arch %s %s", arch_name(m->request->arch, arch),
-                                 m->request->debug ? "-g " : "");
-    const char *strings[5] = {output, "minilink", version, version, command};
-    struct buffer texts = {0};
-    struct buffer head = {0};
+    const struct text version = text_of(request->version ? request->version : "");
+    const struct tool_note note = {
+        .output = text_of(request->debug && request->output_name ? request->output_name : ""),
+        .tool = TEXT("minilink"),
+        .release = version,
+        .build = version,
+        .command = text_of(arena_printf(&m->arena, "-arch %s %s", arch_name(request->arch, arch),
+                                        request->debug ? "-g " : "")),
+    };
 
-    CONTEXT_DEFER(buffer_cleanup, &texts);
-    CONTEXT_DEFER(buffer_cleanup, &head);
-    buffer_u32(&head, TKINFO_VERSION);
-    for (size_t i = 0; i < 5; i++) {
-        buffer_u32(&head, (uint32_t)texts.size);
-        buffer_append(&texts, strings[i], strlen(strings[i]) + 1);
+    tool_note_put(out, &note);
+}
+
+/* Appends the records of one cubin. Those of the chunks' assembler lose the files' names: chunks
+ * are in memory, or in a distributor's folder. */
+static void put_records(struct buffer *out, const struct cubin_section *section, bool is_made)
+{
+    struct bytes rest = section->data;
+    struct tool_note note;
+    struct buffer command = {0};
+
+    CONTEXT_DEFER(buffer_cleanup, &command);
+    while (is_made && tool_note_next(&rest, &note)) {
+        command.size = 0;
+        tool_note_forget_files(&note, &command);
+        tool_note_put(out, &note);
     }
-    buffer_append(&head, texts.data, texts.size);
-    buffer_align(&head, 4);
-    buffer_u32(out, sizeof "NVIDIA Corp");
-    buffer_u32(out, (uint32_t)head.size);
-    buffer_u32(out, TKINFO_TYPE);
-    buffer_append(out, "NVIDIA Corp", sizeof "NVIDIA Corp");
-    buffer_append(out, head.data, head.size);
+    buffer_append(out, rest.data, rest.size);
 }
 
 static void add_tool_notes(struct merging *m, struct buffer *records)
@@ -104,7 +98,7 @@ static void add_tool_notes(struct merging *m, struct buffer *records)
             const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
 
             if (note)
-                buffer_append(records, note->data.data, note->data.size);
+                put_records(records, note, m->cubins[file] == m->request->made);
         }
         add(m, CLASS_NOTE, own, buffer_bytes(records));
         records->size = 0;

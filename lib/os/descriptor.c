@@ -87,18 +87,31 @@ void descriptor_unmap(void *argument)
 /* Descriptors of standard input, output and error. */
 #define STANDARD 3
 
+bool descriptor_move_up(int *fd, int least)
+{
+    int moved;
+
+    if (*fd >= least)
+        return true;
+    moved = fcntl(*fd, F_DUPFD_CLOEXEC, least);
+    if (moved < 0)
+        return false;
+    close(*fd);
+    *fd = moved;
+    return true;
+}
+
 /* `fd` itself, or what replaces it; -1 with errno when there is none, or `fd` is negative. */
 static int above_standard(int fd)
 {
-    int moved, saved;
+    int saved;
 
-    if (fd < 0 || fd >= STANDARD)
+    if (fd < 0 || descriptor_move_up(&fd, STANDARD))
         return fd;
-    moved = fcntl(fd, F_DUPFD_CLOEXEC, STANDARD);
     saved = errno;
     close(fd);
     errno = saved;
-    return moved;
+    return -1;
 }
 
 bool descriptor_pair_above_standard(int fds[2])

@@ -33,6 +33,10 @@ void descriptor_unmap(void *bytes);
  * them, closed on exec. False when one cannot be moved; both are closed then. */
 bool descriptor_pair_above_standard(int fds[2]);
 
+/* Moves a descriptor to a number that is at least `least`, closed on exec. False, with errno set,
+ * when that is not possible; *fd is unchanged then. */
+bool descriptor_move_up(int *fd, int least);
+
 /* An anonymous file in memory, named `name` for debugging, closed on exec and not one of the
  * standard descriptors. -1 and errno when it cannot be made. */
 int descriptor_memory_file(const char *name);

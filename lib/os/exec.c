@@ -143,7 +143,8 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct exec_re
             ?: posix_spawn_file_actions_adddup2(actions, output, CHILD_ERRORS);
     /* A dup2 onto itself clears close-on-exec in the child (glibc 2.29, POSIX 2024). */
     for (size_t i = 0; !error && i < request->pass_count; i++)
-        error = posix_spawn_file_actions_adddup2(actions, request->pass[i], request->pass[i]);
+        error = posix_spawn_file_actions_adddup2(actions, request->pass[i],
+                                                 (request->pass_as ?: request->pass)[i]);
     return error;
 }
 

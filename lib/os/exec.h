@@ -28,7 +28,9 @@ struct exec_request {
      * GLIBC_TUNABLES is set already: for a program that allocates much in a short time. */
     bool large_pages;
     int input;       /* the program's standard input; 0 = /dev/null. Not for a call */
-    const int *pass; /* descriptors that the child gets under the same number */
+    const int *pass; /* descriptors that the child gets */
+    /* Their numbers in the child, which no later one of `pass` may have; NULL = the same. */
+    const int *pass_as;
     size_t pass_count;
     /* The program's stack, heap and libraries are at the same addresses each time, where the kernel
      * permits that: for programs whose output depends on the order of addresses. Not for a call. */
