@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "base/table.h"
 #include "diag/diag.h"
+#include "facts/runs_on.h"
 #include "input/hostobj.h"
 #include "input/select.h"
 
@@ -194,7 +195,7 @@ static bool has_linked_code(const struct members *members, size_t begin, size_t 
 {
     for (size_t i = begin; i < end; i++)
         if (members->list[i].entry.kind == FATBIN_ELF &&
-            select_takes_sass(members->arch, members->list[i].entry.arch) &&
+            runs_on_sass(members->arch, members->list[i].entry.arch, members->toolkit) &&
             select_is_linked(&members->list[i]))
             return true;
     return false;

@@ -7,18 +7,13 @@
  * otherwise the PTX does that nvcc puts beside it. LLVM bitcode takes part if it is to be
  * optimised, and if there is nothing else.
  *
- * Which code runs on which target was measured on nvlink 13.0 with objects that hold one entry
- * each, sm_75 to sm_121, and with fatbins that hold several:
- * - SASS runs on its own number and on greater ones of the same major number (sm_86 code for sm_89,
- *   sm_100 code for sm_103); sm_87 and sm_88 stand alone. Code with suffix a runs on its own number
- *   only. The target's suffix plays no part: nvlink takes sm_90a SASS for sm_90 and the reverse.
- * - PTX can be assembled for every target that is not older; with suffix f within its family, the
- *   same major number; with suffix a for that very target only. */
+ * Which code runs on which target is in facts/runs_on.def. */
 #include "input/select.h"
 
 #include <string.h>
 
 #include "diag/diag.h"
+#include "facts/runs_on.h"
 #include "input/inflate.h"
 #include "input/rawcode.h"
 
@@ -31,36 +26,6 @@ struct nearest {
     struct member *lto;
     struct member *bitcode;
 };
-
-/* Integrated GPUs whose code is for them alone. */
-static bool stands_alone(unsigned sm)
-{
-    return sm == 87 || sm == 88;
-}
-
-static bool is_same_family(struct arch a, struct arch b)
-{
-    return a.sm / 10 == b.sm / 10;
-}
-
-bool select_takes_sass(struct arch target, struct arch code)
-{
-    if (code.sm == target.sm)
-        return true;
-    if (code.suffix == 'a' || stands_alone(code.sm) || stands_alone(target.sm))
-        return false;
-    return code.sm != 0 && code.sm < target.sm && is_same_family(code, target);
-}
-
-/* Whether PTX (or LTO-IR) for `code` may be assembled for `target`. */
-static bool takes_ptx(struct arch target, struct arch code)
-{
-    if (code.sm > target.sm)
-        return false;
-    if (code.suffix == 'a')
-        return arch_equal(code, target);
-    return code.suffix != 'f' || is_same_family(code, target);
-}
 
 /* Ranks code that the target takes: greater is nearer to the target. For the same number SASS is
  * nearer than PTX, and then suffix a is nearest, then f. */
@@ -133,9 +98,10 @@ bool select_is_usable(const struct member *member)
 }
 
 /* Why the member cannot take part on the target, or NULL. */
-static const char *unfit(const struct member *member, struct arch target)
+static const char *unfit(const struct member *member, const struct members *members)
 {
     const struct fatbin_entry *entry = &member->entry;
+    const struct arch target = members->arch;
 
     if (!select_is_known_kind(member))
         return "unknown kind";
@@ -143,12 +109,14 @@ static const char *unfit(const struct member *member, struct arch target)
         return "whole program, complete without a link";
     if (!(entry->flags & FATBIN_64BIT))
         return "32-bit code";
+    if (!is_raw(member) && runs_on_is_unknown(entry->arch, members->toolkit))
+        return "architecture that the toolkit does not know";
     if (entry->kind == FATBIN_ELF) {
-        if (!select_takes_sass(target, entry->arch))
+        if (!runs_on_sass(target, entry->arch, members->toolkit))
             return "other architecture";
         return select_is_linked(member) ? "linked code, cannot be merged" : NULL;
     }
-    if (takes_ptx(target, entry->arch))
+    if (runs_on_ptx(target, entry->arch, members->toolkit))
         return NULL;
     return entry->arch.sm > target.sm ? "newer architecture" : "other architecture";
 }
@@ -170,7 +138,7 @@ static struct nearest find_nearest(struct members *members, size_t begin, size_t
         struct member *member = &members->list[i];
 
         member->role = MEMBER_UNUSED;
-        member->reason = unfit(member, members->arch);
+        member->reason = unfit(member, members);
         if (member->reason)
             continue;
         if (member->entry.kind == FATBIN_ELF) {
@@ -273,24 +241,34 @@ static bool check_versions(const struct members *members, size_t begin, size_t e
     return ok;
 }
 
-/* A raw file was named by the user for this link: code that does not fit is an error, in nvlink's
- * words. */
-static bool check_raw(const struct member *member, struct arch target)
+/* Reports machine code that the target does not take. From 13.1 on, nvlink says the second of any
+ * code with suffix a and any target without. */
+static bool report_sass(const struct member *member, const struct members *members)
 {
     char name[ARCH_NAME_SIZE];
 
+    arch_name(members->arch, name);
+    if (!runs_on_accelerated_only(members->arch, member->entry.arch, members->toolkit))
+        return diag_fatal("Input file '%s' arch does not match target '%s'", member->name, name);
+    return diag_fatal("cannot link accelerated arch to non-accelerated: '%s' is for sm_%ua, the "
+                      "target is %s",
+                      member->name, member->entry.arch.sm, name);
+}
+
+/* A raw file was named by the user for this link: code that does not fit is an error, in nvlink's
+ * words. */
+static bool check_raw(const struct member *member, const struct members *members)
+{
+    const struct arch code = member->entry.arch;
+
     if (!is_raw(member) || member->entry.kind == FATBIN_NVVM)
         return true;
-    if (member->entry.kind == FATBIN_PTX || member->entry.kind == FATBIN_BITCODE) {
-        if (takes_ptx(target, member->entry.arch))
-            return true;
-        report_ptx(member->name, target, member->entry.arch);
-        return false;
-    }
-    if (select_takes_sass(target, member->entry.arch))
+    if (member->entry.kind == FATBIN_ELF)
+        return runs_on_sass(members->arch, code, members->toolkit) || report_sass(member, members);
+    if (runs_on_ptx(members->arch, code, members->toolkit))
         return true;
-    return diag_fatal("Input file '%s' arch does not match target '%s'", member->name,
-                      arch_name(target, name));
+    report_ptx(member->name, members->arch, code);
+    return false;
 }
 
 /* Sets the roles of one group. A library of the toolkit has nothing to optimise. */
@@ -370,7 +348,7 @@ bool select_roles(struct members *members, const struct member_request *request)
         nearest = find_nearest(members, at, end);
         take(members, &nearest, request, members->list[at].is_system);
         ok = check_versions(members, at, end) && ok;
-        ok = check_raw(&members->list[at], members->arch) && ok;
+        ok = check_raw(&members->list[at], members) && ok;
     }
     for (size_t at = 0, end; at < members->count; at = end) {
         end = file_end(members, at);
@@ -386,7 +364,7 @@ void select_virtual(struct members *members)
         struct member *member = &members->list[i];
 
         if (member->entry.kind != FATBIN_PTX || member->is_whole ||
-            !takes_ptx(members->arch, member->entry.arch))
+            !runs_on_ptx(members->arch, member->entry.arch, members->toolkit))
             continue;
         give(member, MEMBER_PTX, "PTX for the virtual target");
     }

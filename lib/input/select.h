@@ -19,9 +19,6 @@ bool select_is_usable(const struct member *member);
 /* True for SASS that is linked already (ET_EXEC). */
 bool select_is_linked(const struct member *member);
 
-/* True when SASS for `code` may be linked for `target`. */
-bool select_takes_sass(struct arch target, struct arch code);
-
 /* Gives every member of every group its role and reason for members->arch, and sets the counts.
  * False when code that is needed cannot be used; reported. */
 bool select_roles(struct members *members, const struct member_request *request);

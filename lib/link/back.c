@@ -6,6 +6,7 @@
 #include "cubin/empty.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "facts/runs_on.h"
 #include "input/modules.h"
 #include "join/join.h"
 #include "link/dependencies.h"
@@ -61,8 +62,9 @@ static bool read_chunks(const struct link *link, const struct chunks *chunks,
                         (struct bytes){from->data, from->size})) {
             tell_code(assembled, i, LINK_CUBIN);
             ok = false;
-        } else if (!merge_takes_code(CUBIN_FLAGS_SM(merged->chunk_cubins[i].flags),
-                                     link->members.arch)) {
+        } else if (!runs_on_sass(link->members.arch,
+                                 (struct arch){CUBIN_FLAGS_SM(merged->chunk_cubins[i].flags), 0},
+                                 link->toolkit)) {
             tell_code(assembled, i, LINK_WRONG_TARGET);
         }
     }

@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
+#include "facts/runs_on.h"
 
 #define FIRST_WARNED 90u /* target for which nvlink 13.0 warns of -preserve-relocs */
 
@@ -46,7 +47,8 @@ static bool is_for_target(const struct merging *m, const struct cubin *cubin)
 {
     uint32_t other = CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK;
 
-    return merge_takes_code(CUBIN_FLAGS_SM(cubin->flags), m->request->arch) &&
+    return runs_on_sass(m->request->arch, (struct arch){CUBIN_FLAGS_SM(cubin->flags), 0},
+                        m->request->toolkit) &&
            ((cubin->flags ^ m->cubins[0]->flags) & other) == 0;
 }
 

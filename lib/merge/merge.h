@@ -156,13 +156,6 @@ struct merge_report {
     struct merge_places places;
 };
 
-/* True if code for `sm` may be merged for a target. Measured: nvlink 13.0 also accepts code for an
- * older target of the same major number, and writes the target's number. */
-static inline bool merge_takes_code(uint32_t sm, struct arch target)
-{
-    return sm / 10 == target.sm / 10 && sm <= target.sm;
-}
-
 /* Merges `count` cubins (at least 1; see empty.h), in that order, into *image and lays it out.
  * Errors and warnings have nvlink's wording; a step reports all its errors before it fails.
  * `report` may be NULL. The image has views into the cubins. */

@@ -2,6 +2,7 @@
 #include "ptx/program.h"
 
 #include "diag/diag.h"
+#include "facts/runs_on.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
 
@@ -43,17 +44,17 @@ static bool check_target(const struct ptx_module *module, struct arch arch)
 
     arch_name(arch, wanted);
     arch_name(module->target, given);
-    if (module->target.suffix == 'a' && !arch_equal(module->target, arch))
+    if (runs_on_ptx(arch, module->target, toolkits_newest()))
+        return true;
+    if (module->target.suffix == 'a')
         return diag_error("PTX with .target '%s' cannot be compiled for architecture '%s' in '%s'",
                           given, wanted, module->file);
     if (module->target.sm > arch.sm)
         return diag_error("PTX with .target '%s' is newer than architecture '%s' in '%s'", given,
                           wanted, module->file);
-    if (module->target.suffix == 'f' && module->target.sm / 10 != arch.sm / 10)
-        return diag_error("Program with .target '%s' cannot be compiled to different SM-family "
-                          "architecture '%s' in '%s'",
-                          given, wanted, module->file);
-    return true;
+    return diag_error("Program with .target '%s' cannot be compiled to different SM-family "
+                      "architecture '%s' in '%s'",
+                      given, wanted, module->file);
 }
 
 /* The program's target is the most demanding of its modules'; a suffix adds features to the number.

@@ -37,7 +37,7 @@ enum target_fit target_fit(struct arch target, struct arch arch)
         return TARGET_FUTURE;
     if (target.suffix == 'a' && arch.suffix != 'a')
         return TARGET_OTHER_CHIP;
-    if (target.suffix == 'f' && target.sm / 10 != arch.sm / 10)
+    if (target.suffix == 'f' && targets_find(target.sm)->family != targets_find(arch.sm)->family)
         return TARGET_OTHER_FAMILY;
     return TARGET_FITS;
 }

@@ -19,7 +19,8 @@ static bool choose(const char *words, struct member_request request)
     members_free(&members);
     inputs_close(&inputs);
     messages_catch();
-    request.toolkit = toolkits_find(130);
+    if (!request.toolkit)
+        request.toolkit = toolkits_find(130);
     return inputs_open(&inputs, operands, count, NULL) && members_collect(&members, &inputs) &&
            members_select(&members, &request);
 }
@@ -165,55 +166,68 @@ TEST(code_comes_inflated_and_without_padding)
     messages_expect("");
 }
 
-/* The cases of a matrix that nvlink 13.0 was measured on: a fatbin of the entries listed, where s80
+/* The cases of a matrix that nvlink was measured on: a fatbin of the entries listed, where s80
  * is SASS, p90a PTX and l100f LTO-IR, and the entry that is taken. */
 static const struct {
+    unsigned toolkit;
     unsigned sm;
     char suffix;
     const char *entries;
     const char *taken; /* "" = none; of several roles the code's */
 } matrix[] = {
-    {86, 0, "s80 p86", "p86"},
-    {86, 0, "s80 p80", "s80"},
-    {86, 0, "s80 s86", "s86"},
-    {86, 0, "p80 s80", "s80"},
-    {90, 0, "p80 p86", "p86"},
-    {90, 0, "p86 p80", "p86"},
-    {90, 0, "p80 s90", "s90"},
-    {90, 0, "s90 s90a", "s90a"},
-    {90, 0, "s90a s90", "s90a"},
-    {90, 'a', "s90 s90a", "s90a"},
-    {90, 'a', "p90 p90a", "p90a"},
-    {90, 0, "p90a p90", "p90"},
-    {90, 'a', "p90a s90", "s90"},
-    {90, 0, "s90a p90", "s90a"},
-    {103, 0, "s100 s100f", "s100f"},
-    {103, 0, "s100 p103", "p103"},
-    {103, 0, "p100f p100", "p100f"},
-    {103, 0, "s100a", ""},
-    {103, 0, "s100f", "s100f"},
-    {103, 0, "p100a", ""},
-    {100, 'a', "p100 p100f p100a", "p100a"},
-    {100, 'f', "p100 p100f", "p100f"},
-    {120, 0, "p100f", ""},
-    {120, 0, "p100", "p100"},
-    {110, 0, "s103", ""},
-    {110, 0, "p100f", ""},
-    {110, 0, "p103", "p103"},
-    {87, 0, "s86", ""},
-    {88, 0, "s80", ""},
-    {89, 0, "s86", "s86"},
-    {89, 0, "s88", ""},
-    {89, 0, "s87", ""},
-    {121, 0, "s120", "s120"},
-    {80, 0, "s75", ""},
-    {80, 0, "p90", ""},
-    {103, 0, "l100f", "l100f"},
-    {103, 0, "l100a", ""},
-    {100, 'f', "l100a", ""},
-    {100, 'a', "l100f", "l100f"},
-    {90, 0, "l80 l90", "l90"},
-    {90, 0, "s100 p100 l100", ""},
+    {130, 86, 0, "s80 p86", "p86"},
+    {130, 86, 0, "s80 p80", "s80"},
+    {130, 86, 0, "s80 s86", "s86"},
+    {130, 86, 0, "p80 s80", "s80"},
+    {130, 90, 0, "p80 p86", "p86"},
+    {130, 90, 0, "p86 p80", "p86"},
+    {130, 90, 0, "p80 s90", "s90"},
+    {130, 90, 0, "s90 s90a", "s90a"},
+    {130, 90, 0, "s90a s90", "s90a"},
+    {130, 90, 'a', "s90 s90a", "s90a"},
+    {130, 90, 'a', "p90 p90a", "p90a"},
+    {130, 90, 0, "p90a p90", "p90"},
+    {130, 90, 'a', "p90a s90", "s90"},
+    {130, 90, 0, "s90a p90", "s90a"},
+    {130, 103, 0, "s100 s100f", "s100f"},
+    {130, 103, 0, "s100 p103", "p103"},
+    {130, 103, 0, "p100f p100", "p100f"},
+    {130, 103, 0, "s100a", ""},
+    {130, 103, 0, "s100f", "s100f"},
+    {130, 103, 0, "p100a", ""},
+    {130, 100, 'a', "p100 p100f p100a", "p100a"},
+    {130, 100, 'f', "p100 p100f", "p100f"},
+    {130, 120, 0, "p100f", ""},
+    {130, 120, 0, "p100", "p100"},
+    {130, 110, 0, "s103", ""},
+    {130, 110, 0, "p100f", ""},
+    {130, 110, 0, "p103", "p103"},
+    {130, 87, 0, "s86", ""},
+    {130, 88, 0, "s80", ""},
+    {130, 89, 0, "s86", "s86"},
+    {130, 89, 0, "s88", ""},
+    {130, 89, 0, "s87", ""},
+    {130, 121, 0, "s120", "s120"},
+    {130, 80, 0, "s75", ""},
+    {130, 80, 0, "p90", ""},
+    {130, 103, 0, "l100f", "l100f"},
+    {130, 103, 0, "l100a", ""},
+    {130, 100, 'f', "l100a", ""},
+    {130, 100, 'a', "l100f", "l100f"},
+    {130, 90, 0, "l80 l90", "l90"},
+    {130, 90, 0, "s100 p100 l100", ""},
+    {131, 90, 0, "s90 s90a", "s90"},
+    {131, 90, 0, "s90a p90", "p90"},
+    {131, 90, 'a', "s90 s90a", "s90a"},
+    {131, 100, 'f', "s100a s100f", "s100f"},
+    {131, 100, 0, "s100a", ""},
+    {131, 87, 0, "s86 p80", "p80"},
+    {132, 87, 0, "s86 p80", "s86"},
+    {135, 89, 0, "s80 s88", "s88"},
+    {131, 110, 0, "s101 p90", "p90"},
+    {132, 110, 0, "s101 s101a s101f", "s101f"},
+    {132, 110, 'a', "p101 p101a", "p101a"},
+    {134, 107, 'f', "s100f s103 s103a", "s103"},
 };
 
 static char scratch[sizeof "/tmp/minilink-check-XXXXXX"];
@@ -264,9 +278,12 @@ TEST_LOOP(the_nearest_entry_is_taken, COUNT(matrix))
 {
     char taken[16] = "";
 
+    struct member_request request = {.arch = {matrix[_i].sm, matrix[_i].suffix},
+                                     .suppress_arch_warning = true};
+
+    request.toolkit = toolkits_find(matrix[_i].toolkit);
     write_fatbin(matrix[_i].entries);
-    ck_assert(choose(scratch, (struct member_request){.arch = {matrix[_i].sm, matrix[_i].suffix},
-                                                      .suppress_arch_warning = true}));
+    ck_assert(choose(scratch, request));
     for (size_t i = 0; i < members.count; i++) {
         const struct fatbin_entry *entry = &members.list[i].entry;
 
@@ -281,6 +298,23 @@ TEST_LOOP(the_nearest_entry_is_taken, COUNT(matrix))
     }
     ck_assert_str_eq(taken, matrix[_i].taken);
     messages_expect("");
+}
+
+TEST(bare_code_with_suffix_a_needs_a_target_with_it)
+{
+    struct member_request request = request_for(90, 0, false);
+
+    request.toolkit = toolkits_find(131);
+    ck_assert(!choose(FIXTURES "k.sm90a.cubin", request));
+    messages_expect("minilink fatal   : cannot link accelerated arch to non-accelerated: '" FIXTURES
+                    "k.sm90a.cubin' is for sm_90a, the target is sm_90\n");
+    request.arch.suffix = 'a';
+    ck_assert(choose(FIXTURES "k.sm90a.cubin", request));
+    ck_assert_str_eq(roles(), "c");
+    request.arch.sm = 100;
+    ck_assert(!choose(FIXTURES "k.sm90a.cubin", request));
+    messages_expect("minilink fatal   : Input file '" FIXTURES
+                    "k.sm90a.cubin' arch does not match target 'sm_100a'\n");
 }
 
 TEST(lto_only_is_told_from_lto_with_ptx)
