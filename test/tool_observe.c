@@ -53,15 +53,15 @@ static const struct agreement agreed = {
 };
 
 static struct fact_chunk chunks[] = {
-    {3, 1, 1000, 5000, 3000, 20 * MS, 25 * MS + 1, 0},
-    {1, 0, 500, 2500, 1500, 15 * MS + 499, 12 * MS, 3},
+    {3, 1, 1000, 5000, 3000, 20 * MS, 25 * MS + 1, 0, NULL},
+    {1, 0, 500, 2500, 1500, 15 * MS + 499, 12 * MS, 3, NULL},
 };
 
 static struct fact_symbol symbols[] = {
-    {TEXT("_Z1kv"), TEXT("_Z1kv"), 0, 0, FACT_NONE, true, 2, 0},
-    {TEXT("f$p"), TEXT("f"), 0, 0, FACT_NONE, false, FACT_NONE, 3 * MS},
-    {TEXT("k2"), TEXT("k2"), 0, 4, FACT_NONE, true, FACT_NONE, 4 * MS + 1},
-    {TEXT("k3"), TEXT("k 3"), 1, 4, FACT_NONE, true, FACT_NONE, 0},
+    {TEXT("_Z1kv"), TEXT("_Z1kv"), 0, 0, 0, FACT_NONE, true, 2, 0},
+    {TEXT("f$p"), TEXT("f"), 0, 0, 0, FACT_NONE, false, FACT_NONE, 3 * MS},
+    {TEXT("k2"), TEXT("k2"), 0, 0, 4, FACT_NONE, true, FACT_NONE, 4 * MS + 1},
+    {TEXT("k3"), TEXT("k 3"), 0, 1, 4, FACT_NONE, true, FACT_NONE, 0},
 };
 
 static struct fact_drop drops[] = {

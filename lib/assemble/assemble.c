@@ -90,6 +90,42 @@ static void fit_into_memory(struct assembly *assembly)
     free(needs);
 }
 
+/* The options of a chunk that has some of its own: these, then the request's, of which the limit on
+ * registers is a word, too, so that it comes behind them. */
+static const char *const *words_of(struct assembly *assembly, const char *const *own)
+{
+    const struct assemble_request *request = assembly->request;
+    struct arena *arena = &assembly->options.arena;
+    size_t own_count = string_list_count(own), count = string_list_count(request->options), n = 0;
+    const char **words = arena_alloc(arena, own_count + count + 2, sizeof *words);
+
+    for (size_t i = 0; i < own_count; i++)
+        words[n++] = own[i];
+    if (request->maxrregcount)
+        words[n++] = arena_printf(arena, "-maxrregcount=%u", request->maxrregcount);
+    for (size_t i = 0; i < count; i++)
+        words[n++] = request->options[i];
+    words[n] = NULL;
+    return words;
+}
+
+/* Sets the options of chunk `index`; chunks of one program share them. */
+static void set_options(struct assembly *assembly, size_t index)
+{
+    const struct assemble_request *request = assembly->request;
+    const struct chunk *chunk = &assembly->chunks->list[index];
+    struct chunk_output *output = &assembly->outputs[index];
+
+    if (!chunk->options || !*chunk->options) {
+        output->options = request->options;
+        output->maxrregcount = request->maxrregcount;
+    } else if (index && chunk[-1].options == chunk->options) {
+        output->options = output[-1].options;
+    } else {
+        output->options = words_of(assembly, chunk->options);
+    }
+}
+
 /* minilink-internals(7), Work items: the first of the five steps. */
 static void prepare(struct assembly *assembly)
 {
@@ -105,8 +141,6 @@ static void prepare(struct assembly *assembly)
         .job = {.size = sizeof(struct minilink_job),
                 .arch = arch_name(request->arch, assembly->arch),
                 .line_info = request->line_info,
-                .maxrregcount = request->maxrregcount,
-                .options = request->options,
                 .jobserver = request->jobserver},
         .parent = diag_state_get(),
         .outputs = assembly->outputs,
@@ -123,6 +157,7 @@ static void prepare(struct assembly *assembly)
         assembly->outputs[i].index = i;
         assembly->outputs[i].weight = chunk->weight;
         assembly->outputs[i].ptx_size = chunk->text.size;
+        set_options(assembly, i);
         assembly->items[i] = (struct work_item){
             .output_ptr = &assembly->outputs[i],
             .ptx = chunk->text.data,
@@ -141,8 +176,7 @@ static bool find(struct assembly *assembly, const struct cache_key *common, size
     uint64_t start = events_clock();
     char name[WORKITEM_NAME_SIZE];
 
-    if (!chunk_cache_find(assembly->request->cache, common, chunk->text.data,
-                          &assembly->outputs[index]))
+    if (!chunk_cache_find(assembly->request->cache, common, chunk, &assembly->outputs[index]))
         return false;
     progress_done(chunk->weight);
     if (start)
@@ -180,20 +214,39 @@ static void make_tasks(struct assembly *assembly)
     }
 }
 
-/* -vv: shows the options of ptxas, which are the same for all chunks, wherever it runs. */
+/* -vv: shows the options of ptxas, wherever it runs. */
 static void tell_options(const struct assembly *assembly)
 {
     struct arena arena = {0};
-    struct minilink_job job;
-    const char **options;
 
-    if (assembly->chunks->count == 0 || !assembly->request->assembler->ptxas.path)
+    if (!assembly->request->assembler->ptxas.path || diag_state_get()->verbose < 2)
         return;
     CONTEXT_DEFER(arena_cleanup, &arena);
-    job = workitem_job(assembly->items);
-    options = ptxas_options(&arena, &job);
-    for (size_t i = 0; options[i]; i++)
-        diag_verbose("ptxas is given %s", options[i]);
+    for (size_t i = 0; i < assembly->chunks->count; i++) {
+        const struct minilink_job job = workitem_job(&assembly->items[i]);
+        const char **options = ptxas_options(&arena, &job);
+
+        if (i && assembly->outputs[i].options == assembly->outputs[i - 1].options)
+            continue;
+        if (assembly->chunks->program_count > 1)
+            diag_verbose("from chunk %zu on:", i);
+        for (size_t k = 0; options[k]; k++)
+            diag_verbose("ptxas is given %s", options[k]);
+    }
+}
+
+/* The most threads that the options of some chunk ask for inside it. */
+static uint32_t child_threads(const struct assembly *assembly)
+{
+    uint32_t most = 1;
+
+    for (size_t i = 0; i < assembly->chunks->count; i++)
+        if (i == 0 || assembly->outputs[i].options != assembly->outputs[i - 1].options) {
+            uint32_t threads = child_tokens_threads(assembly->outputs[i].options);
+
+            most = threads > most ? threads : most;
+        }
+    return most;
 }
 
 static bool is_cancelled(void *item)
@@ -213,8 +266,7 @@ static uint32_t run(const struct assembly *assembly)
         .count = assembly->task_count,
         .threads = assembly->threads,
         .jobserver = request->jobserver,
-        .child_threads =
-            request->assembler->ptxas.path ? child_tokens_threads(request->options) : 1,
+        .child_threads = request->assembler->ptxas.path ? child_threads(assembly) : 1,
         .is_cancelled = is_cancelled,
     };
 
@@ -230,6 +282,18 @@ static uint32_t run(const struct assembly *assembly)
     return assembly->threads;
 }
 
+/* Says where the options came from that the assembler refused. */
+static void tell_origin(const struct assembly *assembly, const struct chunk *chunk)
+{
+    for (size_t i = 0; chunk->options && chunk->options[i]; i++)
+        diag_note("'%s' is stored with the PTX, and was an option of its compiler%s",
+                  chunk->options[i],
+                  chunk->options[i + 1] ? "" : "; --ignore-stored-options leaves it out");
+    if (assembly->request->options && *assembly->request->options)
+        diag_note("-Xptxas hands options to the assembler, here %s",
+                  assembly->options.assembler->name);
+}
+
 /* `is_said`: the assembler has reported an error for the chunk. */
 static void report_failure(const struct assembly *assembly, size_t index, bool is_said)
 {
@@ -238,8 +302,7 @@ static void report_failure(const struct assembly *assembly, size_t index, bool i
     char name[WORKITEM_NAME_SIZE];
 
     if (code == LINK_USAGE)
-        diag_note("-Xptxas hands options to the assembler, here %s",
-                  assembly->options.assembler->name);
+        tell_origin(assembly, chunk);
     if (is_said && (code == LINK_FAILED || code == LINK_USAGE || code == LINK_ENVIRONMENT) &&
         !diag_state_get()->verbose)
         return;
@@ -260,6 +323,15 @@ static void report_program(const struct assembly *assembly)
     for (size_t i = 0; i < assembly->chunks->count; i++)
         logs[i] = assembly->outputs[i].log;
     log_replay_exact(assembly->chunks, logs);
+}
+
+/* Options that are stored in an input are no error of the command line. */
+static enum link_code code_of(const struct assembly *assembly, size_t index)
+{
+    const char *const *stored = assembly->chunks->list[index].options;
+    enum link_code code = (enum link_code)assembly->items[index].result;
+
+    return code == LINK_USAGE && stored && *stored ? LINK_FAILED : code;
 }
 
 /* Prints, in chunk order, the messages about every chunk up to the first that failed; which later
@@ -288,7 +360,7 @@ static enum link_code report(const struct assembly *assembly)
     if (is_exact)
         report_program(assembly);
     if (failed < count)
-        return (enum link_code)assembly->items[failed].result;
+        return code_of(assembly, failed);
     return diag_error_count() > errors ? LINK_FAILED : LINK_OK;
 }
 
@@ -309,6 +381,7 @@ static void finish(struct assembly *assembly, bool keep)
         diag_sink_free(&output->sink);
     }
     free(assembly->outputs);
+    arena_free(&assembly->options.arena);
     if (!keep)
         cubins_free(cubins);
 }

@@ -55,25 +55,27 @@ static bool take(struct chunk_output *output, const struct cache_value *value)
     return false;
 }
 
-static struct cache_key key_of(const struct cache_key *request, struct text ptx)
+static struct cache_key key_of(const struct cache_key *request, const struct chunk *chunk)
 {
     struct key key;
 
     key_begin(&key, "chunk");
     key_key(&key, request);
-    key_text(&key, ptx);
+    key_text(&key, chunk->text);
+    key_strings(&key, chunk->options);
     return key_end(&key);
 }
 
-bool chunk_cache_has(struct cache *cache, const struct cache_key *request, struct text ptx)
+bool chunk_cache_has(struct cache *cache, const struct cache_key *request,
+                     const struct chunk *chunk)
 {
-    const struct cache_key key = key_of(request, ptx);
+    const struct cache_key key = key_of(request, chunk);
 
     return cache_has(cache, &key);
 }
 
-bool chunk_cache_find(struct cache *cache, const struct cache_key *request, const char *ptx,
-                      struct chunk_output *output)
+bool chunk_cache_find(struct cache *cache, const struct cache_key *request,
+                      const struct chunk *chunk, struct chunk_output *output)
 {
     uint64_t start = clock_now();
     struct cache_value value;
@@ -81,7 +83,7 @@ bool chunk_cache_find(struct cache *cache, const struct cache_key *request, cons
 
     if (!cache)
         return false;
-    output->key = key_of(request, (struct text){ptx, output->ptx_size});
+    output->key = key_of(request, chunk);
     if (!cache_lookup(cache, CACHE_CHUNK, &output->key, &value))
         return false;
     is_found = take(output, &value);

@@ -52,26 +52,54 @@ static const char *const *end_words(struct arena *arena, struct words *words)
     return words->list;
 }
 
-/* Runs ptxas directly, so that sccache, and users who look at a list of processes, recognise it; a
- * distributor may or may not keep the messages of jobs separate. */
-static void use_ptxas(struct sending *sending, const struct minilink_job *job)
+/* The options of ptxas for a job. */
+static const char *const *ptxas_words(struct sending *sending, const struct minilink_job *job)
 {
-    const struct assemble_request *request = sending->request;
+    return (const char *const *)ptxas_options(&sending->batch.arena, job);
+}
+
+/* The same for minilink, which hands them to an assembler. */
+static const char *const *minilink_words(struct sending *sending, const struct minilink_job *job)
+{
     struct arena *arena = &sending->batch.arena;
-    const char *tool = request->distribution->tool;
-    const char **options = ptxas_options(arena, job);
     struct words words = {0};
 
-    add(arena, &words, tool ? tool : request->assembler->ptxas.path);
-    for (size_t i = 0; options[i]; i++)
-        add(arena, &words, options[i]);
-    sending->batch.tool.words = end_words(arena, &words);
+    if (job->maxrregcount)
+        add(arena, &words, arena_printf(arena, "-maxrregcount=%u", job->maxrregcount));
+    for (size_t i = 0; job->options && job->options[i]; i++)
+        add(arena, &words, arena_printf(arena, "-Xptxas=%s", job->options[i]));
+    return end_words(arena, &words);
+}
+
+static void add_all(struct arena *arena, struct words *words, const char *const *list)
+{
+    for (; *list; list++)
+        add(arena, words, *list);
+}
+
+/* Whether all jobs have the same options, which are then the tool's. */
+static bool are_alike(const struct sending *sending)
+{
+    for (size_t i = 1; i < sending->batch.count; i++)
+        if (item_of(sending, i)->output_ptr->options != item_of(sending, 0)->output_ptr->options)
+            return false;
+    return true;
+}
+
+/* Runs ptxas directly, so that sccache, and users who look at a list of processes, recognise it; a
+ * distributor may or may not keep the messages of jobs separate. */
+static void use_ptxas(struct sending *sending, struct words *words)
+{
+    const struct assemble_request *request = sending->request;
+    const char *tool = request->distribution->tool;
+
+    add(&sending->batch.arena, words, tool ? tool : request->assembler->ptxas.path);
 }
 
 /* Adds the options of assemble/single_chunk.h. Any assembler other than ptxas is minilink's, or is
  * called through minilink. */
 static void use_minilink(struct sending *sending, const struct minilink_job *job,
-                         const char *version)
+                         const char *version, struct words *words)
 {
     const struct assemble_request *request = sending->request;
     const struct diag_state *state = diag_state_get();
@@ -79,30 +107,25 @@ static void use_minilink(struct sending *sending, const struct minilink_job *job
     const char *tool = request->distribution->tool;
     const char *name = request->wanted->name ? request->wanted->name : assembler_names()[0];
     const char *plugin = assembler_plugin_path(name);
-    struct words words = {0}, inputs = {0};
+    struct words inputs = {0};
 
-    add(arena, &words, tool ? tool : distribute_own_path(arena));
-    add(arena, &words,
+    add(arena, words, tool ? tool : distribute_own_path(arena));
+    add(arena, words,
         job->mode == MINILINK_MODE_WHOLE ? "--assemble-chunk=whole"
                                          : "--assemble-chunk=relocatable");
-    add(arena, &words, arena_printf(arena, "--assembler=%s", name));
-    add(arena, &words, arena_printf(arena, "--assembler-version=%s", version));
-    add(arena, &words, arena_printf(arena, "-arch=%s", job->arch));
+    add(arena, words, arena_printf(arena, "--assembler=%s", name));
+    add(arena, words, arena_printf(arena, "--assembler-version=%s", version));
+    add(arena, words, arena_printf(arena, "-arch=%s", job->arch));
     if (request->assembler->ptxas.path)
-        add(arena, &words, arena_printf(arena, "--ptxas=%s", request->assembler->ptxas.path));
+        add(arena, words, arena_printf(arena, "--ptxas=%s", request->assembler->ptxas.path));
     if (job->debug)
-        add(arena, &words, "-g");
+        add(arena, words, "-g");
     if (job->line_info)
-        add(arena, &words, "-lineinfo");
-    if (job->maxrregcount)
-        add(arena, &words, arena_printf(arena, "-maxrregcount=%u", job->maxrregcount));
+        add(arena, words, "-lineinfo");
     if (state->suppress_warnings)
-        add(arena, &words, "-w");
+        add(arena, words, "-w");
     if (state->warnings_are_errors)
-        add(arena, &words, "-Werror");
-    for (size_t i = 0; job->options && job->options[i]; i++)
-        add(arena, &words, arena_printf(arena, "-Xptxas=%s", job->options[i]));
-    sending->batch.tool.words = end_words(arena, &words);
+        add(arena, words, "-Werror");
     sending->batch.tool.reports = true;
     if (plugin) {
         add(arena, &inputs, plugin);
@@ -119,7 +142,10 @@ static void choose_tool(struct sending *sending, const char *version)
 {
     const struct assemble_request *request = sending->request;
     const struct minilink_job job = workitem_job(item_of(sending, 0));
+    struct arena *arena = &sending->batch.arena;
     struct distribute_tool *tool = &sending->batch.tool;
+    struct words words = {0};
+    const char *const *(*options)(struct sending *, const struct minilink_job *);
     bool is_ptxas = request->assembler->ptxas.path != NULL;
 
     tool->input_suffix = ".ptx";
@@ -128,9 +154,19 @@ static void choose_tool(struct sending *sending, const char *version)
     tool->memory = is_ptxas ? PTXAS_MEMORY : OWN_MEMORY;
     tool->memory_per_byte = is_ptxas ? PTXAS_MEMORY_PER_BYTE : OWN_MEMORY_PER_BYTE;
     if (remote_chunks_report(request))
-        use_minilink(sending, &job, version);
+        use_minilink(sending, &job, version, &words);
     else
-        use_ptxas(sending, &job);
+        use_ptxas(sending, &words);
+    options = tool->reports ? minilink_words : ptxas_words;
+    if (are_alike(sending))
+        add_all(arena, &words, options(sending, &job));
+    else
+        for (size_t i = 0; i < sending->batch.count; i++) {
+            const struct minilink_job one = workitem_job(item_of(sending, i));
+
+            sending->batch.jobs[i].words = options(sending, &one);
+        }
+    tool->words = end_words(arena, &words);
 }
 
 /* Finds the names after `.entry`; in the batch's arena. */

@@ -105,6 +105,8 @@ struct minilink_job workitem_job(const struct work_item *item)
 
     job.ptx = item->ptx;
     job.ptx_size = item->output_ptr->ptx_size;
+    job.maxrregcount = item->output_ptr->maxrregcount;
+    job.options = item->output_ptr->options;
     job.sm = item->sm_version;
     job.debug = item->debug != 0;
     job.mode = item->mode;

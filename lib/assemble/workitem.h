@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/context.h"
 #include "cache/cache.h"
 #include "diag/diag.h"
@@ -18,21 +19,24 @@
 
 /* Where one chunk's results go. */
 struct chunk_output {
-    size_t index;          /* of the chunk */
-    uint64_t weight;       /* of the chunk: its share of the link's progress */
-    size_t ptx_size;       /* bytes, without the NUL behind them */
-    void *cubin;           /* malloc'ed by the assembler; NULL unless the result is LINK_OK */
-    size_t cubin_size;     /* bytes */
-    char *log;             /* malloc'ed by the assembler, or NULL */
-    uint64_t nanoseconds;  /* time the assembler took */
-    struct diag_sink sink; /* what the worker itself reported */
-    struct cache_key key;  /* under which it is stored; set when there is a cache */
-    int cancelled;         /* job->cancelled points here; written with an atomic store */
+    size_t index;               /* of the chunk */
+    uint64_t weight;            /* of the chunk: its share of the link's progress */
+    size_t ptx_size;            /* bytes, without the NUL behind them */
+    const char *const *options; /* of the assembler; ends with NULL, or is NULL */
+    uint32_t maxrregcount;      /* as in struct minilink_job */
+    void *cubin;                /* malloc'ed by the assembler; NULL unless the result is LINK_OK */
+    size_t cubin_size;          /* bytes */
+    char *log;                  /* malloc'ed by the assembler, or NULL */
+    uint64_t nanoseconds;       /* time the assembler took */
+    struct diag_sink sink;      /* what the worker itself reported */
+    struct cache_key key;       /* under which it is stored; set when there is a cache */
+    int cancelled;              /* job->cancelled points here; written with an atomic store */
 };
 
 /* Shared by all items; the workers only read it, except for first_failed. */
 struct assemble_options {
     const struct minilink_assembler *assembler;
+    struct arena arena;              /* for chunks' options */
     struct minilink_job job;         /* the fields that are the same for all chunks */
     const struct diag_state *parent; /* the link thread's, for its reporting flags */
     struct chunk_output *outputs;    /* of all chunks, by index */

@@ -234,6 +234,8 @@ const struct option_row option_table[] = {
     {"assembler", NULL, "builtin|ptxas|plugin:FILE", SPECIAL(take_assembler), GROUP_ASSEMBLER, KEY_COUNTS,
      "The assembler of PTX: builtin (the default), ptxas, or a plug-in"},
     {"ptxas", NULL, "FILE", STRING(link.assembler.ptxas_path), GROUP_ASSEMBLER, KEY_IGNORES, "The ptxas to run"},
+    {"ignore-stored-options", NULL, NULL, FLAG(link.ignore_stored_options), GROUP_ASSEMBLER, KEY_COUNTS,
+     "Assemble PTX without the options that its compiler stored with it"},
     {"cuda-path", NULL, "DIR", STRING(link.assembler.cuda_path), GROUP_ASSEMBLER, KEY_IGNORES,
      "The CUDA toolkit; by default -nvvmpath's, then CUDA_HOME, then PATH"},
     {"behave-like", NULL, "VERSION", SPECIAL(take_behave_like), GROUP_ASSEMBLER, KEY_COUNTS,

@@ -34,18 +34,23 @@
 /* Most jobs without a result that are named in the message. */
 #define MOST_NAMED 8
 
-/* A hash of the words, each with its NUL, so that no two lists of words are the same bytes. */
+/* Adds words to a hash, each with its NUL, so that no two lists of words are the same bytes. */
+static void hash_words(XXH128_hash_t *hash, const char *const *words)
+{
+    for (size_t i = 0; words && words[i]; i++) {
+        XXH128_hash_t both[2] = {*hash, XXH3_128bits(words[i], strlen(words[i]) + 1)};
+
+        *hash = XXH3_128bits(both, sizeof both);
+    }
+}
+
 static XXH128_hash_t hash_job(const struct distribute_batch *batch,
                               const struct distribute_job *job)
 {
     XXH128_hash_t parts[2] = {{0, 0}, XXH3_128bits(job->input.data, job->input.size)};
 
-    for (size_t i = 0; batch->tool.words[i]; i++) {
-        XXH128_hash_t word = XXH3_128bits(batch->tool.words[i], strlen(batch->tool.words[i]) + 1);
-        XXH128_hash_t both[2] = {parts[0], word};
-
-        parts[0] = XXH3_128bits(both, sizeof both);
-    }
+    hash_words(&parts[0], batch->tool.words);
+    hash_words(&parts[0], job->words);
     return XXH3_128bits(parts, sizeof parts);
 }
 

@@ -61,6 +61,8 @@ enum distribute_end {
 struct distribute_job {
     const char *name;           /* for messages: "chunk 3" */
     struct text input;          /* input of its tool */
+    const char *const *words;   /* options of its own, behind the tool's; ends with NULL, or is
+                                   NULL */
     uint64_t cost;              /* an estimate, in any unit */
     const struct text *kernels; /* kernels in the chunk */
     size_t kernel_count;

@@ -41,6 +41,7 @@ static void push_words(struct maker *maker, struct json_t *words, const struct d
 {
     const struct distribute_tool *tool = &maker->batch->tool;
 
+    push_list(maker, words, job->words);
     push(maker, words, job->input_path);
     if (tool->is_positional) {
         push(maker, words, tool->shared_path);

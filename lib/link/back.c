@@ -17,22 +17,13 @@
 #include "link/whole_program.h"
 #include "output/output.h"
 
-/* Whether the only chunk is libnvJitLink's PTX, unchanged. Measured: nvlink merges its cubin
+/* Whether a group's only chunk is libnvJitLink's PTX, unchanged. Measured: nvlink merges its cubin
  * unchanged: frames and data in the assembler's order, and code for other targets included. */
-static bool is_lto_cubin(const struct link *link, const struct chunks *chunks,
-                         const struct assembled *assembled)
+static bool is_lto_cubin(const struct link *link, const struct group *group,
+                         const struct chunks *chunks, const struct chunk_program *program)
 {
-    return link->lto.ptx.size > 0 && !state_is_split(link) && assembled->cubins.count == 1 &&
-           chunks->list[0].is_unchanged;
-}
-
-static bool read_lto_cubin(const struct link *link, const struct assembled *assembled,
-                           struct merged *merged)
-{
-    const struct chunk_cubin *from = assembled->cubins.list;
-
-    return cubin_read(&merged->joined, state_made_name(link, "lto.cubin", true, &merged->arena),
-                      (struct bytes){from->data, from->size});
+    return group->has_lto && link->lto.ptx.size > 0 && !state_is_split(link) &&
+           program->count == 1 && chunks->list[program->first].is_unchanged;
 }
 
 /* The error itself is reported by the reader or by the merge; -v adds its code. */
@@ -48,17 +39,14 @@ static bool read_chunks(const struct link *link, const struct chunks *chunks,
                         const struct assembled *assembled, struct merged *merged)
 {
     const char **names = chunk_names(chunks, &merged->arena);
-    const struct cubin **views;
     bool ok = true;
 
     merged->chunk_cubins =
         arena_zalloc(&merged->arena, assembled->cubins.count, sizeof *merged->chunk_cubins);
-    views = arena_alloc(&merged->arena, assembled->cubins.count, sizeof *views);
     for (size_t i = 0; i < assembled->cubins.count; i++) {
         const struct chunk_cubin *from = &assembled->cubins.list[i];
 
-        views[i] = &merged->chunk_cubins[merged->chunk_cubin_count++];
-        if (!cubin_read(&merged->chunk_cubins[i], names[i],
+        if (!cubin_read(&merged->chunk_cubins[merged->chunk_cubin_count++], names[i],
                         (struct bytes){from->data, from->size})) {
             tell_code(assembled, i, LINK_CUBIN);
             ok = false;
@@ -68,25 +56,53 @@ static bool read_chunks(const struct link *link, const struct chunks *chunks,
             tell_code(assembled, i, LINK_WRONG_TARGET);
         }
     }
-    if (!ok || assembled->cubins.count == 0)
-        return ok;
-    ok = join_cubins(&merged->joined, views, assembled->cubins.count, chunks->symbols,
-                     chunks->symbol_count);
-    merged->joined.name = state_made_name(link, "lto.cubin", true, &merged->arena);
+    return ok;
+}
+
+/* Makes one cubin of those of a group's chunks. */
+static bool join_group(const struct link *link, size_t index, const struct chunks *chunks,
+                       struct merged *merged)
+{
+    const struct group *group = &link->groups[index];
+    const struct chunk_program *program = &chunks->programs[index];
+    struct cubin *joined = &merged->joined[merged->joined_count++];
+    const struct cubin **views = arena_alloc(&merged->arena, program->count, sizeof *views);
+    bool ok = true;
+
+    if (is_lto_cubin(link, group, chunks, program)) {
+        *joined = merged->chunk_cubins[program->first];
+        merged->chunk_cubins[program->first] = (struct cubin){0};
+    } else {
+        for (size_t i = 0; i < program->count; i++)
+            views[i] = &merged->chunk_cubins[program->first + i];
+        ok = join_cubins(joined, views, program->count, chunks->symbols + program->first_symbol,
+                         program->symbol_count);
+    }
+    joined->name = state_cubin_name(link, group, &merged->arena);
+    return ok;
+}
+
+static bool join_groups(const struct link *link, const struct chunks *chunks,
+                        const struct assembled *assembled, struct merged *merged)
+{
+    bool ok = read_chunks(link, chunks, assembled, merged);
+
+    for (size_t i = 0; i < chunks->program_count && ok; i++)
+        ok = join_group(link, i, chunks, merged);
     return ok;
 }
 
 /* The built-in assembler's code can be linked with GPU code, to try things out, but nothing can run
  * the result. For libcudadevrt, which nvcc names and not the user, this is a caution instead of a
  * warning. */
-static void warn_of_mixture(const struct link *link, const struct cubin *joined)
+static void warn_of_mixture(const struct link *link, const struct merged *merged)
 {
     static const char text[] = "'%s' is machine code for a GPU, linked with code of the built-in "
                                "assembler: no machine runs the result";
     struct text note = TEXT(".note.minilink");
     const char *own = NULL, *system = NULL;
 
-    if (!joined || !cubin_section_find(joined, note))
+    if (merged->joined_count == 0 || !cubin_section_find(merged->joined, note))
         return;
     for (size_t i = 0; i < link->member_cubin_count && !own; i++) {
         const char *name = link->member_cubins[i].name;
@@ -111,17 +127,8 @@ static bool take_finished(const struct link *link, const struct chunks *chunks,
     if (!whole_program_take(cubin->data, cubin->size, chunk_names(chunks, &merged->arena)[0],
                             chunks, &merged->report))
         return false;
-    observe_image(link->observation, &merged->report, NULL, 0, SIZE_MAX);
+    observe_image(link->observation, &merged->report, &(struct observe_merged){0});
     return true;
-}
-
-static size_t find_cubin(const struct cubin *const *cubins, size_t count,
-                         const struct cubin *wanted)
-{
-    for (size_t i = 0; i < count; i++)
-        if (cubins[i] == wanted)
-            return i;
-    return SIZE_MAX;
 }
 
 static bool merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
@@ -143,7 +150,6 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
         .wants_places = observe_wants_places(link->observation),
         .keep_exported = state_keeps_exported(link),
         .renames = request->renames,
-        .made = &merged->joined,
         .fit = request->fit_registers && assembled->cubins.count && !assembled->fit ? &merged->fit
                                                                                     : NULL,
         .fold = request->fold,
@@ -156,27 +162,29 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
     };
     bool is_told = diag_state_get()->verbose || wanted.wants_places ||
                    wanted.callgraph != CALLGRAPH_NONE || request->product;
-    const struct cubin *joined = assembled->cubins.count ? &merged->joined : NULL;
+    struct observe_merged observed;
     const struct cubin **cubins;
     size_t count;
 
     if (middle_is_finished(link, cut, assembled))
         return take_finished(link, &cut->chunks, assembled, merged);
-    if (is_lto_cubin(link, &cut->chunks, assembled)
-            ? !read_lto_cubin(link, assembled, merged)
-            : !read_chunks(link, &cut->chunks, assembled, merged))
+    merged->joined = arena_zalloc(&merged->arena, link->group_count + 1, sizeof *merged->joined);
+    if (!join_groups(link, &cut->chunks, assembled, merged))
         return false;
-    warn_of_mixture(link, joined);
-    cubins = arena_alloc(&merged->arena, link->member_cubin_count + 1, sizeof *cubins);
-    count = member_cubins_order(cubins, link, joined);
+    warn_of_mixture(link, merged);
+    wanted.made = merged->joined;
+    wanted.made_count = merged->joined_count;
+    cubins = arena_alloc(&merged->arena, link->member_cubin_count + link->group_count + 1,
+                         sizeof *cubins);
+    count = member_cubins_order(cubins, link, merged->joined, merged->joined_count);
     if (count == 0) {
-        empty_cubin(&merged->joined, link->members.arch, link->toolkit);
-        cubins[count++] = &merged->joined;
+        cubins[count++] = &merged->joined[merged->joined_count++];
+        empty_cubin(merged->joined, link->members.arch, link->toolkit);
     }
     if (!merge_cubins(&merged->image, cubins, count, &wanted, is_told ? &merged->report : NULL))
         return false;
-    observe_image(link->observation, &merged->report, cubins, count,
-                  find_cubin(cubins, count, &merged->joined));
+    observed = (struct observe_merged){cubins, count, wanted.made, wanted.made_count};
+    observe_image(link->observation, &merged->report, &observed);
     return true;
 }
 
@@ -335,9 +343,11 @@ static bool emit_ptx(const struct link *link, const struct results *results)
 {
     if (results->cut.chunks.count != 1 || link->member_cubin_count > 0)
         return diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
-                          link->member_cubin_count > 0 ? "some members have machine code only"
-                          : results->cut.chunks.count == 0
-                              ? "no input has PTX for the target"
+                          link->member_cubin_count > 0     ? "some members have machine code only"
+                          : results->cut.chunks.count == 0 ? "no input has PTX for the target"
+                          : link->group_count > 1
+                              ? "options for the assembler are stored in its modules, and differ; "
+                                "--ignore-stored-options leaves them out"
                               : "several modules have debug sections (-G)");
     return write_files(link, results, true);
 }

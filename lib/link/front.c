@@ -59,6 +59,7 @@ static bool select_members(struct link *link)
         return false;
     if (request->is_virtual)
         return true;
+    groups_make(link);
     if (options->lto)
         lto_warn_useless(&link->members);
     used.is_lto = state_is_program(link);
@@ -73,23 +74,57 @@ static bool select_members(struct link *link)
     return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
 }
 
+/* Finds the group's PTX. */
+static bool find_sources(struct link *link, const struct group *group,
+                         struct program_source *sources, size_t *count)
+{
+    const struct members *members = &link->members;
+    size_t made = 0;
+
+    if (group->has_lto && link->lto.ptx.size)
+        sources[(*count)++] = (struct program_source){
+            .name = state_lto_name(link, &link->members.arena), .text = link->lto.ptx};
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+        const struct bitcode_module *module =
+            made < link->bitcode.count && link->bitcode.modules[made].first_member == i
+                ? &link->bitcode.modules[made++]
+                : NULL;
+        struct bytes code;
+
+        if (!groups_have(group, members->list, i))
+            continue;
+        if (module)
+            sources[(*count)++] =
+                (struct program_source){.name = module->name, .text = module->ptx};
+        if (member->role != MEMBER_PTX)
+            continue;
+        if (!member_code(member, &link->ptx_inflation, &link->sources_arena, &code))
+            return false;
+        sources[(*count)++] = (struct program_source){.name = member->name,
+                                                      .text = {(const char *)code.data, code.size}};
+    }
+    return true;
+}
+
 /* About keep_whole, measured: nvlink assembles everything that libnvvm left, and drops dead code
  * when it merges the result with other cubins, which shows in .debug_frame. Symbols that only dead
- * code refers to need not be defined. */
-static bool link_program(struct link *link)
+ * code refers to need not be defined. Another group's program is like a cubin here: what it defines
+ * and calls is known when all are merged. */
+static bool link_group(struct link *link, struct group *group)
 {
-    const struct member *member = link->members.list;
+    bool is_lto = group->has_lto && (link->group_count > 1 || link->members.ptx_count == 0);
     struct program_source *sources =
         arena_zalloc(&link->sources_arena, link->members.ptx_count + 1, sizeof *sources);
     struct program_request wanted = {
         .arch = link->members.arch,
         .keep_dead = link->agreement.debug || link->request->relocatable || link->entries.is_patch,
-        .keep_whole =
-            link->members.lto_count > 0 && link->members.ptx_count == 0 && !state_is_split(link),
+        .keep_whole = is_lto && !state_is_split(link),
         .keep_exported = state_keeps_exported(link),
         .takes_first = link->request->takes_first,
         .drop_variables = state_is_program(link) && link->members.lto_count == 0,
-        .allow_undefined = state_has_user_cubins(link) || link->request->relocatable,
+        .allow_undefined =
+            state_has_user_cubins(link) || link->request->relocatable || link->group_count > 1,
         .used = &link->used,
         .entries = &link->entries,
         .selects_entries = selects_entries(link),
@@ -99,28 +134,19 @@ static bool link_program(struct link *link)
         .provided = &link->system_names,
         .members = &link->members,
     };
-    size_t count = 0, made = 0;
+    size_t count = 0;
 
-    if (link->lto.ptx.size)
-        sources[count++] = (struct program_source){
-            .name = state_made_name(link, "lto.ptx", false, &link->members.arena),
-            .text = link->lto.ptx};
-    for (size_t i = 0; i < link->members.count; i++, member++) {
-        struct bytes code;
+    return find_sources(link, group, sources, &count) &&
+           program_link(&group->program, sources, count, &wanted);
+}
 
-        if (made < link->bitcode.count && link->bitcode.modules[made].first_member == i) {
-            sources[count++] = (struct program_source){.name = link->bitcode.modules[made].name,
-                                                       .text = link->bitcode.modules[made].ptx};
-            made++;
-        }
-        if (member->role != MEMBER_PTX)
-            continue;
-        if (!member_code(member, &link->ptx_inflation, &link->sources_arena, &code))
-            return false;
-        sources[count++] = (struct program_source){.name = member->name,
-                                                   .text = {(const char *)code.data, code.size}};
-    }
-    return program_link(&link->program, sources, count, &wanted);
+static bool link_groups(struct link *link)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < link->group_count; i++)
+        ok &= link_group(link, &link->groups[i]);
+    return ok;
 }
 
 static uint64_t input_bytes(const struct inputs *inputs)
@@ -173,6 +199,7 @@ bool front_select(struct link *link)
     bool ok = select_members(link);
 
     verbose_members(&link->members);
+    groups_tell(link);
     observe_members(link->observation, &link->members);
     observe_stage(
         link->observation, "select",
@@ -195,12 +222,13 @@ bool front_agree(struct link *link)
 /* Sets the numbers of those of `names` that something defines to `found`. */
 static void mark_defined(struct table *names, const struct link *link, uint32_t found)
 {
-    for (size_t i = 0; i < link->program.symbol_count; i++) {
-        const struct program_symbol *symbol = &link->program.symbols[i];
+    for (size_t i = 0; i < link->group_count; i++)
+        for (size_t k = 0; k < link->groups[i].program.symbol_count; k++) {
+            const struct program_symbol *symbol = &link->groups[i].program.symbols[k];
 
-        if (symbol->is_defined && table_find(names, symbol->own_name) != TABLE_NONE)
-            table_set(names, symbol->own_name, found);
-    }
+            if (symbol->is_defined && table_find(names, symbol->own_name) != TABLE_NONE)
+                table_set(names, symbol->own_name, found);
+        }
     for (size_t i = 0; i < link->member_cubin_count; i++)
         for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++) {
             const struct cubin_symbol *symbol = &link->member_cubins[i].symbols[k];
@@ -231,16 +259,21 @@ static void warn_of_unknown(const struct link *link)
 bool front_link(struct link *link)
 {
     bool is_read = link->members.bitcode_count > 0;
-    bool ok = (is_read || member_cubins_read(link)) && (!state_has_ptx(link) || link_program(link));
+    bool ok = (is_read || member_cubins_read(link)) && link_groups(link);
+    size_t symbols = 0;
 
     if (ok)
         member_cubins_drop_unused(link);
     if (ok)
         warn_of_unknown(link);
     if (ok)
-        observe_program(link->observation, &link->program, &link->members);
-    observe_stage(link->observation, "link",
-                  (struct observe_work){link->program.symbol_count, "symbols", 0});
+        observe_roles(link->observation, &link->members);
+    for (size_t i = 0; i < link->group_count; i++) {
+        symbols += link->groups[i].program.symbol_count;
+        if (ok)
+            observe_program(link->observation, &link->groups[i].program);
+    }
+    observe_stage(link->observation, "link", (struct observe_work){symbols, "symbols", 0});
     return ok;
 }
 
@@ -248,7 +281,7 @@ bool front_link(struct link *link)
  * cubins alone keeps its pages. */
 void front_release(struct link *link)
 {
-    program_free(&link->program);
+    groups_free_programs(link);
     arena_free(&link->sources_arena);
     if (state_has_ptx(link))
         inputs_release(&link->inputs);

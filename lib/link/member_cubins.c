@@ -189,8 +189,11 @@ void member_cubins_drop_unused(struct link *link)
 {
     size_t kept = 0, at = 0;
 
-    if (!link->has_system || is_called_by_program(&link->system_names, &link->program))
+    if (!link->has_system)
         return;
+    for (size_t i = 0; i < link->group_count; i++)
+        if (is_called_by_program(&link->system_names, &link->groups[i].program))
+            return;
     for (size_t i = 0; i < link->member_cubin_count; i++)
         if (is_called_by_cubin(&link->system_names, &link->member_cubins[i]))
             return;
@@ -216,10 +219,10 @@ void member_cubins_drop_unused(struct link *link)
 }
 
 size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
-                           const struct cubin *program)
+                           const struct cubin *made, size_t made_count)
 {
     const struct members *members = &link->members;
-    size_t count = 0;
+    size_t count = 0, next = 0;
 
     for (int pass = 0; pass < 2; pass++) {
         size_t at = 0;
@@ -227,10 +230,8 @@ size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
         for (size_t i = 0; i < members->count; i++) {
             const struct member *member = &members->list[i];
 
-            if (member->role == MEMBER_LTO && program) {
-                cubins[count++] = program;
-                program = NULL;
-            }
+            if (next < made_count && link->groups[next].place == i)
+                cubins[count++] = &made[next++];
             if (member->role != MEMBER_CUBIN)
                 continue;
             if (pass == member->is_system)
@@ -238,7 +239,7 @@ size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
             at++;
         }
     }
-    if (program)
-        cubins[count++] = program;
+    while (next < made_count)
+        cubins[count++] = &made[next++];
     return count;
 }

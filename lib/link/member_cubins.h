@@ -14,8 +14,8 @@ bool member_cubins_read(struct link *link);
 /* Drops libcudadevrt when neither the linked PTX nor another cubin calls it. */
 void member_cubins_drop_unused(struct link *link);
 
-/* Puts the members' cubins and the program's (NULL = none) into `cubins`, in the order of the
- * output, and returns their number. Measured on nvlink 13.0: LTO-IR's code is at the place of its
- * first member, and libcudadevrt's after all others, wherever it was named. */
+/* Puts the members' cubins and those made of the groups (`made_count` of them: one for each group,
+ * or none) into `cubins`, in the order of the output, and returns their number. Measured on nvlink
+ * 13.0: libcudadevrt's code is behind all others, wherever it was named. */
 size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
-                           const struct cubin *program);
+                           const struct cubin *made, size_t made_count);

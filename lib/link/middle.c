@@ -60,16 +60,6 @@ static bool wants_exact_chunks(const struct link *link)
            !(request->options.has_split_compile_extended && !state_is_split(link));
 }
 
-/* Whether a word of -Xptxas contains `part`. */
-static bool tells_ptxas(const struct link *link, const char *part)
-{
-    const char *const *words = link->request->assembler_options;
-
-    while (words && *words && !strstr(*words, part))
-        words++;
-    return words && *words;
-}
-
 /* Measured on ptxas 13.0: these options change the order in which it compiles kernels, or the data
  * that it makes for all of them; the contents of an options file are not known here. */
 static const char *exact_obstacle(const struct link *link)
@@ -82,11 +72,12 @@ static const char *exact_obstacle(const struct link *link)
     bool is_changed = fast && strcmp(fast, "0") != 0;
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        is_changed |= tells_ptxas(link, parts[i]);
+        is_changed |= groups_tell_assembler(link, parts[i]);
     return is_changed ? "an option for ptxas changes what kernels share, or their order" : NULL;
 }
 
-static bool split(const struct link *link, struct cut *cut, const struct table *edited)
+static bool split_group(const struct link *link, const struct group *group, struct chunks *chunks,
+                        const struct table *edited, struct buffer *explanation)
 {
     enum split_policy policy = state_split_policy(link);
     bool is_exact = wants_exact_chunks(link);
@@ -97,10 +88,13 @@ static bool split(const struct link *link, struct cut *cut, const struct table *
                   : policy == SPLIT_BALANCED ? MOST_CHUNKS
                                              : SPLIT_MOST_CHUNKS,
         .is_exact = is_exact,
+        .options = group->options.words,
         .exact_obstacle = exact_obstacle(link),
         .has_lines = (link->agreement.line_info && !link->request->strip_debug) ||
-                     tells_ptxas(link, "lineinfo") || tells_ptxas(link, "line-info"),
-        .has_threads = link->agreement.split_compile != 1 || tells_ptxas(link, "split-compile"),
+                     groups_tell_assembler(link, "lineinfo") ||
+                     groups_tell_assembler(link, "line-info"),
+        .has_threads =
+            link->agreement.split_compile != 1 || groups_tell_assembler(link, "split-compile"),
         .policy = policy,
         .edited = edited,
         .minimum_bytes = link->request->minimum_chunk,
@@ -108,21 +102,46 @@ static bool split(const struct link *link, struct cut *cut, const struct table *
         .arch = link->members.arch,
         .release = release_inputs,
         .release_argument = &link->inputs,
-        .explanation = link->request->explain_split ? &cut->explanation : NULL,
+        .explanation = link->request->explain_split ? explanation : NULL,
     };
 
     if (link->request->chunk_count && !link->request->emit_ptx)
         wanted.wanted = link->request->chunk_count;
-    return split_program(&cut->chunks, &link->program, &wanted);
+    return split_program(chunks, &group->program, &wanted);
+}
+
+static void free_chunks(void *chunks)
+{
+    chunks_free(chunks);
+}
+
+static bool split(const struct link *link, struct cut *cut, const struct table *edited)
+{
+    struct chunks more = {0};
+    bool ok = true;
+
+    CONTEXT_DEFER(free_chunks, &more);
+    for (size_t i = 0; i < link->group_count && ok; i++) {
+        if (link->request->explain_split && link->group_count > 1)
+            buffer_printf(&cut->explanation, "group %zu, whose chunk 0 is chunk %zu of the link:\n",
+                          i, cut->chunks.count);
+        ok = split_group(link, &link->groups[i], i ? &more : &cut->chunks, edited,
+                         &cut->explanation);
+        if (i && ok)
+            chunks_append(&cut->chunks, &more);
+    }
+    return ok;
 }
 
 static bool keep_texts(const struct link *link, const struct cut *cut)
 {
     const char *keep = link->request->keep;
+    bool ok = save_temps_chunks(keep, &cut->chunks);
 
-    return (save_temps_chunks(keep, &cut->chunks) &&
-            save_temps_program(keep, &link->program, link->members.arch)) ||
-           diag_blame(LINK_ENVIRONMENT);
+    for (size_t i = 0; i < link->group_count && ok; i++)
+        ok = save_temps_program(keep, &link->groups[i].program,
+                                link->group_count > 1 ? i : SIZE_MAX, link->members.arch);
+    return ok || diag_blame(LINK_ENVIRONMENT);
 }
 
 /* Under -lto users expect code that runs. If a ptxas is installed, says how to use it. */
@@ -244,13 +263,15 @@ static bool is_of_other_form(const struct link *link, const struct cut *cut,
 
 /* The assembler's identity for cache keys, found once for a link. False when its results are not
  * cached. */
-static bool find_identity(const struct link *link, struct assembler *assembler,
-                          const char *const *options, struct cache_key *identity)
+static bool find_identity(const struct link *link, struct assembled *assembled,
+                          struct cache_key *identity)
 {
     if (link->cached.has_identity)
         *identity = link->cached.identity;
-    return link->cache && (link->cached.has_identity ||
-                           assembler_identity_find(identity, assembler, options, link->cache));
+    return link->cache &&
+           (link->cached.has_identity ||
+            assembler_identity_find(identity, &assembled->assembler,
+                                    groups_all_words(link, &assembled->arena), link->cache));
 }
 
 /* Number of threads that take chunks; no byte of an exact split depends on it. */
@@ -287,7 +308,7 @@ static struct assemble_request request_for(const struct link *link, const struct
         .line_info = request->strip_debug
                          ? !link->agreement.debug
                          : link->agreement.line_info && link->members.lto_count == 0,
-        .maxrregcount = (uint32_t)link->agreement.maxrregcount,
+        .maxrregcount = groups_register_limit(link),
         .options = assembler_options(link, &cut->chunks, assembled),
         .distribution = is_beyond_plan(link, cut, assembled) ? NULL : distribution_of(link),
         .watch = link->watch,
@@ -297,7 +318,7 @@ static struct assemble_request request_for(const struct link *link, const struct
     /* With a plan, no chunk may come from the cache: the run that resumes it must find all of them.
      */
     if (!request->distribution.emit_plan && !request->distribution.resume_plan && !assembled->fit &&
-        find_identity(link, &assembled->assembler, wanted.options, &wanted.identity))
+        find_identity(link, assembled, &wanted.identity))
         wanted.cache = link->cache;
     return wanted;
 }
@@ -418,7 +439,7 @@ static void find_edited(struct table *edited, const struct chunks *chunks,
     size_t missing = 0;
 
     for (size_t i = 0; i < chunks->count; i++) {
-        is_missing[i] = !chunk_cache_has(request->cache, &common, chunks->list[i].text);
+        is_missing[i] = !chunk_cache_has(request->cache, &common, &chunks->list[i]);
         missing += is_missing[i];
     }
     if (missing == 0 || missing == chunks->count)
@@ -463,7 +484,9 @@ bool middle_split(const struct link *link, struct cut *cut, struct assembled *as
         !state_has_ptx(link) ||
         (split(link, cut, NULL) && divide_edited(link, cut, assembled) && keep_texts(link, cut));
 
-    verbose_chunks(&cut->chunks, &link->program, pool_sequential_reason());
+    for (size_t i = 0; i < link->group_count && cut->chunks.count; i++)
+        verbose_program(&link->groups[i].program);
+    verbose_chunks(&cut->chunks, pool_sequential_reason());
     ok = ok && (cut->explanation.size == 0 || std_streams_print(buffer_view(&cut->explanation)) ||
                 diag_blame(LINK_ENVIRONMENT));
     observe_chunks(link->observation, &cut->chunks);
@@ -511,14 +534,15 @@ bool middle_fit(const struct link *link, const struct cut *cut, struct assembled
     return middle_assemble(link, cut, assembled);
 }
 
-/* Makes one chunk of the program instead of several. */
+/* Makes one chunk of the program, which is the only one, instead of several. */
 static bool split_whole(const struct link *link, struct cut *cut)
 {
-    const struct split_request wanted = {.wanted = 1, .arch = link->members.arch};
+    const struct split_request wanted = {
+        .wanted = 1, .options = link->groups->options.words, .arch = link->members.arch};
 
     cut->replaced = cut->chunks;
     cut->chunks = (struct chunks){0};
-    return split_program(&cut->chunks, &link->program, &wanted);
+    return split_program(&cut->chunks, &link->groups->program, &wanted);
 }
 
 /* Assembles the program in one piece as well, and compares. */

@@ -34,7 +34,8 @@ static void free_chunks(void *chunks)
     chunks_free(chunks);
 }
 
-bool save_temps_program(const char *directory, const struct program *program, struct arch arch)
+bool save_temps_program(const char *directory, const struct program *program, size_t index,
+                        struct arch arch)
 {
     struct split_request whole = {.wanted = 1, .arch = arch};
     struct chunks chunks = {0};
@@ -43,7 +44,7 @@ bool save_temps_program(const char *directory, const struct program *program, st
         return true;
     CONTEXT_DEFER(free_chunks, &chunks);
     return split_program(&chunks, program, &whole) &&
-           write_one(directory, "linked", SIZE_MAX, "ptx", text_bytes(chunks.list[0].text));
+           write_one(directory, "linked", index, "ptx", text_bytes(chunks.list[0].text));
 }
 
 bool save_temps_lto(const char *directory, const struct lto_result *lto)
@@ -82,8 +83,9 @@ bool save_temps_cubins(const char *directory, const struct cubins *cubins)
 
 bool save_temps_is_name(const char *name)
 {
-    static const char *const patterns[] = {
-        "@(linked|lto|bitcode).ptx", "@(lto|bitcode|chunk)-+([0-9]).ptx", "chunk-+([0-9]).cubin"};
+    static const char *const patterns[] = {"@(linked|lto|bitcode).ptx",
+                                           "@(linked|lto|bitcode|chunk)-+([0-9]).ptx",
+                                           "chunk-+([0-9]).cubin"};
 
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
         if (fnmatch(patterns[i], name, FNM_EXTMATCH) == 0)

@@ -20,8 +20,10 @@ bool save_temps_lto(const char *directory, const struct lto_result *lto);
 /* The PTX that libLLVM made of bitcode: bitcode.ptx, or bitcode-0.ptx, bitcode-1.ptx, ... */
 bool save_temps_bitcode(const char *directory, const struct bitcode_result *bitcode);
 
-/* The whole program as one module: linked.ptx. */
-bool save_temps_program(const char *directory, const struct program *program, struct arch arch);
+/* The whole program as one module: linked.ptx, or linked-INDEX.ptx if there are several (SIZE_MAX:
+ * there are not). */
+bool save_temps_program(const char *directory, const struct program *program, size_t index,
+                        struct arch arch);
 
 /* chunk-0.ptx, chunk-1.ptx, ... */
 bool save_temps_chunks(const char *directory, const struct chunks *chunks);

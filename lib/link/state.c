@@ -37,7 +37,7 @@ bool state_has_user_cubins(const struct link *link)
 bool state_is_program(const struct link *link)
 {
     return link->request->options.lto && !state_has_user_cubins(link) &&
-           !link->request->relocatable &&
+           !link->request->relocatable && link->group_count <= 1 &&
            (link->members.lto_count == 0 || link->members.ptx_count == 0);
 }
 
@@ -101,19 +101,25 @@ bool state_has_ptx(const struct link *link)
     return link->members.ptx_count + link->members.lto_count > 0;
 }
 
-const char *state_made_name(const struct link *link, const char *name, bool of_ptx,
-                            struct arena *arena)
+const char *state_lto_name(const struct link *link, struct arena *arena)
 {
     struct name_list list = {0};
 
-    for (size_t i = 0; i < link->members.count; i++) {
-        const struct member *member = &link->members.list[i];
+    for (size_t i = 0; i < link->members.count; i++)
+        if (link->members.list[i].role == MEMBER_LTO)
+            name_list_add(&list, link->members.list[i].name);
+    return name_list_text("lto.ptx", &list, arena);
+}
 
-        if (member->role == MEMBER_LTO ||
-            (of_ptx && (member->role == MEMBER_PTX || member->role == MEMBER_BITCODE)))
-            name_list_add(&list, member->name);
-    }
-    return name_list_text(name, &list, arena);
+const char *state_cubin_name(const struct link *link, const struct group *group,
+                             struct arena *arena)
+{
+    struct name_list list = {0};
+
+    for (size_t i = 0; i < link->members.count; i++)
+        if (groups_have(group, link->members.list, i))
+            name_list_add(&list, link->members.list[i].name);
+    return name_list_text("lto.cubin", &list, arena);
 }
 
 bool state_identify(const struct link *link, struct compiler *compiler, const char *name)
@@ -171,7 +177,8 @@ void state_free_merged(struct merged *merged)
 {
     merge_report_free(&merged->report);
     image_free(&merged->image);
-    cubin_free(&merged->joined);
+    for (size_t i = 0; i < merged->joined_count; i++)
+        cubin_free(&merged->joined[i]);
     for (size_t i = 0; i < merged->chunk_cubin_count; i++)
         cubin_free(&merged->chunk_cubins[i]);
     arena_free(&merged->arena);
@@ -203,7 +210,8 @@ void state_free(struct link *link)
         cubin_free(&link->member_cubins[i]);
     arena_free(&link->cubin_arena);
     table_free(&link->system_names);
-    program_free(&link->program);
+    groups_free_programs(link);
+    arena_free(&link->groups_arena);
     entries_free(&link->entries);
     arena_free(&link->entries_arena);
     arena_free(&link->sources_arena);

@@ -10,13 +10,13 @@
 #include "diag/diag_record.h"
 #include "input/member.h"
 #include "input/used.h"
+#include "link/groups.h"
 #include "link/link.h"
 #include "lto/bitcode.h"
 #include "merge/merge.h"
 #include "observe/observe.h"
 #include "options/entries.h"
 #include "pool/spread.h"
-#include "ptx/program.h"
 
 /* Result of splitting. */
 struct cut {
@@ -40,7 +40,9 @@ struct merged {
     struct arena arena;
     struct cubin *chunk_cubins; /* cubins.count of them, read */
     size_t chunk_cubin_count;
-    struct cubin joined;                /* the program's chunks as one cubin */
+    struct cubin *joined; /* each group's chunks as one cubin; if there are no cubins at all, an
+                             empty one */
+    size_t joined_count;
     const struct chunk_cubin *finished; /* the whole link in one executable cubin, or NULL */
     struct image image;
     struct merge_report report;
@@ -87,6 +89,9 @@ struct link {
     struct entry_selection entries;
     struct arena entries_arena;
     struct used_names used;
+    struct group *groups; /* of the members whose code is assembled: nearly always one */
+    size_t group_count;
+    struct arena groups_arena;
     struct agreement agreement;
     struct compiler nvjitlink;      /* libnvJitLink, where LTO-IR is linked */
     struct compiler llvm;           /* libLLVM, where there may be bitcode to compile */
@@ -94,8 +99,7 @@ struct link {
     struct inflation cubin_inflation;
     struct lto_result lto;         /* what libnvJitLink made of the LTO-IR, in sources_arena */
     struct bitcode_result bitcode; /* what libLLVM made of bitcode, in sources_arena */
-    struct arena sources_arena;    /* the program's PTX; gone once the chunks have theirs */
-    struct program program;
+    struct arena sources_arena;    /* the programs' PTX; gone once the chunks have theirs */
     struct arena cubin_arena;
     struct cubin *member_cubins; /* of the members with that role, read */
     size_t member_cubin_count;
@@ -142,9 +146,9 @@ bool state_keeps_exported(const struct link *link);
 /* True when cubins take part other than those that may be left out later, as libcudadevrt's may. */
 bool state_has_user_cubins(const struct link *link);
 
-/* True under -lto if the link makes a program that can be run, of LTO-IR only or of PTX only, with
- * nothing else except code that may be left out later. nvlink 13.0 assembles that in whole-program
- * mode, all else with -c (measured). */
+/* True under -lto if the link makes a program that can be run, of LTO-IR only or of PTX only, all
+ * of it with the same options, with nothing else except code that may be left out later.
+ * nvlink 13.0 assembles LTO-IR alone in whole-program mode, all else with -c (measured). */
 bool state_is_program(const struct link *link);
 
 /* Finds, once, the identity of the library with that name ("libLLVM"). False when there is none, or
@@ -171,10 +175,13 @@ bool state_lists_last_first(const struct link *link, const struct chunks *chunks
  * it is stored at once if the tool that made it has not changed; it is removed again here. */
 bool state_check_changes(const struct link *link);
 
-/* The name in messages of a text or a cubin that the link has made: "lto.ptx(a.o(2)+b.o(2))", with
- * the members that it was made of, those with LTO-IR and (`of_ptx`) PTX too; in `arena`. */
-const char *state_made_name(const struct link *link, const char *name, bool of_ptx,
-                            struct arena *arena);
+/* The name in messages of the PTX that LTO-IR became: "lto.ptx(a.o(2)+b.o(2))", with the members
+ * that it was made of; in `arena`. */
+const char *state_lto_name(const struct link *link, struct arena *arena);
+
+/* The same of a group's cubin: "lto.cubin(a.o(2)+b.o(1))". */
+const char *state_cubin_name(const struct link *link, const struct group *group,
+                             struct arena *arena);
 
 /* Frees the result of a merge, which may be repeated. */
 void state_free_merged(struct merged *merged);

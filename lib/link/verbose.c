@@ -65,14 +65,17 @@ void verbose_agreement(const struct agreement *agreement)
         diag_verbose("in force: -maxrregcount=%" PRId32, agreement->maxrregcount);
 }
 
-void verbose_chunks(const struct chunks *chunks, const struct program *program,
-                    const char *sequential_reason)
+void verbose_program(const struct program *program)
 {
-    if (chunks->count == 0)
-        return;
     diag_verbose("Phase I: %zu modules, %zu symbols, %zu functions removed, PTX ISA %u.%u",
                  program->module_count, program->symbol_count, program->dropped_functions,
                  program->version_major, program->version_minor);
+}
+
+void verbose_chunks(const struct chunks *chunks, const char *sequential_reason)
+{
+    if (chunks->count == 0)
+        return;
     if (chunks->count > 1 && sequential_reason)
         diag_verbose("Phase II, Concurrent=No: %s", sequential_reason);
     else

@@ -18,10 +18,12 @@ void verbose_members(const struct members *members);
 /* The state of each embedded option, and the values in force. */
 void verbose_agreement(const struct agreement *agreement);
 
-/* Phase I and the chunks, and the reason why they are not assembled in parallel, or NULL. Prints
- * nothing when there are none. */
-void verbose_chunks(const struct chunks *chunks, const struct program *program,
-                    const char *sequential_reason);
+/* Phase I. */
+void verbose_program(const struct program *program);
+
+/* The chunks, and the reason why they are not assembled in parallel, or NULL. Prints nothing when
+ * there are none. */
+void verbose_chunks(const struct chunks *chunks, const char *sequential_reason);
 
 /* Phase II: assembler, threads, time per chunk. */
 void verbose_assembly(const struct cubins *cubins, struct assembler *assembler);

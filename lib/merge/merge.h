@@ -31,7 +31,8 @@ struct merge_request {
     const struct used_names *used; /* which kernels live, unless debug or relocatable; NULL = all */
     const struct members *members; /* all members of the inputs, for notes; may be NULL */
     const struct renames *renames; /* of references, except those of `made`; may be NULL */
-    const struct cubin *made;      /* the cubin of the chunks */
+    const struct cubin *made;      /* an array: the cubins of the chunks */
+    size_t made_count;
     uint32_t *fit; /* if not NULL, a kernel that calls functions with more registers than its limit
                       is not an error: the smallest such limit is stored here */
     bool fold;     /* identical functions become one, except with debug or relocatable */

@@ -291,10 +291,18 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
     return id;
 }
 
-/* The symbol under its new name: references, except of the chunks' cubin, may be renamed. */
+static bool is_made(const struct merging *m, size_t file)
+{
+    for (size_t i = 0; i < m->request->made_count; i++)
+        if (m->cubins[file] == &m->request->made[i])
+            return true;
+    return false;
+}
+
+/* The symbol under its new name: references, except of the chunks' cubins, may be renamed. */
 static struct cubin_symbol renamed(const struct merging *m, size_t file, struct cubin_symbol symbol)
 {
-    if (m->request->renames && symbol.section == SHN_UNDEF && m->cubins[file] != m->request->made)
+    if (m->request->renames && symbol.section == SHN_UNDEF && !is_made(m, file))
         symbol.name = renames_meaning(m->request->renames, symbol.name);
     return symbol;
 }

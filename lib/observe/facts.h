@@ -54,12 +54,14 @@ struct fact_chunk {
     uint64_t nanoseconds;
     uint64_t estimate; /* its weight's share of the time of all chunks, in nanoseconds */
     uint32_t first_kernel;
+    const char *const *options; /* stored with its PTX; ends with NULL, or is NULL; borrowed */
 };
 
 /* A function or variable of the program. */
 struct fact_symbol {
     struct text name;     /* unique name in the chunks */
     struct text own_name; /* the user's name; others may have the same */
+    uint32_t program;     /* its number; nearly always there is one */
     uint32_t chunk;
     uint32_t member;
     uint32_t next; /* the next one with the same own name */

@@ -47,16 +47,20 @@ const char *facts_output_kind(const struct observation *observation)
     return observation->places->type == ET_REL ? "relocatable" : "executable";
 }
 
+/* The symbols of a program and of the cubin made of it. */
+struct pairing {
+    uint32_t *symbols; /* by the cubin's symbols: the program's; NULL for a member's cubin */
+    uint32_t *owners;  /* by its sections: the symbol that they belong to */
+};
+
 /* State while the image's places are read. */
 struct taking {
     struct observation *observation;
     const struct merge_report *report;
     const struct cubin *const *cubins;
     size_t count;
-    size_t joined;
-    uint32_t *members;        /* by cubin */
-    uint32_t *joined_symbols; /* by symbol of the joined cubin: the program's symbol */
-    uint32_t *joined_owners;  /* by section of the joined cubin: the symbol that it belongs to */
+    uint32_t *members;    /* by cubin */
+    struct pairing *made; /* by cubin: of those made of chunks */
 };
 
 static void find_members(struct taking *taking)
@@ -71,37 +75,46 @@ static void find_members(struct taking *taking)
     }
 }
 
+/* The first symbol of the program with this name, from symbol `at` on. */
+static uint32_t symbol_in(const struct observation *observation, uint32_t at, uint32_t program)
+{
+    while (at < observation->symbol_count && observation->symbols[at].program != program)
+        at = observation->symbols[at].next;
+    return at < observation->symbol_count ? at : FACT_NONE;
+}
+
 /* The program's symbols of one name are assigned in turn; any further copies belong to the last. */
-static void pair_symbols(struct taking *taking)
+static void pair_symbols(struct taking *taking, const struct cubin *cubin, uint32_t program,
+                         struct pairing *pairing)
 {
     struct observation *observation = taking->observation;
-    const struct cubin *joined = taking->cubins[taking->joined];
     uint32_t *next = arena_alloc(&observation->arena, observation->symbol_count, sizeof *next);
 
-    taking->joined_symbols =
-        arena_alloc(&observation->arena, joined->symbol_count, sizeof *taking->joined_symbols);
-    taking->joined_owners =
-        arena_alloc(&observation->arena, joined->section_count, sizeof *taking->joined_owners);
-    memset(taking->joined_owners, 0xff, joined->section_count * sizeof *taking->joined_owners);
+    *pairing = (struct pairing){
+        arena_alloc(&observation->arena, cubin->symbol_count, sizeof *pairing->symbols),
+        arena_alloc(&observation->arena, cubin->section_count, sizeof *pairing->owners)};
+    memset(pairing->owners, 0xff, cubin->section_count * sizeof *pairing->owners);
     for (uint32_t i = 0; i < observation->symbol_count; i++)
-        next[i] = i;
-    for (size_t i = 0; i < joined->symbol_count; i++) {
-        uint32_t first = joined->symbols[i].type == STT_SECTION
+        next[i] = symbol_in(observation, i, program);
+    for (size_t i = 0; i < cubin->symbol_count; i++) {
+        uint32_t first = cubin->symbols[i].type == STT_SECTION
                              ? TABLE_NONE
-                             : table_find(&observation->own_names, joined->symbols[i].name);
+                             : table_find(&observation->own_names, cubin->symbols[i].name);
+        uint32_t after;
 
-        taking->joined_symbols[i] = FACT_NONE;
-        if (first == TABLE_NONE || first >= observation->symbol_count)
+        pairing->symbols[i] = FACT_NONE;
+        if (first == TABLE_NONE || first >= observation->symbol_count || next[first] == FACT_NONE)
             continue;
-        taking->joined_symbols[i] = next[first];
-        if (observation->symbols[next[first]].next != FACT_NONE)
-            next[first] = observation->symbols[next[first]].next;
+        pairing->symbols[i] = next[first];
+        after = symbol_in(observation, observation->symbols[next[first]].next, program);
+        if (after != FACT_NONE)
+            next[first] = after;
     }
-    for (uint32_t i = 1; i < joined->section_count; i++) {
-        uint32_t owner = cubin_section_function(joined, i);
+    for (uint32_t i = 1; i < cubin->section_count; i++) {
+        uint32_t owner = cubin_section_function(cubin, i);
 
-        if (owner && owner < joined->symbol_count)
-            taking->joined_owners[i] = taking->joined_symbols[owner];
+        if (owner && owner < cubin->symbol_count)
+            pairing->owners[i] = pairing->symbols[owner];
     }
 }
 
@@ -123,9 +136,10 @@ static uint32_t symbol_of(const struct taking *taking, uint32_t file, uint32_t i
 {
     if (taking->count == 0)
         return symbol_named(taking->observation, name);
-    if (file != taking->joined || input >= taking->cubins[file]->symbol_count)
+    if (file >= taking->count || !taking->made[file].symbols ||
+        input >= taking->cubins[file]->symbol_count)
         return FACT_NONE;
-    return taking->joined_symbols[input];
+    return taking->made[file].symbols[input];
 }
 
 static uint32_t member_of(const struct taking *taking, uint32_t file, uint32_t symbol)
@@ -217,8 +231,8 @@ static void add_input(struct taking *taking, const struct merge_piece *from)
     struct observation *observation = taking->observation;
     const struct cubin *cubin = taking->cubins[from->file];
     bool is_known = from->input < cubin->section_count;
-    uint32_t owner =
-        from->file == taking->joined && is_known ? taking->joined_owners[from->input] : FACT_NONE;
+    const struct pairing *made = &taking->made[from->file];
+    uint32_t owner = made->symbols && is_known ? made->owners[from->input] : FACT_NONE;
     const struct fact_piece piece = {
         .section = from->section,
         .member = member_of(taking, from->file, owner),
@@ -363,24 +377,34 @@ static void add_sizes(struct observation *observation)
     }
 }
 
+static bool is_made(const struct observe_merged *merged, const struct cubin *cubin)
+{
+    for (size_t i = 0; i < merged->made_count; i++)
+        if (&merged->made[i] == cubin)
+            return true;
+    return false;
+}
+
 void observe_image(struct observation *observation, const struct merge_report *report,
-                   const struct cubin *const *cubins, size_t count, size_t joined)
+                   const struct observe_merged *merged)
 {
     struct taking taking = {.observation = observation,
                             .report = report,
-                            .cubins = cubins,
-                            .count = count,
-                            .joined = joined};
+                            .cubins = merged->cubins,
+                            .count = merged->count};
 
-    for (size_t i = 0; observation && cross_reference_is_wanted(&observation->request) && i < count;
-         i++)
-        if (i != joined)
-            cross_reference_add_cubin(observation, cubins[i]);
+    for (size_t i = 0;
+         observation && cross_reference_is_wanted(&observation->request) && i < merged->count; i++)
+        if (!is_made(merged, merged->cubins[i]))
+            cross_reference_add_cubin(observation, merged->cubins[i]);
     if (!observe_wants_places(observation))
         return;
     find_members(&taking);
-    if (joined < count)
-        pair_symbols(&taking);
+    taking.made = arena_zalloc(&observation->arena, merged->count, sizeof *taking.made);
+    for (size_t i = 0; i < merged->count; i++)
+        if (is_made(merged, merged->cubins[i]))
+            pair_symbols(&taking, merged->cubins[i], (uint32_t)(merged->cubins[i] - merged->made),
+                         &taking.made[i]);
     observation->places = &report->places;
     take_functions(&taking);
     take_names(&taking);

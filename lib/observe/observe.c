@@ -221,9 +221,9 @@ void observe_agreement(struct observation *observation, const struct agreement *
 }
 
 /* Records the members' final roles: libcudadevrt has been dropped by now if nothing calls it. */
-static void settle_members(struct observation *observation, const struct members *members)
+void observe_roles(struct observation *observation, const struct members *members)
 {
-    for (size_t i = 0; i < members->count; i++) {
+    for (size_t i = 0; observation && i < members->count; i++) {
         const struct member *member = &members->list[i];
         struct fact_member *fact = &observation->members[i];
 
@@ -287,12 +287,10 @@ static void drop_losers(struct observation *observation, const struct program *p
     }
 }
 
-void observe_program(struct observation *observation, const struct program *program,
-                     const struct members *members)
+void observe_program(struct observation *observation, const struct program *program)
 {
     if (!observation)
         return;
-    settle_members(observation, members);
     if (cross_reference_is_wanted(&observation->request))
         cross_reference_add_program(observation, program);
     for (size_t i = 0; i < program->symbol_count; i++) {
@@ -335,6 +333,9 @@ static void take_symbols(struct observation *observation, const struct chunks *c
         table_set(&observation->own_names, fact->own_name, (uint32_t)i);
         table_add(&observation->symbol_names, fact->name, (uint32_t)i);
     }
+    for (uint32_t i = 0; i < chunks->program_count; i++)
+        for (size_t k = 0; k < chunks->programs[i].symbol_count; k++)
+            observation->symbols[chunks->programs[i].first_symbol + k].program = i;
 }
 
 void observe_chunks(struct observation *observation, const struct chunks *chunks)
@@ -352,6 +353,7 @@ void observe_chunks(struct observation *observation, const struct chunks *chunks
             .weight = chunks->list[i].weight,
             .ptx_bytes = chunks->list[i].text.size,
             .first_kernel = FACT_NONE,
+            .options = chunks->list[i].options,
         };
     take_symbols(observation, chunks);
 }

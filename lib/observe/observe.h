@@ -49,8 +49,8 @@ void observe_members(struct observation *observation, const struct members *memb
 void observe_agreement(struct observation *observation, const struct agreement *agreement,
                        const struct members *members);
 /* Called when it is known which members take part. */
-void observe_program(struct observation *observation, const struct program *program,
-                     const struct members *members);
+void observe_roles(struct observation *observation, const struct members *members);
+void observe_program(struct observation *observation, const struct program *program);
 void observe_chunks(struct observation *observation, const struct chunks *chunks);
 /* `version` is the assembler's, or NULL. */
 void observe_cubins(struct observation *observation, const struct cubins *cubins,
@@ -59,11 +59,18 @@ void observe_cubins(struct observation *observation, const struct cubins *cubins
 /* True when the merge must report all places (struct merge_request). */
 bool observe_wants_places(const struct observation *observation);
 
-/* The result. report->places has the places in it, by the numbers of the cubins; cubins[joined] is
- * made of the chunks (SIZE_MAX: none is). Without cubins it is what the assembler made of the
- * chunk, with the chunk's names. */
+/* The cubins that were merged; some are made of the chunks: made[0 .. made_count). */
+struct observe_merged {
+    const struct cubin *const *cubins;
+    size_t count;
+    const struct cubin *made;
+    size_t made_count;
+};
+
+/* The result. report->places has the places in it, by the numbers of the cubins. Without cubins it
+ * is what the assembler made of the chunk, with the chunk's names. */
 void observe_image(struct observation *observation, const struct merge_report *report,
-                   const struct cubin *const *cubins, size_t count, size_t joined);
+                   const struct observe_merged *merged);
 
 /* Opens the files before the link writes its output, so that failures to open are known by then.
  * False, and a fatal diagnostic. */

@@ -120,17 +120,14 @@ static void check_line_info(struct reach *reach)
     note_members(reach, EMBEDDED_LINE_INFO);
 }
 
-/* The smallest limit that some member declares: every member's code fits into it. */
-static int32_t smallest_maxreg(const struct members *members)
+/* Where members link through their PTX, which has the option among those that are stored with it.
+ */
+static void note_kept(const struct reach *reach, enum embedded_option option)
 {
-    int32_t smallest = 0, value;
-
-    for (size_t i = 0; i < members->count; i++)
-        if (takes_part(&members->list[i]) &&
-            embedded_find(members->list[i].entry.options, EMBEDDED_MAXREG, &value) && value > 0 &&
-            (smallest == 0 || value < smallest))
-            smallest = value;
-    return smallest;
+    diag_info("Cicc option values for '%s' do not match; each object keeps the value it was "
+              "compiled with",
+              embedded_name(option));
+    note_members(reach, option);
 }
 
 /* Differences in maxreg that the command line does not settle. */
@@ -138,24 +135,20 @@ static bool settle_maxreg(struct reach *reach)
 {
     struct agreement *agreement = reach->agreement;
     const struct consensus *consensus = &agreement->embedded[EMBEDDED_MAXREG];
+    const struct consensus *linked = &reach->linked[EMBEDDED_MAXREG];
 
-    if (has_one_value(consensus))
-        agreement->maxrregcount = consensus->value > 0 ? consensus->value : 0;
-    if (consensus->state == CONSENSUS_MIXED) {
+    if (linked->state == CONSENSUS_CONFLICT)
+        return report_conflict(reach, EMBEDDED_MAXREG);
+    if (has_one_value(linked) && linked->value > 0)
+        agreement->maxrregcount = linked->value;
+    if (consensus->state == CONSENSUS_CONFLICT) {
+        note_kept(reach, EMBEDDED_MAXREG);
+    } else if (linked->state == CONSENSUS_MIXED) {
         diag_info("Some objects do not have '-maxrregcount' specified but others do; will build "
                   "everything with '-maxrregcount=%d'",
-                  (int)consensus->value);
+                  (int)linked->value);
         note_members(reach, EMBEDDED_MAXREG);
     }
-    if (consensus->state != CONSENSUS_CONFLICT)
-        return true;
-    if (reach->linked[EMBEDDED_MAXREG].state == CONSENSUS_CONFLICT)
-        return report_conflict(reach, EMBEDDED_MAXREG);
-    agreement->maxrregcount = smallest_maxreg(reach->members);
-    diag_info("Cicc option values for '-maxrregcount' do not match; will build everything with "
-              "'-maxrregcount=%d'",
-              (int)agreement->maxrregcount);
-    note_members(reach, EMBEDDED_MAXREG);
     return true;
 }
 
@@ -183,10 +176,7 @@ static bool check_arithmetic(struct reach *reach, enum embedded_option option)
         return true;
     if (reach->linked[option].state == CONSENSUS_CONFLICT)
         return report_conflict(reach, option);
-    diag_info("Cicc option values for '%s' do not match; each object keeps the value it was "
-              "compiled with",
-              embedded_name(option));
-    note_members(reach, option);
+    note_kept(reach, option);
     return true;
 }
 

@@ -61,18 +61,19 @@ struct agreement {
     int32_t split_compile;          /* value in force; 1 = off, 0 = number of CPUs; 1 too when the
                                        extended one wins. Members may declare any number. */
     int32_t split_compile_extended; /* value in force */
-    int32_t maxrregcount;           /* 0 = no limit */
+    int32_t maxrregcount;           /* of LTO-IR, or the command line's; 0 = no limit */
     bool line_info;
     bool debug;
 };
 
 /* Combines the option strings of all members that have LTO-IR for the target with the command line.
  * What a difference means:
- * - line info, maxreg: all are built with the value that some have; the command line's maxrregcount
- *   beats them all. Two maxreg values: fatal among members whose LTO-IR is linked (-lto, no PTX
- *   beside it), else the smallest;
+ * - line info: all are built with it;
+ * - maxreg: members whose LTO-IR is linked (-lto, no PTX beside it) are built with the value that
+ *   some of them have; the command line's maxrregcount beats them all. Two values are fatal;
  * - ftz, prec-div, prec-sqrt, fmad: two values are fatal among members whose LTO-IR is linked.
- *   Where PTX is linked, each member's code has its own value compiled in, and an info says so;
+ *   Where PTX is linked, it is compiled with each member's own values, of maxreg too, or has them
+ *   among its stored options, and an info says so;
  * - split-compile only steers threads: two values give a warning and the command line's value; with
  *   -Werror they are fatal. One value beats the command line.
  * Checks in nvlink's order: line info, maxreg, ftz, prec-div, prec-sqrt, fmad, split-compile, the

@@ -2,6 +2,7 @@
 #include "split/split.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/context.h"
 #include "base/search.h"
@@ -128,8 +129,61 @@ bool split_program(struct chunks *chunks, const struct program *program,
     chunks->origins = arena_zalloc(&chunks->arena, count, sizeof *chunks->origins);
     explain_plan(&plan, chunks);
     chunk_write_all(chunks, &plan);
+    for (size_t i = 0; i < count; i++)
+        chunks->list[i].options = request->options;
     list_symbols(chunks, &plan);
+    chunks->programs = arena_zalloc(&chunks->arena, 1, sizeof *chunks->programs);
+    chunks->programs[chunks->program_count++] =
+        (struct chunk_program){.count = count, .symbol_count = chunks->symbol_count};
     return true;
+}
+
+/* `count` elements of `first`, then `more_count` of `more`. */
+static void *concatenate(struct arena *arena, const void *first, size_t count, const void *more,
+                         size_t more_count, size_t size)
+{
+    char *all = arena_alloc(arena, count + more_count, size);
+
+    if (count)
+        memcpy(all, first, count * size);
+    if (more_count)
+        memcpy(all + count * size, more, more_count * size);
+    return all;
+}
+
+/* Appends the array `field`. */
+#define APPEND(chunks, more, field, counted)                                                       \
+    ((chunks)->field = concatenate(&(chunks)->arena, (chunks)->field, (chunks)->counted,           \
+                                   (more)->field, (more)->counted, sizeof *(chunks)->field))
+
+/* What may run out of memory comes first: until the end the chunks are those of `more`. */
+void chunks_append(struct chunks *chunks, struct chunks *more)
+{
+    size_t first = chunks->count, first_symbol = chunks->symbol_count;
+
+    arena_take(&chunks->arena, &more->arena);
+    APPEND(chunks, more, list, count);
+    APPEND(chunks, more, origins, count);
+    APPEND(chunks, more, symbols, symbol_count);
+    APPEND(chunks, more, sources, symbol_count);
+    APPEND(chunks, more, programs, program_count);
+    for (size_t i = 0; i < more->symbol_count; i++)
+        if (!text_equal(more->symbols[i].name, more->symbols[i].own_name))
+            table_add(&chunks->changed, more->symbols[i].name, (uint32_t)(first_symbol + i));
+    for (size_t i = 0; i < more->count; i++)
+        chunks->list[chunks->count++].index += (uint32_t)first;
+    for (size_t i = 0; i < more->symbol_count; i++) {
+        uint32_t *chunk = &chunks->sources[chunks->symbol_count++].chunk;
+
+        *chunk += *chunk == CHUNK_NONE ? 0 : (uint32_t)first;
+    }
+    for (size_t i = 0; i < more->program_count; i++) {
+        chunks->programs[chunks->program_count].first += first;
+        chunks->programs[chunks->program_count++].first_symbol += first_symbol;
+    }
+    chunks->single_reason = NULL;
+    table_free(&more->changed);
+    *more = (struct chunks){0};
 }
 
 bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,

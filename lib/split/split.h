@@ -27,12 +27,14 @@ struct chunk {
     uint32_t function_count;    /* defined in it, replicas among them */
     uint32_t replica_count;     /* of these, copies that other chunks have too */
     bool is_unchanged;          /* the text is the whole program, as in its only source */
+    const char *const *options; /* of the assembler, before those of all chunks; ends with NULL, or
+                                   is NULL; borrowed */
     const char *first_function; /* name of its costliest function, for messages and -vv */
 };
 
 enum chunk_binding { CHUNK_LOCAL, CHUNK_GLOBAL, CHUNK_WEAK };
 
-/* One function or variable of the program, for the merger. The array is in program order, which is
+/* One function or variable of a program, for the merger. The array is in program order, which is
  * the order of symbols and sections in the joined cubin whatever the number of chunks. */
 struct chunk_symbol {
     struct text name;           /* in the chunks; unique in the program */
@@ -52,11 +54,19 @@ struct chunk_source {
 
 #define CHUNK_NONE UINT32_MAX
 
+/* The chunks of one program, and its symbols, in the lists of all. */
+struct chunk_program {
+    size_t first, count;
+    size_t first_symbol, symbol_count;
+};
+
 struct chunk_origins;
 
-/* Start with {0}. */
+/* Of one program, or of several that chunks_append() put together. Start with {0}. */
 struct chunks {
     struct arena arena;
+    struct chunk_program *programs;
+    size_t program_count;
     struct chunk *list;
     size_t count; /* at least 1 */
     struct chunk_symbol *symbols;
@@ -98,6 +108,7 @@ enum split_policy {
 struct split_request {
     bool is_exact; /* each chunk will be assembled as a whole program, with the code that it has in
                       the unsplit program; if that is not certain, the program is one chunk */
+    const char *const *options; /* the chunks' */
     const char *exact_obstacle; /* why there must be one chunk, or NULL */
     bool has_lines;             /* the assembler is told to make line tables (-lineinfo) */
     bool has_threads;           /* and to use its own threads (-split-compile) */
@@ -128,6 +139,10 @@ struct split_request {
  * them there are more chunks than wanted. */
 bool split_program(struct chunks *chunks, const struct program *program,
                    const struct split_request *request);
+
+/* Adds the chunks of one more program, and empties `more`. They get the numbers behind those that
+ * are there. Neither may be exact. */
+void chunks_append(struct chunks *chunks, struct chunks *more);
 
 /* Finds the module and line that the given line (from 1) of a chunk came from, for messages of the
  * assembler. False when the splitter wrote the line. */

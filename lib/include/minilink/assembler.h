@@ -55,8 +55,9 @@ struct minilink_job {
     uint8_t debug;              /* -g */
     uint8_t line_info;          /* -lineinfo */
     uint32_t mode;              /* enum minilink_mode */
-    uint32_t maxrregcount;      /* 0 = no limit */
-    const char *const *options; /* further assembler options (-Xptxas), ends with NULL */
+    uint32_t maxrregcount;      /* 0 = no limit, or one among the options */
+    const char *const *options; /* further options: those stored with the PTX, then -Xptxas's; the
+                                   last value of one counts; ends with NULL */
     /* Becomes non-zero when the result is no longer wanted: then return MINILINK_CANCELLED soon.
      * Another thread writes it; read it with __atomic_load_n(job->cancelled, __ATOMIC_RELAXED). */
     const volatile int *cancelled;

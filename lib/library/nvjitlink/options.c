@@ -328,6 +328,8 @@ static void add_common(struct words *words, const struct settings *settings, con
     const char *chosen = getenv("MINILINK_ASSEMBLER");
 
     add_arch(words, settings);
+    /* Measured on 13.0 and 13.5: it assembles PTX without them, whatever they are. */
+    words_add(words, "--ignore-stored-options");
     if (!chosen || !*chosen)
         words_add(words, "--assembler=ptxas");
     if (ptxas)

@@ -29,7 +29,8 @@ static void say(struct buffer *said, const char *options, unsigned major, bool i
     buffer_char(said, '\0');
 }
 
-#define PTXAS   " --assembler=ptxas"
+#define STORED  " --ignore-stored-options"
+#define PTXAS   STORED " --assembler=ptxas"
 #define QUIET   " -disable-infos"
 #define COMMON  PTXAS QUIET
 #define IGNORED " -ignore-host-info"
@@ -105,7 +106,7 @@ TEST(the_environment_chooses_the_assembler)
 
         setenv("MINILINK_ASSEMBLER", values[i], 1);
         say(&said, "-arch=sm_90 -fast-compile", 13, false);
-        ck_assert_str_eq(said.data, i == 0 ? "-arch=sm_90" QUIET IGNORED
+        ck_assert_str_eq(said.data, i == 0 ? "-arch=sm_90" STORED QUIET IGNORED
                                            : "-arch=sm_90" PTXAS
                                              " -Xptxas=--fast-compile" QUIET IGNORED);
     }
@@ -119,8 +120,10 @@ TEST(inputs_have_fewer_words)
     struct settings settings = {.major = 12};
     struct buffer errors = {0};
     static const char *const options[] = {"-arch=sm_90", "-lto", "-maxrregcount=32", "-ftz=1"};
-    static const char *const of_input[] = {"-arch=sm_90",    "--assembler=ptxas", "--ptxas=/p",
-                                           "-disable-infos", "-maxrregcount=32",  "-r"};
+    static const char *const of_input[] = {
+        "-arch=sm_90", "--ignore-stored-options", "--assembler=ptxas",
+        "--ptxas=/p",  "-disable-infos",          "-maxrregcount=32",
+        "-r"};
     static const char *const of_check[] = {"-arch=sm_90", "-r", "--dry-run", "-w",
                                            "-disable-infos"};
 

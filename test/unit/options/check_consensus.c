@@ -171,8 +171,8 @@ static const struct link_case cases[] = {
      false},
     {{DEFAULTS}, {.ofast_compile = "0", .line_info = true}, NULL, "", "-lineinfo", false},
     {{DEFAULTS, "-maxreg 32 -generate-line-info " DEFAULTS},
-     {SPLIT(2)},
-     NULL,
+     {.lto = true, SPLIT(2)},
+     "ab",
      "minilink info    : Some objects do not have '-lineinfo' specified but others do; will build "
      "everything with '-lineinfo'\n" NOTE "a.o(1): no -generate-line-info\n" NOTE
      "b.o(1): -generate-line-info\n"
@@ -220,10 +220,10 @@ static const struct link_case cases[] = {
     {{"-maxreg 64 ", "-maxreg 32 ", "-maxreg 0 "},
      {0},
      "ab",
-     "minilink info    : Cicc option values for '-maxrregcount' do not match; will build "
-     "everything with '-maxrregcount=32'\n" NOTE "a.o(1): -maxreg 64\n" NOTE
-     "b.o(1): -maxreg 32\n" NOTE "c.o(1): -maxreg 0\n",
-     "-maxrregcount=32",
+     "minilink info    : Cicc option values for '-maxrregcount' do not match; each object keeps "
+     "the value it was compiled with\n" NOTE "a.o(1): -maxreg 64\n" NOTE "b.o(1): -maxreg 32\n" NOTE
+     "c.o(1): -maxreg 0\n",
+     "",
      false},
     /* Two values of options that change code: all are reported, in nvlink's order. */
     {{"-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1 ", "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=0 "},
@@ -396,7 +396,8 @@ TEST(values_in_force_and_states_are_kept)
 {
     static const char *const options[4] = {"-split-compile 2 -maxreg 32", ""};
 
-    ck_assert(reach(options, NULL, &(struct option_request){EXTENDED(0), .debug = true}));
+    ck_assert(
+        reach(options, "ab", &(struct option_request){EXTENDED(0), .lto = true, .debug = true}));
     ck_assert_int_eq(agreement.split_compile, 1); /* the extended one wins */
     ck_assert_int_eq(agreement.split_compile_extended, 0);
     ck_assert_int_eq(agreement.maxrregcount, 32);

@@ -1,0 +1,223 @@
+/* groups.c: compares the options of the members whose code is assembled. */
+#include "link/groups.h"
+
+#include <string.h>
+
+#include "base/context.h"
+#include "base/name_list.h"
+#include "diag/diag.h"
+#include "link/state.h"
+#include "options/embedded.h"
+
+static bool is_ptx(const struct member *member)
+{
+    return member->role == MEMBER_PTX || member->role == MEMBER_BITCODE;
+}
+
+bool groups_have(const struct group *group, const struct member *members, size_t index)
+{
+    return (is_ptx(&members[index]) && group->first <= index && index < group->end) ||
+           (members[index].role == MEMBER_LTO && group->has_lto);
+}
+
+/* The limit that LTO-IR's members declare, unless the command line has another; they all have the
+ * same, or the consensus refuses them. */
+static int32_t lto_limit(const struct link *link)
+{
+    int32_t limit = 0;
+
+    for (size_t i = 0; i < link->members.count && !link->request->options.has_maxrregcount; i++)
+        if (link->members.list[i].role == MEMBER_LTO &&
+            embedded_find(link->members.list[i].entry.options, EMBEDDED_MAXREG, &limit))
+            break;
+    return limit > 0 ? limit : 0;
+}
+
+static struct stored_options options_of(struct link *link, const struct member *member)
+{
+    const struct link_request *request = link->request;
+    struct arena *arena = &link->groups_arena;
+    int32_t limit = member->role == MEMBER_LTO ? lto_limit(link) : 0;
+    struct text text = TEXT("");
+
+    if (limit && !request->ignore_stored_options)
+        text = text_of(arena_printf(arena, "-maxrregcount=%d", (int)limit));
+    else if (member->role == MEMBER_PTX && !request->ignore_stored_options)
+        text = member->entry.options;
+    return stored_read(arena, text);
+}
+
+/* Begins a group at member `index`. */
+static struct group *add_group(struct link *link, size_t index,
+                               const struct stored_options *options)
+{
+    struct group *group = &link->groups[link->group_count++];
+    bool is_lto = link->members.list[index].role == MEMBER_LTO;
+
+    *group = (struct group){.first = index,
+                            .end = is_lto ? index : index + 1,
+                            .has_lto = is_lto,
+                            .place = index,
+                            .options = *options};
+    return group;
+}
+
+/* Whether the member's bitcode is in one module with that of all others, at the first one's place.
+ */
+static bool is_joined(const struct link *link, const struct member *member)
+{
+    return member->role == MEMBER_BITCODE && link->request->options.lto;
+}
+
+/* Whether the member is merged at its place; libcudadevrt always comes last. */
+static bool is_between(const struct member *member)
+{
+    return member->role == MEMBER_CUBIN && !member->is_system;
+}
+
+/* Makes a group of each run of neighbours with equal options, and one of the LTO-IR. */
+static void make_runs(struct link *link, const struct stored_options *options)
+{
+    const struct members *members = &link->members;
+    struct group *run = NULL;
+    bool had[MEMBER_BITCODE + 1] = {false};
+
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+        bool is_first = !had[member->role];
+
+        had[member->role] = true;
+        if (is_between(member)) {
+            run = NULL;
+        } else if (member->role == MEMBER_LTO && is_first) {
+            add_group(link, i, &options[i]);
+            run = NULL;
+        } else if (is_ptx(member) && (is_first || !is_joined(link, member))) {
+            if (!run || !stored_are_equal(&run->options, &options[i]))
+                run = add_group(link, i, &options[i]);
+            stored_unite(&run->options, &options[i]);
+            run->end = i + 1;
+        }
+    }
+}
+
+/* Makes one group. Its place is that of its LTO-IR, or behind all cubins. */
+static void make_one(struct link *link, const struct stored_options *options, size_t first)
+{
+    const struct members *members = &link->members;
+    struct group *group = add_group(link, first, &options[first]);
+
+    group->place = SIZE_MAX;
+    group->end = members->count;
+    for (size_t i = members->count; i-- > first;) {
+        if (groups_have(group, members->list, i))
+            stored_unite(&group->options, &options[i]);
+        if (members->list[i].role != MEMBER_LTO)
+            continue;
+        group->has_lto = true;
+        group->place = i;
+    }
+    if (members->ptx_count == 0) /* the consensus has the limit */
+        group->options.count = 0;
+}
+
+void groups_make(struct link *link)
+{
+    const struct members *members = &link->members;
+    struct stored_options *options =
+        arena_zalloc(&link->groups_arena, members->count, sizeof *options);
+    size_t first = SIZE_MAX, different = 0;
+
+    link->groups = arena_zalloc(&link->groups_arena, members->count, sizeof *link->groups);
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+
+        if (!is_ptx(member) && member->role != MEMBER_LTO)
+            continue;
+        options[i] = options_of(link, member);
+        if (first == SIZE_MAX)
+            first = i;
+        different += !stored_are_equal(&options[first], &options[i]);
+    }
+    if (different)
+        make_runs(link, options);
+    else if (first != SIZE_MAX)
+        make_one(link, options, first);
+    for (size_t i = 0; i < link->group_count; i++)
+        stored_finish(&link->groups[i].options);
+}
+
+/* Where a group has options, LTO-IR's own limit is one of its group's. */
+uint32_t groups_register_limit(const struct link *link)
+{
+    bool has_words = link->group_count > 1 || (link->group_count && link->groups->options.count);
+
+    return has_words && !link->request->options.has_maxrregcount
+               ? 0
+               : (uint32_t)link->agreement.maxrregcount;
+}
+
+static bool have_part(const char *const *words, const char *part)
+{
+    while (words && *words && !strstr(*words, part))
+        words++;
+    return words && *words;
+}
+
+bool groups_tell_assembler(const struct link *link, const char *part)
+{
+    bool found = have_part(link->request->assembler_options, part);
+
+    for (size_t i = 0; i < link->group_count && !found; i++)
+        found = have_part(link->groups[i].options.words, part);
+    return found;
+}
+
+const char *const *groups_all_words(const struct link *link, struct arena *arena)
+{
+    const char *const *given = link->request->assembler_options;
+    const char **words = NULL;
+    size_t count = 0, capacity = 0;
+
+    if (link->group_count == 1 && link->groups->options.count == 0)
+        return given;
+    for (size_t i = 0; i < link->group_count; i++)
+        for (size_t k = 0; k < link->groups[i].options.count; k++)
+            ARENA_PUSH(arena, words, count, capacity) = link->groups[i].options.words[k];
+    for (; given && *given; given++)
+        ARENA_PUSH(arena, words, count, capacity) = *given;
+    ARENA_PUSH(arena, words, count, capacity) = NULL;
+    return words;
+}
+
+static void tell_group(const struct link *link, const struct group *group)
+{
+    struct arena arena = {0};
+    struct name_list names = {0};
+    struct text words = TEXT("");
+
+    CONTEXT_DEFER(arena_cleanup, &arena);
+    for (size_t i = 0; i < group->options.count; i++)
+        words = text_of(arena_printf(&arena, "%.*s%s%s", TEXT_ARG(words), i ? " " : "",
+                                     group->options.words[i]));
+    for (size_t i = 0; i < link->members.count; i++)
+        if (groups_have(group, link->members.list, i))
+            name_list_add(&names, link->members.list[i].name);
+    diag_verbose("%s is assembled with %s%s", name_list_text("PTX", &names, &arena),
+                 words.size ? "the options stored in it: " : "no options of its own", words.data);
+}
+
+void groups_tell(const struct link *link)
+{
+    if (diag_state_get()->verbose < 2)
+        return;
+    for (size_t i = 0; i < link->group_count; i++)
+        if (link->group_count > 1 || link->groups[i].options.count)
+            tell_group(link, &link->groups[i]);
+}
+
+void groups_free_programs(struct link *link)
+{
+    for (size_t i = 0; i < link->group_count; i++)
+        program_free(&link->groups[i].program);
+}
