@@ -44,7 +44,7 @@ static void print_format(void)
 {
     puts("== section types: number, name, no bytes, constants");
     for (uint64_t type = 0; type <= UINT32_MAX; type += type == 0xff ? 0x6fffff01 : 1) {
-        const char *name = format_section_type_name((uint32_t)type);
+        const char *name = sections_type_name((uint32_t)type);
 
         if (type == 0x70000100)
             break;

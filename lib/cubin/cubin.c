@@ -26,6 +26,18 @@ uint32_t cubin_section_find(const struct cubin *cubin, struct text name)
     return 0;
 }
 
+/* .note.nv.cuinfo: sizes, type and owner take 24 bytes; then a version of the note's form, 2 from
+ * CUDA 13.0 on, the SM number, and the toolkit's version, 16 bits each. */
+unsigned cubin_maker(const struct cubin *cubin)
+{
+    uint32_t note = cubin_section_find(cubin, TEXT(".note.nv.cuinfo"));
+    struct bytes words;
+
+    if (cubin->toolkit || !note || !bytes_slice(cubin->sections[note].data, 24, 6, &words))
+        return cubin->toolkit;
+    return little_u16(words.data + 4);
+}
+
 bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
     return symbol->type == STT_SECTION && symbol->section < cubin->section_count;

@@ -73,6 +73,10 @@ bool cubin_read(struct cubin *cubin, const char *name, struct bytes data);
  * one. */
 bool cubin_check_note(const struct cubin *cubin);
 
+/* Ten times the version of the toolkit that made the cubin, as its header or its note says; 0 if
+ * they do not. */
+unsigned cubin_maker(const struct cubin *cubin);
+
 void cubin_free(struct cubin *cubin);
 
 /* True for the index of a section of the cubin; false for the special indices of undefined,
@@ -94,7 +98,8 @@ static inline bool cubin_is_mercury(const struct cubin_section *section)
 {
     return (section->flags & SHF_CUDA_MERCURY) != 0 || section->type == SHT_CUDA_CAPMERC ||
            section->type == SHT_CUDA_MERC_RELA || section->type == SHT_CUDA_MERC_INFO ||
-           section->type == SHT_CUDA_MERC_SYMTAB;
+           section->type == SHT_CUDA_MERC_SYMTAB || section->type == SHT_CUDA_MERC_CALLGRAPH ||
+           section->type == SHT_CUDA_MERC_PROTOTYPE;
 }
 
 /* The function symbol that section `index` belongs to: for .text.F by its sh_info, for .nv.info.F,

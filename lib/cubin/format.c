@@ -1,7 +1,7 @@
 /* format.c: names of the EM_CUDA format's numbers, for dumps.
  *
- * The names are the public ones (see format.h), section types without SHT_, attributes without
- * EIATTR_. Numbers without a public name have none here either. */
+ * The names are the public ones (see format.h), attributes without EIATTR_. Numbers without a
+ * public name have none here either. */
 #include "cubin/format.h"
 
 #include <stddef.h>
@@ -17,59 +17,6 @@ const uint8_t format_rel_action[NV_REL_ACTION_SIZE] = {0x73, 0, 0, 0,    0,    0
 struct number_name {
     uint32_t number;
     const char *name;
-};
-
-static const struct number_name section_types[] = {
-    {SHT_NULL, "NULL"},
-    {SHT_PROGBITS, "PROGBITS"},
-    {SHT_SYMTAB, "SYMTAB"},
-    {SHT_STRTAB, "STRTAB"},
-    {SHT_RELA, "RELA"},
-    {SHT_NOTE, "NOTE"},
-    {SHT_NOBITS, "NOBITS"},
-    {SHT_REL, "REL"},
-    {SHT_SYMTAB_SHNDX, "SYMTAB_SHNDX"},
-    {SHT_CUDA_INFO, "CUDA_INFO"},
-    {SHT_CUDA_CALLGRAPH, "CUDA_CALLGRAPH"},
-    {SHT_CUDA_PROTOTYPE, "CUDA_PROTOTYPE"},
-    {SHT_CUDA_RESOLVED_RELA, "CUDA_RESOLVED_RELA"},
-    {0x70000004, "CUDA_METADATA"},
-    {0x70000006, "CUDA_CONSTANT"},
-    {SHT_CUDA_GLOBAL, "CUDA_GLOBAL"},
-    {SHT_CUDA_GLOBAL_INIT, "CUDA_GLOBAL_INIT"},
-    {SHT_CUDA_LOCAL, "CUDA_LOCAL"},
-    {SHT_CUDA_SHARED, "CUDA_SHARED"},
-    {SHT_CUDA_RELOCINFO, "CUDA_RELOCINFO"},
-    {0x7000000e, "CUDA_UFT"},
-    {0x70000010, "CUDA_UFT_INDEX"},
-    {0x70000011, "CUDA_UFT_ENTRY"},
-    {0x70000012, "CUDA_UDT"},
-    {0x70000014, "CUDA_UDT_ENTRY"},
-    {SHT_CUDA_RESERVED_SHARED, "CUDA_RESERVED_SHARED"},
-    {SHT_CUDA_CAPMERC, "CUDA_CAPMERC"},
-    {SHT_CUDA_CONSTANT0, "CUDA_CONSTANT0"},
-    {SHT_CUDA_CONSTANT0 + 1, "CUDA_CONSTANT1"},
-    {SHT_CUDA_CONSTANT0 + 2, "CUDA_CONSTANT2"},
-    {SHT_CUDA_CONSTANT0 + 3, "CUDA_CONSTANT3"},
-    {SHT_CUDA_CONSTANT0 + 4, "CUDA_CONSTANT4"},
-    {SHT_CUDA_CONSTANT0 + 5, "CUDA_CONSTANT5"},
-    {SHT_CUDA_CONSTANT0 + 6, "CUDA_CONSTANT6"},
-    {SHT_CUDA_CONSTANT0 + 7, "CUDA_CONSTANT7"},
-    {SHT_CUDA_CONSTANT0 + 8, "CUDA_CONSTANT8"},
-    {SHT_CUDA_CONSTANT0 + 9, "CUDA_CONSTANT9"},
-    {SHT_CUDA_CONSTANT0 + 10, "CUDA_CONSTANT10"},
-    {SHT_CUDA_CONSTANT0 + 11, "CUDA_CONSTANT11"},
-    {SHT_CUDA_CONSTANT0 + 12, "CUDA_CONSTANT12"},
-    {SHT_CUDA_CONSTANT0 + 13, "CUDA_CONSTANT13"},
-    {SHT_CUDA_CONSTANT0 + 14, "CUDA_CONSTANT14"},
-    {SHT_CUDA_CONSTANT0 + 15, "CUDA_CONSTANT15"},
-    {SHT_CUDA_CONSTANT0 + 16, "CUDA_CONSTANT16"},
-    {SHT_CUDA_CONSTANT_LAST, "CUDA_CONSTANT17"},
-    {SHT_CUDA_MERC_RELA, "CUDA_MERC_RELA"},
-    {SHT_CUDA_MERC_INFO, "CUDA_MERC_INFO"},
-    {SHT_CUDA_MERC_SYMTAB, "CUDA_MERC_SYMTAB"},
-    {SHT_CUDA_COMPAT, "CUDA_COMPAT"},
-    {SHT_CUDA_MERC_RESOLVED_RELA, "CUDA_MERC_RESOLVED_RELA"},
 };
 
 static const struct number_name relocations[] = {
@@ -285,11 +232,6 @@ static const char *name_in(const struct number_name *names, size_t count, uint32
     size_t found = SEARCH_FIRST_NOT(count, at, names[at].number < number);
 
     return found < count && names[found].number == number ? names[found].name : NULL;
-}
-
-const char *format_section_type_name(uint32_t type)
-{
-    return name_in(section_types, COUNT(section_types), type);
 }
 
 const char *format_relocation_name(uint32_t type)

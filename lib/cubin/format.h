@@ -1,12 +1,15 @@
 /* format.h: numbers of the EM_CUDA ELF format.
  *
  * Names come from public pages (LLVM's ELF.h, CuAssembler, denvdis); meanings and rules were
- * measured on the output of ptxas 13.0 and nvlink 13.0. Standard ELF numbers come from <elf.h>. */
+ * measured on the output of ptxas 13.0 and nvlink 13.0. Standard ELF numbers come from <elf.h>,
+ * types of sections from sections.def. */
 #pragma once
 
 #include <elf.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "facts/sections.h"
 
 #ifndef EM_CUDA
 #define EM_CUDA 190
@@ -44,40 +47,10 @@
 #define CUBIN_FLAGS_CLASS_SM90  0x04u
 #define CUBIN_FLAGS_CLASS_SM100 0x02u
 
-enum cubin_section_type {
-    SHT_CUDA_INFO = 0x70000000,
-    SHT_CUDA_CALLGRAPH = 0x70000001,
-    SHT_CUDA_PROTOTYPE = 0x70000002,
-    SHT_CUDA_RESOLVED_RELA = 0x70000003,
-    SHT_CUDA_GLOBAL = 0x70000007,      /* NOBITS in an executable */
-    SHT_CUDA_GLOBAL_INIT = 0x70000008, /* PROGBITS in an executable */
-    SHT_CUDA_LOCAL = 0x70000009,
-    SHT_CUDA_SHARED = 0x7000000a, /* NOBITS in an executable */
-    SHT_CUDA_RELOCINFO = 0x7000000b,
-    SHT_CUDA_UFT_ENTRY = 0x70000011, /* unified functions and data (-uidx) */
-    SHT_CUDA_UDT_ENTRY = 0x70000014,
-    SHT_CUDA_RESERVED_SHARED = 0x70000015,
-    SHT_CUDA_CAPMERC = 0x70000016,
-    SHT_CUDA_CONSTANT0 = 0x70000064, /* bank N: + N; PROGBITS in an executable */
-    SHT_CUDA_CONSTANT_LAST = 0x70000064 + 17,
-    SHT_CUDA_MERC_CONSTANT_IMAGE =
-        0x70000079, /* .nv.merc.nv.constant.entry_image_header_indices.F */
-    SHT_CUDA_MERC_CONSTANT_USER = 0x7000007c, /* .nv.merc.nv.constant.user: bank 3 */
-    SHT_CUDA_MERC_RELA = 0x70000082,
-    SHT_CUDA_MERC_INFO = 0x70000083,
-    SHT_CUDA_MERC_CONSTANT_OPTIMIZER = 0x70000084, /* .nv.merc.nv.constant.optimizer.F: bank 2 */
-    SHT_CUDA_MERC_SYMTAB = 0x70000085,
-    SHT_CUDA_COMPAT = 0x70000086,
-    SHT_CUDA_MERC_RESOLVED_RELA = 0x70000088,
-};
-
 /* In cubins of CUDA 12, sh_flags of a code section hold the number of barriers; cubins of CUDA 13
  * have a record for it (EIATTR_NUM_BARRIERS). */
 #define CUBIN_OLD_BARRIERS_SHIFT 20
 #define CUBIN_OLD_BARRIERS       0x07f00000u
-
-/* Section flag of the Mercury twins, from sm_100 on. */
-#define SHF_CUDA_MERCURY 0x10000000u
 
 enum cubin_symbol_type {
     STT_CUDA_TEXTURE = 10,
@@ -250,6 +223,5 @@ static inline bool format_is_reference(uint8_t type)
 }
 
 /* Names for dumps; NULL when unknown. */
-const char *format_section_type_name(uint32_t type);
 const char *format_relocation_name(uint32_t type);
 const char *format_attribute_name(uint8_t attribute);

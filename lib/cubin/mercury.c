@@ -1,4 +1,4 @@
-/* mercury.c: Mercury's symbol table, compared with the plain one, and the kinds of twins. */
+/* mercury.c: Mercury's symbol table, compared with the plain one, and which sections are twins. */
 #include "cubin/mercury.h"
 
 #include <string.h>
@@ -102,21 +102,6 @@ bool cubin_twin_is_shared(const struct cubin_section *section)
            section->type == SHT_CUDA_GLOBAL_INIT || section->type == SHT_CUDA_RESERVED_SHARED;
 }
 
-static bool is_known(const struct cubin_section *section)
-{
-    switch (section->type) {
-    case SHT_CUDA_CAPMERC:
-    case SHT_CUDA_MERC_CONSTANT_OPTIMIZER:
-    case SHT_CUDA_MERC_RELA:
-    case SHT_CUDA_MERC_INFO:
-    case SHT_CUDA_MERC_SYMTAB:
-    case SHT_SYMTAB_SHNDX:
-        return true;
-    default:
-        return cubin_twin_is_shared(section);
-    }
-}
-
 uint32_t cubin_twin_code(const struct cubin *cubin, const struct cubin_section *section)
 {
     uint32_t code;
@@ -153,8 +138,6 @@ const char *cubin_twins_check(const struct cubin *cubin, const struct cubin_twin
         if (!cubin_is_mercury(section))
             continue;
         codes -= section->type == SHT_CUDA_CAPMERC;
-        if (!is_known(section))
-            return "there is a section of unknown kind";
         if (cubin_twin_is_owned(section) && !cubin_twin_code(cubin, section))
             return "there is a section of no function";
     }

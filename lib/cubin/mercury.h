@@ -32,8 +32,8 @@ struct cubin_relocation cubin_twin_relocation(const struct cubin *cubin,
                                               const struct cubin_section *list, size_t index);
 
 /* Returns why the twins cannot be carried over, as a text for cubin_twins_leave_out(), or NULL if
- * they can: then symbol i means the same in both tables, so that one numbering serves both; all
- * kinds of sections are known; and those that belong to a function name it (cubin_twin_code). */
+ * they can: then symbol i means the same in both tables, so that one numbering serves both, and
+ * sections that belong to a function name it (cubin_twin_code). */
 const char *cubin_twins_check(const struct cubin *cubin, const struct cubin_twins *twins);
 
 /* Warns that the twins of all inputs are left out because of this one, and why. */

@@ -232,7 +232,7 @@ static uint32_t add_first(struct join *join, uint32_t type)
         struct join_section *section = &join->sections[i];
         const struct cubin_section *source = section->source;
 
-        if (source->type != type || section->text ||
+        if (source->type != type || section->text || section->united ||
             cubin_is_mercury(source) != (type == SHT_CUDA_MERC_INFO))
             continue;
         section->joined = table_find(&names, source->name);

@@ -7,19 +7,19 @@
 
 #include "base/context.h"
 #include "base/search.h"
+#include "cubin/unknown.h"
 
 /* True for a section whose type is neither made anew nor belongs to one function. */
 static bool is_united_type(const struct join *join, const struct cubin_section *section)
 {
     if (cubin_is_mercury(section))
-        return join->has_twins && cubin_twin_is_shared(section);
+        return join->has_twins && (cubin_twin_is_shared(section) || unknown_is(section));
     switch (section->type) {
     case SHT_NULL:
     case SHT_SYMTAB:
     case SHT_STRTAB:
     case SHT_REL:
     case SHT_RELA:
-    case SHT_NOTE:
     case SHT_CUDA_INFO:
     case SHT_CUDA_COMPAT:
     case SHT_CUDA_CALLGRAPH:
@@ -27,6 +27,8 @@ static bool is_united_type(const struct join *join, const struct cubin_section *
     case SHT_CUDA_RESOLVED_RELA:
     case SHT_CUDA_RELOCINFO:
         return false;
+    case SHT_NOTE:
+        return unknown_is(section);
     default:
         return true;
     }
@@ -36,7 +38,9 @@ static struct united_section *united_for(struct join *join, struct table *names,
                                          const struct join_section *section)
 {
     const struct cubin_section *source = section->source;
-    const char *key = arena_printf(&join->arena, "%x %.*s", source->type, TEXT_ARG(source->name));
+    bool is_apart = unknown_is(source) && !unknown_is_joinable(source); /* the merge judges them */
+    const char *key = arena_printf(&join->arena, "%u %x %.*s", is_apart ? section->cubin : 0,
+                                   source->type, TEXT_ARG(source->name));
     uint32_t index = table_add(names, text_of(key), (uint32_t)join->united_count);
     struct united_section *united;
 

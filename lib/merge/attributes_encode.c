@@ -448,8 +448,8 @@ static void encode_section(struct encoder *encoder, struct merged_section *secti
 
 bool attributes_encode(struct merging *m)
 {
-    static const enum merged_class classes[] = {CLASS_INFO, CLASS_FUNCTION_INFO, CLASS_TWIN_INFO,
-                                                CLASS_TWIN_FUNCTION_INFO};
+    static const enum section_class classes[] = {CLASS_INFO, CLASS_FUNCTION_INFO, CLASS_TWIN_INFO,
+                                                 CLASS_TWIN_FUNCTION_INFO};
     struct encoder encoder = {.m = m, .has_changes = changes_functions(m)};
 
     CONTEXT_DEFER(buffer_cleanup, &encoder.out);

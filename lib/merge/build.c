@@ -13,23 +13,16 @@ static uint32_t find_index(const struct merging *m, struct text name)
 
 static uint32_t link_of(const struct merging *m, const struct merged_section *section)
 {
-    switch (section->class) {
-    case CLASS_TEXT:
-    case CLASS_RELOCATIONS:
-    case CLASS_INFO:
-    case CLASS_FUNCTION_INFO:
-    case CLASS_CALLGRAPH:
-    case CLASS_PROTOTYPE:
-        return ORDERING_SYMTAB;
-    case CLASS_TWIN_TEXT:
-    case CLASS_TWIN_INFO:
-    case CLASS_TWIN_FUNCTION_INFO:
-    case CLASS_TWIN_RELOCATIONS:
-    case CLASS_TWIN_INDICES:
-        return m->sections[m->twin_symtab].index;
-    case CLASS_TWIN_SYMTAB:
+    if (section->class == CLASS_OTHER || section->class == CLASS_TWIN_OTHER)
+        return 0;
+    switch (sections_of_class(section->class)->link) {
+    case SECTION_LINK_STRINGS:
         return ORDERING_STRTAB;
-    case CLASS_NOTE:
+    case SECTION_LINK_SYMBOLS:
+        return ORDERING_SYMTAB;
+    case SECTION_LINK_TWIN_SYMBOLS:
+        return m->sections[m->twin_symtab].index;
+    case SECTION_LINK_NOTES:
         return text_equal(section->name, TEXT(".note.nv.cuinfo"))
                    ? find_index(m, TEXT(".note.nv.tkinfo"))
                    : 0;

@@ -244,7 +244,7 @@ static void encode_prototypes(struct merging *m, struct buffer *out)
     }
 }
 
-static void set_contents(struct merging *m, enum merged_class class, const struct buffer *contents)
+static void set_contents(struct merging *m, enum section_class class, const struct buffer *contents)
 {
     for (uint32_t i = m->classes.first[class]; i < m->classes.first[class + 1]; i++)
         layout_set(m, &m->sections[m->classes.items[i]], buffer_bytes(contents));

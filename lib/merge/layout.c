@@ -11,52 +11,6 @@
 
 #define LARGEST_SECTION (UINT64_C(1) << 40)
 
-/* Sections that the link makes itself: the properties common to a class. */
-static const struct merged_section made[CLASS_COUNT] = {
-    [CLASS_INFO] = {.name = TEXT(".nv.info"), .type = SHT_CUDA_INFO, .alignment = 4},
-    [CLASS_FUNCTION_INFO] = {.type = SHT_CUDA_INFO, .flags = SHF_INFO_LINK, .alignment = 4},
-    [CLASS_CALLGRAPH] = {.name = TEXT(".nv.callgraph"),
-                         .type = SHT_CUDA_CALLGRAPH,
-                         .alignment = 4,
-                         .entry_size = 8},
-    [CLASS_PROTOTYPE] = {.name = TEXT(".nv.prototype"),
-                         .type = SHT_CUDA_PROTOTYPE,
-                         .alignment = 4,
-                         .entry_size = 8},
-    /* The same in every executable; how the driver uses it is not known. */
-    [CLASS_REL_ACTION] = {.name = TEXT(".nv.rel.action"),
-                          .type = SHT_CUDA_RELOCINFO,
-                          .alignment = 8,
-                          .entry_size = 8,
-                          .size = NV_REL_ACTION_SIZE,
-                          .data = format_rel_action},
-    [CLASS_FUNCTION_CONSTANT] = {.type = SHT_PROGBITS,
-                                 .flags = SHF_ALLOC | SHF_INFO_LINK,
-                                 .alignment = 4},
-    [CLASS_TWIN_INFO] = {.name = TEXT(".nv.merc.nv.info"),
-                         .type = SHT_CUDA_MERC_INFO,
-                         .flags = SHF_CUDA_MERCURY,
-                         .alignment = 4},
-    [CLASS_TWIN_FUNCTION_INFO] = {.type = SHT_CUDA_MERC_INFO,
-                                  .flags = SHF_CUDA_MERCURY | SHF_INFO_LINK,
-                                  .alignment = 4},
-    [CLASS_TWIN_INDICES] = {.name = TEXT(".nv.merc.symtab_shndx"),
-                            .type = SHT_SYMTAB_SHNDX,
-                            .flags = SHF_CUDA_MERCURY,
-                            .alignment = 4,
-                            .entry_size = sizeof(Elf32_Word)},
-    [CLASS_TWIN_SYMTAB] = {.name = TEXT(".nv.merc.symtab"),
-                           .type = SHT_CUDA_MERC_SYMTAB,
-                           .flags = SHF_CUDA_MERCURY,
-                           .alignment = 8,
-                           .entry_size = sizeof(Elf64_Sym)},
-    [CLASS_SHARED] = {.type = SHT_NOBITS, .flags = SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK},
-    [CLASS_DEBUG_SHARED] = {.name = TEXT(".nv_debug.shared"),
-                            .type = SHT_NOBITS,
-                            .flags = SHF_ALLOC | SHF_WRITE,
-                            .alignment = 1},
-};
-
 uint32_t layout_add(struct merging *m, const struct merged_section *section)
 {
     struct merged_section *added = &ARRAY_PUSH(m->sections, m->section_count, m->section_capacity);
@@ -67,21 +21,35 @@ uint32_t layout_add(struct merging *m, const struct merged_section *section)
     return (uint32_t)(m->section_count - 1);
 }
 
-uint32_t layout_make(struct merging *m, enum merged_class class)
+/* The type of a section in the output: an executable has only ELF's own types. */
+static uint32_t type_of(const struct merging *m, enum section_class class, uint32_t type)
 {
-    return layout_make_of(m, class, made[class].name, MERGE_NONE);
+    if (m->request->relocatable || merged_is_twin(class) || class == CLASS_OTHER ||
+        sections_of_class(class)->contents == SECTION_MADE)
+        return type;
+    return class >= CLASS_SHARED ? SHT_NOBITS : SHT_PROGBITS;
 }
 
-uint32_t layout_make_of(struct merging *m, enum merged_class class, struct text name,
+uint32_t layout_make(struct merging *m, enum section_class class)
+{
+    return layout_make_of(m, class, sections_of_class(class)->name, MERGE_NONE);
+}
+
+uint32_t layout_make_of(struct merging *m, enum section_class class, struct text name,
                         uint32_t function)
 {
-    struct merged_section section = made[class];
+    const struct section_facts *facts = sections_of_class(class);
 
-    section.class = class;
-    section.name = name;
-    section.function = function;
-    section.target = MERGE_NONE;
-    return layout_add(m, &section);
+    return layout_add(m, &(struct merged_section){
+                             .class = class,
+                             .name = name,
+                             .type = type_of(m, class, facts->type),
+                             .flags = facts->flags,
+                             .alignment = facts->alignment,
+                             .entry_size = facts->entry_size,
+                             .function = function,
+                             .target = MERGE_NONE,
+                         });
 }
 
 uint32_t layout_make_like(struct merging *m, uint32_t model, const char *prefix, uint32_t kernel)
@@ -95,7 +63,8 @@ uint32_t layout_make_like(struct merging *m, uint32_t model, const char *prefix,
     return layout_add(m, &section);
 }
 
-void layout_make_info(struct merging *m, enum merged_class class, uint32_t function, uint32_t input)
+void layout_make_info(struct merging *m, enum section_class class, uint32_t function,
+                      uint32_t input)
 {
     struct text name = m->cubins[m->symbols[function].file]->sections[input].name;
     uint32_t added = layout_make_of(m, class, name, function);
@@ -132,41 +101,27 @@ static bool is_stripped(const struct merging *m, const struct cubin_section *sec
            (text_starts(name, TEXT(".debug_")) || text_starts(name, TEXT(".nv_debug_")));
 }
 
-/* The class of an input section; CLASS_COUNT: not handled here. */
-static enum merged_class class_of(const struct merging *m, const struct cubin_section *section,
-                                  uint32_t owner)
+/* The class of an input section whose contents are placed; CLASS_COUNT: not here. */
+static enum section_class class_of(const struct merging *m, const struct cubin_section *section,
+                                   uint32_t owner)
 {
-    if (is_stripped(m, section))
+    const struct section_facts *facts =
+        sections_find(section->type, section->flags, section->name, owner != MERGE_NONE);
+    bool is_twin = cubin_is_mercury(section);
+
+    if (is_stripped(m, section) || (is_twin && !m->has_twins))
         return CLASS_COUNT;
-    if (cubin_is_mercury(section))
-        return mercury_class(m, section);
-    if (cubin_is_text(section))
-        return CLASS_TEXT;
-    if (section->type == SHT_PROGBITS && (text_starts(section->name, TEXT(".debug_")) ||
-                                          text_starts(section->name, TEXT(".nv_debug_"))))
-        return CLASS_DEBUG;
-    if (section->type == SHT_CUDA_GLOBAL)
-        return CLASS_GLOBAL;
-    if (section->type == SHT_CUDA_GLOBAL_INIT)
-        return CLASS_GLOBAL_INIT;
-    if (format_is_constant(section->type))
-        return owner == MERGE_NONE ? CLASS_CONSTANT : CLASS_FUNCTION_CONSTANT;
-    if (section->type == SHT_CUDA_RESERVED_SHARED)
-        return CLASS_RESERVED;
-    if (section->type == SHT_CUDA_SHARED && m->request->relocatable)
-        return owner == MERGE_NONE ? CLASS_DEBUG_SHARED : CLASS_SHARED;
-    return CLASS_COUNT;
+    if (!facts && section->type == SHT_PROGBITS)
+        return is_twin ? CLASS_TWIN_DEBUG : CLASS_DEBUG;
+    if (!facts)
+        return is_twin ? CLASS_TWIN_OTHER : CLASS_OTHER;
+    return facts->contents == SECTION_PLACED ||
+                   (facts->contents == SECTION_PLACED_IN_PARTS && m->request->relocatable)
+               ? facts->class
+               : CLASS_COUNT;
 }
 
-/* The type of a section in the output: an executable has only ELF's own types. */
-static uint32_t type_of(const struct merging *m, enum merged_class class, uint32_t type)
-{
-    if (m->request->relocatable || merged_is_twin(class))
-        return type;
-    return class >= CLASS_SHARED ? SHT_NOBITS : SHT_PROGBITS;
-}
-
-static uint32_t find_section(struct merging *m, enum merged_class class,
+static uint32_t find_section(struct merging *m, enum section_class class,
                              const struct cubin_section *input, uint32_t owner)
 {
     struct merged_section section = {
@@ -214,7 +169,7 @@ static uint64_t append(struct merging *m, uint32_t index, uint64_t alignment, ui
     return offset;
 }
 
-static void place(struct merging *m, size_t file, size_t index, enum merged_class class)
+static void place(struct merging *m, size_t file, size_t index, enum section_class class)
 {
     const struct cubin_section *input = &m->cubins[file]->sections[index];
     uint32_t owner = merging_owner(m, file, index);
@@ -291,16 +246,6 @@ static void check_constants(struct merging *m)
     }
 }
 
-/* A loaded section must not be dropped silently. */
-static void check_unknown(struct merging *m, size_t file, const struct cubin_section *section)
-{
-    if (!(section->flags & SHF_ALLOC) || section->type == SHT_CUDA_SHARED ||
-        (section->flags & SHF_CUDA_MERCURY))
-        return;
-    MERGING_ERROR(m, "Section '%.*s' of type %#x in '%s' is not supported", TEXT_ARG(section->name),
-                  section->type, m->cubins[file]->name);
-}
-
 /* Whether the constants of a function's losing copy are kept. Measured: compiler constants are kept
  * if the copy comes after the winner. If the winner is strong, the parameters of such a copy are
  * kept too, and those of the weak copy that the winner replaced. */
@@ -321,7 +266,8 @@ static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
 }
 
 /* Whether an input section is kept. Zeroed variables go only if their whole section lost. */
-static bool is_placed(const struct merging *m, size_t file, uint32_t index, enum merged_class class)
+static bool is_placed(const struct merging *m, size_t file, uint32_t index,
+                      enum section_class class)
 {
     if (m->request->relocatable)
         return merging_keeps(m, file, index);
@@ -357,11 +303,9 @@ bool layout_sections(struct merging *m)
     ARRAY_RESERVE(m->sections, m->section_capacity, inputs);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         const struct cubin_section *section = at.section;
-        enum merged_class class = class_of(m, section, merging_owner(m, at.file, at.index));
+        enum section_class class = class_of(m, section, merging_owner(m, at.file, at.index));
 
-        if (class == CLASS_COUNT)
-            check_unknown(m, at.file, section);
-        else if (is_placed(m, at.file, at.index, class))
+        if (class != CLASS_COUNT && is_placed(m, at.file, at.index, class))
             place(m, at.file, at.index, class);
     }
     begin_symbols(m);

@@ -4,13 +4,14 @@
  * in .nv.capmerc.text.F in an intermediate form, from which finalizers make code for other targets.
  * The latter has twins of all sections with offsets in code (.nv.merc.debug_*, .nv.merc.nv.info
  * (.F), .nv.merc.rela.X) and of data with addresses (.nv.merc.nv.global.init,
- * .nv.merc.nv.constant.user for bank 3, .nv.merc.nv.constant.optimizer.F for bank 2), and the
- * symbol table .nv.merc.symtab. Measured on ptxas and nvlink 13.0: symbol i of that table is symbol
- * i of .symtab, with the twin in place of its section, a function's size in the intermediate form,
- * the type and memory space of data also after the link, and value 0 for reserved symbols. Only the
- * section symbols of constant bank 0, which end .symtab, are missing. The first word of the twin of
- * code is the index of the code section. The rest is not interpreted, except for fields that
- * relocations name (mercury_code.h). */
+ * .nv.merc.nv.constant.user for bank 3, .nv.merc.nv.constant.optimizer.F for bank 2), from
+ * CUDA 13.4 on of the call graph (.nv.merc.nv.callgraph, .nv.merc.nv.prototype), and the symbol
+ * table .nv.merc.symtab. Measured on ptxas and nvlink 13.0 to 13.5: symbol i of that table is
+ * symbol i of .symtab, with the twin in place of its section, a function's size in the intermediate
+ * form, the type and memory space of data also after the link, and value 0 for reserved symbols.
+ * Only the section symbols of constant bank 0, which end .symtab, are missing. The first word of
+ * the twin of code is the index of the code section. The rest is not interpreted, except for fields
+ * that relocations name (mercury_code.h). */
 #include "merge/merge_steps.h"
 
 void mercury_leave_out(struct merging *m, size_t file, const char *why)
@@ -18,28 +19,6 @@ void mercury_leave_out(struct merging *m, size_t file, const char *why)
     if (m->has_twins)
         cubin_twins_leave_out(m->cubins[file], why);
     m->has_twins = false;
-}
-
-enum merged_class mercury_class(const struct merging *m, const struct cubin_section *section)
-{
-    if (!m->has_twins)
-        return CLASS_COUNT;
-    switch (section->type) {
-    case SHT_CUDA_CAPMERC:
-        return CLASS_TWIN_TEXT;
-    case SHT_PROGBITS:
-        return CLASS_TWIN_DEBUG;
-    case SHT_CUDA_MERC_CONSTANT_USER:
-        return CLASS_TWIN_CONSTANT;
-    case SHT_CUDA_MERC_CONSTANT_OPTIMIZER:
-        return CLASS_TWIN_FUNCTION_CONSTANT;
-    case SHT_CUDA_GLOBAL_INIT:
-        return CLASS_TWIN_GLOBAL_INIT;
-    case SHT_CUDA_RESERVED_SHARED:
-        return CLASS_TWIN_RESERVED;
-    default:
-        return CLASS_COUNT;
-    }
 }
 
 uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_section *section)
@@ -194,11 +173,31 @@ static void add_infos(struct merging *m)
                              found[m->sections[i].function]);
 }
 
+/* Adds the twins of sections that have the same contents: those of the call graph, since rows of
+ * functions are the same in both symbol tables, and prototypes stand in one string table. */
+static void add_copies(struct merging *m)
+{
+    size_t count = m->section_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        enum section_class class = m->sections[i].class;
+
+        if (class != CLASS_CALLGRAPH && class != CLASS_PROTOTYPE)
+            continue;
+        class = sections_of_class(class)->twin;
+        if (!toolkit_is_in(m->request->toolkit, sections_of_class(class)->toolkits))
+            continue;
+        m->sections[i].twin = layout_make(m, class);
+        m->sections[m->sections[i].twin].target = i;
+    }
+}
+
 void mercury_add_sections(struct merging *m)
 {
     if (!m->has_twins)
         return;
     add_infos(m);
+    add_copies(m);
     /* The table of section indices, if indices may not fit into st_shndx. */
     m->twin_indices = m->section_count + ORDERING_INDICES + 2 < SHN_LORESERVE
                           ? MERGE_NONE
@@ -209,11 +208,16 @@ void mercury_add_sections(struct merging *m)
 void mercury_encode(struct merging *m)
 {
     for (uint32_t i = 0; m->has_twins && i < m->section_count; i++) {
+        struct merged_section *section = &m->sections[i];
         uint32_t text;
 
-        if (m->sections[i].class != CLASS_TWIN_TEXT)
+        if (section->class == CLASS_TWIN_CALLGRAPH || section->class == CLASS_TWIN_PROTOTYPE) {
+            section->data = m->sections[section->target].data;
+            section->size = m->sections[section->target].size;
+        }
+        if (section->class != CLASS_TWIN_TEXT)
             continue;
-        text = m->sections[m->layout.text_of[m->sections[i].function]].index;
+        text = m->sections[m->layout.text_of[section->function]].index;
         memcpy(layout_writable(m, i, &m->image->arena), &text, sizeof text);
     }
 }

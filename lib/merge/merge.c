@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "cubin/unknown.h"
 #include "diag/diag.h"
 #include "facts/runs_on.h"
 
@@ -132,7 +133,10 @@ static bool check_inputs(struct merging *m)
         diag_warning("Option '--preserve-relocs' is not fully implemented for gpu archtecture '%s' "
                      "and may not work as expected",
                      arch_name(m->request->arch, arch));
-    return check_unified(m);
+    if (!check_unified(m) || !unknown_check(m->cubins, m->count, m->request->sass_only))
+        return false;
+    unknown_tell(m->cubins, m->count, m->request->sass_only);
+    return true;
 }
 
 static bool gather(struct merging *m)
@@ -180,13 +184,21 @@ static bool relocate(struct merging *m)
     return true;
 }
 
+/* The same in every executable; how the driver uses it is not known. */
+static void add_action(struct merging *m)
+{
+    uint32_t added = layout_make(m, CLASS_REL_ACTION);
+
+    layout_set(m, &m->sections[added], (struct bytes){format_rel_action, NV_REL_ACTION_SIZE});
+}
+
 /* From here on no section is added. */
 static void order(struct merging *m)
 {
     attributes_add_sections(m);
     graph_add_sections(m);
     if (!m->request->relocatable && !merging_is_mercury(m))
-        layout_make(m, CLASS_REL_ACTION);
+        add_action(m);
     mercury_add_sections(m);
     ordering_sections(m);
     symtab_assign(m);

@@ -206,15 +206,15 @@ uint32_t layout_add(struct merging *m, const struct merged_section *section);
 
 /* Adds a section that the link makes itself, of the program or of a function, with the properties
  * of its class. */
-uint32_t layout_make(struct merging *m, enum merged_class class);
-uint32_t layout_make_of(struct merging *m, enum merged_class class, struct text name,
+uint32_t layout_make(struct merging *m, enum section_class class);
+uint32_t layout_make_of(struct merging *m, enum section_class class, struct text name,
                         uint32_t function);
 
 /* Adds an empty section of `kernel` like section `model` of a function that it reaches. */
 uint32_t layout_make_like(struct merging *m, uint32_t model, const char *prefix, uint32_t kernel);
 
 /* Adds a function's info section, made from section `input` of the cubin that defines it. */
-void layout_make_info(struct merging *m, enum merged_class class, uint32_t function,
+void layout_make_info(struct merging *m, enum section_class class, uint32_t function,
                       uint32_t input);
 
 /* Replaces a section's contents by a copy of `contents`. */
@@ -326,9 +326,6 @@ void mercury_begin(struct merging *m);
 /* Leaves the twins out from here on, with a warning that says why and names the cubin. */
 void mercury_leave_out(struct merging *m, size_t file, const char *why);
 
-/* The class of a Mercury input section in the layout; CLASS_COUNT: it takes no part. */
-enum merged_class mercury_class(const struct merging *m, const struct cubin_section *section);
-
 /* The function of a Mercury section: the twin of its code, info about that, or relocations of it;
  * or MERGE_NONE. */
 uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_section *section);
@@ -340,7 +337,8 @@ void mercury_pair(struct merging *m);
 /* Adds the twins of info sections and Mercury's symbol table, after attributes_add_sections(). */
 void mercury_add_sections(struct merging *m);
 
-/* Writes the indices of code sections into the twins of the code. */
+/* Writes the indices of code sections into the twins of the code, and the twins of the call graph.
+ * Comes after graph_encode(). */
 void mercury_encode(struct merging *m);
 
 /* Writes Mercury's symbol table into the image. Comes after all sections and the other names in

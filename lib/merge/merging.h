@@ -139,39 +139,6 @@ struct reach {
     uint32_t flags;
 };
 
-/* Kinds of sections, in the order in which nvlink writes them. */
-enum merged_class {
-    CLASS_DEBUG,
-    CLASS_NOTE,
-    CLASS_INFO,
-    CLASS_COMPAT,
-    CLASS_FUNCTION_INFO,
-    CLASS_CALLGRAPH,
-    CLASS_PROTOTYPE,
-    CLASS_REL_ACTION,
-    CLASS_RELOCATIONS,
-    CLASS_CONSTANT, /* of the program */
-    CLASS_FUNCTION_CONSTANT,
-    CLASS_TEXT,
-    CLASS_GLOBAL_INIT,
-    CLASS_TWIN_TEXT, /* Mercury's (mercury.c), up to CLASS_TWIN_SYMTAB; after everything above */
-    CLASS_TWIN_DEBUG,
-    CLASS_TWIN_INFO,
-    CLASS_TWIN_FUNCTION_INFO,
-    CLASS_TWIN_RELOCATIONS,
-    CLASS_TWIN_CONSTANT,
-    CLASS_TWIN_FUNCTION_CONSTANT,
-    CLASS_TWIN_GLOBAL_INIT,
-    CLASS_TWIN_RESERVED,
-    CLASS_TWIN_INDICES,
-    CLASS_TWIN_SYMTAB,
-    CLASS_SHARED, /* from here on without file contents */
-    CLASS_DEBUG_SHARED,
-    CLASS_RESERVED, /* shared memory reserved for the driver */
-    CLASS_GLOBAL,
-    CLASS_COUNT, /* also the class of a section whose contents went into others */
-};
-
 /* The relocation sections of a section: without and with addends, as its inputs had them, and those
  * of -preserve-relocs. */
 enum relocation_list { LIST_REL, LIST_RELA, LIST_RESOLVED, LIST_COUNT };
@@ -184,7 +151,7 @@ struct merged_section {
     uint64_t size;
     const uint8_t *data; /* size bytes: a view into a cubin, or `own` */
     uint8_t *own;        /* a copy in the image's arena that may be changed, or NULL */
-    enum merged_class class;
+    enum section_class class;
     uint32_t type;
     uint32_t entry_size;
     uint32_t function; /* the symbol it belongs to, or MERGE_NONE */
@@ -387,7 +354,7 @@ static inline bool merged_is_bank(const struct merged_section *section, uint32_t
     return section->class == CLASS_FUNCTION_CONSTANT && section->bank == bank;
 }
 
-static inline bool merged_is_twin(enum merged_class class)
+static inline bool merged_is_twin(enum section_class class)
 {
     return class >= CLASS_TWIN_TEXT && class <= CLASS_TWIN_SYMTAB;
 }

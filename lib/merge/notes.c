@@ -33,7 +33,7 @@ struct text notes_command(const struct merging *m, size_t file)
     return note.command;
 }
 
-static void add(struct merging *m, enum merged_class class, const struct cubin_section *like,
+static void add(struct merging *m, enum section_class class, const struct cubin_section *like,
                 struct bytes contents)
 {
     struct merged_section section = {

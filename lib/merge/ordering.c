@@ -1,6 +1,6 @@
-/* ordering.c: sections are ordered by class, and within a class by creation. Only those without
- * bytes are mixed: cubin by cubin, the shared memory of its kernels before its variables (measured
- * on nvlink 13.0). */
+/* ordering.c: sections are ordered by class (sections.def), and within a class by creation. Only
+ * those without bytes are mixed: cubin by cubin, the shared memory of its kernels before its
+ * variables (measured on nvlink 13.0). */
 #include "merge/merge_steps.h"
 
 static void take(struct merging *m, uint32_t section)
@@ -11,7 +11,7 @@ static void take(struct merging *m, uint32_t section)
     m->order[m->order_count++] = section;
 }
 
-static void take_class(struct merging *m, enum merged_class class)
+static void take_class(struct merging *m, enum section_class class)
 {
     const struct merged_lists *classes = &m->classes;
 
@@ -86,7 +86,7 @@ static void take_early(struct merging *m)
 {
     const struct merged_lists *classes = &m->classes;
 
-    for (enum merged_class class = 0; class < CLASS_TWIN_TEXT; class ++) {
+    for (enum section_class class = 0; class < CLASS_TWIN_TEXT; class ++) {
         if (class == CLASS_TEXT && !m->request->relocatable)
             take_code(m);
         for (uint32_t i = classes->first[class]; i < classes->first[class + 1]; i++)
@@ -98,6 +98,8 @@ static void take_early(struct merging *m)
 void ordering_sections(struct merging *m)
 {
     struct merged_pairs pairs = {.arena = &m->arena};
+    size_t count;
+    const enum section_class *twins = sections_twin_order(m->request->toolkit, &count);
 
     m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
     for (uint32_t i = 0; i < m->section_count; i++)
@@ -107,11 +109,11 @@ void ordering_sections(struct merging *m)
     if (!m->request->relocatable)
         for (size_t file = 0; file < m->count; file++)
             take_without_bytes(m, file);
-    for (enum merged_class class = CLASS_SHARED; class < CLASS_COUNT; class ++)
+    for (enum section_class class = CLASS_SHARED; class < CLASS_COUNT; class ++)
         take_class(m, class);
     take_class(m, CLASS_FUNCTION_CONSTANT);
-    for (enum merged_class class = CLASS_TWIN_TEXT; m->has_twins && class < CLASS_SHARED; class ++)
-        take_class(m, class);
+    for (size_t i = 0; m->has_twins && i < count; i++)
+        take_class(m, twins[i]);
     for (size_t i = 0; ordering_is_extended(m) && i < m->order_count; i++)
         m->sections[m->order[i]].index++;
 }

@@ -55,7 +55,7 @@ static bool is_listed(const struct merging *m, uint32_t target,
 {
     const struct merged_symbol *symbol =
         relocation->symbol == MERGE_NONE ? NULL : &m->symbols[relocation->symbol];
-    enum merged_class class = m->sections[target].class;
+    enum section_class class = m->sections[target].class;
     bool is_shared = symbol && merged_is_data(symbol, STO_CUDA_SHARED);
 
     if (is_shared && symbol->file == MERGE_NONE && !m->request->debug)
@@ -118,7 +118,7 @@ static void encode_one(struct merging *m, const struct merged_relocation *reloca
                                           : m->symbols[relocation->symbol].name));
 }
 
-static void make_room(struct merging *m, enum merged_class class)
+static void make_room(struct merging *m, enum section_class class)
 {
     for (uint32_t i = m->classes.first[class]; i < m->classes.first[class + 1]; i++) {
         struct merged_section *section = &m->sections[m->classes.items[i]];

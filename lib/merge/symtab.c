@@ -134,7 +134,8 @@ static void add_notes(struct merging *m)
 
 static void add_linker_sections(struct merging *m)
 {
-    static const enum merged_class classes[] = {CLASS_CALLGRAPH, CLASS_PROTOTYPE, CLASS_REL_ACTION};
+    static const enum section_class classes[] = {CLASS_CALLGRAPH, CLASS_PROTOTYPE,
+                                                 CLASS_REL_ACTION};
 
     for (size_t i = 0; i < m->order_count; i++) {
         const struct merged_section *section = &m->sections[m->order[i]];

@@ -14,8 +14,9 @@ from collections import Counter
 NOBITS = 8
 NOTE = 7
 INFO = 0x70000000
-CALLGRAPH = 0x70000001
-PROTOTYPE = 0x70000002
+# With the Mercury twins of CUDA 13.4 and later.
+CALLGRAPHS = (0x70000001, 0x7000008A)
+PROTOTYPES = (0x70000002, 0x7000008B)
 # Mercury's twins, from sm_100 on; their symbols are .symtab's, with twins as sections.
 MERCURY_CODE = 0x70000016
 MERCURY_RELA = 0x70000082
@@ -161,9 +162,9 @@ class Cubin:
             return self.twin_code(section)
         if section["type"] in (INFO, MERCURY_INFO):
             return list(self.records(section["data"]))
-        if section["type"] == CALLGRAPH:
+        if section["type"] in CALLGRAPHS:
             return list(self.calls(section))
-        if section["type"] == PROTOTYPE:
+        if section["type"] in PROTOTYPES:
             return ["%s: %s" % (self.label(a), text(self.strings, b))
                     for a, b in struct.iter_unpack("<II", section["data"])]
         if section["type"] in RELOCATIONS:

@@ -1029,7 +1029,6 @@ static const struct {
     {CODE, FIELD(sh_info), 1000, "there is a section of no function"},
     {CODE, FIELD(sh_size), 11, "there is a section of no function"},
     {".nv.merc.nv.info.small", FIELD(sh_info), 1, "there is a section of no function"},
-    {".nv.merc.nv.info.small", FIELD(sh_type), 0x70000099, "there is a section of unknown kind"},
     {".nv.merc.rela.text.small", true, 12, 4, 0, "a relocation is against no symbol"},
     {".nv.merc.rela.text.small", true, 12, 4, 1000, "a relocation is against no symbol"},
 };
@@ -1049,5 +1048,19 @@ TEST_LOOP(twins_that_do_not_fit_are_left_out, COUNT(misfits))
                   misfits[_i].why, joining.sink.text.data);
     for (size_t i = 1; i < joining.joined.section_count; i++)
         ck_assert(!cubin_is_mercury(&joining.joined.sections[i]));
+    write_joined();
+}
+
+/* The merge judges sections of unknown kinds, so each stays one of its own. */
+TEST(sections_of_unknown_kinds_stay)
+{
+    begin_chunks(MERCURY);
+    header_in(0, ".nv.merc.debug_frame")->sh_type = 0x70000099;
+    header_in(1, ".nv.merc.debug_frame")->sh_type = 0x70000099;
+    header_in(1, ".nv.merc.nv.info.small")->sh_type = 0x70000099;
+    ck_assert(join_all());
+    ck_assert_uint_eq(count_sections(".nv.merc.debug_frame"), 2);
+    ck_assert_uint_eq(count_sections(".nv.merc.nv.info.small"), 2); /* of copies that now differ */
+    ck_assert_uint_eq(count_sections(".nv.merc.symtab"), 1);
     write_joined();
 }

@@ -1,0 +1,139 @@
+/* unknown.c: checks whether sections of unknown kinds can be carried over. */
+#include "cubin/unknown.h"
+
+#include "base/context.h"
+#include "base/table.h"
+#include "cubin/mercury.h"
+#include "diag/diag.h"
+#include "facts/sections.h"
+
+/* All such sections of all cubins, in order. */
+struct walk {
+    const struct cubin *const *cubins;
+    size_t count;
+    bool sass_only;
+    struct table kinds;
+    size_t file;
+    size_t index;
+    const struct cubin *cubin;
+    const struct cubin_section *section;
+    bool is_new; /* no earlier one is of its kind */
+    bool *is_relocated;
+    size_t relocated_file; /* that this is about, plus 1 */
+    struct arena arena;
+};
+
+bool unknown_is(const struct cubin_section *section)
+{
+    bool is_owned = (section->flags & SHF_INFO_LINK) != 0;
+
+    return section->type != SHT_NULL &&
+           !sections_find(section->type, section->flags, section->name, is_owned);
+}
+
+/* Sections of functions differ in their names. */
+static struct text kind_of(const struct cubin_section *section)
+{
+    return unknown_is_joinable(section)
+               ? section->name
+               : (struct text){(const char *)&section->type, sizeof section->type};
+}
+
+static bool next(struct walk *walk)
+{
+    for (; walk->file < walk->count; walk->file++, walk->index = 0) {
+        walk->cubin = walk->cubins[walk->file];
+        while (++walk->index < walk->cubin->section_count) {
+            uint32_t seen = (uint32_t)walk->kinds.count;
+
+            walk->section = &walk->cubin->sections[walk->index];
+            if (!unknown_is(walk->section) || (walk->sass_only && cubin_is_mercury(walk->section)))
+                continue;
+            walk->is_new = table_add(&walk->kinds, kind_of(walk->section), seen) == seen;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By section of the current cubin: it has relocations. */
+static const bool *find_relocated(struct walk *walk)
+{
+    const struct cubin *cubin = walk->cubin;
+
+    if (walk->relocated_file == walk->file + 1)
+        return walk->is_relocated;
+    walk->relocated_file = walk->file + 1;
+    walk->is_relocated = arena_zalloc(&walk->arena, cubin->section_count, sizeof(bool));
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *list = &cubin->sections[i];
+
+        if ((list->type == SHT_RELA || list->type == SHT_REL || list->type == SHT_CUDA_MERC_RELA) &&
+            list->info < cubin->section_count && list->size > 0)
+            walk->is_relocated[list->info] = true;
+    }
+    return walk->is_relocated;
+}
+
+static bool has_function(const struct cubin *cubin, size_t index)
+{
+    return cubin_is_mercury(&cubin->sections[index])
+               ? cubin_twin_code(cubin, &cubin->sections[index]) != 0
+               : cubin_section_function(cubin, (uint32_t)index) != 0;
+}
+
+/* Why the current section cannot be carried over; NULL: it can. */
+static const char *find_obstacle(struct walk *walk)
+{
+    const struct cubin_section *section = walk->section;
+    bool is_owned = (section->flags & SHF_INFO_LINK) != 0;
+
+    if (section->flags & SHF_ALLOC)
+        return "it is loaded";
+    if (section->has_no_bytes)
+        return "it has no contents";
+    if (section->link)
+        return "it may name symbols, whose numbers change";
+    if (is_owned ? !has_function(walk->cubin, walk->index) : section->info != 0)
+        return "it names a section that is no function's code";
+    if (unknown_is_joinable(section))
+        return NULL;
+    if (find_relocated(walk)[walk->index])
+        return "it has relocations";
+    return is_owned || walk->is_new ? NULL : "there is another one of that type";
+}
+
+bool unknown_check(const struct cubin *const *cubins, size_t count, bool sass_only)
+{
+    struct walk walk = {.cubins = cubins, .count = count, .sass_only = sass_only};
+    bool ok = true;
+
+    CONTEXT_DEFER(table_cleanup, &walk.kinds);
+    CONTEXT_DEFER(arena_cleanup, &walk.arena);
+    while (next(&walk)) {
+        const char *obstacle = find_obstacle(&walk);
+        unsigned maker = cubin_maker(walk.cubin);
+
+        if (obstacle)
+            ok = diag_error("Section '%.*s' of type %#x in '%s', which CUDA %u.%u made, is not "
+                            "supported and cannot be carried over as it is: %s%s",
+                            TEXT_ARG(walk.section->name), walk.section->type, walk.cubin->name,
+                            maker / 10, maker % 10, obstacle,
+                            cubin_is_mercury(walk.section)
+                                ? " (--binary-kind=sass leaves Mercury's sections out)"
+                                : "");
+    }
+    return ok;
+}
+
+void unknown_tell(const struct cubin *const *cubins, size_t count, bool sass_only)
+{
+    struct walk walk = {.cubins = cubins, .count = count, .sass_only = sass_only};
+
+    CONTEXT_DEFER(table_cleanup, &walk.kinds);
+    while (next(&walk))
+        if (walk.is_new)
+            diag_caution("Section '%.*s' of type %#x in '%s' is of an unknown kind: it is carried "
+                         "over as it is",
+                         TEXT_ARG(walk.section->name), walk.section->type, walk.cubin->name);
+}

@@ -1,0 +1,88 @@
+/* sections.c: searches the rows of sections.def. */
+#include "facts/sections.h"
+
+#include "base/search.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static const struct section_facts rows[] = {
+#define SECTION(class, type, name, flags, alignment, entry, link, contents, twin, first, last)     \
+    {CLASS_##class, SHT_##type,          TEXT(name),         flags,        alignment,              \
+     entry,         SECTION_LINK_##link, SECTION_##contents, CLASS_##twin, {first, last}},
+#include "facts/sections.def"
+#undef SECTION
+};
+
+static const struct {
+    uint32_t number;
+    const char *name;
+} types[] = {
+#define ELF_TYPE(id)     {SHT_##id, #id},
+#define TYPE(id, number) {number, #id},
+#include "facts/sections.def"
+#undef ELF_TYPE
+#undef TYPE
+};
+
+static const struct {
+    struct toolkit_range toolkits;
+    enum section_class classes[CLASS_TWIN_SYMTAB - CLASS_TWIN_TEXT + 1];
+} orders[] = {
+#define ORDER(first, last, ...) {{first, last}, {__VA_ARGS__}},
+#include "facts/sections.def"
+#undef ORDER
+};
+
+/* Banks of constants are alike; flags tell apart those kinds that share a type. */
+static bool is_of(const struct section_facts *row, uint32_t type, uint64_t flags, struct text name)
+{
+    if (type != row->type)
+        return false;
+    if (type != SHT_PROGBITS && type != SHT_NOTE && type != SHT_CUDA_GLOBAL_INIT &&
+        type != SHT_CUDA_RESERVED_SHARED && type != SHT_SYMTAB_SHNDX)
+        return true;
+    if ((flags ^ row->flags) & (SHF_CUDA_MERCURY | SHF_EXECINSTR))
+        return false;
+    return (type != SHT_PROGBITS && type != SHT_NOTE) || (flags & SHF_EXECINSTR) ||
+           text_starts(name, row->name);
+}
+
+const struct section_facts *sections_find(uint32_t type, uint64_t flags, struct text name,
+                                          bool is_owned)
+{
+    const struct section_facts *row = rows;
+
+    if (type >= SHT_CUDA_CONSTANT0 && type <= SHT_CUDA_CONSTANT_LAST)
+        type = SHT_CUDA_CONSTANT0;
+    while (row < rows + COUNT_OF(rows) && !is_of(row, type, flags, name))
+        row++;
+    if (row == rows + COUNT_OF(rows))
+        return NULL;
+    return is_owned && row[1].type == type && (row[1].flags & SHF_INFO_LINK) ? row + 1 : row;
+}
+
+const struct section_facts *sections_of_class(enum section_class class)
+{
+    const struct section_facts *row = rows;
+
+    while (row->class != class)
+        row++;
+    return row;
+}
+
+const char *sections_type_name(uint32_t type)
+{
+    size_t found = SEARCH_FIRST_NOT(COUNT_OF(types), at, types[at].number < type);
+
+    return found < COUNT_OF(types) && types[found].number == type ? types[found].name : NULL;
+}
+
+const enum section_class *sections_twin_order(const struct toolkit_facts *toolkit, size_t *count)
+{
+    size_t i = 0;
+
+    while (!toolkit_is_in(toolkit, orders[i].toolkits))
+        i++;
+    *count = COUNT_OF(orders[i].classes);
+    return orders[i].classes;
+}

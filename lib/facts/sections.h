@@ -1,0 +1,106 @@
+/* sections.h: the kinds of sections of a cubin: the rows of sections.def. */
+#pragma once
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "facts/toolkits.h"
+
+/* NVIDIA's section types; those of every ELF file are in <elf.h>. */
+enum section_type {
+#define ELF_TYPE(id)
+#define TYPE(id, number) SHT_##id = number,
+#include "facts/sections.def"
+#undef ELF_TYPE
+#undef TYPE
+    SHT_CUDA_CONSTANT_LAST = SHT_CUDA_CONSTANT17,
+};
+
+/* Section flag of Mercury's sections, from sm_100 on. */
+#define SHF_CUDA_MERCURY 0x10000000u
+
+/* Classes of sections, plain ones in the order in which nvlink writes them. */
+enum section_class {
+    CLASS_DEBUG,
+    CLASS_OTHER, /* of a kind that is not known */
+    CLASS_NOTE,
+    CLASS_INFO,
+    CLASS_COMPAT,
+    CLASS_FUNCTION_INFO,
+    CLASS_CALLGRAPH,
+    CLASS_PROTOTYPE,
+    CLASS_REL_ACTION,
+    CLASS_RELOCATIONS,
+    CLASS_CONSTANT, /* of the program */
+    CLASS_FUNCTION_CONSTANT,
+    CLASS_TEXT,
+    CLASS_GLOBAL_INIT,
+    CLASS_TWIN_TEXT, /* Mercury's, up to CLASS_TWIN_SYMTAB; after everything above */
+    CLASS_TWIN_DEBUG,
+    CLASS_TWIN_INFO,
+    CLASS_TWIN_FUNCTION_INFO,
+    CLASS_TWIN_CALLGRAPH,
+    CLASS_TWIN_PROTOTYPE,
+    CLASS_TWIN_RELOCATIONS,
+    CLASS_TWIN_CONSTANT,
+    CLASS_TWIN_FUNCTION_CONSTANT,
+    CLASS_TWIN_GLOBAL_INIT,
+    CLASS_TWIN_RESERVED,
+    CLASS_TWIN_OTHER,
+    CLASS_TWIN_INDICES,
+    CLASS_TWIN_SYMTAB,
+    CLASS_SHARED, /* from here on without file contents */
+    CLASS_DEBUG_SHARED,
+    CLASS_RESERVED, /* shared memory reserved for the driver */
+    CLASS_GLOBAL,
+    CLASS_TABLE, /* of symbols and strings */
+    CLASS_COUNT, /* none of these */
+    CLASS_NONE = CLASS_COUNT,
+};
+
+/* What sh_link names. */
+enum section_link {
+    SECTION_LINK_NOTHING,
+    SECTION_LINK_STRINGS,
+    SECTION_LINK_SYMBOLS,
+    SECTION_LINK_TWIN_SYMBOLS,
+    SECTION_LINK_NOTES, /* of .note.nv.cuinfo: .note.nv.tkinfo; of others nothing */
+};
+
+/* Where the contents in the output come from. */
+enum section_contents {
+    SECTION_MADE,
+    SECTION_PLACED,          /* the inputs' are placed, one after the other */
+    SECTION_PLACED_IN_PARTS, /* ... only in a relocatable cubin */
+    SECTION_COPIED,          /* the plain section's */
+};
+
+struct section_facts {
+    enum section_class class;
+    uint32_t type;
+    struct text name; /* or the beginning of it */
+    uint32_t flags;   /* ELF's */
+    uint8_t alignment;
+    uint8_t entry_size;
+    enum section_link link;
+    enum section_contents contents;
+    enum section_class twin;
+    struct toolkit_range toolkits;
+};
+
+/* The row for a section with this header; NULL: the kind is not known. Types tell what they are for
+ * without the name, but PROGBITS and NOTE. `is_owned`: it belongs to a function. */
+const struct section_facts *sections_find(uint32_t type, uint64_t flags, struct text name,
+                                          bool is_owned);
+
+/* The first row of a class. Not for the classes without rows: CLASS_OTHER, CLASS_TWIN_OTHER. */
+const struct section_facts *sections_of_class(enum section_class class);
+
+/* A type's name for dumps, without SHT_; NULL when unknown. */
+const char *sections_type_name(uint32_t type);
+
+/* Mercury's classes, in the order in which the toolkit's nvlink writes them. Sets *count. */
+const enum section_class *sections_twin_order(const struct toolkit_facts *toolkit, size_t *count);

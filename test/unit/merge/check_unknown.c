@@ -1,0 +1,188 @@
+/* check_unknown.c: sections of kinds that are not known, as newer toolkits may add, and Mercury's
+ * that CUDA 13.4 added. */
+#include "cubin/unknown.h"
+#include "merged_output.h"
+
+#define NEW       0x700000aau /* a type that no toolkit has so far */
+#define TWO(of)   "07_call-sm_100-" of "-a.o 07_call-sm_100-" of "-b.o"
+#define CALLGRAPH ".nv.merc.nv.callgraph"
+#define PROTOTYPE ".nv.merc.nv.prototype"
+#define FIELD(of) offsetof(Elf64_Shdr, of)
+
+static struct merge_request request_of(unsigned version)
+{
+    return REQUEST(100, .toolkit = toolkits_find(version));
+}
+
+/* nvlink's names from the first Mercury section on, for the same inputs. */
+static const struct {
+    unsigned toolkit;
+    const char *names;
+} orders[] = {
+    {133, ".nv.capmerc.text.k1 .nv.capmerc.text.f .nv.merc.debug_frame .nv.merc.nv.info "
+          ".nv.merc.nv.info.k1 .nv.merc.nv.info.f .nv.merc.rela.text.k1 .nv.merc.rela.debug_frame "
+          ".nv.merc.symtab "},
+    {134, ".nv.capmerc.text.k1 .nv.capmerc.text.f .nv.merc.debug_frame .nv.merc.nv.info "
+          ".nv.merc.nv.info.k1 .nv.merc.nv.info.f .nv.merc.nv.callgraph .nv.merc.nv.prototype "
+          ".nv.merc.rela.text.k1 .nv.merc.rela.debug_frame .nv.merc.symtab "},
+    {135, ".nv.merc.symtab .nv.merc.debug_frame .nv.merc.nv.info .nv.merc.nv.info.k1 "
+          ".nv.merc.nv.info.f .nv.merc.nv.callgraph .nv.merc.nv.prototype .nv.merc.rela.text.k1 "
+          ".nv.merc.rela.debug_frame .nv.capmerc.text.k1 .nv.capmerc.text.f "},
+};
+
+TEST_LOOP(mercury_sections_stand_in_the_order_of_the_toolkit, COUNT(orders))
+{
+    struct buffer names = {0};
+
+    merge_with(request_of(orders[_i].toolkit), TWO("13.3"));
+    for (size_t i = 1; i < merged->output.section_count; i++)
+        if (cubin_is_mercury(&merged->output.sections[i])) {
+            buffer_text(&names, merged->output.sections[i].name);
+            buffer_char(&names, ' ');
+        }
+    buffer_char(&names, '\0');
+    ck_assert_str_eq(names.data, orders[_i].names);
+    buffer_free(&names);
+}
+
+/* The twin equals the plain section, and its section symbol names it. */
+static void expect_twin(const char *plain, const char *name)
+{
+    const struct cubin_section *twin = section(name);
+    struct bytes rows = section(".nv.merc.symtab")->data;
+    uint32_t plain_index = cubin_section_find(&merged->output, text_of(plain));
+
+    ck_assert(bytes_equal(twin->data, section(plain)->data) && twin->size > 0);
+    ck_assert_uint_eq(twin->link, cubin_section_find(&merged->output, TEXT(".nv.merc.symtab")));
+    for (size_t i = 1; i < rows.size / sizeof(Elf64_Sym); i++) {
+        Elf64_Sym row;
+
+        memcpy(&row, rows.data + i * sizeof row, sizeof row);
+        if (merged->output.symbols[i].section != plain_index)
+            continue;
+        ck_assert_uint_eq(row.st_shndx, cubin_section_find(&merged->output, text_of(name)));
+        return;
+    }
+    ck_abort_msg("no symbol of %s", plain);
+}
+
+TEST_LOOP(the_call_graph_has_a_twin, 2)
+{
+    merge_with(request_of(135), _i ? TWO("13.5") : TWO("13.3"));
+    ck_assert_uint_eq(merged->said.text.size, 0);
+    expect_twin(".nv.callgraph", CALLGRAPH);
+    expect_twin(".nv.prototype", PROTOTYPE);
+}
+
+/* A change of a section's header, and what a link of the one file says about it. */
+static const struct {
+    const char *section;
+    size_t field;
+    uint64_t value;
+    const char *why;
+} refused[] = {
+    {CALLGRAPH, FIELD(sh_type), NEW,
+     "it may name symbols, whose numbers change (--binary-kind=sass"},
+    {".nv.merc.nv.info.k1", FIELD(sh_type), NEW, "it may name symbols"},
+    {".nv.callgraph", FIELD(sh_type), NEW, "it may name symbols, whose numbers change\n"},
+    {".nv.constant0.k1", FIELD(sh_type), NEW, "it is loaded"},
+    {".nv.merc.debug_frame", FIELD(sh_type), NEW, "it has relocations"},
+    {".debug_frame", FIELD(sh_type), NEW, "it has relocations"},
+    {".nv.compat", FIELD(sh_info), 1, "it names a section that is no function's code"},
+};
+
+TEST_LOOP(sections_that_cannot_be_carried_over_are_refused, COUNT(refused))
+{
+    read_input("07_call-sm_100-13.5-a.o");
+    if (refused[_i].field != FIELD(sh_type))
+        patch_section(refused[_i].section, FIELD(sh_type), NEW, 4);
+    patch_section(refused[_i].section, refused[_i].field, refused[_i].value, 4);
+    merge_input(request_of(135));
+    expect_refused(refused[_i].why);
+    expect_said("error   : Section '");
+    expect_said(refused[_i].section);
+    expect_said("in 'a.o', which CUDA 13.5 made, is not supported");
+}
+
+TEST(mercury_is_left_out_only_if_asked_for)
+{
+    read_input("07_call-sm_100-13.5-b.o");
+    patch_section(CALLGRAPH, FIELD(sh_type), NEW, 4);
+    merge_input(REQUEST(100, .toolkit = toolkits_find(135), .sass_only = true));
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(merged->said.text.size, 0);
+    ck_assert_ptr_null(section_at(".nv.merc.symtab", 0));
+}
+
+static void make_new(const char *name)
+{
+    patch_section(name, FIELD(sh_type), NEW, 4);
+    patch_section(name, FIELD(sh_link), 0, 4);
+}
+
+/* Of the program, of a function, plain ones and Mercury's: whole, with all others, and one caution.
+ */
+static const char *const carried[] = {".nv.compat", CALLGRAPH, ".nv.merc.nv.info.f"};
+
+TEST_LOOP(a_section_of_unknown_kind_is_carried_over, COUNT(carried))
+{
+    struct bytes before;
+    const struct cubin_section *after;
+
+    read_input("07_call-sm_100-13.5-b.o");
+    make_new(carried[_i]);
+    before = nth_input_section(0, carried[_i])->data;
+    merge_input(REQUEST(100, .toolkit = toolkits_find(135), .relocatable = true));
+    ck_assert(merged->ok);
+    expect_said("is of an unknown kind: it is carried over as it is");
+    after = section(carried[_i]);
+    while (after->type != NEW) /* the call graph's twin is made anew beside it */
+        after++;
+    ck_assert(bytes_equal(after->data, before));
+    ck_assert_uint_eq(after->link, 0);
+    if (after->flags & SHF_INFO_LINK)
+        ck_assert_uint_eq(after->info,
+                          cubin_section_find(&merged->output, cubin_is_mercury(after)
+                                                                  ? TEXT(".nv.capmerc.text.f")
+                                                                  : TEXT(".text.f")));
+    section(".nv.merc.symtab");
+    section(".nv.capmerc.text.f");
+}
+
+TEST(one_of_several_inputs_may_have_it)
+{
+    const struct cubin *const both[] = {&merged->inputs[0], &merged->inputs[1]};
+
+    read_input("07_call-sm_100-13.5-b.o");
+    make_new(CALLGRAPH);
+    merged->files[1] = merged->files[0];
+    merged->files[0] = (struct buffer){0};
+    merged->inputs[1] = merged->inputs[0];
+    merged->inputs[0] = (struct cubin){0};
+    read_input("07_call-sm_100-13.5-a.o");
+    ck_assert(unknown_check(both, 2, false));
+    make_new(CALLGRAPH);
+    diag_state_get()->sink = &merged->said;
+    ck_assert(!unknown_check(both, 2, false));
+    ck_assert(unknown_check(both, 2, true));
+    diag_state_get()->sink = NULL;
+    expect_said("there is another one of that type");
+}
+
+/* nvlink 13.5 concatenates such sections, and relocates them. */
+TEST(program_bits_of_any_name_are_treated_like_debug_sections)
+{
+    struct buffer *bytes = &merged->files[0];
+    const char *end;
+
+    read_input("07_call-sm_100-13.5-b.o");
+    end = bytes->data + bytes->size;
+    for (char *at = bytes->data; (at = memmem(at, (size_t)(end - at), "debug_f", 7)) != NULL;)
+        memcpy(at, "strange", 7);
+    reread_input(0);
+    merge_input(REQUEST(100, .toolkit = toolkits_find(135), .relocatable = true));
+    expect_said("Section '.strangerame' of type 0x1 in 'a.o' is of an unknown kind");
+    expect_said("Section '.nv.merc.strangerame' of type 0x1");
+    ck_assert_uint_eq(section(".strangerame")->size, nth_input_section(0, ".strangerame")->size);
+    ck_assert_uint_gt(section(".rela.strangerame")->relocation_count, 0);
+}
