@@ -96,9 +96,13 @@ static bool check_symbol(const struct reader *reader, size_t index)
         return read_damaged(reader, SYMBOL " has %" PRIu64 " bytes", index, TEXT_ARG(symbol->name),
                             symbol->size);
     switch (symbol->section) {
-    case SHN_UNDEF:
     case SECTION_ABSOLUTE:
         return true;
+    case SHN_UNDEF:
+        /* Of a dynamic shared array ptxas 13.1 and later write the alignment; earlier ones 0. */
+        if ((symbol->other & STO_CUDA_SPACE) != STO_CUDA_SHARED || symbol->value == 0)
+            return true;
+        /* fall through */
     case SECTION_COMMON:
         if (!is_alignment(symbol->value))
             return read_damaged(reader, SYMBOL " has alignment %" PRIu64, index,

@@ -9,6 +9,12 @@ static const struct toolkit_facts rows[] = {
 #undef TOOLKIT
 };
 
+static const struct toolkit_range behaviours[] = {
+#define BEHAVIOUR(name, first, last) {first, last},
+#include "facts/behaviours.def"
+#undef BEHAVIOUR
+};
+
 enum { ROWS = sizeof rows / sizeof *rows };
 
 const struct toolkit_facts *toolkits_find(unsigned version)
@@ -23,6 +29,11 @@ const struct toolkit_facts *toolkits_find(unsigned version)
 const struct toolkit_facts *toolkits_newest(void)
 {
     return &rows[ROWS - 1];
+}
+
+bool toolkit_does(const struct toolkit_facts *toolkit, enum toolkit_behaviour behaviour)
+{
+    return toolkit_is_in(toolkit, behaviours[behaviour]);
 }
 
 unsigned toolkit_version_read(struct text text)

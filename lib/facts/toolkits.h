@@ -37,6 +37,15 @@ static inline bool toolkit_is_in(const struct toolkit_facts *toolkit, struct too
     return toolkit->version >= range.first && toolkit->version <= range.last;
 }
 
+enum toolkit_behaviour {
+#define BEHAVIOUR(name, first, last) TOOLKIT_##name,
+#include "facts/behaviours.def"
+#undef BEHAVIOUR
+};
+
+/* Whether the toolkit's nvlink does what the row of behaviours.def says. */
+bool toolkit_does(const struct toolkit_facts *toolkit, enum toolkit_behaviour behaviour);
+
 /* Reads a version, "13.5": its number times ten; 0 if it is none. What follows the second number
  * must be nothing, or not a digit ("13.5.37", "13.5, V13.5.37"). */
 unsigned toolkit_version_read(struct text text);

@@ -35,6 +35,38 @@ static void tell_code(const struct assembled *assembled, size_t index, enum link
                    assembled->assembler.table.name, (int)code);
 }
 
+static bool lacks_alignment(const struct cubin_symbol *symbol)
+{
+    return symbol->section == SHN_UNDEF && symbol->type == STT_CUDA_OBJECT &&
+           (symbol->other & STO_CUDA_SPACE) == STO_CUDA_SHARED && symbol->value == 0;
+}
+
+/* Dynamic shared arrays: ptxas up to 13.0 does not write their alignment, which the PTX has.
+ * (nvlink 13.0 aligns them to 16 bytes whatever they need.) */
+static void align_dynamic_arrays(struct cubin *joined, const struct chunk_symbol *symbols,
+                                 size_t count)
+{
+    struct table alignments = {0};
+    size_t first = 1;
+
+    while (first < joined->symbol_count && !lacks_alignment(&joined->symbols[first]))
+        first++;
+    if (first >= joined->symbol_count)
+        return;
+    CONTEXT_DEFER(table_cleanup, &alignments);
+    for (size_t i = 0; i < count; i++)
+        if (symbols[i].alignment)
+            table_set(&alignments, symbols[i].own_name, symbols[i].alignment);
+    for (size_t i = first; i < joined->symbol_count; i++) {
+        struct cubin_symbol *symbol = &joined->symbols[i];
+        uint32_t alignment =
+            lacks_alignment(symbol) ? table_find(&alignments, symbol->name) : TABLE_NONE;
+
+        if (alignment != TABLE_NONE)
+            symbol->value = alignment;
+    }
+}
+
 static bool read_chunks(const struct link *link, const struct chunks *chunks,
                         const struct assembled *assembled, struct merged *merged)
 {
@@ -65,6 +97,7 @@ static bool join_group(const struct link *link, size_t index, const struct chunk
 {
     const struct group *group = &link->groups[index];
     const struct chunk_program *program = &chunks->programs[index];
+    const struct chunk_symbol *symbols = chunks->symbols + program->first_symbol;
     struct cubin *joined = &merged->joined[merged->joined_count++];
     const struct cubin **views = arena_alloc(&merged->arena, program->count, sizeof *views);
     bool ok = true;
@@ -75,8 +108,9 @@ static bool join_group(const struct link *link, size_t index, const struct chunk
     } else {
         for (size_t i = 0; i < program->count; i++)
             views[i] = &merged->chunk_cubins[program->first + i];
-        ok = join_cubins(joined, views, program->count, chunks->symbols + program->first_symbol,
-                         program->symbol_count);
+        ok = join_cubins(joined, views, program->count, symbols, program->symbol_count);
+        if (ok)
+            align_dynamic_arrays(joined, symbols, program->symbol_count);
     }
     joined->name = state_cubin_name(link, group, &merged->arena);
     return ok;

@@ -326,6 +326,15 @@ static inline bool merging_is_mercury(const struct merging *m)
     return targets_have(CUBIN_FLAGS_SM(m->cubins[0]->flags), TARGET_HAS_MERCURY);
 }
 
+/* Whether the cubin is of chunks of this link. */
+static inline bool merging_is_made(const struct merging *m, size_t file)
+{
+    for (size_t i = 0; i < m->request->made_count; i++)
+        if (m->cubins[file] == &m->request->made[i])
+            return true;
+    return false;
+}
+
 /* Measured: -g and -preserve-relocs keep dead functions, and the symbols of shared variables. */
 static inline bool merging_keeps_all(const struct merging *m)
 {

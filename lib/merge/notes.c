@@ -98,7 +98,7 @@ static void add_tool_notes(struct merging *m, struct buffer *records)
             const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
 
             if (note)
-                put_records(records, note, m->cubins[file] == m->request->made);
+                put_records(records, note, merging_is_made(m, file));
         }
         add(m, CLASS_NOTE, own, buffer_bytes(records));
         records->size = 0;

@@ -282,6 +282,8 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
     if (id < m->symbol_count)
         return id;
     add_symbol(m, file, input);
+    if (input->section == SHN_UNDEF && merged_is_data(&m->symbols[id], STO_CUDA_SHARED))
+        m->symbols[id].value = input->value; /* measured: the first one's alignment counts */
     if (resolve_is_reserved(input->name))
         declare_reserved(m, &m->symbols[id], input);
     if (m->symbols[id].binding == STB_WEAK)
@@ -291,18 +293,10 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
     return id;
 }
 
-static bool is_made(const struct merging *m, size_t file)
-{
-    for (size_t i = 0; i < m->request->made_count; i++)
-        if (m->cubins[file] == &m->request->made[i])
-            return true;
-    return false;
-}
-
 /* The symbol under its new name: references, except of the chunks' cubins, may be renamed. */
 static struct cubin_symbol renamed(const struct merging *m, size_t file, struct cubin_symbol symbol)
 {
-    if (m->request->renames && symbol.section == SHN_UNDEF && !is_made(m, file))
+    if (m->request->renames && symbol.section == SHN_UNDEF && !merging_is_made(m, file))
         symbol.name = renames_meaning(m->request->renames, symbol.name);
     return symbol;
 }

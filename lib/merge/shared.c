@@ -74,27 +74,35 @@ void shared_gather(struct merging *m)
     index_lists_distinct(&m->arena, &m->shared.uses, NULL, m->symbol_count, m->symbol_count);
 }
 
-static bool declares_extern(const struct merging *m)
+/* Whether there are `.extern .shared` arrays, used or not. Raises *alignment to the strictest that
+ * their symbols say. */
+static bool declares_extern(const struct merging *m, uint64_t *alignment)
 {
-    uint32_t i = 0;
+    bool found = false;
 
-    while (i < m->symbol_count && !(m->symbols[i].file == MERGE_NONE &&
-                                    (m->symbols[i].other & STO_CUDA_SPACE) == STO_CUDA_SHARED))
-        i++;
-    return i < m->symbol_count;
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        const struct merged_symbol *symbol = &m->symbols[i];
+
+        if (symbol->file != MERGE_NONE || (symbol->other & STO_CUDA_SPACE) != STO_CUDA_SHARED)
+            continue;
+        found = true;
+        if (symbol->value > *alignment)
+            *alignment = symbol->value;
+    }
+    return found;
 }
 
 /* Measured: if a variable is common to several kernels, or named only by dead code, every kernel's
- * shared memory is aligned for the sections of all variables outside kernels. If there are also
- * `.extern .shared` arrays, used or not, and these sections are aligned as such arrays are, every
- * kernel has shared memory; if stricter, on sm_90 alone, and the arrays have no .nv_debug.shared.
- */
+ * shared memory is aligned for the sections of all variables outside kernels, and for all `.extern
+ * .shared` arrays whose symbols have an alignment. If there are such arrays, used or not, and all
+ * these are aligned as the arrays are, every kernel has shared memory; if stricter, on sm_90 alone,
+ * and the arrays have no .nv_debug.shared. */
 static void align_common(struct shared_planner *planner)
 {
     const struct merging *m = planner->m;
     uint64_t strictest = 1;
     uint32_t variable = 0;
-    bool needs_memory;
+    bool has_extern, needs_memory;
 
     while (variable < m->symbol_count && !shared_is_common(planner, variable))
         variable++;
@@ -106,9 +114,10 @@ static void align_common(struct shared_planner *planner)
         if (merging_owner(m, at.file, at.index) == MERGE_NONE && section->alignment > strictest)
             strictest = section->alignment;
     }
+    has_extern = declares_extern(m, &strictest);
     needs_memory =
-        declares_extern(m) && (strictest == SHARED_EXTERN_ALIGNMENT ||
-                               (strictest > SHARED_EXTERN_ALIGNMENT && m->request->arch.sm == 90));
+        has_extern && (strictest == SHARED_EXTERN_ALIGNMENT ||
+                       (strictest > SHARED_EXTERN_ALIGNMENT && m->request->arch.sm == 90));
     planner->is_strict = strictest > SHARED_EXTERN_ALIGNMENT;
     for (size_t k = 0; k < m->layout.kernel_count; k++) {
         shared_align(&planner->windows[k], strictest);
@@ -150,6 +159,17 @@ static void grow_debug_shared(struct merging *m, uint64_t alignment, uint64_t si
         section->alignment = alignment;
     if (size > section->size)
         section->size = size;
+}
+
+/* Measured on nvlink 13.0 to 13.5: dynamic arrays alone have an empty section only while they need
+ * no more than the usual alignment; on sm_90 always, as the driver's bytes count there. */
+static bool has_section(const struct merging *m, const struct shared_window *window)
+{
+    bool needs_reserved = shared_reserved_bytes(m) > 0 && !merging_is_mercury(m);
+
+    return window->has_variables ||
+           (window->has_extern && (window->end > 0 || needs_reserved ||
+                                   window->extern_alignment == SHARED_EXTERN_ALIGNMENT));
 }
 
 static void add_section(struct merging *m, uint32_t kernel, const struct shared_window *window)
@@ -276,7 +296,7 @@ bool shared_layout(struct merging *m)
     tell_functions(&planner);
     mark_given_sections(&planner);
     for (size_t k = 0; k < m->layout.kernel_count; k++)
-        if (planner.windows[k].has_variables || planner.windows[k].has_extern)
+        if (has_section(m, &planner.windows[k]))
             add_section(m, m->layout.kernels[k], &planner.windows[k]);
     if (!planner.is_strict)
         describe_extern(m);

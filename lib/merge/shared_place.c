@@ -302,13 +302,18 @@ static void unite_users(struct shared_planner *planner, uint32_t *sets)
         unite(sets, &kernels_of, i);
 }
 
-/* Gives each set of kernels the highest address of its members' (measured). Under -g kernels that
- * see the same array are united, too. */
-static void agree_on_extern(struct shared_planner *planner)
+/* Kernels with one address of `.extern .shared` arrays, and what these need in all of them. */
+struct instance {
+    uint64_t end;       /* the highest end of the kernels' variables */
+    uint64_t alignment; /* the strictest of the arrays */
+};
+
+/* By the representatives of sets of kernels. Under -g kernels that see the same array are united,
+ * too. */
+static struct instance *find_instances(struct shared_planner *planner, uint32_t *sets)
 {
     struct merging *m = planner->m;
-    uint32_t *sets = arena_alloc(&m->arena, m->layout.kernel_count, sizeof *sets);
-    uint64_t *highest = arena_zalloc(&m->arena, m->layout.kernel_count, sizeof *highest);
+    struct instance *instances = arena_zalloc(&m->arena, m->layout.kernel_count, sizeof *instances);
 
     for (uint32_t k = 0; k < m->layout.kernel_count; k++)
         sets[k] = k;
@@ -317,30 +322,44 @@ static void agree_on_extern(struct shared_planner *planner)
         if (m->symbols[i].file == MERGE_NONE && planner->group_of[i] != MERGE_NONE)
             unite(sets, &planner->kernels_of, planner->group_of[i]);
     for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
-        uint32_t set = set_of(sets, k);
-
-        if (planner->windows[k].has_extern && planner->windows[k].end > highest[set])
-            highest[set] = planner->windows[k].end;
-    }
-    for (uint32_t k = 0; k < m->layout.kernel_count; k++)
-        if (planner->windows[k].has_extern)
-            planner->windows[k].end = planner->windows[k].extern_address = highest[set_of(sets, k)];
-}
-
-/* `.extern .shared` arrays all begin at the window's end. */
-static void place_extern(struct shared_planner *planner)
-{
-    struct merging *m = planner->m;
-
-    for (size_t k = 0; k < m->layout.kernel_count; k++) {
-        struct shared_window *window = &planner->windows[k];
+        const struct shared_window *window = &planner->windows[k];
+        struct instance *instance = &instances[set_of(sets, k)];
 
         if (!window->has_extern)
             continue;
-        window->end = window->extern_address = merged_align(window->end, SHARED_EXTERN_ALIGNMENT);
-        shared_align(window, SHARED_EXTERN_ALIGNMENT);
+        if (window->end > instance->end)
+            instance->end = window->end;
+        if (window->extern_alignment > instance->alignment)
+            instance->alignment = window->extern_alignment;
     }
-    agree_on_extern(planner);
+    return instances;
+}
+
+/* `.extern .shared` arrays all begin behind the window's variables. Measured: nvlink 13.1 to 13.5
+ * aligns the address for the array whose instance it made last, and the window's size for those
+ * that the kernel reaches: where others are stricter the address is wrong, or the window ends in
+ * front of it. Here the address suits all arrays of the instance, and the window reaches up to it;
+ * where nvlink is right this is the same. */
+static void place_extern(struct shared_planner *planner)
+{
+    struct merging *m = planner->m;
+    uint32_t *sets = arena_alloc(&m->arena, m->layout.kernel_count, sizeof *sets);
+    const struct instance *instances = find_instances(planner, sets);
+    bool rounds_all = toolkit_does(m->request->toolkit, TOOLKIT_ROUNDS_DYNAMIC_SHARED);
+
+    for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
+        struct shared_window *window = &planner->windows[k];
+        const struct instance *instance = &instances[set_of(sets, k)];
+
+        if (!window->has_extern)
+            continue;
+        window->extern_address = merged_align(instance->end, instance->alignment);
+        shared_align(window, window->extern_alignment);
+        window->end =
+            merged_align(instance->end, rounds_all ? window->alignment : window->extern_alignment);
+        if (window->end < window->extern_address)
+            window->end = window->extern_address;
+    }
 }
 
 void shared_place(struct shared_planner *planner)

@@ -3,13 +3,21 @@
 
 #include "merge/merging.h"
 
+/* The least alignment of `.extern .shared` arrays. */
 #define SHARED_EXTERN_ALIGNMENT 16u
+
+/* Of an array: its st_value, which ptxas 13.1 and later write; earlier ones write 0. */
+static inline uint64_t shared_extern_alignment(const struct merged_symbol *array)
+{
+    return array->value > SHARED_EXTERN_ALIGNMENT ? array->value : SHARED_EXTERN_ALIGNMENT;
+}
 
 /* One kernel's window while it grows. */
 struct shared_window {
     uint64_t end;
     uint64_t alignment;
-    uint64_t extern_address; /* where `.extern .shared` arrays begin */
+    uint64_t extern_address;   /* where `.extern .shared` arrays begin */
+    uint64_t extern_alignment; /* the strictest of those that the kernel reaches */
     bool has_variables;
     bool has_extern;
 };

@@ -8,9 +8,9 @@
 
 /* Properties of a group's variables that its kernels' windows take over. */
 struct group {
-    uint64_t alignment; /* the strictest */
-    bool has_variables; /* some are defined */
-    bool has_extern;    /* some are not */
+    uint64_t alignment;        /* the strictest of those that are defined */
+    uint64_t extern_alignment; /* the strictest of those that are not defined; 0 = there is none */
+    bool has_variables;        /* some are defined */
 };
 
 struct grouping {
@@ -25,7 +25,8 @@ struct grouping {
 static void join_group(struct group *group, const struct merged_symbol *variable)
 {
     if (variable->file == MERGE_NONE) {
-        group->has_extern = true;
+        if (shared_extern_alignment(variable) > group->extern_alignment)
+            group->extern_alignment = shared_extern_alignment(variable);
         return;
     }
     group->has_variables = true;
@@ -75,7 +76,9 @@ static void add_group(struct grouping *grouping, uint32_t group, uint32_t kernel
     const struct group *added = &grouping->groups[group];
     struct shared_window *window = &grouping->planner->windows[kernel];
 
-    window->has_extern |= added->has_extern;
+    window->has_extern |= added->extern_alignment > 0;
+    if (added->extern_alignment > window->extern_alignment)
+        window->extern_alignment = added->extern_alignment;
     window->has_variables |= added->has_variables;
     shared_align(window, added->alignment);
     index_lists_add(&grouping->pairs, group, kernel);

@@ -233,6 +233,38 @@ TEST(shared_memory_has_nvlinks_layout)
     ck_assert_uint_eq(symbol_index("gch"), 0);
 }
 
+/* Dynamic arrays of 16, 1,024 and 256 bytes' alignment in k1, k2 and f, which both call; k3 has two
+ * of 512 and 16. Expected are nvlink 13.5's sections and addresses, but where these are too small
+ * for the kernel's own arrays: 0x30 for k3, 0x300 in the second order, and 0x700 for the size of
+ * k1, whose arrays lie at 0x400. */
+static const struct {
+    const char *inputs, *kernel;
+    uint64_t size, alignment;
+    uint32_t address;
+} dynamic[] = {
+    {"dynamic-k1.o dynamic-k2.o dynamic-f.o", "k2", 0x800, 1024, 0x400},
+    {"dynamic-f.o dynamic-k1.o dynamic-k2.o", "k2", 0x800, 1024, 0x400},
+    {"dynamic-k1.o dynamic-k2.o dynamic-f.o", "k1", 0x800, 256, 0x400},
+    {"dynamic-f.o dynamic-k1.o", "k1", 0x500, 256, 0x100},
+    {"dynamic-k1.o dynamic-f.o", "k1", 0x500, 256, 0x100},
+    {"dynamic-k3.o", "k3", 0x600, 512, 0x200},
+};
+
+TEST_LOOP(dynamic_arrays_have_the_address_that_all_of_them_need, COUNT(dynamic))
+{
+    char name[32];
+    uint32_t address;
+
+    merge_with(REQUEST(90, .toolkit = toolkits_find(135)), dynamic[_i].inputs);
+    snprintf(name, sizeof name, ".nv.shared.%s", dynamic[_i].kernel);
+    ck_assert_uint_eq(section(name)->size, dynamic[_i].size);
+    ck_assert_uint_eq(section(name)->alignment, dynamic[_i].alignment);
+    /* The first instruction that takes an address has it in its second word. */
+    snprintf(name, sizeof name, ".text.%s", dynamic[_i].kernel);
+    memcpy(&address, section(name)->data.data + 0x24, sizeof address);
+    ck_assert_uint_eq(address, dynamic[_i].address);
+}
+
 /* Also kernels that use none: one variable is named by dead code only, and the launch's are
  * declared. */
 TEST(every_kernel_has_shared_memory_where_arrays_of_the_launch_are_declared)
