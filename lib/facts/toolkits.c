@@ -36,6 +36,13 @@ bool toolkit_does(const struct toolkit_facts *toolkit, enum toolkit_behaviour be
     return toolkit_is_in(toolkit, behaviours[behaviour]);
 }
 
+bool toolkits_ptx_is_newer(unsigned major, unsigned minor)
+{
+    unsigned newest = toolkits_newest()->ptx;
+
+    return major > newest / 10 || (major == newest / 10 && minor > newest % 10);
+}
+
 unsigned toolkit_version_read(struct text text)
 {
     uint64_t major, minor;

@@ -31,6 +31,9 @@ const struct toolkit_facts *toolkits_find(unsigned version);
 
 const struct toolkit_facts *toolkits_newest(void);
 
+/* True for a PTX ISA version above the newest toolkit's: one of a CUDA that is not listed yet. */
+bool toolkits_ptx_is_newer(unsigned major, unsigned minor);
+
 /* True if the row with this range holds for the toolkit. */
 static inline bool toolkit_is_in(const struct toolkit_facts *toolkit, struct toolkit_range range)
 {

@@ -190,6 +190,37 @@ static bool parse_numbers(struct parser *parser, const struct directive *directi
     return true;
 }
 
+/* Words behind which the next item begins. */
+static bool is_item(const struct parser *parser)
+{
+    static const char *const words[] = {".version", ".target", ".address_size", ".file",
+                                        ".section", ".alias",  ".func",         ".entry",
+                                        ".extern",  ".weak",   ".visible",      ".common",
+                                        ".global",  ".const",  ".shared",       ".tex"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (parser_at_dot(parser, words[i]))
+            return true;
+    return false;
+}
+
+/* A directive that is not known is kept as it is, with all up to the next one: the assembler judges
+ * it. */
+static bool keep_directive(struct parser *parser, struct ptx_performance *found)
+{
+    size_t start = parser->token.offset;
+
+    if (is_item(parser))
+        return parser_expected(parser, "';' or the body of the function");
+    do
+        parser_next(parser);
+    while (parser->token.kind == TOKEN_NUMBER || parser->token.kind == TOKEN_WORD ||
+           parser->token.kind == TOKEN_STRING || parser_at_mark(parser, ','));
+    found->unknown = text_of(arena_printf(parser->arena, "%.*s %.*s", TEXT_ARG(found->unknown),
+                                          TEXT_ARG(parser_from(parser, start))));
+    return true;
+}
+
 static bool parse_directive(struct parser *parser, bool is_entry, struct ptx_performance *found)
 {
     const struct directive directives[] = {
@@ -200,6 +231,7 @@ static bool parse_directive(struct parser *parser, bool is_entry, struct ptx_per
         {".maxnctapersm", false, NULL, &found->maxnctapersm, false, true},
         {".maxnreg", false, NULL, &found->maxnreg, false, true},
         {".maxclusterrank", false, NULL, &found->maxclusterrank, false, false},
+        {".minperctamemory", false, NULL, &found->minperctamemory, false, false},
         {".explicitcluster", false, &found->explicit_cluster, NULL, false, false},
         {".blocksareclusters", false, &found->blocks_are_clusters, NULL, false, false},
         {".noreturn", true, &found->is_noreturn, NULL, false, false},
@@ -211,14 +243,16 @@ static bool parse_directive(struct parser *parser, bool is_entry, struct ptx_per
     for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
         const struct directive *directive = &directives[i];
 
-        if (!parser_at_dot(parser, directive->name) || directive->is_for_functions == is_entry)
+        if (!parser_at_dot(parser, directive->name))
             continue;
+        if (directive->is_for_functions == is_entry)
+            return parser_expected(parser, "';' or the body of the function");
         if (directive->flag)
             *directive->flag = true;
         parser_next(parser);
         return !directive->numbers || parse_numbers(parser, directive);
     }
-    return parser_expected(parser, "';' or the body of the function");
+    return keep_directive(parser, found);
 }
 
 static bool check_directives(struct parser *parser, const struct ptx_function *function,

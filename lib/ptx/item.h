@@ -33,6 +33,7 @@ struct ptx_performance {
     uint32_t maxnreg;
     uint32_t reqnctapercluster[3];
     uint32_t maxclusterrank;
+    uint32_t minperctamemory; /* bytes, since PTX ISA 9.4 */
     bool explicit_cluster;
     bool blocks_are_clusters;
     bool is_noreturn;
@@ -40,6 +41,7 @@ struct ptx_performance {
     uint32_t abi_preserve; /* .abi_preserve N */
     bool has_abi_preserve_control;
     uint32_t abi_preserve_control; /* .abi_preserve_control N */
+    struct text unknown;           /* the directives that none of these is, as they were written */
 };
 
 /* Threads of one block that the directives promise, at most UINT64_MAX; 0 = not given. */

@@ -119,13 +119,18 @@ static size_t number_end(const struct lexer *lexer, size_t at)
     return word_end(lexer, at);
 }
 
-/* The offset after a dotted word; `::` joins two parts of one (.shared::cta, .L2::cache_hint). */
+/* The offset after a dotted word; `::` joins two parts of one (.shared::cta, .L2::cache_hint), and
+ * behind it a colon two numbers (.sp::2:4, PTX ISA 9.4). */
 static size_t dot_end(const struct lexer *lexer, size_t at)
 {
     at = word_end(lexer, at + 1);
     while (byte_at(lexer, at) == ':' && byte_at(lexer, at + 1) == ':' &&
-           lexer_continues[byte_at(lexer, at + 2)])
+           lexer_continues[byte_at(lexer, at + 2)]) {
         at = word_end(lexer, at + 2);
+        if (text_is_digit((char)byte_at(lexer, at - 1)) && byte_at(lexer, at) == ':' &&
+            text_is_digit((char)byte_at(lexer, at + 1)))
+            at = word_end(lexer, at + 1);
+    }
     return at;
 }
 

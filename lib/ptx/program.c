@@ -3,8 +3,11 @@
 
 #include "diag/diag.h"
 #include "facts/runs_on.h"
+#include "facts/targets.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
+
+#define PTX_OF_13_0 90u
 
 /* Parses all modules of one source. Stops at a module with errors: later ones would only repeat
  * them. */
@@ -67,6 +70,29 @@ static void raise_target(struct arch *target, struct arch module)
         target->suffix = module.suffix;
 }
 
+/* A link without PTX still gets a text: for the link's architecture, with the .version of CUDA 13.0
+ * or the first that has that architecture. */
+static void choose_head(struct program *program, struct arch arch)
+{
+    const struct target_name *name = targets_find_name(arch);
+    unsigned version = name && name->first_ptx > PTX_OF_13_0 ? name->first_ptx : PTX_OF_13_0;
+
+    program->version_major = (uint16_t)(version / 10);
+    program->version_minor = (uint16_t)(version % 10);
+    program->target = arch;
+}
+
+static void caution_of_newer(const struct program *program, const struct ptx_module *newest)
+{
+    unsigned known = toolkits_newest()->ptx;
+
+    if (toolkits_ptx_is_newer(program->version_major, program->version_minor))
+        diag_caution("'%s' is PTX %u.%u, newer than %u.%u, the newest known: what is new in it is "
+                     "left as it is for the assembler to judge",
+                     newest->file, program->version_major, program->version_minor, known / 10,
+                     known % 10);
+}
+
 static bool check_modules(struct program *program, struct arch arch)
 {
     const struct ptx_module *first = program->module_count ? program->modules[0] : NULL;
@@ -74,11 +100,8 @@ static bool check_modules(struct program *program, struct arch arch)
     struct arch before = {0};
     bool is_good = true;
 
-    /* A link without PTX still gets a text: .version of CUDA 13.0, for the link's architecture. */
-    if (!first) {
-        program->version_major = 9;
-        program->target = arch;
-    }
+    if (!first)
+        choose_head(program, arch);
     for (size_t i = 0; i < program->module_count; i++) {
         const struct ptx_module *module = program->modules[i];
         bool is_newer = module->version_major > program->version_major ||
@@ -105,6 +128,7 @@ static bool check_modules(struct program *program, struct arch arch)
     if (first) {
         program->version_from = (struct program_line){newest->file, newest->version_line};
         program->target_from = (struct program_line){neediest->file, neediest->target_line};
+        caution_of_newer(program, newest);
     }
     return is_good;
 }

@@ -142,6 +142,7 @@ static void write_declaration(struct chunk_context *context, uint32_t symbol)
         writer_printf(writer, " .abi_preserve %u", performance->abi_preserve);
     if (performance->has_abi_preserve_control)
         writer_printf(writer, " .abi_preserve_control %u", performance->abi_preserve_control);
+    writer_text(writer, performance->unknown);
     writer_text(writer, TEXT(";\n"));
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "diag/diag.h"
+#include "facts/toolkits.h"
 #include "toy/body_steps.h"
 #include "toy/budget.h"
 #include "toy/emit.h"
@@ -81,6 +82,26 @@ static enum link_code start_clock(struct unit *unit)
     return LINK_OK;
 }
 
+/* The linker takes over directives that it does not know; whoever compiles them must know them. */
+static bool knows_directives(const struct unit *unit)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < unit->module.item_count; i++) {
+        const struct ptx_item *item = &unit->module.items[i];
+
+        if (item->kind != PTX_FUNCTION || item->function.performance.unknown.size == 0)
+            continue;
+        struct diag_place place =
+            diag_place_of(unit->module.file, unit->module.whole,
+                          (size_t)(item->text.data - unit->module.whole.data));
+        ok = false;
+        diag_at(DIAG_ERROR, &place, "Unknown directive of '%.*s':%.*s", TEXT_ARG(item->name),
+                TEXT_ARG(item->function.performance.unknown));
+    }
+    return ok;
+}
+
 /* Phase 4. The file walker parses the text: a chunk is one module. The version tables are constant
  * (target.c) and need not be installed. */
 static enum link_code parse_module(struct unit *unit)
@@ -91,7 +112,7 @@ static enum link_code parse_module(struct unit *unit)
     if (!module_parse(&unit->module, &unit->arena, unit->job->name, text, &offset))
         return LINK_FAILED;
     if (module_at_end(text, offset))
-        return LINK_OK;
+        return ok_or_failed(knows_directives(unit));
     struct diag_place place = diag_place_of(unit->job->name, text, offset);
     diag_at(DIAG_ERROR, &place, "Duplicate .version directive");
     return LINK_FAILED;
@@ -117,6 +138,12 @@ static enum link_code check_fit(const struct unit *unit, struct arch arch)
                                                : arch_name(unit->module.target, name));
 }
 
+/* PTX of a CUDA that is not known yet is compiled as far as its instructions are known. */
+static bool is_of_newer(const struct unit *unit)
+{
+    return toolkits_ptx_is_newer(unit->module.version_major, unit->module.version_minor);
+}
+
 /* Phase 5. */
 static enum link_code check_versions(struct unit *unit)
 {
@@ -129,13 +156,8 @@ static enum link_code check_versions(struct unit *unit)
     if (!arch_parse(text_of(unit->job->arch), "sm_", &arch) || !target_is_compiled_for(arch))
         return fail_at_module(unit, "Architecture '%s' is not supported", unit->job->arch);
     snprintf(text, sizeof text, "%u.%u", module->version_major, module->version_minor);
-    if (!target_ptx_is_known(module->version_major, module->version_minor)) {
-        fail_at_module(unit, "Unsupported .version %s; current version is '9.0'", text);
-        if (version > 90)
-            diag_note("it was made by a newer CUDA than 13.0, the newest that the built-in "
-                      "assembler knows: --assembler=ptxas runs a toolkit's");
-        return LINK_FAILED;
-    }
+    if (!target_ptx_is_known(module->version_major, module->version_minor) && !is_of_newer(unit))
+        return fail_at_module(unit, "Unsupported .version %s", text);
     if (first == 0)
         return fail_at_module(unit, "Unsupported .target '%s'", arch_name(module->target, text));
     if (version < first)
@@ -384,6 +406,11 @@ static enum link_code compile_functions(struct unit *unit)
 
     if (unit->switches.phase_trace)
         note_times(unit);
+    if (code == LINK_FAILED && is_of_newer(unit))
+        diag_note("the built-in assembler knows PTX up to %u.%u, and this is PTX %u.%u: "
+                  "--assembler=ptxas runs a toolkit's",
+                  toolkits_newest()->ptx / 10u, toolkits_newest()->ptx % 10u,
+                  unit->module.version_major, unit->module.version_minor);
     if (code != LINK_OK)
         return code;
     if (!data_build(&unit->data, &unit->arena, &unit->module, &unit->scope, unit->functions,

@@ -67,24 +67,28 @@ static inline char *verdict_of(const char *ptx, size_t size, const char *arch)
     return text;
 }
 
-/* The program that a line makes in the frame. "sm_80: add.s32 ..." asks for another target; *arch
- * becomes the target, in `own` when it is the line's. Freed by the caller. */
+/* The program that a line makes in the frame. "sm_80: add.s32 ..." asks for another target, "sm_80
+ * 9.1: ..." for another version, too; *arch becomes the target, in `own` when it is the line's.
+ * Freed by the caller. */
 static inline char *verdict_program(const char *frame, const char *line, const char **arch,
                                     char own[16])
 {
     struct buffer text = {0};
-    size_t size = strcspn(line, ": ");
+    char version[16] = "9.0";
+    const char *colon = strstr(line, ": ");
 
-    if (strncmp(line, "sm_", 3) == 0 && line[size] == ':' && size < 16) {
-        memcpy(own, line, size);
-        own[size] = '\0';
+    if (colon && sscanf(line, "sm_%10[0-9a-z] %10[0-9.]", own + 3, version) >= 1) {
+        memcpy(own, "sm_", 3);
         *arch = own;
-        line += size + 2;
+        line = colon + 2;
     }
     for (const char *at = frame; *at; at++) {
         if (strncmp(at, "@target", 7) == 0) {
             buffer_string(&text, *arch);
             at += 6;
+        } else if (strncmp(at, ".version 9.0", 12) == 0) {
+            buffer_printf(&text, ".version %s", version);
+            at += 11;
         } else if (strncmp(at, "@@", 2) == 0) {
             buffer_string(&text, line);
             at++;

@@ -16,16 +16,16 @@ struct words_seen {
 static const struct type types[] = {
     {0, 0, 0},
 #define TYPE(name, class, bits, matrix_bits) {class, bits, matrix_bits},
-#define MODIFIER(name)
+#define MODIFIER(name)                       {0, 0, 0},
 #include "toy/language/modifier_table.def"
 #undef MODIFIER
 #undef TYPE
 };
 
-/* Modifiers are numbered from 1, and types come first. */
+/* Modifiers are numbered from 1. */
 bool syntax_is_type(uint16_t index)
 {
-    return index != 0 && index < sizeof types / sizeof *types;
+    return index < sizeof types / sizeof *types && types[index].bits != 0;
 }
 
 const struct type *syntax_type(struct text name)

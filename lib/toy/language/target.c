@@ -1,16 +1,17 @@
 /* target.c: PTX versions and targets (minilink-internals(7), Phases, 4 and 5), as ptxas 13.0 was
  * measured to treat them: every PTX version of --list-version with every .target, and every .target
- * with every --gpu-name. */
+ * with every --gpu-name; sm_107 and the versions since 9.0, with ptxas 13.5. */
 #include "toy/language/target.h"
 
 #include "facts/targets.h"
 
-/* How many minor versions each major one has. */
-static const uint8_t minor_versions[] = {0, 6, 4, 3, 4, 2, 6, 9, 9, 1};
+/* How many minor versions each major one has; the last one has those up to the newest toolkit's. */
+static const uint8_t minor_versions[] = {0, 6, 4, 3, 4, 2, 6, 9, 9, 10};
 
 bool target_ptx_is_known(unsigned major, unsigned minor)
 {
-    return major < sizeof minor_versions && minor < minor_versions[major];
+    return major < sizeof minor_versions && minor < minor_versions[major] &&
+           !toolkits_ptx_is_newer(major, minor);
 }
 
 uint16_t target_first_ptx(struct arch target)

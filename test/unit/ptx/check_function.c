@@ -53,6 +53,10 @@ static void put_directives(const struct ptx_performance *p)
         buffer_printf(&line, "; control %u", p->abi_preserve_control);
     buffer_printf(&line, "%s%s%s", p->explicit_cluster ? "; explicit" : "",
                   p->blocks_are_clusters ? "; blocks" : "", p->is_noreturn ? "; noreturn" : "");
+    if (p->minperctamemory)
+        buffer_printf(&line, "; memory %u", p->minperctamemory);
+    if (p->unknown.size)
+        buffer_printf(&line, "; unknown%.*s", TEXT_ARG(p->unknown));
 }
 
 /* The last item that the text gives. */
@@ -133,6 +137,9 @@ static const struct {
     const char *header, *text, *wanted;
 } directives[] = {
     {HEADER, ".entry k() {}", "0 0 0 0"},
+    {HEADER, ".entry k() .minperctamemory 1024 {}", "0 0 0 0; memory 1024"},
+    {HEADER, ".entry k() .later 1, two, \"3\" .maxntid 4 .much .later {}",
+     "maxntid 4,1,1; 0 0 0 0; unknown .later 1, two, \"3\" .much .later"},
     {HEADER, ".entry k() .maxntid 4294967295 {}", "maxntid 4294967295,1,1; 0 0 0 0"},
     {HEADER, ".entry k() .maxntid 4294967296 {}",
      "!a.ptx:4:21: a number of threads or blocks is too large"},

@@ -215,7 +215,7 @@ TEST(without_a_suffix_code_runs_on_its_number_and_all_higher_ones)
 
 TEST(versions_are_those_that_ptxas_lists)
 {
-    static const unsigned minors[] = {0, 6, 4, 3, 4, 2, 6, 9, 9, 1, 0, 0};
+    static const unsigned minors[] = {0, 6, 4, 3, 4, 2, 6, 9, 9, 6, 0, 0};
 
     for (unsigned major = 0; major < 12; major++)
         for (unsigned minor = 0; minor < 12; minor++)
@@ -236,8 +236,13 @@ static const struct {
     {".version 8.7\n.target sm_100f\n", "sm_100f", "PTX .version 8.7 does not support its .target"},
     {".version 8.8\n.target sm_100f\n", "sm_103", NULL},
     {".version 8.8\n.target sm_110\n", "sm_110", "PTX .version 8.8 does not support its .target"},
-    {".version 9.1\n.target sm_90\n", "sm_90",
-     "Unsupported .version 9.1; current version is '9.0'"},
+    {".version 9.5\n.target sm_90\n", "sm_90", NULL},
+    {".version 9.6\n.target sm_90\n", "sm_90", NULL},
+    {".version 10.0\n.target sm_90\n", "sm_90", NULL},
+    {".version 7.9\n.target sm_90\n", "sm_90", "Unsupported .version 7.9"},
+    {".version 9.3\n.target sm_107a\n", "sm_107a", "PTX .version 9.3 does not support its .target"},
+    {".version 9.4\n.target sm_107f\n", "sm_107a", NULL},
+    {".version 9.4\n.target sm_100f\n", "sm_107f", NULL},
     {".version 8.0\n.target sm_99\n", "sm_100", "Unsupported .target 'sm_99'"},
     {".version 6.5\n.target sm_30\n", "sm_90", NULL},
     {".version 8.0\n.target sm_80\n", "sm_73", "Architecture 'sm_73' is not supported"},

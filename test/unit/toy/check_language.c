@@ -1,6 +1,7 @@
 /* check_language.c: what the built-in assembler takes and what it refuses, over the whole table of
- * the language. fixtures/language holds right instructions of every form, and wrong ones with what
- * is said of them; test/diff/language.sh puts both before ptxas. */
+ * the language. fixtures/language holds right instructions of every form, up to PTX ISA 9.0
+ * (right.txt) and since (recent.txt), and wrong ones with what is said of them;
+ * test/diff/language.sh and test/diff/language-recent.sh put them before ptxas. */
 
 #include "toy/language/opcode.h"
 #include "toy/language/syntax.h"
@@ -46,9 +47,11 @@ static char *next_line(char **rest)
     return line;
 }
 
-TEST(right_instructions_of_every_form_are_taken)
+static const char *const right[] = {"right.txt", "recent.txt"};
+
+TEST_LOOP(right_instructions_of_every_form_are_taken, COUNT(right))
 {
-    char *programs = read_fixture("right.txt"), *rest = programs;
+    char *programs = read_fixture(right[_i]), *rest = programs;
 
     for (char *line; (line = next_line(&rest));) {
         FREED char *verdict = verdict_of_line(frame, line, "sm_90");
@@ -106,17 +109,21 @@ static uint16_t row_of(const char *at, uint16_t *opcode)
 
 TEST(the_right_instructions_cover_the_table)
 {
-    char *programs = read_fixture("right.txt"), *rest = programs;
     bool rows[4096] = {false}, opcodes[1024] = {false};
     unsigned row_count = 0, opcode_total = 0, covered = 0, instructions = 0;
     const char *operands, *target;
     uint16_t opcode, ptx;
 
-    for (char *line; (line = next_line(&rest)); instructions++) {
-        uint16_t row = row_of(strchr(line, ' ') + 1, &opcode);
+    for (size_t i = 0; i < COUNT(right); i++) {
+        char *programs = read_fixture(right[i]), *rest = programs;
 
-        ck_assert_msg(row != SYNTAX_NO_ROW, "%s", line);
-        rows[row] = opcodes[opcode] = true;
+        for (char *line; (line = next_line(&rest)); instructions++) {
+            uint16_t row = row_of(strstr(line, ": ") + 2, &opcode);
+
+            ck_assert_msg(row != SYNTAX_NO_ROW, "%s", line);
+            rows[row] = opcodes[opcode] = true;
+        }
+        free(programs);
     }
     while (syntax_row((uint16_t)row_count, &opcode, &operands, &ptx, &target)) {
         covered += rows[row_count] || strcmp(target, "<70") == 0;
@@ -131,7 +138,6 @@ TEST(the_right_instructions_cover_the_table)
            opcode_total, covered, row_count, modifier_words.count - 1u, special_words.count - 1u,
            instructions);
     ck_assert_uint_ge(covered * 100, row_count * 97);
-    free(programs);
 }
 
 /* What CUDA 13.0's own headers write. */
@@ -193,6 +199,7 @@ static const struct {
     {"100f", {110, 'a'}, false}, {"100f 110f", {110, 'a'}, true},
     {"103f", {100, 'a'}, false}, {"<70", {60, 0}, true},
     {"<70", {75, 0}, false},     {"100a 103a", {103, 'a'}, true},
+    {"100f", {107, 'a'}, true},  {"107f", {103, 'f'}, false},
 };
 
 TEST_LOOP(targets_fit_as_the_table_says, COUNT(targets))
