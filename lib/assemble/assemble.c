@@ -334,6 +334,53 @@ static enum link_code code_of(const struct assembly *assembly, size_t index)
     return code == LINK_USAGE && stored && *stored ? LINK_FAILED : code;
 }
 
+/* The limit in an error of ptxas (11.8 to 13.5) about the registers of a function in the same
+ * chunk: "Entry function 'k' with max regcount of 32 calls function 'g' with regcount of 140". The
+ * smallest if there are several, UINT32_MAX if there are other errors. */
+static uint32_t register_limit(const char *log)
+{
+    static const char words[] = "with max regcount of ";
+    uint32_t limit = UINT32_MAX;
+
+    for (const char *line = log; line && *line; line = strchr(line, '\n')) {
+        const char *end, *found;
+        unsigned long value;
+
+        line += *line == '\n';
+        end = strchrnul(line, '\n');
+        if (!memmem(line, (size_t)(end - line), "error", 5))
+            continue;
+        found = memmem(line, (size_t)(end - line), words, sizeof words - 1);
+        value = found ? strtoul(found + sizeof words - 1, NULL, 10) : 0;
+        if (value == 0 || value >= UINT32_MAX)
+            return UINT32_MAX;
+        if (value < limit)
+            limit = (uint32_t)value;
+    }
+    return limit;
+}
+
+/* Whether nothing but limits of registers makes chunks fail; *assembly->request->fit is set then.
+ */
+static bool is_to_fit(const struct assembly *assembly)
+{
+    uint32_t least = UINT32_MAX;
+
+    for (size_t i = 0; assembly->request->fit && i < assembly->chunks->count; i++) {
+        uint32_t limit;
+
+        if (assembly->items[i].result == LINK_OK || assembly->items[i].result == LINK_CANCELLED)
+            continue;
+        limit = register_limit(assembly->outputs[i].log);
+        if (limit == UINT32_MAX)
+            return false;
+        least = limit < least ? limit : least;
+    }
+    if (least < UINT32_MAX)
+        *assembly->request->fit = least;
+    return least < UINT32_MAX;
+}
+
 /* Prints, in chunk order, the messages about every chunk up to the first that failed; which later
  * chunks were run depends on timing. With keep_going all were run, and all are printed. */
 static enum link_code report(const struct assembly *assembly)
@@ -354,6 +401,8 @@ static enum link_code report(const struct assembly *assembly)
         if (!is_exact)
             log_replay(assembly->chunks, &assembly->chunks->list[i], assembly->outputs[i].log,
                        has_failed);
+        if (has_failed && register_limit(assembly->outputs[i].log) < UINT32_MAX)
+            diag_note("--fit-registers makes such functions fit");
         if (has_failed)
             report_failure(assembly, i, diag_error_count() > before);
     }
@@ -416,6 +465,8 @@ static enum link_code assemble(void *argument)
     /* Only one thread runs now, and every token has been returned. */
     if (cancellation_is_set(assembly->request->stop))
         return LINK_CANCELLED;
+    if (is_to_fit(assembly))
+        return LINK_FAILED;
     reported = report(assembly);
     return code == LINK_OK ? reported : code;
 }

@@ -298,6 +298,7 @@ static struct assemble_request request_for(const struct link *link, const struct
         .inner_threads = (uint32_t)link->agreement.split_compile,
         .thread_limit = request->thread_limit,
         .memory_limit = request->memory_limit,
+        .fit = request->fit_registers && !assembled->fit ? &assembled->wanted_fit : NULL,
         .keep_going = request->keep_going,
         .stop = request->stop,
         .mode = is_whole(link, &cut->chunks, assembled) ? MINILINK_MODE_WHOLE
@@ -514,6 +515,8 @@ bool middle_assemble(const struct link *link, const struct cut *cut, struct asse
     ok = state_has_ptx(link)
              ? open_assembler(link, &assembled->assembler) && assemble(link, cut, assembled)
              : plan_nothing(link);
+    if (!ok && assembled->wanted_fit && !assembled->fit)
+        return middle_fit(link, cut, assembled, assembled->wanted_fit);
 
     verbose_assembly(&assembled->cubins, &assembled->assembler);
     observe_cubins(link->observation, &assembled->cubins, assembled->assembler.table.name,

@@ -32,6 +32,7 @@ struct assembled {
     struct cubins cubins;
     struct chunk_cubin program; /* the whole program, joined from the chunks of an exact split */
     uint32_t fit;               /* limit on functions' registers; 0 = as they need */
+    uint32_t wanted_fit;        /* the limit that a failed assembly asks for, or 0 */
     bool is_in_parts; /* assemble for a merge: a whole program's cubin would have the wrong form */
 };
 

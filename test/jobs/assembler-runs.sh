@@ -12,7 +12,7 @@ fake_ptxas() {
 }
 link() {
     rm -f runs
-    "$BUILD/minilink" -arch=sm_90 -r --assembler=ptxas --ptxas=./ptxas "$ROOT/fixtures/examples/scale.ptx" -o out.cubin "$@" > said 2>&1
+    "$BUILD/minilink" -arch=sm_90 -r --behave-like=13.0 --assembler=ptxas --ptxas=./ptxas "$ROOT/fixtures/examples/scale.ptx" -o out.cubin "$@" > said 2>&1
 }
 runs() { if [ -e runs ]; then grep -c -e "$1" runs; else echo 0; fi; }
 
@@ -22,6 +22,9 @@ link
 holds "a link works" [ $? = 0 ]
 holds "it runs ptxas once" [ "$(runs .)" = 1 ]
 holds "and not for its version" [ "$(runs --version)" = 0 ]
+rm -f runs
+minilink -arch=sm_90 -r --assembler=ptxas --ptxas=./ptxas "$ROOT/fixtures/examples/scale.ptx" -o out.cubin > said 2>&1
+holds "a script is asked once which toolkit it is of" [ "$(runs --version)" = 1 ]
 link -vv
 holds "-vv tells the version" grep -q 'assembler ptxas release; one' said
 link --report=out.json
@@ -102,4 +105,23 @@ link -Xptxas=--good
 holds "what fails with a good option is the program" [ $? = 1 ]
 link
 holds "and what fails without one" [ $? = 1 ]
+# A ptxas that sees a kernel and a function in one text refuses more registers than the kernel has.
+play_ptxas refusing << 'END'
+case " $* " in *" -func-maxrregcount=32 "*) ;; *)
+    echo "ptxas error   : Entry function 'k' with max regcount of 40 calls function 'g' with regcount of 140"
+    echo "ptxas error   : Entry function 'l' with max regcount of 32 calls function 'g' with regcount of 140"
+    exit 255 ;;
+esac
+while [ $# -gt 1 ]; do shift; done
+cat made.cubin > "$1"
+END
+minilink -arch=sm_90 -r "$ROOT/fixtures/examples/scale.ptx" -o made.cubin
+fit() { minilink -arch=sm_90 --assembler=ptxas --ptxas=./refusing "$ROOT/fixtures/examples/scale.ptx" -o fitted.cubin "$@" > said 2>&1; }
+fit
+holds "without --fit-registers that is an error" [ $? = 1 ]
+holds "which recommends it" grep -q 'note .*--fit-registers' said
+fit --fit-registers
+holds "with it the chunk is assembled again" [ $? = 0 -a -s fitted.cubin ]
+holds "with the smallest limit" grep -q 'assembled again with -func-maxrregcount=32' said
+holds "and without an error" [ "$(grep -c error said)" = 0 ]
 finish
