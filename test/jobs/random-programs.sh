@@ -3,6 +3,8 @@
 # names no symbol that is not there, defines what is no copy once, and gives the bytes of the link that is
 # not split.
 #
+# In one of eight the modules have options of the assembler stored with them, not all the same: it is several programs.
+#
 # COUNT (40) is how many programs; SEED (1) is the first's. A program that fails is left in KEEP, if set.
 . "$(dirname "$0")/../prelude.sh"
 programs=0 chunks=0 counts=({1..16})
@@ -25,9 +27,18 @@ unresolved() {
     minidump "$1" | grep -E '^  [^ ]+: .* in UNDEF,' | grep -vE '^  (\.nv\.reservedSmem|__U[DF]T)'
 }
 
-# defined_twice: heads, each up to its body, of visible functions that several of the kept chunks define.
+# defined_twice: in one program, heads, each up to its body, of visible functions that several of the kept chunks define.
 defined_twice() {
     cat kept/chunk-*.ptx | tr '\n' ' ' | grep -oE '\.visible \.(func|entry) [^;{]*\{' | sort | uniq -d | grep .
+}
+
+# store OPTIONS OPTIONS OPTIONS: puts the program's modules into objects, with one of these each, in turn.
+store() {
+    local module number=0
+    for module in program/*.ptx; do
+        minifat --options="--compile-only ${@:1 + number++ % 3:1}" "$module" -o "${module%.ptx}.o" || return 1
+        rm "$module"
+    done
 }
 
 for ((seed = ${SEED:-1}, last = seed + ${COUNT:-40}; seed < last; seed++)); do
@@ -42,14 +53,15 @@ for ((seed = ${SEED:-1}, last = seed + ${COUNT:-40}; seed < last; seed++)); do
     6) policy=(--split-policy=kernel) ;;
     esac
     tool_program "$seed" program > messages 2>&1 || { fail "is not made"; continue; }
-    link=(minilink -w -disable-infos -arch=sm_90 "${options[@]}" program/*.ptx)
+    [ $((seed % 8)) != 7 ] || store "-lineinfo" "--fmad false" "-v" > messages 2>&1 || { fail "cannot be packed"; continue; }
+    link=(minilink -w -disable-infos -arch=sm_90 "${options[@]}" program/*)
     "${link[@]}" -o plain.cubin 2> messages || { fail "does not link"; continue; }
     unresolved plain.cubin > messages && { fail "has undefined symbols"; continue; }
     for wanted in "${counts[@]}"; do
         keep=()
         rm -rf kept split.cubin
         # Looking at each text is slow: at two of them.
-        case $wanted in 4 | 16) keep=(--keep=kept) ;; esac
+        case $wanted in 4 | 16) [ -e program/0.o ] || keep=(--keep=kept) ;; esac
         if ! "${link[@]}" -split-compile-extended=2 --chunks=$wanted --minimum-chunk=1 "${policy[@]}" \
             "${keep[@]}" -o split.cubin 2> messages; then
             fail "does not link in $wanted chunks"
