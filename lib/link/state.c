@@ -119,6 +119,8 @@ const char *state_cubin_name(const struct link *link, const struct group *group,
     for (size_t i = 0; i < link->members.count; i++)
         if (groups_have(group, link->members.list, i))
             name_list_add(&list, link->members.list[i].name);
+    if (link->group_count > 1 && list.count == 1 && !group->has_lto)
+        return list.names[0];
     return name_list_text("lto.cubin", &list, arena);
 }
 

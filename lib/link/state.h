@@ -180,7 +180,8 @@ bool state_check_changes(const struct link *link);
  * that it was made of; in `arena`. */
 const char *state_lto_name(const struct link *link, struct arena *arena);
 
-/* The same of a group's cubin: "lto.cubin(a.o(2)+b.o(1))". */
+/* The same of a group's cubin: "lto.cubin(a.o(2)+b.o(1))"; where there are several groups, of one
+ * PTX member's the member's name. */
 const char *state_cubin_name(const struct link *link, const struct group *group,
                              struct arena *arena);
 
