@@ -62,7 +62,7 @@ ptx_kernels k > made.ptx
 make_ltoir made.ptx
 lto() {
     rm -f runs
-    "$BUILD/minilink" -w -disable-infos -arch=sm_90 -lto --nvjitlink="$BUILD/fake-nvjitlink.so" --assembler=ptxas --ptxas=./ptxas in.fatbin \
+    "$BUILD/minilink" -w -disable-infos -arch=sm_90 --behave-like=13.0 -lto --nvjitlink="$BUILD/fake-nvjitlink.so" --assembler=ptxas --ptxas=./ptxas in.fatbin \
         -o "$@" > said 2>&1
     holds "a link of LTO-IR works" [ $? = 0 ]
 }
@@ -115,8 +115,9 @@ esac
 while [ $# -gt 1 ]; do shift; done
 cat made.cubin > "$1"
 END
-minilink -arch=sm_90 -r "$ROOT/fixtures/examples/scale.ptx" -o made.cubin
-fit() { minilink -arch=sm_90 --assembler=ptxas --ptxas=./refusing "$ROOT/fixtures/examples/scale.ptx" -o fitted.cubin "$@" > said 2>&1; }
+ptx_kernels k l > k.ptx
+minilink -arch=sm_90 -r k.ptx -o made.cubin
+fit() { minilink -arch=sm_90 --assembler=ptxas --ptxas=./refusing k.ptx -o fitted.cubin "$@" > said 2>&1; }
 fit
 holds "without --fit-registers that is an error" [ $? = 1 ]
 holds "which recommends it" grep -q 'note .*--fit-registers' said
