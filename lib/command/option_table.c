@@ -132,6 +132,7 @@ static bool take_cache_policy(struct options *options, const struct option_row *
 #define SPECIAL(function)      {.kind = OPTION_SPECIAL, .take = function}
 
 #define CHOICES(name, ...) static const struct option_choice name[] = {__VA_ARGS__, {NULL, 0}}
+CHOICES(cpu_names, {"X86_64", 0}, {"AARCH64", 1}, {"ARMv7", 2}, {"PPC64LE", 3}, {"RISCV64", 4}, {"X86", 5}, {"unknown", 6});
 CHOICES(callgraph_forms, {"text", CALLGRAPH_TEXT}, {"dot", CALLGRAPH_DOT});
 CHOICES(host_scripts, {"lcs-abs", HOST_SCRIPT_ABSOLUTE}, {"lcs-aug", HOST_SCRIPT_AUGMENTING});
 CHOICES(lto_levels, {"0", 0}, {"1", 1}, {"2", 2}, {"3", 3});
@@ -185,6 +186,10 @@ const struct option_row option_table[] = {
      "Most registers that a function may use"},
     {"Xptxas", NULL, "OPTION,...", WORDS(assembler_options), GROUP_CODE, KEY_COUNTS, "Options for the assembler"},
     {"Xnvvm", NULL, "OPTION,...", WORDS(nvvm_options), GROUP_CODE, KEY_COUNTS, "Options for libnvvm"},
+    {"nvvm-latest", NULL, NULL, FLAG(link.options.nvvm_latest), GROUP_CODE, KEY_COUNTS,
+     "Compile LTO-IR with the newest LLVM of the toolkit (13.5 and later)"},
+    {"link-as-tools-patch", "astoolspatch", NULL, FLAG(link.tools_patch), GROUP_CODE, KEY_COUNTS,
+     "Link code that was compiled with -astoolspatch, and nothing else"},
     {"Ofast-compile", "Ofc", "0|min|mid|max", SPECIAL(take_ofast_compile), GROUP_CODE, KEY_COUNTS,
      "Trade speed of the code for speed of the compilation (LTO-IR)"},
     {"debug", "g", NULL, FLAG(link.options.debug), GROUP_CODE, KEY_COUNTS, "Keep everything that a debugger needs"},
@@ -203,6 +208,7 @@ const struct option_row option_table[] = {
 
     {"verbose", "v", "[1|2]", LEVEL(verbose, 1), GROUP_MESSAGES, KEY_COUNTS,
      "Print what memory and what each kernel uses, as nvlink does; 2: also what was found, agreed, split and linked"},
+    {"verbose2", "v2", NULL, LEVEL(verbose, 2), GROUP_MESSAGES, KEY_COUNTS, NULL},
     {"vv", NULL, NULL, LEVEL(verbose, 2), GROUP_MESSAGES, KEY_COUNTS, "The same as --verbose=2"},
     {"version", "V", NULL, FLAG(show_version), GROUP_MESSAGES, KEY_REFUSES, "Print the version"},
     {"help", "h", NULL, FLAG(show_help), GROUP_MESSAGES, KEY_REFUSES, "Print this help"},
@@ -221,7 +227,7 @@ const struct option_row option_table[] = {
     {"dump-callgraph-no-demangle", NULL, NULL, SETS(link.callgraph, CALLGRAPH_MANGLED), GROUP_MESSAGES, KEY_REFUSES,
      "The same with names as they are"},
 
-    {"cpu-arch", NULL, "NAME", IGNORED, GROUP_NO_EFFECT, KEY_COUNTS, "Architecture of the host"},
+    {"cpu-arch", NULL, "NAME", CHOICE(cpu_name, cpu_names), GROUP_NO_EFFECT, KEY_COUNTS, "Architecture of the host"},
     {"device-stack-protector", NULL, NULL, IGNORED, GROUP_NO_EFFECT, KEY_COUNTS, "Guards on the stack of code made of LTO-IR"},
     {"extra-warnings", "extrawarn", NULL, IGNORED, GROUP_NO_EFFECT, KEY_COUNTS, "More warnings"},
     {"suppress-debug-info", NULL, NULL, IGNORED, GROUP_NO_EFFECT, KEY_COUNTS, "Leave sections for debuggers out"},
@@ -360,6 +366,7 @@ const struct option_row option_table[] = {
      "The target of that rule; by default the output"},
     {"reproduce", NULL, "FILE", STRING(link.reproduce), GROUP_BUILDING, KEY_REFUSES,
      "Write all inputs and options to a tar file, to run the link again elsewhere"},
+    {"list-arch", "arch-ls", NULL, FLAG(list_targets), GROUP_BUILDING, KEY_REFUSES, NULL},
     {"list-targets", NULL, NULL, FLAG(list_targets), GROUP_BUILDING, KEY_REFUSES, "Print the targets of -arch, one per line, and exit"},
     {"completions", NULL, "bash|zsh|fish", CHOICE(completions, shells), GROUP_BUILDING, KEY_REFUSES,
      "Print a script that completes minilink's options, and exit"},

@@ -261,6 +261,8 @@ static enum options_action finish(struct options *options)
         return OPTIONS_HOST_SCRIPT;
     else if (options->chunk_use)
         return finish_chunk(options);
+    else if (link->options.nvvm_latest && !link->options.lto)
+        diag_fatal("Conflicting options '-nvvm-latest' and 'no -dlto'");
     else if (options->operand_count == 0 && !options->is_in_memory)
         diag_fatal("No input files specified; use option --help for more information");
     else if (link->is_virtual && (link->options.lto || link->emit_ptx))

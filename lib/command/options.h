@@ -82,6 +82,7 @@ struct options {
     bool no_cache;
     enum shell completions;
     bool disable_infos, disable_warnings, warnings_are_errors;
+    uint32_t cpu_name; /* -cpu-arch: checked, without effect */
     uint8_t verbose; /* 1 = -v, 2 = -vv */
     bool report_arch, no_demangle;
     bool annotates; /* -Xptxas=--compiler-annotations */

@@ -179,6 +179,7 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
         .preserve_relocations = request->preserve_relocations,
+        .tools_patch = request->tools_patch,
         .strip_debug = request->strip_debug,
         .sass_only = request->sass_only,
         .wants_places = observe_wants_places(link->observation),

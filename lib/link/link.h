@@ -108,6 +108,7 @@ struct link_request {
     bool suppress_stack_warning;
     bool takes_first;              /* --allow-multiple-definition */
     bool preserve_relocations;     /* -preserve-relocs */
+    bool tools_patch;              /* -astoolspatch */
     const struct renames *renames; /* --wrap, --defsym; or NULL */
     bool fit_registers;            /* --fit-registers */
     bool fold;                     /* --icf=safe */

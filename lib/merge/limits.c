@@ -39,6 +39,41 @@ bool limits_check_parameters(struct merging *m)
 }
 
 /* Compares by the place of the definitions. */
+static bool is_patch(const struct merging *m, const struct merged_symbol *function)
+{
+    const struct cubin *cubin = m->cubins[function->file];
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        struct bytes rest = cubin->sections[i].data;
+        struct info_record record;
+
+        if (cubin->sections[i].type != SHT_CUDA_INFO ||
+            cubin_section_function(cubin, (uint32_t)i) != function->input)
+            continue;
+        while (info_next(&rest, &record))
+            if (record.attribute == EIATTR_TOOLS_PATCH_FUNC)
+                return true;
+    }
+    return false;
+}
+
+/* nvlink 13.3 and later. */
+bool limits_check_patches(struct merging *m)
+{
+    for (uint32_t i = 0; m->request->tools_patch && i < m->symbol_count; i++) {
+        const struct merged_symbol *function = &m->symbols[i];
+
+        if (function->type != STT_FUNC || function->file == MERGE_NONE || is_patch(m, function))
+            continue;
+        diag_fatal("Function '%.*s' in '%s' is missing EIATTR_TOOLS_PATCH_FUNC attribute required "
+                   "by -astoolspatch option",
+                   TEXT_ARG(function->name), m->cubins[function->file]->name);
+        m->failed = true;
+        return false;
+    }
+    return true;
+}
+
 static int compare_callees(const void *a, const void *b, void *symbols)
 {
     const struct merged_symbol *x = (const struct merged_symbol *)symbols + *(const uint32_t *)a;

@@ -264,7 +264,9 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     CONTEXT_DEFER(memory_cleanup, &m.sections);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
     ok = check_inputs(&m) && choose_abi(&m) &&
-         ((resolve_symbols(&m) && limits_check_parameters(&m) && read_graph(&m)) || give_up()) &&
+         ((resolve_symbols(&m) && limits_check_patches(&m) && limits_check_parameters(&m) &&
+           read_graph(&m)) ||
+          give_up()) &&
          find_live(&m);
     /* From here on it is known what is kept. */
     if (!ok || !gather(&m) || !place(&m) || !relocate(&m))

@@ -40,6 +40,7 @@ struct merge_request {
     bool suppress_stack_warning; /* -suppress-stack-size-warning */
     bool keep_exported;          /* -ewp: keep functions that another link may call */
     bool preserve_relocations;   /* -preserve-relocs: resolved relocations are listed too */
+    bool tools_patch;            /* -astoolspatch: every function must be compiled for it */
     bool strip_debug;            /* omit what only debuggers and profilers read */
     bool sass_only;              /* omit the Mercury twins */
     bool wants_places;           /* fill in merge_report.places */

@@ -159,6 +159,9 @@ bool attributes_encode(struct merging *m);
 
 /* limits.c: checks across cubins besides symbol resolution. */
 
+/* -astoolspatch: checks that each function was compiled for it. */
+bool limits_check_patches(struct merging *m);
+
 /* Checks that a weak kernel's copies have parameters of one size. Comes after the owners of
  * sections are known. */
 bool limits_check_parameters(struct merging *m);

@@ -52,6 +52,7 @@ struct option_request {
     bool line_info;
     bool debug;                /* -g */
     bool lto;                  /* -lto or -dlto */
+    bool nvvm_latest;          /* -nvvm-latest */
     const char *ofast_compile; /* -Ofc value, or NULL */
 };
 

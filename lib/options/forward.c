@@ -64,6 +64,8 @@ void forward_agreed(struct forwarded *forwarded, const struct agreement *agreeme
     if (agreement->maxrregcount > 0)
         add_number(forwarded, embedded_name(EMBEDDED_MAXREG), agreement->maxrregcount);
     add_ofast_compile(forwarded, request);
+    if (request->nvvm_latest)
+        forward_word(forwarded, "-nvvm-latest");
 }
 
 void forward_arithmetic(struct forwarded *forwarded, const struct agreement *agreement)
