@@ -11,6 +11,7 @@
 #include "assemble/remote_chunks.h"
 #include "assemble/workitem.h"
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
@@ -282,13 +283,22 @@ static uint32_t run(const struct assembly *assembly)
     return assembly->threads;
 }
 
+/* Most stored options that a note names. */
+#define MOST_NAMED 16
+
 /* Says where the options came from that the assembler refused. */
 static void tell_origin(const struct assembly *assembly, const struct chunk *chunk)
 {
-    for (size_t i = 0; chunk->options && chunk->options[i]; i++)
-        diag_note("'%s' is stored with the PTX, and was an option of its compiler%s",
-                  chunk->options[i],
-                  chunk->options[i + 1] ? "" : "; --ignore-stored-options leaves it out");
+    const char *const *stored = chunk->options;
+    struct buffer words = {0};
+
+    CONTEXT_DEFER(buffer_cleanup, &words);
+    for (size_t i = 0; stored && stored[i] && i <= MOST_NAMED; i++)
+        buffer_printf(&words, "%s%s", i ? " " : "", i < MOST_NAMED ? stored[i] : "...");
+    if (words.size)
+        diag_note("the PTX has these options stored with it, which were its compiler's: %.*s; "
+                  "--ignore-stored-options leaves them out",
+                  TEXT_ARG(buffer_view(&words)));
     if (assembly->request->options && *assembly->request->options)
         diag_note("-Xptxas hands options to the assembler, here %s",
                   assembly->options.assembler->name);

@@ -384,6 +384,9 @@ static bool emit_ptx(const struct link *link, const struct results *results)
                               ? "options for the assembler are stored in its modules, and differ; "
                                 "--ignore-stored-options leaves them out"
                               : "several modules have debug sections (-G)");
+    if (link->groups->options.count)
+        diag_info("-emit-ptx: options for the assembler were stored in the inputs, and are not "
+                  "part of PTX; -vv names them");
     return write_files(link, results, true);
 }
 

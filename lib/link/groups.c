@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/context.h"
 #include "base/name_list.h"
 #include "diag/diag.h"
@@ -193,18 +194,19 @@ const char *const *groups_all_words(const struct link *link, struct arena *arena
 static void tell_group(const struct link *link, const struct group *group)
 {
     struct arena arena = {0};
+    struct buffer words = {0};
     struct name_list names = {0};
-    struct text words = TEXT("");
 
     CONTEXT_DEFER(arena_cleanup, &arena);
+    CONTEXT_DEFER(buffer_cleanup, &words);
     for (size_t i = 0; i < group->options.count; i++)
-        words = text_of(arena_printf(&arena, "%.*s%s%s", TEXT_ARG(words), i ? " " : "",
-                                     group->options.words[i]));
+        buffer_printf(&words, " %s", group->options.words[i]);
     for (size_t i = 0; i < link->members.count; i++)
         if (groups_have(group, link->members.list, i))
             name_list_add(&names, link->members.list[i].name);
-    diag_verbose("%s is assembled with %s%s", name_list_text("PTX", &names, &arena),
-                 words.size ? "the options stored in it: " : "no options of its own", words.data);
+    diag_verbose("%s is assembled with %s%.*s", name_list_text("PTX", &names, &arena),
+                 words.size ? "the options stored in it:" : "no options of its own",
+                 TEXT_ARG(buffer_view(&words)));
 }
 
 void groups_tell(const struct link *link)
