@@ -51,6 +51,7 @@ static int fake_assemble(void *state, const struct minilink_job *job,
 static struct assembler fake = {
     .table = {MINILINK_ASSEMBLER_ABI, "fake", "1", fake_assemble, NULL}};
 static struct assemble_request request;
+static const char *const *stored; /* every chunk's own options */
 
 void set_up(void)
 {
@@ -58,6 +59,7 @@ void set_up(void)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     cache_request = (struct cache_request){.folder = folder, .policy = cache_policy_default};
     cache = cache_open(&cache_request, NULL);
+    stored = NULL;
     request = (struct assemble_request){.assembler = &fake,
                                         .arch = {90, 'a'},
                                         .threads = 4,
@@ -84,6 +86,7 @@ static int assemble(const char *const *texts, struct cubins *cubins, int *result
         list[chunks.count] = (struct chunk){.index = (uint32_t)chunks.count,
                                             .text = text_of(texts[chunks.count]),
                                             .weight = 1,
+                                            .options = stored,
                                             .first_function = "work"};
     atomic_store(&calls, 0);
     messages_catch();
@@ -172,6 +175,24 @@ TEST(whatever_the_cubin_depends_on_counts)
         ck_assert_int_eq(calls_for(TEXTS("a")), 0);
     }
     request = before;
+    ck_assert_int_eq(calls_for(TEXTS("a")), 0);
+}
+
+/* Words of the chunk are not the same as words of the command line, which come last. */
+TEST(options_of_the_chunk_count)
+{
+    const char *const *const own[] = {TEXTS("-O1"), TEXTS("-O1", "-v"), TEXTS("-v", "-O1")};
+
+    request.options = TEXTS("-O1");
+    ck_assert_int_eq(calls_for(TEXTS("a", "b")), 2);
+    for (int i = 0; i < COUNT(own); i++) {
+        stored = own[i];
+        ck_assert_int_eq(calls_for(TEXTS("a", "b")), 2);
+        ck_assert_int_eq(calls_for(TEXTS("a", "b")), 0);
+    }
+    stored = TEXTS("-O1");
+    ck_assert_int_eq(calls_for(TEXTS("a")), 0);
+    stored = NULL;
     ck_assert_int_eq(calls_for(TEXTS("a")), 0);
 }
 
