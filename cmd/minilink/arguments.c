@@ -15,6 +15,7 @@
 #include "command/option_table.h"
 #include "command/reporting.h"
 #include "command/response_file.h"
+#include "nvptx_ld.h"
 
 /* getopt returns 1 for an operand; the codes of rows begin here. */
 #define FIRST_ROW 256
@@ -151,12 +152,14 @@ bool arguments_read(struct options *options, const void *argument)
 {
     const struct arguments *arguments = argument;
     size_t count = arguments->argc > 1 ? (size_t)arguments->argc - 1 : 0;
+    char *const *list = arguments->argv + 1;
+    char *const *others = nvptx_ld_words(&options->arena, arguments->argc, arguments->argv, &count);
     struct reader reader = {options, make_list(&options->arena), 0};
     struct response_file words = {.total = &options->response};
 
-    reporting_begin((const char *const *)arguments->argv + 1, count, options->color);
+    list = others ? others : list;
+    reporting_begin((const char *const *)list, count, options->color);
     opterr = 0;
     begin_words(&options->arena, &words);
-    return response_file_add(&words, &options->arena, arguments->argv + 1, count) &&
-           read_words(&reader, &words);
+    return response_file_add(&words, &options->arena, list, count) && read_words(&reader, &words);
 }

@@ -25,6 +25,7 @@
 #include "completions.h"
 #include "help.h"
 #include "hostscript.h"
+#include "nvptx_ld.h"
 
 /* Kills children, removes files, and returns jobserver tokens. Everything called here is
  * async-signal-safe. */
@@ -126,6 +127,8 @@ int main(int argc, char **argv)
         return EXIT_STATUS_ENVIRONMENT;
     if (lto_child_is_wanted(argc, argv))
         _exit(lto_child_run(argv));
+    if (nvptx_ld_tells(argc, argv))
+        return (int)end_printing();
     self_exec_set_program();
     heap_keep_freed();
     set_signals();

@@ -173,6 +173,8 @@ const struct option_row option_table[] = {
      "Write a script for the host's linker, whole or to add to one, and link nothing"},
     {"emit-ptx", NULL, NULL, FLAG(link.emit_ptx), GROUP_FILES, KEY_REFUSES,
      "Write the linked program as one PTX module instead of a cubin"},
+    {"emit-texts", NULL, NULL, FLAG(link.emit_texts), GROUP_FILES, KEY_REFUSES,
+     "Write the PTX that takes part in the link, text by text, each with a NUL behind it, as nvptx-none-ld does"},
 
     {"link-time-opt", "lto", NULL, FLAG(link.options.lto), GROUP_CODE, KEY_COUNTS,
      "Optimise across modules: link LTO-IR if a toolkit is found, else PTX, even where there is machine code"},

@@ -188,7 +188,8 @@ static void collect_raw(struct collector *collector, uint32_t kind, struct bytes
     if (!describe_code(collector, &entry, collector->object))
         return;
     add_suffix_flag(&entry);
-    add_member(collector, collector->object, &entry);
+    add_member(collector, collector->object, &entry)->is_lazy =
+        kind == FATBIN_PTX && collector->object != collector->file;
     collector->group++;
 }
 

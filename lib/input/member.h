@@ -40,6 +40,7 @@ struct member {
         entry;      /* raw files: kind, arch, payload and flags are filled in; number 0 */
     bool is_system; /* from a library of the toolkit, see members_is_system */
     bool is_whole;  /* from a host object's .nv_fatbin: complete without a link */
+    bool is_lazy;   /* PTX in an archive: takes part when something needs what it defines */
     bool is_openmp; /* an image of an offload binary that OpenMP made */
     enum member_role role;
     const char *reason; /* why it has this role: a phrase for -vv and minidump */

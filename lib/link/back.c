@@ -13,6 +13,7 @@
 #include "link/member_cubins.h"
 #include "link/overwrite_check.h"
 #include "link/verbose.h"
+#include "link/lazy.h"
 #include "link/stages.h"
 #include "link/whole_program.h"
 #include "output/output.h"
@@ -255,6 +256,17 @@ static bool list_begin(struct list_file *list)
                            output_finish(&list->output));
 }
 
+static bool append_texts(const struct link *link, struct output *output)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < link->members.count; i++)
+        if (link->members.list[i].role == MEMBER_PTX)
+            ok = output_append(output, text_bytes(link->texts[i].text)) &&
+                 output_append(output, (struct bytes){(const uint8_t *)"", 1});
+    return ok;
+}
+
 static bool append_result(const struct link *link, const struct results *results,
                           struct output *output)
 {
@@ -263,6 +275,8 @@ static bool append_result(const struct link *link, const struct results *results
 
     if (link->cached.is_found)
         return output_append(output, link->cached.output);
+    if (link->request->emit_texts)
+        return append_texts(link, output);
     if (link->request->emit_ptx)
         return output_append(output, text_bytes(results->cut.chunks.list[0].text));
     return finished ? output_append(output, (struct bytes){finished->data, finished->size})
@@ -387,6 +401,14 @@ static bool emit_ptx(const struct link *link, const struct results *results)
     if (link->groups->options.count)
         diag_info("-emit-ptx: options for the assembler were stored in the inputs, and are not "
                   "part of PTX; -vv names them");
+    return write_files(link, results, true);
+}
+
+bool back_end_texts(const struct link *link, const struct results *results)
+{
+    if (link->member_cubin_count || link->members.lto_count || link->bitcode.count)
+        return diag_fatal(
+            "--emit-texts: some members have no PTX: machine code, LTO-IR or bitcode");
     return write_files(link, results, true);
 }
 

@@ -4,6 +4,7 @@
  * takes part is decided last: only then is it known whether anything calls it. */
 #include "base/context.h"
 #include "diag/diag.h"
+#include "link/lazy.h"
 #include "link/member_cubins.h"
 #include "link/overwrite_check.h"
 #include "link/verbose.h"
@@ -75,7 +76,7 @@ static bool select_members(struct link *link)
 }
 
 /* Finds the group's PTX. */
-static bool find_sources(struct link *link, const struct group *group,
+static void find_sources(struct link *link, const struct group *group,
                          struct program_source *sources, size_t *count)
 {
     const struct members *members = &link->members;
@@ -90,21 +91,16 @@ static bool find_sources(struct link *link, const struct group *group,
             made < link->bitcode.count && link->bitcode.modules[made].first_member == i
                 ? &link->bitcode.modules[made++]
                 : NULL;
-        struct bytes code;
 
         if (!groups_have(group, members->list, i))
             continue;
         if (module)
             sources[(*count)++] =
                 (struct program_source){.name = module->name, .text = module->ptx};
-        if (member->role != MEMBER_PTX)
-            continue;
-        if (!member_code(member, &link->ptx_inflation, &link->sources_arena, &code))
-            return false;
-        sources[(*count)++] = (struct program_source){.name = member->name,
-                                                      .text = {(const char *)code.data, code.size}};
+        if (member->role == MEMBER_PTX)
+            sources[(*count)++] =
+                (struct program_source){.name = member->name, .text = link->texts[i].text};
     }
-    return true;
 }
 
 /* About keep_whole, measured: nvlink assembles everything that libnvvm left, and drops dead code
@@ -136,14 +132,16 @@ static bool link_group(struct link *link, struct group *group)
     };
     size_t count = 0;
 
-    return find_sources(link, group, sources, &count) &&
-           program_link(&group->program, sources, count, &wanted);
+    find_sources(link, group, sources, &count);
+    return program_link(&group->program, sources, count, &wanted);
 }
 
 static bool link_groups(struct link *link)
 {
     bool ok = true;
 
+    if (!lazy_read(link))
+        return false;
     for (size_t i = 0; i < link->group_count; i++)
         ok &= link_group(link, &link->groups[i]);
     return ok;

@@ -79,6 +79,9 @@ static bool run_stages(struct link *link, struct results *results)
         return false;
     /* Phase I is over: the program's symbols are resolved. */
 
+    if (link->request->emit_texts && !link->request->dry_run)
+        return back_end_texts(link, results);
+
     if (!begin(link, "splitting") || !middle_split(link, cut, assembled))
         return false;
     if (!cut->chunks.is_exact)

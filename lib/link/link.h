@@ -100,7 +100,9 @@ struct link_request {
     enum split_policy split_policy; /* --split-policy; unset: stable with a cache, else balanced */
     bool explain_split;             /* --explain-split: print what is in each chunk, and why */
     bool emit_ptx;                  /* -emit-ptx: the output is the linked program's PTX */
-    bool relocatable;               /* -r */
+    bool
+        emit_texts; /* --emit-texts: the output is the PTX that takes part, as the inputs have it */
+    bool relocatable;      /* -r */
     bool dry_run;          /* --dry-run: stop before assembling, and print what would be done */
     bool ignore_host_info; /* -ignore-host-info */
     bool keep_system_libraries; /* link libcudadevrt even when nothing calls it */

@@ -79,6 +79,9 @@ bool back_write(const struct link *link, const struct results *results);
 /* Ends a link for a virtual target: writes only the list of modules. */
 bool back_end_virtual(const struct link *link, const struct results *results);
 
+/* --emit-texts: writes the texts that take part. False, and an error, when some code has none. */
+bool back_end_texts(const struct link *link, const struct results *results);
+
 /* Ends a link that assembles nothing: under --dry-run, with a plan, or with the program's PTX as
  * output. */
 bool back_end_early(const struct link *link, const struct results *results);

@@ -1,0 +1,175 @@
+/* needed.c: reads which names a text defines and which it only declares, and follows them from text
+ * to text. GCC's libraries have a function in each member, libgfortran 746 of them in 11 MB: bodies
+ * are skipped at memory speed. */
+#include "ptx/needed.h"
+
+#include "base/arena.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "ptx/driver_functions.h"
+#include "ptx/lexer.h"
+
+#define DEFINED UINT32_C(0)
+
+/* A name that a text defines or declares. */
+struct mention {
+    struct text name;
+    bool is_defined;
+};
+
+struct choice {
+    struct needed_text *texts;
+    struct arena arena;
+    struct mention *mentions; /* of all texts, one after the other */
+    size_t mention_count, mention_capacity;
+    size_t *starts;         /* of each text's, and the end of the last one's */
+    struct table providers; /* name: the first member that defines it */
+    struct table defined;   /* names of what takes part */
+    struct text *queue;     /* names that something needs */
+    size_t queue_count, queue_capacity;
+};
+
+static void free_choice(void *argument)
+{
+    struct choice *choice = argument;
+
+    table_free(&choice->providers);
+    table_free(&choice->defined);
+    arena_free(&choice->arena);
+}
+
+static bool is_mark(struct token token, char mark)
+{
+    return token.kind == TOKEN_MARK && token.mark == mark;
+}
+
+/* Skips "( ... )"; the token is the parenthesis. */
+static struct token skip_list(struct lexer *lexer, struct token token)
+{
+    while (token.kind != TOKEN_END && !is_mark(token, ')'))
+        token = lexer_next(lexer);
+    return lexer_next(lexer);
+}
+
+/* One item, from its first token to its end. A name of an item is the first word that stands in no
+ * parentheses; a `.func` or `.entry` is defined by its body or by `.alias`, a variable unless it is
+ * `.extern`. */
+static void read_item(struct choice *choice, struct needed_text *text, struct lexer *lexer,
+                      struct token token)
+{
+    bool is_extern = false, is_internal = true, is_function = false, is_variable = false;
+    bool is_alias = lexer_is(lexer, token, TEXT(".alias")), has_body = false;
+    struct text name = {0};
+
+    for (; token.kind != TOKEN_END && !is_mark(token, ';'); token = lexer_next(lexer)) {
+        if (is_mark(token, '('))
+            token = skip_list(lexer, token);
+        if (is_mark(token, '{')) {
+            has_body = true;
+            if (!lexer_skip_braces(lexer) || is_function || !is_variable)
+                break;
+        } else if (token.kind == TOKEN_WORD && name.size == 0) {
+            name = lexer_text(lexer, token);
+        } else if (is_mark(token, ';')) {
+            break;
+        }
+        is_extern |= lexer_is(lexer, token, TEXT(".extern"));
+        is_internal &= !is_extern && !lexer_is(lexer, token, TEXT(".visible")) &&
+                       !lexer_is(lexer, token, TEXT(".weak")) &&
+                       !lexer_is(lexer, token, TEXT(".common"));
+        text->is_needed |= lexer_is(lexer, token, TEXT(".entry"));
+        is_function |= lexer_is(lexer, token, TEXT(".func"));
+        is_variable |= name.size == 0 && (lexer_is(lexer, token, TEXT(".global")) ||
+                                          lexer_is(lexer, token, TEXT(".const")) ||
+                                          lexer_is(lexer, token, TEXT(".shared")));
+    }
+    if (name.size && (is_alias || (!is_internal && (is_function || is_variable))))
+        ARENA_PUSH(&choice->arena, choice->mentions, choice->mention_count,
+                   choice->mention_capacity) =
+            (struct mention){name, is_alias || (!is_extern && (is_variable || has_body))};
+}
+
+/* `.version`, `.target` and `.address_size` have no mark at their end. */
+static bool is_head(const struct lexer *lexer, struct token token)
+{
+    return lexer_is(lexer, token, TEXT(".version")) || lexer_is(lexer, token, TEXT(".target")) ||
+           lexer_is(lexer, token, TEXT(".address_size")) || lexer_is(lexer, token, TEXT(".file"));
+}
+
+static void read_text(struct choice *choice, struct needed_text *text)
+{
+    struct lexer lexer = lexer_at(text->text, 0);
+    struct token token;
+
+    text->is_needed = !text->is_member;
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END)
+        if (token.kind == TOKEN_DOT && !is_head(&lexer, token))
+            read_item(choice, text, &lexer, token);
+}
+
+/* GCC's libc.a has a vprintf of its own, which calls what no library has: the driver's counts. */
+static void need(struct choice *choice, struct text name)
+{
+    if (!driver_functions_provides(name) && table_find(&choice->defined, name) == TABLE_NONE)
+        ARENA_PUSH(&choice->arena, choice->queue, choice->queue_count, choice->queue_capacity) =
+            name;
+}
+
+/* Enters what the text defines, or else what it needs. */
+static void take_part(struct choice *choice, size_t index, bool is_defined)
+{
+    for (size_t i = choice->starts[index]; i < choice->starts[index + 1]; i++) {
+        const struct mention *mention = &choice->mentions[i];
+
+        if (mention->is_defined && is_defined)
+            table_add(&choice->defined, mention->name, DEFINED);
+        else if (!mention->is_defined && !is_defined)
+            need(choice, mention->name);
+    }
+}
+
+static void enter_members(struct choice *choice, size_t index)
+{
+    for (size_t i = choice->starts[index]; i < choice->starts[index + 1]; i++)
+        if (choice->mentions[i].is_defined)
+            table_add(&choice->providers, choice->mentions[i].name, (uint32_t)index);
+}
+
+static void follow(struct choice *choice)
+{
+    while (choice->queue_count > 0) {
+        struct text name = choice->queue[--choice->queue_count];
+        uint32_t index = table_find(&choice->providers, name);
+
+        if (index == TABLE_NONE || table_find(&choice->defined, name) != TABLE_NONE)
+            continue;
+        choice->texts[index].is_needed = true;
+        take_part(choice, index, true);
+        take_part(choice, index, false);
+    }
+}
+
+void needed_choose(struct needed_text *texts, size_t count, const struct text *undefined,
+                   size_t undefined_count)
+{
+    struct choice choice = {.texts = texts};
+
+    CONTEXT_DEFER(free_choice, &choice);
+    choice.starts = arena_zalloc(&choice.arena, count + 1, sizeof *choice.starts);
+    for (size_t i = 0; i < count; i++) {
+        read_text(&choice, &texts[i]);
+        choice.starts[i + 1] = choice.mention_count;
+        if (!texts[i].is_needed)
+            enter_members(&choice, i);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (texts[i].is_needed)
+            take_part(&choice, i, true);
+    for (size_t i = 0; i < count; i++)
+        if (texts[i].is_needed)
+            take_part(&choice, i, false);
+    for (size_t i = 0; i < undefined_count; i++)
+        need(&choice, undefined[i]);
+    follow(&choice);
+}

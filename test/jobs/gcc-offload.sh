@@ -1,0 +1,108 @@
+#!/bin/bash
+# gcc-offload.sh: in the place of nvptx-none-ld, minilink links programs with OpenMP and OpenACC in C, C++ and Fortran: the
+# same texts, which assemble together. Every text of GCC's libraries for nvptx assembles. Needs GCC's offload compiler; else
+# SKIPPED.
+. "$(dirname "$0")/../prelude.sh"
+cd "$work" || exit 1
+COUNT=20
+gcc='' libraries=''
+for version in $(seq 20 -1 9); do
+    for folder in /usr/lib/gcc/*/"$version"/accel/nvptx-none; do
+        [ -z "$gcc" ] && [ -e "$folder/libgomp.a" ] && command -v "gcc-$version" > /dev/null && gcc=$version libraries=$folder
+    done
+done
+[ -n "$gcc" ] || skip_all $COUNT "GCC has no offload compiler for nvptx (gcc-12-offload-nvptx)"
+command -v nvptx-none-ld > /dev/null || skip_all $COUNT "nvptx-none-ld is not there"
+mkdir place && ln -s "$(command -v minilink)" place/ld
+
+cat > sum.c << 'END'
+int main(void)
+{
+    int s = 0;
+#pragma omp target teams distribute parallel for reduction(+ : s) map(tofrom : s)
+    for (int i = 0; i < 100; i++)
+        s += i;
+    return s == 4950;
+}
+END
+cat > acc.c << 'END'
+int main(void)
+{
+    double s = 0;
+#pragma acc parallel loop reduction(+ : s)
+    for (int i = 0; i < 100; i++)
+        s += i * 0.5;
+    return s > 0;
+}
+END
+cp sum.c sum.cc && cp acc.c acc.cc
+cat > sum.f90 << 'END'
+program p
+    integer :: i, s
+    complex(8) :: z
+    s = 0; z = (1d0, 2d0)
+    !$omp target teams distribute parallel do reduction(+:s) map(tofrom:s)
+    do i = 1, 100
+        s = s + i
+    end do
+    !$omp target map(tofrom: z)
+    z = z * z / (z + 1)
+    !$omp end target
+end program
+END
+cat > acc.f90 << 'END'
+program p
+    integer :: i
+    real(8) :: s
+    s = 0
+    !$acc parallel loop reduction(+:s)
+    do i = 1, 100
+        s = s + sin(i * 0.5d0)
+    end do
+end program
+END
+
+# names FILE: what the texts define.
+names() { tr '\0' '\n' < "$1" | grep -a '^// BEGIN GLOBAL .* DEF' | sort; }
+
+# A ptxas on PATH, which GCC's assembler would run, may know GCC's oldest target no more.
+compile() { # compile FOLDER OPTIONS...
+    local folder=$1
+    shift
+    mkdir "$folder" && (cd "$folder" && PATH=/usr/bin:/bin "$@" -foffload=nvptx-none -save-temps -o program)
+}
+# build NAME COMPILER OPTION SOURCE LIBRARIES...
+build() {
+    local name=$1 compiler=$2-$gcc option=$3 source=$4
+    shift 4
+    if ! command -v "$compiler" > /dev/null || ! compile "$name.theirs" "$compiler" "$option" "../$source" ${*:+"-foffload-options=$*"} > log 2>&1; then
+        skip 3 "$compiler does not compile $source"
+        return
+    fi
+    runs "$name" compile "$name.ours" "$compiler" "$option" "../$source" ${*:+"-foffload-options=$*"} "-foffload-options=-B$work/place/" || return
+    check "$name: what is linked" "$(names "$name".ours/*.mkoffload)" "$(names "$name".theirs/*.mkoffload)"
+    folder=$libraries
+    [ "$option" != -fopenmp ] || folder=$libraries/mgomp
+    # shellcheck disable=SC2086
+    runs "$name: a cubin" minilink -w -arch=sm_75 "$name".ours/*.mkoffload.o -L"$folder" -L"$libraries" $* -lgomp -lgcc -lc -o "$name.cubin"
+}
+build omp-c gcc -fopenmp sum.c
+build acc-c gcc -fopenacc acc.c
+build omp-cc g++ -fopenmp sum.cc
+build acc-cc g++ -fopenacc acc.cc
+build omp-f gfortran -fopenmp sum.f90 -lgfortran -lm
+build acc-f gfortran -fopenacc acc.f90 -lgfortran -lm
+
+# Every member, each on its own: for sm_75, the oldest target, which their own .target may be older than.
+mkdir members
+for library in "$libraries"/*.a "$libraries"/mgomp/*.a; do
+    (cd members && ar x "$library" && for file in *.o; do
+        grep -q '^\.version' "$file" && sed 's/^\.target\tsm_.*/.target\tsm_75/; s/^\.version .*/.version 6.3/; s/^\.target sm_.*/.target sm_75/' "$file" > "$(basename "$library" .a)-$file.ptx"
+        rm -f "$file"
+    done)
+done
+tool_verdict --files members/*.ptx > verdicts
+echo "gcc-offload: $(grep -c ': ok$' verdicts) of $(wc -l < verdicts) texts of GCC's libraries assemble"
+check "texts that do not assemble" "$(grep -v ': ok$' verdicts)" ""
+if [ "$(wc -l < verdicts)" -gt 1000 ]; then pass; else fail "only $(wc -l < verdicts) texts were found"; fi
+finish
