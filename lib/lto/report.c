@@ -54,11 +54,21 @@ static void restore_names(struct buffer *out, struct text line, const struct job
     }
 }
 
+/* Whether a line only tells of work that was done. From 13.4 on the library has one for the LTO-IR
+ * that it makes beside PTX, "NVVM70 LTOIR Container created (2536 bytes)", or "Solid LTOIR ..." of
+ * libnvvm's for sm_100 and later. nvlink does not print it; -v does. */
+static bool is_progress(struct text line)
+{
+    static const char told[] = " LTOIR Container created (";
+
+    return memmem(line.data, line.size, told, sizeof told - 1) != NULL;
+}
+
 /* Reports one line of a log; the library's own "ERROR: " and the like become the severity. */
 static void report_line(const char *name, struct text line, bool is_error)
 {
-    static const struct text heads[] = {TEXT("ERROR: "), TEXT("ERROR in "), TEXT("ERROR "),
-                                        TEXT("WARNING: "), TEXT("INFO: ")};
+    static const struct text heads[] = {TEXT("ERROR: "),   TEXT("ERROR in "), TEXT("ERROR "),
+                                        TEXT("WARNING: "), TEXT("INFO: "),    TEXT("SUCCESS: ")};
     bool is_warning = text_starts(line, TEXT("WARNING")) || text_starts(line, TEXT("warning"));
 
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
@@ -68,6 +78,8 @@ static void report_line(const char *name, struct text line, bool is_error)
         diag_warning("%s: %.*s", name, TEXT_ARG(line));
     else if (is_error)
         diag_error("%s: %.*s", name, TEXT_ARG(line));
+    else if (is_progress(line))
+        diag_summary("%s: %.*s", name, TEXT_ARG(line));
     else
         diag_info("%s: %.*s", name, TEXT_ARG(line));
 }

@@ -203,6 +203,10 @@ int __nvJitLinkComplete_12_9(struct nvJitLink *link)
         return 5;
     }
     add(link->info, sizeof link->info, "WARNING: something odd\nsomething to know\n");
+    if (is_way("tell"))
+        add(link->info, sizeof link->info,
+            "SUCCESS: Solid LTOIR Container created (12 bytes)\n"
+            "INFO: NVVM70 LTOIR Container created (34 bytes)\n");
     file = path ? fopen(path, "re") : NULL;
     if (!file)
         return 6;
