@@ -140,6 +140,7 @@ CHOICES(lto_sources, {"auto", LTO_SOURCE_AUTO}, {"ptx", LTO_SOURCE_PTX}, {"ltoir
 CHOICES(progress_uses, {"auto", PROGRESS_AUTO}, {"on", PROGRESS_ON}, {"off", PROGRESS_OFF});
 CHOICES(output_abis, {"auto", MERGE_ABI_AUTO}, {"7", MERGE_ABI_7}, {"8", MERGE_ABI_8});
 CHOICES(foldings, {"none", false}, {"safe", true});
+CHOICES(truths, {"false", false}, {"true", true});
 CHOICES(binary_kinds, {"capmerc", false}, {"sass", true});
 CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", JOBSERVER_OFF});
 CHOICES(split_policies, {"balanced", SPLIT_BALANCED}, {"kernel", SPLIT_KERNEL}, {"stable", SPLIT_STABLE});
@@ -189,7 +190,7 @@ const struct option_row option_table[] = {
     {"Xptxas", NULL, "OPTION,...", WORDS(assembler_options), GROUP_CODE, KEY_COUNTS, "Options for the assembler"},
     {"Xnvvm", NULL, "OPTION,...", WORDS(nvvm_options), GROUP_CODE, KEY_COUNTS, "Options for libnvvm"},
     {"nvvm-latest", NULL, NULL, FLAG(link.options.nvvm_latest), GROUP_CODE, KEY_COUNTS,
-     "Compile LTO-IR with the newest LLVM of the toolkit (13.5 and later)"},
+     "Compile LTO-IR with the newest LLVM of the toolkit (12.5 and later)"},
     {"link-as-tools-patch", "astoolspatch", NULL, FLAG(link.tools_patch), GROUP_CODE, KEY_COUNTS,
      "Link code that was compiled with -astoolspatch, and nothing else"},
     {"Ofast-compile", "Ofc", "0|min|mid|max", SPECIAL(take_ofast_compile), GROUP_CODE, KEY_COUNTS,
@@ -252,6 +253,8 @@ const struct option_row option_table[] = {
      "The form of the cubin: CUDA 12's, CUDA 13's, or that of the newest input or assembler"},
     {"fit-registers", NULL, NULL, FLAG(link.fit_registers), GROUP_ASSEMBLER, KEY_COUNTS,
      "Assemble functions again with fewer registers if a kernel that has fewer calls them"},
+    {"enable-extended-smem", NULL, "true|false", CHOICE(link.has_extended_shared, truths), GROUP_ASSEMBLER, KEY_COUNTS, NULL},
+    {"disable-smem-reservation", NULL, "true|false", CHOICE(link.has_no_reserved_shared, truths), GROUP_ASSEMBLER, KEY_COUNTS, NULL},
     {"binary-kind", NULL, "capmerc|sass", CHOICE(link.sass_only, binary_kinds), GROUP_ASSEMBLER, KEY_COUNTS,
      "sass: for sm_100 and later, leave out Mercury code, which other targets can use"},
 

@@ -6,7 +6,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static const struct target_facts rows[] = {
-#define TARGET(sm, family, flags) {sm, family, flags},
+#define TARGET(sm, family, most_shared, flags) {sm, family, most_shared, flags},
 #define NAME(sm, suffix, first_ptx, first, last)
 #include "facts/targets.def"
 #undef TARGET
@@ -14,7 +14,7 @@ static const struct target_facts rows[] = {
 };
 
 static const struct target_name names[] = {
-#define TARGET(sm, family, flags)
+#define TARGET(sm, family, most_shared, flags)
 #define NAME(sm, suffix, first_ptx, first, last) {{sm, suffix}, first_ptx, {first, last}},
 #include "facts/targets.def"
 #undef TARGET

@@ -16,6 +16,7 @@ enum target_flags {
 struct target_facts {
     uint16_t sm;
     uint16_t family;
+    uint32_t most_shared;
     uint8_t flags; /* enum target_flags */
 };
 

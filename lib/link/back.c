@@ -190,6 +190,8 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
                                                                                     : NULL,
         .fold = request->fold,
         .takes_first = request->takes_first,
+        .has_extended_shared = request->has_extended_shared,
+        .has_no_reserved_shared = request->has_no_reserved_shared,
         .abi = request->output_abi,
         .spread = state_spread(link),
         .has_index = request->index_file != NULL,

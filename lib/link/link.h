@@ -116,6 +116,8 @@ struct link_request {
     bool fold;                     /* --icf=safe */
     bool strip_debug;              /* --strip-debug */
     bool sass_only;                /* --binary-kind=sass: without Mercury's sections */
+    bool has_extended_shared;      /* --enable-extended-smem=true */
+    bool has_no_reserved_shared;   /* --disable-smem-reservation=true */
     enum merge_abi output_abi;     /* --output-abi */
     const char *index_file;        /* -uidx: path, or NULL */
     struct cache_request cache;

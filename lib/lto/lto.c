@@ -201,7 +201,8 @@ static void report_refusal(const struct compilation *compilation, const struct l
         diag_fatal("libnvJitLink does not take '%s': %s", inputs->list[answer->failed_input].name,
                    nvjitlink_code_text(answer->code));
     else if (answer->step == LTO_STEP_CREATE)
-        diag_fatal("libnvJitLink does not take the options: %s", nvjitlink_code_text(answer->code));
+        diag_fatal("libnvJitLink %u.%u does not take the options: %s", answer->major, answer->minor,
+                   nvjitlink_code_text(answer->code));
     else
         diag_fatal("elfLink JIT compile failed: %s",
                    answer->code ? nvjitlink_code_text(answer->code) : "libnvJitLink made no PTX");

@@ -43,6 +43,8 @@ struct merge_request {
     bool tools_patch;            /* -astoolspatch: every function must be compiled for it */
     bool strip_debug;            /* omit what only debuggers and profilers read */
     bool sass_only;              /* omit the Mercury twins */
+    bool has_extended_shared;    /* --enable-extended-smem: kernels may have more than 48 KiB */
+    bool has_no_reserved_shared; /* --disable-smem-reservation: without the driver's bytes */
     bool wants_places;           /* fill in merge_report.places */
     bool has_index;              /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;

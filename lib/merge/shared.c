@@ -9,12 +9,14 @@
 #include "diag/diag.h"
 #include "merge/shared_place.h"
 
+#define MOST_SHARED 0xc000u
+
 /* Most static shared memory of a kernel. Measured: the link's target counts, not the code's. */
-static uint32_t most_shared_bytes(struct arch arch)
+static uint32_t most_shared_bytes(const struct merge_request *request)
 {
-    if (arch.suffix != 'a')
-        return 0xc000;
-    return arch.sm < 120 ? 0x38c00 : 0x18c00;
+    return request->arch.suffix == 'a' || request->has_extended_shared
+               ? targets_find(request->arch.sm)->most_shared
+               : MOST_SHARED;
 }
 
 static void use(struct merging *m, struct merged_pairs *uses, uint32_t function, uint32_t variable)
@@ -144,7 +146,9 @@ static void tell_functions(struct shared_planner *planner)
 
 uint64_t shared_reserved_bytes(const struct merging *m)
 {
-    return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 ? SHARED_RESERVED_SM90 : 0;
+    return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 && !m->request->has_no_reserved_shared
+               ? SHARED_RESERVED_SM90
+               : 0;
 }
 
 /* Makes room in .nv_debug.shared, the section of variables that belong to no single kernel. */
@@ -175,7 +179,7 @@ static bool has_section(const struct merging *m, const struct shared_window *win
 static void add_section(struct merging *m, uint32_t kernel, const struct shared_window *window)
 {
     struct text name = m->symbols[kernel].name;
-    uint32_t most = most_shared_bytes(m->request->arch), added;
+    uint32_t most = most_shared_bytes(m->request), added;
 
     if (window->end > most)
         MERGING_ERROR(m, "Entry function '%.*s' uses too much shared data (%#llx bytes, %#x max)",

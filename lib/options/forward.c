@@ -65,7 +65,7 @@ void forward_agreed(struct forwarded *forwarded, const struct agreement *agreeme
         add_number(forwarded, embedded_name(EMBEDDED_MAXREG), agreement->maxrregcount);
     add_ofast_compile(forwarded, request);
     if (request->nvvm_latest)
-        forward_word(forwarded, "-nvvm-latest");
+        forward_word(forwarded, "-nvvm-version=nvvm-latest"); /* 12.5 to 13.5 have it */
 }
 
 void forward_arithmetic(struct forwarded *forwarded, const struct agreement *agreement)
