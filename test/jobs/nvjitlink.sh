@@ -22,29 +22,24 @@ says() {
     if [ "$got" = "$results" ]; then pass; else fail "$what: not $results" log; fi
 }
 
-# The names.
-nm -D --with-symbol-versions --defined-only "$ours/libnvJitLink.so.13" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' |
-    LC_ALL=C sort > names
-runs "the names it has" diff "$ROOT/test/nvjitlink/names" names
+source "$ROOT/test/nvjitlink/recorded.sh"
+
+# The names: those of the newest libraries.
+for version in 12.9 13.5; do
+    exported "$ours/libnvJitLink.so.${version%.*}" > names
+    runs "the names of $version" diff <(names_of $version) names
+done
 for major in 12 13; do
     runs "the own name of $major" grep -q "\[libnvJitLink\.so\.$major\]" <(readelf -d "$ours/libnvJitLink.so.$major" | grep SONAME)
 done
-# Those of the headers 12.0 to 12.9 are the same ones, and a library has all of them.
-nm -D --with-symbol-versions --defined-only "$ours/libnvJitLink.so.12" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' |
-    LC_ALL=C sort > names
-sed 's/13$/12/' "$ROOT/test/nvjitlink/names" | while read -r name; do
-    for minor in 0 1 2 3 4 5 6 7 8 9; do echo "${name/_13_0/_12_$minor}"; done
-done | LC_ALL=C sort -u > wanted
-runs "the names of CUDA 12" diff wanted names
-runs "there are thirteen for each version, and fourteen without one" test "$(grep -c _12_ names) $(grep -vc _12_ names)" = "130 14"
 
 # Without CUDA: the assembler is the built-in one.
 export MINILINK_ASSEMBLER=builtin
 export -f client old_client
 export ours BUILD
-mapfile -t words < <(sed 's/: [A-Z_]*$//' "$ROOT/test/nvjitlink/options")
+mapfile -t words < <(option_words)
 client options "${words[@]}" > got 2>&1
-runs "what options are taken" diff "$ROOT/test/nvjitlink/options" got
+runs "what options are taken" diff <(options_of_ours 13.5) got
 client nulls > got 2>&1
 runs "wrong calls" diff "$ROOT/test/nvjitlink/wrong-calls" got
 
@@ -133,9 +128,6 @@ done
 runs "no folder is left behind" test -z "$(ls -A "$TMPDIR")"
 
 # Clients of each version of CUDA 12's interface, which know names with that version only, and no result behind FINALIZE.
-known() {
-    sed -E 's/(NULL_INPUT|INCOMPATIBLE_OPTIONS|INCORRECT_INPUT_TYPE|LTO_NOT_ENABLED)/INVALID_INPUT/g; s/UN[A-Z]*_ARCH/UNRECOGNIZED_OPTION/g' "$@"
-}
 abi() { od -An -tu1 -j8 -N1 "$1" | tr -d ' '; }
 for minor in 0 1 2 3 4 5 6 7 8 9; do
     runs "12.$minor: its names alone" test -z "$(nm -D "$BUILD/nvjitlink_client_12_$minor" | awk '$1 == "U" {print $2}' |
@@ -154,11 +146,11 @@ runs "CUDA 12's is that of --output-abi=7" cmp old.cubin expected.cubin
 old_client 8 link old -arch=sm_100 -- 2:examples/scaled.ptx > log 2>&1
 runs "there is none for sm_100, which has CUDA 13's" test "$(abi old.cubin)" = 8
 says "the version" "version: SUCCESS, 12.9" old_client 3 version
-says "the version of CUDA 13" "version: SUCCESS, 13.0" client version
+says "the version of CUDA 13" "version: SUCCESS, 13.5" client version
 old_client 9 options "${words[@]}" > got 2>&1
-runs "12: what options are taken" diff <(known "$ROOT/test/nvjitlink/options") got
+runs "12: what options are taken" diff <(options_of_ours 12.9) got
 old_client 0 nulls > got 2>&1
-runs "12: wrong calls" diff <(known "$ROOT/test/nvjitlink/wrong-calls") got
+runs "12: wrong calls" diff <(wrong_calls_of 12.9) got
 
 # LTO-IR, by a libnvJitLink that stands in for NVIDIA's.
 printf '\355\103\116\177 LTO-IR' > any.ltoir
@@ -244,7 +236,7 @@ elif ! command -v python3 > /dev/null; then
 else
     find_python
     numba() { python3 "$ROOT/test/nvjitlink/numba.py" "$ours/libnvJitLink.so.13" "$@"; }
-    says "numba's calls" "version 13.0, errors: '', infos: ''" numba numba.cubin -arch=sm_90 -- ptx:examples/scale.ptx ptx:examples/scaled.ptx
+    says "numba's calls" "version 13.5, errors: '', infos: ''" numba numba.cubin -arch=sm_90 -- ptx:examples/scale.ptx ptx:examples/scaled.ptx
     client link out -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
     runs "they make the same" cmp numba.cubin out.cubin
     numba numba.cubin -arch=sm_90 -- ptx:bad.ptx > said 2>&1
@@ -293,7 +285,7 @@ if [ -z "$missing" ]; then
     theirs=$toolkit/lib64
     [ -e "$theirs/libnvJitLink.so.13" ] && [ -e "$toolkit/include/nvJitLink.h" ] || missing="the toolkit has no nvJitLink 13"
 fi
-[ -z "$missing" ] || { skip 265 "$missing: comparisons with NVIDIA's libnvJitLink"; finish; }
+[ -z "$missing" ] || { skip 263 "$missing: comparisons with NVIDIA's libnvJitLink"; finish; }
 unset MINILINK_ASSEMBLER FAKE_PTX
 use_recorded
 large_pages

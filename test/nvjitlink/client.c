@@ -4,6 +4,7 @@
  * them.
  *
  *     client link OUT [OPTION]... -- [TYPE:FILE | TYPE@FILE]...
+ *     client ltoir OUT [OPTION]... -- [TYPE:FILE | TYPE@FILE]...
  *     client threads COUNT [OPTION]... -- [TYPE:FILE]...
  *     client stack KIB [OPTION]... -- [TYPE:FILE | TYPE@FILE]...
  *     client nulls
@@ -12,10 +13,12 @@
  *
  * `link` adds what is in the files (`:`) or the files (`@`), completes, and prints the result of
  * each call; what was linked goes to OUT.cubin and OUT.ptx, the logs to OUT.errors and OUT.infos.
+ * `ltoir` is `link`, and gets LTO-IR, too, as OUT.ltoir.
  * `threads` makes the same link in several threads at once, which must all give the same bytes.
  * `stack` is `link` without OUT on a thread with a stack of KIB KiB.
  * `nulls` makes calls that are wrong, and prints their results; `options` creates a link with each
- * of the options beside -arch=sm_90. */
+ * of the options beside -arch=sm_90. Each may be several words. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,6 +50,7 @@
 #endif
 
 #define MOST_THREADS 64
+#define MOST_WORDS   8
 
 struct input {
     nvJitLinkInputType type;
@@ -165,11 +169,38 @@ static void report(nvJitLinkHandle handle, const char *out, const char *what, ge
     char *data = take(handle, ask, get, &size, &result);
 
     printf("%s %s%s\n", what, name_of(result), data && size == 0 ? ", empty" : "");
-    if (data && size && (strcmp(what, "cubin") != 0) && data[size - 1] != '\0')
+    if (data && size && strcmp(what, "cubin") != 0 && strcmp(what, "ltoir") != 0 &&
+        data[size - 1] != '\0')
         printf("%s has no end\n", what);
     if (data)
         write_file(out, what, data, size);
     free(data);
+}
+
+/* Only libraries from 13.2 on have these, and headers as new: they are looked up by name. */
+struct ltoir_functions {
+    get_size *size;
+    nvJitLinkResult (*get)(nvJitLinkHandle, char *);
+};
+
+static int find_ltoir(struct ltoir_functions *found)
+{
+    void *size = dlsym(RTLD_DEFAULT, "nvJitLinkGetLinkedLTOIRSize");
+    void *get = dlsym(RTLD_DEFAULT, "nvJitLinkGetLinkedLTOIR");
+
+    memcpy(&found->size, &size, sizeof size);
+    memcpy(&found->get, &get, sizeof get);
+    return size && get;
+}
+
+static void report_ltoir(nvJitLinkHandle handle, const char *out)
+{
+    struct ltoir_functions functions;
+
+    if (find_ltoir(&functions))
+        report(handle, out, "ltoir", functions.size, functions.get);
+    else
+        printf("ltoir has no function\n");
 }
 
 static nvJitLinkResult add(nvJitLinkHandle handle, const struct input *input)
@@ -182,7 +213,7 @@ static nvJitLinkResult add(nvJitLinkHandle handle, const struct input *input)
                             slash ? slash + 1 : input->path);
 }
 
-static int link_and_report(const struct task *task, const char *out)
+static int link_and_report(const struct task *task, const char *out, int wants_ltoir)
 {
     nvJitLinkHandle handle = NULL;
     nvJitLinkResult result = nvJitLinkCreate(&handle, task->option_count, task->options);
@@ -194,6 +225,8 @@ static int link_and_report(const struct task *task, const char *out)
         printf("complete %s\n", name_of(nvJitLinkComplete(handle)));
         report(handle, out, "cubin", nvJitLinkGetLinkedCubinSize, get_cubin);
         report(handle, out, "ptx", nvJitLinkGetLinkedPtxSize, nvJitLinkGetLinkedPtx);
+        if (wants_ltoir)
+            report_ltoir(handle, out);
     }
     report(handle, out, "errors", nvJitLinkGetErrorLogSize, nvJitLinkGetErrorLog);
     report(handle, out, "infos", nvJitLinkGetInfoLogSize, nvJitLinkGetInfoLog);
@@ -309,6 +342,7 @@ static void wrong_getters(nvJitLinkHandle handle, const char *what, get_size *as
 static int make_wrong_calls(void)
 {
     const char *options[] = {"-arch=sm_90"};
+    struct ltoir_functions ltoir;
     nvJitLinkHandle handle = NULL;
     unsigned number = 0;
 
@@ -327,6 +361,8 @@ static int make_wrong_calls(void)
     handle = begin();
     wrong_getters(handle, "cubin", nvJitLinkGetLinkedCubinSize, get_cubin);
     wrong_getters(handle, "PTX", nvJitLinkGetLinkedPtxSize, nvJitLinkGetLinkedPtx);
+    if (find_ltoir(&ltoir))
+        wrong_getters(handle, "LTO-IR", ltoir.size, ltoir.get);
     wrong_getters(handle, "error log", nvJitLinkGetErrorLogSize, nvJitLinkGetErrorLog);
     wrong_getters(handle, "info log", nvJitLinkGetInfoLogSize, nvJitLinkGetInfoLog);
     tell("add a file without a name", nvJitLinkAddFile(handle, NVJITLINK_INPUT_PTX, NULL));
@@ -352,12 +388,16 @@ static int tell_version(void)
 static int try_options(char *const *words)
 {
     for (; *words; words++) {
-        const char *options[] = {"-arch=sm_90", *words};
+        const char *options[MOST_WORDS] = {"-arch=sm_90"};
         nvJitLinkHandle handle = NULL;
-        int has_arch = strncmp(*words, "-arch", 5) == 0;
+        uint32_t count = strstr(*words, "-arch") ? 0 : 1;
+        char copy[256], *rest = NULL;
 
-        printf("%s: %s", *words,
-               name_of(nvJitLinkCreate(&handle, has_arch ? 1 : 2, options + has_arch)));
+        snprintf(copy, sizeof copy, "%s", *words);
+        for (char *word = strtok_r(copy, " ", &rest); word && count < MOST_WORDS;
+             word = strtok_r(NULL, " ", &rest))
+            options[count++] = word;
+        printf("%s: %s", *words, name_of(nvJitLinkCreate(&handle, count, options)));
         printf("%s\n", nvJitLinkDestroy(&handle) ? ", no handle" : "");
     }
     return 0;
@@ -406,10 +446,10 @@ int main(int argc, char **argv)
     if (strcmp(what, "options") == 0)
         return try_options(argv + 2);
     if (argc < 3)
-        die("usage", "client link|threads|stack|nulls|version|options ...");
+        die("usage", "client link|ltoir|threads|stack|nulls|version|options ...");
     read_words(&task, argv + 3, argc - 3);
-    if (strcmp(what, "link") == 0)
-        status = link_and_report(&task, argv[2]);
+    if (strcmp(what, "link") == 0 || strcmp(what, "ltoir") == 0)
+        status = link_and_report(&task, argv[2], strcmp(what, "ltoir") == 0);
     else if (strcmp(what, "threads") == 0)
         status = link_in_threads(&task, atoi(argv[2]));
     else

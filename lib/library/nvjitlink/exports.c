@@ -1,36 +1,27 @@
 /* exports.c: the functions that programs call, under all their names.
  *
  * Compiled once for each library: with NVJITLINK_MAJOR 12 for libnvJitLink.so.12, without it for
- * libnvJitLink.so.13. The header of each toolkit calls names with its own version, and a library
- * keeps those of the older ones of its major version; nvJitLinkVersion() has the plain name only.
- * The names are the same from 12.0 to 13.0 (headers 12.0, 12.3, 12.4, 12.6 and 13.0). */
+ * libnvJitLink.so.13. nvJitLinkVersion() has the plain name only. */
 #include "library/nvjitlink/link.h"
+#include "library/nvjitlink/versions.def"
 
 #ifndef NVJITLINK_MAJOR
 #define NVJITLINK_MAJOR 13
 #endif
 
-#define ALIAS(name, version, parameters)                                                           \
-    nvJitLinkResult __##name##_##version parameters                                                \
-        __attribute__((alias(#name), visibility("default")))
-
 #if NVJITLINK_MAJOR == 12
-#define MINOR 9
-#define VERSIONED(name, parameters)                                                                \
-    ALIAS(name, 12_0, parameters);                                                                 \
-    ALIAS(name, 12_1, parameters);                                                                 \
-    ALIAS(name, 12_2, parameters);                                                                 \
-    ALIAS(name, 12_3, parameters);                                                                 \
-    ALIAS(name, 12_4, parameters);                                                                 \
-    ALIAS(name, 12_5, parameters);                                                                 \
-    ALIAS(name, 12_6, parameters);                                                                 \
-    ALIAS(name, 12_7, parameters);                                                                 \
-    ALIAS(name, 12_8, parameters);                                                                 \
-    ALIAS(name, 12_9, parameters)
+#define VERSIONS NVJITLINK_VERSIONS_12
 #else
-#define MINOR                       0
-#define VERSIONED(name, parameters) ALIAS(name, 13_0, parameters)
+#define VERSIONS NVJITLINK_VERSIONS_13
 #endif
+
+#define ALIAS(major, minor, name, parameters)                                                      \
+    nvJitLinkResult __##name##_##major##_##minor parameters                                        \
+        __attribute__((alias(#name), visibility("default")));
+
+/* The number of minor versions, which begin with 0. */
+#define ONE(major, minor, ...) +1
+#define NEWEST                 (VERSIONS(ONE, ) - 1)
 
 /* Results that are new in 13.0, as programs of CUDA 12 know them: its headers end with
  * NVJITLINK_ERROR_FINALIZE. Most follow the header of 12.6, which defines the new names as old
@@ -59,14 +50,14 @@ static nvJitLinkResult known(nvJitLinkResult result)
 
 /* A function of the interface, which returns what `call` does. */
 #define EXPORT(name, parameters, call)                                                             \
-    VERSIONED(name, parameters);                                                                   \
+    VERSIONS(ALIAS, name, parameters)                                                              \
     nvJitLinkResult name parameters                                                                \
     {                                                                                              \
         return known(call);                                                                        \
     }
 
 EXPORT(nvJitLinkCreate, (nvJitLinkHandle * handle, uint32_t count, const char *const *options),
-       link_create(handle, count, options, NVJITLINK_MAJOR))
+       link_create(handle, count, options, NVJITLINK_MAJOR * 10 + NEWEST))
 EXPORT(nvJitLinkDestroy, (nvJitLinkHandle * handle), link_destroy(handle))
 EXPORT(nvJitLinkAddData,
        (nvJitLinkHandle handle, nvJitLinkInputType type, const void *data, size_t size,
@@ -76,13 +67,19 @@ EXPORT(nvJitLinkAddFile, (nvJitLinkHandle handle, nvJitLinkInputType type, const
        link_add_file(handle, type, path))
 EXPORT(nvJitLinkComplete, (nvJitLinkHandle handle), link_complete(handle))
 EXPORT(nvJitLinkGetLinkedCubinSize, (nvJitLinkHandle handle, size_t *size),
-       link_get_size(handle, false, size))
+       link_get_size(handle, OUTPUT_CUBIN, size))
 EXPORT(nvJitLinkGetLinkedCubin, (nvJitLinkHandle handle, void *cubin),
-       link_get_bytes(handle, false, cubin))
+       link_get_bytes(handle, OUTPUT_CUBIN, cubin))
 EXPORT(nvJitLinkGetLinkedPtxSize, (nvJitLinkHandle handle, size_t *size),
-       link_get_size(handle, true, size))
+       link_get_size(handle, OUTPUT_PTX, size))
 EXPORT(nvJitLinkGetLinkedPtx, (nvJitLinkHandle handle, char *ptx),
-       link_get_bytes(handle, true, ptx))
+       link_get_bytes(handle, OUTPUT_PTX, ptx))
+#if NVJITLINK_MAJOR > 12 /* measured: new in 13.2, with the names of 13.0 and 13.1, too */
+EXPORT(nvJitLinkGetLinkedLTOIRSize, (nvJitLinkHandle handle, size_t *size),
+       link_get_size(handle, OUTPUT_LTOIR, size))
+EXPORT(nvJitLinkGetLinkedLTOIR, (nvJitLinkHandle handle, void *ltoir),
+       link_get_bytes(handle, OUTPUT_LTOIR, ltoir))
+#endif
 EXPORT(nvJitLinkGetErrorLogSize, (nvJitLinkHandle handle, size_t *size),
        link_get_log_size(handle, true, size))
 EXPORT(nvJitLinkGetErrorLog, (nvJitLinkHandle handle, char *log), link_get_log(handle, true, log))
@@ -95,6 +92,6 @@ nvJitLinkResult nvJitLinkVersion(unsigned *major, unsigned *minor)
     if (!major || !minor)
         return known(NVJITLINK_ERROR_NULL_INPUT);
     *major = NVJITLINK_MAJOR;
-    *minor = MINOR;
+    *minor = NEWEST;
     return NVJITLINK_SUCCESS;
 }

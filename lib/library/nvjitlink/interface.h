@@ -1,9 +1,9 @@
 /* interface.h: the interface that programs written for NVIDIA's libnvJitLink call: the types,
- * numbers and functions of nvJitLink.h 13.0, declared anew. They are nvJitLink's in name and
+ * numbers and functions of nvJitLink.h 13.5, declared anew. They are nvJitLink's in name and
  * meaning; minilink-nvjitlink(7) says what is different.
  *
  * Each function has several names: the plain one, and those with the versions that the toolkits'
- * headers call (exports.c). nvJitLinkVersion has the plain one only. */
+ * headers call (versions.def). nvJitLinkVersion has the plain one only. */
 #pragma once
 
 #include <stddef.h>
@@ -75,13 +75,17 @@ nvJitLinkResult nvJitLinkGetLinkedCubin(nvJitLinkHandle handle, void *cubin);
 nvJitLinkResult nvJitLinkGetLinkedPtxSize(nvJitLinkHandle handle, size_t *size);
 nvJitLinkResult nvJitLinkGetLinkedPtx(nvJitLinkHandle handle, char *ptx);
 
+/* The same for the LTO-IR that `-lto` makes of all LTO-IR. */
+nvJitLinkResult nvJitLinkGetLinkedLTOIRSize(nvJitLinkHandle handle, size_t *size);
+nvJitLinkResult nvJitLinkGetLinkedLTOIR(nvJitLinkHandle handle, void *ltoir);
+
 /* The logs. The size includes the NUL, but is 0 for an empty log, whose text is only a NUL. */
 nvJitLinkResult nvJitLinkGetErrorLogSize(nvJitLinkHandle handle, size_t *size);
 nvJitLinkResult nvJitLinkGetErrorLog(nvJitLinkHandle handle, char *log);
 nvJitLinkResult nvJitLinkGetInfoLogSize(nvJitLinkHandle handle, size_t *size);
 nvJitLinkResult nvJitLinkGetInfoLog(nvJitLinkHandle handle, char *log);
 
-/* The version of the interface: 13 and 0, or 12 and 9. */
+/* The version of the interface: 13 and 5, or 12 and 9. */
 nvJitLinkResult nvJitLinkVersion(unsigned *major, unsigned *minor);
 
 #pragma GCC visibility pop

@@ -36,19 +36,23 @@ struct nvJitLink {
     uint64_t start; /* clock_now() when a time was last reported */
 };
 
-/* The implementations of the exported functions. `major`: the version of the interface that the
- * caller is linked with, 12 or 13. Results are those of 13, which exports.c maps to those of 12. */
+/* The implementations of the exported functions. `version`: of the interface that the
+ * caller is linked with, ten times the number. Results are those of 13, which exports.c maps to
+ * those of 12. */
 nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char *const *options,
-                            unsigned major);
+                            unsigned version);
 nvJitLinkResult link_destroy(nvJitLinkHandle *handle);
 nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
                               size_t size, const char *name);
 nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path);
 nvJitLinkResult link_complete(nvJitLinkHandle handle);
 
-/* Size and bytes of the PTX, or of the cubin; the same of the error log, or of the info log. */
-nvJitLinkResult link_get_size(const struct nvJitLink *link, bool is_ptx, size_t *size);
-nvJitLinkResult link_get_bytes(const struct nvJitLink *link, bool is_ptx, void *buffer);
+/* What a link makes. */
+enum link_output { OUTPUT_CUBIN, OUTPUT_PTX, OUTPUT_LTOIR };
+
+/* Size and bytes of one of them; the same of the error log, or of the info log. */
+nvJitLinkResult link_get_size(const struct nvJitLink *link, enum link_output output, size_t *size);
+nvJitLinkResult link_get_bytes(const struct nvJitLink *link, enum link_output output, void *buffer);
 nvJitLinkResult link_get_log_size(const struct nvJitLink *link, bool is_errors, size_t *size);
 nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, char *buffer);
 

@@ -137,7 +137,7 @@ static nvJitLinkResult create(const struct call *call)
 }
 
 nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char *const *options,
-                            unsigned major)
+                            unsigned version)
 {
     struct nvJitLink *link;
 
@@ -148,7 +148,7 @@ nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char 
     if (!link)
         return NVJITLINK_ERROR_INTERNAL;
     link->start = clock_now();
-    link->settings.major = major;
+    link->settings.version = version;
     link->created =
         run((struct call){.link = link, .function = create, .options = options, .count = count});
     *handle = link;
@@ -304,21 +304,35 @@ nvJitLinkResult link_complete(nvJitLinkHandle handle)
     return run((struct call){.link = handle, .function = complete});
 }
 
-/* Tells the size of the PTX or the cubin, or copies it: one of `size` and `buffer` is not NULL. The
- * error differs for PTX that was not asked for (measured). */
-static nvJitLinkResult get(const struct nvJitLink *link, bool is_ptx, size_t *size, void *buffer)
+/* The bytes, or NULL. */
+static const void *find_output(const struct nvJitLink *link, enum link_output output, size_t *size)
+{
+    const void *bytes = NULL;
+
+    if (output == OUTPUT_CUBIN)
+        bytes = minilink_cubin(link->result, size);
+    else if (output == OUTPUT_PTX)
+        bytes = minilink_ptx(link->result, size);
+    *size += output == OUTPUT_PTX; /* its NUL */
+    return bytes;
+}
+
+/* Tells the size of an output, or copies it: one of `size` and `buffer` is not NULL. The error
+ * differs for PTX and LTO-IR that were not asked for (measured). */
+static nvJitLinkResult get(const struct nvJitLink *link, enum link_output output, size_t *size,
+                           void *buffer)
 {
     const void *bytes;
     size_t count = 0;
 
     if (!link || (!size && !buffer))
         return NVJITLINK_ERROR_NULL_INPUT;
-    if (is_ptx && !link->settings.is_ptx)
+    if ((output == OUTPUT_PTX && !link->settings.is_ptx) ||
+        (output == OUTPUT_LTOIR && !link->settings.is_lto))
         return NVJITLINK_ERROR_INVALID_INPUT;
-    bytes = is_ptx ? minilink_ptx(link->result, &count) : minilink_cubin(link->result, &count);
+    bytes = find_output(link, output, &count);
     if (!bytes)
         return NVJITLINK_ERROR_INTERNAL;
-    count += is_ptx; /* its NUL */
     if (buffer)
         memcpy(buffer, bytes, count);
     else
@@ -326,14 +340,14 @@ static nvJitLinkResult get(const struct nvJitLink *link, bool is_ptx, size_t *si
     return NVJITLINK_SUCCESS;
 }
 
-nvJitLinkResult link_get_size(const struct nvJitLink *link, bool is_ptx, size_t *size)
+nvJitLinkResult link_get_size(const struct nvJitLink *link, enum link_output output, size_t *size)
 {
-    return get(link, is_ptx, size, NULL);
+    return get(link, output, size, NULL);
 }
 
-nvJitLinkResult link_get_bytes(const struct nvJitLink *link, bool is_ptx, void *buffer)
+nvJitLinkResult link_get_bytes(const struct nvJitLink *link, enum link_output output, void *buffer)
 {
-    return get(link, is_ptx, NULL, buffer);
+    return get(link, output, NULL, buffer);
 }
 
 static const struct buffer *find_log(const struct nvJitLink *link, bool is_errors)

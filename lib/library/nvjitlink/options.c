@@ -1,9 +1,10 @@
 /* options.c: translates nvJitLink's options to minilink's, by one table.
  *
- * The options that are accepted, and the results for others, were measured on libnvJitLink 13.0:
- * names without a value are compared up to their length, so that anything may follow them; names
- * with `=` must be whole. Anything that begins with -r asks for a relocatable result. The first
- * wrong option ends the reading. */
+ * The options that are accepted, and the results for others, were measured on libnvJitLink 12.0 to
+ * 13.5 (test/nvjitlink/options), and those of 12.9 and 13.5 are followed: names without a value are
+ * compared up to their length, so that anything may follow them; names with `=` must be whole.
+ * Anything that begins with -r asks for a relocatable result. The first wrong option ends the
+ * reading. */
 #include "library/nvjitlink/options.h"
 
 #include <ctype.h>
@@ -16,7 +17,8 @@
 #include "base/arch.h"
 #include "facts/targets.h"
 
-/* minilink writes the form of CUDA 12 for targets up to this one. */
+/* Under CUDA 12's versions minilink writes its form for targets up to this one. */
+#define FIRST_OF_NEW_FORM  130
 #define NEWEST_OF_OLD_FORM 90
 
 enum form {
@@ -41,7 +43,8 @@ struct known {
     const char *name;
     enum form form;
     nvJitLinkResult (*read)(const struct reading *reading);
-    size_t flag; /* of struct settings: the bool that the option sets besides, or NO_FLAG */
+    size_t flag;    /* of struct settings: the bool that the option sets besides, or NO_FLAG */
+    uint16_t first; /* the first version with it that matters here; 0 = all have it */
 };
 
 #define NO_FLAG SIZE_MAX
@@ -68,17 +71,17 @@ static nvJitLinkResult wrong_value(const struct reading *reading, const char *ex
     return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
 }
 
-/* Accepts the targets of CUDA 13.0, and knows those that its libnvJitLink reports as too old
- * (measured). */
-static nvJitLinkResult judge_arch(struct arch arch)
+/* Accepts all targets that the newest toolkits make code for, or that of the interface. Measured
+ * on 13.5: the others are too old if it knows their number, or that they have no family. */
+static nvJitLinkResult judge_arch(struct arch arch, unsigned version)
 {
-    static const unsigned old[] = {10, 11, 12, 13, 20, 21, 30, 32, 35,
-                                   37, 50, 52, 53, 60, 61, 62, 70};
+    const struct arch plain = {arch.sm, '\0'};
 
-    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
-        if (old[i] == arch.sm)
-            return NVJITLINK_ERROR_UNSUPPORTED_ARCH;
-    return targets_know(arch, NULL) ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
+    if (targets_know(arch, NULL) || targets_know(arch, toolkits_find(version)))
+        return NVJITLINK_SUCCESS;
+    return targets_find_name(plain) && (arch.suffix == 'f' || !targets_know(plain, NULL))
+               ? NVJITLINK_ERROR_UNSUPPORTED_ARCH
+               : NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
 }
 
 static nvJitLinkResult read_arch(const struct reading *reading)
@@ -100,8 +103,9 @@ static nvJitLinkResult read_arch(const struct reading *reading)
     settings->target_changes += settings->sm && (sm != settings->sm || suffix != settings->suffix);
     settings->sm = sm;
     settings->suffix = suffix;
-    settings->is_virtual = kind > 0;
-    code = *end ? NVJITLINK_ERROR_UNRECOGNIZED_ARCH : judge_arch((struct arch){sm, suffix});
+    settings->kind = (enum target_kind)kind;
+    code = *end ? NVJITLINK_ERROR_UNRECOGNIZED_ARCH
+                : judge_arch((struct arch){sm, suffix}, settings->version);
     if (code != NVJITLINK_SUCCESS)
         buffer_printf(reading->errors, "%s architecture: %s\n",
                       code == NVJITLINK_ERROR_UNSUPPORTED_ARCH ? "unsupported" : "unrecognized",
@@ -146,13 +150,24 @@ static nvJitLinkResult read_fast_level(const struct reading *reading)
     return wrong_value(reading, "0, min, mid or max");
 }
 
+static nvJitLinkResult take_latest(const struct reading *reading)
+{
+    reading->settings->is_latest = true;
+    return NVJITLINK_SUCCESS;
+}
+
+/* Measured on 13.0 and 13.5: two names for each of two compilers. The newer one is the default from
+ * sm_100 on (nvJitLink.h 13.5). */
 static nvJitLinkResult read_nvvm_version(const struct reading *reading)
 {
     static const char *const versions[] = {"nvvm", "nvvm70", "nvvm-latest", "nvvm-next"};
 
-    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
-        if (strcmp(reading->value, versions[i]) == 0)
-            return NVJITLINK_SUCCESS;
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        if (strcmp(reading->value, versions[i]) != 0)
+            continue;
+        *(i < 2 ? &reading->settings->is_nvvm70 : &reading->settings->is_latest) = true;
+        return NVJITLINK_SUCCESS;
+    }
     return wrong_value(reading, "nvvm, nvvm70, nvvm-latest or nvvm-next");
 }
 
@@ -166,6 +181,30 @@ static nvJitLinkResult read_index(const struct reading *reading)
     }
     buffer_printf(reading->errors, "'%s' is no index of unified symbols, and left out\n",
                   reading->value);
+    return NVJITLINK_SUCCESS;
+}
+
+static nvJitLinkResult read_extended_memory(const struct reading *reading)
+{
+    if (strcmp(reading->value, "true") != 0 && strcmp(reading->value, "false") != 0)
+        return wrong_value(reading, "true or false");
+    words_add(&reading->settings->assembly, "-Xptxas=%s", reading->word);
+    words_add(&reading->settings->program, "%s", reading->word);
+    return NVJITLINK_SUCCESS;
+}
+
+/* Measured: nvlink has the option by this name. */
+static nvJitLinkResult drop_reservation(const struct reading *reading)
+{
+    words_add(&reading->settings->program, "--disable-smem-reservation=true");
+    return NVJITLINK_SUCCESS;
+}
+
+/* Words for the step from Mercury's code to a GPU's, from sm_100 on, which is a part of ptxas here.
+ * Measured on 13.5: -O0 changes nothing; a word that is not known fails when an input is added. */
+static nvJitLinkResult leave_out(const struct reading *reading)
+{
+    buffer_printf(reading->errors, "'%s' has no effect: ptxas makes the code\n", reading->word);
     return NVJITLINK_SUCCESS;
 }
 
@@ -199,11 +238,11 @@ static nvJitLinkResult hand_to_nvvm(const struct reading *reading)
     return NVJITLINK_SUCCESS;
 }
 
-#define SETS(flag) only_set, offsetof(struct settings, flag)
+#define SETS(flag) only_set, offsetof(struct settings, flag), 0
 
 static const struct known known[] = {
-    {"-arch=", FORM_VALUE, read_arch, NO_FLAG},
-    {"-maxrregcount=", FORM_VALUE, read_registers, NO_FLAG},
+    {"-arch=", FORM_VALUE, read_arch, NO_FLAG, 0},
+    {"-maxrregcount=", FORM_VALUE, read_registers, NO_FLAG, 0},
     {"-time", FORM_PREFIX, SETS(is_timed)},
     {"-verbose", FORM_PREFIX, SETS(is_verbose)},
     {"-lto", FORM_PREFIX, SETS(is_lto)},
@@ -211,35 +250,43 @@ static const struct known known[] = {
     {"-ptx", FORM_PREFIX, SETS(is_ptx)},
     {"-g", FORM_WHOLE, SETS(is_debug)},
     {"-lineinfo", FORM_PREFIX, SETS(has_lines)},
-    {"-ftz=", FORM_EMPTY, hand_to_nvvm, NO_FLAG},
-    {"-prec-div=", FORM_EMPTY, hand_to_nvvm, NO_FLAG},
-    {"-prec-sqrt=", FORM_EMPTY, hand_to_nvvm, NO_FLAG},
-    {"-fma=", FORM_EMPTY, hand_to_nvvm, NO_FLAG},
-    {"-kernels-used=", FORM_VALUE, hand_to_program, offsetof(struct settings, names_kernels)},
-    {"-variables-used=", FORM_VALUE, hand_to_program, offsetof(struct settings, names_variables)},
+    {"-ftz=", FORM_EMPTY, hand_to_nvvm, NO_FLAG, 0},
+    {"-prec-div=", FORM_EMPTY, hand_to_nvvm, NO_FLAG, 0},
+    {"-prec-sqrt=", FORM_EMPTY, hand_to_nvvm, NO_FLAG, 0},
+    {"-fma=", FORM_EMPTY, hand_to_nvvm, NO_FLAG, 0},
+    {"-kernels-used=", FORM_VALUE, hand_to_program, offsetof(struct settings, names_kernels), 0},
+    {"-variables-used=", FORM_VALUE, hand_to_program, offsetof(struct settings, names_variables),
+     0},
     {"-optimize-unused-variables", FORM_PREFIX, SETS(drops_variables)},
-    {"-Xptxas=", FORM_VALUE, hand_to_assembly, offsetof(struct settings, has_ptxas_options)},
-    {"-Xnvvm=", FORM_VALUE, hand_to_program, NO_FLAG},
-    {"-Ofc=", FORM_VALUE, read_fast_level, NO_FLAG},
-    {"-split-compile=", FORM_EMPTY, read_split, NO_FLAG},
-    {"-split-compile-extended=", FORM_EMPTY, read_split, NO_FLAG},
-    {"-jump-table-density=", FORM_EMPTY, hand_to_nvvm, NO_FLAG},
+    {"-Xptxas=", FORM_VALUE, hand_to_assembly, offsetof(struct settings, has_ptxas_options), 0},
+    {"-Xnvvm=", FORM_VALUE, hand_to_program, NO_FLAG, 0},
+    {"-Ofc=", FORM_VALUE, read_fast_level, NO_FLAG, 0},
+    {"--Ofast-compile=", FORM_VALUE, read_fast_level, NO_FLAG, 0},
+    {"-split-compile=", FORM_EMPTY, read_split, NO_FLAG, 0},
+    {"-split-compile-extended=", FORM_EMPTY, read_split, NO_FLAG, 0},
+    {"-jump-table-density=", FORM_EMPTY, hand_to_nvvm, NO_FLAG, 0},
     {"-no-cache", FORM_PREFIX, SETS(has_no_cache)},
     {"--no-cache", FORM_PREFIX, SETS(has_no_cache)},
-    {"--device-stack-protector=", FORM_VALUE, hand_to_ptxas, NO_FLAG},
-    {"--device-stack-protector-frame-size-threshold=", FORM_VALUE, hand_to_ptxas, NO_FLAG},
-    {"-nvvm-version=", FORM_VALUE, read_nvvm_version, NO_FLAG},
-    {"-uidx=", FORM_EMPTY, read_index, NO_FLAG},
+    {"--device-stack-protector=", FORM_VALUE, hand_to_ptxas, NO_FLAG, 0},
+    {"--device-stack-protector-frame-size-threshold=", FORM_VALUE, hand_to_ptxas, NO_FLAG, 0},
+    {"-nvvm-version=", FORM_VALUE, read_nvvm_version, NO_FLAG, 0},
+    {"-uidx=", FORM_EMPTY, read_index, NO_FLAG, 0},
     {"-fast-compile", FORM_PREFIX, SETS(is_fast)},
-    {"-r", FORM_PREFIX, SETS(is_relocatable)},
+    {"-no-opt", FORM_PREFIX, only_set, NO_FLAG, 0}, /* measured on 13.5: it changes nothing */
+    {"-disable-smem-reserve", FORM_PREFIX, drop_reservation, NO_FLAG, 0},
+    {"-Xfinalizer=", FORM_VALUE, leave_out, NO_FLAG, 132},
+    {"--enable-extended-smem=", FORM_VALUE, read_extended_memory, NO_FLAG, 134},
+    {"-nvvm-latest", FORM_PREFIX, take_latest, NO_FLAG, 135},
+    {"-r", FORM_PREFIX, only_set, offsetof(struct settings, is_relocatable), 130},
 };
 
-static const struct known *look_up(const char *word)
+/* The option of that name in the library's version. */
+static const struct known *look_up(const char *word, unsigned version)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t size = strlen(known[i].name);
 
-        if (strncmp(word, known[i].name, size) == 0 &&
+        if (strncmp(word, known[i].name, size) == 0 && version >= known[i].first &&
             (known[i].form != FORM_WHOLE || word[size] == '\0'))
             return &known[i];
     }
@@ -261,7 +308,7 @@ static bool is_level(const char *word)
 
 static nvJitLinkResult read_word(struct settings *settings, const char *word, struct buffer *errors)
 {
-    struct reading reading = {settings, errors, look_up(word), word, NULL};
+    struct reading reading = {settings, errors, look_up(word, settings->version), word, NULL};
 
     if (is_level(word)) {
         settings->level = word[2] - '0';
@@ -276,18 +323,66 @@ static nvJitLinkResult read_word(struct settings *settings, const char *word, st
     return read_option(&reading);
 }
 
-/* Checks the options against each other, in the order that was measured. */
+static bool lacks_lto(const struct settings *settings)
+{
+    return settings->is_ptx && !settings->is_lto;
+}
+
+static bool lacks_ptx(const struct settings *settings)
+{
+    return settings->kind == TARGET_PTX && !settings->is_ptx;
+}
+
+static bool is_ltoir_alone(const struct settings *settings)
+{
+    return settings->kind == TARGET_LTOIR && !settings->is_ptx;
+}
+
+static bool is_ltoir_and_ptx(const struct settings *settings)
+{
+    return settings->kind == TARGET_LTOIR && settings->is_ptx;
+}
+
+static bool debugs_optimized(const struct settings *settings)
+{
+    return settings->is_debug && settings->level == 3;
+}
+
+static bool has_two_nvvms(const struct settings *settings)
+{
+    return settings->is_nvvm70 && settings->is_latest;
+}
+
+#define WRONG NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS
+
+/* Options that exclude each other, in the order of the checks that was measured, and the versions
+ * where they do. */
+static const struct {
+    bool (*is_wrong)(const struct settings *settings);
+    uint16_t first, last;
+    nvJitLinkResult result;
+    const char *text;
+} conflicts[] = {
+    {lacks_lto, 120, ONWARDS, WRONG, "-ptx needs -lto"},
+    {lacks_ptx, 120, ONWARDS, WRONG, "a virtual architecture needs -ptx"},
+    {is_ltoir_alone, 120, 133, WRONG, "a virtual architecture needs -ptx"},
+    {is_ltoir_and_ptx, 134, ONWARDS, WRONG, "-arch=lto_NN is for LTO-IR alone, without -ptx"},
+    {debugs_optimized, 135, ONWARDS, WRONG, "-g needs -O0"},
+    {has_two_nvvms, 135, ONWARDS, NVJITLINK_ERROR_UNRECOGNIZED_OPTION,
+     "libnvvm is to be the newest one, and not to be it"},
+};
+
+/* Checks the options against each other. */
 static nvJitLinkResult check_together(const struct settings *settings, struct buffer *errors)
 {
     if (settings->sm == 0)
         return NVJITLINK_ERROR_MISSING_ARCH; /* the real library logs nothing here */
-    if (settings->is_ptx && !settings->is_lto) {
-        buffer_printf(errors, "-ptx needs -lto\n");
-        return NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS;
-    }
-    if (settings->is_virtual && !settings->is_ptx) {
-        buffer_printf(errors, "a virtual architecture needs -ptx\n");
-        return NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS;
+    for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++) {
+        if (settings->version < conflicts[i].first || settings->version > conflicts[i].last ||
+            !conflicts[i].is_wrong(settings))
+            continue;
+        buffer_printf(errors, "%s\n", conflicts[i].text);
+        return conflicts[i].result;
     }
     return NVJITLINK_SUCCESS;
 }
@@ -375,6 +470,8 @@ static void add_lto(struct words *words, const struct settings *settings, const 
         words_add(words, "--nvjitlink=%s", library);
     else
         words_add(words, "--lto-source=ptx");
+    if (settings->is_latest)
+        words_add(words, "-nvvm-latest");
     if (settings->level == 0)
         words_add(words, "-Xnvvm=-opt=0");
     if (settings->has_lines)
@@ -409,7 +506,7 @@ void settings_program_words(const struct settings *settings, const char *library
         words_add(words, "-r");
     if (settings->is_verbose)
         words_add(words, "-v");
-    if (settings->major == 12 && settings->sm <= NEWEST_OF_OLD_FORM)
+    if (settings->version < FIRST_OF_NEW_FORM && settings->sm <= NEWEST_OF_OLD_FORM)
         words_add(words, "--output-abi=7");
     add_used(words, settings);
     for (size_t i = 0; i < settings->program.count; i++)

@@ -17,12 +17,17 @@ struct words {
 
 void words_add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* sm_NN, compute_NN, lto_NN. */
+enum target_kind { TARGET_REAL, TARGET_PTX, TARGET_LTOIR };
+
 struct settings {
-    unsigned major;          /* 12: a cubin has the form that drivers of CUDA 12 know */
+    unsigned version;        /* of the interface: 135; 129: a cubin's form is CUDA 12's */
     unsigned sm;             /* 90 of sm_90a; 0 = not set */
     char suffix;             /* 'a', 'f' or 0 */
-    bool is_virtual;         /* compute_NN or lto_NN, for PTX alone */
+    enum target_kind kind;   /* of the last -arch */
     unsigned target_changes; /* how often -arch was given with another target than before */
+    bool is_nvvm70;          /* -nvvm-version=nvvm70 */
+    bool is_latest;          /* -nvvm-latest */
     bool is_fast;            /* -fast-compile */
     bool is_lto;
     bool is_ptx;

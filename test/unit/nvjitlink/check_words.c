@@ -6,11 +6,11 @@
 #define MOST 8
 
 /* Reads options, which are divided by blanks, and joins what is said for them. */
-static void say(struct buffer *said, const char *options, unsigned major, bool is_open)
+static void say(struct buffer *said, const char *options, unsigned version, bool is_open)
 {
     OWNED(arena) arena = {0};
     struct words words = {&arena, NULL, 0, 0};
-    struct settings settings = {.major = major};
+    struct settings settings = {.version = version};
     OWNED(buffer) errors = {0};
     const char *list[MOST];
     uint32_t count = 0;
@@ -38,51 +38,60 @@ static void say(struct buffer *said, const char *options, unsigned major, bool i
 
 static const struct {
     const char *options;
-    unsigned major;
+    unsigned version;
     bool is_open;
     const char *words;
 } rows[] = {
-    {"-arch=sm_90", 13, false, "-arch=sm_90" COMMON IGNORED},
-    {"-arch=sm_100f", 13, true, "-arch=sm_100f" COMMON IGNORED},
+    {"-arch=sm_90", 135, false, "-arch=sm_90" COMMON IGNORED},
+    {"-arch=sm_100f", 135, true, "-arch=sm_100f" COMMON IGNORED},
     /* Drivers of CUDA 12 read the form of theirs where they know the target. */
-    {"-arch=sm_90a", 12, false, "-arch=sm_90a" COMMON " --output-abi=7" IGNORED},
-    {"-arch=sm_100", 12, false, "-arch=sm_100" COMMON IGNORED},
-    {"-arch=sm_90 -g", 13, false, "-arch=sm_90" PTXAS " -g" QUIET IGNORED},
-    {"-arch=sm_90 -O0", 13, false, "-arch=sm_90" PTXAS " -Xptxas=-O0" QUIET IGNORED},
-    {"-arch=sm_90 -O3", 13, false, "-arch=sm_90" COMMON IGNORED},
-    {"-arch=sm_90 -lineinfo", 13, false, "-arch=sm_90" PTXAS " -Xptxas=-lineinfo" QUIET IGNORED},
-    {"-arch=sm_90 -fast-compile", 13, false,
+    {"-arch=sm_90a", 129, false, "-arch=sm_90a" COMMON " --output-abi=7" IGNORED},
+    {"-arch=sm_100", 129, false, "-arch=sm_100" COMMON IGNORED},
+    {"-arch=sm_90 -g", 135, false, "-arch=sm_90" PTXAS " -g" QUIET IGNORED},
+    {"-arch=sm_90 -O0", 135, false, "-arch=sm_90" PTXAS " -Xptxas=-O0" QUIET IGNORED},
+    {"-arch=sm_90 -O3", 135, false, "-arch=sm_90" COMMON IGNORED},
+    {"-arch=sm_90 -lineinfo", 135, false, "-arch=sm_90" PTXAS " -Xptxas=-lineinfo" QUIET IGNORED},
+    {"-arch=sm_90 -fast-compile", 135, false,
      "-arch=sm_90" PTXAS " -Xptxas=--fast-compile" QUIET IGNORED},
-    {"-arch=sm_90 -no-cache", 13, false, "-arch=sm_90" PTXAS " --no-cache" QUIET IGNORED},
-    {"-arch=sm_90 -verbose", 13, false, "-arch=sm_90" PTXAS " -Xptxas=-v -v" IGNORED},
-    {"-arch=sm_90 -Xptxas=-v", 13, false, "-arch=sm_90" PTXAS " -Xptxas=-v" IGNORED},
-    {"-arch=sm_90 -relocatable", 13, false, "-arch=sm_90" COMMON " -r" IGNORED},
-    {"-arch=sm_90 -maxrregcount=32 -maxrregcount=x", 13, false,
+    {"-arch=sm_90 -no-cache", 135, false, "-arch=sm_90" PTXAS " --no-cache" QUIET IGNORED},
+    {"-arch=sm_90 -verbose", 135, false, "-arch=sm_90" PTXAS " -Xptxas=-v -v" IGNORED},
+    {"-arch=sm_90 -Xptxas=-v", 135, false, "-arch=sm_90" PTXAS " -Xptxas=-v" IGNORED},
+    /* -nvvm-latest is new in 13.5; libraries from 12.5 on know the other one. */
+    {"-arch=sm_90 -lto -nvvm-latest -nvvm-version=nvvm-next", 135, false,
+     "-arch=sm_90" COMMON LTO " -nvvm-latest" IGNORED},
+    {"-arch=sm_90 -lto -nvvm-version=nvvm-latest -nvvm-version=nvvm70", 129, false,
+     "-arch=sm_90" COMMON LTO " -nvvm-latest --output-abi=7" IGNORED},
+    {"-arch=sm_90 -nvvm-latest -Xfinalizer=x", 135, false, "-arch=sm_90" COMMON IGNORED},
+    {"-arch=sm_90 --enable-extended-smem=true -disable-smem-reserve", 135, false,
+     "-arch=sm_90" PTXAS " -disable-infos -Xptxas=--enable-extended-smem=true" IGNORED
+     " --enable-extended-smem=true --disable-smem-reservation=true"},
+    {"-arch=sm_90 -relocatable", 135, false, "-arch=sm_90" COMMON " -r" IGNORED},
+    {"-arch=sm_90 -maxrregcount=32 -maxrregcount=x", 135, false,
      "-arch=sm_90" COMMON " -maxrregcount=32 -Xptxas=-maxrregcount=x" IGNORED},
-    {"-arch=sm_90 -maxrregcount=12345678 -maxrregcount=123456789", 13, false,
+    {"-arch=sm_90 -maxrregcount=12345678 -maxrregcount=123456789", 135, false,
      "-arch=sm_90" COMMON " -maxrregcount=12345678 -Xptxas=-maxrregcount=123456789" IGNORED},
     /* Which lists of names there are. */
-    {"-arch=sm_90 -kernels-used=k", 13, false,
+    {"-arch=sm_90 -kernels-used=k", 135, false,
      "-arch=sm_90" COMMON " -Xnvvm=-host-ref-eg=* -kernels-used=k"},
-    {"-arch=sm_90 -variables-used=v", 13, false, "-arch=sm_90" COMMON " -variables-used=v"},
-    {"-arch=sm_90 -kernels-used=k -variables-used=v", 13, false,
+    {"-arch=sm_90 -variables-used=v", 135, false, "-arch=sm_90" COMMON " -variables-used=v"},
+    {"-arch=sm_90 -kernels-used=k -variables-used=v", 135, false,
      "-arch=sm_90" COMMON " -kernels-used=k -variables-used=v"},
-    {"-arch=sm_90 -kernels-used=k -optimize-unused-variables", 13, false,
+    {"-arch=sm_90 -kernels-used=k -optimize-unused-variables", 135, false,
      "-arch=sm_90" COMMON " -kernels-used=k"},
-    {"-arch=sm_90 -optimize-unused-variables", 13, false, "-arch=sm_90" COMMON IGNORED},
-    {"-arch=sm_90 -lto -optimize-unused-variables", 13, false,
+    {"-arch=sm_90 -optimize-unused-variables", 135, false, "-arch=sm_90" COMMON IGNORED},
+    {"-arch=sm_90 -lto -optimize-unused-variables", 135, false,
      "-arch=sm_90" COMMON LTO IGNORED " -Xnvvm=-host-ref-eg=-"},
     /* libnvvm's words need LTO-IR, and PTX is made in one piece. */
-    {"-arch=sm_90 -ftz=1 -Xnvvm=-a -split-compile=4 -split-compile-extended=4", 13, false,
+    {"-arch=sm_90 -ftz=1 -Xnvvm=-a -split-compile=4 -split-compile-extended=4", 135, false,
      "-arch=sm_90" COMMON IGNORED},
-    {"-arch=sm_90 -lto -ftz=1 -split-compile=x -split-compile-extended=1000", 13, false,
+    {"-arch=sm_90 -lto -ftz=1 -split-compile=x -split-compile-extended=1000", 135, false,
      "-arch=sm_90" COMMON LTO IGNORED
      " -Xnvvm=-ftz=1 -split-compile=0 -split-compile-extended=999"},
-    {"-arch=compute_90 -dlto -ptx -split-compile-extended=999 -split-compile=0", 13, false,
+    {"-arch=compute_90 -dlto -ptx -split-compile-extended=999 -split-compile=0", 135, false,
      "-arch=sm_90" COMMON LTO " -emit-ptx" IGNORED " -split-compile=999 -split-compile=0"},
-    {"-arch=lto_90 -lto -ptx -r", 13, false, "-arch=sm_90" COMMON LTO " -emit-ptx" IGNORED},
-    {"-arch=sm_90 -lto -ptx", 13, true, "-arch=sm_90" COMMON LTO " -emit-ptx -r" IGNORED},
-    {"-arch=sm_90 -lto -O0 -lineinfo", 13, false,
+    {"-arch=compute_90 -lto -ptx -r", 135, false, "-arch=sm_90" COMMON LTO " -emit-ptx" IGNORED},
+    {"-arch=sm_90 -lto -ptx", 135, true, "-arch=sm_90" COMMON LTO " -emit-ptx -r" IGNORED},
+    {"-arch=sm_90 -lto -O0 -lineinfo", 135, false,
      "-arch=sm_90" PTXAS " -Xptxas=-O0 -Xptxas=-lineinfo" QUIET LTO
      " -Xnvvm=-opt=0 -Xnvvm=-generate-line-info" IGNORED},
 };
@@ -92,7 +101,7 @@ TEST_LOOP(options_are_said_to_minilink, COUNT(rows))
     OWNED(buffer) said = {0};
 
     unsetenv("MINILINK_ASSEMBLER");
-    say(&said, rows[_i].options, rows[_i].major, rows[_i].is_open);
+    say(&said, rows[_i].options, rows[_i].version, rows[_i].is_open);
     ck_assert_str_eq(said.data, rows[_i].words);
 }
 
@@ -105,7 +114,7 @@ TEST(the_environment_chooses_the_assembler)
         OWNED(buffer) said = {0};
 
         setenv("MINILINK_ASSEMBLER", values[i], 1);
-        say(&said, "-arch=sm_90 -fast-compile", 13, false);
+        say(&said, "-arch=sm_90 -fast-compile", 135, false);
         ck_assert_str_eq(said.data, i == 0 ? "-arch=sm_90" STORED QUIET IGNORED
                                            : "-arch=sm_90" PTXAS
                                              " -Xptxas=--fast-compile" QUIET IGNORED);
@@ -117,7 +126,7 @@ TEST(inputs_have_fewer_words)
 {
     OWNED(arena) arena = {0};
     struct words input = {&arena, NULL, 0, 0}, check = {&arena, NULL, 0, 0};
-    struct settings settings = {.major = 12};
+    struct settings settings = {.version = 129};
     struct buffer errors = {0};
     static const char *const options[] = {"-arch=sm_90", "-lto", "-maxrregcount=32", "-ftz=1"};
     static const char *const of_input[] = {

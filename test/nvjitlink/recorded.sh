@@ -1,0 +1,53 @@
+# recorded.sh: what was measured of NVIDIA's libraries 12.0 to 12.6, 12.8, 12.9 and 13.0 to 13.5 by the client of that version.
+# shellcheck shell=bash
+
+# names_of VERSION: the names that the library of that version exports, as nm prints them. `names` has each function, and
+# the first version that has it. nvJitLinkVersion has no other name; plain names begin with 12.3.
+names_of() {
+    local major=${1%.*} minor
+    awk -v version="$1" '{split($2, first, "."); split(version, now, ".")}
+        first[1] < now[1] || (first[1] == now[1] && first[2] + 0 <= now[2] + 0) {print $1}' "$ROOT/test/nvjitlink/names" |
+        while read -r name; do
+            case $1 in 12.[0-2]) ;; *) echo "$name@libnvJitLink.so.$major" ;; esac
+            [ "$name" != nvJitLinkVersion ] || continue
+            for minor in $(seq 0 "${1#*.}"); do echo "__${name}_${major}_$minor@libnvJitLink.so.$major"; done
+        done | LC_ALL=C sort
+}
+
+# options_of VERSION: what nvJitLinkCreate() says to each line of options. A line of `options` has the options, the first
+# version, and each later one whose result was another.
+options_of() {
+    awk -v version="$1" '
+        function number(text, parts) { split(text, parts, "."); return parts[1] * 100 + parts[2] }
+        {
+            at = match($0, /: 12\.0 /)
+            count = split(substr($0, at + 2), changes, ", ")
+            for (i = 1; i <= count; i++) {
+                split(changes[i], change, " ")
+                if (number(change[1]) <= number(version)) result = change[2]
+            }
+            print substr($0, 1, at - 1) ": " result
+        }' "$ROOT/test/nvjitlink/options"
+}
+option_words() { sed 's/: 12\.0 .*//' "$ROOT/test/nvjitlink/options"; }
+
+# wrong_calls_of VERSION: what `nulls` says. CUDA 12's libraries have fewer results and no LTO-IR as output, 13.0 and
+# 13.1 only the latter.
+wrong_calls_of() {
+    case $1 in
+    12.*) sed -E '/^LTO-IR/d; s/NULL_INPUT|INCORRECT_INPUT_TYPE/INVALID_INPUT/g' "$ROOT/test/nvjitlink/wrong-calls" ;;
+    13.[01]) sed '/^LTO-IR/d' "$ROOT/test/nvjitlink/wrong-calls" ;;
+    *) cat "$ROOT/test/nvjitlink/wrong-calls" ;;
+    esac
+}
+
+# exported FILE: the names that a library exports.
+exported() { nm -D --with-symbol-versions --defined-only "$1" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' | grep -v '^__nvJitLinkAPI@' | LC_ALL=C sort; }
+
+# options_of_ours VERSION: what ours says in that version's place: the same, but for the lines of `differences`, which give
+# our result as CUDA 12's and as CUDA 13's.
+options_of_ours() {
+    options_of "$1" | awk -v major="${1%.*}" -F ': ' '
+        NR == FNR {if ($0 !~ /^#/) {split($2, results, ", "); ours[$1] = results[major - 11]}; next}
+        {print $1 ": " ($1 in ours && ours[$1] != "the same" ? ours[$1] : $2)}' "$ROOT/test/nvjitlink/differences" -
+}
