@@ -6,7 +6,13 @@
 
 #include "facts/targets.h"
 
-enum row_kind { ROW_RUNS_ON, ROW_RENAMED, ROW_ACCELERATED_ON_PLAIN, ROW_UNKNOWN_IN_FATBINS };
+enum row_kind {
+    ROW_RUNS_ON,
+    ROW_RENAMED,
+    ROW_FINALIZED,
+    ROW_ACCELERATED_ON_PLAIN,
+    ROW_UNKNOWN_IN_FATBINS
+};
 
 static const struct row {
     enum row_kind kind;
@@ -15,6 +21,7 @@ static const struct row {
 } rows[] = {
 #define RUNS_ON(target, code, first, last)    {ROW_RUNS_ON, target, code, {first, last}},
 #define RENAMED(target, code, first, last)    {ROW_RENAMED, target, code, {first, last}},
+#define FINALIZED(target, code, first, last)  {ROW_FINALIZED, target, code, {first, last}},
 #define ACCELERATED_ON_PLAIN(first, last)     {ROW_ACCELERATED_ON_PLAIN, 0, 0, {first, last}},
 #define UNKNOWN_IN_FATBINS(code, first, last) {ROW_UNKNOWN_IN_FATBINS, 0, code, {first, last}},
 #include "facts/runs_on.def"
@@ -42,13 +49,19 @@ bool runs_on_is_unknown(struct arch code, const struct toolkit_facts *toolkit)
     return has_row(ROW_UNKNOWN_IN_FATBINS, 0, code.sm, toolkit);
 }
 
+bool runs_on_finalized(struct arch target, struct arch code, const struct toolkit_facts *toolkit)
+{
+    return has_row(ROW_FINALIZED, target.sm, code.sm, toolkit);
+}
+
 bool runs_on_sass(struct arch target, struct arch code, const struct toolkit_facts *toolkit)
 {
     if (runs_on_accelerated_only(target, code, toolkit))
         return false;
     if (code.sm == target.sm || has_row(ROW_RENAMED, target.sm, code.sm, toolkit))
         return true;
-    return code.suffix != 'a' && has_row(ROW_RUNS_ON, target.sm, code.sm, toolkit);
+    return code.suffix != 'a' && (has_row(ROW_RUNS_ON, target.sm, code.sm, toolkit) ||
+                                  runs_on_finalized(target, code, toolkit));
 }
 
 bool runs_on_ptx(struct arch target, struct arch code, const struct toolkit_facts *toolkit)

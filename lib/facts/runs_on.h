@@ -9,6 +9,9 @@
 /* True if the toolkit's nvlink takes machine code that was made for `code`. */
 bool runs_on_sass(struct arch target, struct arch code, const struct toolkit_facts *toolkit);
 
+/* True if it takes that code only as its finalizer makes other code of it. */
+bool runs_on_finalized(struct arch target, struct arch code, const struct toolkit_facts *toolkit);
+
 /* True if it takes PTX, or LTO-IR, for `code`: that of any number up to the target's; with suffix f
  * only within the family, with suffix a only for that very target. */
 bool runs_on_ptx(struct arch target, struct arch code, const struct toolkit_facts *toolkit);

@@ -75,7 +75,6 @@ enum section_contents {
     SECTION_MADE,
     SECTION_PLACED,          /* the inputs' are placed, one after the other */
     SECTION_PLACED_IN_PARTS, /* ... only in a relocatable cubin */
-    SECTION_COPIED,          /* the plain section's */
 };
 
 struct section_facts {

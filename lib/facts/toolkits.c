@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 static const struct toolkit_facts rows[] = {
-#define TOOLKIT(version, release, ptx) {version, release, ptx},
+#define TOOLKIT(version, release, ptx, finalizer) {version, release, ptx, finalizer},
 #include "facts/toolkits.def"
 #undef TOOLKIT
 };

@@ -13,6 +13,7 @@ struct toolkit_facts {
     uint16_t version;    /* ten times the number: 135 is CUDA 13.5 */
     const char *release; /* "13.5, V13.5.37" */
     uint16_t ptx;        /* the newest PTX ISA version, times ten */
+    uint16_t finalizer;  /* a greater one finalizes code of a smaller one anew */
 };
 
 /* The toolkits for which a row of another table holds. */

@@ -16,12 +16,13 @@ static void check_is_function(struct merging *m, size_t file, uint32_t symbol)
                   m->cubins[file]->name, symbol);
 }
 
-static void gather_program_records(struct merging *m, size_t file, struct bytes rest)
+static void gather_program_records(struct merging *m, size_t file, struct bytes rest, bool is_twin)
 {
     struct info_record record;
 
     while (info_next(&rest, &record)) {
-        uint32_t symbol;
+        struct merged_function *function;
+        uint32_t symbol, value = info_word(record.payload, 1);
 
         if (record.format != EIFMT_SVAL ||
             (record.attribute != EIATTR_REGCOUNT && record.attribute != EIATTR_FRAME_SIZE))
@@ -31,10 +32,11 @@ static void gather_program_records(struct merging *m, size_t file, struct bytes 
         symbol = merging_symbol(m, file, info_word(record.payload, 0));
         if (symbol == MERGE_NONE || m->symbols[symbol].file != file)
             continue;
+        function = &m->functions[symbol];
         if (record.attribute == EIATTR_REGCOUNT)
-            m->functions[symbol].registers = info_word(record.payload, 1);
+            *(is_twin ? &function->twin_registers : &function->registers) = value;
         else
-            m->functions[symbol].frame = info_word(record.payload, 1);
+            *(is_twin ? &function->twin_frame : &function->frame) = value;
     }
 }
 
@@ -105,12 +107,15 @@ void attributes_gather(struct merging *m)
         uint32_t owner = merging_owner(m, at.file, at.index);
 
         if (owner == MERGE_NONE) {
-            gather_program_records(m, at.file, at.section->data);
+            gather_program_records(m, at.file, at.section->data, false);
         } else if (merging_keeps(m, at.file, at.index)) {
             m->functions[owner].order = order++;
             gather_function_records(&m->functions[owner], at.section->data);
         }
     }
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_TWIN_INFO);)
+        if (!(at.section->flags & SHF_INFO_LINK))
+            gather_program_records(m, at.file, at.section->data, true);
 }
 
 uint32_t attributes_barriers(const struct merging *m, uint32_t function)

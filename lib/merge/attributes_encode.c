@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "base/search.h"
 #include "diag/diag.h"
+#include "facts/finalizer.h"
 
 /* A record's payload has a 16-bit size; longer lists of externs are cut into several records. */
 #define EXTERNS_PER_RECORD 16000u
@@ -19,6 +20,7 @@
 struct encoder {
     struct merging *m;
     struct buffer out;
+    bool is_twin;                /* the current section is Mercury's */
     size_t file;                 /* the current cubin */
     struct info_record *records; /* of its current section, in reading order */
     size_t count;
@@ -113,8 +115,17 @@ static void encode_program_record(struct encoder *encoder, const struct info_rec
         return;
     value = info_word(record->payload, 1);
     if (record->attribute == EIATTR_REGCOUNT && attributes_are_summed(m, symbol))
-        value = m->reach[symbol].registers;
+        value = encoder->is_twin ? m->reach[symbol].twin_registers : m->reach[symbol].registers;
     put_symbol_record(encoder, record->attribute, m->rows.of_symbol[symbol], value);
+}
+
+static uint32_t stack_of(const struct encoder *encoder, uint32_t kernel)
+{
+    const struct reach *reach = &encoder->m->reach[kernel];
+
+    if (reach_is_unbounded(encoder->m, kernel))
+        return UINT32_MAX;
+    return (uint32_t)(encoder->is_twin ? reach->twin_stack : reach->stack);
 }
 
 /* Encodes the program's records of .nv.info or, by `kind`, of its Mercury twin. */
@@ -137,8 +148,7 @@ static void encode_program(struct encoder *encoder, enum input_kind kind)
         uint32_t kernel = m->layout.kernels[i];
 
         put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->rows.of_symbol[kernel],
-                          reach_is_unbounded(m, kernel) ? UINT32_MAX
-                                                        : (uint32_t)m->reach[kernel].stack);
+                          stack_of(encoder, kernel));
     }
 }
 
@@ -162,7 +172,8 @@ static void add_externs(struct encoder *encoder, uint32_t function)
                 merging_symbol(m, m->symbols[function].file, info_word(record.payload, i));
 
             if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) ||
-                m->rows.of_symbol[symbol] == 0 || encoder->extern_of[symbol] == encoder->kernel)
+                m->rows.of_symbol[symbol] == 0 || encoder->extern_of[symbol] == encoder->kernel ||
+                (encoder->is_twin && mercury_lacks(m, symbol)))
                 continue;
             encoder->extern_of[symbol] = encoder->kernel;
             encoder->externs[encoder->extern_count++] = symbol;
@@ -420,6 +431,19 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
         put_record(encoder, &alias);
 }
 
+/* Nothing is claimed of code that another finalizer made. */
+static void put_finalizer_records(struct encoder *encoder)
+{
+    const struct merging *m = encoder->m;
+    const struct finalizer_record *record = NULL;
+
+    if (m->request->relocatable || !merging_is_mercury(m) || m->is_outdated[encoder->file])
+        return;
+    while ((record = finalizer_next(record, m->request->arch.sm, m->request->toolkit)) != NULL)
+        if (!has_record(encoder, record->attribute))
+            info_put_head(&encoder->out, EIFMT_HVAL, record->attribute, record->value);
+}
+
 static void encode_function(struct encoder *encoder, const struct merged_section *section)
 {
     const struct merging *m = encoder->m;
@@ -431,12 +455,15 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     for (size_t i = encoder->count; i-- > 0;)
         encode_function_record(encoder, &encoder->records[i], section->function);
     encode_added_records(encoder, section->function);
+    if (!encoder->is_twin)
+        put_finalizer_records(encoder);
 }
 
 static void encode_section(struct encoder *encoder, struct merged_section *section)
 {
     encoder->count = 0;
     encoder->out.size = 0;
+    encoder->is_twin = merged_is_twin(section->class);
     if (section->class == CLASS_INFO)
         encode_program(encoder, INPUT_INFO);
     else if (section->class == CLASS_TWIN_INFO)

@@ -187,7 +187,8 @@ bool graph_read(struct merging *m)
 /* A prototype is written for live functions whose address is not taken (measured). */
 static bool has_written_prototype(const struct merging *m, uint32_t symbol)
 {
-    return m->is_live[symbol] && index_lists_count(&m->graph.taken, symbol) == 0;
+    return m->is_live[symbol] && index_lists_count(&m->graph.taken, symbol) == 0 &&
+           !mercury_lacks(m, symbol);
 }
 
 void graph_add_sections(struct merging *m)
@@ -207,12 +208,15 @@ static void put_pair(struct buffer *out, uint32_t first, uint32_t second)
     buffer_u32(out, second);
 }
 
-/* One part: every written function's list, in the order of the symbol table. */
+/* One part: the list of every function in the first `end` rows, in the order of the symbol table.
+ */
 static void encode_part(struct merging *m, struct buffer *out, int part,
-                        const struct merged_lists *lists, bool has_strings)
+                        const struct merged_lists *lists, size_t end)
 {
+    bool has_strings = part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
+
     put_pair(out, 0, (uint32_t)part);
-    for (size_t row = 1; row < m->rows.count; row++) {
+    for (size_t row = 1; row < end; row++) {
         uint32_t symbol = m->rows.symbols[row];
 
         if (symbol == MERGE_NONE || !m->is_live[symbol])
@@ -220,7 +224,7 @@ static void encode_part(struct merging *m, struct buffer *out, int part,
         for (uint32_t i = lists->first[symbol]; i < lists->first[symbol + 1]; i++) {
             uint32_t item = lists->items[i];
 
-            if (!has_strings && !m->is_live[item])
+            if (!has_strings && (!m->is_live[item] || m->rows.of_symbol[item] >= end))
                 continue;
             put_pair(out, (uint32_t)row,
                      has_strings ? image_string(&m->strings, m->graph.prototypes[item])
@@ -244,6 +248,15 @@ static void encode_prototypes(struct merging *m, struct buffer *out)
     }
 }
 
+static void encode_calls(struct merging *m, struct buffer *out, size_t end)
+{
+    out->size = 0;
+    encode_part(m, out, CALLGRAPH_DIRECT, &m->graph.calls, end);
+    encode_part(m, out, CALLGRAPH_ADDRESS, &m->graph.taken, end);
+    encode_part(m, out, CALLGRAPH_INDIRECT, &m->graph.called, end);
+    encode_part(m, out, CALLGRAPH_CANDIDATE, &m->graph.references, end);
+}
+
 static void set_contents(struct merging *m, enum section_class class, const struct buffer *contents)
 {
     for (uint32_t i = m->classes.first[class]; i < m->classes.first[class + 1]; i++)
@@ -258,11 +271,13 @@ void graph_encode(struct merging *m)
     CONTEXT_DEFER(buffer_cleanup, &prototypes);
     CONTEXT_DEFER(buffer_cleanup, &calls);
     encode_prototypes(m, &prototypes);
-    encode_part(m, &calls, CALLGRAPH_DIRECT, &m->graph.calls, false);
-    encode_part(m, &calls, CALLGRAPH_ADDRESS, &m->graph.taken, true);
-    encode_part(m, &calls, CALLGRAPH_INDIRECT, &m->graph.called, true);
-    encode_part(m, &calls, CALLGRAPH_CANDIDATE, &m->graph.references, false);
+    encode_calls(m, &calls, m->rows.count);
     set_contents(m, CLASS_CALLGRAPH, &calls);
-    if (prototypes.size > 0)
-        set_contents(m, CLASS_PROTOTYPE, &prototypes);
+    set_contents(m, CLASS_PROTOTYPE, &prototypes);
+    if (!m->has_twins)
+        return;
+    if (m->is_plain_only)
+        encode_calls(m, &calls, m->rows.twin_count);
+    set_contents(m, CLASS_TWIN_CALLGRAPH, &calls);
+    set_contents(m, CLASS_TWIN_PROTOTYPE, &prototypes);
 }

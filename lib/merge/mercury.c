@@ -14,6 +14,11 @@
  * that relocations name (mercury_code.h). */
 #include "merge/merge_steps.h"
 
+#include "base/context.h"
+#include "diag/diag.h"
+
+#define NAMED 4u /* how many inputs a message names */
+
 void mercury_leave_out(struct merging *m, size_t file, const char *why)
 {
     if (m->has_twins)
@@ -56,8 +61,62 @@ static const char *own_sections(struct merging *m, size_t file)
     return wrong;
 }
 
+/* Finds the symbols that stand behind the rows that Mercury's tables have too in all cubins with
+ * them: on sm_107 the functions that code for textures calls. */
+static void find_plain_only(struct merging *m)
+{
+    bool *is_plain_only = NULL;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t file = 0; file < m->count && (pass == 0 || is_plain_only); file++) {
+            const struct cubin *cubin = m->cubins[file];
+            size_t rows = cubin->sections[m->twins[file].symtab].size / sizeof(Elf64_Sym);
+
+            for (size_t i = pass == 0 ? rows : 1; i < (pass == 0 ? cubin->symbol_count : rows);
+                 i++) {
+                uint32_t symbol = merging_symbol(m, file, (uint32_t)i);
+
+                if (symbol == MERGE_NONE)
+                    continue;
+                if (!is_plain_only)
+                    is_plain_only = arena_zalloc(&m->arena, m->symbol_count, 1);
+                is_plain_only[symbol] = pass == 0 && m->symbols[symbol].file == MERGE_NONE;
+            }
+        }
+    m->is_plain_only = is_plain_only;
+}
+
+/* Finds code that nvlink's finalizer would make anew, and says where it is. */
+static void find_outdated(struct merging *m)
+{
+    struct buffer names = {0};
+    size_t count = 0;
+
+    CONTEXT_DEFER(buffer_cleanup, &names);
+    m->is_outdated = arena_zalloc(&m->arena, m->count, sizeof *m->is_outdated);
+    for (size_t file = 0; file < m->count; file++) {
+        unsigned maker = cubin_maker(m->cubins[file]);
+
+        if (maker == 0 || toolkits_find(maker)->finalizer >= m->request->toolkit->finalizer)
+            continue;
+        m->is_outdated[file] = true;
+        if (count++ < NAMED)
+            buffer_printf(&names, "%s'%s'", count > 1 ? ", " : "", m->cubins[file]->name);
+    }
+    if (count > NAMED)
+        buffer_printf(&names, " and %zu more", count - NAMED);
+    if (count > 0 && !m->request->relocatable)
+        diag_caution(
+            "Code in %.*s stays as older toolkits than CUDA %u.%u made it, although nvlink "
+            "would finalize it anew: compile again for what nvlink makes",
+            TEXT_ARG(buffer_view(&names)), m->request->toolkit->version / 10,
+            m->request->toolkit->version % 10);
+}
+
 void mercury_begin(struct merging *m)
 {
+    if (merging_is_mercury(m))
+        find_outdated(m);
     if (m->request->sass_only || !merging_is_mercury(m) || !find_tables(m))
         return;
     m->has_twins = true;
@@ -67,6 +126,8 @@ void mercury_begin(struct merging *m)
         if (wrong)
             mercury_leave_out(m, file, wrong);
     }
+    if (m->has_twins)
+        find_plain_only(m);
 }
 
 /* Twins of device functions' constants in kernels' banks (constants.c). Measured on nvlink 13.0:
@@ -173,9 +234,9 @@ static void add_infos(struct merging *m)
                              found[m->sections[i].function]);
 }
 
-/* Adds the twins of sections that have the same contents: those of the call graph, since rows of
- * functions are the same in both symbol tables, and prototypes stand in one string table. */
-static void add_copies(struct merging *m)
+/* Adds the twins of the call graph, which graph_encode() writes: rows of functions are the same in
+ * both symbol tables, and prototypes stand in one string table. */
+static void add_graph(struct merging *m)
 {
     size_t count = m->section_count;
 
@@ -197,7 +258,7 @@ void mercury_add_sections(struct merging *m)
     if (!m->has_twins)
         return;
     add_infos(m);
-    add_copies(m);
+    add_graph(m);
     /* The table of section indices, if indices may not fit into st_shndx. */
     m->twin_indices = m->section_count + ORDERING_INDICES + 2 < SHN_LORESERVE
                           ? MERGE_NONE
@@ -211,10 +272,6 @@ void mercury_encode(struct merging *m)
         struct merged_section *section = &m->sections[i];
         uint32_t text;
 
-        if (section->class == CLASS_TWIN_CALLGRAPH || section->class == CLASS_TWIN_PROTOTYPE) {
-            section->data = m->sections[section->target].data;
-            section->size = m->sections[section->target].size;
-        }
         if (section->class != CLASS_TWIN_TEXT)
             continue;
         text = m->sections[m->layout.text_of[section->function]].index;
@@ -253,7 +310,7 @@ static struct image_symbol symbol_row(const struct merging *m, uint32_t index,
         .value = plain->st_value,
         .size = plain->st_size,
         .type = symbol->type,
-        .binding = symbol->binding,
+        .binding = symtab_makes_local(m, index) ? STB_LOCAL : symbol->binding,
         .other = placed->other,
         .section = plain->st_shndx < SHN_LORESERVE ? 0 : SECTION_SPECIAL | plain->st_shndx,
     };

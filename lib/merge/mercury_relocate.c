@@ -101,6 +101,18 @@ static void put(struct mercury_list *list, const struct cubin_relocation *reloca
            &value, size);
 }
 
+static void put_plain_offset(struct mercury_list *list, const struct cubin_relocation *relocation)
+{
+    const struct merging *m = list->m;
+    const struct cubin *cubin = m->cubins[list->file];
+    uint32_t plain = cubin->symbols[relocation->symbol].section;
+
+    if (list->is_debug && !m->request->relocatable && cubin_has_section(cubin, plain) &&
+        toolkit_does(m->request->toolkit, TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES))
+        put(list, relocation, 4,
+            merging_place(m, list->file, plain)->offset + (uint64_t)relocation->addend);
+}
+
 /* A section symbol stands for the start of this cubin's part of the twin. */
 static void relocate_section(struct mercury_list *list, const struct cubin_relocation *relocation)
 {
@@ -117,6 +129,8 @@ static void relocate_section(struct mercury_list *list, const struct cubin_reloc
     part = merging_place(m, list->file, section);
     if (part->section == MERGE_NONE)
         return;
+    if (type == R_MERCURY_PROG_REL32)
+        put_plain_offset(list, relocation);
     if (m->request->relocatable || type == R_MERCURY_PROG_REL32)
         keep(list, relocation, type, MERGE_NONE, part);
     else if (type == R_MERCURY_64 && section == list->target_index)

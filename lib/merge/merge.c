@@ -123,6 +123,14 @@ static bool check_inputs(struct merging *m)
             diag_fatal("Input file '%s' arch does not match target '%s'", cubin->name,
                        arch_name(m->request->arch, arch));
             m->failed = true;
+        } else if (runs_on_finalized(m->request->arch,
+                                     (struct arch){CUBIN_FLAGS_SM(cubin->flags), 0},
+                                     m->request->toolkit)) {
+            MERGING_ERROR(
+                m,
+                "Input file '%s' is code for sm_%u, of which only NVIDIA's finalizer makes "
+                "code for '%s': compile it for that target",
+                cubin->name, CUBIN_FLAGS_SM(cubin->flags), arch_name(m->request->arch, arch));
         }
     }
     if (m->symbol_base[m->count] >= MERGE_NONE / 2 || m->section_base[m->count] >= MERGE_NONE / 2)

@@ -326,6 +326,13 @@ bool relocate_sections(struct merging *m);
  * are resolved. */
 void mercury_begin(struct merging *m);
 
+/* Whether Mercury's tables lack a symbol that is written: a function of the driver that only the
+ * target's instructions call, as nvlink's finalizer made them (textures on sm_107). */
+static inline bool mercury_lacks(const struct merging *m, uint32_t symbol)
+{
+    return m->has_twins && m->is_plain_only && m->is_plain_only[symbol];
+}
+
 /* Leaves the twins out from here on, with a warning that says why and names the cubin. */
 void mercury_leave_out(struct merging *m, size_t file, const char *why);
 
@@ -340,8 +347,7 @@ void mercury_pair(struct merging *m);
 /* Adds the twins of info sections and Mercury's symbol table, after attributes_add_sections(). */
 void mercury_add_sections(struct merging *m);
 
-/* Writes the indices of code sections into the twins of the code, and the twins of the call graph.
- * Comes after graph_encode(). */
+/* Writes the indices of code sections into the twins of the code. */
 void mercury_encode(struct merging *m);
 
 /* Writes Mercury's symbol table into the image. Comes after all sections and the other names in
@@ -384,6 +390,14 @@ bool ordering_is_extended(const struct merging *m);
 /* Decides which symbols are written, and gives them and the section symbols their rows, m->rows.
  * Comes after the sections have their indices. */
 void symtab_assign(struct merging *m);
+
+/* Whether a symbol that other cubins may name becomes local. */
+static inline bool symtab_makes_local(const struct merging *m, uint32_t symbol)
+{
+    return merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) &&
+           m->symbols[symbol].file != MERGE_NONE && !m->request->relocatable &&
+           toolkit_does(m->request->toolkit, TOOLKIT_MAKES_SHARED_LOCAL);
+}
 
 /* Writes the table, and names to m->strings. Changes nothing else. */
 void symtab_encode(struct merging *m);

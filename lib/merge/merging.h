@@ -67,6 +67,8 @@ struct merged_function {
     uint32_t registers;
     uint32_t most_registers; /* limit of registers for a kernel's launch; 0 = none given */
     uint32_t frame;          /* bytes */
+    uint32_t twin_registers; /* of its Mercury form, whose code may need less */
+    uint32_t twin_frame;
     uint32_t barriers;
     uint32_t order;       /* of its info section in reading order; MERGE_NONE = it has none */
     struct bytes records; /* of that section */
@@ -132,9 +134,11 @@ struct call_graph {
 
 /* Summary of everything that a node can reach (reach.c). */
 struct reach {
-    uint64_t stack; /* bytes of the deepest path; without meaning under REACHES_CYCLE */
+    uint64_t stack;      /* bytes of the deepest path; without meaning under REACHES_CYCLE */
+    uint64_t twin_stack; /* the same for the Mercury form */
     uint32_t registers;
-    uint32_t dearest; /* the function that uses that many */
+    uint32_t twin_registers;
+    uint32_t dearest; /* the function that uses that many registers */
     uint32_t barriers;
     uint32_t flags;
 };
@@ -289,6 +293,8 @@ struct merging {
 
     bool has_twins;            /* Mercury's sections are merged too; may change to false */
     struct cubin_twins *twins; /* by file: Mercury's symbol table */
+    bool *is_outdated;         /* by file: an older finalizer made its code */
+    bool *is_plain_only;       /* by symbol: Mercury's tables lack it; NULL: they have all */
     uint32_t twin_symtab;      /* merged sections of Mercury's own tables: symbols, and */
     uint32_t twin_indices;     /* their section indices, or MERGE_NONE */
 

@@ -169,6 +169,8 @@ static void add_own(const struct merging *m, struct reach *sum, uint32_t node)
         return;
     function = &m->functions[node];
     add_registers(sum, function->registers, node);
+    if (function->twin_registers > sum->twin_registers)
+        sum->twin_registers = function->twin_registers;
     if (function->barriers > sum->barriers)
         sum->barriers = function->barriers;
     sum->flags |= function->flags;
@@ -177,10 +179,14 @@ static void add_own(const struct merging *m, struct reach *sum, uint32_t node)
 static void add_reached(struct reach *sum, const struct reach *reached)
 {
     add_registers(sum, reached->registers, reached->dearest);
+    if (reached->twin_registers > sum->twin_registers)
+        sum->twin_registers = reached->twin_registers;
     if (reached->barriers > sum->barriers)
         sum->barriers = reached->barriers;
     if (reached->stack > sum->stack)
         sum->stack = reached->stack;
+    if (reached->twin_stack > sum->twin_stack)
+        sum->twin_stack = reached->twin_stack;
     sum->flags |= reached->flags;
 }
 
@@ -203,8 +209,10 @@ static void sum_up(void *argument, const uint32_t *members, size_t count, const 
                 add_reached(&sum, &m->reach[to]);
         }
     }
-    if (members[0] < m->symbol_count)
+    if (members[0] < m->symbol_count) {
         sum.stack += m->functions[members[0]].frame;
+        sum.twin_stack += m->functions[members[0]].twin_frame;
+    }
     for (size_t i = 0; i < count; i++)
         m->reach[members[i]] = sum;
 }

@@ -195,6 +195,23 @@ static void number_constants(struct merging *m)
     }
 }
 
+/* Where a row for a symbol that cubins share stands. */
+enum part { PART_LOCAL, PART_GLOBAL, PART_PLAIN_ONLY };
+
+static enum part part_of(const struct merging *m, uint32_t symbol)
+{
+    if (mercury_lacks(m, symbol))
+        return PART_PLAIN_ONLY;
+    return symtab_makes_local(m, symbol) ? PART_LOCAL : PART_GLOBAL;
+}
+
+static void add_globals(struct merging *m, enum part part)
+{
+    for (size_t i = 0; i < m->resolved.global_count; i++)
+        if (part_of(m, m->resolved.globals[i]) == part)
+            add_symbol(m, m->resolved.globals[i]);
+}
+
 void symtab_assign(struct merging *m)
 {
     const struct resolution *resolved = &m->resolved;
@@ -213,10 +230,11 @@ void symtab_assign(struct merging *m)
     for (size_t i = 0; i < resolved->local_count; i++)
         add_local(m, &resolved->locals[i]);
     add_linker_sections(m);
+    add_globals(m, PART_LOCAL);
     m->rows.first_global = m->rows.count;
-    for (size_t i = 0; i < resolved->global_count; i++)
-        add_symbol(m, resolved->globals[i]);
+    add_globals(m, PART_GLOBAL);
     m->rows.twin_count = m->rows.count;
+    add_globals(m, PART_PLAIN_ONLY);
     for (size_t i = 0; merging_is_mercury(m) && i < resolved->local_count; i++)
         if (resolved->locals[i].is_section)
             add_last(m, &resolved->locals[i]);
@@ -229,12 +247,20 @@ void symtab_assign(struct merging *m)
 static struct image_symbol section_symbol(const struct merging *m, uint32_t index)
 {
     const struct merged_section *section = &m->sections[index];
+    bool is_like_twin = m->has_twins && section->twin != MERGE_NONE &&
+                        merged_is_bank(section, CONSTANTS_BANK) &&
+                        toolkit_does(m->request->toolkit, TOOLKIT_NAMES_CONSTANTS_LIKE_TWINS);
+    struct image_symbol row = {.name = section->name,
+                               .name_offset = section->name_offset,
+                               .type = STT_SECTION,
+                               .binding = STB_LOCAL,
+                               .section = section->index};
 
-    return (struct image_symbol){.name = section->name,
-                                 .name_offset = section->name_offset,
-                                 .type = STT_SECTION,
-                                 .binding = STB_LOCAL,
-                                 .section = m->sections[index].index};
+    if (is_like_twin) {
+        row.name = cubin_twin_plain_name(m->sections[section->twin].name);
+        row.name_offset = 0;
+    }
+    return row;
 }
 
 static struct image_symbol image_symbol_of(const struct merging *m, uint32_t index)
@@ -246,7 +272,7 @@ static struct image_symbol image_symbol_of(const struct merging *m, uint32_t ind
         .value = placed->value,
         .size = symbol->size,
         .type = symbol->type,
-        .binding = symbol->binding,
+        .binding = symtab_makes_local(m, index) ? STB_LOCAL : symbol->binding,
         .other = placed->other,
     };
 
