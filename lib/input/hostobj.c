@@ -13,6 +13,9 @@
 #include "input/offload.h"
 #include "os/elf_library.h"
 
+#define GCC_BYTECODE ".gnu.offload_lto_.opts"
+#define GCC_KERNELS  ".gnu.offload_funcs"
+
 /* An opened ELF file. */
 struct object {
     const char *name; /* for messages */
@@ -149,6 +152,49 @@ bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, voi
 
     return hostobj_walk_names(name, data, sections, sizeof sections / sizeof *sections, visit,
                               argument);
+}
+
+/* What GCC's objects and executables have. */
+struct gcc_sections {
+    bool has_bytecode, has_kernels;
+    struct bytes constants;
+};
+
+static bool note_gcc_section(void *argument, const char *section, struct bytes data)
+{
+    struct gcc_sections *sections = argument;
+
+    if (strcmp(section, GCC_BYTECODE) == 0)
+        sections->has_bytecode = true;
+    else if (strcmp(section, GCC_KERNELS) == 0)
+        sections->has_kernels = true;
+    else
+        sections->constants = data;
+    return true;
+}
+
+bool hostobj_walk_gcc(const char *name, struct bytes data, hostobj_visit_text *visit,
+                      void *argument, bool *has_bytecode)
+{
+    static const char *const wanted[] = {GCC_BYTECODE, GCC_KERNELS, ".rodata"};
+    static const char begin[] = "// BEGIN PREAMBLE\n.version";
+    struct gcc_sections found = {0};
+    const char *at, *end;
+
+    if (!hostobj_walk_names(name, data, wanted, sizeof wanted / sizeof *wanted, note_gcc_section,
+                            &found))
+        return false;
+    *has_bytecode = found.has_bytecode;
+    at = (const char *)found.constants.data;
+    end = at + found.constants.size;
+    while (found.has_kernels && (at = memmem(at, (size_t)(end - at), begin, sizeof begin - 1))) {
+        size_t size = strnlen(at, (size_t)(end - at));
+
+        if (!visit(argument, (struct text){at, size}))
+            return false;
+        at += size;
+    }
+    return true;
 }
 
 /* Looks for DF_1_PIE, which a static PIE has. */

@@ -42,6 +42,7 @@ struct collector {
     bool is_system;     /* the operand is a library of the toolkit */
     bool is_whole;      /* the section at hand holds whole programs */
     bool has_sections;  /* the host object at hand has sections with device code */
+    bool is_compilers;  /* a compiler made the command line, of all that the program has */
     bool is_passed;     /* the operand is one of all the program's libraries, which nvcc names */
     bool ok;
 };
@@ -287,11 +288,44 @@ static bool collect_section(void *argument, const char *section, struct bytes da
     return true;
 }
 
+/* A PTX text among the constants of an executable. */
+static bool collect_text(void *argument, struct text text)
+{
+    struct collector *collector = argument;
+    struct fatbin_entry entry = make_entry(FATBIN_PTX, text_bytes(text));
+    const char *name =
+        arena_printf(&collector->members->arena, "%s(%u)", collector->object, ++collector->number);
+
+    collector->has_sections = true;
+    if (!describe_code(collector, &entry, name))
+        return true;
+    entry.number = collector->number;
+    add_suffix_flag(&entry);
+    add_member(collector, name, &entry);
+    collector->group++;
+    return true;
+}
+
+static bool refuse_bytecode(struct collector *collector)
+{
+    collector->ok = false;
+    return diag_error("'%s' has GCC's bytecode for other processors (sections .gnu.offload_lto_*), "
+                      "not their code: gcc -foffload=nvptx-none makes PTX of it when it links the "
+                      "program, which can be an input here",
+                      collector->object);
+}
+
 static void collect_host_object(struct collector *collector, struct bytes data)
 {
+    bool has_bytecode = false;
+
     collector->has_sections = false;
-    if (!hostobj_walk(collector->object, data, collect_section, collector))
+    if (!hostobj_walk(collector->object, data, collect_section, collector) ||
+        (!collector->has_sections &&
+         !hostobj_walk_gcc(collector->object, data, collect_text, collector, &has_bytecode)))
         collector->ok = false;
+    else if (has_bytecode && !collector->has_sections && !collector->is_compilers)
+        refuse_bytecode(collector);
     else if (!collector->has_sections)
         diag_verbose("'%s' has no device code", collector->object);
 }
@@ -373,7 +407,8 @@ static bool collect_archive_member(void *argument, struct text name, struct byte
 
 bool members_collect(struct members *members, const struct inputs *inputs)
 {
-    struct collector collector = {.members = members, .ok = true};
+    struct collector collector = {
+        .members = members, .ok = true, .is_compilers = inputs->from_compiler};
 
     for (size_t i = 0; i < inputs->count; i++) {
         const struct input_file *file = &inputs->files[i];

@@ -4,7 +4,7 @@
 # SKIPPED.
 . "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
-COUNT=20
+COUNT=23
 gcc='' libraries=''
 for version in $(seq 20 -1 9); do
     for folder in /usr/lib/gcc/*/"$version"/accel/nvptx-none; do
@@ -92,6 +92,16 @@ build omp-cc g++ -fopenmp sum.cc
 build acc-cc g++ -fopenacc acc.cc
 build omp-f gfortran -fopenmp sum.f90 -lgfortran -lm
 build acc-f gfortran -fopenacc acc.f90 -lgfortran -lm
+
+# The program has the texts, too; its object has only bytecode.
+if [ -e omp-c.ours/program ]; then
+    runs "a program" minilink -w -arch=sm_75 omp-c.ours/program -o program.cubin
+    check "what is in the program" "$(minidump omp-c.ours/program | grep -c ': PTX for sm_')" "$(tr -cd '\0' < "$(echo omp-c.ours/*.mkoffload)" | wc -c)"
+    minilink -w -arch=sm_75 omp-c.ours/*sum.o -o object.cubin 2> said
+    holds "an object" grep -q "has GCC's bytecode" said
+else
+    skip 3 "no program was made"
+fi
 
 # Every member, each on its own: for sm_75, the oldest target, which their own .target may be older than.
 mkdir members

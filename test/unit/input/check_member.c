@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "input/member.h"
+#include "host_object.h"
 #include "input_fixture.h"
 #include "suite.h"
 
@@ -520,4 +521,56 @@ TEST(bytes_behind_a_container_must_be_zero_or_another_one)
     messages_expect("minilink error   : Damaged fatbin 'x+0x58': the header at offset 8 says that "
                     "0 bytes follow, but 13 more are there, which are neither padding nor another "
                     "fatbin\n");
+}
+
+#define GCC_TEXT "// BEGIN PREAMBLE\n.version 6.0\n.target sm_30\n"
+
+/* What becomes of a host object with these sections; `from_compiler` as in struct inputs. */
+static bool collect_object(const struct object_section *sections, size_t count, bool from_compiler)
+{
+    OWNED(buffer) buffer = {0};
+    struct input_file file = {.path = "x", .kind = FILE_HOST_OBJECT};
+    struct inputs one = {.files = &file, .count = 1, .from_compiler = from_compiler};
+
+    object_make(&buffer, sections, count);
+    file.data = buffer_bytes(&buffer);
+    members_free(&members);
+    messages_catch();
+    return members_collect(&members, &one);
+}
+
+TEST(texts_among_the_constants_of_gcc_s_programs_are_found)
+{
+    static const char constants[] =
+        "ab\1" GCC_TEXT "first\0" GCC_TEXT "second\0// BEGIN PREAMBLE\n.";
+    struct object_section sections[] = {{".rodata", {(const uint8_t *)constants, sizeof constants}},
+                                        {".gnu.offload_funcs", {(const uint8_t *)"12345678", 8}}};
+
+    ck_assert(collect_object(sections, 2, false));
+    ck_assert_uint_eq(members.count, 2);
+    ck_assert_str_eq(members.list[1].name, "x(2)");
+    ck_assert_uint_eq(members.list[1].entry.arch.sm, 30);
+    ck_assert_uint_eq(members.list[1].entry.payload.size, sizeof GCC_TEXT "second" - 1);
+    ck_assert_uint_ne(members.list[0].group, members.list[1].group);
+    ck_assert(!members.list[0].is_lazy);
+    messages_expect("");
+    ck_assert(collect_object(sections, 1, false)); /* no such program: a string */
+    ck_assert_uint_eq(members.count, 0);
+    sections[0].data.size = sizeof "ab\1" GCC_TEXT; /* its NUL is cut off */
+    ck_assert(collect_object(sections, 2, false));
+    ck_assert_uint_eq(members.count, 1);
+}
+
+TEST(gcc_s_bytecode_is_refused_unless_a_compiler_names_it)
+{
+    const struct object_section sections[] = {
+        {".gnu.offload_lto_.opts", {(const uint8_t *)"-O2", 3}},
+        {".gnu.offload_funcs", {(const uint8_t *)"12345678", 8}}};
+
+    ck_assert(!collect_object(sections, 2, false));
+    messages_expect("minilink error   : 'x' has GCC's bytecode for other processors (sections "
+                    ".gnu.offload_lto_*), not their code: gcc -foffload=nvptx-none makes PTX of it "
+                    "when it links the program, which can be an input here\n");
+    ck_assert(collect_object(sections, 2, true));
+    messages_expect("");
 }
