@@ -119,47 +119,6 @@ uint32_t info_word(struct bytes payload, size_t index)
     return index < payload.size / 4 ? little_u32(payload.data + index * 4) : 0;
 }
 
-/* Measured on nvlink 13.0 for what ptxas writes; nvlink does not use the payload itself. Bytes that
- * one of them lacks are 0. */
-static void and_payload(struct arena *arena, struct info_record *record, struct bytes other)
-{
-    uint8_t *both = arena_alloc(arena, record->payload.size, 1);
-
-    for (size_t i = 0; i < record->payload.size; i++)
-        both[i] = record->payload.data[i] & (i < other.size ? other.data[i] : 0);
-    record->payload.data = both;
-}
-
-void compat_add(struct compat *compat, struct arena *arena, const struct info_record *record)
-{
-    struct info_record *known = compat->records;
-
-    while (known < compat->records + compat->count && known->attribute != record->attribute)
-        known++;
-    if (known == compat->records + compat->count) {
-        *known = *record;
-        compat->count++;
-    } else if (record->attribute == COMPAT_CAN_FASTPATH_FINALIZE) {
-        if (bytes_are_zero(known->payload))
-            *known = *record;
-        else if (!bytes_are_zero(record->payload))
-            and_payload(arena, known, record->payload);
-    } else if (record->format != EIFMT_SVAL && record->value > known->value) {
-        known->value = record->value;
-    }
-}
-
-void compat_put(const struct compat *compat, struct buffer *out)
-{
-    for (size_t i = 0; i < compat->count; i++) {
-        const struct info_record *record = &compat->records[i];
-
-        info_put_head(out, record->format, record->attribute,
-                      record->format == EIFMT_SVAL ? record->payload.size : record->value);
-        buffer_append(out, record->payload.data, record->payload.size);
-    }
-}
-
 bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry)
 {
     while (rest->size >= 8) {

@@ -125,19 +125,6 @@ bool info_next(struct bytes *rest, struct info_record *record);
 /* Appends the four bytes that a record begins with; `value` is the payload's size for SVAL. */
 void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t value);
 
-/* The records of several cubins' .nv.compat as those of one, in the order of their first
- * appearance. Start with {0}. */
-struct compat {
-    struct info_record records[UINT8_MAX + 1]; /* one per attribute */
-    size_t count;
-};
-
-/* Adds a record: the largest value counts, or the first payload; but of CAN_FASTPATH_FINALIZE what
- * all cubins with code allow (0: a cubin has no code). Makes payloads in the arena. */
-void compat_add(struct compat *compat, struct arena *arena, const struct info_record *record);
-
-void compat_put(const struct compat *compat, struct buffer *out);
-
 /* An entry of .nv.callgraph: a function's symbol, and depending on the part a symbol or a string's
  * offset. */
 struct callgraph_entry {

@@ -1,5 +1,5 @@
-/* empty.c: notes and compatibility records, as measured on the output of nvlink 13.0 for inputs
- * without device code. */
+/* empty.c: notes, as measured on the output of nvlink 13.0 to 13.5 for inputs without device code.
+ */
 #include "cubin/empty.h"
 
 #include <elf.h>
@@ -12,16 +12,8 @@
 #define CUINFO_TYPE 1000u
 #define NOTE_OWNER  "NVIDIA Corp"
 
-/* A cubin has .nv.compat from sm_90 on, and Mercury's symbol table from sm_100 on. */
-enum {
-    EMPTY_STRINGS = 1,
-    EMPTY_SYMTAB,
-    EMPTY_TKINFO,
-    EMPTY_CUINFO,
-    EMPTY_COMPAT,
-    EMPTY_TWIN,
-    EMPTY_SECTIONS
-};
+/* A cubin has Mercury's symbol table from sm_100 on. */
+enum { EMPTY_STRINGS = 1, EMPTY_SYMTAB, EMPTY_TKINFO, EMPTY_CUINFO, EMPTY_TWIN, EMPTY_SECTIONS };
 
 /* The null symbol and those of both notes. */
 enum { EMPTY_SYMBOLS = 3 };
@@ -38,20 +30,6 @@ static struct bytes cuinfo(struct arena *arena, struct arch arch,
     words[7] = toolkit->version;
     memcpy(note, words, sizeof words);
     return (struct bytes){note, sizeof words};
-}
-
-/* From sm_100 on it is not known how code may be finalized. */
-static struct bytes compat(struct arena *arena, struct arch arch)
-{
-    struct buffer out = {0};
-
-    CONTEXT_DEFER(buffer_cleanup, &out);
-    info_put_head(&out, EIFMT_BVAL, COMPAT_SUFFIX_A, arch.suffix == 'a');
-    if (targets_have(arch.sm, TARGET_HAS_MERCURY)) {
-        info_put_head(&out, EIFMT_SVAL, COMPAT_CAN_FASTPATH_FINALIZE, 8);
-        buffer_u64(&out, 0);
-    }
-    return (struct bytes){arena_copy(arena, out.data, out.size, 1), out.size};
 }
 
 static void put(struct cubin *cubin, size_t index, struct text name, uint32_t type, uint64_t flags,
@@ -110,13 +88,10 @@ void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_fac
     cubin->type = ET_REL;
     cubin->flags = class | arch.sm << 8 | (uint32_t)EMPTY_CUINFO << CUBIN_FLAGS_NOTE_SHIFT;
     cubin->sections = arena_zalloc(&cubin->arena, EMPTY_SECTIONS, sizeof *cubin->sections);
-    cubin->section_count = has_twin ? EMPTY_SECTIONS : has_compat ? EMPTY_TWIN : EMPTY_COMPAT;
+    cubin->section_count = has_twin ? EMPTY_SECTIONS : EMPTY_TWIN;
     put(cubin, EMPTY_TKINFO, TEXT(".note.nv.tkinfo"), SHT_NOTE, 0x2000000, (struct bytes){0});
     put(cubin, EMPTY_CUINFO, TEXT(".note.nv.cuinfo"), SHT_NOTE,
         has_compat ? 0x1000000 | SHF_INFO_LINK : 0x1000000, cuinfo(&cubin->arena, arch, toolkit));
-    if (has_compat)
-        put(cubin, EMPTY_COMPAT, TEXT(".nv.compat"), SHT_CUDA_COMPAT, 0,
-            compat(&cubin->arena, arch));
     put_symbols(cubin);
     if (has_twin)
         put_twin(cubin);

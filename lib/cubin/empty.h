@@ -5,8 +5,8 @@
 #include "cubin/cubin.h"
 #include "facts/toolkits.h"
 
-/* Fills *cubin with the contents of a relocatable cubin for `arch` without functions: the notes and
- * the compatibility records, as the toolkit's nvlink writes them. A link of inputs without device
+/* Fills *cubin with the contents of a relocatable cubin for `arch` without functions: the notes, as
+ * the toolkit's nvlink writes them. A link of inputs without device
  * code merges this cubin; nvlink also writes one, and build systems rely on the file. Freed with
  * cubin_free. */
 void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit);

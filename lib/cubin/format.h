@@ -187,6 +187,7 @@ enum compat_attribute {
     COMPAT_ISA_CLASS = 0x02,
     COMPAT_SUFFIX_A = 0x09,
     COMPAT_CAN_FASTPATH_FINALIZE = 0x0b,
+    COMPAT_FINALIZER_VERSION = 0x0e,
 };
 
 /* .nv.callgraph: pairs of i32; (0,-1) .. (0,-4) begin its four parts. */

@@ -6,7 +6,8 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static const struct target_facts rows[] = {
-#define TARGET(sm, family, most_shared, flags) {sm, family, most_shared, flags},
+#define TARGET(sm, family, most_shared, flags, fast_path)                                          \
+    {sm, family, most_shared, flags, fast_path},
 #define NAME(sm, suffix, first_ptx, first, last)
 #include "facts/targets.def"
 #undef TARGET
@@ -14,7 +15,7 @@ static const struct target_facts rows[] = {
 };
 
 static const struct target_name names[] = {
-#define TARGET(sm, family, most_shared, flags)
+#define TARGET(sm, family, most_shared, flags, fast_path)
 #define NAME(sm, suffix, first_ptx, first, last) {{sm, suffix}, first_ptx, {first, last}},
 #include "facts/targets.def"
 #undef TARGET

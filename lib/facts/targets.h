@@ -17,7 +17,8 @@ struct target_facts {
     uint16_t sm;
     uint16_t family;
     uint32_t most_shared;
-    uint8_t flags; /* enum target_flags */
+    uint8_t flags;     /* enum target_flags */
+    uint8_t fast_path; /* the most that .nv.compat says in CAN_FASTPATH_FINALIZE */
 };
 
 /* A name of a target. */

@@ -4,7 +4,8 @@
 #include <stddef.h>
 
 static const struct toolkit_facts rows[] = {
-#define TOOLKIT(version, release, ptx, finalizer) {version, release, ptx, finalizer},
+#define TOOLKIT(version, release, ptx, finalizer, finalizer_version)                               \
+    {version, release, ptx, finalizer, finalizer_version},
 #include "facts/toolkits.def"
 #undef TOOLKIT
 };

@@ -10,10 +10,11 @@
 #include "base/text.h"
 
 struct toolkit_facts {
-    uint16_t version;    /* ten times the number: 135 is CUDA 13.5 */
-    const char *release; /* "13.5, V13.5.37" */
-    uint16_t ptx;        /* the newest PTX ISA version, times ten */
-    uint16_t finalizer;  /* a greater one finalizes code of a smaller one anew */
+    uint16_t version;           /* ten times the number: 135 is CUDA 13.5 */
+    const char *release;        /* "13.5, V13.5.37" */
+    uint16_t ptx;               /* the newest PTX ISA version, times ten */
+    uint16_t finalizer;         /* a greater one finalizes code of a smaller one anew */
+    uint16_t finalizer_version; /* FINALIZER_VERSION of .nv.compat; 0 = it writes none */
 };
 
 /* The toolkits for which a row of another table holds. */

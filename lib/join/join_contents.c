@@ -1,5 +1,6 @@
 /* join_contents.c: contents of the joined sections that name symbols: info records, call graph,
  * prototypes. */
+#include "cubin/compat.h"
 #include "join/join_plan.h"
 
 #include "base/context.h"
@@ -162,16 +163,13 @@ static void fill_info(struct join *join)
 
 static void fill_compat(struct join *join)
 {
-    struct compat compat = {0};
+    /* A chunk without code does not count, whatever the target. */
+    struct compat compat = {.is_mercury = true};
 
-    for (size_t i = 0; i < join->section_count; i++) {
-        struct bytes rest = join->sections[i].source->data;
-        struct info_record record;
-
-        while (join->sections[i].source->type == SHT_CUDA_COMPAT && info_next(&rest, &record))
-            compat_add(&compat, &join->arena, &record);
-    }
-    compat_put(&compat, &join->scratch);
+    for (size_t i = 0; i < join->section_count; i++)
+        if (join->sections[i].source->type == SHT_CUDA_COMPAT)
+            compat_add(&compat, join->sections[i].source->data, true);
+    compat_put_all(&compat, &join->scratch);
     set_data(join, join->tables.compat);
 }
 

@@ -3,8 +3,10 @@
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
+#include "cubin/compat.h"
 #include "cubin/empty.h"
 #include "cubin/tool_note.h"
+#include "diag/diag.h"
 
 static const struct cubin_section *find(const struct merging *m, size_t file, struct text name,
                                         uint32_t type)
@@ -86,25 +88,24 @@ static void put_records(struct buffer *out, const struct cubin_section *section,
     buffer_append(out, rest.data, rest.size);
 }
 
+/* The tools, and the version of the linker's own toolkit (measured). */
 static void add_tool_notes(struct merging *m, struct buffer *records)
 {
     const struct cubin_section *own =
         &m->notes.sections[cubin_section_find(&m->notes, TEXT(".note.nv.tkinfo"))];
-    const struct cubin_section *target = find(m, 0, TEXT(".note.nv.cuinfo"), SHT_NOTE);
+    const struct cubin_section *version =
+        &m->notes.sections[cubin_section_find(&m->notes, TEXT(".note.nv.cuinfo"))];
 
-    if (target || find(m, 0, TEXT(".note.nv.tkinfo"), SHT_NOTE)) {
-        put_own_record(m, records);
-        for (size_t file = 0; file < m->count; file++) {
-            const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
+    put_own_record(m, records);
+    for (size_t file = 0; file < m->count; file++) {
+        const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
 
-            if (note)
-                put_records(records, note, merging_is_made(m, file));
-        }
-        add(m, CLASS_NOTE, own, buffer_bytes(records));
-        records->size = 0;
+        if (note)
+            put_records(records, note, merging_is_made(m, file));
     }
-    if (target)
-        add(m, CLASS_NOTE, target, target->data);
+    add(m, CLASS_NOTE, own, buffer_bytes(records));
+    records->size = 0;
+    add(m, CLASS_NOTE, version, version->data);
 }
 
 /* By cubin: it has a function that is kept. */
@@ -121,46 +122,56 @@ static bool *find_live_cubins(struct merging *m)
     return live;
 }
 
-/* CAN_FASTPATH_FINALIZE is 0 in a cubin without code, which is ignored, as is a cubin whose
- * functions are all removed, and one for another target of the family (measured). */
-static bool has_fast_path(const struct merging *m, const bool *live, size_t file)
+static const struct cubin_section *compat_of(const struct merging *m, size_t file)
 {
-    return live[file] && CUBIN_FLAGS_SM(m->cubins[file]->flags) == m->request->arch.sm;
+    const struct cubin *cubin = m->cubins[file];
+    const struct cubin_section *section =
+        &cubin->sections[cubin_section_find(cubin, TEXT(".nv.compat"))];
+
+    return section->type == SHT_CUDA_COMPAT ? section : NULL;
 }
 
+/* A cubin without the record counts as one for this number alone (nvlink's words). Records that no
+ * row describes are dropped, as nvlink drops them. */
+static void tell_of_records(const struct merging *m, size_t file, struct bytes records)
+{
+    bool has_class = false;
+    struct info_record record;
+
+    while (info_next(&records, &record)) {
+        has_class |= record.attribute == COMPAT_ISA_CLASS;
+        if (!compat_rule(record.attribute))
+            diag_caution("Record %#04x of .nv.compat in '%s' is not known, and is left out as "
+                         "nvlink does: a newer toolkit than %u.%u made it",
+                         record.attribute, m->cubins[file]->name, toolkits_newest()->version / 10u,
+                         toolkits_newest()->version % 10u);
+    }
+    if (!has_class && !merging_is_made(m, file))
+        diag_warning("Output is limited to run on SM Arch '%u' only, due to missing attribute "
+                     "'ISA_CLASS' in input file '%s'",
+                     m->request->arch.sm, m->cubins[file]->name);
+}
+
+/* Measured: cubins without the section (CUDA 12, sm_90) do not count. */
 static void add_compat(struct merging *m, struct buffer *out)
 {
-    static const uint8_t nothing[8];
-    struct compat compat = {0};
+    struct compat compat = {.is_mercury = merging_is_mercury(m)};
     const bool *live = find_live_cubins(m);
-    const struct cubin_section *first = find(m, 0, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
+    struct cubin_section like = {
+        .name = TEXT(".nv.compat"), .type = SHT_CUDA_COMPAT, .alignment = 4};
 
-    for (size_t file = 0; first && file < m->count; file++) {
-        const struct cubin_section *section = find(m, file, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
-        struct bytes rest = section ? section->data : (struct bytes){0};
-        struct info_record record;
+    if (!targets_have(m->request->arch.sm, TARGET_HAS_COMPAT))
+        return;
+    for (size_t file = 0; file < m->count; file++) {
+        const struct cubin_section *section = compat_of(m, file);
 
-        while (info_next(&rest, &record)) {
-            bool is_fast_path = record.attribute == COMPAT_CAN_FASTPATH_FINALIZE;
-
-            if (is_fast_path && merging_is_mercury(m) && !has_fast_path(m, live, file))
-                record.payload = (struct bytes){nothing, sizeof nothing};
-            /* Measured: up to sm_90 the attribute is omitted if there is no finalizer fast path. */
-            if (is_fast_path && !merging_is_mercury(m) && bytes_are_zero(record.payload))
-                continue;
-            /* Measured: the target's, regardless of the inputs' targets. */
-            if (record.attribute == COMPAT_SUFFIX_A)
-                record.value = m->request->arch.suffix == 'a';
-            compat_add(&compat, &m->arena, &record);
-        }
+        if (!section)
+            continue;
+        tell_of_records(m, file, section->data);
+        compat_add(&compat, section->data, live[file]);
     }
-    compat_put(&compat, out);
-    if (first) {
-        struct cubin_section like = *first;
-
-        like.flags = 0;
-        add(m, CLASS_COMPAT, &like, buffer_bytes(out));
-    }
+    compat_put(&compat, m->request->arch, m->request->toolkit, out);
+    add(m, CLASS_COMPAT, &like, buffer_bytes(out));
 }
 
 void notes_add(struct merging *m)

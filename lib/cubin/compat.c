@@ -1,0 +1,218 @@
+/* compat.c: folds the records, first within a cubin, then over cubins. */
+#include "cubin/compat.h"
+
+#include <string.h>
+
+#include "base/little.h"
+#include "cubin/format.h"
+#include "facts/targets.h"
+
+static uint64_t value_of(const struct info_record *record)
+{
+    uint8_t bytes[8] = {0};
+
+    if (record->format != EIFMT_SVAL)
+        return record->value;
+    memcpy(bytes, record->payload.data,
+           record->payload.size < sizeof bytes ? record->payload.size : sizeof bytes);
+    return little_u32(bytes) | (uint64_t)little_u32(bytes + 4) << 32;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Two values that are there. Where no row describes the record, the first stays. */
+static uint64_t fold(const struct compat *compat, const struct compat_rule *rule, uint64_t a,
+                     uint64_t b)
+{
+    switch (rule ? rule->merge : COMPAT_DROPPED) {
+    case COMPAT_TARGET:
+    case COMPAT_MAX:
+    case COMPAT_FINALIZER_NEEDED:
+        return larger(a, b);
+    case COMPAT_MAX_UNLESS_0:
+        return a && b ? larger(a, b) : 0;
+    case COMPAT_OR:
+        return a | b;
+    case COMPAT_EQUAL_OR_1:
+        return a == b ? a : 1;
+    case COMPAT_TCGEN05:
+        return compat_join_tcgen05((uint16_t)a, (uint16_t)b);
+    case COMPAT_AND:
+        /* With Mercury's sections 0 is that of a cubin without code. */
+        return compat->is_mercury && (a == 0 || b == 0) ? a | b : a & b;
+    case COMPAT_FINALIZER:
+        return compat->is_mercury ? a + b - larger(a, b) : larger(a, b);
+    default:
+        return a;
+    }
+}
+
+static struct compat_record *find_record(struct compat *compat, uint8_t number)
+{
+    for (size_t i = 0; i < compat->count; i++)
+        if (compat->records[i].record.attribute == number)
+            return &compat->records[i];
+    return NULL;
+}
+
+/* Whether an input without the record counts as if it had a value. */
+static bool counts_missing(const struct compat_rule *rule)
+{
+    return rule && rule->merge != COMPAT_AND && rule->merge != COMPAT_FINALIZER &&
+           rule->merge != COMPAT_FINALIZER_NEEDED;
+}
+
+static void add_record(struct compat *compat, const struct info_record *record, uint64_t value,
+                       bool has_code)
+{
+    const struct compat_rule *rule = compat_rule(record->attribute);
+    struct compat_record *known = find_record(compat, record->attribute);
+
+    if (rule && rule->merge == COMPAT_AND && compat->is_mercury && !has_code)
+        value = 0;
+    if (!known) {
+        known = &compat->records[compat->count++];
+        *known = (struct compat_record){*record, value, 0};
+        if (compat->files > 0 && counts_missing(rule))
+            known->value = fold(compat, rule, rule->missing, value);
+    } else {
+        known->value = fold(compat, rule, known->value, value);
+    }
+    known->files++;
+}
+
+void compat_add(struct compat *compat, struct bytes section, bool has_code)
+{
+    struct compat own = {.is_mercury = compat->is_mercury};
+    struct info_record record;
+
+    /* What one cubin says twice is one record. */
+    for (struct bytes rest = section; info_next(&rest, &record);) {
+        struct compat_record *known = find_record(&own, record.attribute);
+
+        if (known)
+            known->value =
+                fold(&own, compat_rule(record.attribute), known->value, value_of(&record));
+        else
+            own.records[own.count++] = (struct compat_record){record, value_of(&record), 1};
+    }
+    for (size_t i = 0; i < compat->count; i++) {
+        const struct compat_rule *rule = compat_rule(compat->records[i].record.attribute);
+
+        if (counts_missing(rule) && !find_record(&own, rule->number))
+            compat->records[i].value = fold(compat, rule, compat->records[i].value, rule->missing);
+    }
+    for (size_t i = 0; i < own.count; i++)
+        add_record(compat, &own.records[i].record, own.records[i].value, has_code);
+    if (compat->files++ == 0)
+        compat->first = compat->count;
+}
+
+static void put_value(struct buffer *out, uint8_t number, uint8_t bytes, uint64_t value)
+{
+    if (bytes == 8) {
+        info_put_head(out, EIFMT_SVAL, number, 8);
+        buffer_u64(out, value);
+    } else {
+        info_put_head(out, bytes == 1 ? EIFMT_BVAL : EIFMT_HVAL, number, (size_t)value);
+    }
+}
+
+void compat_put_all(const struct compat *compat, struct buffer *out)
+{
+    for (size_t i = 0; i < compat->count; i++) {
+        const struct info_record *record = &compat->records[i].record;
+        const struct compat_rule *rule = compat_rule(record->attribute);
+
+        if (rule) {
+            put_value(out, rule->number, rule->bytes, compat->records[i].value);
+            continue;
+        }
+        info_put_head(out, record->format, record->attribute,
+                      record->format == EIFMT_SVAL ? record->payload.size : record->value);
+        buffer_append(out, record->payload.data, record->payload.size);
+    }
+}
+
+/* Appends one record of a link, unless the toolkit's nvlink leaves it out. */
+static void put_merged(const struct compat *compat, const struct compat_record *record,
+                       const struct toolkit_facts *toolkit, struct buffer *out)
+{
+    const struct compat_rule *rule = compat_rule(record->record.attribute);
+    bool is_everywhere = record->files == compat->files;
+
+    if (!rule || rule->merge == COMPAT_TARGET || rule->merge == COMPAT_DROPPED ||
+        (compat->is_mercury && rule->merge == COMPAT_AND))
+        return;
+    if (!toolkit_is_in(toolkit, rule->written) ||
+        (toolkit_is_in(toolkit, rule->omitters) && record->value == rule->omitted))
+        return;
+    if ((rule->merge == COMPAT_FINALIZER && !is_everywhere) ||
+        (rule->merge == COMPAT_FINALIZER_NEEDED && (!is_everywhere || compat->is_mercury)))
+        return;
+    put_value(out, rule->number, rule->bytes, record->value);
+}
+
+/* What the target's finalizer could skip: what all cubins with code allow. Without code it is all
+ * or nothing, by version. */
+static uint64_t fast_path(const struct compat *compat, const struct compat_record *record,
+                          struct arch arch, const struct toolkit_facts *toolkit)
+{
+    uint64_t all = targets_find(arch.sm)->fast_path;
+
+    if (record && record->files < compat->files)
+        return 0;
+    if (record && record->value)
+        return record->value & all;
+    return toolkit_does(toolkit, TOOLKIT_FINALIZES_NOTHING_FAST) ? all : 0;
+}
+
+/* Appends a record of a link where it stands, or its default. */
+static void put_number(const struct compat *compat, uint8_t number, bool is_in_first,
+                       const struct toolkit_facts *toolkit, struct buffer *out)
+{
+    const struct compat_rule *rule = compat_rule(number);
+    const struct compat_record *record = NULL;
+    size_t place = 0;
+
+    while (place < compat->count && compat->records[place].record.attribute != number)
+        place++;
+    if (place < compat->count)
+        record = &compat->records[place];
+    if (record && (place < compat->first) == is_in_first)
+        put_merged(compat, record, toolkit, out);
+    else if (!record && !is_in_first && compat_is_default(number, toolkit))
+        put_merged(compat,
+                   &(struct compat_record){
+                       .record.attribute = number, .value = rule->missing, .files = compat->files},
+                   toolkit, out);
+}
+
+void compat_put(const struct compat *compat, struct arch arch, const struct toolkit_facts *toolkit,
+                struct buffer *out)
+{
+    const uint8_t last = COMPAT_CAN_FASTPATH_FINALIZE;
+    const struct compat_record *final = NULL;
+
+    info_put_head(out, EIFMT_BVAL, COMPAT_SUFFIX_A, arch.suffix == 'a');
+    for (size_t i = 0; i < compat->first; i++) {
+        uint8_t number = compat->records[i].record.attribute;
+
+        if (compat->is_mercury && number == last) {
+            final = &compat->records[i];
+            put_value(out, last, 8, fast_path(compat, final, arch, toolkit));
+        }
+        put_number(compat, number, true, toolkit, out);
+    }
+    for (unsigned number = 0; compat->files > 0 && number <= UINT8_MAX; number++)
+        if (number != last)
+            put_number(compat, (uint8_t)number, false, toolkit, out);
+    put_number(compat, last, false, toolkit, out);
+    if (compat->is_mercury && !final) /* what older code allows is not known */
+        put_value(out, last, 8, compat->files ? 0 : fast_path(compat, NULL, arch, toolkit));
+    if (compat->is_mercury && compat->files == 0 && toolkit->finalizer_version)
+        put_value(out, COMPAT_FINALIZER_VERSION, 2, toolkit->finalizer_version);
+}
