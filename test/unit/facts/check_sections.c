@@ -55,7 +55,7 @@ TEST_LOOP(kinds_are_told_by_type_and_if_need_be_flags_and_name, COUNT(headers))
 /* A section that nothing orders would be left out. */
 TEST(every_toolkit_orders_every_class_of_mercury)
 {
-    for (unsigned version = 118; version <= toolkits_newest()->version + 1; version++) {
+    for (unsigned version = 118; version <= toolkits_newest()->version + 1u; version++) {
         unsigned seen = 0;
         size_t count;
         const enum section_class *order = sections_twin_order(toolkits_find(version), &count);

@@ -119,9 +119,9 @@ static void make_new(const char *name)
     patch_section(name, FIELD(sh_link), 0, 4);
 }
 
-/* Of the program, of a function, plain ones and Mercury's: whole, with all others, and one caution.
+/* Of the program and of a function: whole, with all others, and one caution.
  */
-static const char *const carried[] = {".nv.compat", CALLGRAPH, ".nv.merc.nv.info.f"};
+static const char *const carried[] = {CALLGRAPH, ".nv.merc.nv.info.f"};
 
 TEST_LOOP(a_section_of_unknown_kind_is_carried_over, COUNT(carried))
 {
