@@ -120,14 +120,21 @@ static void collect_fatbins(struct collector *collector, const char *name, struc
     }
 }
 
-/* Objects that a host compiler made for its own LTO are bitcode, too. */
-static void pass_over_bitcode(const struct collector *collector, const char *name,
+/* Objects that a host compiler made for its own LTO are bitcode, too: a compiler's command line and
+ * archives have them. */
+static void pass_over_bitcode(struct collector *collector, const char *name,
                               const struct bitcode *bitcode)
 {
-    if (collector->object != collector->file || collector->is_passed)
+    if (collector->object != collector->file || collector->is_passed) {
         diag_verbose("'%s' is ignored: LLVM bitcode for '%s'", name, bitcode->triple);
-    else
+    } else if (collector->is_compilers) {
         diag_warning("Input file '%s' is ignored: LLVM bitcode for '%s'", name, bitcode->triple);
+    } else {
+        diag_error("Input file '%s' is LLVM bitcode for '%s', not for NVIDIA's GPUs: compile it "
+                   "for nvptx64-nvidia-cuda",
+                   name, bitcode->triple);
+        collector->ok = false;
+    }
 }
 
 /* Removes the wrapper, and reads the architecture. False for damaged bitcode, and for code that is

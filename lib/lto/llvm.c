@@ -229,12 +229,23 @@ static bool open_target(struct run *run)
     return true;
 }
 
+/* Whether LLVM's code for the target needs a later version: LLVM 22 refuses what is too old, such
+ * as the "+ptx32" of clang without a toolkit, and has a version of its own where none is named. */
+static bool is_too_old(const struct run *run, unsigned ptx)
+{
+    struct arch cpu;
+    const struct target_name *name =
+        arch_parse(text_of(run->cpu), "sm_", &cpu) ? targets_find_name(cpu) : NULL;
+
+    return name && ptx < name->first_ptx;
+}
+
 /* Opens a machine for code that needs this version of PTX; each version of LLVM has its own
  * default. */
 static bool open_machine(struct run *run, unsigned ptx)
 {
     run->features[0] = '\0';
-    if (ptx)
+    if (ptx && !is_too_old(run, ptx))
         snprintf(run->features, sizeof run->features, "+ptx%u", ptx % 1000);
     run->machine = make_machine(run, run->cpu, run->features);
     run->layout = run->machine ? run->api.create_layout(run->machine) : NULL;

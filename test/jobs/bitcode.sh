@@ -170,6 +170,13 @@ for library in "${libraries[@]}"; do
     tool_bitcode "$library" - list.bc < list.ll
     link shared.bc list.bc; verdict $? "$name: a list of kernels in other files is no use of functions"
     tool_bitcode "$library" - seen.bc < seen.ll
+    # Of clang without a toolkit: PTX that is older than the target.
+    sed 's/+ptx75/+ptx32/' seen.ll | tool_bitcode "$library" - old.bc
+    for how in "-lto" "-lto helper.bc" ""; do
+        # shellcheck disable=SC2086 # several words
+        link $how --keep=old old.bc && grep -q '^\.version 6\.3\|^\.version [789]' old/bitcode*.ptx; verdict $? "$name: PTX 3.2 is raised $how"
+    done
+    rm -r old
     for jobs in 1 2; do
         link -lto --lto-jobs=$jobs --keep=kept seen.bc && [ "$(grep -c 'ld\.global.*\[seen\]' kept/bitcode.ptx)" = 1 ]
         verdict $? "$name: $jobs parts know that pointers do not lead to a variable"
