@@ -3,7 +3,7 @@
 # minilink and compares the results, for the targets and levels in $KINDS (sm_90:-preserve-relocs; with
 # sm_100:-r minilink links in two steps, nvlink in one; for sm_90:-g and sm_90:-lineinfo nvcc compiles the
 # sources, of which what .ci/run asks for is recorded; else its PTX in fixtures/programs is used).
-# All other targets of CUDA 13.0 ($OTHERS) take part with $FEW of the programs.
+# All other targets ($OTHERS) that the toolkit on PATH has take part with $FEW of the programs.
 # Needs ptxas, nvlink and python3, and nvcc for the levels; without them it is skipped, loudly.
 # A line per program. What is listed in known-differences is skipped when it differs; the exit status is 1
 # if anything else does.
@@ -11,7 +11,7 @@
 cd "$ROOT" || exit 1
 jobs=${JOBS:-2}
 kinds=${KINDS:-sm_90 sm_80 sm_90:-preserve-relocs sm_100:-r}
-others=${OTHERS-sm_75 sm_86 sm_87 sm_88 sm_89 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f}
+others=${OTHERS-sm_75 sm_86 sm_87 sm_88 sm_89 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f sm_107 sm_107a sm_107f sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f}
 few=${FEW:-05_shared 50_tensor}
 
 need 1 ptxas nvlink python3
@@ -22,6 +22,7 @@ read_known_differences
 raise() {
     local version=
     case $1 in
+    sm_107*) version='s/^\.version [1-9]\..*/.version 9.4/' ;;
     sm_1* | sm_88) version='s/^\.version [1-8]\..*/.version 9.0/' ;;
     esac
     sed -e "s/^\.target sm_90/.target $1/" -e "$version" "$2"
@@ -137,6 +138,7 @@ for kind in $kinds; do
     series "$kind" $([ "$#" -gt 0 ] && echo "$@" || ls fixtures/link-series)
 done
 for kind in $others; do
+    ptxas --help | grep -q "'$kind'" || continue
     # shellcheck disable=SC2086
     [ "$#" -gt 0 ] || [[ " $kinds " == *" $kind "* ]] || series "$kind" $few
 done

@@ -587,7 +587,8 @@ def write_module(program, number):
     variables = variable_lines(module)
     bad = mischief_lines(program, number)
     option = program.level or ("-lineinfo" if number in program.line_modules else "")
-    lines = ["// " + option, ".version 9.0",
+    version = "9.4" if program.target.startswith("sm_107") else "9.0"
+    lines = ["// " + option, ".version " + version,
              ".target %s%s" % (program.target, ", debug" if option == "-g" else ""),
              ".address_size 64"]
     # A function named by an initialiser must be known before.
