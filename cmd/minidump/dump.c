@@ -30,6 +30,12 @@ struct visit {
     const char *name; /* of the file or archive member */
 };
 
+/* An entry of several cubins. */
+struct concatenation {
+    struct arena arena;
+    struct bytes payload; /* uncompressed; empty if that failed */
+};
+
 static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind kind);
 
 void dump_print(const struct dump *dump, const char *format, ...)
@@ -63,6 +69,8 @@ static const char *kind_name(uint32_t kind, char number[16])
         return "NVVM";
     case FATBIN_BITCODE:
         return "LLVM bitcode";
+    case FATBIN_TILE:
+        return "Tile IR";
     default:
         snprintf(number, 16, "kind %" PRIu32, kind);
         return number;
@@ -94,12 +102,20 @@ static void print_flags(const struct dump *dump, uint64_t flags)
     dump_print(dump, "\n");
 }
 
+/* What an entry is called in its container: its number, or "2.3" for the third part of the second.
+ */
+static const char *entry_number(const struct fatbin_entry *entry, char text[32])
+{
+    snprintf(text, 32, entry->part ? "%u.%u" : "%u", entry->number, entry->part);
+    return text;
+}
+
 static void print_entry(const struct dump *dump, const struct fatbin_entry *entry)
 {
-    char arch[ARCH_NAME_SIZE], number[16];
+    char arch[ARCH_NAME_SIZE], kind[16], number[32];
 
-    dump_print(dump, "  entry %u: %s %" PRIu16 ".%" PRIu16 " for %s\n", entry->number,
-               kind_name(entry->kind, number), entry->major, entry->minor,
+    dump_print(dump, "  entry %s: %s %" PRIu16 ".%" PRIu16 " for %s\n", entry_number(entry, number),
+               kind_name(entry->kind, kind), entry->major, entry->minor,
                arch_name(entry->arch, arch));
     print_flags(dump, entry->flags);
     if (entry->uncompressed_size)
@@ -107,6 +123,9 @@ static void print_entry(const struct dump *dump, const struct fatbin_entry *entr
                    entry->uncompressed_size);
     else
         dump_print(dump, "    payload %zu bytes, stored\n", entry->payload.size);
+    if (entry->part_size)
+        dump_print(dump, "    part of %zu uncompressed bytes at %zu\n", entry->part_size,
+                   entry->part_offset);
     if (entry->options.size)
         dump_print(dump, "    options \"%.*s\"\n", TEXT_ARG(entry->options));
     if (entry->identity.size)
@@ -128,10 +147,30 @@ static void print_ptx(const struct dump *dump, const char *name, struct bytes co
         dump_print(dump, "\n");
 }
 
-static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
+/* The parts of an entry are views of its payload, which is inflated once. False when that fails,
+ * which is reported for the first of them. */
+static bool inflate_part(struct concatenation *whole, const struct fatbin_entry *entry,
+                         const char *name, struct inflation *inflation, struct bytes *code)
+{
+    struct fatbin_entry payload = *entry;
+
+    payload.part_size = 0;
+    if (entry->part == 1) {
+        arena_free(&whole->arena);
+        whole->payload = (struct bytes){0};
+        if (!inflate_entry(&payload, name, inflation, &whole->arena, &whole->payload))
+            return false;
+    }
+    return bytes_slice(whole->payload, entry->part_offset, entry->part_size, code);
+}
+
+static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry,
+                         struct concatenation *whole)
 {
     const struct dump *dump = visit->dump;
-    const char *name = arena_printf(&visit->arena, "%s(%u)", visit->name, entry->number);
+    char number[32];
+    const char *name =
+        arena_printf(&visit->arena, "%s(%s)", visit->name, entry_number(entry, number));
     struct arena arena = {0};
     bool is_ptx = entry->kind == FATBIN_PTX && (dump->parts & DUMP_PTX);
     struct bytes code;
@@ -139,7 +178,8 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
     if (!is_ptx && !(entry->kind == FATBIN_ELF && (dump->parts & DUMP_CUBIN)))
         return true;
     CONTEXT_DEFER(arena_cleanup, &arena);
-    if (!inflate_entry(entry, name, visit->inflation, &arena, &code))
+    if (!(entry->part_size ? inflate_part(whole, entry, name, visit->inflation, &code)
+                           : inflate_entry(entry, name, visit->inflation, &arena, &code)))
         return false;
     if (!is_ptx)
         return dump_cubin(dump, name, code);
@@ -150,8 +190,10 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
 static bool dump_fatbins(struct visit *visit, struct bytes data)
 {
     const struct dump *dump = visit->dump;
+    struct concatenation whole = {0};
     bool ok = true;
 
+    CONTEXT_DEFER(arena_cleanup, &whole.arena);
     for (unsigned number = 1; data.size > 0; number++) {
         struct fatbin fatbin;
         struct fatbin_entry entry;
@@ -165,7 +207,7 @@ static bool dump_fatbins(struct visit *visit, struct bytes data)
         while ((result = fatbin_next(&fatbin, &entry)) == FATBIN_ENTRY) {
             if (dump->parts & DUMP_FATBIN)
                 print_entry(dump, &entry);
-            ok &= dump_code_of(visit, &entry);
+            ok &= dump_code_of(visit, &entry, &whole);
         }
         if (result == FATBIN_DAMAGED)
             return false;

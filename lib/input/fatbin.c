@@ -12,6 +12,12 @@
 #define ENTRY_VERSION          0x0101u
 #define OPTION_DESCRIPTOR_SIZE 8u
 
+/* Concatenated entries: the version of their form, 0.1, and the most parts that are taken. There
+ * are 26 targets that CUDA 13.5 makes cubins for. */
+#define CONCATENATED_MAJOR 0u
+#define CONCATENATED_MINOR 1u
+#define MOST_PARTS         64u
+
 /* Offsets of the fields in an entry's header. */
 enum entry_field {
     FIELD_KIND = 0x00,
@@ -27,6 +33,9 @@ enum entry_field {
     FIELD_IDENTITY_SIZE = 0x24,
     FIELD_FLAGS = 0x28,
     FIELD_UNCOMPRESSED_SIZE = 0x38,
+    /* Of a part's record: */
+    FIELD_PART_OFFSET = FIELD_HEADER_SIZE,
+    FIELD_PART_SIZE = FIELD_PAYLOAD_SIZE,
 };
 
 bool fatbin_open(struct fatbin *fatbin, const char *name, struct bytes data, size_t *size)
@@ -60,19 +69,20 @@ bool fatbin_open(struct fatbin *fatbin, const char *name, struct bytes data, siz
     return true;
 }
 
-/* An entry that is being read: its header and sizes, for checks and messages. */
+/* An entry that is being read, or a part of one: its header and sizes, for checks and messages. */
 struct entry_view {
     const struct fatbin *fatbin;
+    size_t at;             /* offset of the header */
     const uint8_t *header; /* header_size bytes, at least ENTRY_HEADER_SIZE */
     size_t header_size;
     size_t payload_size;
 };
 
-static bool damaged(const struct entry_view *view, enum entry_field field, const char *what,
-                    uint64_t found, const char *expected, uint64_t limit)
+static bool damaged(const struct entry_view *view, size_t field, const char *what, uint64_t found,
+                    const char *expected, uint64_t limit)
 {
     return diag_error("Damaged fatbin '%s', entry %u: %s at offset %zu is %llu, expected %s %llu",
-                      view->fatbin->name, view->fatbin->number, what, view->fatbin->next + field,
+                      view->fatbin->name, view->fatbin->number, what, view->at + field,
                       (unsigned long long)found, expected, (unsigned long long)limit);
 }
 
@@ -119,7 +129,7 @@ static bool read_arch(const struct entry_view *view, struct fatbin_entry *entry)
         return diag_error(
             "Damaged fatbin '%s', entry %u: flags at offset %zu are 0x%llx, with both suffix "
             "a and suffix f",
-            view->fatbin->name, view->fatbin->number, view->fatbin->next + FIELD_FLAGS,
+            view->fatbin->name, view->fatbin->number, view->at + FIELD_FLAGS,
             (unsigned long long)entry->flags);
     entry->arch.sm = sm;
     if (entry->flags & FATBIN_SUFFIX_A)
@@ -141,7 +151,7 @@ static bool read_sizes(const struct entry_view *view, struct fatbin_entry *entry
         return diag_error(
             "Damaged fatbin '%s', entry %u: flags at offset %zu are 0x%llx with compressed "
             "size %u, expected one of LZ4 (0x2000) and zstd (0x8000)",
-            view->fatbin->name, view->fatbin->number, view->fatbin->next + FIELD_FLAGS,
+            view->fatbin->name, view->fatbin->number, view->at + FIELD_FLAGS,
             (unsigned long long)entry->flags, compressed);
     if (method == 0)
         return true;
@@ -166,8 +176,8 @@ static bool read_string(const struct entry_view *view, enum entry_field field, c
         return diag_error(
             "Damaged fatbin '%s', entry %u: %s at offset %zu is %u with length %u, beyond the "
             "header's %zu bytes",
-            view->fatbin->name, view->fatbin->number, what, view->fatbin->next + field, offset,
-            size, view->header_size);
+            view->fatbin->name, view->fatbin->number, what, view->at + field, offset, size,
+            view->header_size);
     *string = (struct text){(const char *)part.data, part.size};
     if (string->size && string->data[string->size - 1] == '\0')
         string->size--;
@@ -203,15 +213,132 @@ static bool read_details(const struct entry_view *view, struct fatbin_entry *ent
     return read_arch(view, entry) && read_sizes(view, entry) && read_strings(view, entry);
 }
 
+/* Finds the records of a concatenated entry's parts. */
+static bool find_parts(struct fatbin *fatbin, const struct entry_view *view,
+                       struct fatbin_entry *entry)
+{
+    uint32_t table = little_u32(view->header + FIELD_OPTIONS), count, size;
+    struct bytes header = {view->header, view->header_size}, head;
+
+    if (!read_sizes(view, entry))
+        return false;
+    if (table < ENTRY_HEADER_SIZE || !bytes_slice(header, table, OPTION_DESCRIPTOR_SIZE, &head))
+        return damaged(view, FIELD_OPTIONS, "offset of the table of parts", table, "at most",
+                       view->header_size - OPTION_DESCRIPTOR_SIZE);
+    count = little_u32(head.data);
+    size = little_u32(head.data + 4);
+    if (count == 0 || count > MOST_PARTS)
+        return damaged(view, table, "number of parts", count, "1 to", MOST_PARTS);
+    if (size < OPTION_DESCRIPTOR_SIZE || size > view->header_size - table)
+        return damaged(view, table + 4, "size of the table of parts", size, "at most",
+                       view->header_size - table);
+    fatbin->parts = count;
+    fatbin->concatenated.whole = *entry;
+    fatbin->concatenated.at = view->at + table + OPTION_DESCRIPTOR_SIZE;
+    fatbin->concatenated.end = view->at + table + size;
+    return true;
+}
+
+static size_t align8(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+/* The size of a part's record: its strings are the last that it has. Both are known to lie in it.
+ */
+static size_t record_size(const struct entry_view *view)
+{
+    uint32_t descriptor = little_u32(view->header + FIELD_OPTIONS);
+    uint32_t identity = little_u32(view->header + FIELD_IDENTITY);
+    size_t size = ENTRY_HEADER_SIZE, end;
+
+    if (identity) {
+        end = identity + align8((size_t)little_u32(view->header + FIELD_IDENTITY_SIZE) + 1);
+        size = end > size ? end : size;
+    }
+    if (descriptor) {
+        end = little_u32(view->header + descriptor) +
+              align8((size_t)little_u32(view->header + descriptor + 4) + 1);
+        size = end > size ? end : size;
+    }
+    return size;
+}
+
+/* Places the part in the payload. */
+static bool place_part(const struct entry_view *view, struct fatbin_entry *entry)
+{
+    uint32_t offset = little_u32(view->header + FIELD_PART_OFFSET);
+    uint64_t size = little_u64(view->header + FIELD_PART_SIZE);
+    uint64_t whole = entry->uncompressed_size ? entry->uncompressed_size : entry->payload.size;
+
+    if (offset > whole)
+        return damaged(view, FIELD_PART_OFFSET, "offset of a part", offset, "at most", whole);
+    if (size == 0 || size > whole - offset)
+        return damaged(view, FIELD_PART_SIZE, "size of a part", size, "1 to", whole - offset);
+    if (!entry->uncompressed_size) {
+        entry->payload = (struct bytes){entry->payload.data + offset, (size_t)size};
+        return true;
+    }
+    entry->part_offset = offset;
+    entry->part_size = (size_t)size;
+    return true;
+}
+
+/* Reads the next part of a concatenated entry. Only cubins were ever seen in one. */
+static bool read_part(struct fatbin *fatbin, struct fatbin_entry *entry)
+{
+    const uint64_t methods = FATBIN_LZ4 | FATBIN_ZSTD;
+    size_t at = fatbin->concatenated.at, rest = fatbin->concatenated.end - at;
+    struct entry_view view = {fatbin, at, fatbin->bytes.data + at, rest, 0};
+    uint64_t flags;
+
+    if (rest < ENTRY_HEADER_SIZE)
+        return diag_error("Damaged fatbin '%s', entry %u: a part's record at offset %zu has at "
+                          "least 64 bytes, but only %zu are left",
+                          fatbin->name, fatbin->number, at, rest);
+    *entry = fatbin->concatenated.whole;
+    entry->part = ++fatbin->concatenated.whole.part;
+    entry->kind = little_u16(view.header + FIELD_KIND);
+    if (entry->kind != FATBIN_ELF)
+        return damaged(&view, FIELD_KIND, "kind of a part", entry->kind, "one of cubins,",
+                       FATBIN_ELF);
+    if (little_u16(view.header + FIELD_VERSION) != ENTRY_VERSION)
+        return damaged(&view, FIELD_VERSION, "version of a part",
+                       little_u16(view.header + FIELD_VERSION), "exactly", ENTRY_VERSION);
+    flags = little_u64(view.header + FIELD_FLAGS);
+    if (flags & methods)
+        return damaged(&view, FIELD_FLAGS, "flags of a part", flags, "none of", methods);
+    entry->minor = little_u16(view.header + FIELD_MINOR);
+    entry->major = little_u16(view.header + FIELD_MAJOR);
+    entry->flags = flags | (entry->flags & methods);
+    if (!read_arch(&view, entry) || !read_strings(&view, entry) || !place_part(&view, entry))
+        return false;
+    fatbin->parts--;
+    fatbin->concatenated.at = at += record_size(&view);
+    if (fatbin->parts ? at <= fatbin->concatenated.end : at == fatbin->concatenated.end)
+        return true;
+    return diag_error("Damaged fatbin '%s', entry %u: the table of parts ends at offset %zu, but "
+                      "record %u at %zu",
+                      fatbin->name, fatbin->number, fatbin->concatenated.end, entry->part, at);
+}
+
 static bool is_known_kind(uint32_t kind)
 {
     return kind == FATBIN_PTX || kind == FATBIN_ELF || kind == FATBIN_NVVM;
 }
 
+static bool is_concatenated(const struct fatbin_entry *entry)
+{
+    return entry->kind == FATBIN_CONCATENATED && entry->version == ENTRY_VERSION &&
+           entry->major == CONCATENATED_MAJOR && entry->minor == CONCATENATED_MINOR;
+}
+
 enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry)
 {
-    struct entry_view view = {.fatbin = fatbin};
+    struct entry_view view = {.fatbin = fatbin, .at = fatbin->next};
 
+    if (fatbin->parts)
+        return read_part(fatbin, entry) ? FATBIN_ENTRY : FATBIN_DAMAGED;
     if (fatbin->next >= fatbin->bytes.size)
         return FATBIN_END;
     fatbin->number++;
@@ -227,6 +354,10 @@ enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry
         .payload = {view.header + view.header_size, view.payload_size},
         .whole = {view.header, view.header_size + view.payload_size},
     };
+    fatbin->next += view.header_size + view.payload_size;
+    if (is_concatenated(entry))
+        return find_parts(fatbin, &view, entry) && read_part(fatbin, entry) ? FATBIN_ENTRY
+                                                                            : FATBIN_DAMAGED;
     if (is_known_kind(entry->kind) && entry->version == ENTRY_VERSION) {
         if (!read_details(&view, entry))
             return FATBIN_DAMAGED;
@@ -236,6 +367,5 @@ enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry
 
         entry->arch.sm = sm >= 10 && sm <= 999 ? sm : 0;
     }
-    fatbin->next += view.header_size + view.payload_size;
     return FATBIN_ENTRY;
 }

@@ -5,6 +5,11 @@
  * entries, each a header of at least 64 bytes and a payload, both multiples of 8 long. No
  * terminator: the outer size ends the list. See struct fatbin_entry for an entry's fields.
  *
+ * An entry of kind 256 (measured on 13.4's and 13.5's fatbinary -concat) holds several cubins,
+ * which are compressed together. Its option descriptor is {u32 count, u32 size of the descriptor
+ * and what follows it}, then a record for each cubin: an entry's header with its strings, in which
+ * the header size is the offset of the cubin in the uncompressed payload.
+ *
  * Not supported: outer versions other than 1. Unknown entry kinds are passed on with their number.
  */
 #pragma once
@@ -22,7 +27,9 @@
 enum fatbin_kind {
     FATBIN_PTX = 1,
     FATBIN_ELF = 2,
-    FATBIN_NVVM = 8,          /* LTO-IR */
+    FATBIN_NVVM = 8,   /* LTO-IR */
+    FATBIN_TILE = 128, /* Tile IR, which no device linker reads */
+    FATBIN_CONCATENATED = 256,
     FATBIN_BITCODE = 0x10000, /* LLVM's; in no fatbin, where kinds have 16 bits */
 };
 
@@ -47,6 +54,9 @@ struct fatbin_entry {
     struct arch arch;           /* with the suffix from the flags */
     uint64_t flags;             /* enum fatbin_flag */
     unsigned number;            /* of the entry in the container, from 1 */
+    unsigned part;              /* of a concatenated entry, from 1; 0 = it is no part of one */
+    size_t part_offset;         /* of a part in the uncompressed payload, ... */
+    size_t part_size;           /* ... 0 if that is stored: `payload` is the part */
     struct bytes payload;       /* as stored; compressed ones without their padding */
     struct bytes whole;         /* header and payload with their padding, as stored */
     uint64_t uncompressed_size; /* bytes; 0 when stored */
@@ -60,6 +70,11 @@ struct fatbin {
     struct bytes bytes; /* this container: header and entries */
     size_t next;        /* offset of the next entry */
     unsigned number;    /* of the entry last read */
+    unsigned parts;     /* of that entry that are still to come */
+    struct {
+        struct fatbin_entry whole; /* that entry, with the number of the last part */
+        size_t at, end;            /* offsets of the next part's record, and of the end of all */
+    } concatenated;
 };
 
 enum fatbin_result {
@@ -73,5 +88,5 @@ enum fatbin_result {
  * False, and an error that names offset, expected and found values, when the header is wrong. */
 bool fatbin_open(struct fatbin *fatbin, const char *name, struct bytes data, size_t *size);
 
-/* Reads the next entry. */
+/* Reads the next entry. Of a concatenated one, which is none by itself, each part is an entry. */
 enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry);

@@ -36,6 +36,7 @@
 #define MOST_MAPPINGS 32768u
 
 #define LTOIR_MAGIC     0x7f4e43edu
+#define TILE_MAGIC      "\177TileIR"
 #define ELF_TYPE_OFFSET 16
 #define ELF_MINIMUM     20 /* up to and with e_machine */
 
@@ -84,12 +85,14 @@ enum file_kind file_classify(struct bytes data)
         return FILE_BITCODE;
     if (offload_is(data))
         return FILE_OFFLOAD;
+    if (text_starts(text, TEXT(TILE_MAGIC)))
+        return FILE_TILE;
     code = rawcode_skip_comments(text);
     if (text_starts(code, TEXT(".version")) && code.size > 8 && text_is_space(code.data[8]))
         return FILE_PTX;
     if (!is_text(data))
         return FILE_UNKNOWN;
-    return is_linker_script(code) ? FILE_SHARED_OBJECT : FILE_TEXT;
+    return is_linker_script(code) ? FILE_SCRIPT : FILE_TEXT;
 }
 
 uint32_t file_code_kind(enum file_kind kind)
@@ -114,6 +117,7 @@ const char *file_kind_name(enum file_kind kind)
         [FILE_EMPTY] = "empty file",
         [FILE_HOST_OBJECT] = "host object",
         [FILE_SHARED_OBJECT] = "shared object",
+        [FILE_SCRIPT] = "linker script",
         [FILE_ARCHIVE] = "archive",
         [FILE_FATBIN] = "fatbin",
         [FILE_CUBIN] = "cubin",
@@ -121,6 +125,7 @@ const char *file_kind_name(enum file_kind kind)
         [FILE_LTOIR] = "LTO-IR",
         [FILE_BITCODE] = "LLVM bitcode",
         [FILE_OFFLOAD] = "offload binary",
+        [FILE_TILE] = "Tile IR",
         [FILE_TEXT] = "text",
         [FILE_UNKNOWN] = "unknown file",
     };

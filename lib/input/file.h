@@ -20,7 +20,8 @@
 enum file_kind {
     FILE_EMPTY,         /* no bytes */
     FILE_HOST_OBJECT,   /* ELF for a CPU: ET_REL or an executable (PIE too); may carry fatbins */
-    FILE_SHARED_OBJECT, /* ELF ET_DYN that is no executable, or a linker script for one */
+    FILE_SHARED_OBJECT, /* ELF ET_DYN that is no executable */
+    FILE_SCRIPT,        /* for the host's linker, in the place of a library */
     FILE_ARCHIVE,       /* !<arch> */
     FILE_FATBIN,        /* begins with the fatbin magic 0xBA55ED50 */
     FILE_CUBIN,         /* ELF with e_machine EM_CUDA */
@@ -28,6 +29,7 @@ enum file_kind {
     FILE_LTOIR,         /* raw LTO-IR, magic 0x7F4E43ED */
     FILE_BITCODE,       /* LLVM bitcode (input/bitcode.h), for whatever target */
     FILE_OFFLOAD,       /* offload binaries (input/offload.h) */
+    FILE_TILE,          /* Tile IR, which is compiled by other tools than device linkers */
     FILE_TEXT,          /* other text */
     FILE_UNKNOWN,
 };

@@ -11,6 +11,7 @@
 #include <zstd_errors.h>
 
 #include "base/context.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 
 /* A match length grows by at most 255 per byte of an LZ4 block (LZ4 block format). */
@@ -40,6 +41,10 @@ static uint64_t largest_result(const struct fatbin_entry *entry)
         return content;
     return (stored / ZSTD_BLOCK_BYTES + 1) * ZSTD_BLOCK;
 }
+
+/* How far into a payload a head is looked for. */
+#define HEAD_RATIO 64u
+#define HEAD_FLOOR (1u << 17)
 
 static bool check_size(const struct fatbin_entry *entry, const char *name)
 {
@@ -100,9 +105,78 @@ static bool take(struct inflation *inflation, const struct fatbin_entry *entry, 
     return true;
 }
 
+/* The bytes of a zstd frame from `at` on; returns how many were written. */
+static size_t zstd_range(const struct fatbin_entry *entry, size_t at, uint8_t *target, size_t size)
+{
+    ZSTD_inBuffer input = {entry->payload.data, entry->payload.size, 0};
+    ZSTD_DStream *stream = ZSTD_createDStream();
+    uint8_t skipped[1u << 14];
+    size_t written = 0, state = 1;
+
+    if (!stream)
+        context_raise(LINK_NO_MEMORY);
+    while (written < size && state != 0 && !ZSTD_isError(state)) {
+        bool is_skipped = at > 0;
+        ZSTD_outBuffer output = {target + written, size - written, 0};
+        size_t before = input.pos;
+
+        if (is_skipped)
+            output = (ZSTD_outBuffer){skipped, at < sizeof skipped ? at : sizeof skipped, 0};
+        state = ZSTD_decompressStream(stream, &output, &input);
+        if (input.pos == before && output.pos == 0)
+            break;
+        at -= is_skipped ? output.pos : 0;
+        written += is_skipped ? 0 : output.pos;
+    }
+    ZSTD_freeDStream(stream);
+    if (ZSTD_getErrorCode(state) == ZSTD_error_memory_allocation)
+        context_raise(LINK_NO_MEMORY);
+    return written;
+}
+
+/* The same of an LZ4 block, which refers to all that is before. */
+static size_t lz4_range(const struct fatbin_entry *entry, size_t at, uint8_t *target, size_t size)
+{
+    const char *payload = (const char *)entry->payload.data;
+    uint8_t *before = NULL;
+    int whole = (int)(at + size), written;
+
+    if (at == 0) {
+        written = LZ4_decompress_safe_partial(payload, (char *)target, (int)entry->payload.size,
+                                              whole, whole);
+        return written < 0 ? 0 : (size_t)written;
+    }
+    CONTEXT_DEFER(memory_cleanup, &before);
+    before = memory_alloc(at + size, 1);
+    written = LZ4_decompress_safe_partial(payload, (char *)before, (int)entry->payload.size, whole,
+                                          whole);
+    if (written < 0 || (size_t)written <= at)
+        return 0;
+    memcpy(target, before + at, (size_t)written - at);
+    return (size_t)written - at;
+}
+
+static bool inflate_part(const struct fatbin_entry *entry, const char *name, uint8_t *target)
+{
+    size_t size = (entry->flags & FATBIN_LZ4 ? lz4_range : zstd_range)(entry, entry->part_offset,
+                                                                       target, entry->part_size);
+
+    return size == entry->part_size ||
+           diag_error("Uncompress failed for '%s': its %zu bytes at %zu of the uncompressed "
+                      "payload cannot be read, which is damaged",
+                      name, entry->part_size, entry->part_offset);
+}
+
+static bool inflate_whole(const struct fatbin_entry *entry, const char *name, uint8_t *target)
+{
+    return (entry->flags & FATBIN_LZ4 ? inflate_lz4 : inflate_zstd)(entry, name, target);
+}
+
 bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct inflation *inflation,
                    struct arena *arena, struct bytes *code)
 {
+    bool is_part = entry->part_size > 0;
+    size_t size = is_part ? entry->part_size : (size_t)entry->uncompressed_size;
     uint8_t *target;
 
     if (is_opaque(entry))
@@ -114,48 +188,30 @@ bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct in
     }
     if (!check_size(entry, name) || !take(inflation, entry, name))
         return false;
-    target = arena_alloc(arena, (size_t)entry->uncompressed_size, 1);
-    if (!(entry->flags & FATBIN_LZ4 ? inflate_lz4 : inflate_zstd)(entry, name, target))
+    target = arena_alloc(arena, size, 1);
+    if (!(is_part ? inflate_part : inflate_whole)(entry, name, target))
         return false;
-    *code = (struct bytes){target, (size_t)entry->uncompressed_size};
+    *code = (struct bytes){target, size};
     return true;
 }
 
-static size_t zstd_head(const struct fatbin_entry *entry, uint8_t *head, size_t size)
+/* Whether it takes little to reach the part: hostile ones would be far from few bytes. */
+static bool is_near(const struct fatbin_entry *entry)
 {
-    ZSTD_inBuffer input = {entry->payload.data, entry->payload.size, 0};
-    ZSTD_outBuffer output = {head, size, 0};
-    ZSTD_DStream *stream = ZSTD_createDStream();
-    size_t state = 1;
-
-    if (!stream)
-        context_raise(LINK_NO_MEMORY);
-    while (output.pos < output.size && state != 0 && !ZSTD_isError(state)) {
-        size_t before = input.pos + output.pos;
-
-        state = ZSTD_decompressStream(stream, &output, &input);
-        if (input.pos + output.pos == before)
-            break;
-    }
-    ZSTD_freeDStream(stream);
-    if (ZSTD_getErrorCode(state) == ZSTD_error_memory_allocation)
-        context_raise(LINK_NO_MEMORY);
-    return output.pos;
+    return entry->part_offset / HEAD_RATIO < entry->payload.size + HEAD_FLOOR / HEAD_RATIO;
 }
 
 size_t inflate_head(const struct fatbin_entry *entry, uint8_t *head, size_t size)
 {
-    int written;
-
-    if (is_opaque(entry) || entry->payload.size > INT_MAX || size > INT_MAX)
+    if (is_opaque(entry) || entry->payload.size > INT_MAX || size > INT_MAX || !is_near(entry) ||
+        entry->part_offset > INT_MAX - size)
         return 0;
+    if (entry->part_size && size > entry->part_size)
+        size = entry->part_size;
     if (entry->flags & FATBIN_ZSTD)
-        return zstd_head(entry, head, size);
-    if (entry->flags & FATBIN_LZ4) {
-        written = LZ4_decompress_safe_partial((const char *)entry->payload.data, (char *)head,
-                                              (int)entry->payload.size, (int)size, (int)size);
-        return written < 0 ? 0 : (size_t)written;
-    }
+        return zstd_range(entry, entry->part_offset, head, size);
+    if (entry->flags & FATBIN_LZ4)
+        return lz4_range(entry, entry->part_offset, head, size);
     if (size > entry->payload.size)
         size = entry->payload.size;
     if (size)

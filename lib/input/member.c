@@ -73,11 +73,14 @@ static void collect_entries(struct collector *collector, struct fatbin *fatbin)
     enum fatbin_result result;
 
     while ((result = fatbin_next(fatbin, &entry)) == FATBIN_ENTRY) {
-        const char *name = arena_printf(&collector->members->arena, "%s(%u)", collector->object,
-                                        ++collector->number);
+        struct arena *arena = &collector->members->arena;
+        const char *name;
 
-        if (!select_is_known_kind(add_member(collector, name, &entry)))
-            diag_info("Entry '%s' is skipped: its kind %u is not known", name, entry.kind);
+        collector->number += entry.part <= 1;
+        name = entry.part ? arena_printf(arena, "%s(%u.%u)", collector->object, collector->number,
+                                         entry.part)
+                          : arena_printf(arena, "%s(%u)", collector->object, collector->number);
+        add_member(collector, name, &entry);
     }
     if (result == FATBIN_DAMAGED)
         collector->ok = false;
@@ -261,10 +264,13 @@ static bool collect_image(void *argument, const struct offload_image *image)
     case FILE_BITCODE:
         add_image(collector, name, file_code_kind(kind), image);
         break;
+    case FILE_EMPTY:
+        break;
     default:
-        diag_info("Image '%s' is skipped: by its content it is no device code, whatever its kind "
-                  "(%s) says",
-                  name, offload_kind_name(image->kind));
+        collector->ok = diag_error(
+            "Image '%s' for %.*s cannot be read: by its content it is no device code "
+            "(%s), whatever its kind (%s) says",
+            name, TEXT_ARG(image->arch), file_kind_name(kind), offload_kind_name(image->kind));
         break;
     }
     return true;
@@ -338,7 +344,7 @@ static void collect_host_object(struct collector *collector, struct bytes data)
 }
 
 /* A file with the suffix of a device code format is meant to have device code: if it has none, that
- * is an error and no warning. */
+ * is an error and no warning. So is a file that may be device code of a kind that is not known. */
 static void report_useless(struct collector *collector, enum file_kind kind, struct bytes data)
 {
     static const char *const device_suffixes[] = {".fatbin", ".cubin", ".ptx", ".ltoir"};
@@ -355,7 +361,15 @@ static void report_useless(struct collector *collector, enum file_kind kind, str
                        file_kind_name(kind), device_suffixes[i]);
         return;
     }
+    if (kind == FILE_UNKNOWN || kind == FILE_TILE) {
+        collector->ok = diag_fatal("Could not open input file '%s': %s, which "
+                                   "cannot be linked",
+                                   name, file_kind_name(kind));
+        return;
+    }
     diag_warning("Input file '%s' is ignored: %s", name, file_kind_name(kind));
+    if (kind == FILE_SCRIPT)
+        diag_note("what its INPUT and GROUP name is not linked; name it on the command line");
 }
 
 /* Ignores a file without device code. Members of archives are only mentioned under -vv, except
@@ -392,7 +406,9 @@ static void collect_contents(struct collector *collector, enum file_kind kind, s
         break;
     case FILE_EMPTY:
     case FILE_SHARED_OBJECT:
+    case FILE_SCRIPT:
     case FILE_ARCHIVE:
+    case FILE_TILE:
     case FILE_TEXT:
     case FILE_UNKNOWN:
         pass_over(collector, kind, data);

@@ -32,7 +32,8 @@ enum member_role {
 const char *member_role_name(enum member_role role);
 
 struct member {
-    const char *name;        /* for messages: "a.o(1)", "lib.a(b.o)(2)"; raw files: "x.cubin" */
+    const char *name;        /* for messages: "a.o(1)", "lib.a(b.o)(2)"; the third part of a
+                                concatenated entry: "a.o(2.3)"; raw files: "x.cubin" */
     const char *file;        /* the operand that it came from: "lib.a" */
     const char *object_name; /* file or archive member without entry number: "lib.a(b.o)" */
     uint32_t group;          /* same number = same fatbin: one choice is made per group */

@@ -10,8 +10,8 @@
 /* How many bytes of a cubin rawcode_is_linked looks at. */
 #define RAWCODE_HEAD 64
 
-/* The architecture of a cubin, from .nv.compat for suffix a, else from the ELF header. False when the
- * header is cut off or names no architecture. Suffix f leaves no trace in a cubin. */
+/* The architecture of a cubin, from .nv.compat for suffix a, else from the ELF header. False when
+ * the header is cut off or names no architecture. Suffix f leaves no trace in a cubin. */
 bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch);
 
 /* Finds the contents of a cubin's .nv.compat, which are empty when there is none. False when the

@@ -97,16 +97,22 @@ bool select_is_usable(const struct member *member)
            (member->entry.flags & FATBIN_64BIT) && !select_is_linked(member);
 }
 
+/* Of an entry of another kind or version, the layout is unknown. */
+static bool is_understood(const struct member *member)
+{
+    return select_is_known_kind(member) && member->entry.version == SUPPORTED_VERSION;
+}
+
 /* Why the member cannot take part on the target, or NULL. */
 static const char *unfit(const struct member *member, const struct members *members)
 {
     const struct fatbin_entry *entry = &member->entry;
     const struct arch target = members->arch;
 
-    if (!select_is_known_kind(member))
-        return "unknown kind";
     if (member->is_whole)
         return "whole program, complete without a link";
+    if (!is_understood(member))
+        return "kind or version is not understood";
     if (!(entry->flags & FATBIN_64BIT))
         return "32-bit code";
     if (!is_raw(member) && runs_on_is_unknown(entry->arch, members->toolkit))
@@ -218,25 +224,38 @@ static void take_bitcode(const struct nearest *nearest)
     give(nearest->sass, MEMBER_UNUSED, "SASS beside LLVM bitcode, which is preferred");
 }
 
-/* An entry of another version has an unknown layout: an error if its code would take part,
- * otherwise an info. */
-static bool check_versions(const struct members *members, size_t begin, size_t end)
+static bool has_code_of_target(const struct members *members, size_t begin, size_t end)
 {
-    bool ok = true;
-
     for (size_t i = begin; i < end; i++) {
         const struct member *member = &members->list[i];
 
-        if (member->entry.version == SUPPORTED_VERSION || !select_is_known_kind(member))
+        if ((member->role == MEMBER_CUBIN || member->role == MEMBER_LTO) &&
+            member->entry.arch.sm == members->arch.sm)
+            return true;
+    }
+    return false;
+}
+
+/* An entry that is not understood may hold code that nvlink takes, unless there is none nearer than
+ * what is taken. nvlink 13.5 passes over Tile IR, with or without a warning, and makes an empty
+ * program where there is nothing else. */
+static bool check_understood(const struct members *members, size_t begin, size_t end)
+{
+    char name[ARCH_NAME_SIZE];
+    bool ok = true;
+
+    if (has_code_of_target(members, begin, end))
+        return true;
+    for (size_t i = begin; i < end; i++) {
+        const struct member *member = &members->list[i];
+
+        if (is_understood(member) || member->is_whole)
             continue;
-        if (member->role == MEMBER_UNUSED) {
-            diag_info("Entry '%s' is skipped: its version 0x%04x is not supported", member->name,
-                      member->entry.version);
-        } else {
-            diag_error("Entry '%s' has version 0x%04x, expected 0x%04x", member->name,
-                       member->entry.version, SUPPORTED_VERSION);
-            ok = false;
-        }
+        ok = diag_error("Entry '%s' may have code for %s and cannot be read: kind %u%s %u.%u with "
+                        "version 0x%04x is not known; compile for %s itself",
+                        member->name, arch_name(members->arch, name), member->entry.kind,
+                        member->entry.kind == FATBIN_TILE ? " (Tile IR)" : "", member->entry.major,
+                        member->entry.minor, member->entry.version, name);
     }
     return ok;
 }
@@ -347,7 +366,7 @@ bool select_roles(struct members *members, const struct member_request *request)
         end = select_group_end(members, at);
         nearest = find_nearest(members, at, end);
         take(members, &nearest, request, members->list[at].is_system);
-        ok = check_versions(members, at, end) && ok;
+        ok = check_understood(members, at, end) && ok;
         ok = check_raw(&members->list[at], members) && ok;
     }
     for (size_t at = 0, end; at < members->count; at = end) {

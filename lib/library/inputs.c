@@ -38,9 +38,8 @@ static bool is_input(int input)
 
 static bool is_what_it_should_be(const char *name, enum file_kind kind, enum minilink_input input)
 {
-    bool is_right = input == MINILINK_INPUT_ANY
-                        ? kind != FILE_EMPTY && kind != FILE_TEXT && kind != FILE_UNKNOWN
-                        : kind == inputs[input].kind;
+    bool is_right = input == MINILINK_INPUT_ANY ? kind != FILE_EMPTY && kind < FILE_TILE
+                                                : kind == inputs[input].kind;
 
     if (!is_right)
         diag_fatal("'%s' is not %s, but: %s", name, inputs[input].what, file_kind_name(kind));

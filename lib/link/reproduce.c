@@ -103,7 +103,7 @@ static bool add_inputs(struct reproduction *reproduction, const struct inputs *i
         const char *place = place_in_tar(reproduction, file->path);
 
         /* A shared library has no device code, and can be huge. */
-        if (file->library && file->kind == FILE_SHARED_OBJECT)
+        if (file->library && (file->kind == FILE_SHARED_OBJECT || file->kind == FILE_SCRIPT))
             continue;
         if (!add(reproduction, place, file->data))
             return false;

@@ -3,7 +3,8 @@
  * Fatbins (measured on CUDA 13.0's): a header of 16 bytes, its magic first, version and size of the
  * header at bytes 4 and 6, the size of all that follows at 8; then entries, each with its kind at
  * byte 0, the size of its header at 4, that of its payload at 8, and the number of its target at
- * 0x1c. LTO-IR has ten times the number of its target at byte 0x1a. */
+ * 0x1c. In an entry of cubins that are compressed together, those headers are records in its own
+ * (input/fatbin.h). LTO-IR has ten times the number of its target at byte 0x1a. */
 #include "library/nvjitlink/contents.h"
 
 #include <elf.h>
@@ -15,6 +16,7 @@
 
 #define FATBIN_VERSION 1
 #define ENTRY_HEADER   64u
+#define PART_HEAD      0x01010002u
 #define LTOIR_MAGIC    0x7f4e43edu
 #define LTOIR_TARGET   0x1au
 
@@ -63,15 +65,29 @@ static bool is_for(uint32_t kind, uint32_t made, unsigned sm)
     return made <= sm && (kind != FATBIN_ELF || made / 10 == sm / 10);
 }
 
-static void look_at_entry(struct contents *contents, const uint8_t *entry, unsigned sm)
+static void look_at_code(struct contents *contents, const uint8_t *head, unsigned sm)
 {
-    uint32_t kind = little_u32(entry) & 0xffff, made = little_u32(entry + 0x1c);
+    uint32_t kind = little_u16(head), made = little_u32(head + 0x1c);
 
     if (!is_for(kind, made, sm))
         return;
     contents->has_ptx |= kind == FATBIN_PTX;
     contents->has_cubin |= kind == FATBIN_ELF;
     contents->has_ltoir |= kind == FATBIN_NVVM;
+}
+
+/* `size`: of the header, as far as it is there. Records of parts begin with kind and version, on
+ * multiples of 8. */
+static void look_at_entry(struct contents *contents, const uint8_t *entry, uint64_t size,
+                          unsigned sm)
+{
+    if (little_u16(entry) != FATBIN_CONCATENATED) {
+        look_at_code(contents, entry, sm);
+        return;
+    }
+    for (uint64_t at = ENTRY_HEADER; at + ENTRY_HEADER <= size; at += 8)
+        if (little_u32(entry + at) == PART_HEAD)
+            look_at_code(contents, entry + at, sm);
 }
 
 /* Looks at the entries of one fatbin, as far as they are intact. */
@@ -90,7 +106,7 @@ static void look_at_fatbin(struct contents *contents, const uint8_t *bytes, size
     while (rest >= ENTRY_HEADER) {
         uint64_t header = little_u32(entry + 4), payload = little_u64(entry + 8);
 
-        look_at_entry(contents, entry, sm);
+        look_at_entry(contents, entry, header < rest ? header : rest, sm);
         if (header < ENTRY_HEADER || header > rest || payload > rest - header) {
             contents->is_cut = true;
             return;

@@ -331,32 +331,31 @@ TEST(lto_only_is_told_from_lto_with_ptx)
     messages_expect("");
 }
 
-TEST(unknown_kinds_and_versions_are_skipped_with_an_info)
+TEST(what_is_not_understood_is_an_error_unless_there_is_sass_for_the_target)
 {
     OWNED(buffer) buffer = {0};
     size_t begin = fixture_begin(&buffer);
-    char expected[400];
 
     fixture_add(&buffer, &(struct fixture_entry){64, 90, 0, "?", NULL});
     fixture_add(&buffer, &(struct fixture_entry){FATBIN_PTX, 90, 0, "code", NULL});
     fixture_put(&buffer, begin + 16 + 72 + 2, 0x0102, 2);
     fixture_add(&buffer, &(struct fixture_entry){FATBIN_ELF, 80, 0, "code", NULL});
+    fixture_add(&buffer, &(struct fixture_entry){FATBIN_TILE, 90, 0, "code", NULL});
     fixture_end(&buffer, begin);
     files_save(scratch, buffer.data, buffer.size);
     ck_assert(choose(scratch, request_for(80, 0, false)));
-    ck_assert_str_eq(roles(), "..c");
-    snprintf(expected, sizeof expected,
-             "minilink info    : Entry '%s(1)' is skipped: its kind 64 is not known\n"
-             "minilink info    : Entry '%s(2)' is skipped: its version 0x0102 is not supported\n",
-             scratch, scratch);
-    messages_expect(expected);
+    ck_assert_str_eq(roles(), "..c.");
+    messages_expect("");
 
-    ck_assert(!choose(scratch, request_for(90, 0, false)));
-    snprintf(expected, sizeof expected,
-             "minilink info    : Entry '%s(1)' is skipped: its kind 64 is not known\n"
-             "minilink error   : Entry '%s(2)' has version 0x0102, expected 0x0101\n",
-             scratch, scratch);
-    messages_expect(expected);
+    ck_assert(!choose(scratch, request_for(86, 0, false)));
+    messages_expect(suite_print(
+        "minilink error   : Entry '%s(1)' may have code for sm_86 and cannot be read: kind 64 0.0 "
+        "with version 0x0101 is not known; compile for sm_86 itself\n"
+        "minilink error   : Entry '%s(2)' may have code for sm_86 and cannot be read: kind 1 0.0 "
+        "with version 0x0102 is not known; compile for sm_86 itself\n"
+        "minilink error   : Entry '%s(4)' may have code for sm_86 and cannot be read: kind 128 "
+        "(Tile IR) 0.0 with version 0x0101 is not known; compile for sm_86 itself\n",
+        scratch, scratch, scratch));
 }
 
 /* Each entry: operands, and all that is reported by a run that fails or only warns. */

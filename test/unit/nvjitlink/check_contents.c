@@ -136,6 +136,28 @@ TEST_LOOP(entries_say_what_code_is_there, COUNT(fatbins))
     }
 }
 
+/* An entry's header with a record for a cubin, and what is not there of it. */
+TEST(parts_of_a_concatenated_entry_count)
+{
+    uint8_t bytes[16 + 64 + 8 + 64 + 8] = FATBIN "\1";
+    uint8_t *entry = bytes + 16, *record = entry + 72;
+    struct contents contents;
+
+    bytes[6] = 16;
+    bytes[8] = 64 + 8 + 64;
+    entry[1] = 1;
+    entry[4] = 64 + 8 + 64;
+    record[0] = CUBIN;
+    record[2] = record[3] = 1;
+    record[0x1c] = 80;
+    for (unsigned sm = 75; sm < 100; sm += 11) {
+        contents = contents_look(bytes, sizeof bytes - 8, sm);
+        ck_assert(contents.has_cubin == (sm == 86) && !contents.has_ptx && !contents.is_cut);
+    }
+    contents = contents_look(bytes, sizeof bytes - 9, 86);
+    ck_assert(!contents.has_cubin && contents.is_cut);
+}
+
 /* One behind the other; of a head that is cut off nothing is read. */
 TEST(all_fatbins_of_an_input_count)
 {
