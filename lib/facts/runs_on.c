@@ -11,7 +11,9 @@ enum row_kind {
     ROW_RENAMED,
     ROW_FINALIZED,
     ROW_ACCELERATED_ON_PLAIN,
-    ROW_UNKNOWN_IN_FATBINS
+    ROW_UNKNOWN_IN_FATBINS,
+    ROW_LIBRARY_LEAVES_ENTRY,
+    ROW_LIBRARY_LEAVES_CUBIN,
 };
 
 static const struct row {
@@ -24,6 +26,10 @@ static const struct row {
 #define FINALIZED(target, code, first, last)  {ROW_FINALIZED, target, code, {first, last}},
 #define ACCELERATED_ON_PLAIN(first, last)     {ROW_ACCELERATED_ON_PLAIN, 0, 0, {first, last}},
 #define UNKNOWN_IN_FATBINS(code, first, last) {ROW_UNKNOWN_IN_FATBINS, 0, code, {first, last}},
+#define LIBRARY_LEAVES_ENTRY(target, code, first, last)                                            \
+    {ROW_LIBRARY_LEAVES_ENTRY, target, code, {first, last}},
+#define LIBRARY_LEAVES_CUBIN(target, code, first, last)                                            \
+    {ROW_LIBRARY_LEAVES_CUBIN, target, code, {first, last}},
 #include "facts/runs_on.def"
 };
 
@@ -72,4 +78,12 @@ bool runs_on_ptx(struct arch target, struct arch code, const struct toolkit_fact
         return target.suffix == 'a' &&
                (code.sm == target.sm || has_row(ROW_RENAMED, target.sm, code.sm, toolkit));
     return code.suffix != 'f' || targets_find(code.sm)->family == targets_find(target.sm)->family;
+}
+
+bool runs_on_library_leaves(struct arch target, struct arch code, bool is_entry,
+                            const struct toolkit_facts *toolkit)
+{
+    return (code.sm != target.sm || (code.suffix == 'a' && target.suffix != 'a')) &&
+           has_row(is_entry ? ROW_LIBRARY_LEAVES_ENTRY : ROW_LIBRARY_LEAVES_CUBIN, target.sm,
+                   code.sm, toolkit);
 }

@@ -22,3 +22,8 @@ bool runs_on_accelerated_only(struct arch target, struct arch code,
 
 /* True if it passes over entries of fatbins for `code`. */
 bool runs_on_is_unknown(struct arch code, const struct toolkit_facts *toolkit);
+
+/* True if its libnvJitLink refuses machine code that its nvlink takes: in an entry of a fatbin, or
+ * as a bare cubin. */
+bool runs_on_library_leaves(struct arch target, struct arch code, bool is_entry,
+                            const struct toolkit_facts *toolkit);

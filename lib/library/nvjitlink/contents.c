@@ -2,9 +2,10 @@
  *
  * Fatbins (measured on CUDA 13.0's): a header of 16 bytes, its magic first, version and size of the
  * header at bytes 4 and 6, the size of all that follows at 8; then entries, each with its kind at
- * byte 0, the size of its header at 4, that of its payload at 8, and the number of its target at
- * 0x1c. In an entry of cubins that are compressed together, those headers are records in its own
- * (input/fatbin.h). LTO-IR has ten times the number of its target at byte 0x1a. */
+ * byte 0, the size of its header at 4, that of its payload at 8, the number of its target at 0x1c,
+ * and flags with its suffix at 0x28. In an entry of cubins that are compressed together, those
+ * headers are records in its own (input/fatbin.h). LTO-IR has ten times the number of its target at
+ * byte 0x1a. */
 #include "library/nvjitlink/contents.h"
 
 #include <elf.h>
@@ -12,7 +13,9 @@
 
 #include "base/little.h"
 #include "base/text.h"
+#include "facts/runs_on.h"
 #include "input/fatbin.h"
+#include "input/rawcode.h"
 
 #define FATBIN_VERSION 1
 #define ENTRY_HEADER   64u
@@ -57,19 +60,27 @@ const char *contents_type_name(nvJitLinkInputType type)
     return (size_t)type < sizeof names / sizeof *names ? names[type] : "device code";
 }
 
-/* Whether code made for target `made` can be used for target `sm`: machine code for the same or an
- * older target of the family, other code for the same or any older one. Suffixes are left to the
- * link. */
-static bool is_for(uint32_t kind, uint32_t made, unsigned sm)
+static bool is_for(uint32_t kind, const uint8_t *head, const struct contents_target *target)
 {
-    return made <= sm && (kind != FATBIN_ELF || made / 10 == sm / 10);
+    uint64_t flags = little_u64(head + 0x28);
+    const struct arch code = {little_u32(head + 0x1c), flags & FATBIN_SUFFIX_A   ? 'a'
+                                                       : flags & FATBIN_SUFFIX_F ? 'f'
+                                                                                 : 0};
+
+    if (runs_on_is_unknown(code, target->toolkit))
+        return false;
+    if (kind != FATBIN_ELF)
+        return runs_on_ptx(target->arch, code, target->toolkit);
+    return runs_on_sass(target->arch, code, target->toolkit) &&
+           !runs_on_library_leaves(target->arch, code, true, target->toolkit);
 }
 
-static void look_at_code(struct contents *contents, const uint8_t *head, unsigned sm)
+static void look_at_code(struct contents *contents, const uint8_t *head,
+                         const struct contents_target *target)
 {
-    uint32_t kind = little_u16(head), made = little_u32(head + 0x1c);
+    uint32_t kind = little_u16(head);
 
-    if (!is_for(kind, made, sm))
+    if (!is_for(kind, head, target))
         return;
     contents->has_ptx |= kind == FATBIN_PTX;
     contents->has_cubin |= kind == FATBIN_ELF;
@@ -79,20 +90,20 @@ static void look_at_code(struct contents *contents, const uint8_t *head, unsigne
 /* `size`: of the header, as far as it is there. Records of parts begin with kind and version, on
  * multiples of 8. */
 static void look_at_entry(struct contents *contents, const uint8_t *entry, uint64_t size,
-                          unsigned sm)
+                          const struct contents_target *target)
 {
     if (little_u16(entry) != FATBIN_CONCATENATED) {
-        look_at_code(contents, entry, sm);
+        look_at_code(contents, entry, target);
         return;
     }
     for (uint64_t at = ENTRY_HEADER; at + ENTRY_HEADER <= size; at += 8)
         if (little_u32(entry + at) == PART_HEAD)
-            look_at_code(contents, entry + at, sm);
+            look_at_code(contents, entry + at, target);
 }
 
 /* Looks at the entries of one fatbin, as far as they are intact. */
 static void look_at_fatbin(struct contents *contents, const uint8_t *bytes, size_t size,
-                           unsigned sm)
+                           const struct contents_target *target)
 {
     uint64_t rest = little_u64(bytes + 8);
     const uint8_t *entry = bytes + FATBIN_HEADER_SIZE;
@@ -106,7 +117,7 @@ static void look_at_fatbin(struct contents *contents, const uint8_t *bytes, size
     while (rest >= ENTRY_HEADER) {
         uint64_t header = little_u32(entry + 4), payload = little_u64(entry + 8);
 
-        look_at_entry(contents, entry, header < rest ? header : rest, sm);
+        look_at_entry(contents, entry, header < rest ? header : rest, target);
         if (header < ENTRY_HEADER || header > rest || payload > rest - header) {
             contents->is_cut = true;
             return;
@@ -116,7 +127,7 @@ static void look_at_fatbin(struct contents *contents, const uint8_t *bytes, size
     }
 }
 
-struct contents contents_look(const void *data, size_t size, unsigned sm)
+struct contents contents_look(const void *data, size_t size, const struct contents_target *target)
 {
     static const uint32_t magic = FATBIN_MAGIC;
     struct contents contents = {0};
@@ -125,11 +136,19 @@ struct contents contents_look(const void *data, size_t size, unsigned sm)
     while (size >= FATBIN_HEADER_SIZE && (found = memmem(bytes, size, &magic, sizeof magic))) {
         size -= (size_t)(found - bytes);
         if (size >= FATBIN_HEADER_SIZE)
-            look_at_fatbin(&contents, found, size, sm);
+            look_at_fatbin(&contents, found, size, target);
         bytes = found + sizeof magic;
         size -= sizeof magic;
     }
     return contents;
+}
+
+bool contents_takes_cubin(const void *data, size_t size, const struct contents_target *target)
+{
+    struct arch code;
+
+    return !rawcode_cubin_arch((struct bytes){data, size}, &code) ||
+           !runs_on_library_leaves(target->arch, code, false, target->toolkit);
 }
 
 unsigned contents_ltoir_target(const void *data, size_t size)

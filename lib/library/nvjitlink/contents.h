@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arch.h"
+#include "facts/toolkits.h"
 #include "library/nvjitlink/interface.h"
 
 /* The type of an input by its first bytes; text is PTX when it has a .version.
@@ -22,9 +24,19 @@ struct contents {
     bool is_cut; /* a fatbin or an entry is cut off, or has another header */
 };
 
+/* What code must be for. */
+struct contents_target {
+    struct arch arch;
+    const struct toolkit_facts *toolkit; /* the one whose library is followed */
+};
+
 /* Looks for fatbins anywhere in a fatbin, host object or archive, and at the headers of their
- * entries: only the kind, the size and the number of the target. */
-struct contents contents_look(const void *data, size_t size, unsigned sm);
+ * entries: only the kind, the size and the target. */
+struct contents contents_look(const void *data, size_t size, const struct contents_target *target);
+
+/* True if a bare cubin's target is one that the library takes. (Whether the link takes it is
+ * another question.) */
+bool contents_takes_cubin(const void *data, size_t size, const struct contents_target *target);
 
 /* The number of the target that LTO-IR was made for, or 0 if its header does not say. */
 unsigned contents_ltoir_target(const void *data, size_t size);

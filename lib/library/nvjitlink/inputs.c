@@ -180,17 +180,30 @@ static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *i
                                                                    : NVJITLINK_ERROR_INTERNAL;
 }
 
+static struct contents_target target_of(const struct nvJitLink *link)
+{
+    return (struct contents_target){{link->settings.sm, link->settings.suffix}, link->toolkit};
+}
+
 static nvJitLinkResult add_cubin(struct nvJitLink *link, const struct input *input)
 {
-    nvJitLinkResult result = check_cubin(link, input);
+    const struct contents_target target = target_of(link);
+    nvJitLinkResult result;
 
+    if (!contents_takes_cubin(input->data, input->size, &target)) {
+        buffer_printf(&link->errors, "'%s' arch does not match target 'sm_%u'\n", input->name,
+                      link->settings.sm);
+        return NVJITLINK_ERROR_INVALID_INPUT;
+    }
+    result = check_cubin(link, input);
     link->has_other_code = true;
     return result == NVJITLINK_SUCCESS ? hand_on(link, input) : result;
 }
 
 static nvJitLinkResult add_container(struct nvJitLink *link, const struct input *input)
 {
-    const struct contents contents = contents_look(input->data, input->size, link->settings.sm);
+    const struct contents_target target = target_of(link);
+    const struct contents contents = contents_look(input->data, input->size, &target);
     bool has_code = contents.has_ptx || contents.has_cubin;
     bool is_library = input->type == MINILINK_INPUT_ARCHIVE;
 

@@ -24,9 +24,10 @@ struct nvJitLink {
     struct minilink *trial;  /* a link that checks one input, while it runs */
     char *library;           /* NVIDIA's, for LTO-IR, or NULL */
     char *ptxas;             /* see toolkit_ptxas() */
-    size_t input_count;      /* for names */
-    bool has_input;          /* there is something to link */
-    struct input *waiting;   /* LTO-IR, for nvJitLinkComplete(), in: */
+    const struct toolkit_facts *toolkit; /* the one whose library is followed */
+    size_t input_count;                  /* for names */
+    bool has_input;                      /* there is something to link */
+    struct input *waiting;               /* LTO-IR, for nvJitLinkComplete(), in: */
     size_t waiting_count, waiting_capacity;
     struct arena waiting_arena;
     bool has_ltoir;      /* some input has */

@@ -10,8 +10,10 @@
 #include "base/clock.h"
 #include "base/context.h"
 #include "library/caller_state.h"
+#include "library/handle.h"
 #include "library/nvjitlink/link.h"
 #include "library/nvjitlink/toolkit.h"
+#include "link/state.h"
 
 #define PROGRAM TEXT("minilink ")
 
@@ -67,6 +69,8 @@ static nvJitLinkResult begin(struct nvJitLink *link)
     link->ptxas = toolkit_ptxas(link->library);
     settings_program_words(settings, link->library, link->ptxas, false, &words);
     code = link_begin(link, &link->link, &words);
+    if (code == MINILINK_OK)
+        link->toolkit = state_find_toolkit(&link->link->options.link);
     if (settings->is_ptx && settings->is_split)
         buffer_printf(&link->infos, "-split-compile-extended is -split-compile with -ptx\n");
     if (code == MINILINK_OK && settings->is_ptx) {

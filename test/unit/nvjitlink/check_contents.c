@@ -58,6 +58,15 @@ struct fatbin {
     size_t junk, less;
 };
 
+/* Valid until the next call. */
+static const struct contents_target *target_for(unsigned sm, char suffix, unsigned toolkit)
+{
+    static struct contents_target target;
+
+    target = (struct contents_target){{sm, suffix}, toolkits_find(toolkit)};
+    return &target;
+}
+
 static size_t write_fatbin(uint8_t *bytes, const struct fatbin *fatbin)
 {
     uint8_t *head = bytes + fatbin->junk, *at = head + 16;
@@ -127,7 +136,7 @@ TEST_LOOP(entries_say_what_code_is_there, COUNT(fatbins))
 
         fatbin.junk = junk;
         size = write_fatbin(bytes, &fatbin);
-        contents = contents_look(bytes, size, fatbins[_i].sm);
+        contents = contents_look(bytes, size, target_for(fatbins[_i].sm, 0, 130));
         ck_assert_uint_eq(contents.fatbin_count, 1);
         ck_assert_int_eq(contents.has_ptx, fatbins[_i].has_ptx);
         ck_assert_int_eq(contents.has_cubin, fatbins[_i].has_cubin);
@@ -151,11 +160,48 @@ TEST(parts_of_a_concatenated_entry_count)
     record[2] = record[3] = 1;
     record[0x1c] = 80;
     for (unsigned sm = 75; sm < 100; sm += 11) {
-        contents = contents_look(bytes, sizeof bytes - 8, sm);
+        contents = contents_look(bytes, sizeof bytes - 8, target_for(sm, 0, 130));
         ck_assert(contents.has_cubin == (sm == 86) && !contents.has_ptx && !contents.is_cut);
     }
-    contents = contents_look(bytes, sizeof bytes - 9, 86);
+    contents = contents_look(bytes, sizeof bytes - 9, target_for(86, 0, 130));
     ck_assert(!contents.has_cubin && contents.is_cut);
+}
+
+/* What the real library of each toolkit does with one entry for one target (1 = takes it). */
+static const struct {
+    unsigned toolkit, sm;
+    char suffix;
+    uint8_t kind, made;
+    char made_suffix;
+    bool is_taken;
+} single[] = {
+    {130, 90, 0, CUBIN, 90, 'a', false},  {131, 90, 0, CUBIN, 90, 'a', false},
+    {130, 90, 'a', CUBIN, 90, 0, true},   {130, 90, 'a', CUBIN, 90, 'a', true},
+    {130, 100, 0, CUBIN, 100, 'a', true}, {131, 100, 0, CUBIN, 100, 'a', false},
+    {131, 100, 'f', CUBIN, 100, 0, true}, {130, 87, 0, CUBIN, 80, 0, false},
+    {132, 87, 0, CUBIN, 80, 0, true},     {135, 103, 0, CUBIN, 100, 'f', true},
+    {135, 107, 0, CUBIN, 103, 0, false},  {135, 107, 'a', CUBIN, 107, 'f', true},
+    {131, 110, 0, CUBIN, 101, 0, false},  {135, 110, 0, CUBIN, 101, 0, true},
+    {130, 100, 0, PTX, 90, 'a', false},   {130, 90, 'a', PTX, 90, 'a', true},
+    {130, 103, 0, PTX, 100, 'f', true},   {130, 110, 0, PTX, 100, 'f', false},
+    {135, 107, 0, PTX, 103, 0, true},     {130, 90, 0, LTO, 90, 'a', false},
+};
+
+TEST_LOOP(suffixes_and_toolkits_count, COUNT(single))
+{
+    const struct contents_target *target =
+        target_for(single[_i].sm, single[_i].suffix, single[_i].toolkit);
+    const struct fatbin fatbin = {.kinds = {single[_i].kind}, .targets = {single[_i].made}};
+    uint8_t bytes[512];
+    size_t size = write_fatbin(bytes, &fatbin);
+    struct contents contents;
+
+    bytes[16 + 0x2a] = single[_i].made_suffix == 'a'   ? 0x10
+                       : single[_i].made_suffix == 'f' ? 0x20
+                                                       : 0;
+    contents = contents_look(bytes, size, target);
+    ck_assert_int_eq(contents.has_ptx || contents.has_cubin || contents.has_ltoir,
+                     single[_i].is_taken);
 }
 
 /* One behind the other; of a head that is cut off nothing is read. */
@@ -165,14 +211,14 @@ TEST(all_fatbins_of_an_input_count)
     const struct fatbin first = {.kinds = {PTX}, .targets = {90}};
     const struct fatbin second = {.kinds = {CUBIN}, .targets = {90}};
     size_t size = write_fatbin(bytes, &first), end = size + write_fatbin(bytes + size, &second);
-    struct contents contents = contents_look(bytes, end, 90);
+    struct contents contents = contents_look(bytes, end, target_for(90, 0, 130));
 
     ck_assert_uint_eq(contents.fatbin_count, 2);
     ck_assert(contents.has_ptx && contents.has_cubin && !contents.is_cut);
-    contents = contents_look(bytes, size + 16, 90);
+    contents = contents_look(bytes, size + 16, target_for(90, 0, 130));
     ck_assert_uint_eq(contents.fatbin_count, 2);
     ck_assert(contents.has_ptx && !contents.has_cubin && contents.is_cut);
-    contents = contents_look(bytes, size + 15, 90);
+    contents = contents_look(bytes, size + 15, target_for(90, 0, 130));
     ck_assert_uint_eq(contents.fatbin_count, 1);
     ck_assert(contents.has_ptx && !contents.has_cubin && !contents.is_cut);
 }
