@@ -151,7 +151,7 @@ static void put_merged(const struct compat *compat, const struct compat_record *
         (toolkit_is_in(toolkit, rule->omitters) && record->value == rule->omitted))
         return;
     if ((rule->merge == COMPAT_FINALIZER && !is_everywhere) ||
-        (rule->merge == COMPAT_FINALIZER_NEEDED && (!is_everywhere || compat->is_mercury)))
+        (rule->merge == COMPAT_FINALIZER_NEEDED && !is_everywhere && !compat->is_mercury))
         return;
     put_value(out, rule->number, rule->bytes, record->value);
 }

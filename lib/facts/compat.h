@@ -19,8 +19,8 @@ enum compat_merge {
                             code, and no more than the target allows */
     COMPAT_FINALIZER,    /* if all have it: the largest; with Mercury's sections the smallest, since
                             nothing here finalizes older code again as nvlink does */
-    COMPAT_FINALIZER_NEEDED, /* if all have it: the largest; with Mercury's sections it is dropped
-                              */
+    COMPAT_FINALIZER_NEEDED, /* if all have it: the largest; with Mercury's sections, of which
+                                finalizers make code: the largest that one has */
 };
 
 struct compat_rule {

@@ -6,10 +6,11 @@
  * against the end of the driver's shared memory are kept. A relocation's offset in code counts
  * bytes of the whole intermediate form (mercury_code.h). */
 #include "merge/merge_steps.h"
-#include "base/search.h"
 
 #include <stdlib.h>
 
+#include "base/search.h"
+#include "diag/diag.h"
 #include "merge/mercury_code.h"
 
 /* An offset in a constant bank that goes into the code. */
@@ -87,6 +88,19 @@ static void give_up(const struct mercury_list *list, const char *why)
     mercury_leave_out(list->m, list->file, why);
 }
 
+/* A type that a newer toolkit may have added is no reason to leave all twins out. */
+static void refuse(const struct mercury_list *list, const struct cubin_relocation *relocation)
+{
+    const struct cubin *cubin = list->m->cubins[list->file];
+    unsigned maker = cubin_maker(cubin);
+
+    MERGING_ERROR(list->m,
+                  "Relocation type %#x at byte %#llx of '%.*s' in '%s', which CUDA %u.%u made, is "
+                  "not supported (--binary-kind=sass leaves Mercury's sections out)",
+                  relocation->type, (unsigned long long)relocation->offset,
+                  TEXT_ARG(list->target->name), cubin->name, maker / 10, maker % 10);
+}
+
 /* Writes a whole data field. */
 static void put(struct mercury_list *list, const struct cubin_relocation *relocation, size_t size,
                 uint64_t value)
@@ -108,6 +122,7 @@ static void put_plain_offset(struct mercury_list *list, const struct cubin_reloc
     uint32_t plain = cubin->symbols[relocation->symbol].section;
 
     if (list->is_debug && !m->request->relocatable && cubin_has_section(cubin, plain) &&
+        merging_place(m, list->file, plain)->section != MERGE_NONE &&
         toolkit_does(m->request->toolkit, TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES))
         put(list, relocation, 4,
             merging_place(m, list->file, plain)->offset + (uint64_t)relocation->addend);
@@ -138,7 +153,7 @@ static void relocate_section(struct mercury_list *list, const struct cubin_reloc
     else if (type == R_MERCURY_ABS32 && list->is_debug)
         put(list, relocation, 4, part->offset + (uint64_t)relocation->addend);
     else
-        give_up(list, "a relocation against a section is of unknown type");
+        refuse(list, relocation);
 }
 
 /* Whether a debug section omits this definition of a function because it lost to another. */
@@ -207,7 +222,7 @@ static void relocate_constant(struct mercury_list *list, const struct cubin_relo
     else if (plain->type == R_CUDA_CONST_FIELD21_38)
         load = is_internal ? MERCURY_LOAD_OPTIMIZER : MERCURY_LOAD_USER;
     else
-        give_up(list, "a relocation against a constant is of unknown type");
+        refuse(list, relocation);
     ARENA_PUSH(&list->m->arena, list->fills, list->fill_count, list->fill_capacity) =
         (struct mercury_fill){
             .offset = relocation->offset,
@@ -301,7 +316,7 @@ static void relocate_one(struct mercury_list *list, const struct cubin_relocatio
     } else if (kept_type(type)) {
         keep(list, relocation, kept_type(type), symbol, NULL);
     } else {
-        give_up(list, "a relocation is of unknown type");
+        refuse(list, relocation);
     }
 }
 

@@ -357,7 +357,8 @@ void mercury_encode_symbols(struct merging *m);
 /* mercury_relocate.c: the relocations of Mercury's twins. */
 
 /* Resolves them, or collects them in m->relocations with sections of their own. Comes before the
- * other relocations. If a relocation cannot be handled, the twins are left out. */
+ * other relocations. If a relocation cannot be handled, the twins are left out; but the step fails,
+ * when relocate_sections() does, if its type is not known. */
 void mercury_relocate(struct merging *m);
 
 /* Adds an empty relocation section for a section if only its twin has relocations (measured on
