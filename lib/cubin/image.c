@@ -239,11 +239,12 @@ static void add_segment_of(struct image *image, const struct segment_rule *rule,
         if (section->has_no_bytes && rule_covers(rule, section))
             memory = image_align_up(memory, section->alignment) + section->size;
     }
-    image->segments[image->segment_count++] = (struct image_segment){.type = PT_LOAD,
-                                                                     .flags = rule->flags,
-                                                                     .offset = start,
-                                                                     .file_size = end - start,
-                                                                     .memory_size = end - start + memory};
+    image->segments[image->segment_count++] =
+        (struct image_segment){.type = PT_LOAD,
+                               .flags = rule->flags,
+                               .offset = start,
+                               .file_size = end - start,
+                               .memory_size = end - start + memory};
 }
 
 static void add_segment(struct image *image, const struct segment_rule *rule)
@@ -319,8 +320,7 @@ static void layout_segments(struct image *image, bool is_apart)
     image->file_size += size;
 }
 
-/* `gaps` bytes stay free before sections 2 and 3. */
-static void layout_sections(struct image *image, const uint64_t gaps[2])
+static void layout_sections(struct image *image, const struct image_program_layout *layout)
 {
     uint64_t position = sizeof(Elf64_Ehdr);
 
@@ -332,12 +332,12 @@ static void layout_sections(struct image *image, const uint64_t gaps[2])
             continue;
         }
         if (i == 2 || i == 3)
-            position += gaps[i - 2];
+            position += layout->gaps[i - 2];
         position = image_align_up(position, section->alignment);
         section->offset = position;
         position += file_bytes(section);
     }
-    image->section_header_offset = image_align_up(position, 8);
+    image->section_header_offset = layout->is_packed ? position : image_align_up(position, 8);
     image->file_size = image->section_header_offset + image->section_count * sizeof(Elf64_Shdr);
     image->segment_count = 0;
     image->program_header_offset = 0;
@@ -345,17 +345,15 @@ static void layout_sections(struct image *image, const uint64_t gaps[2])
 
 void image_layout(struct image *image)
 {
-    static const uint64_t none[2];
-
-    layout_sections(image, none);
+    layout_sections(image, &(struct image_program_layout){0});
     if (image->type == ET_EXEC)
         layout_segments(image, (image->flags & 0xff) == CUBIN_FLAGS_CLASS_SM100);
 }
 
-void image_layout_program(struct image *image, const uint64_t gaps[2], bool is_apart)
+void image_layout_program(struct image *image, const struct image_program_layout *layout)
 {
-    layout_sections(image, gaps);
-    layout_segments(image, is_apart);
+    layout_sections(image, layout);
+    layout_segments(image, layout->is_apart);
 }
 
 void image_free(struct image *image)

@@ -126,10 +126,14 @@ uint64_t image_align_up(uint64_t value, uint64_t alignment);
  * for ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */
 void image_layout(struct image *image);
 
-/* The assembler's layout of a whole program: like image_layout(), but gaps[0] bytes stay free
- * before section 2 and gaps[1] before section 3, and with `is_apart` the segments are those of
- * sm_100 whatever the target. */
-void image_layout_program(struct image *image, const uint64_t gaps[2], bool is_apart);
+/* How the assembler's layout of a whole program differs from image_layout(). */
+struct image_program_layout {
+    uint64_t gaps[2]; /* bytes that stay free before sections 2 and 3 */
+    bool is_apart;    /* the segments are those of sm_100, whatever the target */
+    bool is_packed;   /* the section header table follows the last section unaligned */
+};
+
+void image_layout_program(struct image *image, const struct image_program_layout *layout);
 
 /* Puts the file's bytes into `out`, which must be empty. Call image_layout() first. */
 void image_bytes(const struct image *image, struct buffer *out);

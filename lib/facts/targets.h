@@ -10,6 +10,12 @@
 enum target_flags {
     TARGET_HAS_COMPAT = 1 << 0,  /* its cubins have .nv.compat */
     TARGET_HAS_MERCURY = 1 << 1, /* ... and Mercury's sections, a second form of code */
+    /* Instructions for textures and surfaces are calls of the driver's functions. ptxas makes these
+     * after all other symbols (13.4 and 13.5). */
+    TARGET_CALLS_FOR_TEXTURES = 1 << 2,
+    /* Kernels have a variable of their own in the driver's reserved shared memory, as
+     * __nv_reservedSMEM_gb10b_war_var. */
+    TARGET_RESERVES_VARIABLE = 1 << 3,
 };
 
 /* What holds for all code of one number. */

@@ -378,6 +378,7 @@ static bool fill(struct exact *join, uint32_t out)
     case EXACT_COMPAT:
         return fill_compat(join, out);
     case EXACT_CALLGRAPH:
+    case EXACT_MERCURY_CALLGRAPH:
         return fill_callgraph(join, out);
     case EXACT_PROTOTYPE:
         return fill_prototypes(join, out);

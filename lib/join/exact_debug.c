@@ -294,6 +294,17 @@ static size_t sequence_begin(const struct lines *lines, size_t sequence)
                                     : record_of(lines, sequence).r_offset - ADDRESS_OPCODE;
 }
 
+/* What follows the header of a table without sequences: nothing, or from 13.5 on an end of sequence
+ * (measured on sm_90). */
+static bool is_empty(struct bytes table)
+{
+    static const uint8_t end[] = {0, 1, 1};
+    size_t begin = header_size(table);
+
+    return table.size == begin ||
+           (table.size - begin == sizeof end && memcmp(table.data + begin, end, sizeof end) == 0);
+}
+
 static bool list_sequences(struct exact *join, struct exact_input *input, uint32_t out,
                            uint32_t relocations, struct exact_list *list)
 {
@@ -301,7 +312,7 @@ static bool list_sequences(struct exact *join, struct exact_input *input, uint32
     struct lines lines = lines_of(join, input, out, relocations);
     size_t least = header_size(lines.data);
 
-    if (sequence_begin(&lines, 0) != least)
+    if (lines.count == 0 ? !is_empty(lines.data) : sequence_begin(&lines, 0) != least)
         return exact_unsupported(join, input, exact_section_of(join, input, out),
                                  "has lines of no kernel");
     for (size_t i = 0; i < lines.count; i++) {
@@ -344,7 +355,7 @@ static void put_table(struct exact *join, uint32_t out, uint32_t relocations,
     struct buffer *data = &join->scratch;
     uint32_t length;
 
-    buffer_append(data, header.data, header_size(header));
+    buffer_append(data, header.data, list->count == 0 ? header.size : header_size(header));
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
         struct lines lines = lines_of(join, item->input, out, relocations);

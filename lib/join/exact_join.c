@@ -147,30 +147,31 @@ static bool own_sections(struct exact *join, struct exact_input *input)
     return true;
 }
 
-/* The row past the last symbol that is made after all kernels are compiled. */
-static size_t find_last_made(const struct cubin *cubin)
+/* Whether the row is one of the global symbols' part. */
+static bool is_in_globals(const struct exact *join, const struct cubin_symbol *symbol)
 {
-    for (size_t row = cubin->symbol_count; row-- > 0;)
-        if (text_equal(cubin->symbols[row].name, TEXT(".nv.callgraph")) ||
-            text_equal(cubin->symbols[row].name, TEXT(".nv.rel.action")))
-            return row + 1;
-    return cubin->symbol_count;
+    if (join->form->symbols == WEAK_WITH_LOCALS)
+        return symbol->binding == STB_GLOBAL;
+    return symbol->binding != STB_LOCAL || exact_is_nameless(symbol);
 }
 
-/* Finds the row where the globals begin and the row past them. All other symbols are local or weak,
- * and those after the globals are section symbols. A chunk whose kernels are weak may have no
- * globals. */
+/* Finds the row where the globals begin and the row past them. All other symbols are local, or weak
+ * where the form has them, and those after the globals are section symbols. A chunk whose kernels
+ * are weak may have no globals. */
 static bool divide_symbols(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
-    size_t row = 0;
+    size_t made = exact_last_made(cubin), row = 0;
 
-    while (row < cubin->symbol_count && cubin->symbols[row].binding != STB_GLOBAL)
+    if (join->form->symbols == WEAK_WITH_GLOBALS)
+        row = made;
+    while (row < cubin->symbol_count && cubin->symbols[row].binding != STB_GLOBAL &&
+           join->form->symbols == WEAK_WITH_LOCALS)
         row++;
     if (row == cubin->symbol_count)
-        row = find_last_made(cubin);
+        row = made;
     input->locals = row;
-    while (row < cubin->symbol_count && cubin->symbols[row].binding == STB_GLOBAL)
+    while (row < cubin->symbol_count && is_in_globals(join, &cubin->symbols[row]))
         row++;
     input->globals_end = row;
     for (; row < cubin->symbol_count; row++)
@@ -197,7 +198,7 @@ static bool own_symbols(struct exact *join, struct exact_input *input)
             table_add(&input->symbols, symbol->name, i) != i)
             return exact_unsupported(join, input, cubin->symtab, "has two symbols of one name");
     }
-    return divide_symbols(join, input);
+    return true;
 }
 
 /* Mercury's table has the same symbols in the same rows, up to the last global. */
@@ -206,7 +207,7 @@ static bool check_twins(struct exact *join, struct exact_input *input)
     const struct cubin *cubin = &input->cubin;
     bool is_parallel = true;
 
-    if (!cubin_twins_find(cubin, &input->twins))
+    if (!input->has_mercury)
         return true;
     is_parallel =
         input->twins.symtab && !input->twins.indices &&
@@ -246,7 +247,8 @@ static bool read_chunk(struct exact *join, struct exact_input *input)
         return exact_differs(join, input, 0, "has other ELF flags");
     if (!input->cubin.symtab)
         return exact_unsupported(join, input, 0, "has no symbols");
-    return own_sections(join, input) && own_symbols(join, input) && check_twins(join, input);
+    input->has_mercury = cubin_twins_find(&input->cubin, &input->twins);
+    return own_sections(join, input) && own_symbols(join, input);
 }
 
 /* Finds the base: the chunk with the program's last kernel, and whether closing kernels end its
@@ -258,6 +260,7 @@ static bool find_base(struct exact *join)
             return exact_differs(join, NULL, 0, "and the others have not all kernels");
     join->base = join->home[0];
     join->is_closed = join->request->chunks[join->base->chunk].left_out_count > 0;
+    join->ends = exact_find_header(join, TEXT(".debug_line"));
     return true;
 }
 
@@ -287,6 +290,11 @@ static bool read_chunks(struct exact *join)
     for (size_t i = 0; i < join->count; i++)
         if (!read_chunk(join, &join->inputs[i]))
             return false;
+    if (!exact_find_form(join))
+        return false;
+    for (size_t i = 0; i < join->count; i++)
+        if (!divide_symbols(join, &join->inputs[i]) || !check_twins(join, &join->inputs[i]))
+            return false;
     find_erased(join);
     return find_base(join);
 }
@@ -305,8 +313,8 @@ uint32_t exact_section_of(const struct exact *join, const struct exact_input *in
 
 static bool run(struct exact *join)
 {
-    return read_chunks(join) && exact_join_section_names(join) && exact_join_sections(join) &&
-           exact_join_symbols(join) && exact_check_shared(join) && exact_join_strings(join) &&
+    return read_chunks(join) && exact_join_symbols(join) && exact_join_section_names(join) &&
+           exact_join_sections(join) && exact_check_shared(join) && exact_join_strings(join) &&
            exact_write_symbols(join) && exact_fill(join) && exact_finish_headers(join) &&
            exact_layout(join);
 }

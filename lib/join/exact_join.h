@@ -4,15 +4,16 @@
  * In whole-program mode a kernel's section also holds the functions that it calls, and only offsets
  * in constant banks depend on the rest of the program. Every chunk has all variables and its share
  * of the kernels. Joining therefore links nothing; it merges lists: sections, symbols, strings,
- * records, frames. ptxas 13.0 compiles the last kernel of the text first (measured), and names
+ * records, frames. ptxas compiles the last kernel of the text first (measured), and names
  * sections and symbols in the order in which it meets them: a kernel's own are adjacent, the
  * program's follow the first kernel's, and others stand where they are first needed. So the order
  * in the whole program follows from the order in each chunk; minilink-internals(7), Joining whole
  * programs, has the rules.
  *
- * The rules were measured on ptxas 13.0.88 for sm_75 to sm_120. A chunk that does not follow them
- * gives EXACT_JOIN_UNSUPPORTED, so that the program can be assembled in one piece. This includes
- * descriptions of types and variables (-g), which are one table over all functions.
+ * The rules were measured on ptxas 13.0 to 13.5 for sm_75 to sm_121; what differs between versions
+ * is in exact_forms.def. A chunk that does not follow them gives EXACT_JOIN_UNSUPPORTED, so that
+ * the program can be assembled in one piece. This includes descriptions of types and variables
+ * (-g), which are one table over all functions.
  *
  * The caller must ensure what the join cannot see: kernels that may call through pointers must be
  * in one chunk with all functions whose address is taken, and a chunk's kernels must call the

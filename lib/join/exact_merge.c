@@ -145,17 +145,36 @@ static void emit_externs(struct merge_run *merge, uint32_t kernel)
     }
 }
 
-/* Emits the program's own items, which follow the first closing kernel in the base. */
-static void emit_opening(struct merge_run *merge)
+/* Whether it is the symbol for shared memory, with its name or without. */
+static bool is_reserved(const struct exact_item *item)
+{
+    return item->owner == EXACT_COMMON &&
+           (text_equal(item->key, EXACT_UNNAMED) || text_equal(item->key, TEXT(EXACT_ERASED_NAME)));
+}
+
+/* Where one list has it and the driver's functions, these follow it (measured on 13.4). */
+static void emit_reserved(struct merge_run *merge, struct exact_run *run)
+{
+    if (merge->join->form->symbols == WEAK_WITH_GLOBALS)
+        while (run->begin < run->end && is_reserved(&run->input->merge.list->items[run->begin]))
+            emit(merge, &run->input->merge.list->items[run->begin++]);
+}
+
+/* Emits the program's own items, which follow the first closing kernel in the base; `run` is the
+ * first kernel's. */
+static void emit_opening(struct merge_run *merge, struct exact_run *run)
 {
     const struct exact_list *list = merge->join->base->merge.list;
     size_t i = merge->join->base->merge.first;
 
     if (i < list->count && list->items[i].owner < merge->join->kernel_count)
         return;
-    for (; i < merge->opening; i++)
+    for (; i < merge->opening; i++) {
+        if (list->items[i].is_undefined)
+            emit_reserved(merge, run);
         if (list->items[i].owner == EXACT_COMMON)
             emit(merge, &list->items[i]);
+    }
 }
 
 /* Emits the items before the chunk's first run, once. A list may have no items of the chunk's
@@ -174,20 +193,22 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
     struct exact_run run = join->runs[kernel];
 
     emit_prelude(merge, join->home[kernel]);
-    if (run.input)
-        for (; run.begin < run.end; run.begin++) {
-            const struct exact_item *item = &run.input->merge.list->items[run.begin];
+    if (!run.input)
+        run = (struct exact_run){0};
+    for (; run.begin < run.end; run.begin++) {
+        const struct exact_item *item = &run.input->merge.list->items[run.begin];
 
-            if (item->owner == EXACT_COMMON || !item->is_head)
-                break;
-            emit(merge, item);
-        }
+        if (item->owner == EXACT_COMMON || !item->is_head)
+            break;
+        emit(merge, item);
+    }
     if (join->is_closed && kernel == 0)
-        emit_opening(merge);
-    if (join->is_closed)
+        emit_opening(merge, &run);
+    if (join->is_closed) {
+        emit_reserved(merge, &run);
         emit_externs(merge, kernel);
-    if (run.input)
-        emit_range(merge, run.input, run.begin, run.end);
+    }
+    emit_range(merge, run.input, run.begin, run.end);
 }
 
 static void insert(struct exact *join, struct exact_list *list, size_t place,

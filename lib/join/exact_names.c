@@ -1,10 +1,11 @@
 /* exact_names.c: the two string tables.
  *
- * Names stand in .shstrtab and .strtab in the order of their creation, section names in both, even
- * if the section was dropped again. From sm_90 on the assembler first makes some sections and
- * symbols under a longer name and overwrites it with the final name and zeros; on sm_90 it
- * overwrites one symbol's name completely. Both are reproduced: a name is followed by that many
- * zeros, and an overwritten name is an item of zeros only (measured). */
+ * Unless they are rewritten (exact_forms.def), names stand in .shstrtab and .strtab in the order of
+ * their creation, section names in both, even if the section was dropped again. From sm_90 on the
+ * assembler first makes some sections and symbols under a longer name and overwrites it with the
+ * final name and zeros; on sm_90 it overwrites one symbol's name completely. Both are reproduced: a
+ * name is followed by that many zeros, and an overwritten name is an item of zeros only (measured).
+ */
 #include <string.h>
 
 #include "join/exact_plan.h"
@@ -58,30 +59,49 @@ static bool is_closing_name(struct text name)
     return text_equal(name, TEXT(".nv.prototype")) || text_equal(name, TEXT(".nv.rel.action"));
 }
 
+/* Rewritten names show no order of creation between classes: in each, the common sections of a
+ * chunk follow the closing kernel that is compiled first. */
+static void push_first_closing(struct exact *join, struct exact_input *input,
+                               struct exact_list **lists)
+{
+    const struct exact_join_chunk *chunk = &join->request->chunks[input->chunk];
+    struct exact_item item = {.input = input, .index = EXACT_NONE, .is_head = true};
+
+    if (chunk->left_out_count == 0 || join->form->names != NAMES_REWRITTEN)
+        return;
+    item.owner = table_find(&join->kernels, chunk->left_out[0]);
+    for (unsigned class = 1; class < EXACT_CLASSES; class ++)
+        exact_push(join, &lists[class][input->chunk], &item);
+}
+
 /* Divides one chunk's section names into its list of each class: 0 is the first part. */
 static bool divide_section_names(struct exact *join, struct exact_input *input,
                                  struct exact_list **lists)
 {
     struct bytes rest = table_names(input->cubin.sections[EXACT_SECTION_NAMES].data);
-    unsigned class = 0;
+    bool is_rewritten = join->form->names == NAMES_REWRITTEN;
+    unsigned class = 0, last = 0;
     bool is_late = false;
     struct text name;
     size_t zeros;
 
+    push_first_closing(join, input, lists);
     while (next_name(&rest, &name, &zeros)) {
         struct exact_item item = name_item(join, input, name);
         uint32_t index = table_find(&input->sections, name);
 
         item.index = index == TABLE_NONE ? EXACT_NONE : index;
-        item.zeros = (uint32_t)zeros;
+        item.zeros = is_rewritten ? 0 : (uint32_t)zeros;
         /* Names after the first part are made together with the sections. */
-        if (is_late && !is_closing_name(name)) {
-            unsigned next = index == TABLE_NONE ? 0 : input->section_class[index];
+        if (is_rewritten || (is_late && !is_closing_name(name))) {
+            unsigned place;
 
-            if (next < class || next == 0)
+            class = index == TABLE_NONE ? 0 : input->section_class[index];
+            place = exact_class_place(join, class);
+            if (class == 0 || place < last)
                 return exact_unsupported(join, input, EXACT_SECTION_NAMES,
                                          "has names in another order");
-            class = next;
+            last = place;
         }
         is_late = is_late || is_closing_name(name);
         exact_push(join, &lists[class][input->chunk], &item);
@@ -91,11 +111,13 @@ static bool divide_section_names(struct exact *join, struct exact_input *input,
 
 /* Closing kernels bring bank 4 and have no constants of their own. So if no kernel's name stands
  * before bank 4's in a list of names of constants, from `begin` on, `name` is put before the names
- * of the kernel that brings the bank to the program. */
+ * of the kernel that brings the bank to the program, as the order of creation tells: that of
+ * section names, or if these are rewritten, of symbols. */
 static void place_bank(const struct exact *join, struct exact_list *list, size_t begin,
                        struct text name)
 {
-    const struct exact_list *order = &join->section_names;
+    const struct exact_list *order =
+        join->form->names == NAMES_CREATED ? &join->section_names : &join->locals;
     size_t bank = exact_find_key(order, 0, TEXT(".nv.constant4"));
     size_t at = exact_find_key(list, begin, name);
     uint32_t owner = EXACT_COMMON;
@@ -123,18 +145,70 @@ bool exact_join_section_names(struct exact *join)
         if (!exact_classify(join, &join->inputs[i]) ||
             !divide_section_names(join, &join->inputs[i], lists))
             return false;
-    for (unsigned i = 0; i < EXACT_CLASSES; i++) {
+    for (unsigned place = 0; place < EXACT_CLASSES; place++) {
+        unsigned class = exact_class_at(join, place);
         size_t begin = join->section_names.count;
 
-        join->ends = exact_find_header(join, i < EXACT_MERCURY_CODE ? TEXT(".debug_line")
-                                                                    : TEXT(".nv.merc.debug_line"));
-        if (!exact_merge(join, lists[i], &join->section_names))
+        join->ends = exact_find_header(join, class < EXACT_MERCURY ? TEXT(".debug_line")
+                                                                   : TEXT(".nv.merc.debug_line"));
+        if (!exact_merge(join, lists[class], &join->section_names))
             return false;
-        if (i == EXACT_MERCURY_CONSTANTS)
+        if (class == EXACT_MERCURY_CONSTANTS)
             place_bank(join, &join->section_names, begin, TEXT(".nv.merc.nv.constant.pic"));
+        if (class == EXACT_CONSTANTS && join->form->names == NAMES_REWRITTEN)
+            place_bank(join, &join->section_names, begin, TEXT(".nv.constant4"));
     }
     join->ends = exact_find_header(join, TEXT(".debug_line"));
     return true;
+}
+
+static void put_string(struct exact *join, struct text name, size_t zeros)
+{
+    struct image_strings *strings = &join->strings;
+
+    if (name.size > 0)
+        table_add(&strings->offsets, name, (uint32_t)strings->bytes.size);
+    buffer_text(&strings->bytes, name);
+    buffer_zeros(&strings->bytes, zeros);
+}
+
+static bool check_strings(struct exact *join)
+{
+    return join->strings.bytes.size <= UINT32_MAX ||
+           exact_unsupported(join, NULL, 0, "and the others have too many names");
+}
+
+/* Puts a name that is not there yet. */
+static void put_once(struct exact *join, struct text name)
+{
+    if (name.size > 0 && table_find(&join->strings.offsets, name) == TABLE_NONE)
+        put_string(join, name, 1);
+}
+
+/* The names of the rows, in Mercury's table if `is_twin`. The overwritten symbol's name stays. */
+static void put_names(struct exact *join, const struct exact_list *list, bool is_twin)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct exact_item *item = &list->items[i];
+        const struct exact_input *input = item->input;
+        struct text name = input->symbol_name[item->index];
+
+        if (is_twin)
+            name = exact_twin_name(input, item->index);
+        put_once(join, name.size > 0 ? name : TEXT(EXACT_ERASED_NAME));
+    }
+}
+
+static void rewrite_strings(struct exact *join)
+{
+    buffer_char(&join->strings.bytes, '\0');
+    put_names(join, &join->locals, false);
+    put_names(join, &join->globals, false);
+    put_names(join, &join->last_locals, false);
+    if (!join->base->has_mercury)
+        return;
+    put_names(join, &join->locals, true);
+    put_names(join, &join->globals, true);
 }
 
 /* One chunk's names before and after those of global symbols. */
@@ -182,6 +256,19 @@ static void push_string(struct exact *join, struct exact_list *list, struct exac
         push_erased(join, list, item->input);
 }
 
+/* Takes the next global symbol, which must have this name. The overwritten name is zeros that
+ * follow the name before it. */
+static bool take_global(const struct exact_input *input, struct text name, size_t zeros,
+                        size_t *global)
+{
+    const struct cubin_symbol *symbols = input->cubin.symbols;
+
+    if (!text_equal(name, symbols[(*global)++].name))
+        return false;
+    return zeros == 0 || (zeros == ERASED_SIZE && *global < input->globals_end &&
+                          exact_is_nameless(&symbols[(*global)++]));
+}
+
 /* After the first part come the names of the global symbols, in order, then the last names. */
 static bool divide_strings(struct exact *join, struct exact_input *input,
                            const struct string_lists *lists)
@@ -198,7 +285,7 @@ static bool divide_strings(struct exact *join, struct exact_input *input,
 
         if (is_late && !is_closing_name(name)) {
             if (global < input->globals_end) {
-                if (zeros > 0 || !text_equal(name, input->cubin.symbols[global++].name))
+                if (!take_global(input, name, zeros, &global))
                     return exact_unsupported(join, input, EXACT_STRINGS,
                                              "has names in another order");
                 continue;
@@ -213,16 +300,6 @@ static bool divide_strings(struct exact *join, struct exact_input *input,
     }
     return global == input->globals_end ||
            exact_unsupported(join, input, EXACT_STRINGS, "has not the names of all symbols");
-}
-
-static void put_string(struct exact *join, struct text name, size_t zeros)
-{
-    struct image_strings *strings = &join->strings;
-
-    if (name.size > 0)
-        table_add(&strings->offsets, name, (uint32_t)strings->bytes.size);
-    buffer_text(&strings->bytes, name);
-    buffer_zeros(&strings->bytes, zeros);
 }
 
 static void put_strings(struct exact *join, const struct exact_list *list)
@@ -244,6 +321,10 @@ bool exact_join_strings(struct exact *join)
     struct string_lists lists = {exact_lists(join), exact_lists(join), exact_lists(join)};
     struct exact_list first = {0}, constants = {0}, parameters = {0};
 
+    if (join->form->names == NAMES_REWRITTEN) {
+        rewrite_strings(join);
+        return check_strings(join);
+    }
     for (size_t i = 0; i < join->count; i++)
         if (!divide_strings(join, &join->inputs[i], &lists))
             return false;
@@ -257,13 +338,12 @@ bool exact_join_strings(struct exact *join)
     for (size_t i = 0; i < join->globals.count; i++) {
         const struct exact_item *item = &join->globals.items[i];
 
-        put_string(join, item->input->symbol_name[item->index], 1);
+        put_string(join, item->input->symbol_name[item->index],
+                   text_equal(item->key, EXACT_UNNAMED) ? ERASED_SIZE : 1);
     }
     put_strings(join, &constants);
     put_strings(join, &parameters);
-    if (join->strings.bytes.size > UINT32_MAX)
-        return exact_unsupported(join, NULL, 0, "and the others have too many names");
-    return true;
+    return check_strings(join);
 }
 
 uint32_t exact_string(const struct exact *join, struct text name)

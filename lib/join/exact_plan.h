@@ -11,6 +11,7 @@
 #include "cubin/cubin.h"
 #include "cubin/image.h"
 #include "cubin/mercury.h"
+#include "facts/toolkits.h"
 #include "join/exact_join.h"
 
 /* Owner of a section, symbol or record: a kernel's place in the order of compilation (0 = the last
@@ -20,6 +21,9 @@
 
 /* Name of a symbol that may be nameless in the result, see exact_is_erased(). */
 #define EXACT_ERASED_NAME ".nv.reservedSmem.cap"
+
+/* Key of that symbol in lists. */
+#define EXACT_UNNAMED TEXT("\0unnamed") /* no name has a NUL */
 
 /* An entry of an ordered list. */
 struct exact_item {
@@ -40,7 +44,8 @@ struct exact_list {
     size_t capacity;
 };
 
-/* Order of sections in the file: by class in this order, then in the order of creation. */
+/* Order of sections in the file: by class in this order, Mercury's in that of the form, then in the
+ * order of creation. */
 enum exact_class {
     EXACT_SECTION_NAMES = 1,
     EXACT_STRINGS,
@@ -59,9 +64,11 @@ enum exact_class {
     EXACT_DATA,
     EXACT_EMPTY,      /* shared memory, and data without contents */
     EXACT_PARAMETERS, /* bank 0, from sm_90 on */
-    EXACT_MERCURY_CODE,
+    EXACT_MERCURY,    /* no class: Mercury's are those from here on */
+    EXACT_MERCURY_CODE = EXACT_MERCURY,
     EXACT_MERCURY_DEBUG,
     EXACT_MERCURY_INFO,
+    EXACT_MERCURY_CALLGRAPH, /* from 13.4 on */
     EXACT_MERCURY_RELOCATIONS,
     EXACT_MERCURY_CONSTANTS,
     EXACT_MERCURY_DATA,
@@ -70,12 +77,20 @@ enum exact_class {
     EXACT_CLASSES
 };
 
+/* How the assembler writes a program: a row of exact_forms.def. */
+struct exact_form {
+    struct toolkit_range toolkits;
+    enum exact_symbol_form { WEAK_WITH_LOCALS, WEAK_WITH_GLOBALS } symbols;
+    enum exact_name_form { NAMES_CREATED, NAMES_REWRITTEN } names;
+};
+
 /* One chunk. */
 struct exact_input {
     size_t chunk; /* its place in the request */
     struct bytes file;
     struct cubin cubin;
-    bool is_read; /* cubin_read() accepted it */
+    bool is_read;     /* cubin_read() accepted it */
+    bool has_mercury; /* it has Mercury's twins */
     struct cubin_twins twins;
     size_t locals;              /* rows of the symbol table before the globals */
     size_t globals_end;         /* row past the globals; more local symbols may follow */
@@ -111,6 +126,8 @@ struct exact {
     enum exact_join_outcome outcome;
     struct exact_input *inputs;
     size_t count;
+    const struct exact_form *form;
+    uint8_t mercury[EXACT_CLASSES - EXACT_MERCURY]; /* classes in the form's order */
     struct table kernels; /* name -> place in the order of compilation; closing kernels come last */
     size_t kernel_count;  /* without closing kernels */
     size_t owner_count;   /* with them */
@@ -153,6 +170,23 @@ uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_h
 /* SM number of the target: 75, 90, ... */
 unsigned exact_sm(const struct exact *join);
 
+/* exact_forms.c: finds the form of all chunks, which must have been read. */
+bool exact_find_form(struct exact *join);
+
+/* The class of the sections at place 1, 2, ... of the file's order, and the place of a class. */
+unsigned exact_class_at(const struct exact *join, unsigned place);
+unsigned exact_class_place(const struct exact *join, unsigned class);
+
+/* The row past the last symbol that is made after all kernels are compiled; the number of rows if
+ * there is none of these. */
+size_t exact_last_made(const struct cubin *cubin);
+
+/* Whether it is the nameless symbol, see exact_is_erased(). */
+bool exact_is_nameless(const struct cubin_symbol *symbol);
+
+/* Number of zeros that end rewritten section names. */
+size_t exact_name_padding(bool has_mercury);
+
 /* exact_merge.c */
 /* The place of the key in the list from `begin` on; the list's end if it is not there. */
 size_t exact_find_key(const struct exact_list *list, size_t begin, struct text key);
@@ -181,6 +215,9 @@ bool exact_layout(struct exact *join);
 /* exact_symbols.c: orders, numbers and renames the symbols; writes the symbol tables. */
 bool exact_join_symbols(struct exact *join);
 bool exact_write_symbols(struct exact *join);
+
+/* exact_symbols.c: the name of a row in Mercury's table. */
+struct text exact_twin_name(const struct exact_input *input, uint32_t row);
 
 /* exact_check.c: checks that shared contents are the same in all chunks. */
 bool exact_check_shared(struct exact *join);

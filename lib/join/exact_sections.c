@@ -11,6 +11,8 @@ static unsigned mercury_class(const struct cubin_section *section)
         return EXACT_MERCURY_CODE;
     case SHT_CUDA_MERC_INFO:
         return EXACT_MERCURY_INFO;
+    case SHT_CUDA_MERC_CALLGRAPH:
+        return EXACT_MERCURY_CALLGRAPH;
     case SHT_CUDA_MERC_RELA:
         return EXACT_MERCURY_RELOCATIONS;
     case SHT_CUDA_MERC_SYMTAB:
@@ -88,18 +90,24 @@ static unsigned class_of(const struct exact *join, const struct cubin_section *s
 bool exact_classify(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
+    unsigned last = 0;
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
-        unsigned class = class_of(join, section, input->section_owner[i]);
+        unsigned class = class_of(join, section, input->section_owner[i]), place;
 
         if (class == 0)
             return exact_unsupported(join, input, i, "is one table over all kernels");
+        place = exact_class_place(join, class);
         if ((i <= EXACT_SYMBOLS) != (class <= EXACT_SYMBOLS) ||
-            (i <= EXACT_SYMBOLS && class != i) || class < input->section_class[i - 1] ||
+            (i <= EXACT_SYMBOLS && class != i) || place < last ||
             (class == input->section_class[i - 1] && section->name.data <= section[-1].name.data))
             return exact_unsupported(join, input, i, "stands in another order");
-        input->section_class[i] = (uint8_t)(class);
+        if (class == EXACT_MERCURY_RESERVED && section->size > 0 &&
+            join->form->names == NAMES_CREATED)
+            return exact_unsupported(join, input, i, "holds memory that the assembler never set");
+        input->section_class[i] = (uint8_t) class;
+        last = place;
     }
     return true;
 }
@@ -128,7 +136,7 @@ static uint32_t find_shared(const struct exact *join, const struct exact_item *i
     uint32_t index = item->index;
     const struct cubin_section *section = &input->cubin.sections[index];
 
-    if (input->section_class[index] < EXACT_MERCURY_CODE || section->size == 0 ||
+    if (input->section_class[index] < EXACT_MERCURY || section->size == 0 ||
         section->has_no_bytes || input->section_owner[index] != EXACT_COMMON)
         return 0;
     for (uint32_t i = 1; i < index; i++) {
@@ -141,6 +149,13 @@ static uint32_t find_shared(const struct exact *join, const struct exact_item *i
             return out;
     }
     return 0;
+}
+
+/* Mercury's twin of the driver's shared memory has a size on sm_110, but in a rewritten file no
+ * bytes: the section header table stands there (measured). */
+static bool has_no_bytes(const struct cubin_section *section)
+{
+    return section->has_no_bytes || section->type == SHT_CUDA_RESERVED_SHARED;
 }
 
 static void add_section(struct exact *join, const struct exact_item *item)
@@ -158,7 +173,7 @@ static void add_section(struct exact *join, const struct exact_item *item)
         .link = section->link,
         .info = section->info,
         .shares = find_shared(join, item),
-        .has_no_bytes = section->has_no_bytes,
+        .has_no_bytes = has_no_bytes(section),
     };
 
     input->section_out[item->index] = image_add_section(&join->image, &out);
@@ -195,14 +210,17 @@ bool exact_join_sections(struct exact *join)
             exact_push(join, &classes[item->input->section_class[item->index]], item);
     }
     table_free(&join->seen);
-    for (unsigned class = 1; class < EXACT_CLASSES; class ++)
-        for (size_t i = 0; i < classes[class].count; i++) {
-            const struct exact_item *item = &classes[class].items[i];
+    for (unsigned place = 1; place < EXACT_CLASSES; place++) {
+        const struct exact_list *list = &classes[exact_class_at(join, place)];
+
+        for (size_t i = 0; i < list->count; i++) {
+            const struct exact_item *item = &list->items[i];
 
             add_section(join, item);
             if (item->owner == EXACT_COMMON)
                 table_add(&join->seen, item->key, (uint32_t)join->sections.count);
         }
+    }
     if (join->image.section_count >= SHN_LORESERVE)
         return exact_unsupported(join, NULL, 0, "and the others have too many sections");
     map_common(join, &join->seen);
@@ -272,6 +290,8 @@ bool exact_finish_headers(struct exact *join)
         buffer_text(names, item->key);
         buffer_zeros(names, item->zeros + 1);
     }
+    if (join->form->names == NAMES_REWRITTEN)
+        buffer_zeros(names, exact_name_padding(join->base->has_mercury));
     exact_take_data(join, EXACT_SECTION_NAMES);
     for (uint32_t i = 1; i < image->section_count; i++)
         if (text_equal(image->sections[i].name, TEXT(".note.nv.cuinfo")))
@@ -312,9 +332,8 @@ static void count_section(struct gaps *gaps, struct text name)
     struct text plain = name;
     size_t old;
 
-    gaps->has_mercury |= text_equal(name, TEXT(".nv.merc.symtab"));
     gaps->is_builtin |= text_equal(name, TEXT(".note.minilink"));
-    if (text_starts(name, TEXT(".text.")))
+    if (!gaps->has_mercury && text_starts(name, TEXT(".text.")))
         gaps->codes += sizeof ".nv.capmerc" + name.size;
     text_skip(&plain, TEXT(".rela"));
     old = old_bank_name(plain);
@@ -328,8 +347,10 @@ static void count_section(struct gaps *gaps, struct text name)
 static void find_gaps(const struct exact *join, const struct gaps *gaps, uint64_t sizes[2])
 {
     sizes[0] = sizes[1] = 0;
+    if (join->form->names == NAMES_REWRITTEN)
+        return;
     if (exact_sm(join) >= 90 && !gaps->is_builtin)
-        sizes[0] = gaps->has_mercury ? 36 : 14 + gaps->codes;
+        sizes[0] = exact_name_padding(gaps->has_mercury) + gaps->codes;
     if (gaps->has_mercury)
         sizes[1] = gaps->renamed;
 }
@@ -339,7 +360,7 @@ static bool check_chunk(struct exact *join, const struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
     uint64_t position = sizeof(Elf64_Ehdr);
-    struct gaps gaps = {0};
+    struct gaps gaps = {.has_mercury = input->has_mercury};
     uint64_t sizes[2];
 
     for (size_t i = 1; i < cubin->section_count; i++)
@@ -351,13 +372,13 @@ static bool check_chunk(struct exact *join, const struct exact_input *input)
         uint64_t place =
             image_align_up(position + (has_gap ? sizes[i - EXACT_STRINGS] : 0), section->alignment);
 
-        if (section->has_no_bytes) {
+        if (has_no_bytes(section)) {
             position = place;
             continue;
         }
         if (section->size > 0 && section->data.data != input->file.data + place) {
             /* A twin that shares the bytes of its plain section. */
-            if (input->section_class[i] >= EXACT_MERCURY_CODE &&
+            if (input->section_class[i] >= EXACT_MERCURY &&
                 input->section_owner[i] == EXACT_COMMON &&
                 section->data.data < input->file.data + position)
                 continue;
@@ -371,15 +392,18 @@ static bool check_chunk(struct exact *join, const struct exact_input *input)
 bool exact_layout(struct exact *join)
 {
     struct image *image = &join->image;
-    struct gaps gaps = {0};
-    uint64_t sizes[2];
+    struct gaps gaps = {.has_mercury = join->base->has_mercury};
+    struct image_program_layout layout = {
+        .is_apart = exact_sm(join) >= 90,
+        .is_packed = join->form->names == NAMES_REWRITTEN,
+    };
 
     for (size_t i = 0; i < join->count; i++)
         if (!check_chunk(join, &join->inputs[i]))
             return false;
     for (size_t i = 1; i < image->section_count; i++)
         count_section(&gaps, image->sections[i].name);
-    find_gaps(join, &gaps, sizes);
-    image_layout_program(image, sizes, exact_sm(join) >= 90);
+    find_gaps(join, &gaps, layout.gaps);
+    image_layout_program(image, &layout);
     return true;
 }

@@ -7,9 +7,6 @@
 
 #define INTERNAL TEXT("$__internal_")
 
-/* Key of the symbol for which exact_is_erased() is true. */
-#define UNNAMED TEXT("\0unnamed") /* no name has a NUL */
-
 static void list_symbols(struct exact *join, struct exact_input *input, size_t begin, size_t end,
                          struct exact_list *list)
 {
@@ -17,7 +14,7 @@ static void list_symbols(struct exact *join, struct exact_input *input, size_t b
         const struct cubin_symbol *symbol = &input->cubin.symbols[row];
         bool is_erased = exact_is_erased(join, symbol->name);
         struct exact_item item = {
-            .key = is_erased ? UNNAMED : symbol->name,
+            .key = is_erased ? EXACT_UNNAMED : symbol->name,
             .owner = input->symbol_owner[row],
             .input = is_erased ? join->erased : input,
             .index = is_erased ? join->erased_row : (uint32_t)row,
@@ -139,7 +136,7 @@ static void map_common(struct exact *join)
 
             if (input->symbol_owner[row] != EXACT_COMMON || input->symbol_out[row])
                 continue;
-            out = table_find(&join->seen, exact_is_erased(join, name) ? UNNAMED : name);
+            out = table_find(&join->seen, exact_is_erased(join, name) ? EXACT_UNNAMED : name);
             input->symbol_out[row] = out == TABLE_NONE ? 0 : out;
         }
     }
@@ -162,6 +159,14 @@ bool exact_join_symbols(struct exact *join)
     return true;
 }
 
+struct text exact_twin_name(const struct exact_input *input, uint32_t row)
+{
+    Elf64_Sym twin = cubin_twin_symbol(&input->cubin, &input->twins, row);
+
+    return ELF64_ST_TYPE(twin.st_info) == STT_SECTION ? cubin_string(&input->cubin, twin.st_name)
+                                                      : input->symbol_name[row];
+}
+
 static void write_rows(struct exact *join, const struct exact_list *list, Elf64_Sym *rows,
                        bool is_twin)
 {
@@ -173,8 +178,7 @@ static void write_rows(struct exact *join, const struct exact_list *list, Elf64_
 
         if (is_twin) {
             *row = cubin_twin_symbol(&input->cubin, &input->twins, item->index);
-            if (ELF64_ST_TYPE(row->st_info) == STT_SECTION)
-                name = cubin_string(&input->cubin, row->st_name);
+            name = exact_twin_name(input, item->index);
         } else {
             memcpy(row, input->cubin.sections[EXACT_SYMBOLS].data.data + item->index * sizeof *row,
                    sizeof *row);

@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "link/exact.h"
 #include "link/verbose.h"
 #include "link/save_temps.h"
@@ -73,6 +74,9 @@ static const char *exact_obstacle(const struct link *link)
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         is_changed |= groups_tell_assembler(link, parts[i]);
+    if (targets_have(link->members.arch.sm, TARGET_RESERVES_VARIABLE) &&
+        toolkit_does(link->toolkit, TOOLKIT_LEAVES_RESERVED_UNSET))
+        return "this ptxas leaves a part of the file unset on this target";
     return is_changed ? "an option for ptxas changes what kernels share, or their order" : NULL;
 }
 
@@ -197,7 +201,10 @@ static const char *const *with_word(struct assembled *assembled, const char *con
 static bool wants_executable(const struct link *link, const struct chunks *chunks,
                              const struct assembled *assembled)
 {
-    return state_is_exact(link) && is_whole(link, chunks, assembled) && state_is_builtin(link);
+    const char *name = link->request->assembler.name;
+
+    return state_is_exact(link) && is_whole(link, chunks, assembled) &&
+           (!name || strcmp(name, "builtin") == 0) && !link->request->assembler.own;
 }
 
 /* The assembler's options. With several chunks, those without the selection of kernels: a chunk has

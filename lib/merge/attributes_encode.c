@@ -15,8 +15,6 @@
 /* A record's payload has a 16-bit size; longer lists of externs are cut into several records. */
 #define EXTERNS_PER_RECORD 16000u
 
-#define MERCURY_ISA_FIRST 0x100u
-
 #define ALIAS_MASK 0x8000u /* set in SPARSE_MMA_MASK if an aliased function is reached */
 
 struct encoder {
@@ -446,14 +444,6 @@ static void put_finalizer_records(struct encoder *encoder)
             info_put_head(&encoder->out, EIFMT_HVAL, record->attribute, record->value);
 }
 
-/* Cubins of CUDA 12.9 do not say of which version their Mercury form is: it was the first (measured
- * on nvlink 13.0, 13.3 and 13.5). */
-static void put_first_version(struct encoder *encoder)
-{
-    if (merging_is_mercury(encoder->m) && !has_record(encoder, EIATTR_MERCURY_ISA_VERSION))
-        info_put_head(&encoder->out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, MERCURY_ISA_FIRST);
-}
-
 static void encode_function(struct encoder *encoder, const struct merged_section *section)
 {
     const struct merging *m = encoder->m;
@@ -462,7 +452,6 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     read_records(encoder, m->cubins[encoder->file]->sections[section->input].data);
     collect_externs(encoder, section->function);
     collect_records(encoder, section->function);
-    put_first_version(encoder);
     for (size_t i = encoder->count; i-- > 0;)
         encode_function_record(encoder, &encoder->records[i], section->function);
     encode_added_records(encoder, section->function);

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "facts/targets.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
 
@@ -63,16 +64,16 @@ static const char *obstacle_in_symbol(const struct program_symbol *symbol)
     return NULL;
 }
 
-static bool has_shared_memory(const struct program *program)
+/* Whether something of the program has one of the words. */
+static bool has_word(const struct program *program, const char *const *words)
 {
-    static const char word[] = ".shared";
-
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
         struct text text = symbol->item->text;
 
-        if (symbol->is_live && text.size && memmem(text.data, text.size, word, sizeof word - 1))
-            return true;
+        for (size_t word = 0; symbol->is_live && text.size && words[word]; word++)
+            if (memmem(text.data, text.size, words[word], strlen(words[word])))
+                return true;
     }
     return false;
 }
@@ -91,6 +92,9 @@ static bool has_lines(const struct plan *plan)
 
 static const char *find_obstacle(const struct plan *plan)
 {
+    static const char *const shared[] = {".shared", NULL};
+    static const char *const textures[] = {"tex.",  "tld4.", "txq.",   "suq.",
+                                           "suld.", "sust.", "sured.", NULL};
     const struct program *program = plan->program;
     bool is_one_text = plan_is_one_text(plan);
     const char *obstacle = plan->request->exact_obstacle;
@@ -100,8 +104,11 @@ static const char *find_obstacle(const struct plan *plan)
     /* Measured: with threads, ptxas does one part of the work for all kernels first. From sm_90 on
      * that part makes the symbol for shared memory, so that it precedes what the first kernel makes
      * later. */
-    if (plan->request->has_threads && plan->request->arch.sm >= 90 && has_shared_memory(program))
+    if (plan->request->has_threads && plan->request->arch.sm >= 90 && has_word(program, shared))
         obstacle = "it has shared memory, and ptxas has threads of its own (-split-compile)";
+    if (targets_have(plan->request->arch.sm, TARGET_CALLS_FOR_TEXTURES) &&
+        has_word(program, textures))
+        obstacle = "it has textures, which are functions of the driver on this target";
     for (uint32_t i = 0; i < program->module_count && !obstacle; i++)
         obstacle = obstacle_in_module(plan, i, is_one_text);
     for (size_t i = 0; i < program->symbol_count && !obstacle; i++)

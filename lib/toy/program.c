@@ -430,7 +430,8 @@ static void emit(struct unit *unit)
     emit_fill(unit, SECTION_CALLGRAPH, put_calls);
     emit_symbol_table(unit);
     emit_fill(unit, SECTION_NAMES, put_names);
-    image_layout_program(&unit->image, (const uint64_t[2]){0}, unit->job->sm >= 90);
+    image_layout_program(&unit->image,
+                         &(struct image_program_layout){.is_apart = unit->job->sm >= 90});
     image_bytes(&unit->image, &unit->cubin);
 }
 

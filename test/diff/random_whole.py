@@ -52,6 +52,15 @@ BOUNDS = [".maxntid 256, 1, 1", ".reqntid 64, 2, 1", ".minnctapersm 3", ".maxnre
           ".explicitcluster@90", ".reqnctapercluster 2, 1, 1@90", ".maxclusterrank 8@90"]
 
 
+def version(target):
+    """The PTX version: the oldest that has the target."""
+    newer = {"sm_103": "8.8", "sm_121": "8.8", "sm_110": "9.0", "sm_107": "9.4"}
+    number = int("".join(c for c in target if c.isdigit()))
+    if number < 100:
+        return "8.0"
+    return newer.get("sm_%d" % number, "8.8" if target.endswith("f") else "8.7")
+
+
 class Program:
     def __init__(self, seed, target):
         self.rng = rng = random.Random(seed)
@@ -68,6 +77,7 @@ class Program:
                       "bounds", "string", "parameter", "recursion", "noreturn")}
         self.rich["reference"] = rng.random() < 0.03
         self.weak = rng.choice([0, 0.3, 0.7, 1])
+        self.aligned = random.Random("alignments of %d" % seed).random() < 0.5
         self.variables = []
         for i in range(rng.choice([0, 2, 6, 20])):
             self.variables.append(self.variable(i))
@@ -93,6 +103,11 @@ class Program:
         if near and linkage == "" and rng.random() < 0.4:
             text = ".%s .align 8 .u64 %s[2] = {generic(%s), 5};" % (space, name, rng.choice(near))
         return (name, space, linkage, text, home)
+
+    def alignment(self, name, usual):
+        """Of shared memory: 1 to 1024 in some kernels of some programs."""
+        rng = random.Random("%s %s" % (name, self.rich))
+        return 1 << rng.randrange(11) if self.aligned and rng.random() < 0.5 else usual
 
     def function(self, i):
         rng = self.rng
@@ -176,7 +191,7 @@ class Module:
         name = "s%d_%d" % (self.number, self.shared)
         size = rng.choice([4, 20, 256, 4096])
         where = "" if rng.random() < 0.6 else "@"
-        text = ".shared .align %d .b8 %s[%d];" % (rng.choice([4, 16]), name, size)
+        text = ".shared .align %d .b8 %s[%d];" % (self.program.alignment(name, rng.choice([4, 16])), name, size)
         if where:
             self.globals.append(text)
             text = ""
@@ -305,7 +320,7 @@ class Module:
             weak, home, seed = chooser.random() < p.weak, chooser.randrange(p.modules), chooser.random()
             if home == self.number or (weak and chooser.random() < 0.5 and not self.number):
                 kernels.append(self.kernel(i, seed, ".weak" if weak else ".visible"))
-        parts = [".version %s\n.target %s\n.address_size 64\n" % ("8.7" if p.number >= 100 else "8.0", p.target)]
+        parts = [".version %s\n.target %s\n.address_size 64\n" % (version(p.target), p.target)]
         driver = list(DRIVER.values()) if p.rich["driver"] else []
         rng.shuffle(driver)
         others = [".extern .func (.param .b32 r) %s(.param .b32 q);\n" % row[0] for row in p.functions
@@ -318,7 +333,8 @@ class Module:
                 data.append(".extern " + row[3].split("=")[0].rstrip(" ;") + ";")
         data += [".global .align 1 .b8 $str$%d[6] = {%d, 110, 101, 10};" % (i, 97 + self.number + i) for i in range(4)
                  if "$str$%d" % i in self.used]
-        data += [".extern .shared .align %d .b8 dyn%d[];" % (4 + 12 * i, i) for i in range(2) if "dyn%d" % i in self.used]
+        data += [".extern .shared .align %d .b8 dyn%d[];" % (p.alignment("dyn%d" % i, 4 + 12 * i), i) for i in range(2)
+                 if "dyn%d" % i in self.used]
         data += self.globals + ([r for r in p.references] if self.number == 0 and p.rich["reference"] else [])
         bodies = functions + kernels
         driver = [line + "\n" for line in driver]

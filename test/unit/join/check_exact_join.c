@@ -446,10 +446,12 @@ TEST(names_that_are_made_late_are_those_of_sections)
 /* ELF has 16 bits for a section's index, of which it takes some values for itself. */
 TEST(a_program_has_as_many_sections_as_elf_can_number)
 {
+    static const struct exact_form form;
+
     for (uint32_t count = SHN_LORESERVE - 1; count <= SHN_LORESERVE; count++) {
         struct exact_join_difference why = {0};
         struct exact_input input = {.cubin.section_count = count};
-        struct exact join = {.inputs = &input, .count = 1, .why = &why};
+        struct exact join = {.inputs = &input, .count = 1, .why = &why, .form = &form};
 
         input.cubin.sections = arena_zalloc(&join.arena, count, sizeof *input.cubin.sections);
         input.cubin.sections[1].name = TEXT(".shstrtab");

@@ -289,6 +289,20 @@ TEST_LOOP(threads_of_the_assembler_and_shared_memory_are_one_chunk, 4)
     ck_assert_uint_eq(chunks.count, cases[_i].chunks);
 }
 
+/* A texture is a function of the driver on sm_107. */
+TEST(textures_are_one_chunk_where_they_are_calls)
+{
+    for (int calls = 0; calls < 2; calls++) {
+        split_one(
+            text_of(".version 8.0\n.target sm_80\n.address_size 64\n"
+                    ".entry k0() { .reg .b64 t; .reg .b32 w; txq.width.b32 w, [t]; ret; }\n"
+                    ".entry k1() { ret; }\n"),
+            &(struct split_request){
+                .is_exact = true, .wanted = 2, .minimum_bytes = 1, .arch = {calls ? 107 : 110, 0}});
+        ck_assert_uint_eq(chunks.count, calls ? 1 : 2);
+    }
+}
+
 /* Programs that are one chunk, as nobody knows what their code would be in several. */
 #define TWO ".visible .entry k0() { ret; }\n.visible .entry k1() { ret; }\n"
 

@@ -1,0 +1,120 @@
+/* exact_forms.c: in which form the assembler wrote the chunks, as their own bytes tell. */
+#include "cubin/format.h"
+#include "facts/sections.h"
+#include "join/exact_plan.h"
+
+static const struct exact_form forms[] = {
+#define FORM(first, last, symbols, names) {{first, last}, symbols, names},
+#include "join/exact_forms.def"
+#undef FORM
+};
+
+unsigned exact_class_at(const struct exact *join, unsigned place)
+{
+    return place < EXACT_MERCURY ? place : join->mercury[place - EXACT_MERCURY];
+}
+
+unsigned exact_class_place(const struct exact *join, unsigned class)
+{
+    unsigned place = class < EXACT_MERCURY ? class : EXACT_MERCURY;
+
+    while (exact_class_at(join, place) != class)
+        place++;
+    return place;
+}
+
+/* A function's own sections are of the same class as the program's. */
+static void order_mercury(struct exact *join)
+{
+    static const uint8_t classes[CLASS_COUNT] = {
+        [CLASS_TWIN_TEXT] = EXACT_MERCURY_CODE,
+        [CLASS_TWIN_DEBUG] = EXACT_MERCURY_DEBUG,
+        [CLASS_TWIN_INFO] = EXACT_MERCURY_INFO,
+        [CLASS_TWIN_CALLGRAPH] = EXACT_MERCURY_CALLGRAPH,
+        [CLASS_TWIN_RELOCATIONS] = EXACT_MERCURY_RELOCATIONS,
+        [CLASS_TWIN_CONSTANT] = EXACT_MERCURY_CONSTANTS,
+        [CLASS_TWIN_GLOBAL_INIT] = EXACT_MERCURY_DATA,
+        [CLASS_TWIN_RESERVED] = EXACT_MERCURY_RESERVED,
+        [CLASS_TWIN_SYMTAB] = EXACT_MERCURY_SYMBOLS,
+    };
+    const struct toolkit_facts *toolkit = toolkits_find(join->form->toolkits.first);
+    size_t count, next = 0;
+    const enum section_class *order = sections_twin_order(toolkit, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (classes[order[i]])
+            join->mercury[next++] = classes[order[i]];
+}
+
+size_t exact_name_padding(bool has_mercury)
+{
+    return has_mercury ? 36 : 14;
+}
+
+size_t exact_last_made(const struct cubin *cubin)
+{
+    for (size_t row = cubin->symbol_count; row-- > 0;)
+        if (text_equal(cubin->symbols[row].name, TEXT(".nv.callgraph")) ||
+            text_equal(cubin->symbols[row].name, TEXT(".nv.rel.action")))
+            return row + 1;
+    return cubin->symbol_count;
+}
+
+bool exact_is_nameless(const struct cubin_symbol *symbol)
+{
+    return symbol->name.size == 0 && symbol->type != STT_SECTION;
+}
+
+/* Whether the names stand one after the other in the order of the sections. */
+static bool are_names_rewritten(const struct exact_input *input)
+{
+    const struct cubin *cubin = &input->cubin;
+    struct bytes names = cubin->sections[EXACT_SECTION_NAMES].data;
+    const char *next = (const char *)names.data + 1;
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        if (cubin->sections[i].name.data != next)
+            return false;
+        next += cubin->sections[i].name.size + 1;
+    }
+    return (size_t)((const char *)names.data + names.size - next) ==
+           exact_name_padding(input->has_mercury);
+}
+
+/* Whether the rows of weak symbols are where a form has them. A cubin without any fits both. */
+static bool fits_symbols(const struct cubin *cubin, enum exact_symbol_form form)
+{
+    size_t made = exact_last_made(cubin);
+    bool is_late = false;
+
+    for (size_t row = 1; row < cubin->symbol_count; row++) {
+        const struct cubin_symbol *symbol = &cubin->symbols[row];
+
+        is_late |= row >= made || symbol->binding == STB_GLOBAL;
+        if (form == WEAK_WITH_LOCALS
+                ? is_late && (symbol->binding == STB_WEAK || exact_is_nameless(symbol))
+                : row < made && symbol->binding != STB_LOCAL)
+            return false;
+    }
+    return true;
+}
+
+static bool fits(const struct exact *join, const struct exact_form *form)
+{
+    for (size_t i = 0; i < join->count; i++)
+        if (are_names_rewritten(&join->inputs[i]) != (form->names == NAMES_REWRITTEN) ||
+            !fits_symbols(&join->inputs[i].cubin, form->symbols))
+            return false;
+    return true;
+}
+
+bool exact_find_form(struct exact *join)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (fits(join, &forms[i])) {
+            join->form = &forms[i];
+            order_mercury(join);
+            return true;
+        }
+    return exact_unsupported(join, NULL, 0, "is written in a form that is not known");
+}
