@@ -100,17 +100,19 @@ void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t
 
 size_t info_symbol_words(const struct info_record *record)
 {
+    const struct attribute_facts *facts = attributes_find(record->attribute);
+
     if (record->format != EIFMT_SVAL)
         return 0;
-    switch (record->attribute) {
-    case EIATTR_KPARAM_INFO:
-    case EIATTR_KPARAM_INFO_V2:
-        /* The symbol of a parameter that is a texture, sampler or surface reference; else 0. */
+    switch (facts ? facts->symbols : SYMBOLS_NO) {
+    case SYMBOLS_PARAMETER: /* one that is a texture, sampler or surface reference has a symbol */
         return info_word(record->payload, 0) ? 1 : 0;
-    case EIATTR_EXTERNS:
+    case SYMBOLS_ALL:
         return record->payload.size / 4;
+    case SYMBOLS_1:
+        return record->payload.size >= 4;
     default:
-        return info_is_about_symbol(record->attribute) && record->payload.size >= 4;
+        return 0;
     }
 }
 

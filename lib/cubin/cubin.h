@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "cubin/format.h"
+#include "facts/attributes.h"
 
 struct cubin_relocation {
     uint64_t offset; /* bytes in the target section; the field is known to lie inside it */
@@ -140,18 +141,9 @@ bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry);
 /* True for records of two words, of which the first is a symbol. */
 static inline bool info_is_about_symbol(uint8_t attribute)
 {
-    switch (attribute) {
-    case EIATTR_REGCOUNT:
-    case EIATTR_FRAME_SIZE:
-    case EIATTR_MIN_STACK_SIZE:
-    case EIATTR_MAX_STACK_SIZE:
-    case EIATTR_PARAM_CBANK:
-    case EIATTR_SAMPLER_INIT:
-    case EIATTR_SAMPLER_FORCE_UNNORMALIZED:
-        return true;
-    default:
-        return false;
-    }
+    const struct attribute_facts *facts = attributes_find(attribute);
+
+    return facts && facts->symbols == SYMBOLS_1;
 }
 
 /* Number of leading 32-bit words of a payload that are symbol indices (all for EXTERNS). */

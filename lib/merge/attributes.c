@@ -40,32 +40,31 @@ static void gather_program_records(struct merging *m, size_t file, struct bytes 
     }
 }
 
-bool attributes_is_passed_on(const struct info_record *record)
+bool attributes_is_passed_on(const struct merging *m, const struct info_record *record)
 {
-    switch (record->attribute) {
-    case EIATTR_CTAIDZ_USED:
-    case EIATTR_RESERVED_SMEM_USED:
-    case EIATTR_TCGEN05_1CTA_USED:
-    case EIATTR_TCGEN05_2CTA_USED:
-    case EIATTR_AT_ENTRY_FRAGMENTS:
-    case EIATTR_NUM_BARRIERS:
-    case EIATTR_NUM_MBARRIERS:
+    switch (attributes_pass(record->attribute, m->request->toolkit)) {
+    case PASSES_FLAG:
+    case PASSES_MOST:
+    case PASSES_SUM:
+    case PASSES_OR:
+    case PASSES_UNION:
         return true;
-    case EIATTR_SPARSE_MMA_MASK:
-    case EIATTR_VRC_CTA_INIT_COUNT:
+    case PASSES_MASK:
+    case PASSES_MOST_OF_SEVERAL:
         return record->value != 0;
     default:
         return false;
     }
 }
 
-static void gather_function_records(struct merged_function *function, struct bytes rest)
+static void gather_function_records(const struct merging *m, struct merged_function *function,
+                                    struct bytes rest)
 {
     struct info_record record;
 
     function->records = rest;
     while (info_next(&rest, &record)) {
-        if (attributes_is_passed_on(&record) && record.attribute != EIATTR_NUM_BARRIERS)
+        if (attributes_is_passed_on(m, &record) && record.attribute != EIATTR_NUM_BARRIERS)
             function->flags |= REACHES_RECORDS;
         if (attributes_is_externs(&record))
             function->flags |= REACHES_EXTERNS;
@@ -73,6 +72,8 @@ static void gather_function_records(struct merged_function *function, struct byt
             function->barriers = record.value;
         else if (record.attribute == EIATTR_MAXREG_COUNT)
             function->most_registers = record.value;
+        else if (record.attribute == EIATTR_CRS_STACK_SIZE)
+            function->call_stack = info_word(record.payload, 0);
     }
 }
 
@@ -110,7 +111,7 @@ void attributes_gather(struct merging *m)
             gather_program_records(m, at.file, at.section->data, false);
         } else if (merging_keeps(m, at.file, at.index)) {
             m->functions[owner].order = order++;
-            gather_function_records(&m->functions[owner], at.section->data);
+            gather_function_records(m, &m->functions[owner], at.section->data);
         }
     }
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_TWIN_INFO);)

@@ -74,6 +74,81 @@ bool limits_check_patches(struct merging *m)
     return true;
 }
 
+/* Words of AT_ENTRY_FRAGMENTS for tensor memory: of one CTA and of a pair, as CUDA 12.9 and as
+ * later ones write them. */
+enum { FRAGMENT_TMEM_CTA1 = 4, FRAGMENT_TMEM_CTA2, FRAGMENT_TMEM_CTA1_V2, FRAGMENT_TMEM_CTA2_V2 };
+
+/* Which forms the records have: bit 0 CUDA 12.9's, bit 1 later ones'. */
+static unsigned tensor_forms(struct bytes rest)
+{
+    struct info_record record;
+    unsigned forms = 0;
+
+    while (info_next(&rest, &record))
+        for (size_t i = 0;
+             record.attribute == EIATTR_AT_ENTRY_FRAGMENTS && i < record.payload.size / 4; i++) {
+            uint32_t word = info_word(record.payload, i);
+
+            if (word >= FRAGMENT_TMEM_CTA1 && word <= FRAGMENT_TMEM_CTA2_V2)
+                forms |= word >= FRAGMENT_TMEM_CTA1_V2 ? 2u : 1u;
+        }
+    return forms;
+}
+
+bool limits_check_tensor_forms(struct merging *m)
+{
+    unsigned forms = 0;
+
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
+        forms |= tensor_forms(at.section->data);
+        if (forms != 3)
+            continue;
+        diag_error("Object '%s' cannot be linked due to version mismatch. Objects using tcgen05 in "
+                   "12.x cannot be linked with 13.0 or later, they must be rebuilt with latest "
+                   "compiler",
+                   m->cubins[at.file]->name);
+        m->failed = true;
+        return false;
+    }
+    return true;
+}
+
+/* Bit 0: TCGEN05_1CTA_USED, bit 1: TCGEN05_2CTA_USED. */
+static unsigned cta_groups(struct bytes rest)
+{
+    struct info_record record;
+    unsigned groups = 0;
+
+    while (info_next(&rest, &record))
+        groups |= record.attribute == EIATTR_TCGEN05_1CTA_USED   ? 1u
+                  : record.attribute == EIATTR_TCGEN05_2CTA_USED ? 2u
+                                                                 : 0;
+    return groups;
+}
+
+/* Measured: a kernel may use both itself, but not one while a function that it reaches uses the
+ * other. */
+void limits_check_cta_groups(struct merging *m)
+{
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        unsigned own = cta_groups(m->functions[i].records), others = 0;
+        const uint32_t *found;
+        size_t count;
+
+        if (!merged_is_kernel(&m->symbols[i]) || !m->is_live[i] || (own != 1 && own != 2))
+            continue;
+        count = reach_walk(m, i, REACHES_RECORDS, &found);
+        for (size_t k = 0; k < count; k++)
+            if (found[k] != i)
+                others |= cta_groups(m->functions[found[k]].records);
+        if (others & (3u - own))
+            MERGING_ERROR(m,
+                          "Function '%.*s' uses single CTA(.cta_group::1) and CTA pair "
+                          "granularity(.cta_group::2) and that is not allowed.",
+                          TEXT_ARG(m->symbols[i].name));
+    }
+}
+
 static int compare_callees(const void *a, const void *b, void *symbols)
 {
     const struct merged_symbol *x = (const struct merged_symbol *)symbols + *(const uint32_t *)a;

@@ -154,7 +154,10 @@ static bool gather(struct merging *m)
     texture_gather(m);
     constants_gather(m);
     reach_summarize(m);
-    return m->request->relocatable || limits_check_registers(m);
+    if (m->request->relocatable)
+        return true;
+    limits_check_cta_groups(m);
+    return limits_check_registers(m);
 }
 
 /* Reads the call graph, and folds identical functions if requested. */
@@ -272,8 +275,8 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     CONTEXT_DEFER(memory_cleanup, &m.sections);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
     ok = check_inputs(&m) && choose_abi(&m) &&
-         ((resolve_symbols(&m) && limits_check_patches(&m) && limits_check_parameters(&m) &&
-           read_graph(&m)) ||
+         ((resolve_symbols(&m) && limits_check_tensor_forms(&m) && limits_check_patches(&m) &&
+           limits_check_parameters(&m) && read_graph(&m)) ||
           give_up()) &&
          find_live(&m);
     /* From here on it is known what is kept. */

@@ -145,7 +145,7 @@ static inline bool attributes_is_externs(const struct info_record *record)
 }
 
 /* Whether a kernel needs the record if a function that it reaches has it. */
-bool attributes_is_passed_on(const struct info_record *record);
+bool attributes_is_passed_on(const struct merging *m, const struct info_record *record);
 
 /* Number of barriers of a function in the output: for a kernel that of all that it reaches. */
 uint32_t attributes_barriers(const struct merging *m, uint32_t function);
@@ -158,6 +158,12 @@ void attributes_add_sections(struct merging *m);
 bool attributes_encode(struct merging *m);
 
 /* limits.c: checks across cubins besides symbol resolution. */
+
+/* Checks that not one cubin has code for tensor memory of CUDA 12.9, and another of a later one. */
+bool limits_check_tensor_forms(struct merging *m);
+
+/* Checks that kernels and functions use tensor memory of one CTA, or of a pair. */
+void limits_check_cta_groups(struct merging *m);
 
 /* -astoolspatch: checks that each function was compiled for it. */
 bool limits_check_patches(struct merging *m);

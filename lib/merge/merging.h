@@ -70,6 +70,7 @@ struct merged_function {
     uint32_t twin_registers; /* of its Mercury form, whose code may need less */
     uint32_t twin_frame;
     uint32_t barriers;
+    uint32_t call_stack;  /* its CRS_STACK_SIZE, bytes */
     uint32_t order;       /* of its info section in reading order; MERGE_NONE = it has none */
     struct bytes records; /* of that section */
     uint32_t flags;       /* its own, enum reach_flag */
@@ -136,6 +137,7 @@ struct call_graph {
 struct reach {
     uint64_t stack;      /* bytes of the deepest path; without meaning under REACHES_CYCLE */
     uint64_t twin_stack; /* the same for the Mercury form */
+    uint64_t call_stack; /* bytes of CRS_STACK_SIZE along the deepest path */
     uint32_t registers;
     uint32_t twin_registers;
     uint32_t dearest; /* the function that uses that many registers */

@@ -187,6 +187,8 @@ static void add_reached(struct reach *sum, const struct reach *reached)
         sum->stack = reached->stack;
     if (reached->twin_stack > sum->twin_stack)
         sum->twin_stack = reached->twin_stack;
+    if (reached->call_stack > sum->call_stack)
+        sum->call_stack = reached->call_stack;
     sum->flags |= reached->flags;
 }
 
@@ -212,6 +214,7 @@ static void sum_up(void *argument, const uint32_t *members, size_t count, const 
     if (members[0] < m->symbol_count) {
         sum.stack += m->functions[members[0]].frame;
         sum.twin_stack += m->functions[members[0]].twin_frame;
+        sum.call_stack += m->functions[members[0]].call_stack;
     }
     for (size_t i = 0; i < count; i++)
         m->reach[members[i]] = sum;

@@ -8,7 +8,7 @@
 #include "merge/merge.h"
 #include "suite.h"
 
-#define MOST_INPUTS 4
+#define MOST_INPUTS 6
 
 /* One merge: its inputs, what it said, and the output read back. */
 struct merged {

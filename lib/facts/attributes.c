@@ -1,0 +1,22 @@
+/* attributes.c: looks up the rows of attributes.def. */
+#include "facts/attributes.h"
+
+#include <stddef.h>
+
+static const struct attribute_facts rows[UINT8_MAX + 1] = {
+#define ATTRIBUTE(number, name, symbols, passes, first, last)                                      \
+    [number] = {number, SYMBOLS_##symbols, PASSES_##passes, {first, last}, #name},
+#include "facts/attributes.def"
+#undef ATTRIBUTE
+};
+
+const struct attribute_facts *attributes_find(uint8_t number)
+{
+    return rows[number].name ? &rows[number] : NULL;
+}
+
+enum attribute_pass attributes_pass(uint8_t number, const struct toolkit_facts *toolkit)
+{
+    return toolkit_is_in(toolkit, rows[number].toolkits) ? (enum attribute_pass)rows[number].passes
+                                                         : PASSES_NOTHING;
+}

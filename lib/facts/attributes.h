@@ -1,0 +1,45 @@
+/* attributes.h: what is known of the records of .nv.info: the rows of attributes.def. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "facts/toolkits.h"
+
+/* Which words of a payload are indices of symbols. */
+enum attribute_symbols {
+    SYMBOLS_NO,
+    SYMBOLS_1,         /* the first of two */
+    SYMBOLS_PARAMETER, /* the first, unless it is 0 */
+    SYMBOLS_ALL,
+};
+
+/* What a kernel gets of the functions that it reaches. A record that it lacks stands behind its
+ * own. */
+enum attribute_pass {
+    PASSES_NOTHING,
+    PASSES_FLAG,            /* it has the record if one of them has it */
+    PASSES_MOST,            /* the largest value */
+    PASSES_MOST_OF_SEVERAL, /* the same; but a program's only kernel keeps its own */
+    PASSES_SUM,             /* the sum of all */
+    PASSES_OR,              /* all bits */
+    PASSES_MASK,            /* all bits, and 0x8000 for each function without the record. If some
+                               function has it, all others get it with that value */
+    PASSES_DEEPEST,         /* the sum along the deepest chain of calls */
+    PASSES_UNION,           /* all words, each once; of AT_ENTRY_FRAGMENTS functions lose theirs */
+    PASSES_PROGRAM,         /* all records become one of the program, the largest */
+};
+
+struct attribute_facts {
+    uint8_t number;
+    uint8_t symbols;               /* enum attribute_symbols */
+    uint8_t passes;                /* enum attribute_pass, ... */
+    struct toolkit_range toolkits; /* ... by the nvlink of these */
+    const char *name;
+};
+
+/* The attribute's row, or NULL. */
+const struct attribute_facts *attributes_find(uint8_t number);
+
+/* What the toolkit's nvlink passes on; PASSES_NOTHING for an attribute without a row. */
+enum attribute_pass attributes_pass(uint8_t number, const struct toolkit_facts *toolkit);

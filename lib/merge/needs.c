@@ -1,0 +1,274 @@
+/* needs.c: collects what a kernel needs because of the functions that it reaches: their records and
+ * externs. All rules were measured on nvlink 13.0 to 13.5. */
+#include "merge/needs.h"
+
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/search.h"
+
+/* True if an extern is bound: the function is defined and is not a kernel. Measured: kernels, which
+ * device code launches, stay listed wherever they are defined. */
+static bool is_bound(const struct merged_symbol *symbol)
+{
+    return symbol->file != MERGE_NONE && !merged_is_kernel(symbol);
+}
+
+/* Adds those of a function's externs that the link does not bind to the current list. */
+static void add_externs(struct needs *needs, uint32_t function)
+{
+    const struct merging *m = needs->m;
+    struct bytes rest = m->functions[function].records;
+    struct info_record record;
+
+    while (info_next(&rest, &record))
+        for (size_t i = 0; attributes_is_externs(&record) && i < record.payload.size / 4; i++) {
+            uint32_t symbol =
+                merging_symbol(m, m->symbols[function].file, info_word(record.payload, i));
+
+            if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) ||
+                m->rows.of_symbol[symbol] == 0 || needs->extern_of[symbol] == needs->kernel ||
+                (needs->is_twin && mercury_lacks(m, symbol)))
+                continue;
+            needs->extern_of[symbol] = needs->kernel;
+            needs->externs[needs->extern_count++] = symbol;
+        }
+}
+
+static int compare_orders(const void *a, const void *b, void *functions)
+{
+    uint32_t x = ((const struct merged_function *)functions)[*(const uint32_t *)a].order;
+    uint32_t y = ((const struct merged_function *)functions)[*(const uint32_t *)b].order;
+
+    return COMPARE(x, y);
+}
+
+static void start_externs(struct needs *needs)
+{
+    needs->extern_count = 0;
+    needs->kernel++;
+}
+
+/* Lists the functions that a kernel reaches through others with the flag, in the order in which
+ * they were read. Measured: the program's only kernel has all functions that are kept. */
+static void list_reached(struct needs *needs, uint32_t kernel, enum reach_flag flag)
+{
+    struct merging *m = needs->m;
+    bool is_only = m->layout.kernel_count == 1;
+    const uint32_t *found = NULL;
+    size_t count = is_only ? m->symbol_count : reach_walk(m, kernel, flag, &found);
+
+    needs->reached_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t function = is_only ? (uint32_t)i : found[i];
+
+        if (m->functions[function].records.size > 0)
+            needs->reached[needs->reached_count++] = function;
+    }
+    qsort_r(needs->reached, needs->reached_count, sizeof *needs->reached, compare_orders,
+            m->functions);
+}
+
+static void add_reached_externs(struct needs *needs)
+{
+    for (size_t i = 0; i < needs->reached_count; i++)
+        add_externs(needs, needs->reached[i]);
+}
+
+/* Measured: the externs of the program's only kernel are in the order of the functions, last read
+ * first; if the others add nothing, its own in their order. */
+static void order_all_externs(struct needs *needs, uint32_t kernel, size_t own)
+{
+    start_externs(needs);
+    add_reached_externs(needs);
+    if (needs->extern_count == own) {
+        start_externs(needs);
+        add_externs(needs, kernel);
+        return;
+    }
+    for (size_t i = 0; i < needs->extern_count / 2; i++) {
+        uint32_t symbol = needs->externs[i];
+
+        needs->externs[i] = needs->externs[needs->extern_count - 1 - i];
+        needs->externs[needs->extern_count - 1 - i] = symbol;
+    }
+}
+
+/* Collects a kernel's externs: its own, then those of the functions that it reaches. */
+static void collect_externs(struct needs *needs, uint32_t function)
+{
+    start_externs(needs);
+    add_externs(needs, function);
+    if (!attributes_are_summed(needs->m, function))
+        return;
+    list_reached(needs, function, REACHES_EXTERNS);
+    if (needs->m->layout.kernel_count == 1)
+        order_all_externs(needs, function, needs->extern_count);
+    else
+        add_reached_externs(needs);
+}
+
+static bool has_attribute(struct bytes rest, uint8_t attribute)
+{
+    struct info_record record;
+    bool found = false;
+
+    while (!found && info_next(&rest, &record))
+        found = record.attribute == attribute;
+    return found;
+}
+
+static bool has_mask(struct bytes records)
+{
+    return has_attribute(records, EIATTR_SPARSE_MMA_MASK);
+}
+
+static void collect_record(struct needs *needs, const struct info_record *record)
+{
+    uint16_t *value = &needs->values[record->attribute];
+
+    switch (attributes_pass(record->attribute, needs->m->request->toolkit)) {
+    case PASSES_SUM:
+        *value = (uint16_t)(*value + record->value);
+        break;
+    case PASSES_OR:
+    case PASSES_MASK:
+        *value |= record->value;
+        break;
+    case PASSES_MOST_OF_SEVERAL:
+        *value = record->value > *value ? record->value : *value;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Collects what the functions that a kernel reaches need together, with its own. */
+static void collect_records(struct needs *needs, uint32_t function)
+{
+    const struct merging *m = needs->m;
+
+    needs->reached_count = 0;
+    memset(needs->values, 0, sizeof needs->values);
+    if (attributes_are_summed(m, function) &&
+        (m->layout.kernel_count == 1 || (m->reach[function].flags & REACHES_RECORDS)))
+        list_reached(needs, function, REACHES_ANYTHING);
+    for (size_t i = 0; i < needs->reached_count; i++) {
+        struct bytes rest = m->functions[needs->reached[i]].records;
+        struct info_record record;
+
+        if (!has_mask(rest))
+            needs->values[EIATTR_SPARSE_MMA_MASK] |= NEEDS_ALIAS_MASK;
+        while (info_next(&rest, &record))
+            collect_record(needs, &record);
+    }
+}
+
+/* Whether the link drops a function, or some function is outside the program. */
+static bool changes_functions(const struct merging *m)
+{
+    for (size_t i = 0; i < m->symbol_count; i++)
+        if (m->symbols[i].type == STT_FUNC && (m->symbols[i].file != MERGE_NONE) != m->is_live[i])
+            return true;
+    return false;
+}
+
+/* Whether functions that are kept have SPARSE_MMA_MASK, and whether some lack it. */
+static void look_for_masks(struct needs *needs)
+{
+    const struct merging *m = needs->m;
+
+    for (size_t i = 0; i < m->symbol_count; i++)
+        if (m->is_live[i] && m->functions[i].records.size > 0)
+            *(has_mask(m->functions[i].records) ? &needs->has_masks : &needs->lacks_masks) = true;
+}
+
+uint16_t needs_value(const struct needs *needs, const struct info_record *record, uint32_t kernel)
+{
+    const struct merging *m = needs->m;
+    bool is_only = m->layout.kernel_count == 1;
+    bool has_alias = m->reach[kernel].flags & REACHES_ALIAS;
+    uint16_t together = needs->values[record->attribute];
+
+    switch (attributes_pass(record->attribute, needs->m->request->toolkit)) {
+    case PASSES_MOST:
+        return (uint16_t)m->reach[kernel].barriers;
+    case PASSES_SUM:
+    case PASSES_OR:
+        return together;
+    case PASSES_MASK:
+        if (is_only && !needs->has_changes && !has_alias && !needs->lacks_masks)
+            return record->value;
+        return record->value | together | (has_alias ? NEEDS_ALIAS_MASK : 0);
+    case PASSES_MOST_OF_SEVERAL:
+        return is_only && has_attribute(m->functions[kernel].records, record->attribute)
+                   ? record->value
+                   : together;
+    default:
+        return record->value;
+    }
+}
+
+/* The words of all records with this attribute in `rest`, each once. */
+static void add_words(struct buffer *words, struct bytes rest, uint8_t attribute)
+{
+    struct info_record record;
+
+    while (info_next(&rest, &record))
+        for (size_t i = 0; record.attribute == attribute && i < record.payload.size / 4; i++) {
+            uint32_t word = info_word(record.payload, i);
+            size_t k = 0;
+
+            while (k < words->size / 4 && info_word(buffer_bytes(words), k) != word)
+                k++;
+            if (k == words->size / 4 && words->size < UINT16_MAX / 4 * 4)
+                buffer_u32(words, word);
+        }
+}
+
+bool needs_moves(const struct needs *needs, uint8_t attribute, uint32_t kernel)
+{
+    const struct merging *m = needs->m;
+    struct buffer words = {0};
+    size_t own;
+
+    if (m->layout.kernel_count != 1 || needs->reached_count == 0 ||
+        attributes_pass(attribute, needs->m->request->toolkit) != PASSES_UNION)
+        return false;
+    CONTEXT_DEFER(buffer_cleanup, &words);
+    add_words(&words, m->functions[kernel].records, attribute);
+    own = words.size;
+    for (size_t i = 0; i < needs->reached_count; i++)
+        add_words(&words, m->functions[needs->reached[i]].records, attribute);
+    return words.size > own;
+}
+
+void needs_begin(struct needs *needs, struct merging *m)
+{
+    *needs = (struct needs){
+        .m = m,
+        .has_changes = changes_functions(m),
+        .externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
+        .extern_of = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
+        .reached = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
+    };
+    look_for_masks(needs);
+}
+
+void needs_collect(struct needs *needs, uint32_t function, bool is_twin)
+{
+    needs->is_twin = is_twin;
+    collect_externs(needs, function);
+    collect_records(needs, function);
+}
+
+void needs_words(const struct needs *needs, uint8_t attribute, uint32_t kernel,
+                 struct buffer *words)
+{
+    const struct merging *m = needs->m;
+
+    if (m->layout.kernel_count > 1)
+        add_words(words, m->functions[kernel].records, attribute);
+    for (size_t i = 0; i < needs->reached_count; i++)
+        add_words(words, m->functions[needs->reached[i]].records, attribute);
+}

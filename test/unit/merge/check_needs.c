@@ -1,0 +1,81 @@
+/* check_needs.c: what kernels take over from the functions that they reach, held against nvlink. */
+#include "files.h"
+#include "merged_output.h"
+#include "suite.h"
+
+static char *text_hex(struct bytes bytes)
+{
+    char *text = calloc(2 * bytes.size + 1, 1);
+
+    for (size_t i = 0; i < bytes.size; i++)
+        sprintf(text + 2 * i, "%02x", bytes.data[i]);
+    return text;
+}
+
+/* A line "link TOOLKIT CUBIN..." merges them; a line "SECTION HEX" tells what one then has. */
+TEST(info_sections_of_random_programs_are_nvlinks)
+{
+    OWNED(buffer) table = files_load("fixtures/merge/needs/expected");
+    struct bytes rest;
+    struct text all, line;
+    int sections = 0;
+
+    rest = buffer_bytes(&table);
+    all = (struct text){(const char *)rest.data, rest.size};
+    while (text_scan_line(&all, &line)) {
+        FREED char *copy = strndup(line.data, line.size);
+        char *value = strchr(copy, ' ');
+
+        if (*copy == '#' || !value)
+            continue;
+        *value++ = '\0';
+        if (strcmp(copy, "link") == 0) {
+            unsigned toolkit = (unsigned)strtoul(value, &value, 10);
+
+            restart();
+            merge_with(REQUEST(90, .toolkit = toolkits_find(toolkit)), value + 1);
+        } else {
+            FREED char *made = text_hex(section(copy)->data);
+
+            ck_assert_msg(strcmp(made, value) == 0, "%s: %s, not %s", copy, made, value);
+            sections++;
+        }
+    }
+    ck_assert_int_eq(sections, 50);
+}
+
+/* Makes another record of one. */
+static void patch_record(size_t number, const char *name, uint8_t from, uint8_t to)
+{
+    uint8_t *bytes = input_bytes(number, name);
+    size_t size = nth_input_section(number, name)->data.size;
+
+    for (size_t at = 0; at + 4 <= size; at += bytes[at] == EIFMT_SVAL ? 4u + bytes[at + 2] : 4u)
+        if (bytes[at + 1] == from) {
+            bytes[at + 1] = to;
+            return;
+        }
+    ck_abort_msg("no record %#x in %s", from, name);
+}
+
+/* k0, which has TCGEN05_1CTA_USED, calls f0. */
+static void read_pair(void)
+{
+    restart();
+    read_nth_input(0, "needs/135-1-k0.o");
+    read_nth_input(1, "needs/135-1-f0.o");
+}
+
+TEST(tensor_memory_of_one_block_and_of_a_pair_do_not_mix)
+{
+    read_pair();
+    patch_record(1, ".nv.info.f0", EIATTR_REG_RECONFIG, EIATTR_TCGEN05_2CTA_USED);
+    merge_inputs(REQUEST(90, .toolkit = toolkits_find(135)), 2);
+    ck_assert(!merged->ok);
+    buffer_append(&merged->said.text, "", 1);
+    ck_assert(strstr(merged->said.text.data,
+                     "uses single CTA(.cta_group::1) and CTA pair granularity(.cta_group::2)"));
+    read_pair();
+    patch_record(1, ".nv.info.f0", EIATTR_REG_RECONFIG, EIATTR_TCGEN05_1CTA_USED);
+    merge_well(REQUEST(90, .toolkit = toolkits_find(135)), 2);
+}
