@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/context.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 #include "link/link.h"
 #include "os/cleanup.h"
@@ -17,6 +18,8 @@ struct command {
     char **argv;
     struct options options;
     struct inputs inputs;
+    struct image *images;       /* of the inputs */
+    struct pack_parts parts[2]; /* without and with .nv.compat */
     struct buffer container;
     struct buffer object;
     enum exit_status status;
@@ -35,32 +38,74 @@ static bool open_inputs(struct command *command)
     return inputs_open(&command->inputs, operands, options->input_count, NULL);
 }
 
-static void free_image(void *image)
-{
-    inspect_free(image);
-}
-
 /* Inspects all inputs, so that all errors are reported. */
-static bool pack_inputs(struct command *command)
+static bool inspect_inputs(struct command *command)
 {
     const struct options *options = &command->options;
     bool ok = true;
 
-    if (!options->is_offload)
-        pack_begin(&command->container);
+    command->images = memory_zalloc(options->input_count, sizeof *command->images);
+    for (size_t i = 0; i < options->input_count; i++)
+        ok &= inspect_file(&command->inputs.files[i], &options->inputs[i].request,
+                           &command->images[i]);
+    return ok;
+}
+
+static struct pack_parts *parts_of(struct command *command, const struct image *image)
+{
+    return &command->parts[image->compat.size > 0];
+}
+
+/* Under --concat, a cubin that is the only one of its form stays an entry, as fatbinary 13.5 does
+ * it; the others are behind all entries. */
+static bool gather_parts(struct command *command)
+{
+    const struct options *options = &command->options;
+    unsigned counts[2] = {0};
+    bool ok = true;
+
+    for (size_t i = 0; i < options->input_count; i++)
+        counts[command->images[i].compat.size > 0] += command->images[i].kind == FATBIN_ELF;
+    for (size_t i = 0; i < options->input_count; i++) {
+        struct image *image = &command->images[i];
+
+        if (image->kind == FATBIN_ELF && counts[image->compat.size > 0] > 1)
+            ok &=
+                pack_part(parts_of(command, image), image, &options->pack, options->inputs[i].path);
+    }
+    return ok;
+}
+
+static bool pack_entries(struct command *command)
+{
+    const struct options *options = &command->options;
+    bool ok;
+
+    pack_begin(&command->container);
+    ok = !options->pack.concatenates || gather_parts(command);
     for (size_t i = 0; i < options->input_count; i++) {
         const struct options_input *input = &options->inputs[i];
-        struct image image = {0};
+        struct image *image = &command->images[i];
 
-        CONTEXT_DEFER(free_image, &image);
-        ok &= inspect_file(&command->inputs.files[i], &input->request, &image) &&
-              (options->is_offload ? pack_offload(&command->container, &image,
-                                                  command->inputs.files[i].data, input->path)
-                                   : pack_entry(&command->container, &image, input->options,
-                                                &options->pack, input->path));
+        if (image->kind != FATBIN_ELF || parts_of(command, image)->count == 0)
+            ok &=
+                pack_entry(&command->container, image, input->options, &options->pack, input->path);
     }
-    if (!options->is_offload)
-        pack_end(&command->container);
+    for (size_t i = 0; i < 2; i++)
+        if (command->parts[i].count)
+            ok &= pack_concatenated(&command->container, &command->parts[i], &options->pack);
+    pack_end(&command->container);
+    return ok;
+}
+
+static bool pack_binaries(struct command *command)
+{
+    const struct options *options = &command->options;
+    bool ok = true;
+
+    for (size_t i = 0; i < options->input_count; i++)
+        ok &= pack_offload(&command->container, &command->images[i], command->inputs.files[i].data,
+                           options->inputs[i].path);
     return ok;
 }
 
@@ -70,7 +115,8 @@ static void pack(struct command *command)
     struct buffer *result = &command->container;
 
     command->status = EXIT_STATUS_ERROR;
-    if (!open_inputs(command) || !pack_inputs(command))
+    if (!open_inputs(command) || !inspect_inputs(command) ||
+        !(options->is_offload ? pack_binaries : pack_entries)(command))
         return;
     command->status = EXIT_STATUS_ENVIRONMENT;
     if (options->format == FORMAT_OBJECT) {
@@ -99,6 +145,21 @@ static enum link_code run(void *argument)
     return LINK_OK;
 }
 
+static void free_command(struct command *command)
+{
+    for (size_t i = 0; command->images && i < command->options.input_count; i++)
+        inspect_free(&command->images[i]);
+    free(command->images);
+    for (size_t i = 0; i < 2; i++) {
+        buffer_free(&command->parts[i].records);
+        buffer_free(&command->parts[i].payload);
+    }
+    buffer_free(&command->object);
+    buffer_free(&command->container);
+    inputs_close(&command->inputs);
+    options_free(&command->options);
+}
+
 int main(int argc, char **argv)
 {
     struct command command = {.argc = argc, .argv = argv, .status = EXIT_STATUS_USAGE};
@@ -111,10 +172,7 @@ int main(int argc, char **argv)
         diag_no_memory();
         command.status = EXIT_STATUS_ENVIRONMENT;
     }
-    buffer_free(&command.object);
-    buffer_free(&command.container);
-    inputs_close(&command.inputs);
-    options_free(&command.options);
+    free_command(&command);
     context_shutdown();
     cleanup_expected();
     return (int)command.status;

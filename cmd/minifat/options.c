@@ -20,6 +20,7 @@ enum option_id {
     OPTION_DEBUG,
     OPTION_32,
     OPTION_COMPRESS,
+    OPTION_CONCAT,
     OPTION_OUTPUT,
     OPTION_FORMAT,
     OPTION_SECTION,
@@ -57,6 +58,8 @@ static const struct option_row table[] = {
     {"32", 0, NULL, OPTION_32, "mark the entries as 32-bit code"},
     {"compress", 0, "none|lz4|zstd", OPTION_COMPRESS,
      "compress PTX and cubins; by default PTX by zstd, cubins only with --debug"},
+    {"concat", 0, NULL, OPTION_CONCAT,
+     "compress cubins together, those for sm_100 and later apart from older ones; 13.4 and later read it"},
     {"help", 'h', NULL, OPTION_HELP, "this help"},
     {"version", 'V', NULL, OPTION_VERSION, "the version"},
 };
@@ -149,6 +152,9 @@ static bool take(struct options *options, enum option_id id, const char *value)
     case OPTION_32:
         options->pack.is_32bit = true;
         return true;
+    case OPTION_CONCAT:
+        options->pack.concatenates = true;
+        return true;
     case OPTION_OUTPUT:
         options->output = value;
         return true;
@@ -190,13 +196,13 @@ static bool check_offload(const struct options *options)
 {
     const struct pack_request *pack = &options->pack;
     bool is_said = pack->compression != PACK_DEFAULT || pack->identity.size > 0 || pack->debug ||
-                   pack->is_32bit;
+                   pack->is_32bit || pack->concatenates;
 
     for (size_t i = 0; i < options->input_count; i++)
         is_said |= options->inputs[i].options.size > 0;
     return !is_said ||
-           diag_fatal("options '--options', '--ident', '--debug', '--32' and '--compress' are for "
-                      "fatbins, not for offload binaries");
+           diag_fatal("options '--options', '--ident', '--debug', '--32', '--compress' and "
+                      "'--concat' are for fatbins, not for offload binaries");
 }
 
 static enum options_action settle(struct options *options)
@@ -219,6 +225,10 @@ static enum options_action settle(struct options *options)
         options->format == FORMAT_OFFLOAD || strcmp(options->section, HOSTOBJ_OFFLOAD) == 0;
     if (options->is_offload && !check_offload(options))
         return OPTIONS_WRONG;
+    if (options->pack.concatenates && options->pack.compression == PACK_STORED) {
+        diag_fatal("option '--concat' is for compressed cubins, not with '--compress=none'");
+        return OPTIONS_WRONG;
+    }
     for (size_t i = 0; i < options->input_count; i++)
         options->inputs[i].request.is_32bit = options->pack.is_32bit;
     return OPTIONS_PACK;

@@ -4,10 +4,12 @@
  *     header | identity, NUL, padding | option descriptor, string, padding | payload, padding
  *     header | entry | offsets of the texts | texts, padding | image, padding
  *
+ *     header | count and size of the table | records, a header with its strings each | payload
+ *
  * Every part is a multiple of 8 bytes long, an entry's header 64 bytes. The descriptor is {u32
  * offset of the string in the entry, u32 its length}. PTX and LTO-IR always have one; cubins only
  * from sm_100 on, where the "string" is .nv.compat with one zero byte in front that the length does
- * not count. */
+ * not count. The third form is of 13.4's -concat (input/fatbin.h). */
 #include "pack.h"
 
 #include <lz4.h>
@@ -71,7 +73,8 @@ static enum pack_compression choose_compression(const struct image *image,
         return PACK_STORED;
     if (request->compression != PACK_DEFAULT)
         return request->compression;
-    return image->kind == FATBIN_PTX || request->debug ? PACK_ZSTD : PACK_STORED;
+    return image->kind == FATBIN_PTX || request->debug || request->concatenates ? PACK_ZSTD
+                                                                                : PACK_STORED;
 }
 
 /* Compresses `code` into a malloc'ed *payload. False when the library refuses. */
@@ -200,6 +203,50 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
                compressed ? payload.size : 0);
     put_strings(container, image, &layout, request->identity);
     buffer_append(container, payload.data, payload.size);
+    buffer_align(container, 8);
+    return true;
+}
+
+bool pack_part(struct pack_parts *parts, const struct image *image,
+               const struct pack_request *request, const char *name)
+{
+    struct layout layout = lay_out(image, (struct text){0}, request, PACK_STORED);
+
+    if (parts->payload.size + align8(image->code.size) > INT32_MAX)
+        return diag_error("'%s' cannot be compressed together with what is before it: more than "
+                          "2 GiB",
+                          name);
+    /* In a record the offset of the code stands for the header's size. */
+    layout.header_size = parts->payload.size;
+    put_header(&parts->records, image, &layout, request->identity, image->code.size, 0);
+    put_strings(&parts->records, image, &layout, request->identity);
+    buffer_append(&parts->payload, image->code.data, image->code.size);
+    buffer_align(&parts->payload, 8);
+    parts->count++;
+    return true;
+}
+
+bool pack_concatenated(struct buffer *container, const struct pack_parts *parts,
+                       const struct pack_request *request)
+{
+    const struct image whole = {
+        .kind = FATBIN_CONCATENATED, .minor = 1, .code = buffer_bytes(&parts->payload)};
+    enum pack_compression compression = request->compression ? request->compression : PACK_ZSTD;
+    struct layout layout = lay_out(&whole, (struct text){0}, request, compression);
+    uint8_t *compressed = NULL;
+    size_t size;
+
+    CONTEXT_DEFER(memory_cleanup, &compressed);
+    if (!compress_code(whole.code, compression, &compressed, &size))
+        return diag_error("cubins cannot be compressed together (%zu bytes)", whole.code.size);
+    layout.identity_size = 0;
+    layout.descriptor_offset = ENTRY_HEADER_SIZE;
+    layout.header_size = ENTRY_HEADER_SIZE + DESCRIPTOR_SIZE + parts->records.size;
+    put_header(container, &whole, &layout, (struct text){0}, size, size);
+    buffer_u32(container, parts->count);
+    buffer_u32(container, (uint32_t)(DESCRIPTOR_SIZE + parts->records.size));
+    buffer_append(container, parts->records.data, parts->records.size);
+    buffer_append(container, compressed, size);
     buffer_align(container, 8);
     return true;
 }

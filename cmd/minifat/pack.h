@@ -20,6 +20,13 @@ struct pack_request {
     struct text identity; /* source file name; empty = none */
     bool debug;
     bool is_32bit;
+    bool concatenates; /* PACK_DEFAULT means zstd for all but LTO-IR */
+};
+
+/* Cubins that become one entry. Start with {0}. */
+struct pack_parts {
+    struct buffer records, payload;
+    unsigned count;
 };
 
 /* Appends the container's header; pack_end() fills in the size. */
@@ -29,6 +36,14 @@ void pack_begin(struct buffer *container);
  * False, and an error that names `name`, when the code cannot be compressed. */
 bool pack_entry(struct buffer *container, const struct image *image, struct text options,
                 const struct pack_request *request, const char *name);
+
+/* Adds a cubin to `parts`. False, and an error that names `name`, where they become too large. */
+bool pack_part(struct pack_parts *parts, const struct image *image,
+               const struct pack_request *request, const char *name);
+
+/* Appends `parts` as one entry, compressed. False, and an error, when that cannot be. */
+bool pack_concatenated(struct buffer *container, const struct pack_parts *parts,
+                       const struct pack_request *request);
 
 void pack_end(struct buffer *container);
 

@@ -2,6 +2,7 @@
  * with cmd/minifat's inspect.c and pack.c. */
 #include "../../cmd/minifat/inspect.h"
 #include "../../cmd/minifat/pack.h"
+#include "input/inflate.h"
 #include "input/offload.h"
 #include "fuzz.h"
 
@@ -24,6 +25,44 @@ static void try_offload(const struct image *image, struct bytes data)
     buffer_free(&binaries);
 }
 
+/* Two of the same, packed together, can be read. */
+static void try_concatenated(const struct image *image, struct pack_request request)
+{
+    struct pack_parts parts = {0};
+    struct buffer container = {0};
+    struct fatbin fatbin;
+    struct fatbin_entry entry;
+    size_t size;
+
+    if (request.compression == PACK_STORED)
+        request.compression = PACK_ZSTD;
+    pack_begin(&container);
+    if (!pack_part(&parts, image, &request, "input") ||
+        !pack_part(&parts, image, &request, "input") ||
+        !pack_concatenated(&container, &parts, &request))
+        abort();
+    pack_end(&container);
+    if (!fatbin_open(&fatbin, "packed", buffer_bytes(&container), &size))
+        abort();
+    for (unsigned i = 1; i <= 2; i++) {
+        struct inflation inflation = {0};
+        struct arena arena = {0};
+        struct bytes code;
+
+        if (fatbin_next(&fatbin, &entry) != FATBIN_ENTRY || entry.part != i ||
+            !inflate_entry(&entry, "packed(1)", &inflation, &arena, &code) ||
+            code.size < image->code.size ||
+            memcmp(code.data, image->code.data, image->code.size) != 0)
+            abort();
+        arena_free(&arena);
+    }
+    if (fatbin_next(&fatbin, &entry) != FATBIN_END)
+        abort();
+    buffer_free(&parts.records);
+    buffer_free(&parts.payload);
+    buffer_free(&container);
+}
+
 static void pack_as(enum fatbin_kind kind, struct bytes data)
 {
     struct input_file file = {.path = "input", .data = data};
@@ -41,6 +80,8 @@ static void pack_as(enum fatbin_kind kind, struct bytes data)
             container.size % 8)
             abort();
         try_offload(&image, data);
+        if (kind == FATBIN_ELF)
+            try_concatenated(&image, pack);
         pack_end(&container);
     }
     buffer_free(&container);
