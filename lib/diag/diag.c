@@ -40,7 +40,7 @@ void diag_state_inherit(const struct diag_state *from)
 
     *state = *from;
     state->has_warning_or_error = state->has_fatal_error = false;
-    state->error_count = 0;
+    state->error_count = state->refusal_count = 0;
     state->continuation = own.continuation;
     state->sink = own.sink;
     state->writer = own.writer;
@@ -222,6 +222,13 @@ bool diag_error(const char *format, ...)
     return false;
 }
 
+bool diag_refusal(const char *format, ...)
+{
+    REPORT(DIAG_ERROR, true);
+    diag_state_get()->refusal_count++;
+    return false;
+}
+
 bool diag_fatal(const char *format, ...)
 {
     REPORT(DIAG_FATAL, true);
@@ -337,7 +344,7 @@ enum link_code diag_collect(enum link_code (*function)(void *argument), void *ar
 {
     struct diag_state *state = diag_state_open();
     struct diag_sink *outer;
-    uint64_t errors;
+    uint64_t errors, refusals;
     bool had_any, had_fatal;
     enum link_code code;
 
@@ -345,6 +352,7 @@ enum link_code diag_collect(enum link_code (*function)(void *argument), void *ar
         return LINK_NO_MEMORY;
     outer = state->sink;
     errors = state->error_count;
+    refusals = state->refusal_count;
     had_any = state->has_warning_or_error;
     had_fatal = state->has_fatal_error;
     if (state != parent)
@@ -353,6 +361,7 @@ enum link_code diag_collect(enum link_code (*function)(void *argument), void *ar
     code = context_run(function, argument);
     state->sink = outer;
     state->error_count = errors;
+    state->refusal_count = refusals;
     state->has_warning_or_error = had_any;
     state->has_fatal_error = had_fatal;
     return code;
@@ -439,6 +448,13 @@ void diag_sink_free(struct diag_sink *sink)
     buffer_free(&sink->text);
     free(sink->messages);
     *sink = (struct diag_sink){0};
+}
+
+bool diag_is_refusal(void)
+{
+    const struct diag_state *state = diag_state_get();
+
+    return state->refusal_count > 0 && state->refusal_count == state->error_count;
 }
 
 uint64_t diag_error_count(void)

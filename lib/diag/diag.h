@@ -102,6 +102,7 @@ struct diag_state {
     struct diag_tally *tally;         /* counts messages that are not shown; NULL = all are shown */
     uint64_t error_limit;             /* more errors are never shown (diag_tally.h); 0 = all are */
     uint64_t error_count;             /* errors and fatal errors reported by this thread */
+    uint64_t refusal_count;           /* those of diag_refusal() among them */
     enum link_code blamed;            /* their kind of failure; see diag_blame() */
     struct event_log *events;         /* the link's events, or NULL */
     struct event_thread *event_thread; /* the thread's own part of it; NULL until it records */
@@ -142,6 +143,11 @@ void diag_caution(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* Returns false, which the caller may return, too. */
 bool diag_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for an error in a program whose inputs could be merged: an undefined reference, or more
+ * memory or registers than there are. nvlink (13.0 and 13.5 alike) reports no fatal error behind
+ * it, and ends with status 255 where it has 1 for all others. */
+bool diag_refusal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same for an error that ends the link. Does not itself end anything. */
 bool diag_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -224,3 +230,6 @@ void diag_tally_free(struct diag_tally *tally);
 
 /* Errors (fatal ones too) that the calling thread has reported or replayed. */
 uint64_t diag_error_count(void);
+
+/* True if there were errors, and all are of diag_refusal(). */
+bool diag_is_refusal(void);

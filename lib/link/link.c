@@ -181,6 +181,6 @@ enum exit_status link_exit_status(enum link_code code)
     case LINK_ENVIRONMENT:
         return EXIT_STATUS_ENVIRONMENT;
     default:
-        return EXIT_STATUS_ERROR;
+        return diag_is_refusal() ? EXIT_STATUS_REFUSED : EXIT_STATUS_ERROR;
     }
 }

@@ -127,6 +127,7 @@ struct link_request {
 enum exit_status {
     EXIT_STATUS_OK = 0,
     EXIT_STATUS_ERROR = 1,       /* the link or an assembly failed */
+    EXIT_STATUS_REFUSED = 255,   /* ... for what diag_refusal() reported, and for nothing else */
     EXIT_STATUS_USAGE = 2,       /* the command line is wrong */
     EXIT_STATUS_ENVIRONMENT = 3, /* no memory, no space, no assembler */
 };

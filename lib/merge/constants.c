@@ -128,10 +128,10 @@ static bool check_sizes(const struct planner *planner)
 
         if (section == MERGE_NONE || m->sections[section].size <= BANK_BYTES)
             continue;
-        ok =
-            diag_error("Entry function '%.*s' uses too much data for compiler-generated constants; "
-                       "please recompile with -Xptxas --disable-optimizer-constants",
-                       TEXT_ARG(m->symbols[kernel].name));
+        ok = diag_refusal(
+            "Entry function '%.*s' uses too much data for compiler-generated constants; "
+            "please recompile with -Xptxas --disable-optimizer-constants",
+            TEXT_ARG(m->symbols[kernel].name));
     }
     return ok;
 }

@@ -162,8 +162,8 @@ void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, siz
     for (size_t i = 0; i < count; i++) {
         const struct merged_symbol *symbol = &m->symbols[symbols[i]];
 
-        diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(symbol->name),
-                   m->cubins[symbol->first_file]->name);
+        diag_refusal("Undefined reference to '%.*s' in '%s'", TEXT_ARG(symbol->name),
+                     m->cubins[symbol->first_file]->name);
         if (i >= explained)
             continue;
         explain(&explainer, symbols[i]);

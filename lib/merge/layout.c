@@ -241,8 +241,8 @@ static void check_constants(struct merging *m)
 
         if (section->class != CLASS_CONSTANT || section->size <= CONSTANT_BANK_BYTES)
             continue;
-        MERGING_ERROR(m, "File uses too much global constant data (%#llx bytes, %#x max)",
-                      (unsigned long long)section->size, CONSTANT_BANK_BYTES);
+        MERGING_REFUSAL(m, "File uses too much global constant data (%#llx bytes, %#x max)",
+                        (unsigned long long)section->size, CONSTANT_BANK_BYTES);
     }
 }
 

@@ -177,10 +177,10 @@ static void report_registers(struct merging *m, uint32_t kernel)
         if (function->registers <= most)
             continue;
         most = function->registers;
-        diag_error("entry function '%.*s' with max regcount of %u calls function '%.*s' with "
-                   "regcount of %u",
-                   TEXT_ARG(m->symbols[kernel].name), m->functions[kernel].most_registers,
-                   TEXT_ARG(m->symbols[callees[i]].name), function->registers);
+        diag_refusal("entry function '%.*s' with max regcount of %u calls function '%.*s' with "
+                     "regcount of %u",
+                     TEXT_ARG(m->symbols[kernel].name), m->functions[kernel].most_registers,
+                     TEXT_ARG(m->symbols[callees[i]].name), function->registers);
         diagnostics_registers(m, kernel, callees[i]);
         m->failed = true;
     }

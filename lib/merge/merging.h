@@ -319,6 +319,9 @@ struct merging {
 /* Reports an error (a format and its arguments): the step goes on, and fails when it ends. */
 #define MERGING_ERROR(m, ...) ((m)->failed = !diag_error(__VA_ARGS__))
 
+/* The same for a limit of the target that the whole program exceeds. */
+#define MERGING_REFUSAL(m, ...) ((m)->failed = !diag_refusal(__VA_ARGS__))
+
 /* `count` indices in the merge's arena, all MERGE_NONE. */
 static inline uint32_t *merging_none(struct merging *m, size_t count)
 {

@@ -182,8 +182,8 @@ static void add_section(struct merging *m, uint32_t kernel, const struct shared_
     uint32_t most = most_shared_bytes(m->request), added;
 
     if (window->end > most)
-        MERGING_ERROR(m, "Entry function '%.*s' uses too much shared data (%#llx bytes, %#x max)",
-                      TEXT_ARG(name), (unsigned long long)window->end, most);
+        MERGING_REFUSAL(m, "Entry function '%.*s' uses too much shared data (%#llx bytes, %#x max)",
+                        TEXT_ARG(name), (unsigned long long)window->end, most);
     name = arena_join(&m->image->arena, TEXT(".nv.shared."), name);
     m->shared.section_of[kernel] = added = layout_make_of(m, CLASS_SHARED, name, kernel);
     m->sections[added].alignment = window->alignment;

@@ -127,8 +127,8 @@ static void check_words(struct merging *m, uint64_t end)
     check_counts(m, counts, m->layout.kernels[k]);
     if (end <= CONSTANT_BANK_BYTES)
         return;
-    MERGING_ERROR(m, "File uses too much constant data in bank 0 (%#llx bytes, %#x max)",
-                  (unsigned long long)end, CONSTANT_BANK_BYTES);
+    MERGING_REFUSAL(m, "File uses too much constant data in bank 0 (%#llx bytes, %#x max)",
+                    (unsigned long long)end, CONSTANT_BANK_BYTES);
 }
 
 bool texture_layout(struct merging *m)

@@ -221,9 +221,9 @@ static void say(const struct program *program, const struct program_fault *fault
     uint32_t second = symbol->module < fault->module ? fault->module : symbol->module;
 
     if (fault->is_undefined)
-        diag_error("Undefined reference to '%.*s' in '%s'",
-                   TEXT_ARG(program_entry_meaning(fault->entry)),
-                   program->modules[fault->module]->file);
+        diag_refusal("Undefined reference to '%.*s' in '%s'",
+                     TEXT_ARG(program_entry_meaning(fault->entry)),
+                     program->modules[fault->module]->file);
     else
         diag_error("Prototype doesn't match for '%.*s' in '%s', first defined in '%s'",
                    TEXT_ARG(program_entry_meaning(fault->entry)), program->modules[second]->file,

@@ -288,3 +288,29 @@ TEST(nor_is_it_where_messages_are_kept)
           "minilink error   : first\nminilink fatal   : the end\n"
           "minilink note    : 1 more errors are not shown; --error-limit=0 shows all\n");
 }
+
+static enum link_code refuse(void *unused)
+{
+    (void)unused;
+    diag_refusal("not counted");
+    return LINK_OK;
+}
+
+TEST(only_refusals_are_a_refusal)
+{
+    struct diag_state *state = diag_state_get();
+
+    state->error_count = state->refusal_count = 0;
+    ck_assert(!diag_is_refusal());
+    messages_catch();
+    diag_warning("a");
+    diag_refusal("b");
+    ck_assert(diag_is_refusal());
+    diag_silence(refuse, NULL);
+    diag_refusal("c");
+    ck_assert(diag_is_refusal());
+    diag_error("d");
+    ck_assert(!diag_is_refusal());
+    messages_expect("minilink warning : a\nminilink error   : b\nminilink error   : c\n"
+                    "minilink error   : d\n");
+}
