@@ -118,3 +118,14 @@ bool exact_find_form(struct exact *join)
         }
     return exact_unsupported(join, NULL, 0, "is written in a form that is not known");
 }
+
+bool exact_join_knows(unsigned version)
+{
+    return version >= forms[0].toolkits.first &&
+           version <= forms[sizeof forms / sizeof *forms - 1].toolkits.last;
+}
+
+bool exact_join_is_newer(unsigned version)
+{
+    return version > forms[sizeof forms / sizeof *forms - 1].toolkits.last;
+}

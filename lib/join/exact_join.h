@@ -20,6 +20,7 @@
  * driver's functions through the table of the whole program (left_out). */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buffer.h"
@@ -47,6 +48,11 @@ enum exact_join_outcome {
     EXACT_JOIN_DIFFERS,     /* chunks disagree on shared contents, or one is damaged */
     EXACT_JOIN_UNSUPPORTED, /* something depends on the whole program in an unknown way */
 };
+
+/* Whether the form of whole programs of this toolkit's ptxas (135: CUDA 13.5) was measured; whether
+ * the toolkit is newer than all whose was. */
+bool exact_join_knows(unsigned version);
+bool exact_join_is_newer(unsigned version);
 
 /* Where and why chunks were not joined. The name points into a chunk's cubin; `what` is a static
  * clause that follows the section's name in a message. */

@@ -10,8 +10,8 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "facts/targets.h"
 #include "link/exact.h"
+#include "link/exact_probe.h"
 #include "link/verbose.h"
 #include "link/save_temps.h"
 #include "link/stages.h"
@@ -61,27 +61,8 @@ static bool wants_exact_chunks(const struct link *link)
            !(request->options.has_split_compile_extended && !state_is_split(link));
 }
 
-/* Measured on ptxas 13.0: these options change the order in which it compiles kernels, or the data
- * that it makes for all of them; the contents of an options file are not known here. */
-static const char *exact_obstacle(const struct link *link)
-{
-    static const char *const parts[] = {
-        "Ofc",  "fast-compile", "sanitize", "errors-visible", "preserve-relocs",
-        "optf", "options-file",
-    };
-    const char *fast = link->request->options.ofast_compile;
-    bool is_changed = fast && strcmp(fast, "0") != 0;
-
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        is_changed |= groups_tell_assembler(link, parts[i]);
-    if (targets_have(link->members.arch.sm, TARGET_RESERVES_VARIABLE) &&
-        toolkit_does(link->toolkit, TOOLKIT_LEAVES_RESERVED_UNSET))
-        return "this ptxas leaves a part of the file unset on this target";
-    return is_changed ? "an option for ptxas changes what kernels share, or their order" : NULL;
-}
-
-static bool split_group(const struct link *link, const struct group *group, struct chunks *chunks,
-                        const struct table *edited, struct buffer *explanation)
+static bool split_group(const struct link *link, size_t group, struct cut *cut,
+                        struct chunks *chunks, const struct table *edited)
 {
     enum split_policy policy = state_split_policy(link);
     bool is_exact = wants_exact_chunks(link);
@@ -92,8 +73,8 @@ static bool split_group(const struct link *link, const struct group *group, stru
                   : policy == SPLIT_BALANCED ? MOST_CHUNKS
                                              : SPLIT_MOST_CHUNKS,
         .is_exact = is_exact,
-        .options = group->options.words,
-        .exact_obstacle = exact_obstacle(link),
+        .options = link->groups[group].options.words,
+        .exact_obstacle = cut->obstacle,
         .has_lines = (link->agreement.line_info && !link->request->strip_debug) ||
                      groups_tell_assembler(link, "lineinfo") ||
                      groups_tell_assembler(link, "line-info"),
@@ -106,12 +87,12 @@ static bool split_group(const struct link *link, const struct group *group, stru
         .arch = link->members.arch,
         .release = release_inputs,
         .release_argument = &link->inputs,
-        .explanation = link->request->explain_split ? explanation : NULL,
+        .explanation = link->request->explain_split ? &cut->explanation : NULL,
     };
 
     if (link->request->chunk_count && !link->request->emit_ptx)
         wanted.wanted = link->request->chunk_count;
-    return split_program(chunks, &group->program, &wanted);
+    return split_program(chunks, &link->groups[group].program, &wanted);
 }
 
 static void free_chunks(void *chunks)
@@ -129,8 +110,7 @@ static bool split(const struct link *link, struct cut *cut, const struct table *
         if (link->request->explain_split && link->group_count > 1)
             buffer_printf(&cut->explanation, "group %zu, whose chunk 0 is chunk %zu of the link:\n",
                           i, cut->chunks.count);
-        ok = split_group(link, &link->groups[i], i ? &more : &cut->chunks, edited,
-                         &cut->explanation);
+        ok = split_group(link, i, cut, i ? &more : &cut->chunks, edited);
         if (i && ok)
             chunks_append(&cut->chunks, &more);
     }
@@ -483,11 +463,36 @@ static bool divide_edited(const struct link *link, struct cut *cut, struct assem
     return ok;
 }
 
+/* Sets cut->obstacle. A probe is assembled as chunks are. */
+static bool find_obstacle(const struct link *link, struct cut *cut, struct assembled *assembled)
+{
+    struct exact_probe probe = {0};
+    struct cut probed = {0};
+    struct assemble_request request;
+    bool needs_probe;
+
+    cut->obstacle = exact_probe_obstacle(link, &needs_probe);
+    needs_probe &= wants_exact_chunks(link) && !distribution_of(link) && !link->request->dry_run;
+    if (!needs_probe)
+        return true;
+    if (!open_assembler(link, &assembled->assembler))
+        return false;
+    CONTEXT_DEFER(exact_probe_free, &probe);
+    if (!exact_probe_split(&probe, link->members.arch))
+        return diag_error("The program that tries ptxas is not split");
+    probed.chunks = probe.chunks;
+    request = request_for(link, &probed, assembled);
+    request.cache = NULL;
+    request.fit = NULL;
+    cut->obstacle = exact_probe_run(&probe, &request, &assembled->arena);
+    return true;
+}
+
 bool middle_split(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     bool ok =
-        !state_has_ptx(link) ||
-        (split(link, cut, NULL) && divide_edited(link, cut, assembled) && keep_texts(link, cut));
+        !state_has_ptx(link) || (find_obstacle(link, cut, assembled) && split(link, cut, NULL) &&
+                                 divide_edited(link, cut, assembled) && keep_texts(link, cut));
 
     for (size_t i = 0; i < link->group_count && cut->chunks.count; i++)
         verbose_program(&link->groups[i].program);

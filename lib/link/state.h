@@ -23,6 +23,7 @@ struct cut {
     struct chunks chunks;
     struct chunks replaced; /* chunks that `chunks` replaced: an exact split's, by a single one */
     struct buffer explanation;
+    const char *obstacle; /* why the assembler's chunks cannot be joined, or NULL */
 };
 
 /* Result of assembling. */

@@ -31,10 +31,7 @@ void forward_value(struct forwarded *forwarded, const char *name, const char *va
 void forward_split(struct forwarded *forwarded, const struct agreement *agreement,
                    int32_t most_threads);
 
-/* -nvvm-latest. */
-void forward_latest(struct forwarded *forwarded, const struct option_request *request);
-
-/* -g, -lineinfo, -maxrregcount, -Ofc and -nvvm-latest. */
+/* -g, -lineinfo, -maxrregcount and -Ofc. */
 void forward_agreed(struct forwarded *forwarded, const struct agreement *agreement,
                     const struct option_request *request);
 

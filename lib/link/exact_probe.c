@@ -1,0 +1,168 @@
+/* exact_probe.c: the ptxas of a toolkit that is not known joins a small program first. */
+#include "link/exact_probe.h"
+
+#include <string.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "diag/diag.h"
+#include "facts/targets.h"
+#include "join/exact_join.h"
+#include "link/exact.h"
+#include "os/toolkit_version.h"
+#include "ptx/symbol.h"
+
+/* A probe is three runs of ptxas, 60 ms of processor time, which is 6 % of what ptxas takes for as
+ * many bytes of functions (13.5; test/bench/fallback.sh). */
+#define LEAST_PROBED (1u << 20)
+
+/* Weak kernels and functions, static and other variables, shared memory, jump tables and functions
+ * of the driver: what the order in the file depends on. */
+static const char probe_body[] =
+    ".address_size 64\n"
+    ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+    ".global .align 4 .u32 s = 5;\n"
+    ".visible .global .align 8 .u64 g[2] = {s, 3};\n"
+    ".weak .global .align 4 .u32 w;\n"
+    ".const .align 4 .u32 c = 9;\n"
+    ".weak .func (.param .b32 r) f(.param .b32 q)\n"
+    "{\n.reg .b32 a;\n.reg .pred p;\nld.param.u32 a, [q];\n"
+    "L: add.u32 a, a, 7;\nst.volatile.global.u32 [w], a;\nsetp.lt.u32 p, a, 99;\n@p bra L;\n"
+    "st.param.b32 [r], a;\nret;\n}\n"
+    ".visible .entry k0(.param .u64 p, .param .u32 q)\n"
+    "{\n.reg .b32 a;\n.reg .b64 d;\n.shared .align 16 .b8 m[64];\n"
+    "ld.param.u64 d, [p];\nld.param.u32 a, [q];\nst.shared.u32 [m], a;\nbar.sync 0;\n"
+    "ld.shared.u32 a, [m+4];\nst.global.u32 [d], a;\n"
+    "{ .param .b64 x; .param .b64 y; .param .b32 z; st.param.b64 [x], d; st.param.b64 [y], d;\n"
+    "call.uni (z), vprintf, (x, y); }\nret;\n}\n"
+    ".weak .entry k1(.param .u64 p, .param .u32 q)\n"
+    "{\n.reg .b32 a;\n.reg .b64 d;\n.reg .pred e;\nld.param.u64 d, [p];\nld.param.u32 a, [q];\n"
+    "setp.gt.u32 e, a, 3;\n@e bra E;\nT: .branchtargets C0, C1, C2, C3;\nbrx.idx a, T;\n"
+    "C0: st.global.u32 [d], 7;\nbra E;\nC1: st.global.u32 [d+4], 77;\nbra E;\n"
+    "C2: st.global.u32 [d+8], 777;\nbra E;\nC3: st.global.u32 [d+12], 7777;\n"
+    "E: { .param .b32 x; .param .b32 y; st.param.b32 [x], a; call.uni (y), f, (x);\n"
+    "ld.param.b32 a, [y]; }\nst.global.u32 [d], a;\nret;\n}\n"
+    ".weak .entry k2(.param .u64 p)\n"
+    "{\n.reg .f32 a, b;\n.reg .b64 d;\n.shared .align 4 .b8 m[16];\nld.param.u64 d, [p];\n"
+    "ld.global.f32 a, [d];\nld.const.f32 b, [c];\ndiv.rn.f32 a, a, b;\nst.shared.f32 [m], a;\n"
+    "ld.shared.f32 b, [m+4];\nst.global.f32 [d], b;\nret;\n}\n";
+
+static uint64_t code_size(const struct link *link)
+{
+    uint64_t size = 0;
+
+    for (size_t i = 0; i < link->group_count; i++) {
+        const struct program *program = &link->groups[i].program;
+
+        for (size_t s = 0; s < program->symbol_count; s++)
+            if (program->symbols[s].is_live && program->symbols[s].is_function)
+                size += program->symbols[s].item->text.size;
+    }
+    return size;
+}
+
+/* Measured on ptxas 13.0: these options change the order in which it compiles kernels, or the data
+ * that it makes for all of them; the contents of an options file are not known here. */
+static const char *obstacle_in_options(const struct link *link)
+{
+    static const char *const parts[] = {
+        "Ofc",  "fast-compile", "sanitize", "errors-visible", "preserve-relocs",
+        "optf", "options-file",
+    };
+    const char *fast = link->request->options.ofast_compile;
+    bool is_changed = fast && strcmp(fast, "0") != 0;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        is_changed |= groups_tell_assembler(link, parts[i]);
+    return is_changed ? "an option for ptxas changes what kernels share, or their order" : NULL;
+}
+
+const char *exact_probe_obstacle(const struct link *link, bool *needs_probe)
+{
+    const struct assembler_request *assembler = &link->request->assembler;
+    const char *obstacle = obstacle_in_options(link);
+    unsigned version;
+    char *path;
+
+    *needs_probe = false;
+    if (obstacle)
+        return obstacle;
+    if (targets_have(link->members.arch.sm, TARGET_RESERVES_VARIABLE) &&
+        toolkit_does(link->toolkit, TOOLKIT_LEAVES_RESERVED_UNSET))
+        return "this ptxas leaves a part of the file unset on this target";
+    if (assembler->own || !assembler->name || strcmp(assembler->name, "ptxas") != 0)
+        return NULL;
+    path = ptxas_find(assembler, NULL);
+    CONTEXT_DEFER(memory_cleanup, &path);
+    version = path ? toolkit_version_of(path) : 0;
+    if (!path || exact_join_knows(version))
+        return NULL;
+    if (version > 0 && !exact_join_is_newer(version))
+        return "ptxas before CUDA 13 writes whole programs in another form";
+    *needs_probe = link->request->chunk_count > 1 || code_size(link) >= LEAST_PROBED;
+    return *needs_probe ? NULL : "it is small, and this ptxas is of a toolkit that is not known";
+}
+
+bool exact_probe_split(struct exact_probe *probe, struct arch arch)
+{
+    const struct target_name *target = targets_find_name(arch);
+    struct split_request wanted = {.wanted = 2, .is_exact = true, .minimum_bytes = 1, .arch = arch};
+    struct program_source source = {.name = "probe"};
+    char name[ARCH_NAME_SIZE];
+    unsigned version = target ? target->first_ptx : 0;
+
+    source.text =
+        text_of(arena_printf(&probe->program.arena, ".version %u.%u\n.target %s\n%s", version / 10,
+                             version % 10, arch_name(arch, name), probe_body));
+    if (!program_link(&probe->program, &source, 1, &(struct program_request){.arch = arch}) ||
+        !split_program(&probe->chunks, &probe->program, &wanted) || !probe->chunks.is_exact)
+        return false;
+    wanted.wanted = 1;
+    return split_program(&probe->whole, &probe->program, &wanted);
+}
+
+struct assembly {
+    struct exact_probe *probe;
+    const struct assemble_request *request;
+    struct arena *arena;
+    bool is_same;
+};
+
+static enum link_code assemble_both(void *argument)
+{
+    struct assembly *assembly = argument;
+    struct exact_probe *probe = assembly->probe;
+    const char *why;
+
+    assembly->is_same =
+        assemble_chunks(&probe->chunk_cubins, &probe->chunks, assembly->request) == LINK_OK &&
+        exact_make_program(&probe->image, &probe->chunks, &probe->chunk_cubins, assembly->arena,
+                           &why) &&
+        assemble_chunks(&probe->whole_cubin, &probe->whole, assembly->request) == LINK_OK &&
+        probe->image.size == probe->whole_cubin.list->size &&
+        memcmp(probe->image.data, probe->whole_cubin.list->data, probe->image.size) == 0;
+    return LINK_OK;
+}
+
+const char *exact_probe_run(struct exact_probe *probe, const struct assemble_request *request,
+                            struct arena *arena)
+{
+    struct assembly assembly = {.probe = probe, .request = request, .arena = arena};
+
+    diag_state_get()->phase = PHASE_CHUNKS;
+    diag_silence(assemble_both, &assembly);
+    diag_state_get()->phase = PHASE_PROGRAM;
+    return assembly.is_same ? NULL : "this ptxas writes whole programs in a form that is not known";
+}
+
+void exact_probe_free(void *argument)
+{
+    struct exact_probe *probe = argument;
+
+    buffer_free(&probe->image);
+    cubins_free(&probe->chunk_cubins);
+    cubins_free(&probe->whole_cubin);
+    chunks_free(&probe->chunks);
+    chunks_free(&probe->whole);
+    program_free(&probe->program);
+}

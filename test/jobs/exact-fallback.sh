@@ -1,0 +1,66 @@
+#!/bin/bash
+# exact-fallback.sh: how often ptxas is run where its programs cannot be split: once, by its version, or after a probe of two
+# chunks where the version is not known. The fake ptxas has the built-in assembler make whole programs.
+. "$(dirname "$0")/../prelude.sh"
+cd "$work" || exit 1
+
+# FAKE_RELEASE is its version; with FAKE_FORM no two files of it have the same notes.
+cat > ptxas << 'END'
+#!/bin/sh
+case " $* " in *" --version "*) printf 'Cuda compilation tools, release %s, V%s.1\nBuild test\n' "$FAKE_RELEASE" "$FAKE_RELEASE"; exit ;; esac
+while [ $# -gt 0 ]; do
+    case $1 in -arch=*) arch=$1 ;; -o) output=$2; shift ;; /*) input=$1 ;; esac
+    shift
+done
+cp "$input" in.$$.ptx
+minilink -w -disable-infos -lto --split-mode=exact --chunks=1 --ignore-host-info "$arch" in.$$.ptx -o out.$$.cubin || exit
+[ -z "$FAKE_FORM" ] || sed -i "s/minilink/$(printf %08d $$)/g" out.$$.cubin
+cat out.$$.cubin > "$output"
+echo "$arch" >> runs
+END
+chmod +x ptxas
+
+{
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+    for i in 1 2 3 4 5 6 7 8; do
+        printf '.visible .entry k%d(.param .u64 p)\n{\n.reg .b32 r;\n.reg .b64 d;\nld.param.u64 d, [p];\nmov.u32 r, %d;\n' $i $i
+        printf 'st.global.u32 [d], r;\nret;\n}\n'
+    done
+} > small.ptx
+# More than a mebibyte, most of it in what is not executed twice.
+{
+    cat small.ptx
+    for i in 1 2 3 4; do
+        printf '.visible .entry large%d(.param .u64 p)\n{\n.reg .b32 r;\n.reg .b64 d;\nld.param.u64 d, [p];\nmov.u32 r, %d;\n' $i $i
+        yes 'add.s32 r, r, 77777; // and more than enough characters so that there is enough text of functions for a split ###' |
+            head -n 2500
+        printf 'st.global.u32 [d], r;\nret;\n}\n'
+    done
+} > large.ptx
+
+# expect WHAT RUNS RELEASE FORM INPUT OPTION...: of a link that gives what the built-in assembler does.
+expect() {
+    local what=$1 runs=$2 input=$5
+    rm -f runs
+    FAKE_RELEASE=$3 FAKE_FORM=$4 minilink -w -disable-infos -lto -arch=sm_90 --ignore-host-info --assembler=ptxas \
+        --ptxas=./ptxas "$input" -o made.cubin "${@:6}" > said 2>&1
+    check "$what: status" $? 0
+    check "$what: runs" "$(wc -l < runs)" "$runs"
+    holds "$what: one kernel or more" [ "$(minidump made.cubin | grep -c '\.text\.')" -gt 0 ]
+    if [ -z "$4" ]; then
+        [ -e "$input.cubin" ] || minilink -w -disable-infos -lto -arch=sm_90 --ignore-host-info --split-mode=exact --chunks=1 "$input" -o "$input.cubin"
+        holds "$what: bytes" cmp made.cubin "$input.cubin"
+    fi
+}
+split=(--chunks=4 --minimum-chunk=1)
+expect "a known version is not probed" 4 13.0 "" small.ptx "${split[@]}"
+expect "the newest known version is not probed" 4 13.5 "" small.ptx "${split[@]}"
+expect "CUDA 12's programs are another's" 1 12.9 "" small.ptx "${split[@]}"
+expect "a newer one is probed" 7 13.6 "" small.ptx "${split[@]}"
+expect "a form that is not known" 3 13.6 other small.ptx "${split[@]}"
+expect "a known version with a form that is not known" 5 13.5 other small.ptx "${split[@]}"
+expect "a small program is not worth a probe" 1 13.6 "" small.ptx --threads=4
+# Three runs for the probe, and eight chunks.
+expect "a large one is" 11 13.6 "" large.ptx --threads=4
+expect "a large one in a form that is not known" 3 13.6 other large.ptx --threads=4
+finish
