@@ -186,6 +186,7 @@ static bool place(struct merging *m)
 static bool relocate(struct merging *m)
 {
     layout_fill(m);
+    debug_registers_clear(m);
     constants_fill(m);
     mercury_pair(m);
     mercury_relocate(m);

@@ -188,6 +188,12 @@ void limits_warn_stack(struct merging *m);
  * liveness. */
 const struct cubin *const *frames_prune(struct merging *m);
 
+/* debug_registers.c: from sm_100 on .nv_debug_info_reg_sass says nothing of other functions. */
+
+/* Clears what it says of functions that are not in the output, and of later ones of the same name.
+ * Comes after layout_fill(). */
+void debug_registers_clear(struct merging *m);
+
 /* notes.c: the records of the tools that made the image and of its target. */
 
 /* Adds those of .note.nv.tkinfo, .note.nv.cuinfo, .nv.compat and .note.minilink that the inputs

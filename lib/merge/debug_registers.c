@@ -1,0 +1,102 @@
+/* debug_registers.c: which registers hold a variable of PTX where, in .nv_debug_info_reg_sass.
+ *
+ * A block for each function: its name, a u32 count, and for each place {u32 flags, the variable's
+ * name, u32 register, u32 begin, u32 end}; names end with NUL, begin and end are offsets in the
+ * function. Measured on nvlink 13.0 and 13.5 with ptxas -g for sm_100 and sm_120: up to sm_90 the
+ * sections are concatenated. From sm_100 on nvlink finds a block by the function's name: the first
+ * of each name that the output has a function of stays, and all others, also those of another
+ * file's local function, have begins and ends of 0. Mercury's twin stays as it is. */
+#include <string.h>
+
+#include "base/context.h"
+#include "base/little.h"
+#include "base/table.h"
+#include "merge/merge_steps.h"
+
+#define SECTION_NAME  TEXT(".nv_debug_info_reg_sass")
+#define COUNT_BYTES   4u
+#define FLAGS_BYTES   4u
+#define REGISTER_SIZE 4u
+#define RANGE_SIZE    8u
+
+/* Takes a name off `rest`; false if no NUL ends it. */
+static bool take_name(struct text *rest, struct text *name)
+{
+    const char *end = rest->size ? memchr(rest->data, '\0', rest->size) : NULL;
+
+    if (!end)
+        return false;
+    *name = (struct text){rest->data, (size_t)(end - rest->data)};
+    *rest = text_drop(*rest, name->size + 1);
+    return true;
+}
+
+/* Moves `rest` behind a place, and sets *range to what it says of the function; false if it is cut
+ * off. */
+static bool take_place(struct text *rest, const char **range)
+{
+    struct text name;
+
+    if (rest->size < FLAGS_BYTES)
+        return false;
+    *rest = text_drop(*rest, FLAGS_BYTES);
+    if (!take_name(rest, &name) || rest->size < REGISTER_SIZE + RANGE_SIZE)
+        return false;
+    *range = rest->data + REGISTER_SIZE;
+    *rest = text_drop(*rest, REGISTER_SIZE + RANGE_SIZE);
+    return true;
+}
+
+/* Walks over the blocks, and clears in `bytes`, a copy of them or NULL, the places of each whose
+ * name is not in `kept`, or in `seen` already. False if the structure is another. */
+static bool walk(struct text rest, struct table *seen, const struct table *kept, uint8_t *bytes)
+{
+    const char *begin = rest.data;
+
+    while (rest.size > 0) {
+        struct text name;
+        uint32_t count;
+        bool stays;
+
+        if (!take_name(&rest, &name) || rest.size < COUNT_BYTES)
+            return false;
+        count = little_u32((const uint8_t *)rest.data);
+        rest = text_drop(rest, COUNT_BYTES);
+        stays = table_find(kept, name) != TABLE_NONE && table_find(seen, name) == TABLE_NONE;
+        if (bytes)
+            table_set(seen, name, 0);
+        for (; count > 0; count--) {
+            const char *range;
+
+            if (!take_place(&rest, &range))
+                return false;
+            if (bytes && !stays)
+                memset(bytes + (range - begin), 0, RANGE_SIZE);
+        }
+    }
+    return true;
+}
+
+static void collect_functions(const struct merging *m, struct table *kept)
+{
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (m->symbols[i].type == STT_FUNC && m->is_live[merging_canonical(m, i)])
+            table_set(kept, m->symbols[i].name, i);
+}
+
+void debug_registers_clear(struct merging *m)
+{
+    uint32_t index = table_find(&m->section_names, SECTION_NAME);
+    struct table kept = {0}, seen = {0};
+    struct text text;
+
+    if (!merging_is_mercury(m) || index == TABLE_NONE || m->sections[index].class != CLASS_DEBUG)
+        return;
+    CONTEXT_DEFER(table_cleanup, &kept);
+    CONTEXT_DEFER(table_cleanup, &seen);
+    text = (struct text){(const char *)m->sections[index].data, m->sections[index].size};
+    collect_functions(m, &kept);
+    /* What has another structure is carried over whole. */
+    if (walk(text, &seen, &kept, NULL))
+        walk(text, &seen, &kept, layout_writable(m, index, &m->image->arena));
+}

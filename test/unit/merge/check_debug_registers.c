@@ -1,0 +1,87 @@
+/* check_debug_registers.c: what is said of registers of functions that are not in the output. */
+#include "base/little.h"
+#include "merged_output.h"
+
+#define SECTION ".nv_debug_info_reg_sass"
+
+/* Two places of a function, with ranges that are its letter and numbers. */
+static void put_block(struct buffer *buffer, const char *name)
+{
+    buffer_append(buffer, name, strlen(name) + 1);
+    buffer_u32(buffer, 2);
+    for (uint32_t place = 0; place < 2; place++) {
+        buffer_u32(buffer, place);
+        buffer_append(buffer, "%r1", 4);
+        buffer_u32(buffer, 0x05000000);
+        buffer_u32(buffer, 0x10 + place);
+        buffer_u32(buffer, 0x20 + place);
+    }
+}
+
+/* Makes the frames of an input, which nothing refers to then, the section; without its last
+ * `cut` bytes. */
+static void replace_frames(size_t number, struct buffer *buffer, size_t cut)
+{
+    struct cubin_section *section = nth_input_section(number, ".debug_frame");
+
+    section->name = TEXT(SECTION);
+    section->data = (struct bytes){(const uint8_t *)buffer->data, buffer->size - cut};
+    section->size = section->data.size;
+    nth_input_section(number, ".rela.debug_frame")->relocation_count = 0;
+}
+
+/* In the fixtures k1 calls used; unused1 is dead. */
+static void merge_blocks(struct merge_request request, size_t cut)
+{
+    OWNED(buffer) first = {0};
+    OWNED(buffer) second = {0};
+
+    put_block(&first, "k1");
+    put_block(&first, "unused1");
+    put_block(&second, "k1");
+    put_block(&second, "used");
+    read_nth_input(0, "20_dead-sm_100-a.o");
+    read_nth_input(1, "20_dead-sm_100-b.o");
+    replace_frames(0, &first, 0);
+    replace_frames(1, &second, cut);
+    merge_well(request, 2);
+}
+
+/* The ends of the places in the output's blocks. */
+static const char *ends(void)
+{
+    struct bytes data = section(SECTION)->data;
+    OWNED(buffer) text = {0};
+
+    for (size_t at = 0; at < data.size;) {
+        at += strlen((const char *)data.data + at) + 1 + 4;
+        for (int place = 0; place < 2; place++, at += 20)
+            buffer_printf(&text, "%x ", little_u32(data.data + at + 16));
+    }
+    return suite_print("%.*s", TEXT_ARG(buffer_view(&text)));
+}
+
+TEST(of_each_name_that_is_kept_the_first_block_stays)
+{
+    merge_blocks(REQUEST(100), 0);
+    ck_assert_str_eq(ends(), "20 21 0 0 0 0 20 21 ");
+}
+
+TEST(dead_functions_that_are_kept_keep_theirs)
+{
+    merge_blocks(REQUEST(100, .relocatable = true), 0);
+    ck_assert_str_eq(ends(), "20 21 20 21 0 0 20 21 ");
+}
+
+/* Of what is cut off nothing is changed. */
+TEST_RANGE(another_structure_is_left_alone, 1, 49)
+{
+    OWNED(buffer) expected = {0};
+    const char *names[] = {"k1", "unused1", "k1", "used"};
+
+    for (int i = 0; i < 4; i++)
+        put_block(&expected, names[i]);
+    expected.size -= (size_t)_i;
+    merge_blocks(REQUEST(100), (size_t)_i);
+    ck_assert(bytes_equal(section(SECTION)->data, buffer_bytes(&expected)));
+}
