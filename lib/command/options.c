@@ -225,6 +225,10 @@ static enum options_action finish(struct options *options)
     struct link_request *link = &options->link;
 
     take_jobserver(options);
+    if (link->emit_ltoir) {
+        link->options.lto = true;
+        link->lto_source = LTO_SOURCE_LTOIR;
+    }
     if (link->strip_debug)
         apply_option_word(options, &options->assembler_options, "--suppress-debug-info");
     options->annotates = wants_annotations(&options->assembler_options);

@@ -277,6 +277,8 @@ static bool append_result(const struct link *link, const struct results *results
 
     if (link->cached.is_found)
         return output_append(output, link->cached.output);
+    if (link->request->emit_ltoir)
+        return output_append(output, text_bytes(link->lto.ptx));
     if (link->request->emit_texts)
         return append_texts(link, output);
     if (link->request->emit_ptx)
@@ -412,6 +414,11 @@ bool back_end_texts(const struct link *link, const struct results *results)
         return diag_fatal(
             "--emit-texts: some members have no PTX: machine code, LTO-IR or bitcode");
     return write_files(link, results, true);
+}
+
+bool back_end_ltoir(const struct link *link, const struct results *results)
+{
+    return write_files(link, results, !link->request->dry_run);
 }
 
 bool back_end_early(const struct link *link, const struct results *results)

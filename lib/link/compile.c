@@ -174,6 +174,7 @@ static struct lto_request lto_request_of(const struct link *link, struct compile
         .memory_limit = request->memory_limit,
         .inflation_limit = link->ptx_inflation.limit,
         .relocatable = request->relocatable,
+        .emit_ltoir = request->emit_ltoir,
         .distribution = request->distribution.program ? &request->distribution : NULL,
         .watch = link->watch,
     };
@@ -222,6 +223,28 @@ static bool compile_bitcode(struct link *link)
                "LLVM bitcode") &&
            (save_temps_bitcode(link->request->keep, &link->bitcode) ||
             diag_blame(LINK_ENVIRONMENT));
+}
+
+/* Warns of members that are not part of the result. */
+static void warn_of_others(const struct members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+
+        if ((member->role == MEMBER_PTX || member->role == MEMBER_CUBIN ||
+             member->role == MEMBER_BITCODE) &&
+            !member->is_system)
+            diag_warning("'%s' has no LTO-IR, and is left out of the output (--emit-ltoir)",
+                         member->name);
+    }
+}
+
+bool compile_to_ltoir(struct link *link)
+{
+    warn_of_others(&link->members);
+    if (link->members.lto_count == 0)
+        return diag_fatal("--emit-ltoir: no input has LTO-IR for the target");
+    return compile_lto(link);
 }
 
 bool compile_to_ptx(struct link *link)

@@ -100,6 +100,7 @@ struct link_request {
     enum split_policy split_policy; /* --split-policy; unset: stable with a cache, else balanced */
     bool explain_split;             /* --explain-split: print what is in each chunk, and why */
     bool emit_ptx;                  /* -emit-ptx: the output is the linked program's PTX */
+    bool emit_ltoir;                /* --emit-ltoir: the output is the linked program's LTO-IR */
     bool
         emit_texts; /* --emit-texts: the output is the PTX that takes part, as the inputs have it */
     bool relocatable;      /* -r */

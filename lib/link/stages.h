@@ -36,6 +36,9 @@ bool compile_check(struct link *link);
 /* Compiles the members with LTO-IR or bitcode. */
 bool compile_to_ptx(struct link *link);
 
+/* The same with LTO-IR as result, for --emit-ltoir. Members without are left out, with a warning. */
+bool compile_to_ltoir(struct link *link);
+
 /* middle.c: from the program to its cubins */
 
 /* Starts ptxas while LTO-IR is compiled, if it is certain to be needed and a CPU is free. */
@@ -81,6 +84,9 @@ bool back_end_virtual(const struct link *link, const struct results *results);
 
 /* --emit-texts: writes the texts that take part. False, and an error, when some code has none. */
 bool back_end_texts(const struct link *link, const struct results *results);
+
+/* Writes the LTO-IR, without --dry-run. */
+bool back_end_ltoir(const struct link *link, const struct results *results);
 
 /* Ends a link that assembles nothing: under --dry-run, with a plan, or with the program's PTX as
  * output. */

@@ -28,7 +28,7 @@ struct lto_answer {
     uint32_t major, minor; /* of the library */
     struct text errors;    /* its error log */
     struct text infos;     /* its info log */
-    struct text ptx;       /* without final NUL */
+    struct text ptx;       /* without final NUL; or LTO-IR */
 };
 
 /* The head of the answer's file. */

@@ -77,6 +77,8 @@ static const char *count_parts(struct compilation *compilation, uint32_t *count)
     uint64_t bytes = lto_kernels_bytes(request->members);
 
     *count = 1;
+    if (request->emit_ltoir)
+        return "it is not compiled to PTX";
     if (request->jobs == 1)
         return "as --lto-jobs says";
     if (request->jobs == 0 && !request->is_split)
@@ -217,6 +219,8 @@ static void report_failed(struct compilation *compilation)
         return;
     if (lto_report_end(&compilation->run, part, NULL))
         report_refusal(compilation, &part->answer);
+    if (compilation->request->emit_ltoir && part->answer.step == LTO_STEP_CREATE)
+        diag_note("LTO-IR as output needs that of CUDA 13.4 or later");
     if (compilation->shares)
         diag_note("It compiled LTO part %zu of %zu, %zu kernels with '%.*s'", index,
                   compilation->run.count, compilation->shares[index].kernel_count,
@@ -311,8 +315,8 @@ static bool is_joined_alone(const struct compilation *compilation)
 {
     const struct lto_request *request = compilation->request;
 
-    return request->is_split && !request->relocatable && !request->agreement->debug &&
-           !compilation->is_partial;
+    return request->is_split && !request->emit_ltoir && !request->relocatable &&
+           !request->agreement->debug && !compilation->is_partial;
 }
 
 /* Measured: from sm_100 on, libnvvm 13.0 rejects the module that it makes itself if nothing is left
@@ -395,7 +399,7 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
 
     CONTEXT_DEFER(parts_end, &compilation.run);
     CONTEXT_DEFER(lto_kernels_free, &compilation.kernels);
-    compilation.is_partial = lto_is_partial(request->members);
+    compilation.is_partial = !request->emit_ltoir && lto_is_partial(request->members);
     lto_inputs_write(&compilation.run, MEMBER_LTO);
     compilation.common = lto_cache_common(request, &compilation.run.inputs);
     if (!watch_check(request->watch))

@@ -50,6 +50,7 @@ struct lto_request {
     const struct option_request *options;
     const char *const *nvvm_options; /* -Xnvvm, ends with NULL; may be NULL */
     const struct used_names *used;   /* names that host code uses, if known */
+    bool emit_ltoir;                 /* --emit-ltoir: the result is LTO-IR, too */
     uint32_t jobs;                   /* --lto-jobs: parts to make; 0 = decided by the program */
     bool is_split;         /* the program may be compiled in parts: else only by --lto-jobs */
     uint32_t threads;      /* most threads wanted; 0 = number of online CPUs */
@@ -69,7 +70,7 @@ struct lto_request {
 
 /* Result of compiling LTO-IR. Start with {0}. */
 struct lto_result {
-    struct text ptx;          /* one module */
+    struct text ptx;          /* one module; or LTO-IR */
     const struct text *parts; /* parts that it was joined from */
     size_t part_count;
 };

@@ -21,6 +21,7 @@ typedef struct nvJitLink *nvjitlink_handle;
 
 /* nvJitLinkResult is an int-sized enum. */
 struct functions {
+    void *library;
     int (*version)(unsigned *major, unsigned *minor);
     int (*create)(nvjitlink_handle *handle, uint32_t option_count, const char *const *options);
     int (*add_data)(nvjitlink_handle handle, int type, const void *data, size_t size,
@@ -28,6 +29,8 @@ struct functions {
     int (*complete)(nvjitlink_handle handle);
     int (*ptx_size)(nvjitlink_handle handle, size_t *size);
     int (*ptx)(nvjitlink_handle handle, char *ptx);
+    int (*ltoir_size)(nvjitlink_handle handle, size_t *size); /* where it is wanted */
+    int (*ltoir)(nvjitlink_handle handle, void *ltoir);
     int (*error_log_size)(nvjitlink_handle handle, size_t *size);
     int (*error_log)(nvjitlink_handle handle, char *log);
     int (*info_log_size)(nvjitlink_handle handle, size_t *size);
@@ -53,12 +56,21 @@ static bool find(void *library, struct answer_draft *answer, const char *name, v
     return true;
 }
 
+/* A job for this kind of target is to make LTO-IR; others make PTX. */
+static bool wants_ltoir(const struct lto_job *job)
+{
+    for (size_t i = 0; i < job->option_count; i++)
+        if (strncmp(job->options[i], LTOIR_TARGET, strlen(LTOIR_TARGET)) == 0)
+            return true;
+    return false;
+}
+
 static bool load(const char *path, struct functions *functions, struct answer_draft *answer)
 {
     void *library;
 
     errno = 0;
-    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    functions->library = library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library && errno == ENOMEM)
         context_raise(LINK_NO_MEMORY);
     if (!library) {
@@ -79,6 +91,15 @@ static bool load(const char *path, struct functions *functions, struct answer_dr
            find(library, answer, "nvJitLinkGetInfoLog", &functions->info_log);
 }
 
+static bool load_ltoir(struct functions *functions, struct answer_draft *answer)
+{
+    if (find(functions->library, answer, "nvJitLinkGetLinkedLTOIRSize", &functions->ltoir_size) &&
+        find(functions->library, answer, "nvJitLinkGetLinkedLTOIR", &functions->ltoir))
+        return true;
+    buffer_string(&answer->errors, ": that of CUDA 13.4 and later makes LTO-IR");
+    return false;
+}
+
 /* Copies one of the library's texts, without its final NULs. Returns the library's result. */
 static int take_text(struct buffer *text, nvjitlink_handle handle,
                      int (*get_size)(nvjitlink_handle, size_t *),
@@ -94,6 +115,18 @@ static int take_text(struct buffer *text, nvjitlink_handle handle,
     code = get(handle, text->data);
     text->size = strlen(text->data);
     return code;
+}
+
+static int take_ltoir(struct buffer *bytes, nvjitlink_handle handle,
+                      const struct functions *functions)
+{
+    size_t size = 0;
+    int code = functions->ltoir_size(handle, &size);
+
+    if (code || size == 0)
+        return code;
+    buffer_zeros(bytes, size);
+    return functions->ltoir(handle, bytes->data);
 }
 
 static void run_steps(const struct lto_job *job, const struct functions *functions,
@@ -118,7 +151,9 @@ static void run_steps(const struct lto_job *job, const struct functions *functio
     if (head->code)
         return;
     head->step = LTO_STEP_PTX;
-    head->code = take_text(&answer->ptx, handle, functions->ptx_size, functions->ptx);
+    head->code = wants_ltoir(job)
+                     ? take_ltoir(&answer->ptx, handle, functions)
+                     : take_text(&answer->ptx, handle, functions->ptx_size, functions->ptx);
     if (head->code == 0 && answer->ptx.data)
         head->step = LTO_STEP_DONE;
 }
@@ -129,7 +164,8 @@ int nvjitlink_run(const struct lto_job *job)
     struct functions functions;
     nvjitlink_handle handle = NULL;
 
-    if (!load(job->library, &functions, &answer))
+    if (!load(job->library, &functions, &answer) ||
+        (wants_ltoir(job) && !load_ltoir(&functions, &answer)))
         return answer_write(job->answer, &answer);
     answer.head.step = LTO_STEP_CREATE;
     if (job->input_count == 0) {

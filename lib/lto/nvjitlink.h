@@ -14,6 +14,10 @@
 #define NVJITLINK_INPUT_NAME      "input-%08zu"
 #define NVJITLINK_INPUT_NAME_SIZE 15 /* with the NUL, for the first hundred million */
 
+/* How -arch= begins in a job whose result is LTO-IR (libnvJitLink 13.4 and later), in place of PTX:
+ * it is compiled no further. */
+#define LTOIR_TARGET "-arch=lto_"
+
 /* Runs the job. Returns the status of answer_write(). Raises LINK_NO_MEMORY when memory runs out on
  * our side, or while loading the library. */
 int nvjitlink_run(const struct lto_job *job);

@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "input/used.h"
+#include "lto/nvjitlink.h"
 #include "options/forward.h"
 #include "pool/pool.h"
 
@@ -115,6 +116,18 @@ bool lto_options_name_kernels(const struct lto_request *request)
     return false;
 }
 
+/* Measured on 13.4 and 13.5: the LTO-IR of a program depends on the target and on libnvvm alone. */
+static const char *const *ltoir_options(struct forwarded *options,
+                                        const struct lto_request *request)
+{
+    const char *arch = arch_name(request->members->arch, (char[ARCH_NAME_SIZE]){0});
+
+    forward_word(options, arena_printf(options->arena, LTOIR_TARGET "%s", arch + strlen("sm_")));
+    forward_word(options, "-lto");
+    forward_latest(options, request->options);
+    return options->words;
+}
+
 /* The order is nvlink's, measured with a library in libnvvm's place. In a split link, and with
  * several parts, -split-compile is left out: threads inside libnvvm cost more than they save, and
  * with any value except 1 some instructions have their operands in another order (measured), so
@@ -130,6 +143,8 @@ const char *const *lto_options(struct arena *arena, const struct lto_request *re
     bool has_host_info = !is_open && !request->used->is_ignored;
 
     forward_begin(&options, arena, OWN_OPTIONS + FORWARD_MOST + count);
+    if (request->emit_ltoir)
+        return ltoir_options(&options, request);
     forward_value(&options, "-arch", arch_name(request->members->arch, arch));
     forward_word(&options, "-lto");
     forward_word(&options, "-ptx");

@@ -54,6 +54,12 @@ void forward_split(struct forwarded *forwarded, const struct agreement *agreemen
     add_split_compile(forwarded, value);
 }
 
+void forward_latest(struct forwarded *forwarded, const struct option_request *request)
+{
+    if (request->nvvm_latest)
+        forward_word(forwarded, "-nvvm-version=nvvm-latest"); /* 12.5 to 13.5 have it */
+}
+
 void forward_agreed(struct forwarded *forwarded, const struct agreement *agreement,
                     const struct option_request *request)
 {
@@ -64,8 +70,7 @@ void forward_agreed(struct forwarded *forwarded, const struct agreement *agreeme
     if (agreement->maxrregcount > 0)
         add_number(forwarded, embedded_name(EMBEDDED_MAXREG), agreement->maxrregcount);
     add_ofast_compile(forwarded, request);
-    if (request->nvvm_latest)
-        forward_word(forwarded, "-nvvm-version=nvvm-latest"); /* 12.5 to 13.5 have it */
+    forward_latest(forwarded, request);
 }
 
 void forward_arithmetic(struct forwarded *forwarded, const struct agreement *agreement)

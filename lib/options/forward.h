@@ -31,7 +31,10 @@ void forward_value(struct forwarded *forwarded, const char *name, const char *va
 void forward_split(struct forwarded *forwarded, const struct agreement *agreement,
                    int32_t most_threads);
 
-/* -g, -lineinfo, -maxrregcount and -Ofc. */
+/* -nvvm-latest. */
+void forward_latest(struct forwarded *forwarded, const struct option_request *request);
+
+/* -g, -lineinfo, -maxrregcount, -Ofc and -nvvm-latest. */
 void forward_agreed(struct forwarded *forwarded, const struct agreement *agreement,
                     const struct option_request *request);
 

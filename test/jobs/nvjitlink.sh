@@ -183,6 +183,27 @@ says "PTX of a virtual architecture" "create SUCCESS, add 1 SUCCESS, ${good/cubi
     fake link out -arch=compute_90 -lto -ptx -- 3:any.ltoir
 says "PTX of what is no LTO-IR" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, complete INCORRECT_INPUT_TYPE, cubin INTERNAL, ptx INTERNAL, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
     fake link out -arch=sm_90 -lto -ptx -- 3:any.ltoir 2:examples/scaled.ptx
+some=${good/ptx INVALID_INPUT/ptx INVALID_INPUT, ltoir SUCCESS}
+says "LTO-IR as output" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $some" \
+    fake ltoir out -arch=sm_90a -lto -O0 -- 3:any.ltoir 2:examples/scale.ptx
+runs "it is of the target and of all LTO-IR" diff <(printf '%s\n' "// options: -arch=lto_90a -lto" \
+    "// input input-00000000: type 3, 11 bytes") <(tr -d '\0' < out.ltoir | LC_ALL=C sed '1s/^[^/]*//')
+says "the same with no use of host code's names" "create SUCCESS, add 1 SUCCESS, $some" \
+    fake ltoir again -arch=sm_90a -lto -kernels-used=k -- 3:out.ltoir
+says "LTO-IR alone" "create SUCCESS, add 1 SUCCESS, ${some/cubin SUCCESS/cubin INTERNAL}" \
+    fake ltoir out -arch=lto_90 -lto -- 3:any.ltoir
+says "PTX, which has no place there" "create SUCCESS, add 1 SUCCESS, add 2 PTX_COMPILE, $(echo "$some" |
+    sed 's/cubin SUCCESS/cubin INTERNAL/; s/errors SUCCESS, empty/errors SUCCESS/')" \
+    fake ltoir out -arch=lto_90 -lto -- 3:any.ltoir 2:examples/scale.ptx
+says "a virtual architecture of LTO-IR, without -lto" "create SUCCESS, $(echo "$some" |
+    sed 's/ltoir SUCCESS/ltoir INVALID_INPUT/; s/infos SUCCESS/infos SUCCESS, empty/')" fake ltoir out -arch=lto_90 --
+export FAKE_WAY=bare-ltoir
+says "LTO-IR from a library that makes none" "create SUCCESS, add 1 SUCCESS, $(echo "$some" |
+    sed 's/ltoir SUCCESS/ltoir INTERNAL/; s/errors SUCCESS, empty/errors SUCCESS/')" \
+    fake ltoir out -arch=sm_90 -lto -- 3:any.ltoir
+export FAKE_WAY=tell
+says "what the library says of it" "create SUCCESS, add 1 SUCCESS, $some" fake ltoir out -arch=sm_90 -lto -- 3:any.ltoir
+runs "is passed on" grep -qax 'INFO: NVVM70 LTOIR Container created (34 bytes)' out.infos
 export FAKE_WAY=fail
 says "LTO-IR that cannot be compiled" "create SUCCESS, add 1 SUCCESS, ${bad/complete INTERNAL/complete NVVM_COMPILE}" \
     fake link out -arch=sm_90 -lto -- 3:any.ltoir

@@ -23,6 +23,7 @@ struct nvJitLink {
     char log[4096];
     char info[4096];
     char ptx[1 << 20];
+    size_t given; /* bytes of it that say what it was given */
 };
 
 /* What the real library has is declared in NVIDIA's header, with types of its own. */
@@ -207,6 +208,7 @@ int __nvJitLinkComplete_12_9(struct nvJitLink *link)
         add(link->info, sizeof link->info,
             "SUCCESS: Solid LTOIR Container created (12 bytes)\n"
             "INFO: NVVM70 LTOIR Container created (34 bytes)\n");
+    link->given = start;
     file = path ? fopen(path, "re") : NULL;
     if (!file)
         return 6;
@@ -240,6 +242,23 @@ int nvJitLinkGetLinkedPtxSize(struct nvJitLink *link, size_t *size)
 int nvJitLinkGetLinkedPtx(struct nvJitLink *link, char *ptx)
 {
     return get(link->ptx, ptx);
+}
+
+/* A head like that of LTO-IR, which says no target, and what it was given. */
+enum { LTOIR_HEAD = 32 };
+
+int nvJitLinkGetLinkedLTOIRSize(struct nvJitLink *link, size_t *size)
+{
+    *size = LTOIR_HEAD + link->given;
+    return is_way("bare-ltoir") ? 6 : 0;
+}
+
+int nvJitLinkGetLinkedLTOIR(struct nvJitLink *link, char *ltoir)
+{
+    memset(ltoir, 0, LTOIR_HEAD);
+    memcpy(ltoir, "\355CN\177", 4);
+    memcpy(ltoir + LTOIR_HEAD, link->ptx, link->given);
+    return 0;
 }
 
 int nvJitLinkGetErrorLogSize(struct nvJitLink *link, size_t *size)

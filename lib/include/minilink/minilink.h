@@ -136,7 +136,8 @@ int minilink_complete(struct minilink *link);
  * and minilink_destroy(), more than once; not in a signal handler. Accepts NULL. */
 void minilink_cancel(struct minilink *link);
 
-/* The linked cubin: an ELF file for EM_CUDA, *size bytes, aligned for any type, owned by the link.
+/* The linked cubin: an ELF file for EM_CUDA, *size bytes, aligned for any type, owned by the link;
+ * under --emit-ltoir the program's LTO-IR.
  * NULL, with a size of 0, when there is none: before minilink_complete() has succeeded, under
  * -emit-ptx, and when `link` is NULL. `size` may be NULL. */
 const void *minilink_cubin(const struct minilink *link, size_t *size);

@@ -71,8 +71,6 @@ nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link)
 
     for (size_t i = 0; i < link->waiting_count && result == NVJITLINK_SUCCESS; i++)
         result = hand_on(link, &link->waiting[i]);
-    arena_free(&link->waiting_arena);
-    link->waiting_count = 0;
     return result;
 }
 
@@ -131,6 +129,11 @@ static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *s
     nvJitLinkResult result;
     int code;
 
+    if (settings->kind != TARGET_REAL) {
+        buffer_printf(&link->errors, "'%s': there is no assembler for a virtual architecture\n",
+                      input->name);
+        return NVJITLINK_ERROR_PTX_COMPILE;
+    }
     settings_input_words(settings, link->ptxas, &words);
     code = link_begin(link, &link->trial, &words);
     made = link->trial;

@@ -21,13 +21,14 @@ struct nvJitLink {
     struct minilink *link;   /* NULL when that failed */
     struct minilink *open;   /* with -ptx: a second link, which permits undefined symbols */
     struct minilink *result; /* the one of these two that has succeeded, or NULL */
+    struct minilink *ltoir;  /* the one whose output is LTO-IR, when it has been asked for */
     struct minilink *trial;  /* a link that checks one input, while it runs */
     char *library;           /* NVIDIA's, for LTO-IR, or NULL */
     char *ptxas;             /* see toolkit_ptxas() */
     const struct toolkit_facts *toolkit; /* the one whose library is followed */
     size_t input_count;                  /* for names */
     bool has_input;                      /* there is something to link */
-    struct input *waiting;               /* LTO-IR, for nvJitLinkComplete(), in: */
+    struct input *waiting;               /* LTO-IR, for nvJitLinkComplete() and ltoir_make(), in: */
     size_t waiting_count, waiting_capacity;
     struct arena waiting_arena;
     bool has_ltoir;      /* some input has */
@@ -52,8 +53,8 @@ nvJitLinkResult link_complete(nvJitLinkHandle handle);
 enum link_output { OUTPUT_CUBIN, OUTPUT_PTX, OUTPUT_LTOIR };
 
 /* Size and bytes of one of them; the same of the error log, or of the info log. */
-nvJitLinkResult link_get_size(const struct nvJitLink *link, enum link_output output, size_t *size);
-nvJitLinkResult link_get_bytes(const struct nvJitLink *link, enum link_output output, void *buffer);
+nvJitLinkResult link_get_size(struct nvJitLink *link, enum link_output output, size_t *size);
+nvJitLinkResult link_get_bytes(struct nvJitLink *link, enum link_output output, void *buffer);
 nvJitLinkResult link_get_log_size(const struct nvJitLink *link, bool is_errors, size_t *size);
 nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, char *buffer);
 
@@ -69,6 +70,9 @@ nvJitLinkResult input_add_nothing(struct nvJitLink *link);
 
 /* Passes on the waiting inputs. */
 nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link);
+
+/* Makes the LTO-IR of a complete link, if it has not been made. */
+nvJitLinkResult ltoir_make(struct nvJitLink *link);
 
 /* NVJITLINK_SUCCESS when inputs may still be added; otherwise reports an error. */
 nvJitLinkResult link_check_open(struct nvJitLink *link);

@@ -168,6 +168,7 @@ nvJitLinkResult link_destroy(nvJitLinkHandle *handle)
     *handle = NULL;
     minilink_destroy(&link->link);
     minilink_destroy(&link->open);
+    minilink_destroy(&link->ltoir);
     minilink_destroy(&link->trial);
     arena_free(&link->waiting_arena);
     arena_free(&link->arena);
@@ -285,6 +286,11 @@ static nvJitLinkResult link_all(struct nvJitLink *link)
     return result_of(link, code);
 }
 
+static bool is_ltoir_alone(const struct settings *settings)
+{
+    return settings->kind == TARGET_LTOIR && settings->is_lto && !settings->is_ptx;
+}
+
 static nvJitLinkResult complete(const struct call *call)
 {
     struct nvJitLink *link = call->link;
@@ -295,7 +301,13 @@ static nvJitLinkResult complete(const struct call *call)
     link->is_complete = true;
     if (link->settings.is_timed)
         buffer_printf(&link->infos, "nvJitLink time until Complete: %f\n", lap(&link->start));
-    result = check_inputs(link) ?: input_hand_on_waiting(link) ?: link_all(link);
+    result = check_inputs(link);
+    if (result != NVJITLINK_SUCCESS)
+        link->waiting_count = 0; /* there is to be no LTO-IR, either */
+    if (result == NVJITLINK_SUCCESS && is_ltoir_alone(&link->settings))
+        result = ltoir_make(link) ? NVJITLINK_ERROR_NVVM_COMPILE : NVJITLINK_SUCCESS;
+    else
+        result = result ?: input_hand_on_waiting(link) ?: link_all(link);
     if (link->settings.is_timed)
         buffer_printf(&link->infos, "nvJitLinkComplete time to finish: %f\n", lap(&link->start));
     return result;
@@ -317,13 +329,20 @@ static const void *find_output(const struct nvJitLink *link, enum link_output ou
         bytes = minilink_cubin(link->result, size);
     else if (output == OUTPUT_PTX)
         bytes = minilink_ptx(link->result, size);
+    else
+        bytes = minilink_cubin(link->ltoir, size);
     *size += output == OUTPUT_PTX; /* its NUL */
     return bytes;
 }
 
+static nvJitLinkResult make_ltoir(const struct call *call)
+{
+    return ltoir_make(call->link);
+}
+
 /* Tells the size of an output, or copies it: one of `size` and `buffer` is not NULL. The error
  * differs for PTX and LTO-IR that were not asked for (measured). */
-static nvJitLinkResult get(const struct nvJitLink *link, enum link_output output, size_t *size,
+static nvJitLinkResult get(struct nvJitLink *link, enum link_output output, size_t *size,
                            void *buffer)
 {
     const void *bytes;
@@ -334,6 +353,8 @@ static nvJitLinkResult get(const struct nvJitLink *link, enum link_output output
     if ((output == OUTPUT_PTX && !link->settings.is_ptx) ||
         (output == OUTPUT_LTOIR && !link->settings.is_lto))
         return NVJITLINK_ERROR_INVALID_INPUT;
+    if (output == OUTPUT_LTOIR)
+        run((struct call){.link = link, .function = make_ltoir});
     bytes = find_output(link, output, &count);
     if (!bytes)
         return NVJITLINK_ERROR_INTERNAL;
@@ -344,12 +365,12 @@ static nvJitLinkResult get(const struct nvJitLink *link, enum link_output output
     return NVJITLINK_SUCCESS;
 }
 
-nvJitLinkResult link_get_size(const struct nvJitLink *link, enum link_output output, size_t *size)
+nvJitLinkResult link_get_size(struct nvJitLink *link, enum link_output output, size_t *size)
 {
     return get(link, output, size, NULL);
 }
 
-nvJitLinkResult link_get_bytes(const struct nvJitLink *link, enum link_output output, void *buffer)
+nvJitLinkResult link_get_bytes(struct nvJitLink *link, enum link_output output, void *buffer)
 {
     return get(link, output, NULL, buffer);
 }

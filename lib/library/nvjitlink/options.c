@@ -519,6 +519,21 @@ void settings_input_words(const struct settings *settings, const char *ptxas, st
     words_add(words, "-r");
 }
 
+/* What host code uses does not count, and -v tells the size. */
+void settings_ltoir_words(const struct settings *settings, const char *library, struct words *words)
+{
+    add_arch(words, settings);
+    words_add(words, "--emit-ltoir");
+    words_add(words, "--nvjitlink=%s", library);
+    if (settings->is_latest)
+        words_add(words, "-nvvm-latest");
+    if (settings->has_no_cache)
+        words_add(words, "--no-cache");
+    words_add(words, "-ignore-host-info");
+    words_add(words, "-v");
+    words_add(words, "-disable-infos");
+}
+
 void settings_check_words(const struct settings *settings, struct words *words)
 {
     add_arch(words, settings);

@@ -62,5 +62,9 @@ void settings_program_words(const struct settings *settings, const char *library
 /* The same to make a relocatable cubin of one input. */
 void settings_input_words(const struct settings *settings, const char *ptxas, struct words *words);
 
+/* The same for a link whose output is the LTO-IR. */
+void settings_ltoir_words(const struct settings *settings, const char *library,
+                          struct words *words);
+
 /* The same to check one cubin, without linking anything. */
 void settings_check_words(const struct settings *settings, struct words *words);
