@@ -36,7 +36,7 @@ bool compile_check(struct link *link);
 /* Compiles the members with LTO-IR or bitcode. */
 bool compile_to_ptx(struct link *link);
 
-/* The same with LTO-IR as result, for --emit-ltoir. Members without are left out, with a warning. */
+/* The same with LTO-IR as result, for --emit-ltoir. A warning says which members are left out. */
 bool compile_to_ltoir(struct link *link);
 
 /* middle.c: from the program to its cubins */

@@ -17,6 +17,7 @@
 #include "input/hostobj.h"
 #include "os/descriptor.h"
 #include "os/program_path.h"
+#include "os/self_exec.h"
 #include "os/toolkit.h"
 
 #define SECTION   ".note.minilink"
@@ -102,9 +103,44 @@ static char *find_alone(void)
     return NULL;
 }
 
+/* Where `minilink-shim --python` has put this library in the place of a wheel's, that one is beside
+ * it, with this after its name. */
+#define KEPT ".nvidia"
+
+/* The path of the wheel's library, or NULL. */
+static char *find_kept(void)
+{
+    const char *own = self_exec_code_path();
+    struct buffer path = {0};
+
+    if (!own)
+        return NULL;
+    CONTEXT_DEFER(buffer_cleanup, &path);
+    buffer_printf(&path, "%s" KEPT, own);
+    return is_foreign(path.data) ? buffer_take(&path, NULL) : NULL;
+}
+
+/* The ptxas of the wheels beside the wheel that has the library: of CUDA 13 and of CUDA 12. */
+static char *find_kept_ptxas(const char *kept)
+{
+    static const char *const places[] = {"../bin/ptxas", "../../cuda_nvcc/bin/ptxas"};
+    const char *slash = strrchr(kept, '/');
+    struct buffer path = {0};
+
+    CONTEXT_DEFER(buffer_cleanup, &path);
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        path.size = 0;
+        buffer_printf(&path, "%.*s/%s", (int)(slash - kept), kept, places[i]);
+        if (access(path.data, X_OK) == 0)
+            return buffer_take(&path, NULL);
+    }
+    return NULL;
+}
+
 static char *find_library(const struct toolkit_request *request)
 {
-    char *found = toolkit_find_nvjitlink(request, NULL);
+    char *kept = request->file ? NULL : find_kept();
+    char *found = kept ? kept : toolkit_find_nvjitlink(request, NULL);
 
     if (!found && !request->file)
         found = find_alone();
@@ -132,9 +168,15 @@ static char *find_ptxas(const char *toolkit)
 
 char *toolkit_ptxas(const char *library)
 {
-    char *found = find_ptxas(NULL), *slash;
+    char *kept = find_kept(), *found = NULL, *slash;
     struct buffer folder = {0};
 
+    if (kept)
+        found = find_kept_ptxas(kept);
+    free(kept);
+    if (found)
+        return found;
+    found = find_ptxas(NULL);
     if (found || !library) { /* minilink finds it, too; or there is no other place */
         free(found);
         return NULL;
