@@ -66,8 +66,8 @@ static void print_sections(const struct dump *dump, const struct cubin *cubin)
 
         dump_print(dump, "  %.*s: %s, flags 0x%" PRIx64 ", size %" PRIu64 ", align %" PRIu64 "\n",
                    TEXT_ARG(section->name),
-                   lookup(sections_type_name(section->type), section->type, text),
-                   section->flags, section->size, section->alignment);
+                   lookup(sections_type_name(section->type), section->type, text), section->flags,
+                   section->size, section->alignment);
     }
 }
 

@@ -83,7 +83,7 @@ struct options {
     enum shell completions;
     bool disable_infos, disable_warnings, warnings_are_errors;
     uint32_t cpu_name; /* -cpu-arch: checked, without effect */
-    uint8_t verbose; /* 1 = -v, 2 = -vv */
+    uint8_t verbose;   /* 1 = -v, 2 = -vv */
     bool report_arch, no_demangle;
     bool annotates; /* -Xptxas=--compiler-annotations */
     enum diag_format diagnostics_format;
