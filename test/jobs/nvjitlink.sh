@@ -251,9 +251,9 @@ done
 
 # What an interpreter calls. A sanitizer must be there before its program.
 if [ -n "${SANITIZE:-}" ]; then
-    skip 3 "a program that is not compiled with the sanitizer"
+    skip 6 "a program that is not compiled with the sanitizer"
 elif ! command -v python3 > /dev/null; then
-    skip 3 "python3 is not installed"
+    skip 6 "python3 is not installed"
 else
     find_python
     numba() { python3 "$ROOT/test/nvjitlink/numba.py" "$ours/libnvJitLink.so.13" "$@"; }
@@ -262,6 +262,15 @@ else
     runs "they make the same" cmp numba.cubin out.cubin
     numba numba.cubin -arch=sm_90 -- ptx:bad.ptx > said 2>&1
     runs "numba's error" grep -q 'nvJitLinkAddData: 4' said
+    # Two libraries with the same names in one process.
+    results="0 0, 0 0, 0 0, 0 0, 0 0, b'\x7fELF' b'\x7fELF', 0 0"
+    says "both of ours" "version 12.9, version 13.5, $results" \
+        python3 "$ROOT/test/nvjitlink/both.py" "$ours/libnvJitLink.so.12" "$ours/libnvJitLink.so.13" examples/scaled.ptx
+    alone=${results//0 0/0}
+    says "ours before another one" "version 13.5, version 12.9, ${alone/ELF* b*ELF/ELF}" \
+        python3 "$ROOT/test/nvjitlink/both.py" "$ours/libnvJitLink.so.13" "$BUILD/fake-nvjitlink.so" examples/scaled.ptx
+    says "ours behind another one" "version 12.9, version 13.5, ${alone/ELF* b*ELF/ELF}" \
+        python3 "$ROOT/test/nvjitlink/both.py" "$BUILD/fake-nvjitlink.so" "$ours/libnvJitLink.so.13" examples/scaled.ptx
 fi
 if [ -z "${SANITIZE:-}" ] && command -v valgrind > /dev/null; then
     runs "nothing is lost or read too far" env LD_LIBRARY_PATH="$ours" valgrind -q --error-exitcode=9 --leak-check=full \
@@ -306,7 +315,7 @@ if [ -z "$missing" ]; then
     theirs=$toolkit/lib64
     [ -e "$theirs/libnvJitLink.so.13" ] && [ -e "$toolkit/include/nvJitLink.h" ] || missing="the toolkit has no nvJitLink 13"
 fi
-[ -z "$missing" ] || { skip 263 "$missing: comparisons with NVIDIA's libnvJitLink"; finish; }
+[ -z "$missing" ] || { skip 265 "$missing: comparisons with NVIDIA's libnvJitLink"; finish; }
 unset MINILINK_ASSEMBLER FAKE_PTX
 use_recorded
 large_pages

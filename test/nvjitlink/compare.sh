@@ -190,6 +190,11 @@ for words in "-arch=sm_90 -- ptx:a.ptx cubin:b.cubin" "-arch=sm_90 -- fatbin:a.f
     *) runs "numba, $words: cubins" cubincmp ours.out theirs.out ;;
     esac
 done
+for order in "$ours/libnvJitLink.so.13 $theirs/libnvJitLink.so.13" "$theirs/libnvJitLink.so.13 $ours/libnvJitLink.so.13"; do
+    # shellcheck disable=SC2086
+    python3 "$ROOT/test/nvjitlink/both.py" $order b.ptx > log 2>&1
+    runs "in one process: $order" test "$(sed -n '3,$p' log | paste -sd ' ')" = "0 0 0 0 0 0 0 0 0 0 b'\x7fELF' b'\x7fELF' 0 0"
+done
 runs "four threads" env LD_LIBRARY_PATH="$ours" ./program threads 4 -arch=sm_90 -- 2:a.ptx 1:b.cubin
 runs "four threads with LTO-IR" env LD_LIBRARY_PATH="$ours" ./program threads 4 -arch=sm_90 -lto -- 3:a.ltoir 3:b.ltoir
 # One of the toolkit's own libraries that links at run time.
