@@ -6,7 +6,7 @@ set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
 PATH=$BUILD:$PATH
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_BEHAVE_LIKE MINILINK_ASSEMBLER MINILINK_CACHE_DIR MINILINK_NVJITLINK LIBRARY_PATH RECORDED
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_BEHAVE_LIKE MINILINK_ASSEMBLER MINILINK_CACHE_DIR MINILINK_NVJITLINK LIBRARY_PATH RECORDED VIRTUAL_ENV CONDA_PREFIX
 # The headers that nvcc reads before each source take most of its time: less than half of that in the language that needs
 # none of C++'s, and without what CUDA declares of mathematics, textures and single instructions. A script whose sources need
 # more says so (more_declared: C++14, mathematics and textures), or lets all_declared() find out.
@@ -115,11 +115,13 @@ die_of_signals() {
     export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}$handled" TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}$handled"
 }
 
-# play_ptxas FILE: a script that tells its version as ptxas does, and else does what is on standard input.
+# play_ptxas FILE [VERSION]: a script that tells its version (13.0, V13.0.88) as ptxas does, and else does what is on
+# standard input.
 play_ptxas() {
+    local version=${2:-13.0, V13.0.88}
     {
         printf '#!/bin/sh\ncase " $* " in *" --version "*) '
-        printf '%s\n' 'printf "Cuda compilation tools, release 13.0, V13.0.88\nBuild test\n"; exit ;; esac'
+        printf '%s\n' 'printf "Cuda compilation tools, release '"$version"'\nBuild test\n"; exit ;; esac'
         cat
     } > "$1"
     chmod +x "$1"

@@ -54,12 +54,12 @@ static void print_version(const struct link_request *request)
     for (const char *const *name = assembler_names(); *name; name++)
         printf(" %s", *name);
     printf("\nbehaves like: nvlink, Cuda compilation tools, release %s\n",
-           state_find_toolkit(request)->release);
+           state_find_toolkit(request, NULL)->release);
 }
 
 static void print_targets(const struct link_request *request)
 {
-    const struct toolkit_facts *toolkit = state_find_toolkit(request);
+    const struct toolkit_facts *toolkit = state_find_toolkit(request, NULL);
     struct arch arch = {0};
     char name[ARCH_NAME_SIZE];
 

@@ -29,24 +29,26 @@
 #include "os/toolkit.h"
 #include "pool/child_tokens.h"
 
-char *ptxas_find(const struct assembler_request *request, struct buffer *tried)
+char *ptxas_find(const struct assembler_request *request, struct toolkit_search *search)
 {
     const struct toolkit_request toolkit = {.file = request->ptxas_path,
                                             .cuda_path = request->cuda_path,
                                             .nvvm_path = request->nvvm_path};
 
-    return toolkit_find_ptxas(&toolkit, tried);
+    return toolkit_find_ptxas(&toolkit, search);
 }
 
 static char *find_or_report(const struct assembler_request *request)
 {
-    struct buffer tried = {0};
+    struct toolkit_search search = {0};
     char *found;
 
-    CONTEXT_DEFER(buffer_cleanup, &tried);
-    found = ptxas_find(request, &tried);
-    if (!found) {
-        diag_fatal("Could not find ptxas (looked for %.*s)", TEXT_ARG(buffer_view(&tried)));
+    CONTEXT_DEFER(toolkit_search_cleanup, &search);
+    found = ptxas_find(request, &search);
+    if (found) {
+        diag_verbose("ptxas '%s': %s", found, search.why);
+    } else {
+        diag_fatal("Could not find ptxas (looked for %.*s)", TEXT_ARG(buffer_view(&search.tried)));
         diag_note("Set CUDA_HOME, or use --ptxas= or --cuda-path=; --assembler=builtin needs none");
     }
     return found;

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "base/buffer.h"
+#include "os/toolkit.h"
 #include "minilink/assembler.h"
 
 struct assembler_request;
@@ -18,10 +18,8 @@ struct ptxas {
     struct ptxas_ahead *ahead; /* started for the first chunk, or NULL (ptxas_ahead.h) */
 };
 
-/* Looks for ptxas: --ptxas, then --cuda-path, then -nvvmpath's toolkit, CUDA_HOME, CUDA_PATH and
- * PATH. If --ptxas or --cuda-path is given, only that is searched. Returns a malloc'ed path, or
- * NULL with the places searched in `tried`, which may be NULL. Runs nothing and reports nothing. */
-char *ptxas_find(const struct assembler_request *request, struct buffer *tried);
+/* Looks for ptxas, as toolkit_find_ptxas() does, which describes the result and `search`. */
+char *ptxas_find(const struct assembler_request *request, struct toolkit_search *search);
 
 /* Finds ptxas without running it. False, and a fatal diagnostic that lists the places searched. */
 bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request);

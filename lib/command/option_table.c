@@ -248,7 +248,7 @@ const struct option_row option_table[] = {
     {"ignore-stored-options", NULL, NULL, FLAG(link.ignore_stored_options), GROUP_ASSEMBLER, KEY_COUNTS,
      "Assemble PTX without the options that its compiler stored with it"},
     {"cuda-path", NULL, "DIR", STRING(link.assembler.cuda_path), GROUP_ASSEMBLER, KEY_IGNORES,
-     "The CUDA toolkit; by default -nvvmpath's, then CUDA_HOME, then PATH"},
+     "The CUDA toolkit, or the environment with pip's or conda's; by default searched for"},
     {"behave-like", NULL, "VERSION", SPECIAL(take_behave_like), GROUP_ASSEMBLER, KEY_COUNTS,
      "The CUDA version whose nvlink to follow (13.5); by default that of the toolkit that is found, else the newest known"},
     {"output-abi", NULL, "auto|7|8", CHOICE(link.output_abi, output_abis), GROUP_ASSEMBLER, KEY_COUNTS,

@@ -32,6 +32,14 @@ const struct toolkit_facts *toolkits_newest(void)
     return &rows[ROWS - 1];
 }
 
+const struct toolkit_facts *toolkits_of_ptx(unsigned major, unsigned minor)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].ptx == 10 * major + minor)
+            return &rows[i];
+    return NULL;
+}
+
 bool toolkit_does(const struct toolkit_facts *toolkit, enum toolkit_behaviour behaviour)
 {
     return toolkit_is_in(toolkit, behaviours[behaviour]);

@@ -33,6 +33,9 @@ const struct toolkit_facts *toolkits_find(unsigned version);
 
 const struct toolkit_facts *toolkits_newest(void);
 
+/* The toolkit whose newest PTX ISA version that is; NULL if none is listed. */
+const struct toolkit_facts *toolkits_of_ptx(unsigned major, unsigned minor);
+
 /* True for a PTX ISA version above the newest toolkit's: one of a CUDA that is not listed yet. */
 bool toolkits_ptx_is_newer(unsigned major, unsigned minor);
 

@@ -31,6 +31,7 @@ static bool find_nvjitlink(struct link *link)
     const struct link_request *request = link->request;
     const struct toolkit_request toolkit = {
         .file = request->nvjitlink,
+        .ptxas = request->assembler.ptxas_path,
         .cuda_path = request->assembler.cuda_path,
         .nvvm_path = request->assembler.nvvm_path,
     };

@@ -2,6 +2,7 @@
  *
  * Selects members, has LTO-IR compiled, reads machine code, and links PTX. Whether libcudadevrt
  * takes part is decided last: only then is it known whether anything calls it. */
+#include "base/buffer.h"
 #include "base/context.h"
 #include "diag/diag.h"
 #include "link/lazy.h"
@@ -166,6 +167,16 @@ static uint64_t member_bytes(const struct members *members)
     return bytes;
 }
 
+static void choose_toolkit(struct link *link)
+{
+    struct buffer why = {0};
+
+    CONTEXT_DEFER(buffer_cleanup, &why);
+    link->toolkit = state_find_toolkit(link->request, &why);
+    diag_verbose("like nvlink %u.%u: %.*s", link->toolkit->version / 10,
+                 link->toolkit->version % 10, TEXT_ARG(buffer_view(&why)));
+}
+
 bool front_open(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -176,7 +187,7 @@ bool front_open(struct link *link)
     };
     bool ok;
 
-    link->toolkit = state_find_toolkit(request);
+    choose_toolkit(link);
     link->inputs.are_read = request->reads_files;
     link->inputs.watch = link->watch;
     watch_add_all(link->watch, request->response_watch);
@@ -185,7 +196,7 @@ bool front_open(struct link *link)
          merge_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          (overwrite_check(request, &link->inputs) || diag_blame(LINK_USAGE)) &&
-         (reproduce_write(request, &link->inputs) || diag_blame(LINK_ENVIRONMENT));
+         (reproduce_write(request, link->toolkit, &link->inputs) || diag_blame(LINK_ENVIRONMENT));
     observe_inputs(link->observation, &link->inputs);
     observe_stage(link->observation, "open",
                   (struct observe_work){link->inputs.count, "files", input_bytes(&link->inputs)});

@@ -113,14 +113,12 @@ static bool add_compiler(struct key *key, const struct link *link, struct compil
 /* Adds the ptxas that could have been used, as an info names it. */
 static void add_other_assembler(struct key *key, const struct link_request *request)
 {
-    struct buffer tried = {0};
     char *path = NULL;
 
     if (!request->options.lto || request->assembler.name)
         return;
-    CONTEXT_DEFER(buffer_cleanup, &tried);
     CONTEXT_DEFER(memory_cleanup, &path);
-    path = ptxas_find(&request->assembler, &tried);
+    path = ptxas_find(&request->assembler, NULL);
     key_string(key, path);
 }
 

@@ -161,26 +161,36 @@ static void describe(struct reproduction *reproduction, const struct assembler_r
     buffer_string(version, "\nTo link again, in this folder: minilink @response.txt\n");
 }
 
+/* First, so that a --behave-like of the link's own comes after it. */
+static void add_toolkit(struct reproduction *reproduction, const struct toolkit_facts *toolkit)
+{
+    put_word(
+        &reproduction->words, "--behave-like=",
+        arena_printf(&reproduction->arena, "%u.%u", toolkit->version / 10, toolkit->version % 10));
+}
+
 static bool write_tar(struct reproduction *reproduction, const struct link_request *request,
-                      const struct inputs *inputs)
+                      const struct toolkit_facts *toolkit, const struct inputs *inputs)
 {
     reproduction->folder = folder_name(&reproduction->arena, request->reproduce);
     reproduction->tar = tar_open(request->reproduce);
     if (!reproduction->tar)
         return false;
     describe(reproduction, &request->assembler);
+    add_toolkit(reproduction, toolkit);
     return add_words(reproduction, request) && add_inputs(reproduction, inputs) &&
            add(reproduction, "response.txt", buffer_bytes(&reproduction->words)) &&
            add(reproduction, "version.txt", buffer_bytes(&reproduction->version)) &&
            tar_commit(reproduction->tar);
 }
 
-bool reproduce_write(const struct link_request *request, const struct inputs *inputs)
+bool reproduce_write(const struct link_request *request, const struct toolkit_facts *toolkit,
+                     const struct inputs *inputs)
 {
     struct reproduction reproduction = {0};
 
     if (!request->reproduce)
         return true;
     CONTEXT_DEFER(free_reproduction, &reproduction);
-    return write_tar(&reproduction, request, inputs);
+    return write_tar(&reproduction, request, toolkit, inputs);
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/name_list.h"
@@ -11,18 +12,32 @@
 #include "lto/lto_cache.h"
 #include "os/fork_server.h"
 #include "os/self_exec.h"
+#include "os/toolkit.h"
 
-const struct toolkit_facts *state_find_toolkit(const struct link_request *request)
+const struct toolkit_facts *state_find_toolkit(const struct link_request *request,
+                                               struct buffer *why)
 {
+    const struct toolkit_facts *toolkit;
+    struct toolkit_search search = {0};
     unsigned version = request->behave_like;
-    char *ptxas;
+    char *ptxas = NULL;
 
-    if (version)
-        return toolkits_find(version);
-    ptxas = ptxas_find(&request->assembler, NULL);
+    CONTEXT_DEFER(toolkit_search_cleanup, &search);
     CONTEXT_DEFER(memory_cleanup, &ptxas);
-    version = ptxas ? toolkit_version_of(ptxas) : 0;
-    return version ? toolkits_find(version) : toolkits_newest();
+    if (!version && (ptxas = ptxas_find(&request->assembler, &search)))
+        version = toolkit_version_of(ptxas);
+    toolkit = version ? toolkits_find(version) : toolkits_newest();
+    if (why && request->behave_like)
+        buffer_string(why, "--behave-like");
+    else if (why && !ptxas)
+        buffer_string(why, "no ptxas is found, and it is the newest known");
+    else if (why && version)
+        buffer_printf(why, "ptxas '%s' (%s) is of CUDA %u.%u", ptxas, search.why, version / 10,
+                      version % 10);
+    else if (why)
+        buffer_printf(why, "ptxas '%s' (%s) tells no version, and it is the newest known", ptxas,
+                      search.why);
+    return toolkit;
 }
 
 bool state_has_user_cubins(const struct link *link)

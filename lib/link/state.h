@@ -115,8 +115,9 @@ struct link {
 };
 
 /* The toolkit whose nvlink the link is to behave like: the requested one, or that of the ptxas that
- * is named or found, or the newest known. */
-const struct toolkit_facts *state_find_toolkit(const struct link_request *request);
+ * is named or found, or the newest known. Appends the reason to *why, which may be NULL. */
+const struct toolkit_facts *state_find_toolkit(const struct link_request *request,
+                                               struct buffer *why);
 
 /* The settings of parallel loops over cubins and sections. */
 struct spread state_spread(const struct link *link);

@@ -18,35 +18,42 @@
 static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
                                            "libnvJitLink.so"};
 
-/* Whether the loader finds a library of that name; a child tries it. */
-static bool can_load(const char *name)
+/* The file of the library that the loader finds by that name, which a child loads; or NULL. */
+static char *ask_loader(const char *name)
 {
     const struct lto_request link = {0};
     struct parts_run run = {.link = &link, .inputs_fd = lto_inputs_open()};
+    struct text file;
 
     CONTEXT_DEFER(parts_end, &run);
     parts_make(&run, 1);
     run.list->job = job_write(&run.arena, name, NULL, &run.inputs);
-    return parts_run(&run, &run.arena) == 1;
+    if (parts_run(&run, &run.arena) != 1)
+        return NULL;
+    file = run.list->answer.infos;
+    return file.size ? memory_copy_string(file.data, file.size)
+                     : memory_copy_string(name, strlen(name));
 }
 
-static char *find_library(const struct toolkit_request *toolkit, struct buffer *tried)
+static char *find_library(const struct toolkit_request *toolkit, struct toolkit_search *search)
 {
-    char *found = toolkit_find_nvjitlink(toolkit, tried);
+    char *found = toolkit_find_nvjitlink(toolkit, search);
     size_t count = sizeof loader_names / sizeof *loader_names;
 
     if (found || toolkit->file || toolkit->cuda_path)
         return found;
-    for (size_t i = 0; i < count; i++)
-        if (can_load(loader_names[i]))
-            return memory_copy_string(loader_names[i], strlen(loader_names[i]));
-    buffer_string(tried, tried->size ? ", the loader's folders" : "the loader's folders");
-    return NULL;
+    search->why = "the loader's";
+    for (size_t i = 0; i < count && !found; i++)
+        found = ask_loader(loader_names[i]);
+    if (!found)
+        buffer_string(&search->tried,
+                      search->tried.size ? ", the loader's folders" : "the loader's folders");
+    return found;
 }
 
 bool lto_find(char **library, enum lto_source source, const struct toolkit_request *toolkit)
 {
-    struct buffer tried = {0};
+    struct toolkit_search search = {0};
 
     *library = NULL;
     if (source == LTO_SOURCE_PTX) {
@@ -54,16 +61,19 @@ bool lto_find(char **library, enum lto_source source, const struct toolkit_reque
                   "optimisation across modules");
         return true;
     }
-    CONTEXT_DEFER(buffer_cleanup, &tried);
-    *library = find_library(toolkit, &tried);
-    if (!*library && (source == LTO_SOURCE_LTOIR || toolkit->file)) {
-        diag_fatal("Could not find libnvJitLink (looked in %.*s)", TEXT_ARG(buffer_view(&tried)));
+    CONTEXT_DEFER(toolkit_search_cleanup, &search);
+    *library = find_library(toolkit, &search);
+    if (*library) {
+        diag_verbose("libnvJitLink '%s': %s", *library, search.why);
+    } else if (source == LTO_SOURCE_LTOIR || toolkit->file) {
+        diag_fatal("Could not find libnvJitLink (looked in %.*s)",
+                   TEXT_ARG(buffer_view(&search.tried)));
         diag_note("Set CUDA_HOME, or use --cuda-path= or --nvjitlink=");
-    } else if (!*library) {
+    } else {
         diag_info(
             "LTO-IR is not linked, as no CUDA toolkit with libnvJitLink was found: PTX beside "
             "it takes its place, without optimisation across modules");
-        diag_verbose("libnvJitLink was looked for in %.*s", TEXT_ARG(buffer_view(&tried)));
+        diag_verbose("libnvJitLink was looked for in %.*s", TEXT_ARG(buffer_view(&search.tried)));
     }
     return *library || (source != LTO_SOURCE_LTOIR && !toolkit->file);
 }

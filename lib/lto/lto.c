@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "facts/toolkits.h"
 #include "input/used.h"
 #include "lto/kernels.h"
 #include "lto/lto_cache.h"
@@ -194,6 +195,43 @@ static void make_jobs(struct compilation *compilation)
     }
 }
 
+/* The PTX beside the LTO-IR with that number, which tells its toolkit, as nvcc writes the newest
+ * PTX ISA that it knows: nothing in the LTO-IR itself does (1.66 by 13.1 and 13.2, 1.67 by 13.3
+ * to 13.5, and each library refuses that of the next). NULL = there is none. */
+static const struct member *find_ptx_beside(const struct members *members, size_t number)
+{
+    const struct member *ptx = NULL;
+    uint32_t group = UINT32_MAX;
+
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].role == MEMBER_LTO && number-- == 0)
+            group = members->list[i].group;
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].group == group && members->list[i].entry.kind == FATBIN_PTX)
+            ptx = &members->list[i];
+    return ptx;
+}
+
+/* Says which library was too old, and what to give. */
+static void note_outdated(const struct compilation *compilation, const struct lto_answer *answer)
+{
+    const struct member *ptx = find_ptx_beside(compilation->request->members, answer->failed_input);
+    const struct toolkit_facts *made =
+        ptx ? toolkits_of_ptx(ptx->entry.major, ptx->entry.minor) : NULL;
+
+    if (made && made->version > 10 * answer->major + answer->minor)
+        diag_note("The library is '%s', of CUDA %u.%u; the LTO-IR is of CUDA %u.%u and needs its "
+                  "library or a newer one",
+                  compilation->request->library, answer->major, answer->minor, made->version / 10,
+                  made->version % 10);
+    else
+        diag_note("The library is '%s', of CUDA %u.%u; the LTO-IR is of a newer CUDA and needs its "
+                  "library",
+                  compilation->request->library, answer->major, answer->minor);
+    diag_note("Name that toolkit, or the environment that pip installed it into, by --cuda-path= "
+              "or CUDA_HOME, or the library by --nvjitlink=; -vv tells what is taken and why");
+}
+
 /* Reports what the library rejected, and why. */
 static void report_refusal(const struct compilation *compilation, const struct lto_answer *answer)
 {
@@ -208,6 +246,8 @@ static void report_refusal(const struct compilation *compilation, const struct l
     else
         diag_fatal("elfLink JIT compile failed: %s",
                    answer->code ? nvjitlink_code_text(answer->code) : "libnvJitLink made no PTX");
+    if (answer->code == NVJITLINK_CODE_OUTDATED)
+        note_outdated(compilation, answer);
 }
 
 static void report_failed(struct compilation *compilation)

@@ -158,6 +158,17 @@ static void run_steps(const struct lto_job *job, const struct functions *functio
         head->step = LTO_STEP_DONE;
 }
 
+/* Tells the file that the loader has taken. */
+static void add_file(struct answer_draft *answer, const struct functions *functions)
+{
+    Dl_info info;
+    void *address;
+
+    memcpy(&address, &functions->version, sizeof address);
+    if (dladdr(address, &info) && info.dli_fname)
+        buffer_string(&answer->infos, info.dli_fname);
+}
+
 int nvjitlink_run(const struct lto_job *job)
 {
     struct answer_draft answer = ANSWER_DRAFT;
@@ -169,6 +180,7 @@ int nvjitlink_run(const struct lto_job *job)
         return answer_write(job->answer, &answer);
     answer.head.step = LTO_STEP_CREATE;
     if (job->input_count == 0) {
+        add_file(&answer, &functions);
         answer.head.step = LTO_STEP_DONE;
         return answer_write(job->answer, &answer);
     }

@@ -22,5 +22,8 @@
  * our side, or while loading the library. */
 int nvjitlink_run(const struct lto_job *job);
 
+/* The nvJitLinkResult that says that a newer toolkit made the LTO-IR. */
+#define NVJITLINK_CODE_OUTDATED 14
+
 /* The description of an nvJitLinkResult, as in the header; never NULL. */
 const char *nvjitlink_code_text(int32_t code);

@@ -1,6 +1,7 @@
 /* toolkit.c: searches for files; the last resort is to ask nvcc, which costs some milliseconds. */
 #include "os/toolkit.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,19 +19,17 @@
 struct search {
     const char *const *folders, *const *names;
     bool (*is_it)(const char *path);
-    const char *shown;    /* appended to a toolkit that was searched in vain */
-    struct buffer *tried; /* NULL = not wanted */
+    const char *shown;            /* appended to a toolkit that was searched in vain */
+    struct toolkit_search *trace; /* NULL = not wanted */
     char found[PATH_MAX];
 };
 
-/* As in the toolkits of CUDA 12 and 13: development packages have the plain name, runtime packages
- * only versioned ones. ARM servers have sbsa-linux, Jetson aarch64-linux. */
-static const char *const library_folders[] = {"lib64/",
-                                              "targets/x86_64-linux/lib/",
-                                              "targets/sbsa-linux/lib/",
-                                              "targets/aarch64-linux/lib/",
-                                              "lib/",
-                                              NULL};
+/* As in the toolkits of CUDA 12 and 13, conda's and pip's too: development packages have the plain
+ * name, runtime packages only versioned ones. ARM servers have sbsa-linux, Jetson aarch64-linux;
+ * the last two are Debian's. */
+static const char *const library_folders[] = {
+    "lib64/", "targets/x86_64-linux/lib/", "targets/sbsa-linux/lib/", "targets/aarch64-linux/lib/",
+    "lib/",   "lib/x86_64-linux-gnu/",     "lib/aarch64-linux-gnu/",  NULL};
 static const char *const library_names[] = {"libnvJitLink.so", "libnvJitLink.so.13",
                                             "libnvJitLink.so.12", NULL};
 
@@ -49,9 +48,10 @@ static bool is_file(const char *path)
 
 static void note_tried(const struct search *search, struct text place, const char *in_it)
 {
-    if (search->tried)
-        buffer_printf(search->tried, "%s'%.*s%s'", search->tried->size ? ", " : "", TEXT_ARG(place),
-                      in_it);
+    struct buffer *tried = search->trace ? &search->trace->tried : NULL;
+
+    if (tried)
+        buffer_printf(tried, "%s'%.*s%s'", tried->size ? ", " : "", TEXT_ARG(place), in_it);
 }
 
 /* Whether the folder has a file with one of the names that is_it() accepts. */
@@ -65,12 +65,87 @@ static bool try_folder(struct search *search, struct text toolkit, const char *f
     return false;
 }
 
-static bool try_toolkit(struct search *search, struct text toolkit)
+static bool has_it(struct search *search, struct text toolkit)
 {
     for (const char *const *folder = search->folders; *folder; folder++)
         if (try_folder(search, toolkit, *folder))
             return true;
+    return false;
+}
+
+static bool try_toolkit(struct search *search, struct text toolkit)
+{
+    if (has_it(search, toolkit))
+        return true;
     note_tried(search, toolkit, search->shown);
+    return false;
+}
+
+/* Finds the greatest number below *number that follows `prefix` in a name in the folder. */
+static bool find_numbered(const char *folder, const char *prefix, unsigned long *number)
+{
+    unsigned long below = *number;
+    size_t length = strlen(prefix);
+    DIR *entries = opendir(folder);
+    bool is_found = false;
+
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        const char *digits = entry->d_name + length;
+        unsigned long value;
+
+        if (strncmp(entry->d_name, prefix, length) != 0 || !*digits ||
+            digits[strspn(digits, "0123456789")])
+            continue;
+        value = strtoul(digits, NULL, 10);
+        if (value < below && (!is_found || value > *number)) {
+            *number = value;
+            is_found = true;
+        }
+    }
+    if (entries)
+        closedir(entries);
+    return is_found;
+}
+
+/* The folder "nvidia" of pip's packages: "cu13" holds a toolkit from 13.0 on; before, each package
+ * had a folder (wheels of 11.8 to 13.5). */
+static bool try_packages(struct search *search, const char *packages)
+{
+    static const char *const folders[] = {"cuda_nvcc", "nvjitlink"};
+    char toolkit[PATH_MAX];
+
+    for (unsigned long number = ULONG_MAX; find_numbered(packages, "cu", &number);)
+        if (snprintf(toolkit, sizeof toolkit, "%s/cu%lu", packages, number) < PATH_MAX &&
+            has_it(search, text_of(toolkit)))
+            return true;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (snprintf(toolkit, sizeof toolkit, "%s/%s", packages, folders[i]) < PATH_MAX &&
+            has_it(search, text_of(toolkit)))
+            return true;
+    return false;
+}
+
+/* A toolkit, or where pip puts one: an environment, its site-packages, or their folder "nvidia". */
+static bool try_root(struct search *search, struct text root)
+{
+    char path[PATH_MAX];
+
+    while (root.size > 1 && root.data[root.size - 1] == '/')
+        root.size--;
+    if (has_it(search, root) || (snprintf(path, sizeof path, "%.*s", TEXT_ARG(root)) < PATH_MAX &&
+                                 try_packages(search, path)))
+        return true;
+    if (snprintf(path, sizeof path, "%.*s/nvidia", TEXT_ARG(root)) < PATH_MAX &&
+        try_packages(search, path))
+        return true;
+    for (unsigned long number = ULONG_MAX;
+         snprintf(path, sizeof path, "%.*s/lib", TEXT_ARG(root)) < PATH_MAX &&
+         find_numbered(path, "python3.", &number);)
+        if (snprintf(path, sizeof path, "%.*s/lib/python3.%lu/site-packages/nvidia", TEXT_ARG(root),
+                     number) < PATH_MAX &&
+            try_packages(search, path))
+            return true;
+    note_tried(search, root, search->shown);
     return false;
 }
 
@@ -84,13 +159,32 @@ static struct text parent_of(struct text path)
     return path.size > 1 ? (struct text){path.data, path.size - 1} : TEXT(".");
 }
 
-/* The toolkit whose bin/ holds `program`, which may be a symbolic link into it. */
+/* The toolkit whose bin/ holds `program`, which may be a symbolic link into it. In pip's packages
+ * before 13.0 its library is in a folder of its own. */
 static bool try_program(struct search *search, const char *program)
 {
-    char real[PATH_MAX];
+    char real[PATH_MAX], library[PATH_MAX];
+    struct text toolkit;
 
-    return access(program, X_OK) == 0 && realpath(program, real) &&
-           try_toolkit(search, parent_of(parent_of(text_of(real))));
+    if (access(program, X_OK) != 0 || !realpath(program, real))
+        return false;
+    toolkit = parent_of(parent_of(text_of(real)));
+    return (text_ends(toolkit, TEXT("/cuda_nvcc")) &&
+            snprintf(library, sizeof library, "%.*s/nvjitlink", TEXT_ARG(parent_of(toolkit))) <
+                PATH_MAX &&
+            has_it(search, text_of(library))) ||
+           try_toolkit(search, toolkit);
+}
+
+/* A place that is named: a library is that of the ptxas there, if there is one. */
+static bool try_place(struct search *search, struct text root)
+{
+    struct search ptxas = {
+        .folders = ptxas_folders, .names = ptxas_names, .is_it = program_path_is};
+
+    return (search->folders == library_folders && try_root(&ptxas, root) &&
+            try_program(search, ptxas.found)) ||
+           try_root(search, root);
 }
 
 /* nvcc prints the folder of its toolkit in a line "#$ TOP=...", wherever it is run from. */
@@ -152,57 +246,93 @@ static bool find_ptxas_by_path(struct search *search)
 static bool find_named(struct search *search, const struct toolkit_request *request)
 {
     if (!request->file)
-        return try_toolkit(search, text_of(request->cuda_path));
+        return try_place(search, text_of(request->cuda_path));
     if (search->is_it(request->file))
         return snprintf(search->found, PATH_MAX, "%s", request->file) < PATH_MAX;
     note_tried(search, text_of(request->file), "");
     return false;
 }
 
-/* Searches all places except PATH. */
-static bool find_told(struct search *search, const struct toolkit_request *request)
+/* Says through which place it was found. */
+static bool tell_place(struct search *search, const char *why)
 {
-    static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
+    if (search->trace)
+        search->trace->why = why;
+    return true;
+}
 
-    if (request->nvvm_path && try_toolkit(search, parent_of(text_of(request->nvvm_path))))
-        return true;
-    for (size_t i = 0; i < 2; i++) {
-        const char *folder = getenv(variables[i]);
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
 
-        if (folder && *folder && try_toolkit(search, text_of(folder)))
-            return true;
-    }
+    return value && *value;
+}
+
+/* Searches what the variables name. */
+static bool try_variables(struct search *search, const char *const *variables)
+{
+    for (; *variables; variables++)
+        if (is_set(*variables) && try_place(search, text_of(getenv(*variables))))
+            return tell_place(search, *variables);
     return false;
+}
+
+/* Programs on PATH are what the user runs, and so come before what an environment merely has:
+ * PyTorch brings a libnvJitLink of its own, without nvcc. */
+static bool find_anywhere(struct search *search, const struct toolkit_request *request,
+                          bool (*find_by_path)(struct search *search))
+{
+    static const char *const chosen[] = {"CUDA_HOME", "CUDA_PATH", NULL};
+    static const char *const active[] = {"VIRTUAL_ENV", "CONDA_PREFIX", NULL};
+
+    if (request->nvvm_path && try_place(search, parent_of(text_of(request->nvvm_path))))
+        return tell_place(search, "-nvvmpath");
+    if (try_variables(search, chosen))
+        return true;
+    if (find_by_path(search))
+        return tell_place(search, "PATH");
+    return try_variables(search, active) ||
+           (!is_set(chosen[0]) && !is_set(chosen[1]) &&
+            try_toolkit(search, TEXT("/usr/local/cuda")) && tell_place(search, "the machine's"));
 }
 
 static char *find(struct search *search, const struct toolkit_request *request,
                   bool (*find_by_path)(struct search *search))
 {
     bool is_found = request->file || request->cuda_path
-                        ? find_named(search, request)
-                        : find_told(search, request) || find_by_path(search);
+                        ? find_named(search, request) &&
+                              tell_place(search, request->file ? "named" : "--cuda-path")
+                        : find_anywhere(search, request, find_by_path);
 
     return is_found ? memory_copy_string(search->found, strlen(search->found)) : NULL;
 }
 
-char *toolkit_find_ptxas(const struct toolkit_request *request, struct buffer *tried)
+char *toolkit_find_ptxas(const struct toolkit_request *request, struct toolkit_search *trace)
 {
     struct search search = {.folders = ptxas_folders,
                             .names = ptxas_names,
                             .is_it = program_path_is,
                             .shown = "/bin/ptxas",
-                            .tried = tried};
+                            .trace = trace};
 
     return find(&search, request, find_ptxas_by_path);
 }
 
-char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct buffer *tried)
+char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct toolkit_search *trace)
 {
     struct search search = {.folders = library_folders,
                             .names = library_names,
                             .is_it = request->is_library ? request->is_library : is_file,
                             .shown = "",
-                            .tried = tried};
+                            .trace = trace};
 
+    if (request->ptxas && !request->file && !request->cuda_path &&
+        try_program(&search, request->ptxas) && tell_place(&search, "--ptxas"))
+        return memory_copy_string(search.found, strlen(search.found));
     return find(&search, request, find_library_by_path);
+}
+
+void toolkit_search_cleanup(void *trace)
+{
+    buffer_free(&((struct toolkit_search *)trace)->tried);
 }

@@ -1,7 +1,10 @@
 /* toolkit.h: finds the files of a CUDA toolkit that minilink uses: ptxas and libnvJitLink.
  *
- * A toolkit is a folder with bin/, lib64/ (or targets/<machine>/lib/) and nvvm/. Users may have
- * none, one, several, or scripts on PATH that run the tools of one elsewhere. */
+ * A toolkit is a folder with bin/, lib64/ (or lib/, targets/<machine>/lib/) and nvvm/. Users may
+ * have none, one, several, or scripts on PATH that run the tools of one elsewhere. pip puts one
+ * into an environment: into nvidia/cu13 of its site-packages, or, before 13.0, into
+ * nvidia/cuda_nvcc and nvidia/nvjitlink. Where a toolkit can be named, its environment, the
+ * environment's site-packages or their folder "nvidia" can be, too. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,19 +14,31 @@
 /* What the command line says; each may be NULL. */
 struct toolkit_request {
     const char *file;      /* --ptxas, --nvjitlink: the file itself */
+    const char *ptxas;     /* --ptxas, where libnvJitLink is looked for */
     const char *cuda_path; /* --cuda-path: the toolkit */
     const char *nvvm_path; /* -nvvmpath: <toolkit>/nvvm */
     /* Whether a file is a libnvJitLink; NULL = any regular file is. */
     bool (*is_library)(const char *path);
 };
 
+/* How a search went. Start with {0}. */
+struct toolkit_search {
+    struct buffer tried; /* the places that were searched in vain, for a message */
+    const char *why;     /* the place where it was found: "CUDA_HOME" */
+};
+
 /* If `file` or cuda_path is given, both look only there; otherwise beside -nvvmpath, in CUDA_HOME,
- * in CUDA_PATH, and along PATH. They return a malloc'ed path, or NULL with the places in `tried`,
- * which may be NULL. They neither run nor load what they find, and report nothing. */
+ * in CUDA_PATH, along PATH, in the environments VIRTUAL_ENV and CONDA_PREFIX, and in
+ * /usr/local/cuda where neither CUDA_HOME nor CUDA_PATH is set. They return a malloc'ed path, or
+ * NULL; `search` may be NULL. They neither load nor run what they find, and report nothing. */
 
 /* On PATH: in each folder. */
-char *toolkit_find_ptxas(const struct toolkit_request *request, struct buffer *tried);
+char *toolkit_find_ptxas(const struct toolkit_request *request, struct toolkit_search *search);
 
-/* On PATH: beside the programs nvcc and ptxas, and then in the folder that nvcc, asked by `nvcc
+/* First in the toolkit of --ptxas; in each place in that of its ptxas, if there are several. On
+ * PATH: beside the programs nvcc and ptxas, and then in the folder that nvcc, asked by `nvcc
  * -dryrun`, calls its own. */
-char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct buffer *tried);
+char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct toolkit_search *search);
+
+/* Frees the contents of a struct toolkit_search; for CONTEXT_DEFER. */
+void toolkit_search_cleanup(void *search);

@@ -227,7 +227,7 @@ else
         env CUDA_HOME="$work/toolkit" PATH="$BUILD:$work/bin:/usr/bin:/bin" LD_LIBRARY_PATH="$work/copy" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
     runs "what to do is told" grep -q MINILINK_NVJITLINK out.errors
     says "no ptxas" "create SUCCESS, add 1 INTERNAL, complete INTERNAL, cubin INTERNAL, ptx INVALID_INPUT, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
-        env -u CUDA_HOME -u CUDA_PATH -u MINILINK_ASSEMBLER PATH="$BUILD:/usr/bin:/bin" bash -c 'client "$@"' - link out -arch=sm_90 -- 2:examples/scaled.ptx
+        env -u CUDA_PATH -u MINILINK_ASSEMBLER CUDA_HOME="$work/none" PATH="$BUILD:/usr/bin:/bin" bash -c 'client "$@"' - link out -arch=sm_90 -- 2:examples/scaled.ptx
     runs "what to do about that, too" grep -q CUDA_HOME out.errors
 fi
 cp "$BUILD/fake-nvjitlink.so" copy/libnvJitLink.so.12

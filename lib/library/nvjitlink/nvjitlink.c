@@ -70,7 +70,7 @@ static nvJitLinkResult begin(struct nvJitLink *link)
     settings_program_words(settings, link->library, link->ptxas, false, &words);
     code = link_begin(link, &link->link, &words);
     if (code == MINILINK_OK)
-        link->toolkit = state_find_toolkit(&link->link->options.link);
+        link->toolkit = state_find_toolkit(&link->link->options.link, NULL);
     if (settings->is_ptx && settings->is_split)
         buffer_printf(&link->infos, "-split-compile-extended is -split-compile with -ptx\n");
     if (code == MINILINK_OK && settings->is_ptx) {

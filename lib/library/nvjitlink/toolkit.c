@@ -183,7 +183,7 @@ char *toolkit_ptxas(const char *library)
     }
     CONTEXT_DEFER(buffer_cleanup, &folder);
     buffer_printf(&folder, "%s", library);
-    /* lib64, or targets/MACHINE/lib */
+    /* lib64, targets/MACHINE/lib, or pip's cu13/lib or nvjitlink/lib */
     for (int level = 1; level <= 4 && !found && (slash = strrchr(folder.data, '/')); level++) {
         *slash = '\0';
         if (level > 1)
