@@ -76,28 +76,41 @@ static bool is_between(const struct member *member)
     return member->role == MEMBER_CUBIN && !member->is_system;
 }
 
+/* Where what LTO makes is merged: before which member. SIZE_MAX: there is no LTO-IR. */
+static size_t lto_place(const struct link *link)
+{
+    size_t i = link->members.count;
+
+    while (i > 0 && link->members.list[i - 1].role != MEMBER_LTO)
+        i--;
+    if (i == 0)
+        return SIZE_MAX;
+    return toolkit_does(link->toolkit, TOOLKIT_MERGES_LTO_FIRST) ? 0 : i - 1;
+}
+
 /* Makes a group of each run of neighbours with equal options, and one of the LTO-IR. */
-static void make_runs(struct link *link, const struct stored_options *options)
+static void make_runs(struct link *link, const struct stored_options *options, size_t lto)
 {
     const struct members *members = &link->members;
+    const size_t place = lto_place(link);
     struct group *run = NULL;
-    bool had[MEMBER_BITCODE + 1] = {false};
+    bool had_bitcode = false;
 
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
-        bool is_first = !had[member->role];
 
-        had[member->role] = true;
+        if (i == place) {
+            add_group(link, lto, &options[lto])->place = place;
+            run = NULL;
+        }
         if (is_between(member)) {
             run = NULL;
-        } else if (member->role == MEMBER_LTO && is_first) {
-            add_group(link, i, &options[i]);
-            run = NULL;
-        } else if (is_ptx(member) && (is_first || !is_joined(link, member))) {
+        } else if (is_ptx(member) && !(had_bitcode && is_joined(link, member))) {
             if (!run || !stored_are_equal(&run->options, &options[i]))
                 run = add_group(link, i, &options[i]);
             stored_unite(&run->options, &options[i]);
             run->end = i + 1;
+            had_bitcode |= member->role == MEMBER_BITCODE;
         }
     }
 }
@@ -108,16 +121,12 @@ static void make_one(struct link *link, const struct stored_options *options, si
     const struct members *members = &link->members;
     struct group *group = add_group(link, first, &options[first]);
 
-    group->place = SIZE_MAX;
+    group->place = lto_place(link);
+    group->has_lto = group->place != SIZE_MAX;
     group->end = members->count;
-    for (size_t i = members->count; i-- > first;) {
+    for (size_t i = members->count; i-- > first;)
         if (groups_have(group, members->list, i))
             stored_unite(&group->options, &options[i]);
-        if (members->list[i].role != MEMBER_LTO)
-            continue;
-        group->has_lto = true;
-        group->place = i;
-    }
     if (members->ptx_count == 0) /* the consensus has the limit */
         group->options.count = 0;
 }
@@ -127,7 +136,7 @@ void groups_make(struct link *link)
     const struct members *members = &link->members;
     struct stored_options *options =
         arena_zalloc(&link->groups_arena, members->count, sizeof *options);
-    size_t first = SIZE_MAX, different = 0;
+    size_t first = SIZE_MAX, lto = SIZE_MAX, different = 0;
 
     link->groups = arena_zalloc(&link->groups_arena, members->count, sizeof *link->groups);
     for (size_t i = 0; i < members->count; i++) {
@@ -138,10 +147,12 @@ void groups_make(struct link *link)
         options[i] = options_of(link, member);
         if (first == SIZE_MAX)
             first = i;
+        if (member->role == MEMBER_LTO)
+            lto = i;
         different += !stored_are_equal(&options[first], &options[i]);
     }
     if (different)
-        make_runs(link, options);
+        make_runs(link, options, lto);
     else if (first != SIZE_MAX)
         make_one(link, options, first);
     for (size_t i = 0; i < link->group_count; i++)

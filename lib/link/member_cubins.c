@@ -230,7 +230,7 @@ size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
         for (size_t i = 0; i < members->count; i++) {
             const struct member *member = &members->list[i];
 
-            if (next < made_count && link->groups[next].place == i)
+            while (next < made_count && link->groups[next].place == i)
                 cubins[count++] = &made[next++];
             if (member->role != MEMBER_CUBIN)
                 continue;
