@@ -4,12 +4,12 @@
  * takes a tenth of the time of running ptxas, and nothing else in front of it has these words. */
 #include "os/toolkit_version.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "facts/toolkits.h"
+#include "os/descriptor.h"
 #include "os/elf_library.h"
 #include "os/exec.h"
 #include "os/file.h"
@@ -38,19 +39,21 @@ static unsigned version_in(struct bytes bytes)
     return toolkit_version_read((struct text){line, strnlen(line, rest)});
 }
 
-static unsigned read_file(const char *path, size_t size)
+static unsigned read_file(const char *path)
 {
-    unsigned version = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    void *map = fd >= 0 ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    struct bytes file = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC), error;
 
-    if (fd >= 0)
-        close(fd);
-    if (map == MAP_FAILED)
+    if (fd < 0)
         return 0;
-    version = version_in(elf_library_section((struct bytes){map, size}, ".rodata"));
-    munmap(map, size);
-    return version;
+    errno = 0;
+    descriptor_map(fd, &file);
+    error = errno;
+    close(fd);
+    if (error == ENOMEM) /* another toolkit's rules must not be followed for want of memory */
+        context_raise(LINK_NO_MEMORY);
+    CONTEXT_DEFER(descriptor_unmap, &file);
+    return version_in(elf_library_section(file, ".rodata"));
 }
 
 static unsigned ask_ptxas(const char *path)
@@ -62,6 +65,8 @@ static unsigned ask_ptxas(const char *path)
     unsigned version;
 
     exec_run(&request, &result);
+    if (result.end == EXEC_NOT_STARTED && result.code == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
     version = version_in((struct bytes){(const uint8_t *)result.output, result.output_size});
     memory_cleanup(&result.output);
     return version;
@@ -86,8 +91,7 @@ unsigned toolkit_version_of(const char *path)
     pthread_mutex_unlock(&lock);
     if (version)
         return version;
-    if (status.st_size > 0)
-        version = read_file(path, (size_t)status.st_size);
+    version = read_file(path);
     if (version == 0)
         version = ask_ptxas(path);
     pthread_mutex_lock(&lock);
