@@ -161,6 +161,8 @@ export FAKE_PTX=$work/made.ptx
 fake() { MINILINK_NVJITLINK=$BUILD/fake-nvjitlink.so client "$@"; }
 says "LTO-IR without -lto" "create SUCCESS, add 1 LTO_NOT_ENABLED, ${good/errors SUCCESS, empty/errors SUCCESS}" \
     client link out -arch=sm_90 -- 3:any.ltoir
+says "12: LTO-IR without -lto" "create SUCCESS, add 1 INTERNAL, ${good/errors SUCCESS, empty/errors SUCCESS}" \
+    old_client 9 link out -arch=sm_90 -- 3:any.ltoir
 says "-lto without LTO-IR" "create SUCCESS, add 1 SUCCESS, ${bad/complete INTERNAL/complete NVVM_COMPILE}" \
     fake link out -arch=sm_90 -lto -- 2:examples/scaled.ptx
 # The other one has something to say.

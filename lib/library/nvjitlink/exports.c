@@ -25,7 +25,8 @@
 
 /* Results that are new in 13.0, as programs of CUDA 12 know them: its headers end with
  * NVJITLINK_ERROR_FINALIZE. Most follow the header of 12.6, which defines the new names as old
- * ones; it lacks the last three, whose results are those that it documents for the function. */
+ * ones; it lacks the last three: that of LTO-IR without -lto is measured on 12.9, the others are those that
+ * it documents for the function. */
 static nvJitLinkResult known(nvJitLinkResult result)
 {
     if (NVJITLINK_MAJOR > 12)
@@ -35,10 +36,10 @@ static nvJitLinkResult known(nvJitLinkResult result)
     case NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS:
     case NVJITLINK_ERROR_INCORRECT_INPUT_TYPE:
     case NVJITLINK_ERROR_MISSING_FATBIN:
-    case NVJITLINK_ERROR_LTO_NOT_ENABLED:
         return NVJITLINK_ERROR_INVALID_INPUT;
     case NVJITLINK_ERROR_ARCH_MISMATCH:
     case NVJITLINK_ERROR_OUTDATED_LIBRARY:
+    case NVJITLINK_ERROR_LTO_NOT_ENABLED:
         return NVJITLINK_ERROR_INTERNAL;
     case NVJITLINK_ERROR_UNRECOGNIZED_ARCH:
     case NVJITLINK_ERROR_UNSUPPORTED_ARCH:
