@@ -138,3 +138,23 @@ void chunk_cache_keep(struct cache *cache, const struct chunk_output *output)
     cache_store(cache, CACHE_CHUNK, &output->key, &value);
     free(log);
 }
+
+void chunk_cache_find_edited(struct table *edited, const struct chunks *chunks,
+                             const struct assemble_request *request, struct arena *arena)
+{
+    const struct cache_key common = chunk_cache_request(request);
+    bool *is_missing = arena_zalloc(arena, chunks->count, sizeof *is_missing);
+    size_t missing = 0;
+
+    for (size_t i = 0; i < chunks->count; i++) {
+        is_missing[i] = !chunk_cache_has(request->cache, &common, &chunks->list[i]);
+        missing += is_missing[i];
+    }
+    if (missing == 0 || missing == chunks->count)
+        return;
+    diag_verbose("%zu of %zu chunks are not in the cache: their kernels are cut once more", missing,
+                 chunks->count);
+    for (size_t i = 0; i < chunks->symbol_count; i++)
+        if (chunks->sources[i].is_kernel && is_missing[chunks->sources[i].chunk])
+            table_add(edited, chunks->symbols[i].name, 0);
+}

@@ -25,3 +25,8 @@ bool chunk_cache_find(struct cache *cache, const struct cache_key *request,
 
 /* Stores an output that has a cubin, with its log. Called by any thread; never raises. */
 void chunk_cache_keep(struct cache *cache, const struct chunk_output *output);
+
+/* If the cache has some of the chunks, collects the kernels of those that it does not have: kernels
+ * edited since, and kernels that share a chunk with them. */
+void chunk_cache_find_edited(struct table *edited, const struct chunks *chunks,
+                             const struct assemble_request *request, struct arena *arena);

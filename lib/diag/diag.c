@@ -103,13 +103,13 @@ static void escape_body(struct buffer *body)
 }
 
 /* Keeps a message, which is shown or counted when it is replayed. */
-static void keep(struct diag_sink *sink, enum diag_severity severity, uint64_t family,
+static void keep(struct diag_sink *sink, enum diag_severity severity, uint64_t family, size_t body,
                  struct text line)
 {
     ARRAY_RESERVE(sink->messages, sink->message_capacity, sink->message_count + 1);
     buffer_text(&sink->text, line);
     sink->messages[sink->message_count++] =
-        (struct diag_message){.end = sink->text.size, .severity = severity, .family = family};
+        (struct diag_message){sink->text.size, body, family, severity};
     if (severity >= DIAG_ERROR)
         sink->errors++;
 }
@@ -171,7 +171,8 @@ static void show(struct diag_state *state, enum diag_severity severity,
     CONTEXT_DEFER(buffer_cleanup, &line);
     diag_form_message(&line, state, severity, place, body);
     if (state->sink)
-        keep(state->sink, severity, family, buffer_view(&line));
+        keep(state->sink, severity, family,
+             state->format == DIAG_FORM_JSON ? line.size - 1 : body.size, buffer_view(&line));
     else
         print(state, severity, line.data, line.size);
 }
@@ -331,7 +332,7 @@ bool diag_text(struct text text)
         text = buffer_view(&line);
     }
     if (state->sink)
-        keep(state->sink, DIAG_TEXT, 0, text);
+        keep(state->sink, DIAG_TEXT, 0, 0, text);
     else
         ok = print(state, DIAG_TEXT, text.data, text.size);
     if (state->record && !state->sink)
@@ -389,10 +390,11 @@ static void print_sink(struct diag_state *state, const struct diag_sink *sink)
         state->record->is_incomplete = true;
     for (size_t i = 0; i < sink->message_count; i++) {
         const struct diag_message *message = &sink->messages[i];
-        struct text line = {data + end, message->end - end - 1};
+        struct text words = {data + (message->end ? message->end - message->body - 1 : 0),
+                             message->body};
         bool is_shown = message->severity == DIAG_NOTE
                             ? !state->continuation
-                            : diag_tally_admit(state, message->severity, message->family, line);
+                            : diag_tally_admit(state, message->severity, message->family, words);
 
         if (!is_shown || state->writer) {
             print(state, DIAG_TEXT, data + begin, end - begin);
@@ -433,7 +435,7 @@ void diag_replay(struct diag_sink *sink)
         for (size_t i = 0; i < sink->message_count; i++) {
             const struct diag_message *message = &sink->messages[i];
 
-            keep(outer, message->severity, message->family,
+            keep(outer, message->severity, message->family, message->body,
                  (struct text){sink->text.data + begin, message->end - begin});
             begin = message->end;
         }

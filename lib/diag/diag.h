@@ -36,6 +36,7 @@ enum diag_severity {
 /* A message in a sink. */
 struct diag_message {
     size_t end;      /* of its lines in the sink's text */
+    size_t body;     /* bytes at their end that are its words; of JSON, all of them */
     uint64_t family; /* 0, or the same number for similar warnings (diag_tally.h) */
     enum diag_severity severity;
 };

@@ -63,7 +63,7 @@ static uint64_t code_size(const struct link *link)
 
 /* Measured on ptxas 13.0: these options change the order in which it compiles kernels, or the data
  * that it makes for all of them; the contents of an options file are not known here. */
-static const char *obstacle_in_options(const struct link *link)
+const char *exact_probe_options(const struct link *link)
 {
     static const char *const parts[] = {
         "Ofc",  "fast-compile", "sanitize", "errors-visible", "preserve-relocs",
@@ -74,22 +74,19 @@ static const char *obstacle_in_options(const struct link *link)
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         is_changed |= groups_tell_assembler(link, parts[i]);
+    if (targets_have(link->members.arch.sm, TARGET_RESERVES_VARIABLE) &&
+        toolkit_does(link->toolkit, TOOLKIT_LEAVES_RESERVED_UNSET))
+        return "this ptxas leaves a part of the file unset on this target";
     return is_changed ? "an option for ptxas changes what kernels share, or their order" : NULL;
 }
 
-const char *exact_probe_obstacle(const struct link *link, bool *needs_probe)
+const char *exact_probe_version(const struct link *link, bool *needs_probe)
 {
     const struct assembler_request *assembler = &link->request->assembler;
-    const char *obstacle = obstacle_in_options(link);
     unsigned version;
     char *path;
 
     *needs_probe = false;
-    if (obstacle)
-        return obstacle;
-    if (targets_have(link->members.arch.sm, TARGET_RESERVES_VARIABLE) &&
-        toolkit_does(link->toolkit, TOOLKIT_LEAVES_RESERVED_UNSET))
-        return "this ptxas leaves a part of the file unset on this target";
     if (assembler->own || !assembler->name || strcmp(assembler->name, "ptxas") != 0)
         return NULL;
     path = ptxas_find(assembler, NULL);

@@ -8,10 +8,13 @@
 #include "base/buffer.h"
 #include "link/state.h"
 
-/* Why the program must be assembled in one piece, as far as options, target and ptxas's version
- * tell; NULL for no reason. Of a version that is not known, *needs_probe says that a probe must
- * tell, and is worth its time. */
-const char *exact_probe_obstacle(const struct link *link, bool *needs_probe);
+/* Why the program must be assembled in one piece, as far as options and target tell; NULL for no
+ * reason. */
+const char *exact_probe_options(const struct link *link);
+
+/* The same, as far as ptxas's version tells, which may run ptxas. Of a version that is not known,
+ * *needs_probe says that a probe must tell, and is worth its time. */
+const char *exact_probe_version(const struct link *link, bool *needs_probe);
 
 /* A small program that has something of each kind, in chunks and in one piece. Start with {0}. */
 struct exact_probe {

@@ -69,7 +69,7 @@ static bool run_stages(struct link *link, struct results *results)
 
     if (link_cache_find(link, &assembled->assembler))
         return back_write(link, results);
-    middle_start_ahead(link, assembled);
+    ahead_start(link, assembled);
     if (link->request->emit_ltoir)
         return compile_to_ltoir(link) && back_end_ltoir(link, results);
     if (!compile_to_ptx(link))

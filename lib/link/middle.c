@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "assemble/chunk_cache.h"
-#include "assemble/ptxas_ahead.h"
 #include "assemble/remote_chunks.h"
 #include "base/context.h"
 #include "base/memory.h"
@@ -18,7 +17,6 @@
 #include "link/whole_program.h"
 #include "options/forward.h"
 #include "output/std_streams.h"
-#include "pool/fit.h"
 #include "pool/pool.h"
 
 /* Most chunks of a program. Fixed, so that the output does not depend on the number of threads, and
@@ -28,14 +26,6 @@
 static void release_inputs(const void *inputs)
 {
     inputs_release(inputs);
-}
-
-/* The distributor or plan that assembles the chunks elsewhere; NULL = they are assembled here. */
-static const struct distribution *distribution_of(const struct link *link)
-{
-    const struct distribution *wanted = &link->request->distribution;
-
-    return wanted->program || wanted->emit_plan || wanted->resume_plan ? wanted : NULL;
 }
 
 /* A resumed plan has the jobs of the first assembly only. Chunks that are assembled again, in
@@ -55,7 +45,7 @@ static bool wants_exact_chunks(const struct link *link)
 
     if (!state_is_exact(link))
         return false;
-    if (request->chunk_count || request->cache.folder || distribution_of(link))
+    if (request->chunk_count || request->cache.folder || state_distribution(link))
         return true;
     return pool_threads(request->thread_limit) > 1 &&
            !(request->options.has_split_compile_extended && !state_is_split(link));
@@ -74,7 +64,7 @@ static bool split_group(const struct link *link, size_t group, struct cut *cut,
                                              : SPLIT_MOST_CHUNKS,
         .is_exact = is_exact,
         .options = link->groups[group].options.words,
-        .exact_obstacle = cut->obstacle,
+        .exact_obstacle = cut->obstacle ? cut->obstacle : exact_probe_options(link),
         .has_lines = (link->agreement.line_info && !link->request->strip_debug) ||
                      groups_tell_assembler(link, "lineinfo") ||
                      groups_tell_assembler(link, "line-info"),
@@ -214,7 +204,7 @@ static const char *const *assembler_options(const struct link *link, const struc
 bool middle_is_single(const struct link *link, const struct chunks *chunks)
 {
     return diag_state_get()->verbose < 2 && chunks->count == 1 &&
-           chunks->list[0].function_count <= 1 && !distribution_of(link);
+           chunks->list[0].function_count <= 1 && !state_distribution(link);
 }
 
 bool middle_is_finished(const struct link *link, const struct cut *cut,
@@ -295,7 +285,7 @@ static struct assemble_request request_for(const struct link *link, const struct
                          : link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = groups_register_limit(link),
         .options = assembler_options(link, &cut->chunks, assembled),
-        .distribution = is_beyond_plan(link, cut, assembled) ? NULL : distribution_of(link),
+        .distribution = is_beyond_plan(link, cut, assembled) ? NULL : state_distribution(link),
         .watch = link->watch,
         .jobserver = request->jobserver,
     };
@@ -370,72 +360,6 @@ static bool plan_nothing(const struct link *link)
             (remote_chunks_plan_nothing(wanted) == LINK_OK || diag_blame(LINK_ENVIRONMENT)));
 }
 
-/* Whether a CPU is free while another compiles LTO-IR. */
-static bool has_free_cpu(const struct link *link)
-{
-    const struct link_request *request = link->request;
-
-    return !jobserver_counts(request->jobserver) && state_spread(link).threads > 1 &&
-           !pool_sequential_reason();
-}
-
-/* Whether only LTO-IR is linked, and ptxas is certain to assemble the program on this machine,
- * without a cache that could have it. The cubins may be libcudadevrt's, which is dropped when
- * nothing calls it. */
-static bool is_ptxas_certain(const struct link *link)
-{
-    const struct link_request *request = link->request;
-    const char *assembler = request->assembler.name;
-
-    return link->members.lto_count > 0 && link->members.ptx_count == 0 && state_is_program(link) &&
-           !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug && assembler &&
-           strcmp(assembler, "ptxas") == 0 && !link->cache && !distribution_of(link) &&
-           !request->dry_run && !request->emit_ptx && !request->strip_debug &&
-           (request->memory_limit == 0 || request->memory_limit == FIT_UNLIMITED);
-}
-
-void middle_start_ahead(const struct link *link, struct assembled *assembled)
-{
-    const struct link_request *request = link->request;
-    char arch[ARCH_NAME_SIZE];
-    struct minilink_job job = {
-        .size = sizeof job,
-        .arch = arch_name(link->members.arch, arch),
-        .mode = MINILINK_MODE_WHOLE,
-        .maxrregcount = (uint32_t)link->agreement.maxrregcount,
-    };
-
-    /* A fault of the assembler is reported when it is needed. */
-    if (!is_ptxas_certain(link) || !has_free_cpu(link) ||
-        !assembler_try(&assembled->assembler, &request->assembler))
-        return;
-    job.options = forward_to_ptxas(&assembled->arena, &link->agreement, &request->options,
-                                   request->assembler_options, true);
-    ptxas_ahead_start(&assembled->assembler.ptxas, &job);
-}
-
-/* If the cache has some of the chunks, collects the kernels of those that it does not have: kernels
- * edited since, and kernels that share a chunk with them. */
-static void find_edited(struct table *edited, const struct chunks *chunks,
-                        const struct assemble_request *request, struct arena *arena)
-{
-    const struct cache_key common = chunk_cache_request(request);
-    bool *is_missing = arena_zalloc(arena, chunks->count, sizeof *is_missing);
-    size_t missing = 0;
-
-    for (size_t i = 0; i < chunks->count; i++) {
-        is_missing[i] = !chunk_cache_has(request->cache, &common, &chunks->list[i]);
-        missing += is_missing[i];
-    }
-    if (missing == 0 || missing == chunks->count)
-        return;
-    diag_verbose("%zu of %zu chunks are not in the cache: their kernels are cut once more", missing,
-                 chunks->count);
-    for (size_t i = 0; i < chunks->symbol_count; i++)
-        if (chunks->sources[i].is_kernel && is_missing[chunks->sources[i].chunk])
-            table_add(edited, chunks->symbols[i].name, 0);
-}
-
 /* Cuts chunks of an exact split that the cache does not have once more. No byte of the result
  * depends on the cuts. All threads then have a share of the edited code, and after the next edit of
  * the same kernel the cache has everything except the piece that contains it. */
@@ -452,7 +376,7 @@ static bool divide_edited(const struct link *link, struct cut *cut, struct assem
     CONTEXT_DEFER(table_cleanup, &edited);
     request = request_for(link, cut, assembled);
     if (request.cache)
-        find_edited(&edited, &cut->chunks, &request, &assembled->arena);
+        chunk_cache_find_edited(&edited, &cut->chunks, &request, &assembled->arena);
     if (edited.count == 0)
         return true;
     cut->replaced = cut->chunks;
@@ -463,7 +387,7 @@ static bool divide_edited(const struct link *link, struct cut *cut, struct assem
     return ok;
 }
 
-/* Sets cut->obstacle. A probe is assembled as chunks are. */
+/* Whether the chunks of this ptxas can be joined. A probe is assembled as they are. */
 static bool find_obstacle(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     struct exact_probe probe = {0};
@@ -471,8 +395,7 @@ static bool find_obstacle(const struct link *link, struct cut *cut, struct assem
     struct assemble_request request;
     bool needs_probe;
 
-    cut->obstacle = exact_probe_obstacle(link, &needs_probe);
-    needs_probe &= wants_exact_chunks(link) && !distribution_of(link) && !link->request->dry_run;
+    cut->obstacle = exact_probe_version(link, &needs_probe);
     if (!needs_probe)
         return true;
     if (!open_assembler(link, &assembled->assembler))
@@ -488,10 +411,25 @@ static bool find_obstacle(const struct link *link, struct cut *cut, struct assem
     return true;
 }
 
+/* Makes one chunk of several that cannot be joined. */
+static bool unite_chunks(const struct link *link, struct cut *cut, struct assembled *assembled)
+{
+    if (!cut->chunks.is_exact || cut->chunks.count == 1 || state_distribution(link) ||
+        link->request->dry_run)
+        return true;
+    if (!find_obstacle(link, cut, assembled))
+        return false;
+    if (!cut->obstacle)
+        return true;
+    chunks_free(&cut->chunks);
+    buffer_free(&cut->explanation);
+    return split(link, cut, NULL);
+}
+
 bool middle_split(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     bool ok =
-        !state_has_ptx(link) || (find_obstacle(link, cut, assembled) && split(link, cut, NULL) &&
+        !state_has_ptx(link) || (split(link, cut, NULL) && unite_chunks(link, cut, assembled) &&
                                  divide_edited(link, cut, assembled) && keep_texts(link, cut));
 
     for (size_t i = 0; i < link->group_count && cut->chunks.count; i++)
@@ -514,6 +452,39 @@ static const char *reported_version(const struct link *link, struct assembled *a
                : NULL;
 }
 
+struct quiet_assembly {
+    const struct link *link;
+    const struct cut *cut;
+    struct assembled *assembled;
+    bool ok;
+};
+
+static enum link_code assemble_quietly(void *argument)
+{
+    struct quiet_assembly *quiet = argument;
+
+    quiet->ok = assemble(quiet->link, quiet->cut, quiet->assembled);
+    return LINK_OK;
+}
+
+/* Assembles. Where the chunks will be joined, messages wait until they are: if they are not, those
+ * of the program in one piece count. */
+static bool assemble_chunks_of(const struct link *link, const struct cut *cut,
+                               struct assembled *assembled)
+{
+    struct quiet_assembly quiet = {link, cut, assembled, false};
+    enum link_code code;
+
+    if (!cut->chunks.is_exact || link->request->distribution.emit_plan)
+        return assemble(link, cut, assembled);
+    code = diag_collect(assemble_quietly, &quiet, diag_state_get(), &assembled->said);
+    if (code != LINK_OK || !quiet.ok)
+        diag_replay(&assembled->said);
+    if (code != LINK_OK)
+        context_raise(code);
+    return quiet.ok;
+}
+
 bool middle_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
 {
     const struct link_request *request = link->request;
@@ -521,9 +492,9 @@ bool middle_assemble(const struct link *link, const struct cut *cut, struct asse
 
     if (state_has_ptx(link) && request->options.lto && !request->assembler.name)
         tell_of_ptxas(&request->assembler);
-    ok = state_has_ptx(link)
-             ? open_assembler(link, &assembled->assembler) && assemble(link, cut, assembled)
-             : plan_nothing(link);
+    ok = state_has_ptx(link) ? open_assembler(link, &assembled->assembler) &&
+                                   assemble_chunks_of(link, cut, assembled)
+                             : plan_nothing(link);
     if (!ok && assembled->wanted_fit && !assembled->fit)
         return middle_fit(link, cut, assembled, assembled->wanted_fit);
 
@@ -561,11 +532,10 @@ static bool split_whole(const struct link *link, struct cut *cut)
 static bool verify(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     struct cubins whole = {0};
-    bool ok;
+    bool ok = split_whole(link, cut) && assemble_all(link, cut, assembled, &whole) == LINK_OK &&
+              exact_verify((struct bytes){assembled->program.data, assembled->program.size},
+                           (struct bytes){whole.list[0].data, whole.list[0].size});
 
-    ok = split_whole(link, cut) && assemble_all(link, cut, assembled, &whole) == LINK_OK &&
-         exact_verify((struct bytes){assembled->program.data, assembled->program.size},
-                      (struct bytes){whole.list[0].data, whole.list[0].size});
     cubins_free(&whole);
     return ok;
 }
@@ -578,11 +548,12 @@ bool middle_join(const struct link *link, struct cut *cut, struct assembled *ass
     if (!cut->chunks.is_exact)
         return true;
     if (exact_make_program(&image, &cut->chunks, &assembled->cubins, &assembled->arena, &why)) {
-        assembled->program.data = image.data;
-        assembled->program.size = image.size;
+        assembled->program = (struct chunk_cubin){.data = image.data, .size = image.size};
+        diag_replay(&assembled->said);
         return !link->request->verify_split || verify(link, cut, assembled);
     }
     buffer_free(&image);
+    diag_sink_free(&assembled->said);
     diag_info("The program is assembled in one piece: %s", why);
     cubins_free(&assembled->cubins);
     return split_whole(link, cut) && assemble(link, cut, assembled);

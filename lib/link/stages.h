@@ -39,10 +39,12 @@ bool compile_to_ptx(struct link *link);
 /* The same with LTO-IR as result, for --emit-ltoir. A warning says which members are left out. */
 bool compile_to_ltoir(struct link *link);
 
-/* middle.c: from the program to its cubins */
+/* ahead.c */
 
 /* Starts ptxas while LTO-IR is compiled, if it is certain to be needed and a CPU is free. */
-void middle_start_ahead(const struct link *link, struct assembled *assembled);
+void ahead_start(const struct link *link, struct assembled *assembled);
+
+/* middle.c: from the program to its cubins */
 
 /* Cuts the program into chunks. */
 bool middle_split(const struct link *link, struct cut *cut, struct assembled *assembled);

@@ -99,6 +99,13 @@ bool state_is_exact(const struct link *link)
            !entries->is_compile_only && !entries->is_extensible && !entries->is_patch;
 }
 
+const struct distribution *state_distribution(const struct link *link)
+{
+    const struct distribution *wanted = &link->request->distribution;
+
+    return wanted->program || wanted->emit_plan || wanted->resume_plan ? wanted : NULL;
+}
+
 bool state_is_sass(const struct link *link)
 {
     return link->request->sass_only && link->members.arch.sm >= 100;
@@ -210,6 +217,7 @@ void state_free_results(struct results *results)
     state_free_merged(&results->merged);
     arena_free(&assembled->arena);
     cubins_free(&assembled->cubins);
+    diag_sink_free(&assembled->said);
     free(assembled->program.data);
     assembler_close(&assembled->assembler);
     if (self_exec_is_program())

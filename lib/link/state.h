@@ -32,6 +32,7 @@ struct assembled {
     struct assembler assembler;
     struct cubins cubins;
     struct chunk_cubin program; /* the whole program, joined from the chunks of an exact split */
+    struct diag_sink said;      /* messages of the chunks, until they are joined */
     uint32_t fit;               /* limit on functions' registers; 0 = as they need */
     uint32_t wanted_fit;        /* the limit that a failed assembly asks for, or 0 */
     bool is_in_parts; /* assemble for a merge: a whole program's cubin would have the wrong form */
@@ -121,6 +122,9 @@ const struct toolkit_facts *state_find_toolkit(const struct link_request *reques
 
 /* The settings of parallel loops over cubins and sections. */
 struct spread state_spread(const struct link *link);
+
+/* The distributor or plan that assembles the chunks elsewhere; NULL = they are assembled here. */
+const struct distribution *state_distribution(const struct link *link);
 
 /* True when participating code has to be assembled. */
 bool state_has_ptx(const struct link *link);

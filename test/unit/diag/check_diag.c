@@ -147,10 +147,25 @@ static void report_warnings(struct diag_tally *tally)
     diag_warning("'x' of 7 is even");
 }
 
-TEST(warnings_that_differ_in_names_and_numbers_are_folded)
+static enum link_code collect_warnings(void *tally)
+{
+    report_warnings(tally);
+    return LINK_OK;
+}
+
+static void replay_warnings(struct diag_tally *tally)
+{
+    struct diag_sink sink = {0};
+
+    diag_collect(collect_warnings, tally, diag_state_get(), &sink);
+    diag_replay(&sink);
+}
+
+/* Told at once, or by a worker. */
+TEST_LOOP(warnings_that_differ_in_names_and_numbers_are_folded, 2)
 {
     print(
-        report_warnings, (struct diag_tally){.folds = true},
+        _i ? replay_warnings : report_warnings, (struct diag_tally){.folds = true},
         "minilink warning : '1' of 1000 is odd\nminilink note    : note 1\n"
         "minilink warning : '2' of 2000 is odd\nminilink note    : note 2\n"
         "minilink warning : '3' of 3000 is odd\nminilink note    : note 3\n"
