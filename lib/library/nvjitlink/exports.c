@@ -25,8 +25,8 @@
 
 /* Results that are new in 13.0, as programs of CUDA 12 know them: its headers end with
  * NVJITLINK_ERROR_FINALIZE. Most follow the header of 12.6, which defines the new names as old
- * ones; it lacks the last three: that of LTO-IR without -lto is measured on 12.9, the others are those that
- * it documents for the function. */
+ * ones; it lacks the last three: that of LTO-IR without -lto is measured on 12.9, the others are
+ * those that it documents for the function. */
 static nvJitLinkResult known(nvJitLinkResult result)
 {
     if (NVJITLINK_MAJOR > 12)
