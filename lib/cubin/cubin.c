@@ -27,12 +27,15 @@ uint32_t cubin_section_find(const struct cubin *cubin, struct text name)
 }
 
 /* .note.nv.cuinfo: sizes, type and owner take 24 bytes; then a version of the note's form, 2 from
- * CUDA 13.0 on, the SM number, and the toolkit's version, 16 bits each. */
+ * CUDA 13.0 on, the SM number, and the toolkit's version, 16 bits each. What CUDA 12.9 makes for
+ * sm_100 and up has .note.nv.cuver, without the last. */
 unsigned cubin_maker(const struct cubin *cubin)
 {
     uint32_t note = cubin_section_find(cubin, TEXT(".note.nv.cuinfo"));
     struct bytes words;
 
+    if (!note && cubin_section_find(cubin, TEXT(CUBIN_NOTE_OF_12_9)))
+        return CUBIN_OLD_DEFAULT;
     if (cubin->toolkit || !note || !bytes_slice(cubin->sections[note].data, 24, 6, &words))
         return cubin->toolkit;
     return little_u16(words.data + 4);

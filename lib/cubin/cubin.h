@@ -32,6 +32,7 @@ struct cubin_section {
     uint32_t type;
     uint32_t link;
     uint32_t info;
+    bool lacks_link;   /* SHF_INFO_LINK is only here, and not in the file */
     bool has_no_bytes; /* NOBITS, or one of NVIDIA's types without file contents */
     /* REL and RELA sections only: */
     struct cubin_relocation *relocations;

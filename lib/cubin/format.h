@@ -22,9 +22,11 @@
  * the SM number in bits 0-7 and the virtual architecture's in bits 16-23. */
 #define CUBIN_OLD_OSABI       0x33
 #define CUBIN_OLD_ABI_VERSION 7
-#define CUBIN_OLD_OLDEST      120u
-#define CUBIN_OLD_NEWEST      130u
 #define CUBIN_OLD_DEFAULT     129u /* the last toolkit with this format */
+
+/* What CUDA 12.9 makes for sm_100 and up has CUDA 13's format, and this note in place of
+ * .note.nv.cuinfo. */
+#define CUBIN_NOTE_OF_12_9 ".note.nv.cuver"
 
 #define CUBIN_OLD_FLAGS_SM(flags)     (0xffu & (flags))
 #define CUBIN_OLD_FLAGS_TEXMODE       0x00000100u
@@ -32,9 +34,10 @@
 #define CUBIN_OLD_FLAGS_SUFFIX_A      0x00000800u
 #define CUBIN_OLD_FLAGS_VIRTUAL_SHIFT 16
 
-/* e_flags: bits 8-15 SM number, 0-7 class (4 up to sm_90, 2 from sm_100 on), 24-31 the index of
- * .note.nv.cuinfo, or 255: the note must be found by its name. Two cubins may be merged when the
- * low 24 bits agree. */
+/* e_flags: bits 8-15 SM number, 0-7 class (4 up to sm_90, 2 from sm_100 on; bit 3 is suffix a of
+ * CUDA 12.9), 24-31 the index of .note.nv.cuinfo (of .note.nv.cuver in cubins of CUDA 12.9), or
+ * 255: the note must be found by its name. Two cubins may be merged when the low 24 bits agree,
+ * but for bit 3. */
 #define CUBIN_FLAGS_SM(flags)  (((flags) >> 8) & 0xffu)
 #define CUBIN_FLAGS_SM_MASK    0x0000ff00u
 #define CUBIN_FLAGS_SM_SHIFT   8
@@ -44,6 +47,7 @@
 #define CUBIN_FLAGS_NOTE(index)                                                                    \
     (((index) < CUBIN_FLAGS_NOTE_NAMED ? (index) : CUBIN_FLAGS_NOTE_NAMED)                         \
      << CUBIN_FLAGS_NOTE_SHIFT)
+#define CUBIN_FLAGS_SUFFIX_A    0x08u
 #define CUBIN_FLAGS_CLASS_SM90  0x04u
 #define CUBIN_FLAGS_CLASS_SM100 0x02u
 

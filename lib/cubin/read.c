@@ -11,12 +11,12 @@
 #include <inttypes.h>
 #include <libelf.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "facts/runs_on.h"
 #include "os/elf_library.h"
 
 #define TOO_OLD "Input file '%s' must be recompiled with toolkit >= Cuda 12.0"
@@ -45,14 +45,16 @@ bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, str
     return true;
 }
 
-/* Messages and bounds are nvlink 13.0's. */
-static bool check_toolkit(const char *name, uint32_t toolkit)
+/* Messages are nvlink's. It refuses objects of toolkits that are newer than its own; here only
+ * those that are newer than all known ones. */
+static bool check_toolkit(const char *name, unsigned sm, uint32_t toolkit)
 {
-    if (toolkit < CUBIN_OLD_OLDEST)
-        return diag_fatal(TOO_OLD, name);
-    return toolkit <= CUBIN_OLD_NEWEST ||
-           diag_fatal("Input file '%s' newer than toolkit (%" PRIu32 " vs %u)", name, toolkit,
-                      CUBIN_OLD_NEWEST);
+    const unsigned newest = toolkits_newest()->version;
+
+    if (toolkit <= newest)
+        return runs_on_made_by(sm, toolkit) || diag_fatal(TOO_OLD, name);
+    return diag_fatal("Input file '%s' newer than toolkit (%" PRIu32 " vs %u)", name, toolkit,
+                      newest);
 }
 
 /* The assembler writes its release into .note.nv.tkinfo. */
@@ -62,19 +64,19 @@ static bool refuse_newer(const struct reader *reader, unsigned abi)
     const size_t length = sizeof words - 1;
     const char *found = memmem(reader->file.data, reader->file.size, words, length);
     size_t rest = found ? reader->file.size - (size_t)(found - (const char *)reader->file.data) : 0;
-    char release[8] = "";
-    double number;
+    const struct toolkit_facts *newest = toolkits_newest();
+    unsigned maker = 0;
 
-    if (rest > length + sizeof release)
-        memcpy(release, found + length, sizeof release - 1);
-    number = strtod(release, NULL);
+    if (rest > length)
+        maker = toolkit_version_read((struct text){found + length, rest - length});
     diag_fatal("Input file '%s' abi does not match: its ELF header says version %u",
                reader->cubin->name, abi);
-    diag_note(
-        "it was made by %s%.*s, and this minilink knows cubins of up to CUDA 13.0: compile it "
-        "with that, or link with a newer minilink",
-        number > 13.05 ? "CUDA " : "a newer CUDA",
-        number > 13.05 ? (int)strspn(release, "0123456789.") : 0, release);
+    diag_note("it was made by %s, and this minilink knows cubins of up to CUDA %u.%u: compile it "
+              "with that, or link with a newer minilink",
+              maker > newest->version
+                  ? arena_printf(&reader->cubin->arena, "CUDA %u.%u", maker / 10, maker % 10)
+                  : "a newer CUDA",
+              newest->version / 10u, newest->version % 10u);
     return false;
 }
 
@@ -100,7 +102,7 @@ static bool check_identity(const struct reader *reader, const Elf64_Ehdr *header
         return read_damaged(reader, "its ELF type is %u, expected %u or %u", header->e_type, ET_REL,
                             ET_EXEC);
     if (is_old)
-        return check_toolkit(name, header->e_version);
+        return check_toolkit(name, CUBIN_OLD_FLAGS_SM(header->e_flags), header->e_version);
     if (header->e_version != EV_CURRENT)
         return read_damaged(reader, "its ELF version is %u, expected %u", header->e_version,
                             EV_CURRENT);
@@ -151,6 +153,18 @@ static bool check_program_headers(const struct reader *reader, const Elf64_Ehdr 
     return true;
 }
 
+/* True for a section that belongs to another one without a flag for that: so it is before
+ * CUDA 12.4, and with constants that nvlink -r has taken from such a file. */
+static bool lacks_link(const struct reader *reader, const Elf64_Shdr *header)
+{
+    bool is_constant = format_is_constant(header->sh_type);
+    bool is_owned = header->sh_type == SHT_REL || header->sh_type == SHT_RELA ||
+                    header->sh_type == SHT_CUDA_INFO || header->sh_type == SHT_CUDA_SHARED;
+
+    return (is_constant || (is_owned && reader->cubin->toolkit)) && header->sh_info != 0 &&
+           !(header->sh_flags & SHF_INFO_LINK);
+}
+
 /* The virtual architecture and the texture mode do not matter (measured on nvlink 13.0). */
 static void take_old_header(struct cubin *cubin, const Elf64_Ehdr *header)
 {
@@ -182,6 +196,7 @@ static bool check_file_header(struct reader *reader)
         return false;
     if (header.e_ident[EI_OSABI] == CUBIN_OLD_OSABI)
         take_old_header(cubin, &header);
+    cubin->flags &= ~CUBIN_FLAGS_SUFFIX_A;
     return check_section_table(reader, &header) && check_program_headers(reader, &header);
 }
 
@@ -214,7 +229,8 @@ static bool read_section(struct reader *reader, size_t index, Elf_Scn *place,
         .type = header->sh_type,
         .link = header->sh_link,
         .info = header->sh_info,
-        .flags = header->sh_flags,
+        .flags = header->sh_flags | (lacks_link(reader, header) ? SHF_INFO_LINK : 0),
+        .lacks_link = lacks_link(reader, header),
         .alignment = header->sh_addralign ? header->sh_addralign : 1,
         .entry_size = header->sh_entsize,
         .size = header->sh_size,
@@ -279,16 +295,23 @@ static bool name_sections(struct reader *reader)
     return true;
 }
 
+static uint32_t find_note(const struct cubin *cubin)
+{
+    uint32_t note = cubin_section_find(cubin, TEXT(".note.nv.cuinfo"));
+
+    return note ? note : cubin_section_find(cubin, TEXT(CUBIN_NOTE_OF_12_9));
+}
+
 bool cubin_check_note(const struct cubin *cubin)
 {
-    uint32_t note = cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT;
+    uint32_t named = cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT, note = find_note(cubin);
+    unsigned maker = cubin_maker(cubin);
 
-    if (note == CUBIN_FLAGS_NOTE_NAMED)
-        note = cubin_section_find(cubin, TEXT(".note.nv.cuinfo"));
-    if (cubin->toolkit || (note < cubin->section_count && /* section 0 has no name */
-                           text_equal(cubin->sections[note].name, TEXT(".note.nv.cuinfo"))))
+    if (cubin->toolkit)
         return true;
-    return diag_fatal(TOO_OLD, cubin->name);
+    return (note && (named == note || named == CUBIN_FLAGS_NOTE_NAMED) &&
+            (maker == 0 || runs_on_made_by(CUBIN_FLAGS_SM(cubin->flags), maker))) ||
+           diag_fatal(TOO_OLD, cubin->name);
 }
 
 /* Sections whose contents are concatenated must not have an entry size. ptxas writes 0; string

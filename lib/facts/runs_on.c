@@ -14,6 +14,7 @@ enum row_kind {
     ROW_UNKNOWN_IN_FATBINS,
     ROW_LIBRARY_LEAVES_ENTRY,
     ROW_LIBRARY_LEAVES_CUBIN,
+    ROW_MADE_SINCE,
 };
 
 static const struct row {
@@ -30,6 +31,7 @@ static const struct row {
     {ROW_LIBRARY_LEAVES_ENTRY, target, code, {first, last}},
 #define LIBRARY_LEAVES_CUBIN(target, code, first, last)                                            \
     {ROW_LIBRARY_LEAVES_CUBIN, target, code, {first, last}},
+#define MADE_SINCE(code, first) {ROW_MADE_SINCE, 0, code, {0, first - 1}},
 #include "facts/runs_on.def"
 };
 
@@ -86,4 +88,9 @@ bool runs_on_library_leaves(struct arch target, struct arch code, bool is_entry,
     return (code.sm != target.sm || (code.suffix == 'a' && target.suffix != 'a')) &&
            has_row(is_entry ? ROW_LIBRARY_LEAVES_ENTRY : ROW_LIBRARY_LEAVES_CUBIN, target.sm,
                    code.sm, toolkit);
+}
+
+bool runs_on_made_by(unsigned sm, unsigned maker)
+{
+    return !has_row(ROW_MADE_SINCE, 0, sm, &(struct toolkit_facts){.version = (uint16_t)maker});
 }

@@ -27,3 +27,6 @@ bool runs_on_is_unknown(struct arch code, const struct toolkit_facts *toolkit);
  * as a bare cubin. */
 bool runs_on_library_leaves(struct arch target, struct arch code, bool is_entry,
                             const struct toolkit_facts *toolkit);
+
+/* False for machine code of a toolkit (its version, times ten) that is too old to be linked. */
+bool runs_on_made_by(unsigned sm, unsigned maker);

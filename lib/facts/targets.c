@@ -51,6 +51,16 @@ bool targets_know(struct arch arch, const struct toolkit_facts *toolkit)
     return name && is_known(name, toolkit);
 }
 
+const struct toolkit_facts *targets_toolkit(struct arch arch, const struct toolkit_facts *toolkit)
+{
+    const struct target_name *name = targets_find_name(arch);
+
+    if (!name || is_known(name, toolkit) || name->toolkits.last == NEVER)
+        return toolkit;
+    return toolkits_find(toolkit->version < name->toolkits.first ? name->toolkits.first
+                                                                 : name->toolkits.last);
+}
+
 bool targets_next(struct arch *arch, const struct toolkit_facts *toolkit)
 {
     const struct target_name *next = arch->sm ? targets_find_name(*arch) + 1 : names;

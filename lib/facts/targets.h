@@ -48,6 +48,9 @@ const struct target_name *targets_find_name(struct arch arch);
 /* True for a target that this toolkit links for; NULL = any toolkit. */
 bool targets_know(struct arch arch, const struct toolkit_facts *toolkit);
 
+/* The toolkit, or where it does not know the target, the nearest one that does. */
+const struct toolkit_facts *targets_toolkit(struct arch arch, const struct toolkit_facts *toolkit);
+
 /* Advances to the next target that the toolkit (NULL = any) links for, starting from {0}: by
  * number, then by suffix (sm_90, sm_90a; sm_100, sm_100a, sm_100f). False after the last. */
 bool targets_next(struct arch *arch, const struct toolkit_facts *toolkit);

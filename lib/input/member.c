@@ -11,6 +11,7 @@
 #include "base/little.h"
 #include "base/memory.h"
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "input/archive.h"
 #include "input/bitcode.h"
 #include "input/contents.h"
@@ -455,6 +456,7 @@ bool members_select(struct members *members, const struct member_request *reques
     members->is_virtual = request->is_virtual;
     if (members->arch.sm == 0 && !contents_find_target(members))
         return false;
+    members->toolkit = targets_toolkit(members->arch, request->toolkit);
     if (members->is_virtual)
         select_virtual(members);
     else if (!select_roles(members, request))

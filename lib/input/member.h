@@ -54,7 +54,7 @@ struct members {
     size_t count;
     size_t capacity;
     struct arch arch;                    /* the target: given, or found by members_select */
-    const struct toolkit_facts *toolkit; /* as members_select was given it */
+    const struct toolkit_facts *toolkit; /* the one that is followed: it knows the target */
     bool is_virtual;                     /* it is compute_NN */
     bool has_lto;                        /* some group has LTO-IR for the target */
     bool has_host_code;   /* some host object that is no part of the toolkit brings device code */

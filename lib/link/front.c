@@ -35,6 +35,20 @@ static struct inflation inflation_of(const struct link *link, enum member_role r
                               .option = "--decompression-limit"};
 }
 
+/* nvlink has no such target. Rules that come close are those of a toolkit that has it. */
+static void follow_toolkit(struct link *link)
+{
+    const struct toolkit_facts *followed = link->members.toolkit, *wanted = link->toolkit;
+    char name[ARCH_NAME_SIZE];
+
+    if (followed != wanted)
+        diag_caution("nvlink of CUDA %u.%u does not know '%s': the link follows that of CUDA %u.%u",
+                     wanted->version / 10u, wanted->version % 10u,
+                     arch_name(link->members.arch, name), followed->version / 10u,
+                     followed->version % 10u);
+    link->toolkit = followed;
+}
+
 static bool select_members(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -57,7 +71,10 @@ static bool select_members(struct link *link)
     wanted.link_lto = link->nvjitlink.path != NULL;
     wanted.link_bitcode = options->lto && link->llvm.path;
     wanted.prefer_ptx &= !wanted.link_lto; /* as in nvlink, machine code is used as it is */
-    if (!members_select(&link->members, &wanted) || !compile_check(link))
+    if (!members_select(&link->members, &wanted))
+        return false;
+    follow_toolkit(link);
+    if (!compile_check(link))
         return false;
     if (request->is_virtual)
         return true;
@@ -273,6 +290,8 @@ bool front_link(struct link *link)
 
     if (ok)
         member_cubins_drop_unused(link);
+    if (ok)
+        member_cubins_tell_of_newer(link);
     if (ok)
         warn_of_unknown(link);
     if (ok)

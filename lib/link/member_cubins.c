@@ -243,3 +243,24 @@ size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
         cubins[count++] = &made[next++];
     return count;
 }
+
+void member_cubins_tell_of_newer(const struct link *link)
+{
+    const unsigned own = link->toolkit->version;
+    const struct cubin *first = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < link->member_cubin_count; i++) {
+        const struct cubin *cubin = &link->member_cubins[i];
+
+        if (cubin_maker(cubin) <= own)
+            continue;
+        if (count++ == 0)
+            first = cubin;
+    }
+    if (first)
+        diag_caution(
+            "Input file '%s'%s newer than toolkit (%u vs %u), whose nvlink refuses that: linked "
+            "all the same",
+            first->name, count > 1 ? " and others are" : "", cubin_maker(first), own);
+}

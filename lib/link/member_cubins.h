@@ -19,3 +19,7 @@ void member_cubins_drop_unused(struct link *link);
  * 13.0: libcudadevrt's code is behind all others, wherever it was named. */
 size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
                            const struct cubin *made, size_t made_count);
+
+/* Tells of cubins that a newer toolkit made than the one that is followed, whose nvlink refuses
+ * them. */
+void member_cubins_tell_of_newer(const struct link *link);

@@ -110,6 +110,15 @@ static void read_callgraph(struct merging *m, struct reading *reading, size_t fi
         read_entry(m, reading, file, &entry);
 }
 
+/* From CUDA 12.9 on, "|" and registers stand behind the types, "#ill|12p4r20sRx000fff9"; measured:
+ * nvlink compares types only. */
+static struct text types_of(struct text prototype)
+{
+    const char *end = memchr(prototype.data, '|', prototype.size);
+
+    return end ? (struct text){prototype.data, (size_t)(end - prototype.data)} : prototype;
+}
+
 static void read_prototypes(struct merging *m, struct reading *reading, size_t file,
                             struct bytes data)
 {
@@ -124,7 +133,7 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
         known = reading->prototype_of[symbol];
         if (known == MERGE_NONE) {
             give_prototype(reading, symbol, prototype, file);
-        } else if (known != prototype) {
+        } else if (!text_equal(types_of(m->graph.prototypes[known]), types_of(text))) {
             const struct merged_symbol *function = &m->symbols[symbol];
             uint32_t first = function->file == MERGE_NONE ? function->first_file : function->file;
 

@@ -121,6 +121,14 @@ static enum section_class class_of(const struct merging *m, const struct cubin_s
                : CLASS_COUNT;
 }
 
+/* nvlink sets SHF_INFO_LINK where it was missing, but for the constants of parameters. */
+static uint64_t flags_of(const struct cubin_section *input)
+{
+    return input->lacks_link && input->type == SHT_CUDA_CONSTANT0
+               ? input->flags & ~(uint64_t)SHF_INFO_LINK
+               : input->flags;
+}
+
 static uint32_t find_section(struct merging *m, enum section_class class,
                              const struct cubin_section *input, uint32_t owner)
 {
@@ -128,7 +136,7 @@ static uint32_t find_section(struct merging *m, enum section_class class,
         .class = class,
         .name = input->name,
         .type = type_of(m, class, input->type),
-        .flags = input->flags,
+        .flags = flags_of(input),
         .alignment = 1,
         .entry_size = (uint32_t)input->entry_size, /* 0 or 1 for concatenated sections */
         .function = owner,

@@ -127,7 +127,10 @@ static void add_local(struct merging *m, const struct merged_local *local)
 /* Adds rows of notes, since cubins of CUDA 12 have no symbols for them. */
 static void add_notes(struct merging *m)
 {
-    for (size_t i = 0; m->cubins[0]->toolkit && i < m->order_count; i++)
+    const struct cubin *first = m->cubins[0];
+    bool lacks_rows = first->toolkit || cubin_section_find(first, TEXT(CUBIN_NOTE_OF_12_9));
+
+    for (size_t i = 0; lacks_rows && i < m->order_count; i++)
         if (text_starts(m->sections[m->order[i]].name, TEXT(".note.nv.")))
             add_section(m, m->order[i]);
 }

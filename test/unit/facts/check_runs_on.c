@@ -105,3 +105,25 @@ TEST(code_with_suffix_a_is_a_reason_of_its_own)
     ck_assert(!runs_on_accelerated_only((struct arch){100, 'a'}, accelerated, new));
     ck_assert(!runs_on_accelerated_only(plain, (struct arch){90, 0}, new));
 }
+
+TEST(code_may_be_too_old)
+{
+    ck_assert(!runs_on_made_by(90, 0) && !runs_on_made_by(90, 119));
+    ck_assert(runs_on_made_by(90, 120) && runs_on_made_by(90, 999));
+    ck_assert(runs_on_made_by(89, 1) && runs_on_made_by(100, 0));
+}
+
+TEST(libraries_refuse_what_linkers_take)
+{
+    const struct toolkit_facts *older = toolkits_find(130), *newer = toolkits_find(134);
+    const struct arch plain = {90, 0}, accelerated = {90, 'a'};
+
+    ck_assert(runs_on_library_leaves(plain, accelerated, true, older));
+    ck_assert(!runs_on_library_leaves(plain, accelerated, false, older));
+    ck_assert(!runs_on_library_leaves(accelerated, plain, true, older));
+    ck_assert(!runs_on_library_leaves(plain, accelerated, true, newer));
+    ck_assert(
+        runs_on_library_leaves((struct arch){103, 'f'}, (struct arch){100, 'f'}, false, older));
+    ck_assert(runs_on_library_leaves((struct arch){107, 0}, (struct arch){103, 0}, true, newer));
+    ck_assert(!runs_on_library_leaves((struct arch){107, 0}, (struct arch){107, 0}, true, newer));
+}

@@ -52,3 +52,19 @@ TEST(facts_of_a_number_in_between_are_those_of_the_one_before)
     ck_assert_uint_eq(targets_find(107)->family, targets_find(103)->family);
     ck_assert_uint_eq(targets_find(101)->family, targets_find(110)->family);
 }
+
+TEST(a_toolkit_without_the_target_gives_way_to_the_nearest_with_it)
+{
+    static const struct {
+        struct arch arch;
+        unsigned toolkit, followed;
+    } cases[] = {
+        {{90, 0}, 130, 130},    {{107, 0}, 130, 134},  {{107, 'f'}, 135, 135},
+        {{88, 0}, 118, 130},    {{90, 'a'}, 118, 120}, {{101, 0}, 135, 129},
+        {{101, 'a'}, 124, 129}, {{72, 0}, 130, 130},   {{199, 0}, 130, 130},
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++)
+        ck_assert_uint_eq(targets_toolkit(cases[i].arch, toolkits_find(cases[i].toolkit))->version,
+                          cases[i].followed);
+}
