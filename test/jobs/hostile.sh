@@ -82,7 +82,7 @@ holds "a limit on files, minifat's objects" is 3 "File too large"
 limited 1 sh -c 'exec minidump "$1" > dumped' sh "$F"/a.lto.o
 holds "a limit on files, minidump" is 3 "File too large"
 holds "limits leave nothing" only ""
-link -w -arch=sm_90 --assembler=ptxas --ptxas="$work"/gone.sh "${abc[@]}" -o out/x.cubin
+link -w -arch=sm_90 --assembler=ptxas --behave-like=13.0 --ptxas="$work"/gone.sh "${abc[@]}" -o out/x.cubin
 holds "an assembler that is gone after its first run" is 3 "gone.sh. changed while the link ran: it is no longer there"
 holds "leaves nothing" only ""
 
