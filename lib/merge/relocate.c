@@ -301,6 +301,14 @@ static bool put_constants_size(struct list *list, const struct cubin_relocation 
                      section == TABLE_NONE ? UINT64_MAX : m->sections[section].size, 0);
 }
 
+/* A label that only debug information names (nvcc -G), whose code ptxas removed: seen in what
+ * ptxas 13.5 writes for sm_120. nvlink 13.5 leaves the field as it is, and the symbol out. */
+static bool is_lost_label(const struct cubin_symbol *symbol)
+{
+    return symbol->section == SHN_UNDEF && symbol->type == STT_NOTYPE &&
+           symbol->binding == STB_LOCAL;
+}
+
 static bool relocate_one(struct list *list, const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
@@ -316,7 +324,8 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
     if (relocations_is_constants_size(input) && !m->request->relocatable)
         return put_constants_size(list, relocation);
     if (symbol == MERGE_NONE)
-        return refuse(list, relocation, "Cannot resolve");
+        return (list->is_debug && is_lost_label(input)) ||
+               refuse(list, relocation, "Cannot resolve");
     symbol = merging_canonical(m, symbol);
     if (list->is_debug)
         return relocate_debug(list, relocation, symbol);

@@ -1,4 +1,5 @@
-/* check_debug_registers.c: what is said of registers of functions that are not in the output. */
+/* check_debug_registers.c: what debug information says of registers of functions that are not in
+ * the output, and of labels that are nowhere. */
 #include "base/little.h"
 #include "merged_output.h"
 
@@ -84,4 +85,47 @@ TEST_RANGE(another_structure_is_left_alone, 1, 49)
     expected.size -= (size_t)_i;
     merge_blocks(REQUEST(100), (size_t)_i);
     ck_assert(bytes_equal(section(SECTION)->data, buffer_bytes(&expected)));
+}
+
+/* Makes a symbol that nothing refers to a label that is nowhere. */
+static uint32_t lost_label(void)
+{
+    struct cubin_symbol *label = input_symbol(0, "__UDT_END");
+
+    *label = (struct cubin_symbol){.name = TEXT("$L__tmp26"), .binding = STB_LOCAL};
+    return (uint32_t)(label - merged->inputs[0].symbols);
+}
+
+static void refer(const char *in, uint64_t offset, uint32_t symbol)
+{
+    struct cubin_section *list = nth_input_section(0, in);
+
+    for (size_t i = 0; i < list->relocation_count; i++)
+        if (list->relocations[i].offset == offset)
+            list->relocations[i].symbol = symbol;
+}
+
+/* Two cubins; in the first, a list refers to the label. */
+static void merge_label(struct merge_request request, const char *in, uint64_t offset)
+{
+    read_nth_input(0, "20_dead-sm_100-a.o");
+    read_nth_input(1, "20_dead-sm_100-b.o");
+    refer(in, offset, lost_label());
+    merge_inputs(request, 2);
+}
+
+/* As ptxas 13.5 writes for labels of nvcc -G whose code went; in a relocatable output, too. */
+TEST_LOOP(labels_that_are_nowhere_leave_fields_of_debug_information, 2)
+{
+    merge_label(REQUEST(100, .relocatable = _i), ".rela.debug_frame", 0x44);
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(little_u64(section(".debug_frame")->data.data + 0x44), 0);
+    ck_assert_uint_eq(count_relocations(".rela.debug_frame", R_CUDA_64, "k1"), 0);
+    ck_assert_uint_eq(symbol_index("$L__tmp26"), 0);
+}
+
+TEST_LOOP(labels_that_are_nowhere_are_refused_in_code, 2)
+{
+    merge_label(REQUEST(100, .relocatable = _i), ".rela.text.k1", 0x60);
+    expect_refused("against '$L__tmp26' in section '.text.k1'");
 }
