@@ -107,13 +107,15 @@ static bool report_conflict(const struct reach *reach, enum embedded_option opti
     return false;
 }
 
+/* Without -lto each PTX has the option among its stored ones, and nvlink 13.5 says nothing. */
 static void check_line_info(struct reach *reach)
 {
     struct agreement *agreement = reach->agreement;
     const struct consensus *consensus = &agreement->embedded[EMBEDDED_LINE_INFO];
 
-    agreement->line_info = reach->request->line_info || has_one_value(consensus);
-    if (consensus->state != CONSENSUS_MIXED)
+    agreement->line_info =
+        reach->request->line_info || (reach->request->lto && has_one_value(consensus));
+    if (consensus->state != CONSENSUS_MIXED || !reach->request->lto)
         return;
     diag_info("Some objects do not have '-lineinfo' specified but others do; will build everything "
               "with '-lineinfo'");

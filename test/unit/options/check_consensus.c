@@ -181,6 +181,7 @@ static const struct link_case cases[] = {
      "b.o(1): -maxreg 32\n",
      "-split-compile=2 -lineinfo -maxrregcount=32",
      false},
+    {{DEFAULTS, "-generate-line-info " DEFAULTS}, {0}, NULL, "", "", false},
     /* Two -split-compile values. */
     {{"-split-compile 2 ", DEFAULTS, "-split-compile 4 "},
      {0},
