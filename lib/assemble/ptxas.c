@@ -38,16 +38,15 @@ char *ptxas_find(const struct assembler_request *request, struct toolkit_search 
     return toolkit_find_ptxas(&toolkit, search);
 }
 
-static char *find_or_report(const struct assembler_request *request)
+static char *find_or_report(const struct assembler_request *request, const char **place)
 {
     struct toolkit_search search = {0};
     char *found;
 
     CONTEXT_DEFER(toolkit_search_cleanup, &search);
     found = ptxas_find(request, &search);
-    if (found) {
-        diag_verbose("ptxas '%s': %s", found, search.why);
-    } else {
+    *place = search.why;
+    if (!found) {
         diag_fatal("Could not find ptxas (looked for %.*s)", TEXT_ARG(buffer_view(&search.tried)));
         diag_note("Set CUDA_HOME, or use --ptxas= or --cuda-path=; --assembler=builtin needs none");
     }
@@ -101,8 +100,15 @@ static char *ask_version(const struct ptxas *ptxas, char *why, size_t size)
 bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request)
 {
     ptxas->timeout = request->timeout;
-    ptxas->path = find_or_report(request);
+    ptxas->path = find_or_report(request, &ptxas->place);
     return ptxas->path != NULL;
+}
+
+void ptxas_tell(struct ptxas *ptxas)
+{
+    if (ptxas->place)
+        diag_verbose("ptxas '%s': %s", ptxas->path, ptxas->place);
+    ptxas->place = NULL;
 }
 
 const char *ptxas_version(struct ptxas *ptxas)

@@ -13,6 +13,7 @@ struct ptxas_ahead;
 /* A ptxas that was found, and its settings. Start with {0}. */
 struct ptxas {
     char *path;
+    const char *place;         /* where it was found, until ptxas_tell() has told of it; or NULL */
     char *version;             /* from ptxas_version(), or NULL */
     unsigned timeout;          /* seconds that one chunk may take; 0 = no limit */
     struct ptxas_ahead *ahead; /* started for the first chunk, or NULL (ptxas_ahead.h) */
@@ -23,6 +24,9 @@ char *ptxas_find(const struct assembler_request *request, struct toolkit_search 
 
 /* Finds ptxas without running it. False, and a fatal diagnostic that lists the places searched. */
 bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request);
+
+/* -vv: tells, the first time, which ptxas was taken and why. */
+void ptxas_tell(struct ptxas *ptxas);
 
 /* The last two lines of `ptxas --version`, the release and the build. Runs ptxas on the first call,
  * which takes 3 ms (13.0). NULL, and a fatal diagnostic, when it cannot be run. */

@@ -135,11 +135,12 @@ static bool open_assembler(const struct link *link, struct assembler *assembler)
     const struct link_request *request = link->request;
 
     /* It is already open if the whole link was looked up in the cache. */
-    if (assembler->table.assemble)
-        return true;
-    if (!assembler_open(assembler, &request->assembler))
-        return diag_blame(LINK_ENVIRONMENT);
-    watch_add_tool(link->watch, assembler_file(assembler, &request->assembler));
+    if (!assembler->table.assemble) {
+        if (!assembler_open(assembler, &request->assembler))
+            return diag_blame(LINK_ENVIRONMENT);
+        watch_add_tool(link->watch, assembler_file(assembler, &request->assembler));
+    }
+    ptxas_tell(&assembler->ptxas);
     return true;
 }
 

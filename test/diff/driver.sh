@@ -21,8 +21,12 @@ same() {
 # --- Versions and targets ---
 
 # Of each target its first PTX version, and its name alone where code is made for it.
-"$BUILD/tool_tables" | tee tables | awk '/^== targets in/ {exit} /^sm_/ {print $1, $2} / compiled$/ {print $1}' > targets
-same "PTX versions" "$(sed -n '1,/^== PTX versions/d; /^==/q; p' tables | sort -V)" "$(ptxas --list-version | sort -V)"
+# What came after the machine's ptxas is left out.
+newest=$(ptxas --list-version | sort -V | tail -n 1)
+"$BUILD/tool_tables" | tee tables |
+    awk -v newest="$newest" '/^== targets in/ {exit} /^sm_/ && $2 + 0 <= newest + 0 {print $1, $2; if (/ compiled$/) print $1}' > targets
+same "PTX versions" "$(sed -n '1,/^== PTX versions/d; /^==/q; p' tables | awk -v newest="$newest" '$1 + 0 <= newest + 0' | sort -V)" \
+    "$(ptxas --list-version | sort -V)"
 same "architectures" "$(grep -v ' ' targets | sort)" "$(ptxas --help | grep -oE "'sm_[0-9]+[af]?'" | tr -d "'" | sort -u)"
 
 # module VERSION TARGET
