@@ -117,11 +117,10 @@ static size_t zstd_range(const struct fatbin_entry *entry, size_t at, uint8_t *t
         context_raise(LINK_NO_MEMORY);
     while (written < size && state != 0 && !ZSTD_isError(state)) {
         bool is_skipped = at > 0;
-        ZSTD_outBuffer output = {target + written, size - written, 0};
+        size_t room = !is_skipped ? size - written : at < sizeof skipped ? at : sizeof skipped;
+        ZSTD_outBuffer output = {is_skipped ? skipped : target + written, room, 0};
         size_t before = input.pos;
 
-        if (is_skipped)
-            output = (ZSTD_outBuffer){skipped, at < sizeof skipped ? at : sizeof skipped, 0};
         state = ZSTD_decompressStream(stream, &output, &input);
         if (input.pos == before && output.pos == 0)
             break;
