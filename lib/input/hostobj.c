@@ -185,6 +185,8 @@ bool hostobj_walk_gcc(const char *name, struct bytes data, hostobj_visit_text *v
                             &found))
         return false;
     *has_bytecode = found.has_bytecode;
+    if (found.constants.size == 0)
+        return true;
     at = (const char *)found.constants.data;
     end = at + found.constants.size;
     while (found.has_kernels && (at = memmem(at, (size_t)(end - at), begin, sizeof begin - 1))) {

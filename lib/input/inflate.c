@@ -118,6 +118,7 @@ static size_t zstd_range(const struct fatbin_entry *entry, size_t at, uint8_t *t
     while (written < size && state != 0 && !ZSTD_isError(state)) {
         bool is_skipped = at > 0;
         size_t room = !is_skipped ? size - written : at < sizeof skipped ? at : sizeof skipped;
+        /* cppcheck-suppress legacyUninitvar; it is only written to */
         ZSTD_outBuffer output = {is_skipped ? skipped : target + written, room, 0};
         size_t before = input.pos;
 

@@ -36,15 +36,18 @@ static inline void files_save(const char *path, const void *data, size_t size)
     ck_assert_int_eq(fclose(file), 0);
 }
 
+/* Section headers as ptxas 13.5 may place them, at any byte. */
+typedef Elf64_Shdr files_header __attribute__((aligned(1)));
+
 /* The section header of the first section with that name in an ELF file. */
 static inline Elf64_Shdr *files_header_of(struct buffer *file, const char *name)
 {
     Elf64_Ehdr *elf = (Elf64_Ehdr *)(void *)file->data;
-    Elf64_Shdr *headers = (Elf64_Shdr *)(void *)(file->data + elf->e_shoff);
+    files_header *headers = (files_header *)(void *)(file->data + elf->e_shoff);
 
     for (size_t i = 1; i < elf->e_shnum; i++)
         if (strcmp(file->data + headers[1].sh_offset + headers[i].sh_name, name) == 0)
-            return &headers[i];
+            return (Elf64_Shdr *)(void *)&headers[i];
     ck_abort_msg("no section %s", name);
 }
 
