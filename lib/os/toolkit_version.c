@@ -29,7 +29,7 @@
 
 static unsigned version_in(struct bytes bytes)
 {
-    const char *line = memmem(bytes.data, bytes.size, RELEASE, strlen(RELEASE));
+    const char *line = bytes.size ? memmem(bytes.data, bytes.size, RELEASE, strlen(RELEASE)) : NULL;
     size_t rest;
 
     if (!line)
