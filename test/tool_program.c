@@ -44,6 +44,7 @@ static bool has_lines;
 
 static uint64_t state;
 
+/* One call in each statement: compilers do not agree on the order in which arguments are evaluated. */
 static unsigned below(unsigned bound)
 {
     return random_below(&state, bound);
@@ -122,9 +123,11 @@ static void add_item(enum kind kind)
     else
         snprintf(item.name, sizeof item.name, "%c_%u", letters[kind], number);
     /* A module's own symbol may hide another's; a strong definition may win over weak ones. */
-    if (item.linkage == VISIBLE && kind != KERNEL && below(8) == 0)
+    if (item.linkage == VISIBLE && kind != KERNEL && below(8) == 0) {
+        number = below(4);
         snprintf(item.name, sizeof item.name, "%c_%s%u", letters[kind], below(2) ? "own" : "weak",
-                 number = below(4));
+                 number);
+    }
     item.words = 1 + number % 5;
     if (item_count == MOST_ITEMS || is_defined(item.module, item.name) ||
         (item.linkage == VISIBLE && has_strong(item.name)))
@@ -225,9 +228,10 @@ static void put_arithmetic(FILE *out)
 {
     unsigned label = label_count++;
 
-    for (unsigned i = below(5) ? 1 : 30; i > 0; i--)
-        fprintf(out, "\tmul.lo.s32 %%r1, %%r1, %u; add.s32 %%r1, %%r1, %u;\n", below(1000),
-                below(1000));
+    for (unsigned i = below(5) ? 1 : 30; i > 0; i--) {
+        unsigned term = below(1000);
+        fprintf(out, "\tmul.lo.s32 %%r1, %%r1, %u; add.s32 %%r1, %%r1, %u;\n", below(1000), term);
+    }
     if (below(4) == 0)
         fprintf(out,
                 "\tsetp.lt.s32 %%p1, %%r1, %u; @%%p1 bra Over%u; neg.s32 %%r1, %%r1;\nOver%u:\n",
