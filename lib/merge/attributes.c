@@ -48,9 +48,9 @@ bool attributes_is_passed_on(const struct merging *m, const struct info_record *
     case PASSES_SUM:
     case PASSES_OR:
     case PASSES_UNION:
+    case PASSES_MOST_OF_SEVERAL:
         return true;
     case PASSES_MASK:
-    case PASSES_MOST_OF_SEVERAL:
         return record->value != 0;
     default:
         return false;
@@ -68,6 +68,8 @@ static void gather_function_records(const struct merging *m, struct merged_funct
             function->flags |= REACHES_RECORDS;
         if (attributes_is_externs(&record))
             function->flags |= REACHES_EXTERNS;
+        if (record.attribute == EIATTR_REG_RECONFIG)
+            function->flags |= REACHES_RECONFIG;
         if (record.attribute == EIATTR_NUM_BARRIERS)
             function->barriers = record.value;
         else if (record.attribute == EIATTR_MAXREG_COUNT)

@@ -282,7 +282,7 @@ static void add_reached_records(struct encoder *encoder, uint32_t kernel, uint8_
 }
 
 /* The same for the program's only kernel. Measured: its records are in an order of their own, and
- * it has no number of mbarriers that is 0. */
+ * it has no number of barriers or mbarriers that is 0. */
 static void add_all_records(struct encoder *encoder, uint32_t kernel)
 {
     static const uint8_t order[] = {EIATTR_CTAIDZ_USED,
@@ -300,7 +300,8 @@ static void add_all_records(struct encoder *encoder, uint32_t kernel)
                                     EIATTR_GRID_ATTRIBUTES};
 
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        if (order[i] != EIATTR_NUM_MBARRIERS || encoder->needs.values[EIATTR_NUM_MBARRIERS])
+        if ((order[i] != EIATTR_NUM_MBARRIERS || encoder->needs.values[EIATTR_NUM_MBARRIERS]) &&
+            (order[i] != EIATTR_NUM_BARRIERS || encoder->m->reach[kernel].barriers))
             add_reached_records(encoder, kernel, order[i]);
 }
 

@@ -60,6 +60,7 @@ enum reach_flag {
     REACHES_CONSTANTS = 32, /* a function with compiler constants */
     REACHES_ANYTHING = 64,  /* always */
     REACHES_RECORDS = 128,  /* a function with records that a kernel which reaches it needs */
+    REACHES_RECONFIG = 256, /* code that changes its number of registers as it runs */
 };
 
 /* What is known about a function by itself; struct reach is about all that it can reach. */

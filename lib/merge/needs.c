@@ -75,15 +75,27 @@ static void add_reached_externs(struct needs *needs)
         add_externs(needs, needs->reached[i]);
 }
 
-/* Measured: the externs of the program's only kernel are in the order of the functions, last read
- * first; if the others add nothing, its own in their order. */
+static int compare_rows(const void *a, const void *b, void *rows)
+{
+    return COMPARE(((const uint32_t *)rows)[*(const uint32_t *)a],
+                   ((const uint32_t *)rows)[*(const uint32_t *)b]);
+}
+
+/* Measured: if other functions add nothing to the externs of the program's only kernel, it has its
+ * own in their order. */
 static void order_all_externs(struct needs *needs, uint32_t kernel, size_t own)
 {
     start_externs(needs);
     add_reached_externs(needs);
-    if (needs->extern_count == own) {
+    needs->adds_externs = needs->extern_count != own;
+    if (!needs->adds_externs) {
         start_externs(needs);
         add_externs(needs, kernel);
+        return;
+    }
+    if (toolkit_does(needs->m->request->toolkit, TOOLKIT_SORTS_EXTERNS)) {
+        qsort_r(needs->externs, needs->extern_count, sizeof *needs->externs, compare_rows,
+                needs->m->rows.of_symbol);
         return;
     }
     for (size_t i = 0; i < needs->extern_count / 2; i++) {
@@ -97,6 +109,7 @@ static void order_all_externs(struct needs *needs, uint32_t kernel, size_t own)
 /* Collects a kernel's externs: its own, then those of the functions that it reaches. */
 static void collect_externs(struct needs *needs, uint32_t function)
 {
+    needs->adds_externs = false;
     start_externs(needs);
     add_externs(needs, function);
     if (!attributes_are_summed(needs->m, function))
@@ -232,6 +245,8 @@ bool needs_moves(const struct needs *needs, uint8_t attribute, uint32_t kernel)
     struct buffer words = {0};
     size_t own;
 
+    if (attribute == EIATTR_EXTERNS)
+        return needs->adds_externs;
     if (m->layout.kernel_count != 1 || needs->reached_count == 0 ||
         attributes_pass(attribute, needs->m->request->toolkit) != PASSES_UNION)
         return false;

@@ -16,6 +16,7 @@ struct needs {
     bool lacks_masks;  /* ... and some lacks it */
     uint32_t *externs; /* of the current kernel */
     size_t extern_count;
+    bool adds_externs;   /* other functions add some to those of the program's only kernel */
     uint32_t *extern_of; /* by symbol: the last kernel that listed it */
     uint32_t kernel;     /* number of the current kernel, from 1 */
     uint32_t *reached;   /* from the current kernel: functions with records, as they were read */

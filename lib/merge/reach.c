@@ -238,7 +238,10 @@ static uint32_t only_kernel(const struct merging *m)
     return kernel;
 }
 
-/* Measured: a program's only kernel has the barriers and aliases of all functions that are kept. */
+/* Measured: what flags a program's only kernel has of all functions that are kept, with their
+ * barriers. */
+#define WIDENED (REACHES_ALIAS | REACHES_RECONFIG)
+
 static void widen_only(struct merging *m)
 {
     uint32_t kernel = only_kernel(m);
@@ -248,7 +251,22 @@ static void widen_only(struct merging *m)
             continue;
         if (m->functions[i].barriers > m->reach[kernel].barriers)
             m->reach[kernel].barriers = m->functions[i].barriers;
-        m->reach[kernel].flags |= m->functions[i].flags & REACHES_ALIAS;
+        m->reach[kernel].flags |= m->functions[i].flags & WIDENED;
+    }
+}
+
+/* Measured (nvlink 13.0 to 13.5): a kernel whose code, or that of a function that it reaches,
+ * changes its number of registers begins with its own. */
+static void keep_own_registers(struct merging *m)
+{
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        struct reach *reach = &m->reach[i];
+
+        if (!merged_is_kernel(&m->symbols[i]) || !(reach->flags & REACHES_RECONFIG))
+            continue;
+        reach->registers = m->functions[i].registers;
+        reach->twin_registers = m->functions[i].twin_registers;
+        reach->dearest = i;
     }
 }
 
@@ -261,6 +279,7 @@ void reach_summarize(struct merging *m)
     m->walker.queue = arena_alloc(&m->arena, nodes, sizeof *m->walker.queue);
     components_find(&(struct components_graph){m, nodes, successor, sum_up}, &m->arena);
     widen_only(m);
+    keep_own_registers(m);
 }
 
 size_t reach_walk(struct merging *m, uint32_t from, enum reach_flag flag, const uint32_t **found)

@@ -41,7 +41,7 @@ TEST(info_sections_of_random_programs_are_nvlinks)
             sections++;
         }
     }
-    ck_assert_int_eq(sections, 50);
+    ck_assert_int_eq(sections, 91);
 }
 
 /* Makes another record of one. */
