@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "cubin/compat.h"
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 
@@ -192,37 +193,42 @@ static bool fill_callgraph(struct exact *join, uint32_t out)
     return true;
 }
 
-/* Attributes of the program: the largest value of any chunk. Measured: eight bytes are bit sets;
- * the program has the bits that all kernels have. */
+/* Whether two chunks have the same records; those that no rule merges must have the same value. */
+static bool has_same_records(struct bytes a, struct bytes b)
+{
+    struct info_record mine, theirs;
+
+    while (info_next(&a, &mine))
+        if (!info_next(&b, &theirs) || theirs.attribute != mine.attribute ||
+            theirs.format != mine.format || theirs.payload.size != mine.payload.size ||
+            (!compat_rule(mine.attribute) &&
+             (theirs.value != mine.value || !bytes_equal(theirs.payload, mine.payload))))
+            return false;
+    return a.size == 0 && b.size == 0;
+}
+
+/* A program has of each record what a link of the chunks would have (ptxas 13.0 and 13.5, sm_90a
+ * and sm_100a: bits of 03 and 0b, the largest of 02 and 05). */
 static bool fill_compat(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
     struct bytes data = item->input->cubin.sections[item->index].data;
-    uint8_t *copy = own_data(join, out);
+    struct compat compat = {0};
 
     for (size_t c = 0; c < join->count; c++) {
         const struct exact_input *input = &join->inputs[c];
         uint32_t index = exact_section_of(join, input, out);
-        struct bytes rest = data, other = {0};
-        struct info_record mine, theirs;
 
         if (index == 0)
             return exact_differs(join, input, 0, "has no records of compatibility");
-        other = input->cubin.sections[index].data;
-        while (info_next(&rest, &mine)) {
-            size_t end = data.size - rest.size;
-
-            if (!info_next(&other, &theirs) || theirs.attribute != mine.attribute ||
-                theirs.format != mine.format || theirs.payload.size != mine.payload.size)
-                return exact_unsupported(join, input, index, "has other records in another chunk");
-            for (size_t i = 0; mine.format == EIFMT_SVAL && i < mine.payload.size; i++)
-                copy[end - mine.payload.size + i] &= theirs.payload.data[i];
-            if (mine.format != EIFMT_SVAL && theirs.value > (copy[end - 2] | copy[end - 1] << 8))
-                memcpy(copy + end - 2, &theirs.value, sizeof theirs.value);
-        }
-        if (other.size > 0 || rest.size > 0)
+        if (!has_same_records(data, input->cubin.sections[index].data))
             return exact_unsupported(join, input, index, "has other records in another chunk");
+        compat_add(&compat, input->cubin.sections[index].data, true);
     }
+    compat_put_all(&compat, &join->scratch);
+    if (join->scratch.size != data.size)
+        return exact_unsupported(join, item->input, item->index, "has a record twice");
+    exact_take_data(join, out);
     return true;
 }
 

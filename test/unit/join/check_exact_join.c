@@ -472,8 +472,8 @@ TEST(a_program_has_as_many_sections_as_elf_can_number)
     }
 }
 
-/* The value of a record of .nv.compat: that of the first with one byte or two. */
-static unsigned char *compat_value(const struct buffer *file)
+/* The value of a record of .nv.compat, of one byte or two. */
+static unsigned char *compat_value(const struct buffer *file, uint8_t number)
 {
     const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(const void *)file->data;
     const Elf64_Shdr *headers = (const Elf64_Shdr *)(const void *)(file->data + elf->e_shoff);
@@ -485,10 +485,12 @@ static unsigned char *compat_value(const struct buffer *file)
             rest = (struct bytes){(const uint8_t *)file->data + headers[i].sh_offset,
                                   headers[i].sh_size};
     while (info_next(&rest, &record))
-        if (record.format != EIFMT_SVAL)
+        if (record.attribute == number)
             return (unsigned char *)(uintptr_t)rest.data - 2;
     ck_abort_msg("no record");
 }
+
+#define INST_TENSORMAP_V1 0x03
 
 /* Whichever chunk has the most of a value, in either byte of it; sm_75 has none. */
 TEST_RANGE(compatibility_is_the_most_of_all_chunks, 1, TARGETS)
@@ -497,10 +499,40 @@ TEST_RANGE(compatibility_is_the_most_of_all_chunks, 1, TARGETS)
         unsigned char *value;
 
         open_program(_i);
-        value = compat_value(&program.chunks[i % 2]);
+        value = compat_value(&program.chunks[i % 2], COMPAT_SUFFIX_A);
         value[i / 2 % 2] = (unsigned char)(value[i / 2 % 2] + 1);
         ck_assert_int_eq(join(i / 4, 2), EXACT_JOIN_OK);
-        ck_assert_mem_eq(compat_value(&program.image), value, 2);
+        ck_assert_mem_eq(compat_value(&program.image, COMPAT_SUFFIX_A), value, 2);
+    }
+}
+
+/* A kernel with cp.async.bulk.tensor has 1, one with tensormap.replace 2; a program of both has 3
+ * (ptxas 13.0 and 13.5, sm_90a and sm_100a). */
+TEST_RANGE(compatibility_has_the_bits_of_all_chunks, 1, TARGETS)
+{
+    for (int i = 0; i < 4; i++) {
+        open_program(_i);
+        *compat_value(&program.chunks[i % 2], INST_TENSORMAP_V1) = 1;
+        *compat_value(&program.chunks[1 - i % 2], INST_TENSORMAP_V1) = 2;
+        ck_assert_int_eq(join(i / 2, 2), EXACT_JOIN_OK);
+        ck_assert_uint_eq(*compat_value(&program.image, INST_TENSORMAP_V1), 3);
+    }
+}
+
+/* How values of a record that is not known become one is not known, and no program says one twice.
+ */
+TEST_RANGE(records_of_compatibility_that_are_not_understood_are_not_joined, 1, TARGETS)
+{
+    for (int i = 0; i < 2; i++) {
+        open_program(_i);
+        for (int c = 0; c < 2; c++) {
+            unsigned char *value = compat_value(&program.chunks[c], INST_TENSORMAP_V1);
+
+            value[-1] = i ? COMPAT_SUFFIX_A : 0x77;
+            value[0] = (unsigned char)(i ? 0 : c);
+        }
+        check_refused(EXACT_JOIN_UNSUPPORTED,
+                      i ? "has a record twice" : "has other records in another chunk");
     }
 }
 
