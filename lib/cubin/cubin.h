@@ -61,9 +61,10 @@ struct cubin {
     size_t section_count;
     struct cubin_symbol *symbols; /* [0] is the null symbol */
     size_t symbol_count;
-    size_t relocation_count; /* in all sections that were read from a file */
-    uint32_t symtab;         /* section index; 0 = none */
-    struct bytes strings;    /* contents of .strtab, which also holds prototypes; ends with NUL */
+    size_t relocation_count;  /* in all sections that were read from a file */
+    bool has_unknown_records; /* unknown.h */
+    uint32_t symtab;          /* section index; 0 = none */
+    struct bytes strings;     /* contents of .strtab, which also holds prototypes; ends with NUL */
 };
 
 /* Reads and checks the cubin in `data`, which must outlive it. `name` is borrowed. On failure,

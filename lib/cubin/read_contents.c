@@ -4,6 +4,7 @@
 
 #include "cubin/format.h"
 #include "cubin/read.h"
+#include "cubin/unknown.h"
 
 /* .text.F: its sh_info must name F, a function defined in the section. */
 static bool check_text(const struct reader *reader, size_t index)
@@ -59,9 +60,11 @@ static bool check_info(const struct reader *reader, size_t index)
     struct bytes rest = section->data;
     struct info_record record;
 
-    while (info_next(&rest, &record))
+    while (info_next(&rest, &record)) {
         if (!check_record(reader, index, &record, section->type != SHT_CUDA_COMPAT))
             return false;
+        reader->cubin->has_unknown_records |= unknown_is_record(section, &record);
+    }
     if (rest.size > 0)
         return read_damaged(reader, READ_SECTION " ends within a record, at byte %zu of %zu",
                             READ_SECTION_ARG(reader, index), section->data.size - rest.size,

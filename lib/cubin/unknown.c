@@ -1,11 +1,13 @@
-/* unknown.c: checks whether sections of unknown kinds can be carried over. */
+/* unknown.c: checks whether sections of unknown kinds, and unknown records, can be carried over. */
 #include "cubin/unknown.h"
 
 #include "base/context.h"
 #include "base/table.h"
 #include "cubin/mercury.h"
 #include "diag/diag.h"
+#include "facts/compat.h"
 #include "facts/sections.h"
+#include "facts/toolkits.h"
 
 /* All such sections of all cubins, in order. */
 struct walk {
@@ -22,6 +24,12 @@ struct walk {
     size_t relocated_file; /* that this is about, plus 1 */
     struct arena arena;
 };
+
+bool unknown_is_record(const struct cubin_section *section, const struct info_record *record)
+{
+    return section->type == SHT_CUDA_COMPAT ? !compat_rule(record->attribute)
+                                            : !attributes_find(record->attribute);
+}
 
 bool unknown_is(const struct cubin_section *section)
 {
@@ -136,4 +144,104 @@ void unknown_tell(const struct cubin *const *cubins, size_t count, bool sass_onl
             diag_caution("Section '%.*s' of type %#x in '%s' is of an unknown kind: it is carried "
                          "over as it is",
                          TEXT_ARG(walk.section->name), walk.section->type, walk.cubin->name);
+}
+
+static bool has_records(const struct cubin_section *section, bool sass_only)
+{
+    return section->type == SHT_CUDA_INFO || section->type == SHT_CUDA_COMPAT ||
+           (section->type == SHT_CUDA_MERC_INFO && !sass_only);
+}
+
+/* Advances to the section's next record that no row describes. */
+static bool next_record(const struct cubin_section *section, struct bytes *rest,
+                        struct info_record *record)
+{
+    while (info_next(rest, record))
+        if (unknown_is_record(section, record))
+            return true;
+    return false;
+}
+
+/* Of the attributes that are known, those with symbols have one first (REGCOUNT), which in a
+ * function is the bank of its parameters (PARAM_CBANK) or a reference (KPARAM_INFO), or nothing but
+ * functions and variables (EXTERNS). */
+static bool may_name_symbols(const struct cubin *cubin, const struct cubin_section *section,
+                             const struct info_record *record)
+{
+    size_t words = record->payload.size / 4, named = 0;
+    uint32_t first = info_word(record->payload, 0);
+    const struct cubin_symbol *symbol;
+
+    if (words == 0 || record->payload.size % 4 != 0 || first >= cubin->symbol_count)
+        return false;
+    symbol = &cubin->symbols[first];
+    if (first != 0 && words > 1 &&
+        (!(section->flags & SHF_INFO_LINK) || format_is_reference(symbol->type) ||
+         (cubin_has_section(cubin, symbol->section) &&
+          format_is_constant(cubin->sections[symbol->section].type))))
+        return true;
+    while (named < words && info_word(record->payload, named) != 0 &&
+           info_word(record->payload, named) < cubin->symbol_count &&
+           cubin->symbols[info_word(record->payload, named)].type != STT_SECTION)
+        named++;
+    return named == words;
+}
+
+bool unknown_check_records(const struct cubin *cubin, bool sass_only)
+{
+    unsigned maker = cubin_maker(cubin), newest = toolkits_newest()->version;
+    bool ok = true;
+
+    for (size_t i = 1; cubin->has_unknown_records && i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+        struct bytes rest = section->data;
+        struct info_record record;
+
+        if (!has_records(section, sass_only) || section->type == SHT_CUDA_COMPAT)
+            continue;
+        while (next_record(section, &rest, &record))
+            if (may_name_symbols(cubin, section, &record))
+                ok = diag_error("Attribute %#04x of %.*s in '%s', which CUDA %u.%u made, is not "
+                                "known and may name symbols, whose numbers change: link it with "
+                                "nvlink of its toolkit, or compile it with CUDA %u.%u",
+                                record.attribute, TEXT_ARG(section->name), cubin->name, maker / 10,
+                                maker % 10, newest / 10, newest % 10);
+    }
+    return ok;
+}
+
+static void tell_of_record(const struct cubin *cubin, const struct cubin_section *section,
+                           uint8_t number)
+{
+    unsigned maker = cubin_maker(cubin), newest = toolkits_newest()->version;
+
+    if (section->type == SHT_CUDA_COMPAT)
+        diag_caution("Record %#04x of .nv.compat in '%s' is not known, and is left out as nvlink "
+                     "does: a newer toolkit than %u.%u made it",
+                     number, cubin->name, newest / 10, newest % 10);
+    else
+        diag_caution("Attribute %#04x of %.*s in '%s', which CUDA %u.%u made, is not known: it is "
+                     "carried over as it is, and passed on to no kernel",
+                     number, TEXT_ARG(section->name), cubin->name, maker / 10, maker % 10);
+}
+
+void unknown_tell_records(const struct cubin *const *cubins, size_t count, bool sass_only)
+{
+    bool told[2][UINT8_MAX + 1] = {0};
+
+    for (size_t file = 0; file < count; file++)
+        for (size_t i = 1; cubins[file]->has_unknown_records && i < cubins[file]->section_count;
+             i++) {
+            const struct cubin_section *section = &cubins[file]->sections[i];
+            struct bytes rest = section->data;
+            struct info_record record;
+
+            while (has_records(section, sass_only) && next_record(section, &rest, &record)) {
+                bool *known = &told[section->type == SHT_CUDA_COMPAT][record.attribute];
+
+                if (!*known)
+                    tell_of_record(cubins[file], section, record.attribute);
+                *known = true;
+            }
+        }
 }

@@ -1,7 +1,9 @@
-/* unknown.h: sections of kinds that no row of sections.def describes, as newer toolkits may add.
+/* unknown.h: sections of kinds that no row of sections.def describes, and records that none of
+ * attributes.def and compat.def does, as newer toolkits may add.
  *
  * They are carried over as they are, each for itself, or the link fails: leaving them out might
- * change what the program does. */
+ * change what the program does. Records of .nv.compat are left out, as they are in every link by
+ * nvlink 13.0 to 13.5. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,6 +13,9 @@
 
 /* True for a section of such a kind. */
 bool unknown_is(const struct cubin_section *section);
+
+/* True for a record of .nv.info, .nv.info.F, their twins or .nv.compat that no row describes. */
+bool unknown_is_record(const struct cubin_section *section, const struct info_record *record);
 
 /* True if its contents may follow those of another cubin's section of that name: nvlink 13.5
  * concatenates sections of type PROGBITS whatever their names, and relocates them like debug
@@ -29,3 +34,14 @@ bool unknown_check(const struct cubin *const *cubins, size_t count, bool sass_on
 
 /* Cautions of each kind of section that is carried over, once. */
 void unknown_tell(const struct cubin *const *cubins, size_t count, bool sass_only);
+
+/* Returns whether all unknown records of .nv.info, .nv.info.F and their twins can be carried over;
+ * if not, reports each that cannot, as it may name symbols, and which toolkit made it. nvlink 13.0
+ * to 13.5 copy all as they are, symbols too, and pass none on to kernels; from sm_100 on their
+ * finalizer makes the plain records anew, of those of the twins. With `sass_only` Mercury's
+ * sections do not count. */
+bool unknown_check_records(const struct cubin *cubin, bool sass_only);
+
+/* Cautions of each attribute that is carried over and each record of .nv.compat that is not, once.
+ */
+void unknown_tell_records(const struct cubin *const *cubins, size_t count, bool sass_only);

@@ -125,6 +125,8 @@ static bool own_sections(struct exact *join, struct exact_input *input)
     const struct cubin *cubin = &input->cubin;
     bool is_head;
 
+    if (cubin->has_unknown_records) /* they may name symbols */
+        return exact_unsupported(join, input, 0, "has records that are not known");
     input->section_owner = arena_alloc(&join->arena, cubin->section_count, sizeof(uint32_t));
     input->section_class = arena_zalloc(&join->arena, cubin->section_count, 1);
     input->section_out = arena_zalloc(&join->arena, cubin->section_count, sizeof(uint32_t));

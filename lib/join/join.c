@@ -2,6 +2,7 @@
 #include "join/join.h"
 
 #include "base/context.h"
+#include "cubin/unknown.h"
 #include "diag/diag.h"
 #include "join/join_plan.h"
 
@@ -16,6 +17,7 @@ static bool check_inputs(const struct cubin *const *cubins, size_t count)
         if ((cubins[i]->flags ^ cubins[0]->flags) & CUBIN_FLAGS_MERGEABLE)
             ok = diag_error("'%s' has ELF flags %#x, '%s' has %#x", cubins[i]->name,
                             cubins[i]->flags, cubins[0]->name, cubins[0]->flags);
+        ok = unknown_check_records(cubins[i], false) && ok;
     }
     return ok;
 }
@@ -57,8 +59,10 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
     CONTEXT_DEFER(buffer_cleanup, &join.scratch);
     CONTEXT_DEFER(table_cleanup, &join.listed);
     join.inputs = arena_zalloc(&join.arena, count, sizeof *join.inputs);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         join.section_count += cubins[i]->section_count;
+        joined->has_unknown_records |= cubins[i]->has_unknown_records;
+    }
     join.sections = section = arena_alloc(&join.arena, join.section_count, sizeof *join.sections);
     for (uint32_t i = 0; i < count; i++) {
         join.inputs[i] = (struct join_input){.cubin = cubins[i], .sections = section};

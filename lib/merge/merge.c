@@ -143,7 +143,12 @@ static bool check_inputs(struct merging *m)
                      arch_name(m->request->arch, arch));
     if (!check_unified(m) || !unknown_check(m->cubins, m->count, m->request->sass_only))
         return false;
+    for (size_t file = 0; file < m->count; file++)
+        m->failed |= !unknown_check_records(m->cubins[file], m->request->sass_only);
+    if (m->failed)
+        return false;
     unknown_tell(m->cubins, m->count, m->request->sass_only);
+    unknown_tell_records(m->cubins, m->count, m->request->sass_only);
     return true;
 }
 

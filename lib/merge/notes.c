@@ -131,21 +131,14 @@ static const struct cubin_section *compat_of(const struct merging *m, size_t fil
     return section->type == SHT_CUDA_COMPAT ? section : NULL;
 }
 
-/* A cubin without the record counts as one for this number alone (nvlink's words). Records that no
- * row describes are dropped, as nvlink drops them. */
-static void tell_of_records(const struct merging *m, size_t file, struct bytes records)
+/* A cubin without the record counts as one for this number alone (nvlink's words). */
+static void tell_of_class(const struct merging *m, size_t file, struct bytes records)
 {
     bool has_class = false;
     struct info_record record;
 
-    while (info_next(&records, &record)) {
+    while (info_next(&records, &record))
         has_class |= record.attribute == COMPAT_ISA_CLASS;
-        if (!compat_rule(record.attribute))
-            diag_caution("Record %#04x of .nv.compat in '%s' is not known, and is left out as "
-                         "nvlink does: a newer toolkit than %u.%u made it",
-                         record.attribute, m->cubins[file]->name, toolkits_newest()->version / 10u,
-                         toolkits_newest()->version % 10u);
-    }
     if (!has_class && !merging_is_made(m, file))
         diag_warning("Output is limited to run on SM Arch '%u' only, due to missing attribute "
                      "'ISA_CLASS' in input file '%s'",
@@ -167,7 +160,7 @@ static void add_compat(struct merging *m, struct buffer *out)
 
         if (!section)
             continue;
-        tell_of_records(m, file, section->data);
+        tell_of_class(m, file, section->data);
         compat_add(&compat, section->data, live[file]);
     }
     compat_put(&compat, m->request->arch, m->request->toolkit, out);

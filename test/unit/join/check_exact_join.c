@@ -432,6 +432,16 @@ TEST_LOOP(chunks_without_symbols_are_not_joined, TARGETS)
     ck_assert_uint_eq(program.why.section.size, 0);
 }
 
+/* Words of such a record may be symbols. */
+TEST_LOOP(chunks_with_unknown_records_are_not_joined, TARGETS)
+{
+    struct buffer *file = &program.chunks[1];
+
+    open_program(_i);
+    file->data[files_header_of(file, ".nv.info")->sh_offset + 1] = (char)0xaa;
+    check_refused(EXACT_JOIN_UNSUPPORTED, "has records that are not known");
+}
+
 /* A name of no section behind that of the prototypes. */
 TEST(names_that_are_made_late_are_those_of_sections)
 {

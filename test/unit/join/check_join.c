@@ -1064,3 +1064,29 @@ TEST(sections_of_unknown_kinds_stay)
     ck_assert_uint_eq(count_sections(".nv.merc.symtab"), 1);
     write_joined();
 }
+
+/* As it is, unless its words may be symbols, which have other numbers in the joined cubin. */
+TEST_LOOP(records_of_unknown_kinds_stay, 2)
+{
+    struct bytes rest;
+    struct info_record record = {0};
+
+    begin_chunks(0);
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t symbol = symbol_in(i, "helper$p");
+
+        memcpy(bytes_in(i, ".nv.info.small"), (const char[]){EIFMT_SVAL, (char)0xaa, 4, 0}, 4);
+        memcpy(bytes_in(i, ".nv.info.small") + 4, _i ? &symbol : &(uint32_t){12345}, 4);
+    }
+    ck_assert(join_all() == (_i == 0));
+    if (_i) {
+        buffer_char(&joining.sink.text, '\0');
+        ck_assert(strstr(joining.sink.text.data, "Attribute 0xaa of .nv.info.small in 'chunk'"));
+        return;
+    }
+    ck_assert(joining.joined.has_unknown_records);
+    rest = section_named(".nv.info.small")->data;
+    while (record.attribute != 0xaa)
+        ck_assert(info_next(&rest, &record));
+    ck_assert_uint_eq(info_word(record.payload, 0), 12345);
+}

@@ -218,3 +218,97 @@ TEST(program_bits_of_any_name_are_treated_like_debug_sections)
     ck_assert_uint_eq(section(".strangerame")->size, nth_input_section(0, ".strangerame")->size);
     ck_assert_uint_gt(section(".rela.strangerame")->relocation_count, 0);
 }
+
+/* A program of two files; the first record of an attribute of one gets a number that no toolkit has
+ * so far. Returns the record. */
+static const uint8_t *read_renumbered(size_t number, const char *name, uint8_t attribute)
+{
+    struct info_record record;
+    struct bytes rest;
+    uint8_t *at;
+
+    read_nth_input(0, "07_call-sm_100-13.5-a.o");
+    read_nth_input(1, "07_call-sm_100-13.5-b.o");
+    rest = nth_input_section(number, name)->data;
+    at = input_bytes(number, name);
+    while (at[1] != attribute && info_next(&rest, &record))
+        at += 4 + record.payload.size;
+    ck_assert_uint_gt(rest.size, 0);
+    at[1] = NEW & 0xff;
+    reread_input(number);
+    return at;
+}
+
+/* Attributes, and the bytes of their records. */
+struct renumbered {
+    size_t input;
+    const char *section;
+    uint8_t attribute;
+    size_t size;
+};
+
+/* What is known to have no symbols, in all formats but that without a value. */
+static const struct renumbered copied[] = {
+    {0, ".nv.info.k1", EIATTR_MAXREG_COUNT, 4},
+    {0, ".nv.info.k1", EIATTR_EXIT_INSTR_OFFSETS, 8},
+    {0, ".nv.info.k1", EIATTR_LANGUAGE, 8},
+    {0, ".nv.info.k1", EIATTR_KPARAM_INFO, 16},
+    {1, ".nv.info.f", EIATTR_PREEXIT_USED, 4},
+    {0, ".nv.merc.nv.info.k1", EIATTR_MERCURY_FINALIZER_OPTIONS, 36},
+    {1, ".nv.info", EIATTR_MERCURY_ISA_VERSION, 4},
+    {1, ".nv.merc.nv.info", EIATTR_MERCURY_ISA_VERSION, 4},
+};
+
+TEST_LOOP(an_unknown_attribute_is_carried_over, COUNT(copied) * 2)
+{
+    const struct renumbered *of = &copied[_i / 2];
+    struct info_record record;
+    const uint8_t *before = read_renumbered(of->input, of->section, of->attribute);
+
+    merge_inputs(REQUEST(100, .toolkit = toolkits_find(135), .relocatable = _i % 2 == 0), 2);
+    ck_assert(merged->ok);
+    expect_said("warning : Attribute 0xaa of .nv.");
+    expect_said("which CUDA 13.5 made, is not known: it is carried over as it is");
+    ck_assert(find_record(of->section, NEW & 0xff, NULL, &record));
+    ck_assert_uint_eq(record.format, before[0]);
+    if (record.format != EIFMT_SVAL)
+        ck_assert_uint_eq(record.value, (uint32_t)(before[2] | before[3] << 8));
+    else
+        ck_assert(bytes_equal(record.payload, (struct bytes){before + 4, of->size - 4}));
+}
+
+/* What is known to have symbols. */
+static const struct renumbered symbolic[] = {
+    {0, ".nv.info", EIATTR_REGCOUNT, 12},           {0, ".nv.info", EIATTR_MAX_STACK_SIZE, 12},
+    {0, ".nv.merc.nv.info", EIATTR_FRAME_SIZE, 12}, {0, ".nv.info.k1", EIATTR_PARAM_CBANK, 12},
+    {0, ".nv.info.k1", EIATTR_EXTERNS, 8},          {0, ".nv.merc.nv.info.k1", EIATTR_EXTERNS, 8},
+};
+
+TEST_LOOP(an_unknown_attribute_that_may_name_symbols_is_refused, COUNT(symbolic))
+{
+    const struct renumbered *of = &symbolic[_i];
+
+    read_renumbered(of->input, of->section, of->attribute);
+    merge_inputs(REQUEST(100, .toolkit = toolkits_find(135)), 2);
+    expect_refused("error   : Attribute 0xaa of .nv.");
+    expect_said(" in 'a.o', which CUDA 13.5 made, is not known and may name symbols, whose numbers "
+                "change: link it with nvlink of its toolkit, or compile it with CUDA 13.5\n");
+    merge_inputs(REQUEST(100, .toolkit = toolkits_find(135), .sass_only = true), 2);
+    ck_assert(merged->ok == (strstr(of->section, ".merc") != NULL));
+}
+
+TEST(each_unknown_attribute_is_told_of_once)
+{
+    const struct cubin *const both[] = {&merged->inputs[0], &merged->inputs[1]};
+    size_t lines = 0;
+
+    read_renumbered(0, ".nv.info.k1", EIATTR_LANGUAGE);
+    input_bytes(1, ".nv.info.f")[1] = NEW & 0xff;
+    reread_input(1);
+    diag_state_get()->sink = &merged->said;
+    unknown_tell_records(both, 2, false);
+    diag_state_get()->sink = NULL;
+    for (size_t i = 0; i < merged->said.text.size; i++)
+        lines += merged->said.text.data[i] == '\n';
+    ck_assert_uint_eq(lines, 1);
+}
