@@ -2,14 +2,14 @@
 # shellcheck shell=bash
 
 # names_of VERSION: the names that the library of that version exports, as nm prints them. `names` has each function, and
-# the first version that has it. nvJitLinkVersion has no other name; plain names begin with 12.3.
+# the first version that has it. nvJitLinkVersion and __nvJitLinkAPI have no other name; plain names begin with 12.3.
 names_of() {
     local major=${1%.*} minor
     awk -v version="$1" '{split($2, first, "."); split(version, now, ".")}
         first[1] < now[1] || (first[1] == now[1] && first[2] + 0 <= now[2] + 0) {print $1}' "$ROOT/test/nvjitlink/names" |
         while read -r name; do
             case $1 in 12.[0-2]) ;; *) echo "$name@libnvJitLink.so.$major" ;; esac
-            [ "$name" != nvJitLinkVersion ] || continue
+            case $name in nvJitLinkVersion | __*) continue ;; esac
             for minor in $(seq 0 "${1#*.}"); do echo "__${name}_${major}_$minor@libnvJitLink.so.$major"; done
         done | LC_ALL=C sort
 }
@@ -42,7 +42,7 @@ wrong_calls_of() {
 }
 
 # exported FILE: the names that a library exports.
-exported() { nm -D --with-symbol-versions --defined-only "$1" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' | grep -v '^__nvJitLinkAPI@' | LC_ALL=C sort; }
+exported() { nm -D --with-symbol-versions --defined-only "$1" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' | LC_ALL=C sort; }
 
 # options_of_ours VERSION: what ours says in that version's place: the same, but for the lines of `differences`, which give
 # our result as CUDA 12's and as CUDA 13's.

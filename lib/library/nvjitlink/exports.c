@@ -5,6 +5,8 @@
 #include "library/nvjitlink/link.h"
 #include "library/nvjitlink/versions.def"
 
+#include <stddef.h>
+
 #ifndef NVJITLINK_MAJOR
 #define NVJITLINK_MAJOR 13
 #endif
@@ -95,4 +97,13 @@ nvJitLinkResult nvJitLinkVersion(unsigned *major, unsigned *minor)
     *major = NVJITLINK_MAJOR;
     *minor = NEWEST;
     return NVJITLINK_SUCCESS;
+}
+
+/* No header has this, but NVIDIA's libraries from 12.4 on export it. What it is for is not known:
+ * it returns 0 for every number up to 13999 and for addresses, and writes nothing (measured on
+ * 12.4, 12.9, 13.0 and 13.5). */
+void *__nvJitLinkAPI(void) __attribute__((visibility("default")));
+void *__nvJitLinkAPI(void)
+{
+    return NULL;
 }
