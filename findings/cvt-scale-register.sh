@@ -1,8 +1,8 @@
 #!/bin/bash
 # cvt-scale-register: the width of cvt's scale operand follows n1 or n2, and neither takes the other's register.
 #
-# A `cvt` with .scaled::n1::ue8m0 takes its scale in a .b8 register, one with .scaled::n2::ue8m0 in a .b16 register. Each
-# with the other's type fails with "Arguments mismatch for instruction 'cvt'" (ptxas 13.4.92 and 13.5.37).
+# A `cvt` with .scaled::n1::ue8m0 takes its scale in a .b8 register, one with .scaled::n2::ue8m0 in a .b16 register.
+# Each with the other's type fails with "Arguments mismatch for instruction 'cvt'" (ptxas 13.4.92 and 13.5.37).
 # One would guess otherwise: registers of PTX below 16 bits are rare, most instructions take a wider register for a
 # narrow operand (ld and st do), and both forms have the same scale type, ue8m0, in their names.
 # What follows: code that writes PTX must declare .b8 registers for n1 alone; the message does not say which operand.

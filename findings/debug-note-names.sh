@@ -6,7 +6,8 @@
 # they are equal (13.0.88 and 13.5.37).
 # One would guess otherwise: a compiler's output does not depend on where it is written to; paths in debug information
 # are those of sources, which options map, and there is none for this.
-# What follows: builds that write to temporary names and rename are not reproducible with -g; caches of debug cubins by contents miss unless the names are fixed.
+# What follows: builds that write to temporary names and rename are not reproducible with -g; caches of debug cubins
+# by contents miss unless the names are fixed.
 set -u
 work=$(mktemp -d) && cd "$work" || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -4,8 +4,8 @@
 # nvlink 13.1 to 13.5 aligns the common address of a program's `extern .shared` arrays for one of them, not for the
 # strictest: k2 declares its array with .align 1024, and gets it at 0x300 or at 0x400, depending on the order in which
 # files are linked. nvlink 13.0 ignores every alignment above 16. There is no message.
-# One would guess otherwise: ELF linkers take the maximum of alignments, and nvlink itself writes 1024 into the alignment of
-# .nv.shared.k2.
+# One would guess otherwise: ELF linkers take the maximum of alignments, and nvlink itself writes 1024 into the
+# alignment of .nv.shared.k2.
 # What follows: align dynamic shared memory (TMA needs 128 bytes, swizzles 1,024) in the kernel, never by a declaration.
 set -u
 work=$(mktemp -d) && cd "$work" || exit 1

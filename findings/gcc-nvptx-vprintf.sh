@@ -1,8 +1,9 @@
 #!/bin/bash
 # gcc-nvptx-vprintf: the vprintf of GCC's C library for NVIDIA's GPUs cannot be linked.
 #
-# libc.a of Debian's gcc-12-offload-nvptx 12.2.0 has a vprintf, and printf calls it. What that vprintf needs in turn ends
-# at _fputwc_r, which no library of the package defines (malloc and free are undefined too, but the driver has them).
+# libc.a of Debian's gcc-12-offload-nvptx 12.2.0 has a vprintf, and printf calls it. What that vprintf needs in turn
+# ends at _fputwc_r, which no library of the package defines (malloc and free are undefined too, but the driver has
+# them).
 # One would guess otherwise: a static library that defines a function also has what it needs, and a linker that finds an
 # undefined vprintf and a member that defines it has to take that member.
 # What follows: leave vprintf, malloc and free undefined, for the driver to define, whatever libc.a offers. A linker

@@ -2,7 +2,8 @@
 # merged-fatbins: nvlink drops all kernels of host objects that `ld -r` has joined, in silence.
 #
 # Two objects of `nvcc -dc`, joined to one by `ld -r`, give a cubin without any kernel, with exit status 0 and no
-# message (nvlink 13.0.88 and 13.5.37). Given to nvlink one by one, or each passed through `ld -r` alone, both are there.
+# message (nvlink 13.0.88 and 13.5.37). Given to nvlink one by one, or each passed through `ld -r` alone, both are
+# there.
 # One would guess otherwise: `ld -r` is what build systems use to make one object of many, and it keeps both
 # device programs in __nv_relfatbin, one after the other.
 # What follows: run nvlink on the objects, or put them into an archive, before anything joins them; compare the

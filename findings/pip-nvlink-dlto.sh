@@ -1,9 +1,10 @@
 #!/bin/bash
 # pip-nvlink-dlto: nvcc and nvlink of NVIDIA's pip packages cannot link with -dlto, though every library is there.
 #
-# After pip has installed nvidia-cuda-nvcc, -crt, -runtime and nvidia-nvvm 13.5.37, `nvcc -dlto -dlink` stops with "nvlink
-# fatal : elfLink linker library load error". nvlink looks for nvvm/lib64/libnvvm.so, where the toolkit's installer puts
-# it; the package has lib/libnvvm.so.4 only. With one symbolic link of that name the same command succeeds.
+# After pip has installed nvidia-cuda-nvcc, -crt, -runtime and nvidia-nvvm 13.5.37, `nvcc -dlto -dlink` stops with
+# "nvlink fatal : elfLink linker library load error". nvlink looks for nvvm/lib64/libnvvm.so, where the toolkit's
+# installer puts it; the package has lib/libnvvm.so.4 only. With one symbolic link of that name the same command
+# succeeds.
 # One would guess otherwise: nvcc of the same packages compiles (with cicc), and the message names neither the library
 # nor the place, so that nvidia-nvjitlink seems to be what is missing.
 # What follows: make the link once after installing, or give nvlink -nvvmpath=DIR with DIR/lib64/libnvvm.so.

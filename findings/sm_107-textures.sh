@@ -1,8 +1,8 @@
 #!/bin/bash
 # sm_107-textures: for sm_107 a texture instruction is a call of a function that no library has.
 #
-# ptxas 13.4 and 13.5 compile `tex` for sm_103 to the instruction TEX, but for sm_107 to a call of the undefined function
-# __cuda_syscall_bw_do_2d_tex_level: its cubin has an undefined symbol even when ptxas links a whole program.
+# ptxas 13.4 and 13.5 compile `tex` for sm_103 to the instruction TEX, but for sm_107 to a call of the undefined
+# function __cuda_syscall_bw_do_2d_tex_level: its cubin has an undefined symbol even when ptxas links a whole program.
 # One would guess otherwise: sm_107 is newer than sm_103 and runs its code family, PTX has the same instruction, ptxas
 # gives no message, and a linked program has no undefined functions. The driver has to add them.
 # What follows: a check for undefined symbols must know these names; whoever loads, emulates or analyses cubins finds a
