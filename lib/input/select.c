@@ -170,6 +170,13 @@ static bool is_sass_nearer(const struct nearest *nearest)
                                                   nearness(nearest->ptx->entry.arch, false));
 }
 
+/* nvlink has its finalizer make code of the SASS; here the same program comes from the PTX. */
+static bool is_only_finalized(const struct members *members, const struct nearest *nearest)
+{
+    return nearest->ptx &&
+           runs_on_finalized(members->arch, nearest->sass->entry.arch, members->toolkit);
+}
+
 static void give(struct member *member, enum member_role role, const char *reason)
 {
     if (!member)
@@ -303,7 +310,8 @@ static void take(struct members *members, const struct nearest *nearest,
         return;
     }
     give(nearest->bitcode, MEMBER_UNUSED, "LLVM bitcode beside other code");
-    if (is_sass_nearer(nearest) && !(request->prefer_ptx && !is_system && nearest->ptx))
+    if (is_sass_nearer(nearest) && !(request->prefer_ptx && !is_system && nearest->ptx) &&
+        !is_only_finalized(members, nearest))
         take_sass(members, nearest);
     else if (nearest->ptx)
         take_ptx(members, nearest);

@@ -229,6 +229,12 @@ static const struct {
     {132, 110, 0, "s101 s101a s101f", "s101f"},
     {132, 110, 'a', "p101 p101a", "p101a"},
     {134, 107, 'f', "s100f s103 s103a", "s103"},
+    /* nvlink takes the SASS in the first two, and finalizes it. */
+    {134, 107, 0, "s100 p100", "p100"},
+    {135, 107, 'a', "p90 s103f s100", "p90"},
+    {135, 107, 0, "s103 s107 p107 p103", "s107"},
+    {135, 107, 0, "s103 p107", "p107"},
+    {135, 103, 0, "s100 p100", "s100"},
 };
 
 static char scratch[sizeof "/tmp/minilink-check-XXXXXX"];
