@@ -240,6 +240,7 @@ const struct option_row option_table[] = {
     {"start-lib", "end-lib", NULL, IGNORED, GROUP_NO_EFFECT, KEY_REFUSES, NULL},
     {"start-group", "end-group", NULL, IGNORED, GROUP_NO_EFFECT, KEY_REFUSES, NULL},
     {"whole-archive", "no-whole-archive", NULL, IGNORED, GROUP_NO_EFFECT, KEY_REFUSES, NULL},
+    {"no-undefined", "error-unresolved-symbols", NULL, IGNORED, GROUP_NO_EFFECT, KEY_REFUSES, NULL},
     {"gc-sections", NULL, NULL, IGNORED, GROUP_NO_EFFECT, KEY_REFUSES, NULL},
 
     {"assembler", NULL, "builtin|ptxas|plugin:FILE", SPECIAL(take_assembler), GROUP_ASSEMBLER, KEY_COUNTS,
@@ -356,7 +357,7 @@ const struct option_row option_table[] = {
      "Leave out of the trace what took less, but for stages and chunks; by default 500"},
     {"map", "Map", "FILE", STRING(link.observe.map), GROUP_REPORTS, KEY_REFUSES,
      "Write the sections and symbols of the output, and the member that each came from"},
-    {"print-map", NULL, NULL, FLAG(link.observe.print_map), GROUP_REPORTS, KEY_REFUSES, "The same on standard output"},
+    {"print-map", "M", NULL, FLAG(link.observe.print_map), GROUP_REPORTS, KEY_REFUSES, "The same on standard output"},
     {"trace", "t", NULL, FLAG(link.observe.trace_inputs), GROUP_REPORTS, KEY_REFUSES, "Print the objects that take part"},
     {"trace-symbol", "y", "NAME", JOINABLE_WORD(trace_symbols), GROUP_REPORTS, KEY_REFUSES, "Print who defines a symbol, and who refers to it"},
     {"why-live", NULL, "NAME", WORD(why_live), GROUP_REPORTS, KEY_REFUSES, "Print the chain of references from a kernel to a symbol"},

@@ -21,13 +21,14 @@ static bool adds_up(enum option_kind kind)
            kind == OPTION_LEVEL;
 }
 
-/* nvlink's warning when a single-valued option comes again with another value. */
+/* nvlink's warning when a single-valued option of its comes again with another value. Of minilink's
+ * own the last counts, silently, as in other linkers: minilink-shim's come before the user's. */
 static void note_redefinition(struct options *options, const struct option_row *row,
                               const char *value)
 {
     const char **last = &options->last_values[row - option_table];
 
-    if (!value || adds_up(row->effect.kind))
+    if (!value || adds_up(row->effect.kind) || row->group >= GROUP_ASSEMBLER)
         return;
     if (*last && strcmp(*last, value) != 0)
         diag_warning("incompatible redefinition for option '%s', the last value of this option was "
@@ -78,15 +79,6 @@ static const char *end_list(struct buffer *list)
     return list->data;
 }
 
-/* nvlink's warning when an option is given twice. */
-static void set_report(const char **report, const char *path)
-{
-    if (*report && strcmp(*report, path) != 0)
-        diag_warning("incompatible redefinition for option 'report', the last value of this option "
-                     "was used");
-    *report = path;
-}
-
 static const char *const *end_words(struct options *options, struct word_list *words)
 {
     apply_option_word(options, words, NULL);
@@ -102,9 +94,9 @@ static bool name_files(struct options *options)
         const char *path = options->reports.list[i];
 
         if (string_has_suffix(path, ".html") || string_has_suffix(path, ".htm"))
-            set_report(&observe->report_page, path);
+            observe->report_page = path;
         else if (string_has_suffix(path, ".json"))
-            set_report(&observe->report_data, path);
+            observe->report_data = path;
         else
             return diag_fatal(
                 "Invalid argument for option '--report': '%s' ends neither in .html nor "
@@ -248,6 +240,8 @@ static enum options_action finish(struct options *options)
     if (options->no_cache || (link->cache.folder && !*link->cache.folder))
         link->cache.folder = NULL;
     link->from_compiler |= link->is_virtual; /* for which nvcc does not say --host-ccbin */
+    /* Measured (13.0, 13.5): LTO-IR, and with -emit-ptx, is compiled as for the real target. */
+    link->is_virtual &= !link->options.lto && !link->emit_ptx;
     if (!name_files(options) || !take_renames(options))
         return OPTIONS_WRONG;
     if (options->show_help)
@@ -269,8 +263,6 @@ static enum options_action finish(struct options *options)
         diag_fatal("Conflicting options '-nvvm-latest' and 'no -dlto'");
     else if (options->operand_count == 0 && !options->is_in_memory)
         diag_fatal("No input files specified; use option --help for more information");
-    else if (link->is_virtual && (link->options.lto || link->emit_ptx))
-        diag_fatal(VIRTUAL_TARGET, options->arch_text);
     else if (!link->output && !link->dry_run && !link->is_virtual && !options->is_in_memory)
         diag_fatal("Must specify output file with -o option");
     else if (link->dependency_file && !link->dependency_target &&

@@ -345,7 +345,8 @@ static void collect_host_object(struct collector *collector, struct bytes data)
 }
 
 /* A file with the suffix of a device code format is meant to have device code: if it has none, that
- * is an error and no warning. So is a file that may be device code of a kind that is not known. */
+ * is an error and no warning. So is a file that may be device code of a kind that is not known, and
+ * a text, of which nvlink refuses short ones and passes over others. */
 static void report_useless(struct collector *collector, enum file_kind kind, struct bytes data)
 {
     static const char *const device_suffixes[] = {".fatbin", ".cubin", ".ptx", ".ltoir"};
@@ -362,10 +363,13 @@ static void report_useless(struct collector *collector, enum file_kind kind, str
                        file_kind_name(kind), device_suffixes[i]);
         return;
     }
-    if (kind == FILE_UNKNOWN || kind == FILE_TILE) {
+    if (kind == FILE_UNKNOWN || kind == FILE_TILE ||
+        (kind == FILE_TEXT && !collector->is_compilers)) {
         collector->ok = diag_fatal("Could not open input file '%s': %s, which "
                                    "cannot be linked",
                                    name, file_kind_name(kind));
+        if (kind == FILE_TEXT)
+            diag_note("a source file is compiled first, with nvcc -dc");
         return;
     }
     diag_warning("Input file '%s' is ignored: %s", name, file_kind_name(kind));

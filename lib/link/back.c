@@ -383,9 +383,14 @@ static bool write_files(const struct link *link, const struct results *results, 
  * file that nvcc names. */
 bool back_end_virtual(const struct link *link, const struct results *results)
 {
-    diag_verbose(
-        "the target is virtual: no program is linked, the driver compiles the PTX of whole "
-        "objects");
+    static const char why[] =
+        "the target is virtual: no program is linked, the driver compiles the "
+        "PTX of whole objects";
+
+    if (link->request->modules_file) /* all that nvcc wants */
+        diag_verbose("%s", why);
+    else
+        diag_warning("%s; nothing is written", why);
     return link->request->dry_run ||
            (diag_error_count() == link->errors_before && write_files(link, results, false));
 }

@@ -78,6 +78,8 @@ static bool select_members(struct link *link)
         return false;
     if (request->is_virtual)
         return true;
+    if (link->members.count == 0 && !request->modules_file && !request->product)
+        diag_warning("No input has device code: the output has none either");
     groups_make(link);
     if (options->lto)
         lto_warn_useless(&link->members);

@@ -462,15 +462,17 @@ TEST(a_key_has_what_counts_and_nothing_else)
         ck_assert_msg(!key_of(none[i], &keys[0]), "%s", none[i]);
 }
 
-/* The list that options add up to is no redefinition; another value of one field is. */
+/* The list that options add up to is no redefinition, and minilink's own options may be replaced;
+ * another value of one field of nvlink's is. */
 TEST(redefinitions_are_those_of_single_values)
 {
     READ_LINE("-Xptxas=-a", "-Xptxas=-b", "-lx", "-ly", "-L.", "-L..", "-kernels-used=a",
-              "-kernels-used=b");
+              "-kernels-used=b", "--keep=a", "--keep=b", "--assembler=ptxas",
+              "--assembler=builtin");
     messages_expect("");
     messages_catch();
     forget_options();
-    READ_LINE("--keep=a", "--keep=b");
-    messages_expect("minilink warning : incompatible redefinition for option 'keep', "
+    READ_LINE("-nvvmpath=a", "-nvvmpath=b");
+    messages_expect("minilink warning : incompatible redefinition for option 'nvvmpath', "
                     "the last value of this option was used\n");
 }

@@ -391,8 +391,10 @@ static const struct {
      "minilink warning : '" FIXTURES
      "c.linked.cubin' is ignored: its code for sm_90 is linked already "
      "(ET_EXEC) and cannot be merged; nvcc -dc makes relocatable code\n"},
-    {FIXTURES "bad.one.o", 90, true,
-     "minilink warning : Input file '" FIXTURES "bad.one.o' is ignored: text\n"},
+    {FIXTURES "bad.one.o", 90, false,
+     "minilink fatal   : Could not open input file '" FIXTURES
+     "bad.one.o': text, which cannot be linked\n"
+     "minilink note    : a source file is compiled first, with nvcc -dc\n"},
     {FIXTURES "bad.empty.o", 90, true,
      "minilink warning : Input file '" FIXTURES "bad.empty.o' is ignored: empty file\n"},
     {FIXTURES "bad.magic.fatbin " FIXTURES "bad.version.fatbin", 90, false,
