@@ -25,17 +25,23 @@ finish_recorded() {
     fi
 }
 
-# find_toolkit: `toolkit` is its folder, and `nvvm` what its nvlink takes as -nvvmpath. nvlink looks for
-# <nvvmpath>/lib64/libnvvm.so and nowhere else; some toolkits have it in lib64 instead. Uses the folder `work`.
+# find_toolkit: `toolkit` is its folder, `libraries` that of libcudadevrt, and `nvvm` what its nvlink takes as -nvvmpath. nvlink
+# looks for <nvvmpath>/lib64/libnvvm.so and nowhere else; some toolkits have it in lib64 instead, and those of pip in lib, with
+# a version in its name. Uses the folder `work`.
 find_toolkit() {
+    local library
     toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
     nvvm=$toolkit/nvvm
-    if [ ! -e "$nvvm/lib64/libnvvm.so" ] && [ -e "$toolkit/lib64/libnvvm.so" ]; then
+    libraries=$toolkit/lib64
+    [ -e "$libraries" ] || libraries=$toolkit/lib
+    [ ! -e "$nvvm/lib64/libnvvm.so" ] || return 0
+    for library in "$libraries"/libnvvm.so*; do
+        [ -e "$library" ] || continue
         nvvm=$work/nvvm
         mkdir -p "$nvvm/lib64"
-        ln -sf "$toolkit/lib64/libnvvm.so" "$nvvm/lib64/"
+        ln -sf "$library" "$nvvm/lib64/libnvvm.so"
         ln -sfn "$toolkit/nvvm/libdevice" "$nvvm/libdevice"
-    fi
+    done
 }
 
 # find_llvm OLDEST TOOL...: `llvm` is the newest version of LLVM, OLDEST or newer, of which there are all the tools

@@ -12,8 +12,8 @@
 #include "os/toolkit_version.h"
 #include "ptx/symbol.h"
 
-/* A probe is three runs of ptxas, 60 ms of processor time, which is 6 % of what ptxas takes for as
- * many bytes of functions (13.5; test/bench/fallback.sh). */
+/* A probe is three runs of ptxas on small programs, and takes 2 % of the processor time that ptxas
+ * 13.0 takes for as many bytes of functions (test/bench/fallback.sh). */
 #define LEAST_PROBED (1u << 20)
 
 /* Weak kernels and functions, static and other variables, shared memory, jump tables and functions

@@ -388,7 +388,8 @@ static bool divide_edited(const struct link *link, struct cut *cut, struct assem
     return ok;
 }
 
-/* Whether the chunks of this ptxas can be joined. A probe is assembled as they are. */
+/* Whether the chunks of this ptxas can be joined. A probe is assembled as they are, or taken from
+ * the cache. */
 static bool find_obstacle(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     struct exact_probe probe = {0};
@@ -406,7 +407,6 @@ static bool find_obstacle(const struct link *link, struct cut *cut, struct assem
         return diag_error("The program that tries ptxas is not split");
     probed.chunks = probe.chunks;
     request = request_for(link, &probed, assembled);
-    request.cache = NULL;
     request.fit = NULL;
     cut->obstacle = exact_probe_run(&probe, &request, &assembled->arena);
     return true;

@@ -8,7 +8,7 @@ kernels=${1:-128} modules=${2:-8}
 need nvcc nvlink ptxas
 folder=$(test/bench/make-objects "$kernels" "$modules") || { echo "exact: nvcc fails: skipped"; exit 0; }
 find_toolkit
-inputs="-arch=sm_90 -lto -L$toolkit/lib64 -lcudadevrt $(echo "$folder"/*.o)"
+inputs="-arch=sm_90 -lto -L$libraries -lcudadevrt $(echo "$folder"/*.o)"
 theirs="nvlink -nvvmpath=$nvvm $inputs"
 ours="$BUILD/minilink -w -disable-infos --assembler=ptxas --cuda-path=$toolkit $inputs"
 ways=("nvlink -lto" "$theirs -o $work/nvlink" "nvlink -split-compile=2" "$theirs -split-compile=2 -o $work/threads"

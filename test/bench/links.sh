@@ -45,8 +45,8 @@ link_ptx() {
 link_objects() {
     local folder way theirs ours ways=() commands=()
     folder=$(test/bench/make-objects "$1" "$2") || { echo "links of $1 kernels: nvcc fails: skipped"; return; }
-    theirs="nvlink -arch=sm_90 $folder/*.o -L$toolkit/lib64 -lcudadevrt"
-    ours="$BUILD/minilink -w -disable-infos -arch=sm_90 --assembler=ptxas --cuda-path=$toolkit $folder/*.o -L$toolkit/lib64 -lcudadevrt -split-compile-extended=2"
+    theirs="nvlink -arch=sm_90 $folder/*.o -L$libraries -lcudadevrt"
+    ours="$BUILD/minilink -w -disable-infos -arch=sm_90 --assembler=ptxas --cuda-path=$toolkit $folder/*.o -L$libraries -lcudadevrt -split-compile-extended=2"
     ways=(nvlink "$theirs" "nvlink -lto" "$theirs -lto -nvvmpath=$nvvm"
         "nvlink -lto, split" "$theirs -lto -nvvmpath=$nvvm -split-compile-extended=2"
         "minilink, 1 thread" "$ours -j 1" "minilink, 2 threads" "$ours -j 2"

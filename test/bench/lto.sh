@@ -54,7 +54,7 @@ bench_bitcode() {
     folder=$(test/bench/make-objects "$1" "$2") || { echo "lto: nvcc fails: skipped"; return; }
     find_toolkit
     compile_bitcode "$folder" || { echo "lto: clang-$llvm fails: skipped"; return; }
-    ours="$BUILD/minilink -w -disable-infos -arch=sm_90 -lto -split-compile-extended=2 --assembler=ptxas --cuda-path=$toolkit --llvm=$library -L$toolkit/lib64 -lcudadevrt"
+    ours="$BUILD/minilink -w -disable-infos -arch=sm_90 -lto -split-compile-extended=2 --assembler=ptxas --cuda-path=$toolkit --llvm=$library -L$libraries -lcudadevrt"
     local ways=("bitcode, one part" "$ours --lto-jobs=1 $folder/*.bc" "bitcode, parts" "$ours $folder/*.bc"
         "the same, ptxas -c" "$ours -Xptxas=-c $folder/*.bc"
         "LTO-IR, one part" "$ours --lto-jobs=1 $folder/*.o" "LTO-IR, parts" "$ours $folder/*.o")

@@ -28,7 +28,7 @@ if [ ! -e complete ]; then
     printf '%s\n' sum*.cu scan*.cu | xargs -P "$(nproc)" -I{} sh -c 'nvcc -dc -dlto -arch=sm_90 "$1" -o "${1%.cu}.o"' compile {} || exit 1
     touch complete
 fi
-library="-L$toolkit/lib64 -lcudadevrt"
+library="-L$libraries -lcudadevrt"
 ours="$BUILD/minilink -arch=sm_90 -lto --assembler=ptxas --cuda-path=$toolkit $library"
 theirs="nvlink -arch=sm_90 -lto -nvvmpath=$nvvm $library"
 equal=0

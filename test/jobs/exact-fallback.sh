@@ -63,4 +63,13 @@ expect "a small program is not worth a probe" 1 13.6 "" small.ptx --threads=4
 # Three runs for the probe, and eight chunks.
 expect "a large one is" 11 13.6 "" large.ptx --threads=4
 expect "a large one in a form that is not known" 3 13.6 other large.ptx --threads=4
+# A cache remembers what a probe of this ptxas said, for other programs too.
+sed 's/k\([1-8]\)/q\1/g' small.ptx > renamed.ptx
+split+=(--split-policy=balanced)
+expect "a probe, with a cache" 7 13.6 "" small.ptx "${split[@]}" --cache-dir=cache
+expect "no second probe" 4 13.6 "" renamed.ptx "${split[@]}" --cache-dir=cache
+expect "a form that is not known, with a cache" 3 13.6 other small.ptx "${split[@]}" --cache-dir=cache.other
+expect "no second probe of that form" 1 13.6 other renamed.ptx "${split[@]}" --cache-dir=cache.other
+echo '# another build' >> ptxas
+expect "another ptxas is probed" 7 13.6 "" renamed.ptx "${split[@]}" --cache-dir=cache
 finish
