@@ -18,6 +18,7 @@
 #include "diag/events.h"
 #include "diag/progress.h"
 #include "os/cancellation.h"
+#include "os/toolkit.h"
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"
 #include "pool/fit.h"
@@ -304,6 +305,20 @@ static void tell_origin(const struct assembly *assembly, const struct chunk *chu
                   assembly->options.assembler->name);
 }
 
+/* Says which ptxas is older than the PTX or the target, and what to give. ptxas of 11.8 to 13.5 has
+ * these words. */
+static void note_outdated(const struct assembly *assembly, const char *log)
+{
+    const char *path = assembly->request->assembler->ptxas.path;
+
+    if (path && log &&
+        (strstr(log, "Unsupported .version ") ||
+         strstr(log, "not defined for option 'gpu-name'"))) {
+        diag_note("ptxas is '%s', of a CUDA that is too old for this", path);
+        diag_note(TOOLKIT_NAME_IT ", or its ptxas by --ptxas=; -vv tells what is taken and why");
+    }
+}
+
 /* `is_said`: the assembler has reported an error for the chunk. */
 static void report_failure(const struct assembly *assembly, size_t index, bool is_said)
 {
@@ -413,6 +428,8 @@ static enum link_code report(const struct assembly *assembly)
                        has_failed);
         if (has_failed && register_limit(assembly->outputs[i].log) < UINT32_MAX)
             diag_note("--fit-registers makes such functions fit");
+        if (has_failed && i == failed)
+            note_outdated(assembly, assembly->outputs[i].log);
         if (has_failed)
             report_failure(assembly, i, diag_error_count() > before);
     }

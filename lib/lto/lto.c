@@ -228,8 +228,7 @@ static void note_outdated(const struct compilation *compilation, const struct lt
         diag_note("The library is '%s', of CUDA %u.%u; the LTO-IR is of a newer CUDA and needs its "
                   "library",
                   compilation->request->library, answer->major, answer->minor);
-    diag_note("Name that toolkit, or the environment that pip installed it into, by --cuda-path= "
-              "or CUDA_HOME, or the library by --nvjitlink=; -vv tells what is taken and why");
+    diag_note(TOOLKIT_NAME_IT ", or its library by --nvjitlink=; -vv tells what is taken and why");
 }
 
 /* Reports what the library rejected, and why. */

@@ -9,6 +9,7 @@
 #include "base/search.h"
 #include "cubin/format.h"
 #include "diag/symbol_names.h"
+#include "input/member.h"
 #include "observe/facts.h"
 #include "ptx/module.h"
 #include "ptx/symbol.h"
@@ -17,6 +18,7 @@
 struct node {
     struct text name;   /* empty: the variables of a member */
     const char *member; /* the member that defines it, or NULL */
+    const char *shown;  /* its name in messages */
     bool is_kernel;
     bool is_seen;
     uint32_t by; /* referrer nearest to a kernel; FACT_NONE = it needs none */
@@ -219,17 +221,56 @@ static void leave_out(struct observation *observation)
     }
 }
 
-static bool is_called(struct observation *observation, struct text name, const char *wanted)
+/* Names of C++ may be typed with or without blanks. */
+static bool is_same_but_blanks(const char *a, const char *b)
 {
-    return text_equal(name, text_of(wanted)) ||
-           (name.size > 0 &&
-            text_equal(symbol_names_base(name, &observation->arena), text_of(wanted)));
+    for (;; a++, b++) {
+        a += strspn(a, " ");
+        b += strspn(b, " ");
+        if (*a != *b || !*a)
+            return *a == *b;
+    }
 }
 
-static const char *shown(struct observation *observation, const struct node *node)
+/* A name is what the symbol is called, as it is or as messages print it, or that without types. */
+static bool is_called(struct observation *observation, const struct node *node, const char *wanted)
 {
-    return node->name.size ? symbol_names_shown(&node->name, 1, &observation->arena)[0]
-                           : "a variable";
+    return text_equal(node->name, text_of(wanted)) ||
+           (node->name.size > 0 &&
+            (is_same_but_blanks(node->shown, wanted) ||
+             text_equal(symbol_names_base(node->name, &observation->arena), text_of(wanted))));
+}
+
+/* Sets what messages print for the nodes; one child demangles all names. */
+static void show_names(struct observation *observation)
+{
+    struct cross_reference *cross = observation->cross;
+    struct text *names = arena_alloc(&observation->arena, cross->node_count, sizeof *names);
+    const char **shown;
+
+    for (size_t i = 0; i < cross->node_count; i++)
+        names[i] = cross->nodes[i].name;
+    shown = symbol_names_shown(names, cross->node_count, &observation->arena);
+    for (size_t i = 0; i < cross->node_count; i++)
+        cross->nodes[i].shown = cross->nodes[i].name.size ? shown[i] : "a variable";
+}
+
+/* A name that is not in PTX or machine code may have been in LTO-IR. */
+static void print_none(const struct observation *observation, const char *name, struct buffer *out)
+{
+    const char *separator = "; if it was inside LTO-IR of ", *end = "\n";
+
+    buffer_printf(out, "no input that takes part defines '%s'", name);
+    for (size_t i = 0; i < observation->member_count; i++) {
+        const struct fact_member *member = &observation->members[i];
+
+        if (strcmp(member->use, member_role_name(MEMBER_LTO)) != 0)
+            continue;
+        buffer_printf(out, "%s%s", separator, member->name);
+        separator = ", ";
+        end = ", it was inlined or left out\n";
+    }
+    buffer_string(out, end);
 }
 
 static void print_why(struct observation *observation, const char *name, struct buffer *out)
@@ -240,38 +281,42 @@ static void print_why(struct observation *observation, const char *name, struct 
     for (size_t i = 0; i < cross->node_count; i++) {
         const struct node *node = &cross->nodes[i];
 
-        if (!node->member || !is_called(observation, node->name, name))
+        if (!node->member || !is_called(observation, node, name))
             continue;
         is_found = true;
-        buffer_printf(out, "%s of '%s' %s", shown(observation, node), node->member,
+        buffer_printf(out, "%s of '%s' %s", node->shown, node->member,
                       node->is_kernel ? "is a kernel\n"
                       : node->is_seen ? "stays:\n"
                                       : "is reached by no kernel\n");
         for (; node->by != FACT_NONE; node = &cross->nodes[node->by]) {
             const struct node *by = &cross->nodes[node->by];
 
-            buffer_printf(out, "    %s of '%s'%s refers to %s\n", shown(observation, by),
+            buffer_printf(out, "    %s of '%s'%s refers to %s\n", by->shown,
                           by->member ? by->member : "", by->is_kernel ? ", a kernel," : "",
-                          shown(observation, node));
+                          node->shown);
         }
     }
     if (!is_found)
-        buffer_printf(out, "no input that takes part defines '%s'\n", name);
+        print_none(observation, name, out);
 }
 
 static void print_trace(struct observation *observation, const char *name, struct buffer *out)
 {
     const struct cross_reference *cross = observation->cross;
+    bool is_found = false;
 
     for (size_t i = 0; i < cross->mention_count; i++) {
         const struct mention *mention = &cross->mentions[i];
         const struct node *node = &cross->nodes[mention->node];
 
-        if (is_called(observation, node->name, name))
-            buffer_printf(out, "%s: %s %s\n", mention->member,
-                          mention->is_definition ? "definition of" : "reference to",
-                          shown(observation, node));
+        if (!is_called(observation, node, name))
+            continue;
+        is_found = true;
+        buffer_printf(out, "%s: %s %s\n", mention->member,
+                      mention->is_definition ? "definition of" : "reference to", node->shown);
     }
+    if (!is_found)
+        print_none(observation, name, out);
 }
 
 static int compare_mentions(const void *left, const void *right, void *nodes)
@@ -305,6 +350,8 @@ void cross_reference_print(struct observation *observation, struct buffer *out)
     const struct observe_request *request = &observation->request;
 
     cross_of(observation);
+    if (request->trace_symbols || request->why_live)
+        show_names(observation);
     for (const char *const *name = request->trace_symbols; name && *name; name++)
         print_trace(observation, *name, out);
     if (request->cref)

@@ -11,6 +11,11 @@
 
 #include "base/buffer.h"
 
+/* What to do about a tool that is too old, for a message that goes on. */
+#define TOOLKIT_NAME_IT                                                                            \
+    "Name a newer toolkit, or the environment that pip installed it into, by --cuda-path= or "     \
+    "CUDA_HOME"
+
 /* What the command line says; each may be NULL. */
 struct toolkit_request {
     const char *file;      /* --ptxas, --nvjitlink: the file itself */

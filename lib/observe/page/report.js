@@ -259,7 +259,7 @@
     const box = $("time-line"), width = Math.max(320, box.clientWidth || 1000), right = width - 4;
     const rows = line.rows.length, curves = [], run = running();
     if (run.length) curves.push(["running", run, plain]);
-    if (line.memory.length > 1) curves.push(["memory", line.memory.map((m) => [m.at, m.bytes]), bytes]);
+    if (line.memory.length > 1) curves.push(["own memory", line.memory.map((m) => [m.at, m.bytes]), bytes]);
     const height = TOP + rows * (ROW + GAP) + curves.length * (CURVE + 10) + 4;
     const x = (t) => LEFT + (t - view.from) / (view.to - view.from) * (right - LEFT);
     const picture = svg("svg", { width, height, viewBox: "0 0 " + width + " " + height, role: "img", "aria-label": "Time line of the workers" });
