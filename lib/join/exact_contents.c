@@ -193,16 +193,14 @@ static bool fill_callgraph(struct exact *join, uint32_t out)
     return true;
 }
 
-/* Whether two chunks have the same records; those that no rule merges must have the same value. */
+/* Whether two chunks have the same records. */
 static bool has_same_records(struct bytes a, struct bytes b)
 {
     struct info_record mine, theirs;
 
     while (info_next(&a, &mine))
         if (!info_next(&b, &theirs) || theirs.attribute != mine.attribute ||
-            theirs.format != mine.format || theirs.payload.size != mine.payload.size ||
-            (!compat_rule(mine.attribute) &&
-             (theirs.value != mine.value || !bytes_equal(theirs.payload, mine.payload))))
+            theirs.format != mine.format || theirs.payload.size != mine.payload.size)
             return false;
     return a.size == 0 && b.size == 0;
 }

@@ -542,7 +542,7 @@ TEST_RANGE(records_of_compatibility_that_are_not_understood_are_not_joined, 1, T
             value[0] = (unsigned char)(i ? 0 : c);
         }
         check_refused(EXACT_JOIN_UNSUPPORTED,
-                      i ? "has a record twice" : "has other records in another chunk");
+                      i ? "has a record twice" : "has records that are not known");
     }
 }
 
