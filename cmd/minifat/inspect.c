@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "input/bitcode.h"
 #include "input/rawcode.h"
 
@@ -150,7 +151,7 @@ static bool inspect_cubin(const struct input_file *file, const struct inspect_re
         return diag_error("'%s' is a 64-bit cubin, which option --32 excludes", file->path);
     if (!rawcode_cubin_compat(elf, &compat) || compat.size > MOST_COMPAT)
         return diag_error("the section table of '%s' is damaged", file->path);
-    if (image->arch.sm >= 100)
+    if (targets_have(image->arch.sm, TARGET_HAS_MERCURY))
         image->compat = compat;
     image->major = elf.data[EI_VERSION];
     image->minor = elf.data[EI_ABIVERSION];

@@ -35,7 +35,7 @@ unsigned cubin_maker(const struct cubin *cubin)
     struct bytes words;
 
     if (!note && cubin_section_find(cubin, TEXT(CUBIN_NOTE_OF_12_9)))
-        return CUBIN_OLD_DEFAULT;
+        return toolkits_last(TOOLKIT_WRITES_ABI_7);
     if (cubin->toolkit || !note || !bytes_slice(cubin->sections[note].data, 24, 6, &words))
         return cubin->toolkit;
     return little_u16(words.data + 4);

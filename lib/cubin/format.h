@@ -22,7 +22,6 @@
  * the SM number in bits 0-7 and the virtual architecture's in bits 16-23. */
 #define CUBIN_OLD_OSABI       0x33
 #define CUBIN_OLD_ABI_VERSION 7
-#define CUBIN_OLD_DEFAULT     129u /* the last toolkit with this format */
 
 /* What CUDA 12.9 makes for sm_100 and up has CUDA 13's format, and this note in place of
  * .note.nv.cuinfo. */
@@ -170,9 +169,6 @@ enum callgraph_part {
     CALLGRAPH_INDIRECT = -3,  /* caller, prototype string of its indirect call */
     CALLGRAPH_CANDIDATE = -4, /* function, one whose address its code takes */
 };
-
-/* Bytes at the start of a kernel's shared memory that the driver reserves, from sm_90 on. */
-#define SHARED_RESERVED_SM90 0x400u
 
 /* Bytes of a constant bank. */
 #define CONSTANT_BANK_BYTES 0x10000u

@@ -17,6 +17,7 @@
 #include "cubin/format.h"
 #include "diag/diag.h"
 #include "facts/runs_on.h"
+#include "facts/targets.h"
 #include "os/elf_library.h"
 
 #define TOO_OLD "Input file '%s' must be recompiled with toolkit >= Cuda 12.0"
@@ -172,8 +173,9 @@ static void take_old_header(struct cubin *cubin, const Elf64_Ehdr *header)
         diag_warning("expected 64bit object '%s' to have EF_CUDA_64BIT_ADDRESS set", cubin->name);
     cubin->toolkit = header->e_version;
     cubin->flags = CUBIN_OLD_FLAGS_SM(header->e_flags) << CUBIN_FLAGS_SM_SHIFT |
-                   (CUBIN_OLD_FLAGS_SM(header->e_flags) >= 100 ? CUBIN_FLAGS_CLASS_SM100
-                                                               : CUBIN_FLAGS_CLASS_SM90);
+                   (targets_have(CUBIN_OLD_FLAGS_SM(header->e_flags), TARGET_HAS_MERCURY)
+                        ? CUBIN_FLAGS_CLASS_SM100
+                        : CUBIN_FLAGS_CLASS_SM90);
 }
 
 static bool check_file_header(struct reader *reader)

@@ -45,6 +45,15 @@ static bool has_row(enum row_kind kind, unsigned target, unsigned code,
     return false;
 }
 
+unsigned runs_on_number(unsigned sm, const struct toolkit_facts *toolkit)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].kind == ROW_RENAMED && rows[i].code == sm &&
+            toolkit_is_in(toolkit, rows[i].toolkits))
+            return rows[i].target;
+    return sm;
+}
+
 bool runs_on_accelerated_only(struct arch target, struct arch code,
                               const struct toolkit_facts *toolkit)
 {

@@ -28,5 +28,9 @@ bool runs_on_is_unknown(struct arch code, const struct toolkit_facts *toolkit);
 bool runs_on_library_leaves(struct arch target, struct arch code, bool is_entry,
                             const struct toolkit_facts *toolkit);
 
+/* The number that the toolkit has given to code of this number: 110 for 101 from 13.0 on; the
+ * number itself for most. */
+unsigned runs_on_number(unsigned sm, const struct toolkit_facts *toolkit);
+
 /* False for machine code of a toolkit (its version, times ten) that is too old to be linked. */
 bool runs_on_made_by(unsigned sm, unsigned maker);

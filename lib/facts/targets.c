@@ -6,8 +6,8 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static const struct target_facts rows[] = {
-#define TARGET(sm, family, most_shared, flags, fast_path)                                          \
-    {sm, family, most_shared, flags, fast_path},
+#define TARGET(sm, family, most_shared, reserved, parameters, threads, flags, fast_path)           \
+    {sm, family, most_shared, reserved, parameters, threads, flags, fast_path},
 #define NAME(sm, suffix, first_ptx, first, last)
 #include "facts/targets.def"
 #undef TARGET
@@ -15,7 +15,7 @@ static const struct target_facts rows[] = {
 };
 
 static const struct target_name names[] = {
-#define TARGET(sm, family, most_shared, flags, fast_path)
+#define TARGET(...)
 #define NAME(sm, suffix, first_ptx, first, last) {{sm, suffix}, first_ptx, {first, last}},
 #include "facts/targets.def"
 #undef TARGET
@@ -37,6 +37,14 @@ const struct target_name *targets_find_name(struct arch arch)
         if (arch_equal(names[i].arch, arch))
             return &names[i];
     return NULL;
+}
+
+unsigned targets_ptx(struct arch arch)
+{
+    const unsigned least = toolkits_find(130)->ptx;
+    const struct target_name *name = targets_find_name(arch);
+
+    return name && name->first_ptx > least ? name->first_ptx : least;
 }
 
 static bool is_known(const struct target_name *name, const struct toolkit_facts *toolkit)

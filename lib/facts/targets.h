@@ -16,6 +16,23 @@ enum target_flags {
     /* Kernels have a variable of their own in the driver's reserved shared memory, as
      * __nv_reservedSMEM_gb10b_war_var. */
     TARGET_RESERVES_VARIABLE = 1 << 3,
+    /* ptxas ignores --legacy-bar-warp-wide-behavior. */
+    TARGET_COUNTS_THREADS_AT_BARRIERS = 1 << 4,
+    /* Its cubins have the form that came with sm_90: the number of registers is not in sh_info of
+     * code; addresses of functions in data are relocations of unified functions; the driver's
+     * reserved shared memory has symbols, of which ptxas makes those of all kernels first;
+     * functions have a Mercury ISA version, SPARSE_MMA_MASK and SW_WAR; .note.nv.cuinfo belongs to
+     * .nv.compat; bank 0 comes after shared memory; code has a segment of its own in whole
+     * programs. ptxas has no 32-bit mode for it, and like nvlink it warns of
+     * --preserve-relocs (13.0). */
+    TARGET_HAS_FORM_90 = 1 << 5,
+    TARGET_HAS_TENSOR_MEMORY = 1 << 6, /* whose accesses ptxas can check */
+    /* Where `.extern .shared` arrays and other shared variables of many kernels have the same
+     * alignment, above that of such arrays, every kernel has shared memory (nvlink 13.0). */
+    TARGET_ALIGNS_FOR_EXTERNS = 1 << 7,
+    /* libnvvm rejects the module that it makes itself if nothing is left of the program, as when
+     * host code names none of its kernels (13.0). */
+    TARGET_LTO_NEEDS_CODE = 1 << 8,
 };
 
 /* What holds for all code of one number. */
@@ -23,8 +40,11 @@ struct target_facts {
     uint16_t sm;
     uint16_t family;
     uint32_t most_shared;
-    uint8_t flags;     /* enum target_flags */
-    uint8_t fast_path; /* the most that .nv.compat says in CAN_FASTPATH_FINALIZE */
+    uint16_t reserved;   /* bytes of a kernel's shared memory that are the driver's */
+    uint16_t parameters; /* the offset of a kernel's in bank 0 */
+    uint16_t threads;    /* of a multiprocessor */
+    uint16_t flags;      /* enum target_flags */
+    uint8_t fast_path;   /* the most that .nv.compat says in CAN_FASTPATH_FINALIZE */
 };
 
 /* A name of a target. */
@@ -44,6 +64,10 @@ static inline bool targets_have(unsigned sm, enum target_flags flag)
 
 /* The name's row; NULL if no toolkit ever had it. */
 const struct target_name *targets_find_name(struct arch arch);
+
+/* The PTX ISA version, times ten, for a text that is made without any of the user's: that of CUDA
+ * 13.0, or the first with the target. */
+unsigned targets_ptx(struct arch arch);
 
 /* True for a target that this toolkit links for; NULL = any toolkit. */
 bool targets_know(struct arch arch, const struct toolkit_facts *toolkit);

@@ -45,6 +45,11 @@ bool toolkit_does(const struct toolkit_facts *toolkit, enum toolkit_behaviour be
     return toolkit_is_in(toolkit, behaviours[behaviour]);
 }
 
+unsigned toolkits_last(enum toolkit_behaviour behaviour)
+{
+    return behaviours[behaviour].last;
+}
+
 bool toolkits_ptx_is_newer(unsigned major, unsigned minor)
 {
     unsigned newest = toolkits_newest()->ptx;

@@ -54,6 +54,9 @@ enum toolkit_behaviour {
 /* Whether the toolkit's nvlink does what the row of behaviours.def says. */
 bool toolkit_does(const struct toolkit_facts *toolkit, enum toolkit_behaviour behaviour);
 
+/* The last toolkit, times ten, that does so; ONWARDS if the newest one does. */
+unsigned toolkits_last(enum toolkit_behaviour behaviour);
+
 /* Reads a version, "13.5": its number times ten; 0 if it is none. What follows the second number
  * must be nothing, or not a digit ("13.5.37", "13.5, V13.5.37"). */
 unsigned toolkit_version_read(struct text text);

@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "join/exact_plan.h"
 
 static bool stop(struct exact *join, enum exact_join_outcome outcome,
@@ -33,9 +34,9 @@ bool exact_unsupported(struct exact *join, const struct exact_input *input, size
     return stop(join, EXACT_JOIN_UNSUPPORTED, input, section, what);
 }
 
-unsigned exact_sm(const struct exact *join)
+bool exact_has_form_90(const struct exact *join)
 {
-    return CUBIN_FLAGS_SM(join->inputs[0].cubin.flags);
+    return targets_have(CUBIN_FLAGS_SM(join->inputs[0].cubin.flags), TARGET_HAS_FORM_90);
 }
 
 /* Numbers kernels in the order of compilation: the last of the text first. */

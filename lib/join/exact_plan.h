@@ -167,8 +167,8 @@ bool exact_is_erased(const struct exact *join, struct text name);
  * names that are made first for each kernel. */
 uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_head);
 
-/* SM number of the target: 75, 90, ... */
-unsigned exact_sm(const struct exact *join);
+/* Whether the target's cubins have the form that came with sm_90. */
+bool exact_has_form_90(const struct exact *join);
 
 /* exact_forms.c: finds the form of all chunks, which must have been read. */
 bool exact_find_form(struct exact *join);

@@ -34,7 +34,7 @@ static unsigned loaded_class(const struct exact *join, const struct cubin_sectio
         return EXACT_CODE;
     if (section->flags & SHF_WRITE)
         return EXACT_DATA;
-    if (text_starts(section->name, TEXT(".nv.constant0.")) && exact_sm(join) >= 90)
+    if (text_starts(section->name, TEXT(".nv.constant0.")) && exact_has_form_90(join))
         return EXACT_PARAMETERS;
     return EXACT_CONSTANTS;
 }
@@ -349,7 +349,7 @@ static void find_gaps(const struct exact *join, const struct gaps *gaps, uint64_
     sizes[0] = sizes[1] = 0;
     if (join->form->names == NAMES_REWRITTEN)
         return;
-    if (exact_sm(join) >= 90 && !gaps->is_builtin)
+    if (exact_has_form_90(join) && !gaps->is_builtin)
         sizes[0] = exact_name_padding(gaps->has_mercury) + gaps->codes;
     if (gaps->has_mercury)
         sizes[1] = gaps->renamed;
@@ -394,7 +394,7 @@ bool exact_layout(struct exact *join)
     struct image *image = &join->image;
     struct gaps gaps = {.has_mercury = join->base->has_mercury};
     struct image_program_layout layout = {
-        .is_apart = exact_sm(join) >= 90,
+        .is_apart = exact_has_form_90(join),
         .is_packed = join->form->names == NAMES_REWRITTEN,
     };
 

@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/name_list.h"
+#include "facts/targets.h"
 #include "link/link_cache.h"
 #include "os/toolkit_version.h"
 #include "lto/lto_cache.h"
@@ -108,7 +109,7 @@ const struct distribution *state_distribution(const struct link *link)
 
 bool state_is_sass(const struct link *link)
 {
-    return link->request->sass_only && link->members.arch.sm >= 100;
+    return link->request->sass_only && targets_have(link->members.arch.sm, TARGET_HAS_MERCURY);
 }
 
 enum split_policy state_split_policy(const struct link *link)

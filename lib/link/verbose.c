@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "options/embedded.h"
 #include "output/std_streams.h"
 
@@ -159,7 +160,7 @@ static void report_kernel(const struct kernel_report *kernel, bool is_mercury)
 void verbose_image(const struct merge_report *report, struct arch arch)
 {
     /* Measured: nvlink reports neither constants nor the driver's reserve for them. */
-    bool is_mercury = arch.sm >= 100;
+    bool is_mercury = targets_have(arch.sm, TARGET_HAS_MERCURY);
 
     for (size_t i = 0; i < report->dead_functions; i++)
         diag_verbose("removed unused function '%s'", report->dead_names[i]);

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "facts/toolkits.h"
 #include "input/used.h"
 #include "lto/kernels.h"
@@ -358,13 +359,12 @@ static bool is_joined_alone(const struct compilation *compilation)
            !request->agreement->debug && !compilation->is_partial;
 }
 
-/* Measured: from sm_100 on, libnvvm 13.0 rejects the module that it makes itself if nothing is left
- * of the program, as when host code names none of its kernels. */
 static bool may_lack_kernels(const struct compilation *compilation)
 {
     const struct used_names *used = compilation->request->used;
 
-    return compilation->request->members->arch.sm >= 100 && (used->has_lists || used->has_parts) &&
+    return targets_have(compilation->request->members->arch.sm, TARGET_LTO_NEEDS_CODE) &&
+           (used->has_lists || used->has_parts) &&
            compilation->run.list[compilation->failed].answer.step == LTO_STEP_COMPLETE;
 }
 

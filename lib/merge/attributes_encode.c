@@ -326,7 +326,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
         add_record(encoder, &barriers, function);
     if (is_summed)
         put_externs(encoder);
-    else if (!m->request->relocatable && CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 &&
+    else if (!m->request->relocatable && (merging_target(m)->flags & TARGET_HAS_FORM_90) &&
              (m->functions[function].flags & REACHES_ALIAS))
         put_record(encoder, &mask);
 }

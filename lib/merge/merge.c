@@ -15,8 +15,6 @@
 #include "diag/diag.h"
 #include "facts/runs_on.h"
 
-#define FIRST_WARNED 90u /* target for which nvlink 13.0 warns of -preserve-relocs */
-
 bool merge_check_index(const char *path)
 {
     char start[SELFMAG];
@@ -137,7 +135,7 @@ static bool check_inputs(struct merging *m)
         MERGING_ERROR(m, "Too many symbols or sections to merge");
     if (m->failed)
         return false;
-    if (m->request->preserve_relocations && m->request->arch.sm >= FIRST_WARNED)
+    if (m->request->preserve_relocations && targets_have(m->request->arch.sm, TARGET_HAS_FORM_90))
         diag_warning("Option '--preserve-relocs' is not fully implemented for gpu archtecture '%s' "
                      "and may not work as expected",
                      arch_name(m->request->arch, arch));
@@ -259,7 +257,7 @@ static bool choose_abi(struct merging *m)
         is_old = m->request->abi == MERGE_ABI_7;
     m->abi = is_old ? CUBIN_OLD_ABI_VERSION : CUBIN_ABI_VERSION;
     if (m->toolkit == 0)
-        m->toolkit = CUBIN_OLD_DEFAULT;
+        m->toolkit = toolkits_last(TOOLKIT_WRITES_ABI_7);
     if (is_old && merging_is_mercury(m))
         return diag_error(
             "--output-abi=7 is for targets up to sm_90: no toolkit of that time knows '%s'",

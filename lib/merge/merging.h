@@ -332,10 +332,16 @@ static inline uint32_t *merging_none(struct merging *m, size_t count)
     return indices;
 }
 
+/* What is known of the target of the code, which is that of the first cubin. */
+static inline const struct target_facts *merging_target(const struct merging *m)
+{
+    return targets_find(CUBIN_FLAGS_SM(m->cubins[0]->flags));
+}
+
 /* Targets whose cubins carry Mercury twins. */
 static inline bool merging_is_mercury(const struct merging *m)
 {
-    return targets_have(CUBIN_FLAGS_SM(m->cubins[0]->flags), TARGET_HAS_MERCURY);
+    return (merging_target(m)->flags & TARGET_HAS_MERCURY) != 0;
 }
 
 /* Whether the cubin is of chunks of this link. */

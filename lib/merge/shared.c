@@ -2,8 +2,8 @@
  *
  * A shared variable has no address before the link: its st_value is its alignment. A kernel's
  * window holds the variables of its own function and of every function that it can reach;
- * shared_place.c gives them their places. From sm_90 on the driver reserves the first 0x400 bytes:
- * they count in the section's size, not in addresses. All rules were measured on nvlink 13.0. */
+ * shared_place.c gives them their places. On some targets the first bytes are the driver's: they
+ * count in the section's size, not in addresses. All rules were measured on nvlink 13.0. */
 #include "merge/merge_steps.h"
 
 #include "diag/diag.h"
@@ -97,8 +97,8 @@ static bool declares_extern(const struct merging *m, uint64_t *alignment)
 /* Measured: if a variable is common to several kernels, or named only by dead code, every kernel's
  * shared memory is aligned for the sections of all variables outside kernels, and for all `.extern
  * .shared` arrays whose symbols have an alignment. If there are such arrays, used or not, and all
- * these are aligned as the arrays are, every kernel has shared memory; if stricter, on sm_90 alone,
- * and the arrays have no .nv_debug.shared. */
+ * these are aligned as the arrays are, every kernel has shared memory; if stricter, on some targets
+ * alone, and the arrays have no .nv_debug.shared. */
 static void align_common(struct shared_planner *planner)
 {
     const struct merging *m = planner->m;
@@ -117,9 +117,9 @@ static void align_common(struct shared_planner *planner)
             strictest = section->alignment;
     }
     has_extern = declares_extern(m, &strictest);
-    needs_memory =
-        has_extern && (strictest == SHARED_EXTERN_ALIGNMENT ||
-                       (strictest > SHARED_EXTERN_ALIGNMENT && m->request->arch.sm == 90));
+    needs_memory = has_extern && (strictest == SHARED_EXTERN_ALIGNMENT ||
+                                  (strictest > SHARED_EXTERN_ALIGNMENT &&
+                                   targets_have(m->request->arch.sm, TARGET_ALIGNS_FOR_EXTERNS)));
     planner->is_strict = strictest > SHARED_EXTERN_ALIGNMENT;
     for (size_t k = 0; k < m->layout.kernel_count; k++) {
         shared_align(&planner->windows[k], strictest);
@@ -146,9 +146,7 @@ static void tell_functions(struct shared_planner *planner)
 
 uint64_t shared_reserved_bytes(const struct merging *m)
 {
-    return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 && !m->request->has_no_reserved_shared
-               ? SHARED_RESERVED_SM90
-               : 0;
+    return m->request->has_no_reserved_shared ? 0 : merging_target(m)->reserved;
 }
 
 /* Makes room in .nv_debug.shared, the section of variables that belong to no single kernel. */
@@ -355,6 +353,7 @@ bool shared_layout_reserved(struct merging *m)
     uint32_t *variables = arena_alloc(&m->arena, m->symbol_count, sizeof *variables);
     uint32_t *scratch = arena_alloc(&m->arena, m->symbol_count, sizeof *scratch);
     uint64_t base = m->request->relocatable ? 0 : DRIVERS_OWN;
+    const uint32_t most = merging_target(m)->reserved;
     size_t count = list_variables(m, variables);
     uint64_t alignment = 1;
     uint64_t end = base;
@@ -367,11 +366,11 @@ bool shared_layout_reserved(struct merging *m)
         if (symbol->value > alignment)
             alignment = symbol->value;
         end = place + symbol->size;
-        if (symbol->size > SHARED_RESERVED_SM90 || end > SHARED_RESERVED_SM90)
+        if (symbol->size > most || end > most)
             return diag_error(
                 "The variables in section '.nv.shared.reserved.0', '%.*s' in '%s' among "
                 "them, need more than the %#x bytes that the driver reserves",
-                TEXT_ARG(symbol->name), m->cubins[symbol->file]->name, SHARED_RESERVED_SM90);
+                TEXT_ARG(symbol->name), m->cubins[symbol->file]->name, most);
         if (!m->request->relocatable)
             m->placed[variables[i]].value = place;
     }

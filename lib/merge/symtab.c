@@ -82,7 +82,7 @@ static uint32_t section_named(const struct merging *m, size_t file, uint32_t ind
  * driver's reserved bytes do not count (measured). */
 static bool is_shared_named(const struct merging *m, uint32_t kernel, uint32_t section)
 {
-    uint64_t reserve = merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0;
+    uint64_t reserve = merging_is_mercury(m) ? merging_target(m)->reserved : 0;
 
     return m->shared.is_given[kernel] || m->sections[section].size > reserve;
 }
@@ -90,7 +90,7 @@ static bool is_shared_named(const struct merging *m, uint32_t kernel, uint32_t s
 static bool is_debug_shared_named(const struct merging *m, const struct merged_section *section)
 {
     return merging_keeps_all(m) &&
-           section->size > (merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0);
+           section->size > (merging_is_mercury(m) ? merging_target(m)->reserved : 0);
 }
 
 /* Adds the row of a kernel's shared memory, which follows that of its code. */

@@ -7,8 +7,6 @@
 #include "ptx/link.h"
 #include "ptx/module.h"
 
-#define PTX_OF_13_0 90u
-
 /* Parses all modules of one source. Stops at a module with errors: later ones would only repeat
  * them. */
 static bool parse_source(struct program *program, const struct program_source *source,
@@ -70,12 +68,10 @@ static void raise_target(struct arch *target, struct arch module)
         target->suffix = module.suffix;
 }
 
-/* A link without PTX still gets a text: for the link's architecture, with the .version of CUDA 13.0
- * or the first that has that architecture. */
+/* A link without PTX still gets a text for the link's architecture. */
 static void choose_head(struct program *program, struct arch arch)
 {
-    const struct target_name *name = targets_find_name(arch);
-    unsigned version = name && name->first_ptx > PTX_OF_13_0 ? name->first_ptx : PTX_OF_13_0;
+    unsigned version = targets_ptx(arch);
 
     program->version_major = (uint16_t)(version / 10);
     program->version_minor = (uint16_t)(version % 10);

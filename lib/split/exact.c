@@ -101,10 +101,10 @@ static const char *find_obstacle(const struct plan *plan)
 
     if (plan->keeps_lines && !is_one_text)
         obstacle = "its line tables are of a text that minilink puts together";
-    /* Measured: with threads, ptxas does one part of the work for all kernels first. From sm_90 on
-     * that part makes the symbol for shared memory, so that it precedes what the first kernel makes
-     * later. */
-    if (plan->request->has_threads && plan->request->arch.sm >= 90 && has_word(program, shared))
+    /* Measured: with threads, ptxas does one part of the work for all kernels first. Where that
+     * part makes the symbol for shared memory, it precedes what the first kernel makes later. */
+    if (plan->request->has_threads && targets_have(plan->request->arch.sm, TARGET_HAS_FORM_90) &&
+        has_word(program, shared))
         obstacle = "it has shared memory, and ptxas has threads of its own (-split-compile)";
     if (targets_have(plan->request->arch.sm, TARGET_CALLS_FOR_TEXTURES) &&
         has_word(program, textures))

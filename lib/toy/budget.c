@@ -8,28 +8,11 @@
 #include "toy/budget.h"
 
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "ptx/lexer.h"
 
 #define REGISTERS_PER_SM 65536u
 #define WARP             32u
-
-static uint32_t threads_per_sm(uint32_t sm)
-{
-    switch (sm) {
-    case 75:
-        return 1024;
-    case 86:
-    case 87:
-    case 88:
-    case 89:
-    case 110:
-    case 120:
-    case 121:
-        return 1536;
-    default:
-        return 2048;
-    }
-}
 
 static uint32_t clamp(const struct ptx_item *function, uint32_t registers)
 {
@@ -45,10 +28,10 @@ static uint32_t clamp(const struct ptx_item *function, uint32_t registers)
 /* Registers per thread if `blocks` blocks of `threads` threads must fit. */
 static uint32_t from_threads(const struct ptx_item *function, uint64_t threads, uint32_t sm)
 {
-    uint64_t blocks = function->function.performance.minnctapersm;
-    if (threads > threads_per_sm(sm))
+    uint64_t blocks = function->function.performance.minnctapersm, most = targets_find(sm)->threads;
+    if (threads > most)
         return BUDGET_MOST;
-    if (blocks && blocks * threads > threads_per_sm(sm)) {
+    if (blocks && blocks * threads > most) {
         diag_warning("Value of threads per SM for entry %.*s is out of range. .minnctapersm will "
                      "be ignored",
                      TEXT_ARG(function->name));

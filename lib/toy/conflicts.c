@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "toy/budget.h"
 
 #define WILL_BE_IGNORED "will be ignored"
@@ -114,16 +115,17 @@ static void check_target(const struct unit *unit)
     if (switches->legacy_barriers) {
         diag_warning("'--legacy-bar-warp-wide-behavior' is a deprecated option, It will be removed "
                      "in future release and is not recommended");
-        if (unit->module.target.sm >= 70)
+        if (targets_have(unit->module.target.sm, TARGET_COUNTS_THREADS_AT_BARRIERS))
             diag_warning("Command line option '--legacy-bar-warp-wide-behavior' not supported for "
                          "'.target sm_70', " WILL_BE_IGNORED);
     }
-    if ((switches->tensor_checks || switches->no_tensor_checks) && unit->module.target.sm < 100)
+    if ((switches->tensor_checks || switches->no_tensor_checks) &&
+        !targets_have(unit->module.target.sm, TARGET_HAS_TENSOR_MEMORY))
         diag_info(
             "Command line option '--g-tensor-memory-access-check / "
             "--gno-tensor-memory-access-check' not supported for '.target %s', " WILL_BE_IGNORED,
             arch_name(unit->module.target, target));
-    if (switches->preserve_relocations && unit->job->sm >= 90)
+    if (switches->preserve_relocations && targets_have(unit->job->sm, TARGET_HAS_FORM_90))
         diag_warning(
             "'--preserve-relocs' option is not fully implemented for '%s' and may not work "
             "as expected",

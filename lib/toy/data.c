@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "ptx/initialiser.h"
 #include "ptx/source_place.h"
 #include "ptx/types.h"
@@ -230,11 +231,11 @@ static bool add_body(struct builder *builder, struct function_code *function, ui
     return is_good;
 }
 
-/* The relocation for one address in data. Functions have unified addresses from sm_90 on. */
+/* The relocation for one address in data. */
 static uint32_t relocation_type(const struct builder *builder,
                                 const struct initialiser_reference *reference, bool is_function)
 {
-    bool is_unified = is_function && builder->sm >= 90;
+    bool is_unified = is_function && targets_have(builder->sm, TARGET_HAS_FORM_90);
     if (reference->mask != UINT64_MAX) {
         uint32_t byte = (uint32_t)__builtin_ctzll(reference->mask ? reference->mask : 1) / 8;
         return (is_unified ? R_CUDA_UNIFIED_8_0 : is_function ? R_CUDA_8_0 : R_CUDA_G8_0) + byte;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "facts/toolkits.h"
 #include "toy/body_steps.h"
 #include "toy/budget.h"
@@ -236,9 +237,10 @@ static enum link_code limit_registers(struct unit *unit)
     if (unit->module.address_size == 32)
         return fail_at_module(
             unit,
-            unit->job->sm >= 90 ? "32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported "
-                                  "on sm_90 or higher architectures.%s"
-                                : "32-Bit compilation is no longer supported%s",
+            targets_have(unit->job->sm, TARGET_HAS_FORM_90)
+                ? "32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported "
+                  "on sm_90 or higher architectures.%s"
+                : "32-Bit compilation is no longer supported%s",
             "");
     for (size_t i = 0; i < unit->module.item_count; i++) {
         struct ptx_item *item = &unit->module.items[i];
@@ -360,9 +362,7 @@ static enum link_code reserve_registers(struct unit *unit)
 /* Phase 21. Sets what the compilation of each function reads. */
 static enum link_code prepare_functions(struct unit *unit)
 {
-    uint32_t sm = unit->job->sm;
-
-    unit->parameter_base = sm >= 100 ? 0x380 : sm >= 90 ? 0x210 : 0x160;
+    unit->parameter_base = targets_find(unit->job->sm)->parameters;
     if (unit->switches.function_maxrregcount > 0)
         unit->function_registers = (uint32_t)unit->switches.function_maxrregcount;
     /* Patch code may use only the registers that the ABI leaves it. */

@@ -7,6 +7,7 @@
 #include "toy/emit.h"
 
 #include "cubin/format.h"
+#include "facts/targets.h"
 #include "toy/phases.h"
 
 #define NOTE_FLAGS_TOOL 0x2000000u
@@ -70,8 +71,9 @@ static void add_single(struct unit *unit, enum single_section which)
 
 void emit_head(struct unit *unit, uint16_t type)
 {
-    bool is_sm90 = unit->job->sm >= 90;
-    uint32_t class = unit->job->sm >= 100 ? CUBIN_FLAGS_CLASS_SM100 : CUBIN_FLAGS_CLASS_SM90;
+    bool is_new = targets_have(unit->job->sm, TARGET_HAS_FORM_90);
+    uint32_t class = targets_have(unit->job->sm, TARGET_HAS_MERCURY) ? CUBIN_FLAGS_CLASS_SM100
+                                                                     : CUBIN_FLAGS_CLASS_SM90;
 
     image_begin(&unit->image, type, class | (unit->job->sm & 0xffu) << 8);
     add_single(unit, SECTION_NAMES);
@@ -84,10 +86,10 @@ void emit_head(struct unit *unit, uint16_t type)
     if (type == ET_EXEC)
         add_single(unit, SECTION_BUILTIN_NOTE);
     add_single(unit, SECTION_INFO);
-    if (is_sm90)
+    if (is_new)
         add_single(unit, SECTION_COMPAT);
     struct image_section *note = &unit->image.sections[unit->sections[SECTION_CUDA_NOTE]];
-    note->flags |= is_sm90 ? SHF_INFO_LINK : 0;
+    note->flags |= is_new ? SHF_INFO_LINK : 0;
     note->link = unit->sections[SECTION_TOOL_NOTE];
     note->info = unit->sections[SECTION_COMPAT];
     unit->image.sections[unit->sections[SECTION_SYMBOLS]].link = unit->sections[SECTION_STRINGS];
@@ -276,8 +278,9 @@ void emit_fill_owners(struct unit *unit)
         const struct owner *owner = &unit->owners[i];
         uint32_t symbol = unit->scope.globals[owner->function->global].symbol;
 
-        /* Measured: before sm_90 sh_info has the register count above the symbol. */
-        uint32_t registers = unit->job->sm < 90 ? owner->register_count << 24 : 0;
+        /* In the old form sh_info has the register count above the symbol. */
+        uint32_t registers =
+            targets_have(unit->job->sm, TARGET_HAS_FORM_90) ? 0 : owner->register_count << 24;
         unit->image.sections[owner->sections[OWNER_TEXT]].info = symbol | registers;
         for (size_t k = 0; k < sizeof beside / sizeof *beside; k++)
             if (owner->sections[beside[k]])

@@ -6,13 +6,13 @@
 
 #include "cubin/cubin.h"
 #include "cubin/format.h"
+#include "facts/targets.h"
 #include "ptx/types.h"
 #include "toy/budget.h"
 #include "toy/builtin.h"
 
-#define CUDA_API_VERSION  0x82u
-#define MERCURY_VERSION   0x101u /* 0 before sm_90 */
-#define WORKAROUND_SM90   8u
+#define MERCURY_VERSION   0x101u /* 0 in the old form */
+#define WORKAROUND        8u
 #define NO_REGISTER_LIMIT 0xffu
 
 /* Total size up to which parameters have records of the first format. */
@@ -52,7 +52,7 @@ static bool has_kernel(const struct unit *unit)
 
 static uint32_t mercury_version(const struct unit *unit)
 {
-    return unit->job->sm >= 90 ? MERCURY_VERSION : 0;
+    return targets_have(unit->job->sm, TARGET_HAS_FORM_90) ? MERCURY_VERSION : 0;
 }
 
 static void put_samplers(const struct unit *unit, struct buffer *out)
@@ -202,14 +202,14 @@ void emit_info_owner(const struct unit *unit, const struct owner *owner, struct 
     const struct ptx_performance *performance = &function->item->function.performance;
     bool is_entry = function->item->function.is_entry;
     bool is_limited = function->register_limit < BUDGET_MOST;
-    bool is_sm90 = unit->job->sm >= 90;
+    bool is_new = targets_have(unit->job->sm, TARGET_HAS_FORM_90);
 
-    put_words(out, EIATTR_CUDA_API_VERSION, (uint32_t[]){CUDA_API_VERSION}, 1);
+    put_words(out, EIATTR_CUDA_API_VERSION, (uint32_t[]){CUDA_VERSION}, 1);
     if (is_entry) {
         put_parameters(unit, function, out);
         put_cluster(performance, out);
     }
-    if (is_sm90)
+    if (is_new)
         info_put_head(out, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, 0);
     if (is_entry)
         info_put_head(out, EIFMT_HVAL, EIATTR_MAXREG_COUNT,
@@ -229,8 +229,8 @@ void emit_info_owner(const struct unit *unit, const struct owner *owner, struct 
                      unit->parameter_base | function->parameter_bytes << 16);
         }
     }
-    if (is_sm90)
-        put_words(out, EIATTR_SW_WAR, (uint32_t[]){WORKAROUND_SM90}, 1);
+    if (is_new)
+        put_words(out, EIATTR_SW_WAR, (uint32_t[]){WORKAROUND}, 1);
 }
 
 /* Appends stack records of the kernels whose symbols are, or are not, global. */

@@ -6,6 +6,7 @@
 #include "toy/emit.h"
 
 #include "cubin/format.h"
+#include "facts/targets.h"
 #include "ptx/types.h"
 
 /* Undefined weak symbols of every cubin from sm_90 on: tables of unified addresses, and the
@@ -120,7 +121,7 @@ void emit_symbols_build(struct unit *unit)
 
     add(unit, &(struct image_symbol){.section = SHN_UNDEF});
     add_sections(unit);
-    if (unit->job->sm >= 90)
+    if (targets_have(unit->job->sm, TARGET_HAS_FORM_90))
         add_reserved(unit);
     for (int i = 0; i < 3; i++) {
         for (size_t k = 0; k < unit->scope.count; k++)

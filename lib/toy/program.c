@@ -15,9 +15,9 @@
 
 #include "base/components.h"
 #include "cubin/format.h"
+#include "facts/targets.h"
 
 /* Bytes at the start of shared memory that the driver reserves from sm_90 on. */
-#define RESERVED_SHARED 0x400u
 
 /* Shared memory of every target; whether a kernel may use more depends on the target. */
 #define MOST_SHARED_BYTES 0xc000u
@@ -238,7 +238,7 @@ static void place_shared(struct maker *maker, struct owner *kernel,
 /* Variables whose size is only known at the launch begin where the others end. */
 static bool lay_out_shared(struct maker *maker, struct owner *kernel)
 {
-    uint32_t begin = maker->unit->job->sm >= 90 ? RESERVED_SHARED : 0;
+    uint32_t begin = targets_find(maker->unit->job->sm)->reserved;
 
     kernel->shared_bytes = begin;
     for (size_t i = 0; i < kernel->part_count; i++)
@@ -356,20 +356,20 @@ static struct maker begin(struct unit *unit)
 
 static void add_sections(struct unit *unit)
 {
-    bool is_sm90 = unit->job->sm >= 90;
+    bool is_new = targets_have(unit->job->sm, TARGET_HAS_FORM_90);
 
     emit_head(unit, ET_EXEC);
     emit_owner_sections(unit, OWNER_RELOCATIONS);
     emit_data_relocations(unit, DATA_CONSTANT);
     emit_data_relocations(unit, DATA_INITIALISED);
     emit_data(unit, DATA_CONSTANT);
-    if (!is_sm90)
+    if (!is_new)
         emit_owner_sections(unit, OWNER_CONSTANT);
     emit_owner_sections(unit, OWNER_TEXT);
     emit_data(unit, DATA_INITIALISED);
     emit_data(unit, DATA_ZERO);
     emit_owner_sections(unit, OWNER_SHARED);
-    if (is_sm90)
+    if (is_new)
         emit_owner_sections(unit, OWNER_CONSTANT);
 }
 
@@ -431,7 +431,8 @@ static void emit(struct unit *unit)
     emit_symbol_table(unit);
     emit_fill(unit, SECTION_NAMES, put_names);
     image_layout_program(&unit->image,
-                         &(struct image_program_layout){.is_apart = unit->job->sm >= 90});
+                         &(struct image_program_layout){
+                             .is_apart = targets_have(unit->job->sm, TARGET_HAS_FORM_90)});
     image_bytes(&unit->image, &unit->cubin);
 }
 

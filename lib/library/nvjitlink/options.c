@@ -17,10 +17,6 @@
 #include "base/arch.h"
 #include "facts/targets.h"
 
-/* Under CUDA 12's versions minilink writes its form for targets up to this one. */
-#define FIRST_OF_NEW_FORM  130
-#define NEWEST_OF_OLD_FORM 90
-
 enum form {
     FORM_WHOLE,  /* the name, and nothing after it */
     FORM_PREFIX, /* the name, and anything after it */
@@ -506,7 +502,8 @@ void settings_program_words(const struct settings *settings, const char *library
         words_add(words, "-r");
     if (settings->is_verbose)
         words_add(words, "-v");
-    if (settings->version < FIRST_OF_NEW_FORM && settings->sm <= NEWEST_OF_OLD_FORM)
+    if (toolkit_does(toolkits_find(settings->version), TOOLKIT_WRITES_ABI_7) &&
+        !targets_have(settings->sm, TARGET_HAS_MERCURY))
         words_add(words, "--output-abi=7");
     add_used(words, settings);
     for (size_t i = 0; i < settings->program.count; i++)

@@ -3,6 +3,7 @@
  * with every --gpu-name; sm_107 and the versions since 9.0, with ptxas 13.5. */
 #include "toy/language/target.h"
 
+#include "facts/runs_on.h"
 #include "facts/targets.h"
 
 /* How many minor versions each major one has; the last one has those up to the newest toolkit's. */
@@ -26,12 +27,12 @@ bool target_is_compiled_for(struct arch arch)
     return targets_know(arch, NULL);
 }
 
-/* CUDA 13.0 calls the former sm_101 sm_110, and accepts the old names with a suffix for the new
- * ones; sm_101 without a suffix is treated by its number (measured). */
+/* ptxas 13.0 to 13.5 accept the old name of a target with a suffix for the new one; without a
+ * suffix it is treated by its number. */
 enum target_fit target_fit(struct arch target, struct arch arch)
 {
-    if (target.sm == 101 && target.suffix)
-        target.sm = 110;
+    if (target.suffix)
+        target.sm = (uint16_t)runs_on_number(target.sm, toolkits_newest());
     if (target.sm > arch.sm)
         return TARGET_HIGHER;
     if (target.suffix == 'a' && target.sm < arch.sm)

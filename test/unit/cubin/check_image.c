@@ -314,7 +314,7 @@ TEST(a_large_file_has_the_bytes_of_the_image)
  */
 TEST(a_file_has_what_libelf_would_write_otherwise)
 {
-    static const uint32_t toolkits[] = {0, CUBIN_OLD_DEFAULT};
+    static const uint32_t toolkits[] = {0, 129};
     static const uint16_t types[] = {ET_REL, ET_EXEC};
 
     for (size_t i = 0; i < 4; i++) {

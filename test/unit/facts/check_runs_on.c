@@ -106,6 +106,13 @@ TEST(code_with_suffix_a_is_a_reason_of_its_own)
     ck_assert(!runs_on_accelerated_only(plain, (struct arch){90, 0}, new));
 }
 
+TEST(a_number_may_have_become_another)
+{
+    ck_assert_uint_eq(runs_on_number(101, toolkits_find(129)), 101);
+    ck_assert_uint_eq(runs_on_number(101, toolkits_find(130)), 110);
+    ck_assert_uint_eq(runs_on_number(100, toolkits_newest()), 100);
+}
+
 TEST(code_may_be_too_old)
 {
     ck_assert(!runs_on_made_by(90, 0) && !runs_on_made_by(90, 119));

@@ -68,3 +68,32 @@ TEST(a_toolkit_without_the_target_gives_way_to_the_nearest_with_it)
         ck_assert_uint_eq(targets_toolkit(cases[i].arch, toolkits_find(cases[i].toolkit))->version,
                           cases[i].followed);
 }
+
+/* As ptxas was seen to count: the first with .maxntid and .minnctapersm, the others in cubins. */
+TEST(targets_have_memory_and_threads)
+{
+    static const struct {
+        unsigned sm, threads, reserved, parameters;
+    } known[] = {
+        {52, 2048, 0, 0x160},      {75, 1024, 0, 0x160},      {80, 2048, 0, 0x160},
+        {86, 1536, 0, 0x160},      {87, 1536, 0, 0x160},      {88, 1536, 0, 0x160},
+        {89, 1536, 0, 0x160},      {90, 2048, 0x400, 0x210},  {100, 2048, 0x400, 0x380},
+        {101, 1536, 0x400, 0x380}, {103, 2048, 0x400, 0x380}, {110, 1536, 0x400, 0x380},
+        {120, 1536, 0x400, 0x380}, {121, 1536, 0x400, 0x380},
+    };
+
+    for (size_t i = 0; i < COUNT(known); i++) {
+        const struct target_facts *target = targets_find(known[i].sm);
+
+        ck_assert_uint_eq(target->threads, known[i].threads);
+        ck_assert_uint_eq(target->reserved, known[i].reserved);
+        ck_assert_uint_eq(target->parameters, known[i].parameters);
+    }
+}
+
+TEST(a_text_of_ones_own_has_a_version_that_knows_the_target)
+{
+    ck_assert_uint_eq(targets_ptx((struct arch){75, 0}), 90);
+    ck_assert_uint_eq(targets_ptx((struct arch){107, 'a'}), 94);
+    ck_assert_uint_eq(targets_ptx((struct arch){199, 0}), 90);
+}

@@ -34,3 +34,11 @@ TEST(a_range_has_both_its_ends)
     ck_assert(toolkit_is_in(toolkits_newest(), (struct toolkit_range){118, ONWARDS}));
     ck_assert(!toolkit_is_in(toolkits_find(118), (struct toolkit_range){NEVER, NEVER}));
 }
+
+TEST(what_a_toolkit_does_has_an_end)
+{
+    ck_assert_uint_eq(toolkits_last(TOOLKIT_WRITES_ABI_7), 129);
+    ck_assert_uint_eq(toolkits_last(TOOLKIT_SORTS_EXTERNS), ONWARDS);
+    ck_assert(toolkit_does(toolkits_find(128), TOOLKIT_WRITES_ABI_7));
+    ck_assert(!toolkit_does(toolkits_find(130), TOOLKIT_WRITES_ABI_7));
+}
