@@ -106,4 +106,28 @@ if installed meson && installed ninja; then
         builds "meson gpu" meson/cuda/gpu.cubin ninja -C meson/cuda
     fi
 fi
+# CUDA's PTX compiler as a plug-in: PTX_COMPILER is the folder with lib and include, and of the same toolkit's bin/ptxas, if any.
+compiler=${PTX_COMPILER:-/usr/local/cuda}
+if [ -e "$compiler/lib64/libnvptxcompiler_static.a" ] || [ -e "$compiler/lib/libnvptxcompiler_static.a" ]; then
+    cd nvptxcompiler || exit 1
+    run "nvptxcompiler" make CUDA="$compiler" MINILINK_INCLUDE="$ROOT/lib/include"
+    check "nvptxcompiler: the kernel" "$(minidump --symbols scale.cubin | grep -c '_Z5scalePff: GLOBAL FUNC')" 1
+    sed 's/st\.global/bogus/' ../scale.ptx > bad.ptx
+    minilink -arch=sm_90 --assembler=plugin:./plugin.so bad.ptx ../scaled.ptx -o bad.cubin 2> "$work/said"
+    check "nvptxcompiler: wrong PTX" "$? $(grep -c '^minilink error   : bad.ptx:[0-9]*: ' "$work/said")" "1 1"
+    if [ -e "$compiler/bin/ptxas" ]; then
+        for mode in relocatable exact; do
+            for way in "plugin:$PWD/plugin.so" ptxas; do
+                minilink -w -disable-infos -arch=sm_90 -lto --ignore-host-info --split-mode=$mode --chunks=1 --ptxas="$compiler/bin/ptxas" \
+                    --assembler="$way" --keep="$mode-${way%%:*}" ../scale.ptx ../scaled.ptx -o linked.cubin || fail "nvptxcompiler: $mode by $way"
+            done
+            # All differences are in the note of the build, from its line on.
+            check "nvptxcompiler: ptxas's code, $mode" \
+                "$(cmp -l $mode-plugin/chunk-0.cubin $mode-ptxas/chunk-0.cubin 2>&1 | awk 'NR == 1 {first = $1} END {print $1 - first < 128 ? "same" : $0}')" same
+        done
+    fi
+    cd ..
+else
+    echo "libnvptxcompiler_static.a is not there: its example is SKIPPED"
+fi
 finish
