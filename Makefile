@@ -294,6 +294,12 @@ gpu: $(BUILD)/.dependencies-tests
 random: all
 	$(Q)COUNT=100 KINDS="$${KINDS:-sm_75 sm_80 sm_90}" BUILD=$(BUILD) test/diff/random-programs.sh
 
+# Programs that other CUDA toolkits compile and link, compared with minilink's links: all known, or VERSIONS="13.0 13.5". pip
+# installs them for the run, or once, with TOOLKITS_IN=FOLDER.
+.PHONY: toolkits
+toolkits: all
+	$(Q)BUILD=$(BUILD) test/toolkits
+
 # Rewrites the expected output of every golden test from what the programs do now.
 goldens: all
 	$(Q)BUILD=$(BUILD) test/run-golden --update

@@ -160,13 +160,48 @@ keep_work() {
     mkdir -p "$KEEP" && work=$(cd "$KEEP" && pwd) || exit 1
 }
 
-# read_known_differences: known_differences[WHAT] is why, of test/diff/known-differences.
+# read_known_differences: reads the rows of test/diff/known-differences, for known_difference.
 read_known_differences() {
-    local what why
-    declare -gA known_differences=()
-    while IFS=$'\t' read -r what why; do
-        [ -z "$why" ] || known_differences[$what]=$why
+    local programs row list program
+    declare -gA known_rows=()
+    while IFS=$'\t' read -r programs row; do
+        [[ $programs != "#"* ]] || continue
+        IFS=, read -ra list <<< "$programs"
+        for program in "${list[@]}"; do known_rows[$program]+=$program$'\t'$row$'\n'; done
     done < "$ROOT/test/diff/known-differences"
+}
+
+# among VERSION LIST: whether a toolkit's version (13.2) is one of 12.4,13.0-13.2,13.5- or of *.
+among() {
+    local range from to list
+    IFS=, read -ra list <<< "$2"
+    for range in "${list[@]}"; do
+        [ "$range" != '*' ] || return 0
+        from=${range%-*} to=${range#*-} from=${from:-0} to=${to:-99.9}
+        if [ "${1/./}" -ge "${from/./}" ] && [ "${1/./}" -le "${to/./}" ]; then return 0; fi
+    done
+    return 1
+}
+
+# known_difference PROGRAM VERSION TARGET[:LEVEL]: `known` is why its link may differ, empty where it may not; `stays` is
+# not empty where it is an error if nothing does.
+known_difference() {
+    local target=${3%%:*} level=${3#"${3%%:*}"} of versions targets why word list
+    known='' stays=''
+    while IFS=$'\t' read -r of versions targets why; do
+        [ -n "$why" ] && among "$2" "$versions" || continue
+        IFS=, read -ra list <<< "$targets"
+        for word in "${list[@]}"; do
+            case ${word%%:*} in
+            "$target" | '*') ;;
+            mercury) [[ $target == sm_1?? || $target == sm_1??[af] ]] || continue ;;
+            *) continue ;;
+            esac
+            [[ $word != *:* || :${word#*:} == "$level" ]] || continue
+            known=$why
+            [ "$of" = '*' ] || [[ ${word#"${word%%:*}"} != "$level" ]] || stays=yes
+        done
+    done <<< "${known_rows[$1]:-}${known_rows['*']:-}"
 }
 
 # finish: says what was counted, and ends the script.

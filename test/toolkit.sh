@@ -3,6 +3,21 @@
 # large_pages: for the memory of NVIDIA's tools. ptxas takes a seventh less processor time to begin.
 large_pages() { export GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=8388608; }
 
+# release_of TOOL: its version, as 13.0.
+release_of() { "$1" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p'; }
+
+# raise TARGET PTX [NEWEST]: PTX of sm_90 for another target, and in a version that has the target and is not newer than NEWEST.
+raise() {
+    awk -v target="$1" -v newest="${3:-99}" '
+        $1 == ".version" {
+            oldest = target ~ /^sm_107/ ? 9.4 : target ~ /^sm_(1..|88)/ ? 9.0 : 0
+            $0 = $1 " " sprintf("%.1f", $2 + 0 < oldest ? oldest : $2)
+            if ($2 + 0 > newest + 0) $2 = newest
+        }
+        $1 == ".target" { sub(/sm_90/, target) }
+        { print }' "$2"
+}
+
 # use_recorded: from here on nvcc is test/recorded/nvcc, which takes what nvcc makes of this script's sources from
 # fixtures/nvcc. RECORD_NVCC=yes records that (fixtures/nvcc/remake).
 use_recorded() {

@@ -17,16 +17,7 @@ few=${FEW:-05_shared 50_tensor}
 need 1 ptxas nvlink python3
 [[ "$kinds " != *:-g\ * && "$kinds " != *:-lineinfo\ * ]] || use_recorded
 read_known_differences
-
-# raise TARGET: changes the target of PTX, and its version where that is too old for the target.
-raise() {
-    local version=
-    case $1 in
-    sm_107*) version='s/^\.version [1-9]\..*/.version 9.4/' ;;
-    sm_1* | sm_88) version='s/^\.version [1-8]\..*/.version 9.0/' ;;
-    esac
-    sed -e "s/^\.target sm_90/.target $1/" -e "$version" "$2"
-}
+version=$(release_of ptxas)
 
 # assemble TARGET LEVEL TEST: makes the program's cubins; false where the target cannot have it.
 assemble() {
@@ -79,9 +70,7 @@ run() {
 
 # series KIND TEST...: links them, and judges the results. One process compares all, as Python takes longer to begin.
 series() {
-    local target=${1%%:*} level=${1#"${1%%:*}"} test line known of folder statuses compared=0 running=0
-    local family=other
-    [[ $target != sm_1* ]] || family=mercury # the word by which known-differences means all from sm_100 on
+    local target=${1%%:*} level=${1#"${1%%:*}"} test line known stays folder statuses compared=0 running=0
     shift
     # Tensor memory is for some targets alone.
     # shellcheck disable=SC2046
@@ -107,12 +96,10 @@ series() {
             *) line="failed $target${level#:} $test: $(wc -l < "$folder/$test/log") differences, $(head -1 "$folder/$test/log")" ;;
             esac
         fi
-        known=
-        for of in "" "$target " "$target${level#:} " "$family "; do known=${known:-${known_differences[$of$test]:-}}; done
+        known_difference "$test" "$version" "$target$level"
         case $line in
         passed*)
-            # Under a level things may be equal that are not without.
-            if [ -z "$known" ] || [ -n "$level" ]; then
+            if [ -z "$stays" ]; then
                 pass
             else
                 line="failed ${line#passed }: equal now, but known-differences lists it"

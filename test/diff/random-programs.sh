@@ -17,6 +17,8 @@ kinds=${KINDS:-sm_90}
 
 need 1 ptxas nvlink python3
 keep_work
+read_known_differences
+version=$(release_of ptxas)
 
 # assemble TARGET LEVEL SEED: makes the program's cubins in this folder.
 assemble() {
@@ -62,11 +64,11 @@ run() {
 
 # judge KIND SEED LINE: counts it, and prints what is not equal.
 judge() {
-    local line=$3 known
-    known=$(grep -m 1 -E "^($1 )?random_$2	" "$here/known-differences" | cut -f2)
+    local line=$3 known stays
+    known_difference "random_$2" "$version" "$1"
     case $line in
     passed*)
-        if [ -z "$known" ]; then
+        if [ -z "$stays" ]; then
             passed=$((passed + 1))
             return
         fi
@@ -95,7 +97,7 @@ if [ "$#" -eq 0 ]; then
     set -- $({ seq "$first" $((first + count - 1)) && sed 's/#.*//; s/ //g' "$here/random-seeds"; } | grep . | sort -nu)
 fi
 export -f run assemble link
-export work build here
+export work BUILD here
 for kind in $kinds; do
     target=${kind%%:*} level=${kind#"$target"} level=${level#:}
     printf '%s\n' "$@" |

@@ -16,10 +16,12 @@ programs=$([ "$#" -gt 0 ] && printf '%s\n' "$@" || find fixtures/programs -minde
 need $(($(wc -w <<< "$programs") * 20)) ptxas nvlink python3
 compared=0
 read_known_differences
+version=$(release_of ptxas)
 
 # judge KIND NAME WHAT STATUS [LOG]: counts one comparison, of which `log` tells.
 judge() {
-    local known=${known_differences[split-$1 $2]:-} log=${5:-$work/log}
+    local known stays log=${5:-$work/log}
+    known_difference "$2" "$version" "split-$1"
     if [ "$4" = 0 ] && [ -n "$known" ]; then
         fail "$3, $1: equal now, but known-differences lists it"
     elif [ "$4" = 0 ]; then

@@ -36,19 +36,19 @@ expect() {
 }
 built="libelf liblz4 libzstd libxxhash jansson" all="$built check"
 user=0 apt='' libraries=$all
-machine gcc make valgrind eu-elflint readelf python3
+machine gcc make valgrind eu-elflint readelf python3 xz
 expect "nothing is missing" 0 check ''
 rm bin/valgrind bin/eu-elflint
 expect "building needs none of the tests' tools" 0 build ''
 expect "nor does compiling them" 0 tests ''
 expect "running them does" 0 check 'valgrind elfutils'
-machine gcc make valgrind eu-elflint readelf python3
+machine gcc make valgrind eu-elflint readelf python3 xz
 rm -r lib
 expect "the newest libLLVM that there is" 0 check libllvm22
 rm bin/apt-cache
 expect "one that there may be, where no list of packages is" 0 check libllvm22,libllvm19
 libraries=$built
-machine gcc make valgrind eu-elflint readelf python3
+machine gcc make valgrind eu-elflint readelf python3 xz
 expect "building needs no Check" 0 build ''
 expect "compiling tests does" 0 tests check
 expect "and so does running them" 0 check check,check
@@ -61,35 +61,37 @@ expect "looking installs nothing" 1 '--only-look build' '' \
 libraries=$all
 machine gcc make
 expect "looking finds all that is needed" 0 '--only-look build' ''
-machine gcc make valgrind eu-elflint readelf python3 zsh mandoc ninja parallel meson cmake dpkg-buildpackage dh chromium sshd rsync \
+machine gcc make valgrind eu-elflint readelf python3 xz zsh mandoc ninja parallel meson cmake dpkg-buildpackage dh chromium sshd rsync \
     munged slurmctld slurmd sbatch
 expect "large tools are installed when asked for" 0 all 'fish lintian'
-machine gcc make valgrind eu-elflint readelf python3 nvlink
-expect "comparisons where nvlink is" 0 check 'cmake xz-utils' 'installing for the tests: cmake xz-utils'
-expect "a word is needed" 2 '' 'cmake xz-utils' Usage
+machine gcc make valgrind eu-elflint readelf python3 xz nvlink
+expect "comparisons where nvlink is" 0 check cmake 'installing for the tests: cmake'
+machine gcc make valgrind eu-elflint readelf python3
+expect "recorded links are unpacked" 0 check xz-utils 'installing for the tests: xz-utils'
+expect "a word is needed" 2 '' xz-utils Usage
 
 apt=none libraries=$built
-machine gcc make readelf python3
+machine gcc make readelf python3 xz
 expect "without apt, what must be there" 1 check '' 'please install them: check'
 expect "without apt, for building" 0 build ''
 libraries=$all
-machine gcc make readelf python3
+machine gcc make readelf python3 xz
 expect "without apt, tools of some tests" 0 check '' "are SKIPPED: valgrind elfutils"
 
 apt=elfutils
-machine gcc make readelf python3
+machine gcc make readelf python3 xz
 expect "a package that cannot be had keeps no other away" 0 check \
     'valgrind elfutils,valgrind elfutils,valgrind,elfutils' 'elfutils cannot be installed: tests that need it are SKIPPED'
 apt=check libraries=$built
-machine gcc make readelf valgrind eu-elflint python3
+machine gcc make readelf valgrind eu-elflint python3 xz
 expect "a package that must be there" 100 tests 'check,check'
 apt='' user=1000
-machine gcc make readelf valgrind eu-elflint python3
+machine gcc make readelf valgrind eu-elflint python3 xz
 expect "no right to install" 1 tests '' 'please run as root: apt-get install check'
 libraries=$all
-machine gcc make readelf valgrind python3
+machine gcc make readelf valgrind python3 xz
 expect "no right to install what some tests need" 0 check '' 'elfutils cannot be installed'
-machine gcc make readelf valgrind python3
+machine gcc make readelf valgrind python3 xz
 printf '#!/bin/sh\n[ "$1" = -n ] && exit 1\nexec "$@"\n' > bin/sudo
 chmod +x bin/sudo
 expect "nobody is asked for a password for it" 0 check '' 'elfutils cannot be installed'

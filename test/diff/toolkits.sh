@@ -1,0 +1,110 @@
+#!/bin/bash
+# toolkits.sh [VERSION...]: links of programs by nvlink of each CUDA toolkit, recorded in fixtures/toolkits, compared with
+# minilink's that behaves like it: the output, what is said, and the status. No toolkit is needed. With MADE=FOLDER, what
+# fixtures/toolkits/record has just made there is compared instead (`make toolkits`). Prints, for each toolkit and target,
+# how many are equal; and a line for each that is not.
+#
+# What is listed in known-differences is skipped when it differs, and an error when it does not. KEEP=FOLDER keeps the files.
+# Needs python3 and xz; without them it is skipped, loudly.
+. "$(dirname "$0")/../prelude.sh"
+need 1 python3 xz
+keep_work
+read_known_differences
+made=${MADE:-}
+if [ -z "$made" ]; then
+    made=$work/made
+    mkdir "$made"
+    cd "$ROOT/fixtures/toolkits" || exit 1
+    [ $# -gt 0 ] || set -- $(printf '%s\n' *.tar.xz | sed 's/\.tar\.xz$//' | sort -V)
+    for version; do xz -dc "$version.tar.xz" | tar -xf - -C "$made" || exit 1; done
+fi
+
+# link VERSION KIND: minilink's link of each program of it, in the file `mine`, and what it says in `said`, as `log` has it.
+link() {
+    local target=${2%%:*} level=${2#"${2%%:*}"} like=$1 options=() program objects
+    case $level in
+    :by*) like=${level#:by} options=(--output-abi=8) ;; # objects of CUDA 12 alone have minilink write that form
+    :-g | :-preserve-relocs) options=("${level#:}") ;;
+    esac
+    for program in "$made/$1/$2"/*; do
+        cd "$program" && objects=(./*.o) || exit
+        # With -r the link is made in two steps, by minilink alone.
+        if [ "$level" = :-r ]; then
+            minilink -w -disable-infos --behave-like="$like" -arch="$target" -r "${objects[@]}" -o whole > said 2>&1
+            objects=(whole)
+        fi
+        minilink --behave-like="$like" -arch="$target" "${options[@]}" "${objects[@]}" -o mine > said 2>&1
+        echo "status $?" >> said
+    done
+}
+
+# same_words: whether minilink says what nvlink says. What explains a warning, and that code is not finalized anew, is minilink's
+# own.
+same_words() {
+    local theirs ours
+    mapfile -t theirs < log
+    mapfile -t ours < said
+    [ "${theirs[*]}" = "${ours[*]}" ] ||
+        diff <(sed -E 's/^nvlink //' log | sort -u) <(sed -E '/^minilink (note |warning : Code in .* stays as older toolkits than )/d; s/^minilink //' said | sort -u) > words
+}
+
+# judge VERSION KIND PROGRAM STATUS: of the comparison of the outputs, in this folder.
+judge() {
+    local what="$1 $2 $3" line=''
+    if ! same_words; then
+        line="words: $(grep '^[<>]' words | head -n 2 | tr '\n' ' ')"
+    elif [ "$4" != 0 ]; then
+        line="$(wc -l < differences) differences, $(head -n 1 differences | cut -c1-200)"
+    fi
+    known_difference "$3" "$1" "$2"
+    if [ -z "$line" ] && [ -z "$stays" ]; then
+        pass
+        equal=$((equal + 1))
+    elif [ -z "$line" ]; then
+        fail "$what: equal now, but known-differences lists it"
+    elif [ -n "$known" ]; then
+        skipped=$((skipped + 1))
+        echo "skipped $what: $line (known: $known)"
+    else
+        fail "$what: $line"
+    fi
+}
+
+# pairs VERSION KIND: of outputs to compare, as cubincmp.py takes them.
+pairs() {
+    local program
+    for program in "$made/$1/$2"/*; do
+        [ ! -e "$program/nvlink.cubin" ] || [ ! -e "$program/mine" ] ||
+            printf '%s\t%s\t%s\n' "$program/mine" "$program/nvlink.cubin" "$program/differences"
+    done
+}
+
+# compare VERSION KIND: judges all its programs; the statuses of its pairs are on descriptor 3.
+compare() {
+    local program status equal=0 all=0
+    for program in "$made/$1/$2"/*; do
+        cd "$program" || exit
+        status=0 all=$((all + 1))
+        # Where one of them made none their status differs.
+        [ ! -e nvlink.cubin ] || [ ! -e mine ] || read -r status <&3
+        judge "$1" "$2" "${program##*/}" "$status"
+    done
+    printf '%s %s: %d of %d equal\n' "$1" "$2" "$equal" "$all"
+}
+
+for folder in "$made"/*/*; do
+    version=$(basename "$(dirname "$folder")")
+    [ $# = 0 ] || [[ " $* " == *" $version "* ]] || continue
+    printf '%s\t%s\n' "$version" "${folder##*/}"
+done | sort -V > "$work/kinds"
+while IFS=$'\t' read -r version kind; do
+    [ "$(jobs -r | wc -l)" -lt "${JOBS:-2}" ] || wait -n
+    link "$version" "$kind" &
+done < "$work/kinds"
+wait
+[ -s "$work/kinds" ] || fail "nothing is recorded"
+# One process compares all, as Python takes longer to begin.
+while IFS=$'\t' read -r version kind; do pairs "$version" "$kind"; done < "$work/kinds" > "$work/pairs"
+python3 "$ROOT/test/diff/cubincmp.py" --each < "$work/pairs" > "$work/statuses"
+while IFS=$'\t' read -r version kind; do compare "$version" "$kind"; done < "$work/kinds" 3< "$work/statuses"
+finish
