@@ -86,6 +86,10 @@ void cubin_free(struct cubin *cubin);
  * absolute and common symbols. */
 bool cubin_has_section(const struct cubin *cubin, uint32_t section);
 
+/* True for the undefined symbol that nvlink -r puts in place of dynamic shared arrays. Its value,
+ * as read, is the alignment of the address that they had. */
+bool cubin_is_shared_instance(const struct cubin_symbol *symbol);
+
 /* Index of the first section with that name, or 0. A linear search. */
 uint32_t cubin_section_find(const struct cubin *cubin, struct text name);
 

@@ -142,6 +142,15 @@ static bool lacks_alignment(const struct cubin *cubin, const struct cubin_symbol
            symbol->value == 0 && symbol->type != STT_SECTION;
 }
 
+/* Measured: the value of this symbol of nvlink -r 13.0 to 13.5 is the address that some kernels'
+ * dynamic shared arrays had in its link, a multiple of their alignment. Each such address has a
+ * symbol of the same name. Linking the result again, nvlink takes it for the alignment (48). */
+bool cubin_is_shared_instance(const struct cubin_symbol *symbol)
+{
+    return symbol->section == SHN_UNDEF && (symbol->other & STO_CUDA_SPACE) == STO_CUDA_SHARED &&
+           text_equal(symbol->name, TEXT("externsharedinstance"));
+}
+
 static bool read_symbol(struct reader *reader, struct bytes table, size_t index)
 {
     struct cubin *cubin = reader->cubin;
@@ -161,6 +170,8 @@ static bool read_symbol(struct reader *reader, struct bytes table, size_t index)
                             record.st_name, cubin->strings.size);
     if (lacks_alignment(cubin, symbol))
         symbol->value = 1;
+    if (cubin_is_shared_instance(symbol))
+        symbol->value &= -symbol->value;
     if (!check_symbol(reader, index))
         return false;
     if (symbol->type == STT_SECTION && symbol->name.size == 0 &&

@@ -279,8 +279,14 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
     struct merging *m = r->m;
     uint32_t id = table_add(&r->names, input->name, (uint32_t)m->symbol_count);
 
-    if (id < m->symbol_count)
+    if (id < m->symbol_count) {
+        struct merged_symbol *known = &m->symbols[id];
+
+        if (cubin_is_shared_instance(input) && known->file == MERGE_NONE &&
+            input->value > known->value)
+            known->value = input->value;
         return id;
+    }
     add_symbol(m, file, input);
     if (input->section == SHN_UNDEF && merged_is_data(&m->symbols[id], STO_CUDA_SHARED))
         m->symbols[id].value = input->value; /* measured: the first one's alignment counts */
