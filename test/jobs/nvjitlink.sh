@@ -29,6 +29,10 @@ for version in 12.9 13.5; do
     exported "$ours/libnvJitLink.so.${version%.*}" > names
     runs "the names of $version" diff <(names_of $version) names
 done
+for version in 12.{0,1,2,3,4,5,6,8} 13.{0,1,2,3,4}; do
+    exported "$ours/libnvJitLink.so.${version%.*}" > names
+    check "the names of $version that ours has not" "$(LC_ALL=C comm -23 <(names_of $version) names)" ""
+done
 for major in 12 13; do
     runs "the own name of $major" grep -q "\[libnvJitLink\.so\.$major\]" <(readelf -d "$ours/libnvJitLink.so.$major" | grep SONAME)
 done
@@ -40,6 +44,9 @@ export ours BUILD
 mapfile -t words < <(option_words)
 client options "${words[@]}" > got 2>&1
 runs "what options are taken" diff <(options_of_ours 13.5) got
+for version in 13.0 13.3 13.5; do
+    runs "what $version takes and ours refuses" diff <(refused_in $version) <(refused_of $version got)
+done
 client nulls > got 2>&1
 runs "wrong calls" diff "$ROOT/test/nvjitlink/wrong-calls" got
 
@@ -149,6 +156,7 @@ says "the version" "version: SUCCESS, 12.9" old_client 3 version
 says "the version of CUDA 13" "version: SUCCESS, 13.5" client version
 old_client 9 options "${words[@]}" > got 2>&1
 runs "12: what options are taken" diff <(options_of_ours 12.9) got
+runs "what 12.9 takes and ours refuses" diff <(refused_in 12.9) <(refused_of 12.9 got)
 old_client 0 nulls > got 2>&1
 runs "12: wrong calls" diff <(wrong_calls_of 12.9) got
 

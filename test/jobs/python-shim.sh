@@ -58,6 +58,24 @@ check "back again" "$(shim --undo-python="$work/env")" 0
 check "a folder of pip install --target" "$(shim --python="$work/${packages%/nvidia}")" 0
 check "two libraries there" "$(grep -c "is minilink's$" said)" 2
 
+# Conda's layout: the library has its version behind its name, and ptxas is in bin.
+mkdir -p conda/lib conda/bin
+cp "$BUILD/fake-nvjitlink.so" conda/lib/libnvJitLink.so.13.0.88
+ln -s libnvJitLink.so.13.0.88 conda/lib/libnvJitLink.so.13
+play_ptxas conda/bin/ptxas << END
+echo "conda's ptxas" >> $work/runs
+exit 1
+END
+check "conda's environment, which is active" "$(CONDA_PREFIX=$work/conda shim --python)" 0
+runs "conda's: ours" cmp "$BUILD/nvjitlink/libnvJitLink.so.13" conda/lib/libnvJitLink.so.13
+load_conda() { LD_LIBRARY_PATH=$work/conda/lib "$BUILD/nvjitlink_client" link out -arch=sm_90 "$@" 2>&1 | grep -E 'add|complete' | paste -sd ' '; }
+check "conda's: LTO-IR goes to the one beside it" "$(MINILINK_ASSEMBLER=builtin load_conda -lto -- 3:any.ltoir)" "$good"
+rm -f runs
+load_conda -- 2:"$FAKE_PTX" > log
+check "conda's: its ptxas is run" "$(sort -u runs)" "conda's ptxas"
+check "conda's: back" "$(shim --undo-python="$work/conda")" 0
+check "conda's: the link is as it was" "$(readlink conda/lib/libnvJitLink.so.13)" libnvJitLink.so.13.0.88
+
 check "no environment" "$(VIRTUAL_ENV='' CONDA_PREFIX='' shim --python)" 1
 runs "that is said" grep -q 'no active Python environment' said
 mkdir empty

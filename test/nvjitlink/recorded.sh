@@ -51,3 +51,8 @@ options_of_ours() {
         NR == FNR {if ($0 !~ /^#/) {split($2, results, ", "); ours[$1] = results[major - 11]}; next}
         {print $1 ": " ($1 in ours && ours[$1] != "the same" ? ours[$1] : $2)}' "$ROOT/test/nvjitlink/differences" -
 }
+
+# refused_in VERSION: the lines of `refused` for that version. refused_of VERSION FILE: what that version takes, and FILE, which
+# has what ours says to each line of options, does not.
+refused_in() { sed -n "/^#/!s/: .*\b${1/./\\.}\b.*//p" "$ROOT/test/nvjitlink/refused" | LC_ALL=C sort; }
+refused_of() { LC_ALL=C comm -23 <(options_of "$1" | grep ': SUCCESS$' | LC_ALL=C sort) <(LC_ALL=C sort "$2") | sed 's/: SUCCESS$//'; }
