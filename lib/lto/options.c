@@ -128,6 +128,16 @@ static const char *const *ltoir_options(struct forwarded *options,
     return options->words;
 }
 
+/* Measured: -O0 is handed to libnvvm as -opt=0, once; so is -g by 13.5, which -Xnvvm=-opt=0 beside
+ * it makes "-nUmC008pa defined more than once". */
+static void add_nvvm(struct forwarded *options, const char *word)
+{
+    if (strcmp(word, "-opt=0") == 0)
+        forward_word(options, "-O0");
+    else
+        forward_value(options, "-Xnvvm", word);
+}
+
 /* The order is nvlink's, measured with a library in libnvvm's place. In a split link, and with
  * several parts, -split-compile is left out: threads inside libnvvm cost more than they save, and
  * with any value except 1 some instructions have their operands in another order (measured), so
@@ -158,7 +168,7 @@ const char *const *lto_options(struct arena *arena, const struct lto_request *re
     if (has_host_info)
         forward_word(&options, "-Xnvvm=-has-global-host-info");
     for (size_t i = 0; i < count; i++)
-        forward_value(&options, "-Xnvvm", nvvm[i]);
+        add_nvvm(&options, nvvm[i]);
     if (count)
         forward_arithmetic(&options, agreement);
     if (share)
