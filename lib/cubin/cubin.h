@@ -52,11 +52,12 @@ struct cubin_symbol {
 /* Start with {0}. */
 struct cubin {
     struct arena arena;
-    const char *name; /* for messages: "a.o(1)", "lto.cubin" */
-    uint16_t type;    /* ET_REL or ET_EXEC */
-    uint32_t flags;   /* e_flags, as CUDA 13 writes them */
-    uint32_t toolkit; /* ten times the toolkit's version if the file has CUDA 12's format (ABI
-                         version 7); 0 = CUDA 13's format */
+    const char *name;   /* for messages: "a.o(1)", "lto.cubin" */
+    uint16_t type;      /* ET_REL or ET_EXEC */
+    bool is_extensible; /* of ptxas -ewp */
+    uint32_t flags;     /* e_flags, as CUDA 13 writes them */
+    uint32_t toolkit;   /* ten times the toolkit's version if the file has CUDA 12's format (ABI
+                           version 7); 0 = CUDA 13's format */
     struct cubin_section *sections; /* [0] is the null section */
     size_t section_count;
     struct cubin_symbol *symbols; /* [0] is the null symbol */

@@ -15,6 +15,9 @@
 #define EM_CUDA 190
 #endif
 
+/* The ELF type of what ptxas -ewp makes (11.8 to 13.5): nvlink links it as ET_REL. */
+#define ET_CUDA_EWP 0xff00
+
 #define CUBIN_OSABI       0x41
 #define CUBIN_ABI_VERSION 8
 

@@ -99,7 +99,7 @@ static bool check_identity(const struct reader *reader, const Elf64_Ehdr *header
                           "expected %#x version %u, or %#x version %u of CUDA 12",
                           name, header->e_ident[EI_OSABI], abi, CUBIN_OSABI, CUBIN_ABI_VERSION,
                           CUBIN_OLD_OSABI, CUBIN_OLD_ABI_VERSION);
-    if (header->e_type != ET_REL && header->e_type != ET_EXEC)
+    if (header->e_type != ET_REL && header->e_type != ET_EXEC && header->e_type != ET_CUDA_EWP)
         return read_damaged(reader, "its ELF type is %u, expected %u or %u", header->e_type, ET_REL,
                             ET_EXEC);
     if (is_old)
@@ -192,7 +192,8 @@ static bool check_file_header(struct reader *reader)
             "'%s' is not a cubin: it does not begin with a little-endian 64-bit ELF header",
             cubin->name);
     memcpy(&header, reader->file.data, sizeof header);
-    cubin->type = header.e_type;
+    cubin->type = header.e_type == ET_EXEC ? ET_EXEC : ET_REL;
+    cubin->is_extensible = header.e_type == ET_CUDA_EWP;
     cubin->flags = header.e_flags;
     if (!check_identity(reader, &header))
         return false;

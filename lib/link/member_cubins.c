@@ -244,12 +244,32 @@ size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
     return count;
 }
 
+/* nvlink's warning. */
+static void tell_of_extensible(const struct link *link)
+{
+    bool has_extensible = false;
+
+    for (size_t i = 0; i < link->member_cubin_count; i++)
+        has_extensible |= link->member_cubins[i].is_extensible;
+    for (size_t i = 0, at = 0; has_extensible && i < link->members.count; i++) {
+        const struct member *member = &link->members.list[i];
+        bool is_cubin = member->role == MEMBER_CUBIN;
+
+        if (!(is_cubin && link->member_cubins[at].is_extensible) && !member->is_system &&
+            member->role != MEMBER_UNUSED && member->role != MEMBER_OPTIONS)
+            diag_warning("'%s': -ewp compiled objects should only link with libcudadevrt",
+                         member->name);
+        at += is_cubin;
+    }
+}
+
 void member_cubins_tell_of_newer(const struct link *link)
 {
     const unsigned own = link->toolkit->version;
     const struct cubin *first = NULL;
     size_t count = 0;
 
+    tell_of_extensible(link);
     for (size_t i = 0; i < link->member_cubin_count; i++) {
         const struct cubin *cubin = &link->member_cubins[i];
 

@@ -101,7 +101,7 @@ void attributes_gather(struct merging *m)
     m->functions = arena_zalloc(&m->arena, m->symbol_count, sizeof *m->functions);
     for (size_t i = 0; i < m->symbol_count; i++) {
         m->functions[i].order = MERGE_NONE;
-        if (m->symbols[i].alias != MERGE_NONE)
+        if (m->symbols[i].alias != MERGE_NONE && !merging_is_inner(m, (uint32_t)i))
             m->functions[m->symbols[i].alias].flags |= REACHES_ALIAS;
     }
     for (size_t file = 0; file < m->count; file++)

@@ -115,7 +115,8 @@ static void encode_program_record(struct encoder *encoder, const struct info_rec
         return;
     }
     symbol = merging_symbol(m, encoder->file, info_word(record->payload, 0));
-    if (!merging_defines(m, encoder->file, info_word(record->payload, 0)) || !m->is_live[symbol])
+    if (!merging_defines(m, encoder->file, info_word(record->payload, 0)) ||
+        !m->is_live[merging_is_inner(m, symbol) ? m->symbols[symbol].alias : symbol])
         return;
     value = info_word(record->payload, 1);
     if (record->attribute == EIATTR_REGCOUNT && attributes_are_summed(m, symbol))

@@ -109,7 +109,9 @@ static enum section_class class_of(const struct merging *m, const struct cubin_s
         sections_find(section->type, section->flags, section->name, owner != MERGE_NONE);
     bool is_twin = cubin_is_mercury(section);
 
-    if (is_stripped(m, section) || (is_twin && !m->has_twins))
+    /* Measured (13.5): of ptxas -ewp, which leaves an empty one, nvlink drops it. */
+    if (is_stripped(m, section) || (is_twin && !m->has_twins) ||
+        (section->type == SHT_CUDA_RESERVED_SHARED && section->size == 0))
         return CLASS_COUNT;
     if (!facts && section->type == SHT_PROGBITS)
         return is_twin ? CLASS_TWIN_DEBUG : CLASS_DEBUG;

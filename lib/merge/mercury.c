@@ -317,10 +317,14 @@ static struct image_symbol symbol_row(const struct merging *m, uint32_t index,
 
     if (placed->section != MERGE_NONE)
         row.section = twin_of(m, placed->section)->index;
-    if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE)
-        row.size =
-            cubin_twin_symbol(m->cubins[symbol->file], &m->twins[symbol->file], symbol->input)
-                .st_size;
+    if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE) {
+        const Elf64_Sym twin =
+            cubin_twin_symbol(m->cubins[symbol->file], &m->twins[symbol->file], symbol->input);
+
+        row.size = twin.st_size;
+        if (merging_is_inner(m, index))
+            row.value = twin.st_value;
+    }
     if (resolve_is_reserved(symbol->name))
         row.value = 0;
     /* Under -g: without the bytes reserved for the driver. */

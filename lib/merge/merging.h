@@ -467,6 +467,16 @@ static inline uint32_t merging_canonical(const struct merging *m, uint32_t symbo
     return alias == MERGE_NONE ? symbol : alias;
 }
 
+/* Whether a function lies inside another's section, behind its begin: ptxas -ewp leaves such,
+ * "$kernel$function". */
+static inline bool merging_is_inner(const struct merging *m, uint32_t symbol)
+{
+    const struct merged_symbol *function = &m->symbols[symbol];
+
+    return function->alias != MERGE_NONE &&
+           m->cubins[function->file]->symbols[function->input].value != 0;
+}
+
 /* Whether an input section is kept: it belongs to no function, or to a live one defined here. */
 static inline bool merging_keeps(const struct merging *m, size_t file, size_t section)
 {

@@ -255,21 +255,68 @@ static void finish_variables(struct shared_planner *planner)
     }
 }
 
+/* The window of the kept kernel that an input section belongs to, or NULL. */
+static struct shared_window *window_of(struct shared_planner *planner,
+                                       const struct merging_walk *at)
+{
+    const struct merging *m = planner->m;
+    uint32_t owner = merging_owner(m, at->file, at->index);
+
+    return owner == MERGE_NONE || !merging_keeps(m, at->file, at->index) ||
+                   !merged_is_kernel(&m->symbols[owner])
+               ? NULL
+               : &planner->windows[planner->number_of[owner]];
+}
+
 /* Kernels with a section of shared memory in the input keep it, even if it is empty. */
 static void mark_given_sections(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
-    uint32_t *number = arena_alloc(&m->arena, m->symbol_count, sizeof *number);
 
-    for (uint32_t k = 0; k < m->layout.kernel_count; k++)
-        number[m->layout.kernels[k]] = k;
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
-        uint32_t owner = merging_owner(m, at.file, at.index);
+        struct shared_window *window = window_of(planner, &at);
 
-        if (owner == MERGE_NONE || !merging_keeps(m, at.file, at.index) ||
-            !merged_is_kernel(&m->symbols[owner]))
+        if (window)
+            window->has_variables = m->shared.is_given[merging_owner(m, at.file, at.index)] = true;
+    }
+}
+
+/* By section, as merging_place(): whether a variable's symbol is in it. */
+static bool *find_named(const struct merging *m)
+{
+    bool *is_named = arena_zalloc(&m->image->arena, m->section_base[m->count], sizeof *is_named);
+
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->symbol_count; i++) {
+            const struct cubin_symbol *symbol = &m->cubins[file]->symbols[i];
+
+            if (symbol->type == STT_CUDA_OBJECT &&
+                cubin_has_section(m->cubins[file], symbol->section))
+                is_named[m->section_base[file] + symbol->section] = true;
+        }
+    return is_named;
+}
+
+/* Kernels of ptxas -ewp have their variables at the window's begin, without symbols. So they have
+ * behind nvlink -r, after which nvlink (13.0, 13.5) loses them. Dynamic arrays have symbols, and
+ * nvlink -r may leave bytes for their alignment. */
+static void keep_fixed(struct shared_planner *planner)
+{
+    struct merging *m = planner->m;
+    const bool *is_named = find_named(m);
+
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
+        struct shared_window *window = at.section->size ? window_of(planner, &at) : NULL;
+
+        if (!window || window->has_extern || is_named[m->section_base[at.file] + at.index])
             continue;
-        planner->windows[number[owner]].has_variables = m->shared.is_given[owner] = true;
+        if (window->has_variables)
+            MERGING_ERROR(m,
+                          "'%.*s' of '%s': the shared memory of functions that the kernel calls "
+                          "cannot be placed beside its own, which ptxas -ewp placed",
+                          TEXT_ARG(at.section->name), m->cubins[at.file]->name);
+        window->end = at.section->size;
+        shared_align(window, at.section->alignment);
     }
 }
 
@@ -292,7 +339,11 @@ bool shared_layout(struct merging *m)
     if (m->request->relocatable)
         return true;
     planner.windows = arena_zalloc(&m->arena, m->layout.kernel_count, sizeof *planner.windows);
+    planner.number_of = arena_alloc(&m->arena, m->symbol_count, sizeof *planner.number_of);
+    for (uint32_t k = 0; k < m->layout.kernel_count; k++)
+        planner.number_of[m->layout.kernels[k]] = k;
     shared_users_find(&planner);
+    keep_fixed(&planner);
     align_common(&planner);
     shared_place(&planner);
     tell_functions(&planner);

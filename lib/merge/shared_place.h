@@ -25,6 +25,7 @@ struct shared_window {
 struct shared_planner {
     struct merging *m;
     struct shared_window *windows; /* by kernel */
+    uint32_t *number_of;           /* by symbol: of kernels that are kept */
     uint32_t *group_of; /* by symbol: the group of variables that the same functions name;
                            MERGE_NONE: no function names it */
     uint32_t group_count;

@@ -37,6 +37,9 @@ static bool is_written(const struct merging *m, uint32_t index)
     if (symbol->type == STT_FUNC)
         return m->is_live[index] || (symbol->file != MERGE_NONE && symbol->alias != MERGE_NONE &&
                                      m->is_live[symbol->alias]);
+    if (symbol->type == STT_NOTYPE && symbol->file != MERGE_NONE && section == MERGE_NONE &&
+        (symbol->other & STO_CUDA_SPACE) == STO_CUDA_RESERVED_SHARED)
+        return false; /* a name for an empty .nv.shared.reserved.0 */
     if (m->request->relocatable)
         return true;
     if (resolve_is_unified_table(symbol->name))
