@@ -101,6 +101,8 @@ echo 'no device code' > text
 other=INCORRECT_INPUT_TYPE
 says "types that inputs are not" "create SUCCESS, add 1 $other, add 2 $other, add 3 $other, add 4 $other, add 5 $other, add 6 UNRECOGNIZED_INPUT, add 7 INVALID_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
     client link out -arch=sm_90 -- 1:examples/scale.ptx 2:fatbin/k.sm90.cubin 4:fatbin/a.sass.o 7:examples/scale.ptx 0:examples/scale.ptx 10:text 10@none
+says "LLVM bitcode, which NVIDIA's does not take either, with or without -r" "create SUCCESS, add 1 $other, add 2 UNRECOGNIZED_INPUT, complete NVVM_COMPILE, cubin INTERNAL, ptx INVALID_INPUT, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
+    client link out -arch=sm_75 -lto -r -- 3:"$ROOT/fixtures/bitcode/helper.22.bc" 10:"$ROOT/fixtures/bitcode/helper.22.bc"
 says "another target's code" "create SUCCESS, add 1 INVALID_INPUT, add 2 INVALID_INPUT, add 3 INVALID_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
     client link out -arch=sm_75 -- 1:fatbin/k.sm90.cubin 5:fatbin/c.sm100a.o 4:fatbin/empty.fatbin
 says "damaged fatbins" "create SUCCESS, add 1 INVALID_INPUT, add 2 INVALID_INPUT, add 3 INCORRECT_INPUT_TYPE, add 4 INVALID_INPUT, add 5 UNRECOGNIZED_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
