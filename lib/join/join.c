@@ -45,9 +45,10 @@ static bool run(struct join *join)
 }
 
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
-                 const struct chunk_symbol *symbols, size_t symbol_count)
+                 const struct chunk_symbol *symbols, size_t symbol_count, bool keeps_data)
 {
-    struct join join = {.out = joined, .count = count, .symbols = symbols};
+    struct join join = {
+        .out = joined, .count = count, .symbols = symbols, .keeps_data = keeps_data && count == 1};
     struct join_section *section;
 
     *joined = (struct cubin){.name = "lto.cubin", .type = ET_REL};

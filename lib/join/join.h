@@ -23,7 +23,9 @@
 
 /* Joins `count` chunk cubins, in chunk order, into *joined, which has views into them and is named
  * "lto.cubin". `symbols` are the chunk symbols (struct chunks). A single cubin is brought into the
- * same canonical order. Reports errors and returns false if two chunks define a symbol that is not
- * a replica. */
+ * same canonical order, but with `keeps_data` its variables in global and constant memory
+ * stay where the assembler has put them: nvlink does not order them either (ptxas does by
+ * alignment, then by size). Reports errors and returns false if two chunks define a symbol that is
+ * not a replica. */
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
-                 const struct chunk_symbol *symbols, size_t symbol_count);
+                 const struct chunk_symbol *symbols, size_t symbol_count, bool keeps_data);

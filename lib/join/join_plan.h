@@ -159,6 +159,7 @@ struct join {
     struct join_section *sections; /* of all chunks; each chunk's from its null section on */
     size_t section_count;
     const struct chunk_symbol *symbols;
+    bool keeps_data;       /* the only chunk's variables stay in its order */
     struct buffer scratch; /* contents of a section under construction; else empty */
     struct table listed;   /* name in the chunks -> chunk symbol */
     struct join_entity *entities;

@@ -69,6 +69,13 @@ static void for_each(struct join *join, void (*function)(struct join *, struct j
             function(join, &join->sections[i]);
 }
 
+static bool keeps_order(const struct join *join, const struct join_section *section)
+{
+    return join->keeps_data && (section->source->type == SHT_CUDA_GLOBAL ||
+                                section->source->type == SHT_CUDA_GLOBAL_INIT ||
+                                section->source->type == SHT_CUDA_CONSTANT0 + 3);
+}
+
 static void cut(struct join *join, struct join_section *section)
 {
     struct united_section *united = section->united;
@@ -79,7 +86,7 @@ static void cut(struct join *join, struct join_section *section)
         if (s->source->type == SHT_REL)
             united->has_in_place = true;
     if (!united->is_shared && !united->is_whole)
-        united->is_whole = !join_blocks(join, section);
+        united->is_whole = keeps_order(join, section) || !join_blocks(join, section);
 }
 
 /* If a reference against a section symbol hits no block, makes its section whole. */

@@ -109,7 +109,8 @@ static bool join_group(const struct link *link, size_t index, const struct chunk
     } else {
         for (size_t i = 0; i < program->count; i++)
             views[i] = &merged->chunk_cubins[program->first + i];
-        ok = join_cubins(joined, views, program->count, symbols, program->symbol_count);
+        ok = join_cubins(joined, views, program->count, symbols, program->symbol_count,
+                         !state_is_split(link) && !state_is_builtin(link));
         if (ok)
             align_dynamic_arrays(joined, symbols, program->symbol_count);
     }

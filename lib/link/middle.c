@@ -172,10 +172,7 @@ static const char *const *with_word(struct assembled *assembled, const char *con
 static bool wants_executable(const struct link *link, const struct chunks *chunks,
                              const struct assembled *assembled)
 {
-    const char *name = link->request->assembler.name;
-
-    return state_is_exact(link) && is_whole(link, chunks, assembled) &&
-           (!name || strcmp(name, "builtin") == 0) && !link->request->assembler.own;
+    return state_is_exact(link) && is_whole(link, chunks, assembled) && state_is_builtin(link);
 }
 
 /* The assembler's options. With several chunks, those without the selection of kernels: a chunk has

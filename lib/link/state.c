@@ -81,6 +81,13 @@ bool state_may_be_exact(const struct link *link)
     return wants_exact(link->request) && state_is_program(link);
 }
 
+bool state_is_builtin(const struct link *link)
+{
+    const char *name = link->request->assembler.name;
+
+    return (!name || strcmp(name, "builtin") == 0) && !link->request->assembler.own;
+}
+
 /* If chunks are whole programs, LTO-IR is compiled as in a link that is not split. */
 bool state_is_split(const struct link *link)
 {

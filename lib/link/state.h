@@ -129,6 +129,9 @@ const struct distribution *state_distribution(const struct link *link);
 /* True when participating code has to be assembled. */
 bool state_has_ptx(const struct link *link);
 
+/* Whether the built-in assembler is the link's. */
+bool state_is_builtin(const struct link *link);
+
 /* True when the program may be cut into several chunks. */
 bool state_is_split(const struct link *link);
 

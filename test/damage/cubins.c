@@ -164,7 +164,7 @@ bool trial_join(struct trial *trial)
     struct cubin cubins[TRIAL_MOST] = {0}, joined = {0};
     const struct cubin *list[TRIAL_MOST];
     bool ok = read_cubins(trial, cubins, list) &&
-              join_cubins(&joined, list, trial->count, symbols, symbol_count);
+              join_cubins(&joined, list, trial->count, symbols, symbol_count, false);
 
     if (ok)
         add_cubin(&trial->made, &joined);

@@ -16,7 +16,7 @@ static void join(const struct cubin *cubin, size_t count)
     struct cubin joined;
     struct image image;
 
-    if (join_cubins(&joined, list, count, symbols, sizeof symbols / sizeof *symbols)) {
+    if (join_cubins(&joined, list, count, symbols, sizeof symbols / sizeof *symbols, false)) {
         struct buffer bytes = {0};
         struct cubin again = {0};
 

@@ -33,6 +33,7 @@ static struct {
     struct cubin joined;
     struct diag_sink sink;
     struct buffer bytes; /* see write_joined() */
+    bool keeps_data;
 } joining;
 
 void set_up(void)
@@ -68,7 +69,8 @@ static bool join_all(void)
         list[i] = &joining.cubins[i];
     }
     diag_state_get()->sink = &joining.sink;
-    ok = join_cubins(&joining.joined, list, joining.count, joining.symbols, SYMBOLS);
+    ok = join_cubins(&joining.joined, list, joining.count, joining.symbols, SYMBOLS,
+                     joining.keeps_data);
     diag_state_get()->sink = NULL;
     return ok;
 }
@@ -361,6 +363,36 @@ static size_t count_symbols(const char *name)
 }
 
 /* Two functions of one name; each caller keeps its own. */
+/* Of one chunk: ptxas has put the variables by alignment and size. */
+TEST_LOOP(variables_of_the_only_chunk_may_stay_where_they_are, PROGRAMS)
+{
+    const struct cubin *source = &joining.cubins[0];
+    size_t compared = 0;
+
+    add(programs[_i].whole);
+    joining.keeps_data = true;
+    ck_assert(join_all());
+    for (size_t i = 1; i < source->symbol_count; i++) {
+        const struct cubin_symbol *from = &source->symbols[i];
+        const struct cubin_symbol *to;
+
+        if (from->type == STT_SECTION || from->section >= source->section_count ||
+            (source->sections[from->section].type != SHT_CUDA_GLOBAL &&
+             source->sections[from->section].type != SHT_CUDA_GLOBAL_INIT &&
+             source->sections[from->section].type != SHT_CUDA_CONSTANT0 + 3))
+            continue;
+        for (size_t k = 1; k < joining.joined.symbol_count; k++) {
+            to = &joining.joined.symbols[k];
+            if (text_equal(to->name, from->name) && to->type == from->type) {
+                ck_assert_uint_eq(to->value, from->value);
+                compared++;
+            }
+        }
+    }
+    ck_assert_uint_gt(compared, 0);
+    write_joined();
+}
+
 TEST_LOOP(different_copies_stay_apart, PROGRAMS)
 {
     begin_chunks(_i);
