@@ -14,9 +14,9 @@
 #include "split/plan.h"
 
 /* Most bytes of a piece: half of that, the average, is worth starting an assembler
- * (test/bench/cost.sh); in a small program a quarter of it. An exact split, whose code does not
- * depend on the cuts, has pieces of half the size: an edit then has less to assemble
- * (test/bench/cache.sh). Variables cost less. */
+ * (test/bench/cost.sh). In a small program it is a sixteenth, so that an edit has little to
+ * assemble (test/bench/cache.sh), but no less than a quarter of the largest. An exact split, whose
+ * code does not depend on the cuts, has pieces of half the size. Variables cost less. */
 #define LARGEST_PIECE  262144u
 #define SMALLEST_PIECE 65536u
 #define DATA_PIECE     1048576u
@@ -36,7 +36,7 @@ uint64_t stable_piece(const struct plan *plan)
     if (plan->request->minimum_bytes)
         return plan->request->minimum_bytes > UINT32_MAX ? UINT64_C(2) * UINT32_MAX
                                                          : 2 * plan->request->minimum_bytes;
-    while (piece > SMALLEST_PIECE && piece > plan->total_weight / 4)
+    while (piece > SMALLEST_PIECE && piece > plan->total_weight / 16)
         piece /= 2;
     if (plan->is_exact && piece > SMALLEST_PIECE)
         piece /= 2;

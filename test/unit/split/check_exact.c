@@ -393,7 +393,7 @@ TEST(chunks_of_an_exact_split_are_smaller)
     OWNED(buffer) text = {0};
     size_t others;
 
-    put_callers(&text, 150, 4000, 20);
+    put_callers(&text, 150, 16000, 20);
     others = cut_stable(&text, false, 0);
     ck_assert_uint_gt(others, 4);
     ck_assert_uint_gt(cut_stable(&text, true, 0), others);

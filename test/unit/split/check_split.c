@@ -431,16 +431,16 @@ TEST(stable_chunks_have_nothing_of_their_neighbours)
     }
 }
 
-/* A quarter of the program, within bounds; or twice the least size of a chunk that the user names.
+/* A sixteenth of the program, within bounds; or twice the least size of a chunk that the user names.
  */
 TEST(stable_pieces_follow_the_program)
 {
     static const struct {
         uint64_t minimum, weight, piece;
     } rows[] = {{0, 0, 65536},
-                {0, 400000, 65536},
-                {0, 600000, 131072},
-                {0, 2000000, 262144},
+                {0, 1200000, 65536},
+                {0, 2200000, 131072},
+                {0, 4200000, 262144},
                 {0, 200000000, 262144},
                 {1000, 2000000, 2000},
                 {UINT64_MAX, 0, 2 * (uint64_t)UINT32_MAX}};
