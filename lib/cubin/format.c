@@ -81,7 +81,7 @@ static const struct number_name relocations[] = {
     {R_CUDA_FUNC_DESC_8_0 + 6, "R_CUDA_FUNC_DESC_8_48"},
     {R_CUDA_FUNC_DESC_8_0 + 7, "R_CUDA_FUNC_DESC_8_56"},
     {0x64, "R_CUDA_ABS20_44"},
-    {0x65, "R_CUDA_SAMP_HEADER_INDEX_0"},
+    {R_CUDA_SAMP_HEADER_INDEX_0, "R_CUDA_SAMP_HEADER_INDEX_0"},
     {R_CUDA_UNIFIED, "R_CUDA_UNIFIED"},
     {R_CUDA_UNIFIED_32, "R_CUDA_UNIFIED_32"},
     {R_CUDA_UNIFIED_8_0, "R_CUDA_UNIFIED_8_0"},
@@ -109,6 +109,7 @@ unsigned format_relocation_size(uint32_t type)
     case R_CUDA_G32:
     case R_CUDA_TEX_HEADER_INDEX:
     case R_CUDA_SAMP_HEADER_INDEX:
+    case R_CUDA_SAMP_HEADER_INDEX_0:
     case R_CUDA_FUNC_DESC_32:
     case R_CUDA_SURF_HEADER_INDEX:
     case 0x46: /* 32_LO */

@@ -114,6 +114,7 @@ enum cubin_relocation_type {
     R_CUDA_G8_0 = 0x54,
     R_CUDA_FUNC_DESC_8_0 = 0x5c,
     R_CUDA_ABS20_44 = 0x64, /* shared memory address of cp.async, sm_80..89; bits 44..63 */
+    R_CUDA_SAMP_HEADER_INDEX_0 = 0x65, /* R_CUDA_SAMP_HEADER_INDEX from sm_100 on */
     R_CUDA_UNIFIED = 0x66,
     R_CUDA_UNIFIED_32 = 0x67,
     R_CUDA_UNIFIED_8_0 = 0x68,
@@ -135,6 +136,7 @@ enum cubin_mercury_relocation_type {
     R_MERCURY_PROG_REL32 =
         0x10008, /* offset of code in a table of bank 2, of a section in debug data */
     R_MERCURY_TEX_HEADER_INDEX = 0x1000b,
+    R_MERCURY_SAMP_HEADER_INDEX = 0x1000c,
     R_MERCURY_SURF_HEADER_INDEX = 0x1000d,
     R_MERCURY_UNUSED_CLEAR64 = 0x1000e,
     R_MERCURY_FUNC_DESC_64 = 0x1000f, /* R_CUDA_FUNC_DESC_64 */

@@ -332,6 +332,19 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
         put_record(encoder, &mask);
 }
 
+/* Measured on nvlink 13.0 and 13.5: from sm_100 on kernels with words for references (texture.c)
+ * have bank 0 for them. */
+static void put_reference_banks(struct encoder *encoder, uint32_t function)
+{
+    const struct merging *m = encoder->m;
+
+    if (m->textures.count == 0 || m->request->relocatable || !merging_is_mercury(m) ||
+        !merged_is_kernel(&m->symbols[function]) || !texture_has_words(m, function))
+        return;
+    info_put_head(&encoder->out, EIFMT_BVAL, EIATTR_BINDLESS_TEXTURE_BANK, 0);
+    info_put_head(&encoder->out, EIFMT_BVAL, EIATTR_BINDLESS_SURFACE_BANK, 0);
+}
+
 /* Nothing is claimed of code that another finalizer made. */
 static void put_finalizer_records(struct encoder *encoder)
 {
@@ -358,8 +371,10 @@ static void encode_function(struct encoder *encoder, const struct merged_section
         else
             encode_function_record(encoder, &encoder->records[i], section->function);
     encode_added_records(encoder, section->function);
-    if (!encoder->is_twin)
-        put_finalizer_records(encoder);
+    if (encoder->is_twin)
+        return;
+    put_reference_banks(encoder, section->function);
+    put_finalizer_records(encoder);
 }
 
 static void encode_section(struct encoder *encoder, struct merged_section *section)

@@ -29,6 +29,7 @@ static const struct load_kind load_kinds[MERCURY_LOAD_COUNT] = {
     [MERCURY_LOAD_UNIFORM] = {0x08, 0x42},
     [MERCURY_LOAD_USER] = {0x0e, 0x42},
     [MERCURY_LOAD_OPTIMIZER] = {0x0c, 0x41},
+    [MERCURY_LOAD_REFERENCE] = {0x08, 0x49},
 };
 
 static size_t record_size(uint8_t first)

@@ -15,6 +15,7 @@ enum mercury_load {
     MERCURY_LOAD_UNIFORM,   /* uniform, of .nv.constant.user */
     MERCURY_LOAD_USER,      /* of .nv.constant.user */
     MERCURY_LOAD_OPTIMIZER, /* of .nv.constant.optimizer.F */
+    MERCURY_LOAD_REFERENCE, /* of .nv.constant.entry_image_header_indices.F, in kernels' names */
     MERCURY_LOAD_COUNT,
 };
 

@@ -202,6 +202,13 @@ static const struct cubin_relocation *next_plain(struct mercury_list *list)
     return NULL;
 }
 
+static void fill_in(struct mercury_list *list, const struct cubin_relocation *relocation,
+                    uint64_t value, enum mercury_load load)
+{
+    ARENA_PUSH(&list->m->arena, list->fills, list->fill_count, list->fill_capacity) =
+        (struct mercury_fill){.offset = relocation->offset, .value = (uint16_t)value, .load = load};
+}
+
 /* Relocates an offset in a bank. The target's instructions have plain moves of it already. */
 static void relocate_constant(struct mercury_list *list, const struct cubin_relocation *relocation,
                               uint32_t symbol)
@@ -223,12 +230,7 @@ static void relocate_constant(struct mercury_list *list, const struct cubin_relo
         load = is_internal ? MERCURY_LOAD_OPTIMIZER : MERCURY_LOAD_USER;
     else
         refuse(list, relocation);
-    ARENA_PUSH(&list->m->arena, list->fills, list->fill_count, list->fill_capacity) =
-        (struct mercury_fill){
-            .offset = relocation->offset,
-            .value = (uint16_t)(constant->value + (uint64_t)relocation->addend),
-            .load = load,
-        };
+    fill_in(list, relocation, constant->value + (uint64_t)relocation->addend, load);
 }
 
 /* Whether data has an address as it is, or one byte of it. */
@@ -311,8 +313,9 @@ static void relocate_one(struct mercury_list *list, const struct cubin_relocatio
         put_constant_address(list, relocation, symbol);
     } else if (merged_is_data(merged, STO_CUDA_CONST) && list->target->type == SHT_CUDA_CAPMERC) {
         relocate_constant(list, relocation, symbol);
-    } else if (format_is_reference(merged->type)) {
-        give_up(list, "a texture or surface reference is used");
+    } else if (format_is_reference(merged->type) && list->target->type == SHT_CUDA_CAPMERC) {
+        fill_in(list, relocation, m->textures.offset[symbol] - m->textures.base,
+                MERCURY_LOAD_REFERENCE);
     } else if (kept_type(type)) {
         keep(list, relocation, kept_type(type), symbol, NULL);
     } else {

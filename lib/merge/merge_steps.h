@@ -287,6 +287,9 @@ void texture_gather(struct merging *m);
  * references. */
 bool texture_layout(struct merging *m);
 
+/* Whether a kernel has the words. */
+bool texture_has_words(const struct merging *m, uint32_t kernel);
+
 /* Sets in the report the number of references of each kind for which a kernel has words. */
 void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report);
 
@@ -391,8 +394,8 @@ void ordering_sections(struct merging *m);
 size_t ordering_functions(struct merging *m, uint32_t *functions);
 
 /* Whether the section stands last: from sm_100 on kernels' parameters have a segment of their own
- * after everything else, unless the link adds words for texture references to them. Their symbols
- * end the table. */
+ * after everything else, unless the link adds words for texture references to that kernel's. Their
+ * symbols end the table. */
 bool ordering_is_last(const struct merging *m, const struct merged_section *section);
 
 /* Whether the image has .symtab_shndx. */

@@ -79,7 +79,9 @@ static void take_without_bytes(struct merging *m, size_t file)
 
 bool ordering_is_last(const struct merging *m, const struct merged_section *section)
 {
-    return merging_is_mercury(m) && merged_is_bank(section, 0) && m->textures.count == 0;
+    return merging_is_mercury(m) && merged_is_bank(section, 0) &&
+           (m->textures.count == 0 ||
+            (!m->request->relocatable && !texture_has_words(m, section->function)));
 }
 
 static void take_early(struct merging *m)

@@ -9,27 +9,42 @@
  * the program, including unused ones; other kernels get none. The driver fills the words in: each
  * has a relocation, except those of other kernels' parameters.
  *
- * All rules were measured on nvlink 13.0, the order of the words on up to 12 of them. minilink
- * deviates in two ways. Under -r nvlink drops the references' relocations from the code, which then
- * cannot be linked any more; here they are kept. And nvlink treats parameters of one name in
- * different kernels as one reference, which leaves the word of all but the first kernel without a
- * relocation; here each has its own. */
+ * From sm_100 on a kernel's words have a twin of their own, from whose offset 0 on Mercury's code
+ * reads them.
+ *
+ * All rules were measured on nvlink 13.0, the order of the words on up to 12 of them, and those
+ * from sm_100 on on nvlink 13.0 and 13.5. minilink deviates in two ways. Under -r nvlink drops the
+ * references' relocations from the code, which then cannot be linked any more; here they are kept.
+ * And nvlink treats parameters of one name in different kernels as one reference, which leaves the
+ * word of all but the first kernel without a relocation; here each has its own. */
 #include "merge/merge_steps.h"
 
+#include "cubin/mercury.h"
 #include "diag/diag.h"
 
 #define WORD_SIZE 4u
+
+/* From sm_100 on the first word is at a multiple of: */
+#define MERCURY_WORDS_ALIGNMENT 16u
+
+/* Of kernels' words in Mercury's form, which has no bank 0. */
+#define WORDS_TWIN ".nv.merc.nv.constant.entry_image_header_indices."
 
 /* The kinds of reference, in the order in which their words are sorted at first. */
 static const struct reference_kind {
     uint8_t type;
     uint32_t relocation;
+    uint32_t mercury_relocation; /* from sm_100 on */
+    uint32_t twin_relocation;
     uint32_t most; /* in a kernel */
     const char *name;
 } kinds[] = {
-    {STT_CUDA_SURFACE, R_CUDA_SURF_HEADER_INDEX, 32, "surfaces"},
-    {STT_CUDA_SAMPLER, R_CUDA_SAMP_HEADER_INDEX, 32, "samplers"},
-    {STT_CUDA_TEXTURE, R_CUDA_TEX_HEADER_INDEX, 256, "textures"},
+    {STT_CUDA_SURFACE, R_CUDA_SURF_HEADER_INDEX, R_CUDA_SURF_HEADER_INDEX,
+     R_MERCURY_SURF_HEADER_INDEX, 32, "surfaces"},
+    {STT_CUDA_SAMPLER, R_CUDA_SAMP_HEADER_INDEX, R_CUDA_SAMP_HEADER_INDEX_0,
+     R_MERCURY_SAMP_HEADER_INDEX, 32, "samplers"},
+    {STT_CUDA_TEXTURE, R_CUDA_TEX_HEADER_INDEX, R_CUDA_TEX_HEADER_INDEX, R_MERCURY_TEX_HEADER_INDEX,
+     256, "textures"},
 };
 
 #define KIND_COUNT (sizeof kinds / sizeof *kinds)
@@ -78,7 +93,7 @@ void texture_gather(struct merging *m)
 }
 
 /* In a program with one kernel, dead code counts too. */
-static bool has_words(const struct merging *m, uint32_t kernel)
+bool texture_has_words(const struct merging *m, uint32_t kernel)
 {
     return (m->reach[kernel].flags & REACHES_TEXTURE) ||
            (m->layout.kernel_count == 1 && m->textures.is_used);
@@ -118,7 +133,7 @@ static void check_words(struct merging *m, uint64_t end)
     size_t counts[KIND_COUNT] = {0};
     size_t k = 0;
 
-    while (k < m->layout.kernel_count && !has_words(m, m->layout.kernels[k]))
+    while (k < m->layout.kernel_count && !texture_has_words(m, m->layout.kernels[k]))
         k++;
     if (k == m->layout.kernel_count)
         return;
@@ -129,6 +144,21 @@ static void check_words(struct merging *m, uint64_t end)
         return;
     MERGING_REFUSAL(m, "File uses too much constant data in bank 0 (%#llx bytes, %#x max)",
                     (unsigned long long)end, CONSTANT_BANK_BYTES);
+}
+
+/* Makes the words' twin, which has nothing else, and whose words are empty, too. */
+static void add_twin(struct merging *m, uint32_t kernel, uint32_t bank)
+{
+    uint32_t twin = layout_make_of(
+        m, CLASS_TWIN_FUNCTION_CONSTANT,
+        arena_join(&m->image->arena, TEXT(WORDS_TWIN), m->symbols[kernel].name), kernel);
+
+    m->sections[twin].type = SHT_CUDA_MERC_CONSTANT_IMAGE;
+    m->sections[twin].size = WORD_SIZE * m->textures.count;
+    m->sections[twin].data = m->sections[twin].own =
+        arena_zalloc(&m->image->arena, m->sections[twin].size, 1);
+    m->sections[twin].target = bank;
+    m->sections[bank].twin = twin;
 }
 
 bool texture_layout(struct merging *m)
@@ -142,7 +172,8 @@ bool texture_layout(struct merging *m)
     for (uint32_t i = 0; i < m->section_count; i++)
         if (merged_is_bank(&m->sections[i], 0) && m->sections[i].size > textures->base)
             textures->base = m->sections[i].size;
-    textures->base = merged_align(textures->base, WORD_SIZE);
+    textures->base =
+        merged_align(textures->base, merging_is_mercury(m) ? MERCURY_WORDS_ALIGNMENT : WORD_SIZE);
     order_words(m);
     end = textures->base + WORD_SIZE * textures->count;
     check_words(m, end);
@@ -150,7 +181,7 @@ bool texture_layout(struct merging *m)
         uint32_t kernel = m->layout.kernels[k];
         uint32_t *bank = &textures->bank_of[kernel];
 
-        if (!has_words(m, kernel))
+        if (!texture_has_words(m, kernel))
             continue;
         if (*bank == MERGE_NONE) /* it has no parameters */
             *bank = layout_make_of(
@@ -158,6 +189,8 @@ bool texture_layout(struct merging *m)
                 arena_join(&m->image->arena, TEXT(".nv.constant0."), m->symbols[kernel].name),
                 kernel);
         m->sections[*bank].size = end;
+        if (m->has_twins)
+            add_twin(m, kernel, *bank);
     }
     return !m->failed;
 }
@@ -166,7 +199,8 @@ void texture_count(const struct merging *m, uint32_t kernel, struct kernel_repor
 {
     const struct textures *textures = &m->textures;
 
-    if (m->request->relocatable || !merged_is_kernel(&m->symbols[kernel]) || !has_words(m, kernel))
+    if (m->request->relocatable || !merged_is_kernel(&m->symbols[kernel]) ||
+        !texture_has_words(m, kernel))
         return;
     for (size_t i = 0; i < textures->count; i++) {
         uint8_t type = m->symbols[textures->symbols[i]].type;
@@ -180,33 +214,56 @@ void texture_count(const struct merging *m, uint32_t kernel, struct kernel_repor
 /* The list of relocations of one kernel's words. */
 static uint32_t add_list(struct merging *m, uint32_t kernel)
 {
-    const struct merged_section *bank = &m->sections[m->textures.bank_of[kernel]];
+    struct merged_section *bank = &m->sections[m->textures.bank_of[kernel]];
     bool is_mercury = merging_is_mercury(m);
     char *name =
         arena_printf(&m->image->arena, is_mercury ? ".rela%.*s" : ".rel%.*s", TEXT_ARG(bank->name));
+    uint32_t list =
+        relocations_add_list(m, text_of(name), is_mercury ? SHT_RELA : SHT_REL,
+                             is_mercury ? SHF_INFO_LINK : 0, m->textures.bank_of[kernel]);
 
-    return relocations_add_list(m, text_of(name), is_mercury ? SHT_RELA : SHT_REL,
-                                is_mercury ? SHF_INFO_LINK : 0, m->textures.bank_of[kernel]);
+    bank->lists[is_mercury ? LIST_RELA : LIST_REL] = list;
+    return list;
+}
+
+/* The same in Mercury's form; MERGE_NONE if there is none. */
+static uint32_t add_twin_list(struct merging *m, uint32_t kernel)
+{
+    uint32_t twin = m->sections[m->textures.bank_of[kernel]].twin;
+
+    if (!m->has_twins)
+        return MERGE_NONE;
+    return relocations_add_list(m,
+                                arena_join(&m->image->arena, TEXT(".nv.merc.rela"),
+                                           cubin_twin_plain_name(m->sections[twin].name)),
+                                SHT_CUDA_MERC_RELA, SHF_CUDA_MERCURY | SHF_INFO_LINK, twin);
 }
 
 static void relocate_kernel(struct merging *m, uint32_t kernel)
 {
-    uint32_t list = add_list(m, kernel);
+    uint32_t list = add_list(m, kernel), twin_list = add_twin_list(m, kernel);
 
     layout_writable(m, m->textures.bank_of[kernel], &m->image->arena);
     for (size_t i = 0; i < m->textures.count; i++) {
         const struct merged_symbol *reference = &m->symbols[m->textures.words[i]];
+        struct merged_relocation word = {
+            .offset = m->textures.base + WORD_SIZE * i,
+            .type = merging_is_mercury(m) ? kind_of(reference)->mercury_relocation
+                                          : kind_of(reference)->relocation,
+            .list = list,
+            .symbol = m->textures.words[i],
+            .section = MERGE_NONE,
+        };
         uint32_t owner = merging_holder(m, reference);
 
         if (owner != MERGE_NONE && owner != kernel)
             continue; /* a parameter of another kernel */
-        relocations_add(m, &(struct merged_relocation){
-                               .offset = m->textures.base + WORD_SIZE * i,
-                               .type = kind_of(reference)->relocation,
-                               .list = list,
-                               .symbol = m->textures.words[i],
-                               .section = MERGE_NONE,
-                           });
+        relocations_add(m, &word);
+        word.offset = WORD_SIZE * i;
+        word.type = kind_of(reference)->twin_relocation;
+        word.list = twin_list;
+        if (twin_list != MERGE_NONE)
+            relocations_add(m, &word);
     }
 }
 
@@ -217,7 +274,7 @@ void texture_relocate(struct merging *m, size_t file, size_t *next)
     while (*next < m->layout.kernel_count && m->symbols[m->layout.kernels[*next]].file == file) {
         uint32_t kernel = m->layout.kernels[(*next)++];
 
-        if (has_words(m, kernel))
+        if (texture_has_words(m, kernel))
             relocate_kernel(m, kernel);
     }
 }

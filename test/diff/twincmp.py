@@ -79,7 +79,8 @@ def check_rows(mine, out):
         plain = symbol["section"]
         twins = {".nv.capmerc" + plain, ".nv.merc" + plain, plain,
                  ".nv.merc.nv.constant.user" if plain == ".nv.constant3" else plain,
-                 plain.replace(".nv.constant2.", ".nv.merc.nv.constant.optimizer.")}
+                 plain.replace(".nv.constant2.", ".nv.merc.nv.constant.optimizer."),
+                 plain.replace(".nv.constant0.", ".nv.merc.nv.constant.entry_image_header_indices.")}
         if section not in twins or (section == plain and (twins - {plain}) & mine.twins()):
             out.append("symbol %s stands in %s, its twin in %s" % (symbol["label"], plain, section))
         if symbol["type"] != 3 and mine.strings[row[0]:].split(b"\0")[0].decode("latin1") != symbol["name"]:

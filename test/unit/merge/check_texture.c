@@ -127,6 +127,91 @@ TEST(relocatable_output_keeps_what_a_later_link_needs)
     ck_assert(section_at(".rel.nv.constant0.both", 0) == NULL);
 }
 
+/* Three words, of which code reads two, in nvlink 13.0's and 13.5's place. */
+#define WORDS(of) ".nv.merc.nv.constant.entry_image_header_indices." of
+#define TWINS     "texref-sm_100-a.o texref-sm_100-b.o"
+
+TEST(words_from_sm_100_on_are_aligned)
+{
+    struct info_record record;
+
+    merge_with(REQUEST(100), TWINS);
+    ck_assert_uint_eq(section(".nv.constant0.one")->size, 0x39c);
+    expect_word(".rela.nv.constant0.one", 0, 0x398, R_CUDA_SAMP_HEADER_INDEX_0, "nearest");
+    expect_word(".rela.nv.constant0.one", 1, 0x394, R_CUDA_TEX_HEADER_INDEX, "image");
+    expect_word(".rela.nv.constant0.one", 2, 0x390, R_CUDA_SURF_HEADER_INDEX, "area");
+    ck_assert(section_at(".rela.nv.constant0.one", 1) == NULL);
+    ck_assert(find_record(".nv.info.one", EIATTR_BINDLESS_TEXTURE_BANK, NULL, &record));
+    ck_assert_uint_eq(record.value, 0);
+    ck_assert(find_record(".nv.info.one", EIATTR_BINDLESS_SURFACE_BANK, NULL, &record));
+    ck_assert(!find_record(".nv.info.plain", EIATTR_BINDLESS_SURFACE_BANK, NULL, &record));
+    ck_assert(!find_record(".nv.merc.nv.info.one", EIATTR_BINDLESS_TEXTURE_BANK, NULL, &record));
+    /* Banks with words stand before code, others behind. */
+    ck_assert(section(".nv.constant0.two") < section(".text.plain"));
+    ck_assert(section(".nv.constant0.plain") > section(".text.two"));
+}
+
+TEST(twins_of_words_stand_in_no_bank)
+{
+    static const uint8_t empty[12];
+    const struct cubin_section *words, *rows;
+    uint32_t bank;
+
+    merge_with(REQUEST(100), TWINS);
+    ck_assert_uint_eq(merged->said.text.size, 0);
+    words = section(WORDS("two"));
+    ck_assert_uint_eq(words->type, SHT_CUDA_MERC_CONSTANT_IMAGE);
+    ck_assert_uint_eq(words->flags, SHF_CUDA_MERCURY | SHF_ALLOC | SHF_INFO_LINK);
+    ck_assert_uint_eq(words->info,
+                      cubin_section_find(&merged->output, TEXT(".nv.capmerc.text.two")));
+    ck_assert(bytes_equal(words->data, (struct bytes){empty, sizeof empty}));
+    ck_assert(section_at(WORDS("plain"), 0) == NULL);
+    rows = section(".nv.merc.rela.nv.constant.entry_image_header_indices.two");
+    ck_assert_uint_eq(rows->data.size, 3 * sizeof(Elf64_Rela));
+    for (uint32_t i = 0; i < 3; i++) {
+        static const char *const names[] = {"nearest", "image", "area"};
+        static const uint32_t types[] = {R_MERCURY_SAMP_HEADER_INDEX, R_MERCURY_TEX_HEADER_INDEX,
+                                         R_MERCURY_SURF_HEADER_INDEX};
+        Elf64_Rela row;
+
+        memcpy(&row, rows->data.data + i * sizeof row, sizeof row);
+        ck_assert_uint_eq(row.r_offset, 8 - 4 * i);
+        ck_assert_uint_eq(ELF64_R_TYPE(row.r_info), types[i]);
+        ck_assert_uint_eq(ELF64_R_SYM(row.r_info), symbol_index(names[i]));
+    }
+    /* The symbol of the bank is that of the words. */
+    bank = cubin_section_find(&merged->output, TEXT(".nv.constant0.two"));
+    for (uint32_t i = 1; i < merged->output.symbol_count; i++) {
+        Elf64_Sym row;
+
+        if (merged->output.symbols[i].section != bank)
+            continue;
+        memcpy(&row, section(".nv.merc.symtab")->data.data + i * sizeof row, sizeof row);
+        ck_assert_uint_eq(row.st_shndx, (size_t)(words - merged->output.sections));
+        return;
+    }
+    ck_abort_msg("no symbol of the bank");
+}
+
+TEST(twins_of_code_count_words_from_0)
+{
+    static const struct {
+        const char *code;
+        size_t at;
+        uint8_t value;
+    } fields[] = {{".nv.capmerc.text.one", 0x3c, 4},
+                  {".nv.capmerc.text.one", 0x5c, 8},
+                  {".nv.capmerc.text.fetch", 0x2c, 4},
+                  {".nv.capmerc.text.fetch", 0x4c, 8},
+                  {".nv.capmerc.text.two", 0x3c, 0}};
+
+    merge_with(REQUEST(100), TWINS);
+    for (size_t i = 0; i < COUNT(fields); i++)
+        ck_assert_uint_eq(section(fields[i].code)->data.data[fields[i].at], fields[i].value);
+    ck_assert(section_at(".nv.merc.rela.text.one", 0) == NULL);
+    ck_assert_uint_eq(bits(section(".text.one"), 0x10, 37, 17), 0x394);
+}
+
 TEST(addresses_of_kernels_are_left_to_the_driver)
 {
     struct info_record record;
