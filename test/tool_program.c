@@ -44,7 +44,8 @@ static bool has_lines;
 
 static uint64_t state;
 
-/* One call in each statement: compilers do not agree on the order in which arguments are evaluated. */
+/* One call in each statement: compilers do not agree on the order in which arguments are evaluated.
+ */
 static unsigned below(unsigned bound)
 {
     return random_below(&state, bound);
