@@ -44,8 +44,7 @@ static bool has_lines;
 
 static uint64_t state;
 
-/* One call in each statement: compilers do not agree on the order in which arguments are evaluated.
- */
+/* Call it once in each statement: compilers evaluate arguments in different orders. */
 static unsigned below(unsigned bound)
 {
     return random_below(&state, bound);
