@@ -12,7 +12,7 @@
 #include "os/toolkit_version.h"
 #include "ptx/symbol.h"
 
-/* A probe is three runs of ptxas on small programs, and takes 2 % of the processor time that ptxas
+/* A probe is three runs of ptxas on small programs, and takes 3 % of the processor time that ptxas
  * 13.0 takes for as many bytes of functions (test/bench/fallback.sh). */
 #define LEAST_PROBED (1u << 20)
 
