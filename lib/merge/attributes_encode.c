@@ -16,6 +16,8 @@
 /* A record's payload has a 16-bit size; longer lists of externs are cut into several records. */
 #define EXTERNS_PER_RECORD 16000u
 
+#define MERCURY_ISA_FIRST 0x100u
+
 struct encoder {
     struct merging *m;
     struct buffer out;
@@ -358,6 +360,14 @@ static void put_finalizer_records(struct encoder *encoder)
             info_put_head(&encoder->out, EIFMT_HVAL, record->attribute, record->value);
 }
 
+/* Cubins of CUDA 12.9 do not say of which version their Mercury form is: it was the first (measured
+ * on nvlink 13.0, 13.3 and 13.5). */
+static void put_first_version(struct encoder *encoder)
+{
+    if (merging_is_mercury(encoder->m) && !has_record(encoder, EIATTR_MERCURY_ISA_VERSION))
+        info_put_head(&encoder->out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, MERCURY_ISA_FIRST);
+}
+
 static void encode_function(struct encoder *encoder, const struct merged_section *section)
 {
     const struct merging *m = encoder->m;
@@ -365,6 +375,7 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     encoder->file = m->symbols[section->function].file;
     read_records(encoder, m->cubins[encoder->file]->sections[section->input].data);
     needs_collect(&encoder->needs, section->function, encoder->is_twin);
+    put_first_version(encoder);
     for (size_t i = encoder->count; i-- > 0;)
         if (needs_moves(&encoder->needs, encoder->records[i].attribute, section->function))
             encoder->records[i].attribute = 0; /* so that it counts as one that lacks */

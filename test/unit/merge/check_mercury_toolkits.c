@@ -101,6 +101,34 @@ TEST(older_code_is_named_once)
     ck_assert_uint_eq(merged->said.text.size, 0); /* nvlink -r keeps it, too */
 }
 
+/* Makes a record one of another attribute, of which nothing is known. */
+static void hide_version(const char *in)
+{
+    uint8_t *at = memmem(input_bytes(0, in), nth_input_section(0, in)->size, "\x03\x5f", 2);
+
+    ck_assert_ptr_nonnull(at);
+    at[1] = 0x5e;
+}
+
+TEST(code_of_cuda_12_9_is_of_the_first_version)
+{
+    static const char *const sections[] = {".nv.info.f", ".nv.merc.nv.info.f"};
+
+    for (size_t i = 0; i < COUNT(sections); i++) {
+        struct info_record record;
+        struct bytes records;
+
+        read_input("07_call-sm_100-13.3-b.o");
+        hide_version(sections[i]);
+        merge_input(REQUEST(100, .toolkit = toolkits_find(133), .relocatable = true));
+        records = section(sections[i])->data;
+        ck_assert(info_next(&records, &record));
+        ck_assert_uint_eq(record.attribute, EIATTR_MERCURY_ISA_VERSION);
+        ck_assert_uint_eq(record.value, 0x100);
+        restart();
+    }
+}
+
 /* nvlink takes it, but most of the functions get other instructions. */
 TEST(code_that_has_to_be_finalized_is_refused)
 {
