@@ -552,7 +552,9 @@ bool middle_join(const struct link *link, struct cut *cut, struct assembled *ass
     }
     buffer_free(&image);
     diag_sink_free(&assembled->said);
-    diag_info("The program is assembled in one piece: %s", why);
+    diag_info("The program is assembled in one piece: %s; --split-mode=relocatable splits it, into "
+              "other code",
+              why);
     cubins_free(&assembled->cubins);
     return split_whole(link, cut) && assemble(link, cut, assembled);
 }
