@@ -1,8 +1,8 @@
 /* format.h: numbers of the EM_CUDA ELF format.
  *
  * Names come from public pages (LLVM's ELF.h, CuAssembler, denvdis); meanings and rules were
- * measured on the output of ptxas and nvlink 13.0, and hold up to 13.5. Standard ELF numbers come from <elf.h>,
- * types of sections from sections.def. */
+ * measured on the output of ptxas and nvlink 13.0, and hold up to 13.5. Standard ELF numbers come
+ * from <elf.h>, types of sections from sections.def. */
 #pragma once
 
 #include <elf.h>
