@@ -431,7 +431,8 @@ TEST(stable_chunks_have_nothing_of_their_neighbours)
     }
 }
 
-/* A sixteenth of the program, within bounds; or twice the least size of a chunk that the user names.
+/* A sixteenth of the program, within bounds; or twice the least size of a chunk that the user
+ * names.
  */
 TEST(stable_pieces_follow_the_program)
 {
