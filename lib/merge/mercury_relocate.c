@@ -161,7 +161,7 @@ static bool is_lost_function(const struct mercury_list *list, uint32_t index, ui
 {
     return list->m->symbols[symbol].type == STT_FUNC &&
            overridden_has(list->m, list->file, index) &&
-           relocations_forget_losers(list->target->name);
+           relocations_forget_losers(list->m, list->target->name);
 }
 
 static void relocate_debug(struct mercury_list *list, const struct cubin_relocation *relocation,

@@ -315,8 +315,8 @@ void relocations_add_resolved(struct merging *m, uint32_t target,
                               const struct merged_relocation *relocation);
 
 /* Whether a debug section, or its twin, omits a function's losing copy. Measured: lines and frames
- * omit it; other sections point to the winner instead. */
-bool relocations_forget_losers(struct text section);
+ * omit it, from CUDA 13 on; other sections point to the winner instead. */
+bool relocations_forget_losers(const struct merging *m, struct text section);
 
 /* Whether the symbol is the size of the program's constants, against which isspacep.const compares
  * (libcudadevrt's cudaMemcpyAsync does, too). */

@@ -273,7 +273,7 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
             memset(field_bytes(list, relocation), 0, rule->size);
         return true;
     }
-    if (is_dead || (is_function && relocations_forget_losers(list->target->name) &&
+    if (is_dead || (is_function && relocations_forget_losers(list->m, list->target->name) &&
                     (overridden_has(m, list->file, relocation->symbol) ||
                      is_replaced_frame(list, relocation, symbol))))
         return true;

@@ -82,11 +82,12 @@ void relocations_add_resolved(struct merging *m, uint32_t target,
     relocations_add(m, &listed);
 }
 
-bool relocations_forget_losers(struct text section)
+bool relocations_forget_losers(const struct merging *m, struct text section)
 {
     static const char *const names[] = {"debug_line", "debug_frame", "nv_debug_line_sass"};
 
-    if (!text_skip(&section, TEXT(".nv.merc.")) && !text_skip(&section, TEXT(".")))
+    if (!toolkit_does(m->request->toolkit, TOOLKIT_FORGETS_LOST_COPIES) ||
+        (!text_skip(&section, TEXT(".nv.merc.")) && !text_skip(&section, TEXT("."))))
         return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (text_equal(section, text_of(names[i])))
