@@ -100,6 +100,8 @@ static void find_outdated(struct merging *m)
         if (maker == 0 || toolkits_find(maker)->finalizer >= m->request->toolkit->finalizer)
             continue;
         m->is_outdated[file] = true;
+        if (merging_is_made(m, file)) /* by the assembler that was chosen for this link */
+            continue;
         if (count++ < NAMED)
             buffer_printf(&names, "%s'%s'", count > 1 ? ", " : "", m->cubins[file]->name);
     }
