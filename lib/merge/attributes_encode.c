@@ -357,7 +357,7 @@ static void put_finalizer_records(struct encoder *encoder)
         return;
     while ((record = finalizer_next(record, m->request->arch.sm, m->request->toolkit)) != NULL)
         if (!has_record(encoder, record->attribute))
-            info_put_head(&encoder->out, EIFMT_HVAL, record->attribute, record->value);
+            info_put_head(&encoder->out, EIFMT_BVAL, record->attribute, record->value);
 }
 
 /* Cubins of CUDA 12.9 do not say of which version their Mercury form is: it was the first (measured

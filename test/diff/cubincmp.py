@@ -127,7 +127,7 @@ class Cubin:
             form, attribute, value = struct.unpack_from("<BBH", data, at)
             at += 4
             if form != 4:
-                yield "%#x = %#x" % (attribute, value)
+                yield "%#x = %#x, form %d" % (attribute, value, form)
                 continue
             payload = data[at:at + value]
             at += value

@@ -17,7 +17,7 @@ static bool has_added(const char *in)
 {
     struct info_record record;
 
-    return find_record(in, ADDED, NULL, &record) && record.format == EIFMT_HVAL &&
+    return find_record(in, ADDED, NULL, &record) && record.format == EIFMT_BVAL &&
            record.value == 0;
 }
 
