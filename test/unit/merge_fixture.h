@@ -59,6 +59,7 @@ static inline void merge_inputs(struct merge_request request, size_t count)
     for (size_t i = 0; i < count; i++)
         list[i] = &merged->inputs[i];
     diag_state_get()->sink = &merged->said;
+    image_free(&merged->image); /* of a merge before */
     merged->ok = merge_cubins(&merged->image, list, count, &request, &merged->report);
     diag_state_get()->sink = NULL;
     if (merged->ok) {
