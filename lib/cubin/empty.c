@@ -82,11 +82,10 @@ void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_fac
 {
     bool has_compat = targets_have(arch.sm, TARGET_HAS_COMPAT);
     bool has_twin = targets_have(arch.sm, TARGET_HAS_MERCURY);
-    uint32_t class = has_twin ? CUBIN_FLAGS_CLASS_SM100 : CUBIN_FLAGS_CLASS_SM90;
 
     cubin->name = "lto.cubin";
     cubin->type = ET_REL;
-    cubin->flags = class | arch.sm << 8 | (uint32_t)EMPTY_CUINFO << CUBIN_FLAGS_NOTE_SHIFT;
+    cubin->flags = format_target_flags(arch.sm) | (uint32_t)EMPTY_CUINFO << CUBIN_FLAGS_NOTE_SHIFT;
     cubin->sections = arena_zalloc(&cubin->arena, EMPTY_SECTIONS, sizeof *cubin->sections);
     cubin->section_count = has_twin ? EMPTY_SECTIONS : EMPTY_TWIN;
     put(cubin, EMPTY_TKINFO, TEXT(".note.nv.tkinfo"), SHT_NOTE, 0x2000000, (struct bytes){0});

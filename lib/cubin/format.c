@@ -5,6 +5,7 @@
 #include "cubin/format.h"
 
 #include "facts/attributes.h"
+#include "facts/targets.h"
 
 #include <stddef.h>
 
@@ -97,6 +98,13 @@ static const struct number_name relocations[] = {
     {R_CUDA_ABS56_16_34, "R_CUDA_ABS56_16_34"},
     {R_CUDA_CONST_FIELD22_37, "R_CUDA_CONST_FIELD22_37"},
 };
+
+uint32_t format_target_flags(unsigned sm)
+{
+    return (targets_have(sm, TARGET_HAS_MERCURY) ? CUBIN_FLAGS_CLASS_SM100
+                                                 : CUBIN_FLAGS_CLASS_SM90) |
+           (sm & 0xffu) << CUBIN_FLAGS_SM_SHIFT;
+}
 
 unsigned format_relocation_size(uint32_t type)
 {

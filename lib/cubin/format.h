@@ -53,6 +53,9 @@
 #define CUBIN_FLAGS_CLASS_SM90  0x04u
 #define CUBIN_FLAGS_CLASS_SM100 0x02u
 
+/* e_flags, as CUDA 13 writes them, of code for the target, without a suffix. */
+uint32_t format_target_flags(unsigned sm);
+
 /* In cubins of CUDA 12, sh_flags of a code section hold the number of barriers; cubins of CUDA 13
  * have a record for it (EIATTR_NUM_BARRIERS). */
 #define CUBIN_OLD_BARRIERS_SHIFT 20

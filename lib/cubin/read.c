@@ -17,7 +17,6 @@
 #include "cubin/format.h"
 #include "diag/diag.h"
 #include "facts/runs_on.h"
-#include "facts/targets.h"
 #include "os/elf_library.h"
 
 #define TOO_OLD "Input file '%s' must be recompiled with toolkit >= Cuda 12.0"
@@ -172,10 +171,7 @@ static void take_old_header(struct cubin *cubin, const Elf64_Ehdr *header)
     if (!(header->e_flags & CUBIN_OLD_FLAGS_64BIT))
         diag_warning("expected 64bit object '%s' to have EF_CUDA_64BIT_ADDRESS set", cubin->name);
     cubin->toolkit = header->e_version;
-    cubin->flags = CUBIN_OLD_FLAGS_SM(header->e_flags) << CUBIN_FLAGS_SM_SHIFT |
-                   (targets_have(CUBIN_OLD_FLAGS_SM(header->e_flags), TARGET_HAS_MERCURY)
-                        ? CUBIN_FLAGS_CLASS_SM100
-                        : CUBIN_FLAGS_CLASS_SM90);
+    cubin->flags = format_target_flags(CUBIN_OLD_FLAGS_SM(header->e_flags));
 }
 
 static bool check_file_header(struct reader *reader)

@@ -282,9 +282,9 @@ static void mark_given_sections(struct shared_planner *planner)
 }
 
 /* By section, as merging_place(): whether a variable's symbol is in it. */
-static bool *find_named(const struct merging *m)
+static bool *find_named(struct merging *m)
 {
-    bool *is_named = arena_zalloc(&m->image->arena, m->section_base[m->count], sizeof *is_named);
+    bool *is_named = arena_zalloc(&m->arena, m->section_base[m->count], sizeof *is_named);
 
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->symbol_count; i++) {
@@ -303,12 +303,16 @@ static bool *find_named(const struct merging *m)
 static void keep_fixed(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
-    const bool *is_named = find_named(m);
+    const bool *is_named = NULL;
 
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
         struct shared_window *window = at.section->size ? window_of(planner, &at) : NULL;
 
-        if (!window || window->has_extern || is_named[m->section_base[at.file] + at.index])
+        if (!window || window->has_extern)
+            continue;
+        if (!is_named)
+            is_named = find_named(m);
+        if (is_named[m->section_base[at.file] + at.index])
             continue;
         if (window->has_variables)
             MERGING_ERROR(m,

@@ -72,10 +72,8 @@ static void add_single(struct unit *unit, enum single_section which)
 void emit_head(struct unit *unit, uint16_t type)
 {
     bool is_new = targets_have(unit->job->sm, TARGET_HAS_FORM_90);
-    uint32_t class = targets_have(unit->job->sm, TARGET_HAS_MERCURY) ? CUBIN_FLAGS_CLASS_SM100
-                                                                     : CUBIN_FLAGS_CLASS_SM90;
 
-    image_begin(&unit->image, type, class | (unit->job->sm & 0xffu) << 8);
+    image_begin(&unit->image, type, format_target_flags(unit->job->sm));
     add_single(unit, SECTION_NAMES);
     add_single(unit, SECTION_STRINGS);
     add_single(unit, SECTION_SYMBOLS);

@@ -17,8 +17,6 @@
 #include "cubin/format.h"
 #include "facts/targets.h"
 
-/* Bytes at the start of shared memory that the driver reserves from sm_90 on. */
-
 /* Shared memory of every target; whether a kernel may use more depends on the target. */
 #define MOST_SHARED_BYTES 0xc000u
 
