@@ -58,7 +58,7 @@ void dump_print(const struct dump *dump, const char *format, ...)
         fputc('\n', dump->out);
 }
 
-static const char *kind_name(uint32_t kind, char number[16])
+static const char *entry_kind_name(uint32_t kind, char number[16])
 {
     switch (kind) {
     case FATBIN_PTX:
@@ -115,7 +115,7 @@ static void print_entry(const struct dump *dump, const struct fatbin_entry *entr
     char arch[ARCH_NAME_SIZE], kind[16], number[32];
 
     dump_print(dump, "  entry %s: %s %" PRIu16 ".%" PRIu16 " for %s\n", entry_number(entry, number),
-               kind_name(entry->kind, kind), entry->major, entry->minor,
+               entry_kind_name(entry->kind, kind), entry->major, entry->minor,
                arch_name(entry->arch, arch));
     print_flags(dump, entry->flags);
     if (entry->uncompressed_size)
@@ -312,7 +312,7 @@ static void print_member(const struct dump *dump, const struct member *member, b
 {
     char arch[ARCH_NAME_SIZE], number[16];
 
-    dump_print(dump, "  %s: %s for %s", member->name, kind_name(member->entry.kind, number),
+    dump_print(dump, "  %s: %s for %s", member->name, entry_kind_name(member->entry.kind, number),
                arch_name(member->entry.arch, arch));
     if (is_selected)
         dump_print(dump, ", %s (%s)", member_role_name(member->role),

@@ -13,7 +13,7 @@
 #include "input/rawcode.h"
 #include "toy/encode.h"
 
-static const char *lookup(const char *name, uint32_t number, char text[16])
+static const char *lookup_name(const char *name, uint32_t number, char text[16])
 {
     if (name)
         return name;
@@ -66,8 +66,8 @@ static void print_sections(const struct dump *dump, const struct cubin *cubin)
 
         dump_print(dump, "  %.*s: %s, flags 0x%" PRIx64 ", size %" PRIu64 ", align %" PRIu64 "\n",
                    TEXT_ARG(section->name),
-                   lookup(sections_type_name(section->type), section->type, text), section->flags,
-                   section->size, section->alignment);
+                   lookup_name(sections_type_name(section->type), section->type, text),
+                   section->flags, section->size, section->alignment);
     }
 }
 
@@ -91,7 +91,7 @@ static const char *symbol_type(uint8_t type, char text[16])
     case STT_CUDA_OBJECT:
         return "CUDA_OBJECT";
     default:
-        return lookup(NULL, type, text);
+        return lookup_name(NULL, type, text);
     }
 }
 
@@ -124,10 +124,11 @@ static void print_relocations(const struct dump *dump, const struct cubin *cubin
             const struct cubin_relocation *relocation = &section->relocations[r];
             char text[16];
 
-            dump_print(dump, "  %.*s+0x%" PRIx64 ": %s %.*s",
-                       TEXT_ARG(section_name(cubin, section->info)), relocation->offset,
-                       lookup(format_relocation_name(relocation->type), relocation->type, text),
-                       TEXT_ARG(symbol_name(cubin, relocation->symbol)));
+            dump_print(
+                dump, "  %.*s+0x%" PRIx64 ": %s %.*s", TEXT_ARG(section_name(cubin, section->info)),
+                relocation->offset,
+                lookup_name(format_relocation_name(relocation->type), relocation->type, text),
+                TEXT_ARG(symbol_name(cubin, relocation->symbol)));
             if (section->type == SHT_RELA)
                 dump_print(dump, " %+" PRId64, relocation->addend);
             dump_print(dump, "\n");
@@ -149,7 +150,7 @@ static void print_resolved(const struct dump *dump, const struct cubin *cubin,
         symbol = (uint32_t)ELF64_R_SYM(record.r_info);
         dump_print(dump, "  %.*s+0x%" PRIx64 ": %s %.*s %+" PRId64 "\n",
                    TEXT_ARG(section_name(cubin, section->info)), record.r_offset,
-                   lookup(format_relocation_name(type), type, text),
+                   lookup_name(format_relocation_name(type), type, text),
                    TEXT_ARG(symbol_name(cubin, symbol)), record.r_addend);
     }
 }
@@ -180,7 +181,7 @@ static void print_record(const struct dump *dump, const struct cubin *cubin,
 
     /* cuobjdump 13.5: "unknown Attribute", without its number. */
     dump_print(dump, "    %s%s", name || is_compat ? "" : "unknown ",
-               lookup(name, record->attribute, text));
+               lookup_name(name, record->attribute, text));
     if (record->format != EIFMT_SVAL) {
         if (record->format != EIFMT_NVAL)
             dump_print(dump, " 0x%x", record->value);
@@ -287,18 +288,18 @@ static const char *find_target(void *argument, uint64_t offset)
     return targets->name;
 }
 
-static size_t target_of(const struct cubin *cubin, size_t section)
+static size_t relocated_section(const struct cubin *cubin, size_t section)
 {
     return cubin->sections[section].relocation_count ? cubin->sections[section].info : 0;
 }
 
 /* Lists of relocations per target section, so that no search is needed. */
-static struct targets *collect(const struct cubin *cubin, struct arena *arena)
+static struct targets *collect_targets(const struct cubin *cubin, struct arena *arena)
 {
     struct targets *all = arena_zalloc(arena, cubin->section_count, sizeof *all);
 
     for (size_t i = 1; i < cubin->section_count; i++)
-        all[target_of(cubin, i)].count += cubin->sections[i].relocation_count;
+        all[relocated_section(cubin, i)].count += cubin->sections[i].relocation_count;
     for (size_t i = 0; i < cubin->section_count; i++) {
         all[i].list = arena_alloc(arena, all[i].count, sizeof *all[i].list);
         all[i].count = 0;
@@ -306,7 +307,7 @@ static struct targets *collect(const struct cubin *cubin, struct arena *arena)
     }
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
-        struct targets *targets = &all[target_of(cubin, i)];
+        struct targets *targets = &all[relocated_section(cubin, i)];
 
         for (size_t r = 0; r < section->relocation_count; r++)
             targets->list[targets->count++] = section->relocations[r];
@@ -346,7 +347,7 @@ static void print_code(const struct dump *dump, const struct cubin *cubin)
     struct targets *all;
 
     CONTEXT_DEFER(arena_cleanup, &arena);
-    all = collect(cubin, &arena);
+    all = collect_targets(cubin, &arena);
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
 

@@ -72,7 +72,7 @@ static bool collect_member(void *argument, struct text name, struct bytes data)
     return file_classify(data) != FILE_HOST_OBJECT || collect_object(all, data);
 }
 
-static bool collect(struct collection *all, const struct inputs *inputs)
+static bool collect_modules(struct collection *all, const struct inputs *inputs)
 {
     bool ok = true;
 
@@ -118,7 +118,7 @@ bool dump_modules(const struct dump *dump, const struct inputs *inputs)
 
     CONTEXT_DEFER(arena_cleanup, &all.arena);
     CONTEXT_DEFER(table_cleanup, &registered);
-    ok = collect(&all, inputs);
+    ok = collect_modules(&all, inputs);
     print_modules(dump, &all, &registered);
     return ok;
 }

@@ -54,7 +54,7 @@ static void print_help(void)
         printf("  --%-20s %s\n", table[i].option.name, table[i].help);
 }
 
-static bool read_arch(struct dump *dump, const char *text)
+static bool read_arch_option(struct dump *dump, const char *text)
 {
     return arch_parse(text_of(text), "sm_", &dump->arch) ||
            diag_fatal("Value '%s' is not defined for option 'arch'", text);
@@ -76,7 +76,7 @@ static bool read_limit(struct dump *dump, const char *text)
 static bool take_option(struct dump *dump, int code)
 {
     if (code == OPTION_ARCH)
-        return read_arch(dump, optarg);
+        return read_arch_option(dump, optarg);
     if (code == OPTION_LIMIT)
         return read_limit(dump, optarg);
     dump->parts |= (unsigned)code;
@@ -151,7 +151,7 @@ static bool list_modules(struct command *command)
            dump_modules(&command->dump, &command->inputs);
 }
 
-static enum link_code run(void *argument)
+static enum link_code run_minidump(void *argument)
 {
     struct command *command = argument;
 
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
         return EXIT_STATUS_ENVIRONMENT;
     cleanup_prepare("minidump", NULL);
     diag_state_get()->program = "minidump";
-    if (context_run(run, &command) == LINK_NO_MEMORY) {
+    if (context_run(run_minidump, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
         command.status = EXIT_STATUS_ENVIRONMENT;
     }

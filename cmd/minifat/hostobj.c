@@ -113,8 +113,8 @@ static const char *make_module_id(struct arena *arena, struct bytes fatbin, cons
                         (unsigned)(hash & 0xffffffff));
 }
 
-static size_t put_symbol(struct contents *contents, const char *name, unsigned binding,
-                         unsigned type, Elf64_Section section, size_t size)
+static size_t put_object_symbol(struct contents *contents, const char *name, unsigned binding,
+                                unsigned type, Elf64_Section section, size_t size)
 {
     Elf64_Sym *symbol = &contents->symbols[contents->symbol_count];
 
@@ -132,23 +132,23 @@ static size_t make_symbols(struct contents *contents)
     struct arena *arena = &contents->arena;
     size_t fatbin;
 
-    put_symbol(contents, NULL, STB_LOCAL, STT_NOTYPE, SHN_UNDEF, 0);
-    put_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_MODULE_ID, 0);
-    put_symbol(contents, "_ZL15__module_id_str", STB_LOCAL, STT_OBJECT, SECTION_MODULE_ID,
-               strlen(contents->module_id) + 1);
-    fatbin = put_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_FATBIN, 0);
-    put_symbol(contents, "fatbinData", STB_LOCAL, STT_NOTYPE, SECTION_FATBIN, 0);
-    put_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_WRAPPER, 0);
+    put_object_symbol(contents, NULL, STB_LOCAL, STT_NOTYPE, SHN_UNDEF, 0);
+    put_object_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_MODULE_ID, 0);
+    put_object_symbol(contents, "_ZL15__module_id_str", STB_LOCAL, STT_OBJECT, SECTION_MODULE_ID,
+                      strlen(contents->module_id) + 1);
+    fatbin = put_object_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_FATBIN, 0);
+    put_object_symbol(contents, "fatbinData", STB_LOCAL, STT_NOTYPE, SECTION_FATBIN, 0);
+    put_object_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_WRAPPER, 0);
     if (!contents->is_relocatable)
-        put_symbol(contents, "_ZL15__fatDeviceText", STB_LOCAL, STT_OBJECT, SECTION_WRAPPER,
-                   sizeof(struct wrapper));
+        put_object_symbol(contents, "_ZL15__fatDeviceText", STB_LOCAL, STT_OBJECT, SECTION_WRAPPER,
+                          sizeof(struct wrapper));
     contents->local_count = contents->symbol_count;
     if (contents->is_relocatable) {
-        put_symbol(contents, arena_printf(arena, "__fatbinwrap%s", contents->module_id), STB_GLOBAL,
-                   STT_OBJECT, SECTION_WRAPPER, sizeof(struct wrapper));
-        put_symbol(contents,
-                   arena_printf(arena, "__cudaRegisterLinkedBinary%s", contents->module_id),
-                   STB_GLOBAL, STT_NOTYPE, SHN_UNDEF, 0);
+        put_object_symbol(contents, arena_printf(arena, "__fatbinwrap%s", contents->module_id),
+                          STB_GLOBAL, STT_OBJECT, SECTION_WRAPPER, sizeof(struct wrapper));
+        put_object_symbol(contents,
+                          arena_printf(arena, "__cudaRegisterLinkedBinary%s", contents->module_id),
+                          STB_GLOBAL, STT_NOTYPE, SHN_UNDEF, 0);
     }
     return fatbin;
 }
@@ -167,7 +167,7 @@ static bool libelf_failed(void)
                       is_limited ? strerror(EFBIG) : why);
 }
 
-static bool add_section(Elf *elf, const struct section *section)
+static bool add_object_section(Elf *elf, const struct section *section)
 {
     Elf_Scn *place;
     Elf64_Shdr *header;
@@ -211,7 +211,7 @@ static int64_t write_sections(struct contents *contents, enum hostobj_machine ma
         sections[i].header.sh_name = put_string(&contents->names, sections[i].name);
     sections[count - 1].data = buffer_bytes(&contents->names);
     for (size_t i = 0; i < count; i++)
-        if (!add_section(contents->elf, &sections[i]))
+        if (!add_object_section(contents->elf, &sections[i]))
             return -1;
     return elf_update(contents->elf, ELF_C_WRITE);
 }

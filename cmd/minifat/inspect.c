@@ -29,7 +29,7 @@ static bool is_line_end(char c)
 }
 
 /* The offset after the string that opens at `at`. */
-static size_t string_end(struct text ptx, size_t at)
+static size_t end_of_string(struct text ptx, size_t at)
 {
     for (at++; at < ptx.size; at++)
         if (ptx.data[at] == '"' && ptx.data[at - 1] != '\\')
@@ -38,7 +38,7 @@ static size_t string_end(struct text ptx, size_t at)
 }
 
 /* The offset after the comment that begins at `at`, or `at` when none does. */
-static size_t comment_end(struct text ptx, size_t at)
+static size_t end_of_comment(struct text ptx, size_t at)
 {
     if (ptx.size - at < 2 || ptx.data[at] != '/')
         return at;
@@ -70,12 +70,12 @@ static void reduce_ptx(struct text ptx, struct buffer *reduced)
     buffer_reserve(reduced, ptx.size);
     while (at < ptx.size) {
         char c = ptx.data[at];
-        size_t end = comment_end(ptx, at);
+        size_t end = end_of_comment(ptx, at);
 
         if (end > at) {
             drop_blanks = false;
         } else if (c == '"' && (at == 0 || ptx.data[at - 1] != '\\')) {
-            end = string_end(ptx, at);
+            end = end_of_string(ptx, at);
             buffer_append(reduced, ptx.data + at, end - at);
             drop_blanks = false;
         } else {

@@ -109,7 +109,7 @@ static bool pack_binaries(struct command *command)
     return ok;
 }
 
-static void pack(struct command *command)
+static void pack_images(struct command *command)
 {
     const struct options *options = &command->options;
     struct buffer *result = &command->container;
@@ -129,13 +129,13 @@ static void pack(struct command *command)
         command->status = EXIT_STATUS_OK;
 }
 
-static enum link_code run(void *argument)
+static enum link_code run_minifat(void *argument)
 {
     struct command *command = argument;
     enum options_action action = options_read(&command->options, command->argc, command->argv);
 
     if (action == OPTIONS_PACK)
-        pack(command);
+        pack_images(command);
     else if (action == OPTIONS_HELP)
         options_help(stdout);
     else if (action == OPTIONS_VERSION)
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
         return EXIT_STATUS_ENVIRONMENT;
     cleanup_prepare("minifat", output_remove_temporaries);
     diag_state_get()->program = "minifat";
-    if (context_run(run, &command) == LINK_NO_MEMORY) {
+    if (context_run(run_minifat, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
         command.status = EXIT_STATUS_ENVIRONMENT;
     }

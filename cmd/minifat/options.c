@@ -86,7 +86,7 @@ void options_help(FILE *out)
 
 /* Index of `value` in a list of words that ends with NULL; -1, and an error, when it is not there.
  */
-static int choose(const char *option, const char *value, const char *const *words)
+static int choose_word(const char *option, const char *value, const char *const *words)
 {
     for (int i = 0; words[i]; i++)
         if (strcmp(words[i], value) == 0)
@@ -116,26 +116,26 @@ static bool take_choice(struct options *options, enum option_id id, const char *
     int choice;
 
     if (id == OPTION_KIND) {
-        choice = choose("kind", value, kinds);
+        choice = choose_word("kind", value, kinds);
         options->next.request.kind = choice < 0 ? 0 : kind_numbers[choice];
     } else if (id == OPTION_COMPRESS) {
-        choice = choose("compress", value, compressions);
+        choice = choose_word("compress", value, compressions);
         options->pack.compression = choice < 0 ? 0 : compression_numbers[choice];
     } else if (id == OPTION_FORMAT) {
-        choice = choose("format", value, formats);
+        choice = choose_word("format", value, formats);
         options->format = choice < 0 ? FORMAT_BY_SUFFIX : format_numbers[choice];
     } else if (id == OPTION_MACHINE) {
-        choice = choose("machine", value, machines);
+        choice = choose_word("machine", value, machines);
         options->has_machine = true;
         options->machine = choice == 1 ? HOSTOBJ_AARCH64 : HOSTOBJ_X86_64;
     } else {
-        choice = choose("section", value, sections);
+        choice = choose_word("section", value, sections);
         options->section = choice < 0 ? NULL : sections[choice];
     }
     return choice >= 0;
 }
 
-static bool take(struct options *options, enum option_id id, const char *value)
+static bool take_option(struct options *options, enum option_id id, const char *value)
 {
     switch (id) {
     case OPTION_ARCH:
@@ -163,7 +163,7 @@ static bool take(struct options *options, enum option_id id, const char *value)
     }
 }
 
-static void add_input(struct options *options, const char *path)
+static void add_input_path(struct options *options, const char *path)
 {
     options->next.path = path;
     ARRAY_PUSH(options->inputs, options->input_count, options->input_capacity) = options->next;
@@ -205,7 +205,7 @@ static bool check_offload(const struct options *options)
                       "'--concat' are for fatbins, not for offload binaries");
 }
 
-static enum options_action settle(struct options *options)
+static enum options_action settle_options(struct options *options)
 {
     if (options->input_count == 0) {
         diag_fatal("No input files specified; use option --help for more information");
@@ -292,13 +292,13 @@ enum options_action options_read(struct options *options, int argc, char **argv)
         if (id == OPTION_VERSION)
             return OPTIONS_VERSION;
         if (code == 1)
-            add_input(options, optarg);
-        else if (!take(options, id, optarg))
+            add_input_path(options, optarg);
+        else if (!take_option(options, id, optarg))
             return OPTIONS_WRONG;
     }
     while (optind < argc)
-        add_input(options, argv[optind++]);
-    return settle(options);
+        add_input_path(options, argv[optind++]);
+    return settle_options(options);
 }
 
 void options_free(struct options *options)

@@ -48,7 +48,7 @@ static const struct option *make_list(struct arena *arena)
 }
 
 /* Checks the word that getopt reads next: "--", an operand, or an option that the table has. */
-static bool prepare(struct reader *reader, char **word)
+static bool prepare_word(struct reader *reader, char **word)
 {
     const struct option_row *row;
     const char *value;
@@ -63,7 +63,7 @@ static bool prepare(struct reader *reader, char **word)
     return true;
 }
 
-static bool read_words(struct reader *reader, const struct response_file *words);
+static bool read_response_words(struct reader *reader, const struct response_file *words);
 
 /* getopt begins at the second word. */
 static void begin_words(struct arena *arena, struct response_file *words)
@@ -87,7 +87,7 @@ static bool read_files(struct reader *reader, const char *list)
         begin_words(&options->arena, &words);
         ok = response_file_add_file(&words, &options->arena, path);
         reader->depth++;
-        ok = ok && read_words(reader, &words);
+        ok = ok && read_response_words(reader, &words);
         reader->depth--;
         if (!ok)
             return false;
@@ -118,7 +118,7 @@ static bool take_code(struct reader *reader, int code, const char *word)
 
 /* "-" in front: operands come in their place; ":": getopt prints nothing. It has only one position,
  * so it is restarted for the words of a file, and then for the words after the option. */
-static bool read_words(struct reader *reader, const struct response_file *words)
+static bool read_response_words(struct reader *reader, const struct response_file *words)
 {
     char **list = words->list;
     int count = (int)words->count, code;
@@ -127,7 +127,7 @@ static bool read_words(struct reader *reader, const struct response_file *words)
     for (optind = 0;;) {
         char **word = &list[optind ? optind : 1];
 
-        if (word < list + count && !prepare(reader, word))
+        if (word < list + count && !prepare_word(reader, word))
             return false;
         code = getopt_long_only(count, list, "-:", reader->list, NULL);
         if (code == -1)
@@ -161,5 +161,6 @@ bool arguments_read(struct options *options, const void *argument)
     reporting_begin((const char *const *)list, count, options->color);
     opterr = 0;
     begin_words(&options->arena, &words);
-    return response_file_add(&words, &options->arena, list, count) && read_words(&reader, &words);
+    return response_file_add(&words, &options->arena, list, count) &&
+           read_response_words(&reader, &words);
 }

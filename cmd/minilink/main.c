@@ -72,7 +72,7 @@ static enum exit_status end_printing(void)
     return std_streams_flush() ? EXIT_STATUS_OK : EXIT_STATUS_ENVIRONMENT;
 }
 
-static enum exit_status act(struct minilink *link, enum options_action action)
+static enum exit_status act_on_options(struct minilink *link, enum options_action action)
 {
     const struct options *options = &link->options;
 
@@ -110,11 +110,11 @@ struct command {
     enum exit_status status;
 };
 
-static enum link_code run(void *argument)
+static enum link_code run_minilink(void *argument)
 {
     struct command *command = argument;
 
-    command->status = act(command->link, command->action);
+    command->status = act_on_options(command->link, command->action);
     return LINK_OK;
 }
 
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
     code = (enum link_code)handle_create_command(&command.link, arguments_read,
                                                  &(struct arguments){argc, argv}, &command.action);
     if (code != LINK_NO_MEMORY)
-        code = context_run(run, &command);
+        code = context_run(run_minilink, &command);
     if (code == LINK_NO_MEMORY) {
         diag_no_memory();
         command.status = EXIT_STATUS_ENVIRONMENT;

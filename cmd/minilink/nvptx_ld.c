@@ -19,7 +19,7 @@ static bool is_name(const char *program)
     return strcmp(name, "ld") == 0 || text_ends(text_of(name), TEXT("nvptx-none-ld"));
 }
 
-static bool has_word(int argc, char *const *argv, const char *word)
+static bool has_argument(int argc, char *const *argv, const char *word)
 {
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], word) == 0)
@@ -42,7 +42,7 @@ static char *newest_target(struct arena *arena)
 char *const *nvptx_ld_words(struct arena *arena, int argc, char *const *argv, size_t *count)
 {
     static char texts[] = "--emit-texts", verbose[] = "-vv";
-    bool is_cubin = has_word(argc, argv, "--cubin");
+    bool is_cubin = has_argument(argc, argv, "--cubin");
     char **words;
 
     if (argc == 0 || !is_name(argv[0]))
@@ -64,13 +64,13 @@ char *const *nvptx_ld_words(struct arena *arena, int argc, char *const *argv, si
 
 bool nvptx_ld_tells(int argc, char *const *argv)
 {
-    if (argc == 0 || !is_name(argv[0]) || has_word(argc, argv, "--cubin"))
+    if (argc == 0 || !is_name(argv[0]) || has_argument(argc, argv, "--cubin"))
         return false;
-    if (has_word(argc, argv, "--version")) {
+    if (has_argument(argc, argv, "--version")) {
         puts("minilink " MINILINK_VERSION ", as nvptx-none-ld");
         return true;
     }
-    if (!has_word(argc, argv, "--help"))
+    if (!has_argument(argc, argv, "--help"))
         return false;
     puts("Usage: nvptx-none-ld [option...] [files]\n"
          "\n"

@@ -13,7 +13,7 @@ struct search {
     uint32_t discovered;
 };
 
-static void enter(struct search *search, uint32_t node)
+static void enter_node(struct search *search, uint32_t node)
 {
     search->number[node] = search->lowest[node] = ++search->discovered;
     search->path[search->path_count++] = node;
@@ -22,7 +22,7 @@ static void enter(struct search *search, uint32_t node)
 }
 
 /* Reports the component whose first node is `node`, on top of the open nodes. */
-static void finish(struct search *search, uint32_t node)
+static void finish_node(struct search *search, uint32_t node)
 {
     size_t first = search->open_count;
 
@@ -35,11 +35,11 @@ static void finish(struct search *search, uint32_t node)
 }
 
 /* Leaves the current node, whose edges are all done. */
-static void leave(struct search *search, uint32_t node)
+static void leave_node(struct search *search, uint32_t node)
 {
     search->path_count--;
     if (search->lowest[node] == search->number[node])
-        finish(search, node);
+        finish_node(search, node);
     if (search->path_count > 0) {
         uint32_t above = search->path[search->path_count - 1];
 
@@ -50,15 +50,15 @@ static void leave(struct search *search, uint32_t node)
 
 static void search_from(struct search *search, uint32_t start)
 {
-    enter(search, start);
+    enter_node(search, start);
     while (search->path_count > 0) {
         uint32_t node = search->path[search->path_count - 1];
         uint32_t to = search->graph->successor(search->graph->argument, node, search->next[node]++);
 
         if (to == COMPONENTS_END)
-            leave(search, node);
+            leave_node(search, node);
         else if (!search->number[to])
-            enter(search, to);
+            enter_node(search, to);
         else if (search->is_open[to] && search->number[to] < search->lowest[node])
             search->lowest[node] = search->number[to];
     }

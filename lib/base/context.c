@@ -21,7 +21,7 @@ static _Noreturn void die(const char *why)
     abort();
 }
 
-static void destroy(void *context)
+static void destroy_context(void *context)
 {
     if (context == &first)
         atomic_flag_clear(&first_is_taken);
@@ -30,16 +30,16 @@ static void destroy(void *context)
     atomic_fetch_sub(&live, 1);
 }
 
-static void make_key(void)
+static void make_context_key(void)
 {
-    has_key = pthread_key_create(&key, destroy) == 0;
+    has_key = pthread_key_create(&key, destroy_context) == 0;
 }
 
 struct context *context_open(void)
 {
     struct context *context;
 
-    pthread_once(&once, make_key);
+    pthread_once(&once, make_context_key);
     if (!has_key)
         return NULL;
     context = pthread_getspecific(key);
@@ -52,7 +52,7 @@ struct context *context_open(void)
     atomic_fetch_add(&live, 1);
     if (pthread_setspecific(key, context) == 0)
         return context;
-    destroy(context);
+    destroy_context(context);
     return NULL;
 }
 
@@ -137,10 +137,10 @@ void context_shutdown(void)
 {
     struct context *context;
 
-    pthread_once(&once, make_key);
+    pthread_once(&once, make_context_key);
     context = has_key ? pthread_getspecific(key) : NULL;
     if (context) {
         pthread_setspecific(key, NULL);
-        destroy(context);
+        destroy_context(context);
     }
 }

@@ -61,7 +61,7 @@ static uint32_t hash_of(struct text key)
     return (uint32_t)XXH3_64bits_withSecret(key.data, key.size, secret, sizeof secret);
 }
 
-static void place(const struct table *table, struct table_slot slot)
+static void place_slot(const struct table *table, struct table_slot slot)
 {
     size_t mask = table->capacity - 1;
     size_t at = slot.hash & mask;
@@ -88,7 +88,7 @@ static void resize(struct table *table, size_t capacity)
     bigger.slots = memory_zalloc(capacity, sizeof *bigger.slots);
     for (size_t i = 0; i < table->capacity; i++)
         if (table->slots[i].entry)
-            place(&bigger, table->slots[i]);
+            place_slot(&bigger, table->slots[i]);
     free(table->slots);
     *table = bigger;
 }

@@ -110,8 +110,8 @@ static enum reading read_open_entry(int fd, const struct cache_key *key, struct 
 }
 
 /* Reads the entry `name`; removes it if it is not whole. */
-static bool read_entry(struct cache *cache, int shelf, const char *name,
-                       const struct cache_key *key, struct cache_value *value)
+static bool read_value_entry(struct cache *cache, int shelf, const char *name,
+                             const struct cache_key *key, struct cache_value *value)
 {
     int fd = openat(shelf, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     enum reading reading = errno == ELOOP ? READING_DAMAGED : READING_FAILED;
@@ -142,7 +142,7 @@ bool cache_lookup(struct cache *cache, enum cache_kind kind, const struct cache_
     folder_names(key, shelf_name, name);
     shelf = folder_open_shelf(cache->folder, shelf_name, false);
     if (shelf >= 0) {
-        ok = read_entry(cache, shelf, name, key, value);
+        ok = read_value_entry(cache, shelf, name, key, value);
         close(shelf);
     }
     count(ok ? &cache->statistics.kinds[kind].hits : &cache->statistics.kinds[kind].misses, 1);
@@ -188,8 +188,8 @@ static bool write_entry(const struct cache *cache, int shelf, const char *shelf_
     return false;
 }
 
-static bool store(const struct cache *cache, const struct cache_key *key, const uint8_t *header,
-                  const struct cache_value *value)
+static bool store_value(const struct cache *cache, const struct cache_key *key,
+                        const uint8_t *header, const struct cache_value *value)
 {
     char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
     int shelf, error;
@@ -206,14 +206,14 @@ static bool store(const struct cache *cache, const struct cache_key *key, const 
     return ok;
 }
 
-static void note(struct cache *cache, struct kept *kept)
+static void note_kept(struct cache *cache, struct kept *kept)
 {
     kept->previous = atomic_load(&cache->kept);
     while (!atomic_compare_exchange_weak(&cache->kept, &kept->previous, kept))
         continue;
 }
 
-static void forget(struct cache *cache)
+static void forget_entries(struct cache *cache)
 {
     struct kept *kept = atomic_exchange(&cache->kept, NULL);
 
@@ -245,7 +245,7 @@ void cache_take_back(struct cache *cache)
         return;
     for (const struct kept *kept = atomic_load(&cache->kept); kept; kept = kept->previous)
         take_back(cache, kept);
-    forget(cache);
+    forget_entries(cache);
 }
 
 void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
@@ -263,8 +263,8 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
     if (!kept)
         return;
     *kept = (struct kept){NULL, kind, *key};
-    if (store(cache, key, header, value)) {
-        note(cache, kept);
+    if (store_value(cache, key, header, value)) {
+        note_kept(cache, kept);
         count(&cache->statistics.kinds[kind].stored, 1);
         count(&cache->statistics.written_bytes, entry_size(value));
     } else {
@@ -289,7 +289,7 @@ void cache_give_up(struct cache *cache, const char *format, ...)
                  TEXT_ARG(buffer_view(&reason)));
 }
 
-static enum link_code finish(void *argument)
+static enum link_code finish_maintenance(void *argument)
 {
     struct cache *cache = argument;
     int error = atomic_load(&cache->write_error);
@@ -307,7 +307,7 @@ void cache_finish(struct cache *cache)
 {
     /* If memory runs out, the folder is pruned another time. */
     if (cache)
-        context_run(finish, cache);
+        context_run(finish_maintenance, cache);
 }
 
 const struct cache_statistics *cache_statistics(const struct cache *cache)
@@ -344,7 +344,7 @@ void cache_close(struct cache *cache)
 {
     if (!cache)
         return;
-    forget(cache);
+    forget_entries(cache);
     close(cache->folder);
     free(cache);
 }

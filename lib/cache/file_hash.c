@@ -68,8 +68,8 @@ static void identify(struct identity *identity, const struct stat *status, const
         strncpy(identity->text, text, MOST_TEXT - 1);
 }
 
-static const struct record *find(const struct record *records, size_t count,
-                                 const struct identity *identity)
+static const struct record *find_record(const struct record *records, size_t count,
+                                        const struct identity *identity)
 {
     for (size_t i = count; i-- > 0;)
         if (memcmp(&records[i].identity, identity, sizeof *identity) == 0)
@@ -78,7 +78,7 @@ static const struct record *find(const struct record *records, size_t count,
 }
 
 /* Appends a record, dropping the oldest if necessary. Returns the number of records. */
-static size_t append(struct record *records, size_t count, const struct record *record)
+static size_t append_record(struct record *records, size_t count, const struct record *record)
 {
     if (count == MOST_RECORDS)
         memmove(records, records + 1, --count * sizeof *records);
@@ -92,7 +92,7 @@ static bool find_in_memory(struct record *record)
 
     if (atomic_flag_test_and_set(&memory.is_taken))
         return false;
-    found = find(memory.records, memory.count, &record->identity);
+    found = find_record(memory.records, memory.count, &record->identity);
     if (found)
         *record = *found;
     atomic_flag_clear(&memory.is_taken);
@@ -103,8 +103,8 @@ static void keep_in_memory(const struct record *record)
 {
     if (atomic_flag_test_and_set(&memory.is_taken))
         return;
-    if (!find(memory.records, memory.count, &record->identity))
-        memory.count = append(memory.records, memory.count, record);
+    if (!find_record(memory.records, memory.count, &record->identity))
+        memory.count = append_record(memory.records, memory.count, record);
     atomic_flag_clear(&memory.is_taken);
 }
 
@@ -118,7 +118,7 @@ static struct cache_key list_key(void)
 }
 
 /* Reads the folder's list. Returns the number of its records, at most MOST_RECORDS. */
-static size_t read_list(struct cache *cache, struct record *records)
+static size_t read_record_list(struct cache *cache, struct record *records)
 {
     const struct cache_key key = list_key();
     struct cache_value value;
@@ -138,7 +138,8 @@ static size_t read_list(struct cache *cache, struct record *records)
 static bool find_in_folder(struct cache *cache, struct record *record)
 {
     struct record records[MOST_RECORDS] = {0};
-    const struct record *found = find(records, read_list(cache, records), &record->identity);
+    const struct record *found =
+        find_record(records, read_record_list(cache, records), &record->identity);
 
     if (found)
         *record = *found;
@@ -149,7 +150,7 @@ static void keep_in_folder(struct cache *cache, const struct record *record)
 {
     const struct cache_key key = list_key();
     struct record records[MOST_RECORDS] = {0};
-    size_t count = append(records, read_list(cache, records), record);
+    size_t count = append_record(records, read_record_list(cache, records), record);
     struct cache_value value = {.parts[0] = {(const uint8_t *)records, count * sizeof *records}};
 
     cache_store(cache, CACHE_FILES, &key, &value);
@@ -164,7 +165,7 @@ struct reading {
     struct record record;
 };
 
-static void let_go(void *argument)
+static void close_reading(void *argument)
 {
     struct reading *reading = argument;
     int error = errno;
@@ -204,7 +205,7 @@ static bool read_contents(struct reading *reading)
 }
 
 /* False, with errno set, also when the file was changed in the meantime. */
-static bool read_file(struct reading *reading)
+static bool hash_file_bytes(struct reading *reading)
 {
     struct identity after;
     struct stat status;
@@ -250,7 +251,7 @@ static bool hash_open(struct reading *reading, struct cache *cache)
         keep_in_memory(record);
         return true;
     }
-    if (!read_file(reading))
+    if (!hash_file_bytes(reading))
         return false;
     if (is_kept)
         keep_in_memory(record);
@@ -259,7 +260,7 @@ static bool hash_open(struct reading *reading, struct cache *cache)
     return true;
 }
 
-static bool hash(struct reading *reading, struct cache *cache)
+static bool hash_contents(struct reading *reading, struct cache *cache)
 {
     struct stat status;
 
@@ -280,8 +281,8 @@ bool file_hash(struct file_hash *result, struct cache *cache, const char *path, 
 
     if (reading.fd < 0)
         return false;
-    CONTEXT_DEFER(let_go, &reading);
-    ok = hash(&reading, cache);
+    CONTEXT_DEFER(close_reading, &reading);
+    ok = hash_contents(&reading, cache);
     *result = (struct file_hash){reading.record.contents, reading.record.has_text != 0};
     return ok;
 }

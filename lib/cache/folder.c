@@ -39,7 +39,7 @@ static bool make_folders(const char *path)
     return mkdir(parent, 0700) == 0 || errno == EEXIST;
 }
 
-static int refuse(int folder, const struct stat *status, char reason[FOLDER_REASON_SIZE])
+static int refuse_folder(int folder, const struct stat *status, char reason[FOLDER_REASON_SIZE])
 {
     if (status->st_uid != geteuid())
         snprintf(reason, FOLDER_REASON_SIZE,
@@ -66,7 +66,7 @@ int folder_open(const char *path, char reason[FOLDER_REASON_SIZE])
             close(folder);
         return -1;
     }
-    return folder_is_trusted(&status) ? folder : refuse(folder, &status, reason);
+    return folder_is_trusted(&status) ? folder : refuse_folder(folder, &status, reason);
 }
 
 int folder_open_shelf(int folder, const char name[SHELF_NAME_SIZE], bool make)

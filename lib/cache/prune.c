@@ -75,7 +75,7 @@ static const char *shelf_name(unsigned shelf, char name[SHELF_NAME_SIZE])
 }
 
 /* Seconds since then; 0 for a time in the future. */
-static uint64_t age(const struct pruning *pruning, const struct timespec *then)
+static uint64_t age_of_entry(const struct pruning *pruning, const struct timespec *then)
 {
     return then->tv_sec < pruning->now.tv_sec ? (uint64_t)(pruning->now.tv_sec - then->tv_sec) : 0;
 }
@@ -114,7 +114,7 @@ static void take_file(struct pruning *pruning, unsigned shelf, const char *name)
         !S_ISREG(status.st_mode))
         return;
     expiry = *suffix ? ABANDONED_AFTER : pruning->policy->expiry;
-    is_old = expiry && age(pruning, &status.st_mtim) > expiry;
+    is_old = expiry && age_of_entry(pruning, &status.st_mtim) > expiry;
     if (is_old)
         remove_file(pruning, pruning->shelf, name, (uint64_t)status.st_size);
     if (is_old || *suffix)
@@ -126,7 +126,7 @@ static void take_file(struct pruning *pruning, unsigned shelf, const char *name)
     pruning->bytes += kept->size;
 }
 
-static void walk(struct pruning *pruning)
+static void walk_shelves(struct pruning *pruning)
 {
     for (unsigned shelf = 0; shelf < SHELVES; shelf++) {
         char name[SHELF_NAME_SIZE];
@@ -195,7 +195,7 @@ static bool is_time(const struct pruning *pruning, const struct stat *stamp)
 
 /* Locks the stamp, unless another link has locked it, and sets it when it is time to prune. False
  * when it is not time, or when that fails. */
-static bool begin(struct pruning *pruning)
+static bool begin_pruning(struct pruning *pruning)
 {
     struct stat status;
 
@@ -214,8 +214,8 @@ struct pruned prune_folder(int folder, const struct cache_policy *policy)
     struct pruning pruning = {.policy = policy, .folder = folder, .stamp = -1, .shelf = -1};
 
     CONTEXT_DEFER(end_pruning, &pruning);
-    if (begin(&pruning)) {
-        walk(&pruning);
+    if (begin_pruning(&pruning)) {
+        walk_shelves(&pruning);
         remove_oldest(&pruning);
     }
     return pruning.result;

@@ -59,7 +59,7 @@ void temporary_remove_all(void)
             unlinkat(slots[i].folder, slots[i].path, 0);
 }
 
-static int remember(const struct temporary *temporary, const char *shelf_name)
+static int remember_temporary(const struct temporary *temporary, const char *shelf_name)
 {
     for (int i = 0; i < SLOTS; i++) {
         int expected = SLOT_FREE;
@@ -74,13 +74,13 @@ static int remember(const struct temporary *temporary, const char *shelf_name)
     return -1;
 }
 
-static void settle(const struct temporary *temporary)
+static void settle_temporary(const struct temporary *temporary)
 {
     if (temporary->slot >= 0)
         atomic_store(&slots[temporary->slot].state, SLOT_SET);
 }
 
-static void forget(const struct temporary *temporary)
+static void forget_temporary(const struct temporary *temporary)
 {
     if (temporary->slot >= 0)
         atomic_store(&slots[temporary->slot].state, SLOT_FREE);
@@ -96,16 +96,16 @@ bool temporary_open(struct temporary *temporary, int folder, const char shelf_na
     *temporary = (struct temporary){.fd = -1, .shelf = shelf, .folder = folder, .slot = -1};
     snprintf(temporary->name, sizeof temporary->name, "%.30s.%016" PRIx64, entry, number);
     /* Before creating the file: a signal between the two steps must find the name. */
-    temporary->slot = remember(temporary, shelf_name);
+    temporary->slot = remember_temporary(temporary, shelf_name);
     if (atomic_load(&stopping))
         errno = EINTR;
     else
         temporary->fd = openat(shelf, temporary->name,
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (temporary->fd < 0)
-        forget(temporary);
+        forget_temporary(temporary);
     else
-        settle(temporary);
+        settle_temporary(temporary);
     return temporary->fd >= 0;
 }
 
@@ -123,7 +123,7 @@ bool temporary_commit(struct temporary *temporary, const char entry[ENTRY_NAME_S
         temporary_abort(temporary);
         return false;
     }
-    forget(temporary);
+    forget_temporary(temporary);
     return true;
 }
 
@@ -134,6 +134,6 @@ void temporary_abort(struct temporary *temporary)
     unlinkat(temporary->shelf, temporary->name, 0);
     if (temporary->fd >= 0)
         close(temporary->fd);
-    forget(temporary);
+    forget_temporary(temporary);
     errno = error;
 }

@@ -19,7 +19,7 @@ static void *field_at(struct options *options, size_t offset)
 
 /* The sizes are those of bool, of an enum or int32_t, and of size_t; the option table has no
  * others. */
-static void store(struct options *options, const struct option_effect *effect, size_t number)
+static void store_number(struct options *options, const struct option_effect *effect, size_t number)
 {
     void *field = field_at(options, effect->field);
 
@@ -32,7 +32,7 @@ static void store(struct options *options, const struct option_effect *effect, s
 }
 
 /* nvlink reads decimal, octal and hexadecimal numbers, and an empty text as 0. */
-static bool read_number(const char *text, int32_t *number)
+static bool read_option_number(const char *text, int32_t *number)
 {
     char *end;
     intmax_t value;
@@ -51,12 +51,12 @@ static bool take_number(struct options *options, const struct option_row *row, c
 {
     int32_t number = 0;
 
-    if (!read_number(value, &number))
+    if (!read_option_number(value, &number))
         return false;
     if (number < 0 || number > row->effect.most)
         return diag_fatal("Invalid argument for option '%s%s'", option_dashes(row->group),
                           row->name);
-    store(options, &row->effect, (size_t)number * row->effect.number);
+    store_number(options, &row->effect, (size_t)number * row->effect.number);
     return true;
 }
 
@@ -66,7 +66,7 @@ static bool take_choice(struct options *options, const struct option_row *row, c
 
     if (!choice)
         return apply_option_undefined(row, value);
-    store(options, &row->effect, (size_t)choice->number);
+    store_number(options, &row->effect, (size_t)choice->number);
     return true;
 }
 
@@ -137,7 +137,7 @@ static bool take_level(uint8_t *field, const struct option_row *row, const char 
     return true;
 }
 
-static bool take(struct options *options, const struct option_row *row, const char *value)
+static bool take_value(struct options *options, const struct option_row *row, const char *value)
 {
     const struct option_effect *effect = &row->effect;
     void *field = field_at(options, effect->field);
@@ -146,7 +146,7 @@ static bool take(struct options *options, const struct option_row *row, const ch
         *(bool *)field_at(options, effect->given) = true;
     switch (effect->kind) {
     case OPTION_SETS:
-        store(options, effect, effect->number);
+        store_number(options, effect, effect->number);
         return true;
     case OPTION_STRING:
         *(const char **)field = value;
@@ -181,7 +181,7 @@ static bool take(struct options *options, const struct option_row *row, const ch
 
 bool apply_option(struct options *options, const struct option_row *row, const char *value)
 {
-    if (take(options, row, value))
+    if (take_value(options, row, value))
         return true;
     suggestions_value(row);
     return false;

@@ -18,7 +18,7 @@
  * or reports in nvlink's words that it is invalid. */
 
 /* A real target, or compute_NN, for which no code is made; never lto_NN. */
-static bool take_arch(struct options *options, const struct option_row *row, const char *value)
+static bool apply_arch(struct options *options, const struct option_row *row, const char *value)
 {
     struct arch arch;
 
@@ -151,7 +151,7 @@ CHOICES(color_uses, {"auto", COLOR_AUTO}, {"always", COLOR_ALWAYS}, {"never", CO
 CHOICES(chunk_uses, {"relocatable", ASSEMBLE_RELOCATABLE}, {"whole", ASSEMBLE_WHOLE});
 
 const struct option_row option_table[] = {
-    {"arch", NULL, "sm_NN", SPECIAL(take_arch), GROUP_FILES, KEY_COUNTS,
+    {"arch", NULL, "sm_NN", SPECIAL(apply_arch), GROUP_FILES, KEY_COUNTS,
      "Target architecture; by default the one that the inputs agree on"},
     {"output-file", "o", "FILE", STRING(link.output), GROUP_FILES, KEY_IGNORES, "The cubin to write; - is the standard output"},
     {"library", "l", "NAME,...", LIBRARIES, GROUP_FILES, KEY_IGNORES,
@@ -394,7 +394,7 @@ static bool is_named(const struct option_row *row, struct text name)
            (row->short_name && text_equal(text_of(row->short_name), name));
 }
 
-static const struct option_row *find(struct text name)
+static const struct option_row *find_row(struct text name)
 {
     for (size_t i = 0; i < option_table_size; i++)
         if (is_named(&option_table[i], name))
@@ -407,7 +407,7 @@ static const struct option_row *find(struct text name)
  * stays unknown. */
 static const struct option_row *find_joined(const char *word)
 {
-    const struct option_row *row = find((struct text){word + 1, 1});
+    const struct option_row *row = find_row((struct text){word + 1, 1});
     const char *value = word + 2;
     bool is_number;
 
@@ -422,7 +422,7 @@ const struct option_row *option_table_find(const char *word, const char **value)
 {
     const char *name = word + (word[1] == '-' ? 2 : 1);
     size_t length = strcspn(name, "=");
-    const struct option_row *row = find((struct text){name, length});
+    const struct option_row *row = find_row((struct text){name, length});
 
     *value = name[length] ? name + length + 1 : NULL;
     if (row || word[1] == '-' || length < 2)

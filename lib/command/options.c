@@ -212,7 +212,7 @@ static bool take_renames(struct options *options)
 }
 
 /* Rules between options, and where the lists go. */
-static enum options_action finish(struct options *options)
+static enum options_action finish_options(struct options *options)
 {
     struct link_request *link = &options->link;
 
@@ -302,7 +302,8 @@ void options_begin(struct options *options)
 
 /* Makes the cache key of a link with these options, from all that count, in their order; operands
  * and libraries count by their contents. False when the result must not be cached. */
-static bool make_key(struct cache_key *result, const struct given_option *given, size_t count)
+static bool make_options_key(struct cache_key *result, const struct given_option *given,
+                             size_t count)
 {
     struct key key;
     bool ok = true;
@@ -383,8 +384,8 @@ enum options_action options_end(struct options *options)
     if (options->link.reproduce)
         make_reproduce_words(options);
     options->link.cache.has_command =
-        make_key(&options->link.cache.command, options->given, options->given_count);
-    return finish(options);
+        make_options_key(&options->link.cache.command, options->given, options->given_count);
+    return finish_options(options);
 }
 
 void options_free(struct options *options)

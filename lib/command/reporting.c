@@ -28,7 +28,7 @@ static void set_form(enum diag_format format, enum color_use color)
 }
 
 /* The number of a choice of the row; 0, which is the default, for an unknown word. */
-static int choose(const struct option_row *row, const char *value)
+static int choose_of_row(const struct option_row *row, const char *value)
 {
     const struct option_choice *choice = option_table_choice(row, value);
 
@@ -45,9 +45,9 @@ void reporting_begin(const char *const *words, size_t count, enum color_use colo
             words[i] && words[i][0] == '-' ? option_table_find(words[i], &value) : NULL;
 
         if (row && value && strcmp(row->name, "diagnostics-format") == 0)
-            format = (enum diag_format)choose(row, value);
+            format = (enum diag_format)choose_of_row(row, value);
         else if (row && strcmp(row->name, "color-diagnostics") == 0)
-            color = value ? (enum color_use)choose(row, value) : COLOR_ALWAYS;
+            color = value ? (enum color_use)choose_of_row(row, value) : COLOR_ALWAYS;
     }
     set_form(format, color);
 }
@@ -77,7 +77,7 @@ void reporting_tell_ignored(const struct options *options)
         diag_verbose("option '%s' has no effect", options->ignored.list[i]);
 }
 
-static enum link_code tell(void *tally)
+static enum link_code report_tally(void *tally)
 {
     diag_tally_end(tally);
     return LINK_OK;
@@ -85,7 +85,7 @@ static enum link_code tell(void *tally)
 
 void reporting_end(struct options *options)
 {
-    if (context_run(tell, &options->tally) == LINK_NO_MEMORY)
+    if (context_run(report_tally, &options->tally) == LINK_NO_MEMORY)
         diag_no_memory();
     diag_state_get()->tally = NULL;
     diag_state_get()->error_limit = 0;

@@ -35,7 +35,8 @@ static void note_version(struct watch *watch, const char *path, const struct sta
 }
 
 /* Appends the file to the empty `text`, up to one byte more than `most`. */
-static bool read_file(const char *path, struct buffer *text, size_t most, struct watch *watch)
+static bool read_response_file(const char *path, struct buffer *text, size_t most,
+                               struct watch *watch)
 {
     FILE *file = fopen(path, "re");
     struct stat status;
@@ -65,7 +66,7 @@ static bool read_within_limits(struct response_file_total *total, struct arena *
         diag_fatal("More than %u response files are read, the last one '%s': do they name each "
                    "other?",
                    MOST_READ, path);
-    else if (!read_file(path, text, LONGEST - total->bytes, &total->watch))
+    else if (!read_response_file(path, text, LONGEST - total->bytes, &total->watch))
         diag_fatal("Could not open options file '%s': %s", path, strerror(errno));
     else if (text->size > LONGEST - total->bytes)
         diag_fatal("Response files have more than %u MiB, with '%s'", LONGEST_MIB, path);

@@ -22,7 +22,7 @@ static void put_alternatives(struct buffer *out, const char *words)
     }
 }
 
-static void put_value(struct buffer *out, const struct option_row *row)
+static void put_value_name(struct buffer *out, const struct option_row *row)
 {
     if (row->effect.kind == OPTION_NUMBER)
         buffer_printf(out, "a number from 0 to %d", row->effect.most);
@@ -41,12 +41,12 @@ void suggestions_value(const struct option_row *row)
                            strcmp(row->name, "arch") != 0))
         return;
     CONTEXT_DEFER(buffer_cleanup, &value);
-    put_value(&value, row);
+    put_value_name(&value, row);
     diag_note("%s%s takes %.*s", option_dashes(row->group), row->name,
               TEXT_ARG(buffer_view(&value)));
 }
 
-static size_t least(size_t a, size_t b)
+static size_t least_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -65,7 +65,7 @@ static size_t farness_of_row(const char *word, const struct option_row *row)
 {
     size_t far = farness(word, row->name);
 
-    return row->short_name ? least(far, farness(word, row->short_name)) : far;
+    return row->short_name ? least_size(far, farness(word, row->short_name)) : far;
 }
 
 /* Options of linkers for host code (GNU ld, lld, mold) and of nvcc, and why a device link has no
@@ -129,7 +129,7 @@ void suggestions_name(const char *name)
         return;
     for (size_t i = 0; i < option_table_size; i++)
         if (option_table[i].help)
-            nearest = least(nearest, farness_of_row(word, &option_table[i]));
+            nearest = least_size(nearest, farness_of_row(word, &option_table[i]));
     if (nearest == SIZE_MAX)
         return;
     CONTEXT_DEFER(buffer_cleanup, &names);

@@ -38,7 +38,7 @@ struct work {
     size_t next;
 };
 
-static demangler *find(void)
+static demangler *find_demangler(void)
 {
     void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
     demangler *function = NULL;
@@ -93,7 +93,7 @@ static bool is_mangled(struct text name)
 }
 
 /* Appends the demangled name; nothing for a name that stays as it is. */
-static void demangle(const struct work *work, struct text name, struct buffer *out)
+static void demangle_name(const struct work *work, struct text name, struct buffer *out)
 {
     struct text part = demangle_part(name);
     struct buffer plain = {0};
@@ -134,7 +134,7 @@ static void limit_time(void)
 }
 
 /* The child: writes for each name the size of the demangled name, and that name. */
-static enum link_code answer(void *argument)
+static enum link_code answer_names(void *argument)
 {
     const struct work *work = argument;
     struct buffer out = {0};
@@ -145,7 +145,7 @@ static enum link_code answer(void *argument)
         limit_time();
         out.size = 0;
         if (is_mangled(work->names[i]))
-            demangle(work, work->names[i], &out);
+            demangle_name(work, work->names[i], &out);
         size = (uint32_t)out.size;
         if (!descriptor_write(STDOUT_FILENO, &size, sizeof size) ||
             !descriptor_write(STDOUT_FILENO, out.data, size))
@@ -160,9 +160,9 @@ static int run_child(void *argument)
 {
     struct work *work = argument;
 
-    work->function = find();
+    work->function = find_demangler();
     limit_memory();
-    return work->function ? (int)context_run(answer, work) : LINK_OK;
+    return work->function ? (int)context_run(answer_names, work) : LINK_OK;
 }
 
 static void take_answers(struct work *work, struct text *names, struct bytes answers,

@@ -59,8 +59,8 @@ static bool is_suppressed(struct diag_state *state, enum diag_severity severity)
     return state->continuation;
 }
 
-static enum diag_severity promote(struct diag_state *state, enum diag_severity severity,
-                                  bool may_rise)
+static enum diag_severity promote_severity(struct diag_state *state, enum diag_severity severity,
+                                           bool may_rise)
 {
     if (severity == DIAG_WARNING && may_rise && state->warnings_are_errors)
         severity = DIAG_ERROR;
@@ -74,8 +74,8 @@ static enum diag_severity promote(struct diag_state *state, enum diag_severity s
 }
 
 /* The text is written in one call. */
-static bool print(const struct diag_state *state, enum diag_severity severity, const char *data,
-                  size_t size)
+static bool print_line(const struct diag_state *state, enum diag_severity severity,
+                       const char *data, size_t size)
 {
     bool ok;
 
@@ -103,8 +103,8 @@ static void escape_body(struct buffer *body)
 }
 
 /* Keeps a message, which is shown or counted when it is replayed. */
-static void keep(struct diag_sink *sink, enum diag_severity severity, uint64_t family, size_t body,
-                 struct text line)
+static void keep_line(struct diag_sink *sink, enum diag_severity severity, uint64_t family,
+                      size_t body, struct text line)
 {
     ARRAY_RESERVE(sink->messages, sink->message_capacity, sink->message_count + 1);
     buffer_text(&sink->text, line);
@@ -139,8 +139,8 @@ static bool is_beyond_limit(struct diag_state *state, enum diag_severity severit
 }
 
 /* A failed link is never replayed: an error makes the record incomplete. */
-static void record(struct diag_state *state, enum diag_severity severity,
-                   const struct diag_place *place, struct text body)
+static void record_message(struct diag_state *state, enum diag_severity severity,
+                           const struct diag_place *place, struct text body)
 {
     if (severity >= DIAG_ERROR)
         state->record->is_incomplete = true;
@@ -149,8 +149,8 @@ static void record(struct diag_state *state, enum diag_severity severity,
 }
 
 /* Prints or keeps a message that is neither suppressed nor beyond the limit. */
-static void show(struct diag_state *state, enum diag_severity severity,
-                 const struct diag_place *place, struct buffer *words)
+static void show_message(struct diag_state *state, enum diag_severity severity,
+                         const struct diag_place *place, struct buffer *words)
 {
     struct buffer line = {0};
     struct diag_place found;
@@ -165,40 +165,40 @@ static void show(struct diag_state *state, enum diag_severity severity,
         place = &found;
     }
     if (state->record && !state->sink)
-        record(state, severity, place, body);
+        record_message(state, severity, place, body);
     if (!state->sink && severity != DIAG_ERROR && !diag_tally_admit(state, severity, family, body))
         return;
     CONTEXT_DEFER(buffer_cleanup, &line);
     diag_form_message(&line, state, severity, place, body);
     if (state->sink)
-        keep(state->sink, severity, family,
-             state->format == DIAG_FORM_JSON ? line.size - 1 : body.size, buffer_view(&line));
+        keep_line(state->sink, severity, family,
+                  state->format == DIAG_FORM_JSON ? line.size - 1 : body.size, buffer_view(&line));
     else
-        print(state, severity, line.data, line.size);
+        print_line(state, severity, line.data, line.size);
 }
 
 /* `may_rise`: -Werror turns a warning into an error. */
-static void report(enum diag_severity severity, bool may_rise, const struct diag_place *place,
-                   const char *format, va_list arguments)
+static void report_message(enum diag_severity severity, bool may_rise,
+                           const struct diag_place *place, const char *format, va_list arguments)
 {
     struct diag_state *state = diag_state_get();
     struct buffer body = {0};
 
     if (is_suppressed(state, severity))
         return;
-    severity = promote(state, severity, may_rise);
+    severity = promote_severity(state, severity, may_rise);
     if (is_beyond_limit(state, severity))
         return;
     CONTEXT_DEFER(buffer_cleanup, &body);
     buffer_vprintf(&body, format, arguments);
-    show(state, severity, place, &body);
+    show_message(state, severity, place, &body);
 }
 
 #define REPORT(severity, may_rise)                                                                 \
     do {                                                                                           \
         va_list arguments;                                                                         \
         va_start(arguments, format);                                                               \
-        report(severity, may_rise, NULL, format, arguments);                                       \
+        report_message(severity, may_rise, NULL, format, arguments);                               \
         va_end(arguments);                                                                         \
     } while (0)
 
@@ -264,7 +264,7 @@ void diag_at(enum diag_severity severity, const struct diag_place *place, const 
     va_list arguments;
 
     va_start(arguments, format);
-    report(severity, true, place, format, arguments);
+    report_message(severity, true, place, format, arguments);
     va_end(arguments);
 }
 
@@ -279,7 +279,7 @@ void diag_again(enum diag_severity severity, const struct diag_place *place, str
         return;
     CONTEXT_DEFER(buffer_cleanup, &words);
     buffer_text(&words, body);
-    show(state, promote(state, severity, false), place, &words);
+    show_message(state, promote_severity(state, severity, false), place, &words);
 }
 
 static enum link_code report_no_memory(void *unused)
@@ -306,7 +306,7 @@ void diag_no_memory(void)
         size = snprintf(line, sizeof line, "%s%s fatal   : out of memory\n",
                         state->annotate ? "@E@" : "", program);
     if (size > 0 && (size_t)size < sizeof line)
-        print(state, DIAG_FATAL, line, (size_t)size);
+        print_line(state, DIAG_FATAL, line, (size_t)size);
 }
 
 bool diag_blame(enum link_code code)
@@ -332,9 +332,9 @@ bool diag_text(struct text text)
         text = buffer_view(&line);
     }
     if (state->sink)
-        keep(state->sink, DIAG_TEXT, 0, 0, text);
+        keep_line(state->sink, DIAG_TEXT, 0, 0, text);
     else
-        ok = print(state, DIAG_TEXT, text.data, text.size);
+        ok = print_line(state, DIAG_TEXT, text.data, text.size);
     if (state->record && !state->sink)
         state->record->is_incomplete = true;
     return ok;
@@ -397,16 +397,16 @@ static void print_sink(struct diag_state *state, const struct diag_sink *sink)
                             : diag_tally_admit(state, message->severity, message->family, words);
 
         if (!is_shown || state->writer) {
-            print(state, DIAG_TEXT, data + begin, end - begin);
+            print_line(state, DIAG_TEXT, data + begin, end - begin);
             begin = is_shown ? end : message->end;
         }
         end = message->end;
         if (state->writer && is_shown) {
-            print(state, message->severity, data + begin, end - begin);
+            print_line(state, message->severity, data + begin, end - begin);
             begin = end;
         }
     }
-    print(state, DIAG_TEXT, data + begin, end - begin);
+    print_line(state, DIAG_TEXT, data + begin, end - begin);
 }
 
 /* Counts the errors that were not kept: the kept ones reach the limit already. */
@@ -435,8 +435,8 @@ void diag_replay(struct diag_sink *sink)
         for (size_t i = 0; i < sink->message_count; i++) {
             const struct diag_message *message = &sink->messages[i];
 
-            keep(outer, message->severity, message->family, message->body,
-                 (struct text){sink->text.data + begin, message->end - begin});
+            keep_line(outer, message->severity, message->family, message->body,
+                      (struct text){sink->text.data + begin, message->end - begin});
             begin = message->end;
         }
     else

@@ -9,7 +9,7 @@
 
 #define NO_PLACE UINT32_MAX
 
-static void put(struct buffer *bytes, struct text text)
+static void put_text_record(struct buffer *bytes, struct text text)
 {
     buffer_u64(bytes, text.size);
     buffer_text(bytes, text);
@@ -23,12 +23,12 @@ void diag_record_add(struct diag_record *record, enum diag_severity severity,
     buffer_u32(bytes, (uint32_t)severity);
     buffer_u32(bytes, place ? place->line : NO_PLACE);
     buffer_u32(bytes, place ? place->column : 0);
-    put(bytes, body);
-    put(bytes, place ? text_of(place->file) : (struct text){0});
-    put(bytes, place ? place->source_line : (struct text){0});
+    put_text_record(bytes, body);
+    put_text_record(bytes, place ? text_of(place->file) : (struct text){0});
+    put_text_record(bytes, place ? place->source_line : (struct text){0});
 }
 
-static bool take(struct bytes *rest, void *to, size_t size)
+static bool take_bytes(struct bytes *rest, void *to, size_t size)
 {
     if (rest->size < size)
         return false;
@@ -38,11 +38,11 @@ static bool take(struct bytes *rest, void *to, size_t size)
     return true;
 }
 
-static bool take_text(struct bytes *rest, struct text *text)
+static bool take_text_record(struct bytes *rest, struct text *text)
 {
     uint64_t size;
 
-    if (!take(rest, &size, sizeof size) || size > rest->size)
+    if (!take_bytes(rest, &size, sizeof size) || size > rest->size)
         return false;
     *text = (struct text){(const char *)rest->data, (size_t)size};
     rest->data += size;
@@ -57,13 +57,14 @@ struct message {
 
 static bool take_message(struct bytes *rest, struct message *message)
 {
-    return take(rest, &message->severity, 4) && take(rest, &message->line, 4) &&
-           take(rest, &message->column, 4) && take_text(rest, &message->body) &&
-           take_text(rest, &message->file) && take_text(rest, &message->source_line) &&
-           message->severity >= DIAG_NOTE && message->severity <= DIAG_WARNING;
+    return take_bytes(rest, &message->severity, 4) && take_bytes(rest, &message->line, 4) &&
+           take_bytes(rest, &message->column, 4) && take_text_record(rest, &message->body) &&
+           take_text_record(rest, &message->file) &&
+           take_text_record(rest, &message->source_line) && message->severity >= DIAG_NOTE &&
+           message->severity <= DIAG_WARNING;
 }
 
-static void say(const struct message *message)
+static void say_message(const struct message *message)
 {
     struct buffer file = {0};
     struct diag_place place = {
@@ -87,7 +88,7 @@ bool diag_record_play(struct bytes bytes)
             return false;
     for (rest = bytes; rest.size;) {
         if (take_message(&rest, &message))
-            say(&message);
+            say_message(&message);
     }
     return true;
 }

@@ -262,7 +262,7 @@ static void place_apart(struct reading *reading)
     }
 }
 
-static int by_place(const void *left, const void *right)
+static int by_event_place(const void *left, const void *right)
 {
     const struct row *a = *(struct row *const *)left, *b = *(struct row *const *)right;
     int kinds = a->kind && b->kind ? strcmp(a->kind, b->kind) : !!a->kind - !!b->kind;
@@ -289,7 +289,7 @@ static void sort_rows(struct reading *reading)
 
     for (size_t i = 0; i < events->row_count; i++)
         order[i] = &reading->rows[i];
-    SORT(order, events->row_count, by_place);
+    SORT(order, events->row_count, by_event_place);
     events->rows = arena_zalloc(reading->arena, events->row_count, sizeof *events->rows);
     for (size_t i = 0; i < events->row_count; i++) {
         events->rows[i].name = row_name(reading->arena, order[i]);

@@ -6,7 +6,7 @@
 
 #include "diag/escape.h"
 
-static void check(bool ok)
+static void check_built(bool ok)
 {
     if (!ok)
         context_raise(LINK_NO_MEMORY);
@@ -16,7 +16,7 @@ struct json_t *json_tree_begin(void)
 {
     struct json_t *root = json_object();
 
-    check(root);
+    check_built(root);
     return root;
 }
 
@@ -26,31 +26,31 @@ void json_tree_end(void *root)
 }
 
 /* Both take over the value, even when they fail; they fail for a NULL, which had no memory. */
-static struct json_t *set(struct json_t *object, const char *key, struct json_t *value)
+static struct json_t *set_value(struct json_t *object, const char *key, struct json_t *value)
 {
-    check(json_object_set_new_nocheck(object, key, value) == 0);
+    check_built(json_object_set_new_nocheck(object, key, value) == 0);
     return value;
 }
 
-static struct json_t *push(struct json_t *array, struct json_t *value)
+static struct json_t *push_value(struct json_t *array, struct json_t *value)
 {
-    check(json_array_append_new(array, value) == 0);
+    check_built(json_array_append_new(array, value) == 0);
     return value;
 }
 
 struct json_t *json_tree_add_object(struct json_t *object, const char *key)
 {
-    return set(object, key, json_object());
+    return set_value(object, key, json_object());
 }
 
 struct json_t *json_tree_add_array(struct json_t *object, const char *key)
 {
-    return set(object, key, json_array());
+    return set_value(object, key, json_array());
 }
 
 struct json_t *json_tree_push_object(struct json_t *array)
 {
-    return push(array, json_object());
+    return push_value(array, json_object());
 }
 
 static struct json_t *text_value(struct text text)
@@ -80,58 +80,58 @@ static struct json_t *number_value(uint64_t number)
 
 void json_tree_set_text(struct json_t *object, const char *key, struct text text)
 {
-    set(object, key, text_value(text));
+    set_value(object, key, text_value(text));
 }
 
 void json_tree_set_string(struct json_t *object, const char *key, const char *string)
 {
     if (string)
-        set(object, key, text_value(text_of(string)));
+        set_value(object, key, text_value(text_of(string)));
 }
 
 void json_tree_set_exact(struct json_t *object, const char *key, struct text text)
 {
-    set(object, key, exact_value(text));
+    set_value(object, key, exact_value(text));
 }
 
 void json_tree_set_number(struct json_t *object, const char *key, uint64_t number)
 {
-    set(object, key, number_value(number));
+    set_value(object, key, number_value(number));
 }
 
 void json_tree_set_signed(struct json_t *object, const char *key, int64_t number)
 {
-    set(object, key, json_integer(number));
+    set_value(object, key, json_integer(number));
 }
 
 void json_tree_set_bool(struct json_t *object, const char *key, bool value)
 {
-    set(object, key, json_boolean(value));
+    set_value(object, key, json_boolean(value));
 }
 
 void json_tree_set_milliseconds(struct json_t *object, const char *key, uint64_t nanoseconds)
 {
-    set(object, key, json_real((double)nanoseconds / 1e6));
+    set_value(object, key, json_real((double)nanoseconds / 1e6));
 }
 
 void json_tree_set_microseconds(struct json_t *object, const char *key, uint64_t nanoseconds)
 {
-    set(object, key, json_real((double)nanoseconds / 1e3));
+    set_value(object, key, json_real((double)nanoseconds / 1e3));
 }
 
 void json_tree_push_text(struct json_t *array, struct text text)
 {
-    push(array, text_value(text));
+    push_value(array, text_value(text));
 }
 
 void json_tree_push_exact(struct json_t *array, struct text text)
 {
-    push(array, exact_value(text));
+    push_value(array, exact_value(text));
 }
 
 void json_tree_push_number(struct json_t *array, uint64_t number)
 {
-    push(array, number_value(number));
+    push_value(array, number_value(number));
 }
 
 static void put_in_page(struct text text, struct buffer *out)
@@ -158,11 +158,11 @@ void json_tree_print(const struct json_t *root, enum json_tree_form form, struct
     size_t flags = forms[form] | JSON_REAL_PRECISION(12), size = json_dumpb(root, NULL, 0, flags);
     struct buffer text = {0};
 
-    check(size > 0);
+    check_built(size > 0);
     CONTEXT_DEFER(buffer_cleanup, &text);
     buffer_reserve(&text, size);
     text.size = json_dumpb(root, text.data, size, flags);
-    check(text.size == size);
+    check_built(text.size == size);
     if (form == JSON_TREE_IN_PAGE)
         put_in_page(buffer_view(&text), out);
     else

@@ -84,7 +84,7 @@ static void take_away(void)
         descriptor_write(STDERR_FILENO, wipe, sizeof wipe - 1);
 }
 
-static void draw(void)
+static void draw_display(void)
 {
     char line[MOST_SHOWN + 64];
     uint64_t now = clock_now();
@@ -106,14 +106,14 @@ static void draw(void)
     descriptor_write(STDERR_FILENO, line, (size_t)size + sizeof wipe - 2);
 }
 
-static void *run(void *unused)
+static void *run_display(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&lock);
     while (!is_ending) {
         struct timespec until;
 
-        draw();
+        draw_display();
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += INTERVAL;
         until.tv_sec += until.tv_nsec / 1000000000;
@@ -147,7 +147,7 @@ void progress_begin(enum progress_use use)
     first_drawing = use == PROGRESS_ON ? 0 : clock_now() + SOON;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited by the thread */
-    if (pthread_create(&thread, NULL, run, NULL))
+    if (pthread_create(&thread, NULL, run_display, NULL))
         atomic_store(&is_on, false);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -163,7 +163,7 @@ void progress_stage(const char *doing, size_t items, uint64_t weight)
     stage_start = clock_now();
     atomic_store(&done_items, 0);
     atomic_store(&done_weight, 0);
-    draw();
+    draw_display();
     pthread_mutex_unlock(&lock);
 }
 

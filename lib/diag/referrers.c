@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/search.h"
 
-static int compare(const void *left, const void *right)
+static int compare_referrers(const void *left, const void *right)
 {
     const struct referrer *a = left, *b = right;
 
@@ -16,7 +16,8 @@ static int compare(const void *left, const void *right)
 void referrers_add(struct referrers *referrers, const struct referrer *referrer)
 {
     /* References to a symbol from one place are often adjacent. */
-    if (referrers->count > 0 && compare(&referrers->list[referrers->count - 1], referrer) == 0)
+    if (referrers->count > 0 &&
+        compare_referrers(&referrers->list[referrers->count - 1], referrer) == 0)
         return;
     ARRAY_PUSH(referrers->list, referrers->count, referrers->capacity) = *referrer;
 }
@@ -26,9 +27,9 @@ void referrers_sort(struct referrers *referrers)
     struct referrer *list = referrers->list;
     size_t kept = 0;
 
-    SORT(list, referrers->count, compare);
+    SORT(list, referrers->count, compare_referrers);
     for (size_t i = 0; i < referrers->count; i++)
-        if (kept == 0 || compare(&list[kept - 1], &list[i]) != 0)
+        if (kept == 0 || compare_referrers(&list[kept - 1], &list[i]) != 0)
             list[kept++] = list[i];
     referrers->count = kept;
 }
@@ -37,7 +38,8 @@ size_t referrers_first(const struct referrers *referrers, uint32_t symbol, uint3
 {
     const struct referrer key = {.symbol = symbol, .file = file};
 
-    return SEARCH_FIRST_NOT(referrers->count, at, compare(&referrers->list[at], &key) < 0);
+    return SEARCH_FIRST_NOT(referrers->count, at,
+                            compare_referrers(&referrers->list[at], &key) < 0);
 }
 
 void referrers_free(struct referrers *referrers)

@@ -140,7 +140,7 @@ static const char *describe_end(struct arena *arena, const struct exec_result *r
     return exec_describe_end(result, text, sizeof text) ? arena_string(arena, text_of(text)) : NULL;
 }
 
-static void let_go(void *folder)
+static void remove_batch_folder(void *folder)
 {
     folder_remove(folder);
 }
@@ -176,7 +176,8 @@ static void take_results(struct distribute_batch *batch)
     job_messages_attribute(batch);
 }
 
-static enum link_code call(struct distribute_batch *batch, const char *program, const char *jobs)
+static enum link_code call_distributor(struct distribute_batch *batch, const char *program,
+                                       const char *jobs)
 {
     const struct exec_request request = {.argv = make_command(batch, program, jobs),
                                          .output_limit = OUTPUT_LIMIT,
@@ -206,7 +207,7 @@ enum link_code distribute_run(struct distribute_batch *batch)
         diag_fatal("Could not find the distributor '%s' on PATH", wanted);
         return LINK_ENVIRONMENT;
     }
-    CONTEXT_DEFER(let_go, &folder);
+    CONTEXT_DEFER(remove_batch_folder, &folder);
     if (!folder_make(&folder, batch->distribution->output)) {
         diag_fatal("Could not make a folder for the files of jobs: %s", strerror(errno));
         return LINK_ENVIRONMENT;
@@ -214,7 +215,7 @@ enum link_code distribute_run(struct distribute_batch *batch)
     distribute_name_files(batch, folder.path);
     jobs = arena_printf(&batch->arena, "%s/jobs.json", folder.path);
     return write_inputs(batch) ?: write_text(jobs, jobfile_make(batch, NULL))
-           ?: call(batch, program, jobs);
+           ?: call_distributor(batch, program, jobs);
 }
 
 static const char *folder_of(struct distribute_batch *batch, const char *plan)

@@ -32,7 +32,7 @@ static bool read_all(int fd, struct file_contents *contents)
     return true;
 }
 
-static bool meets(int fd, const struct stat *status, const struct file_demand *demand)
+static bool meets_demand(int fd, const struct stat *status, const struct file_demand *demand)
 {
     uint8_t head[FILES_HEAD];
 
@@ -60,7 +60,7 @@ static bool read_open(int fd, struct file_contents *contents, const struct file_
         return false;
     if (S_ISREG(status.st_mode))
         file_version_wait_for_writer(fd, &status);
-    if (!meets(fd, &status, demand))
+    if (!meets_demand(fd, &status, demand))
         return false;
     contents->version = file_version_of(&status);
     contents->size = (size_t)status.st_size;

@@ -26,7 +26,7 @@ void job_report_write(struct buffer *out, const struct job_report *report)
 }
 
 /* Removes a number and the character after it from *rest. */
-static bool take_number(struct text *rest, struct text end, uint64_t *number)
+static bool take_job_number(struct text *rest, struct text end, uint64_t *number)
 {
     return text_scan_number(rest, number) && text_skip(rest, end);
 }
@@ -51,9 +51,9 @@ bool job_report_read(struct job_report *report, struct bytes file)
     struct text rest = {(const char *)file.data, file.size};
     uint64_t code, size;
 
-    if (!text_skip(&rest, TEXT(format)) || !take_number(&rest, TEXT(" "), &code) ||
+    if (!text_skip(&rest, TEXT(format)) || !take_job_number(&rest, TEXT(" "), &code) ||
         code > INT_MAX || !take_hash(&rest, report->input) || !take_hash(&rest, report->output) ||
-        !take_number(&rest, TEXT("\n"), &size) || rest.size != size)
+        !take_job_number(&rest, TEXT("\n"), &size) || rest.size != size)
         return false;
     report->code = (int)code;
     report->log = rest;

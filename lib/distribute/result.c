@@ -56,7 +56,7 @@ struct looking {
     struct file_contents report, output, log;
 };
 
-static struct bytes bytes_of(const struct file_contents *contents)
+static struct bytes bytes_of_file(const struct file_contents *contents)
 {
     return (struct bytes){(const uint8_t *)contents->data, contents->size};
 }
@@ -70,7 +70,7 @@ static void take_output(struct distribute_batch *batch, struct distribute_job *j
                         struct looking *looking)
 {
     const char *why = batch->check ? batch->check(batch->check_argument, &batch->arena, job,
-                                                  bytes_of(&looking->output))
+                                                  bytes_of_file(&looking->output))
                                    : NULL;
 
     if (why) {
@@ -115,7 +115,7 @@ static void take_reported(struct distribute_batch *batch, struct distribute_job 
             set_wrong(job, unreadable(batch, job->report_path));
         return;
     }
-    if (!job_report_read(&report, bytes_of(&looking->report))) {
+    if (!job_report_read(&report, bytes_of_file(&looking->report))) {
         set_wrong(job, "its report is damaged");
         return;
     }
@@ -132,7 +132,7 @@ static void take_reported(struct distribute_batch *batch, struct distribute_job 
     }
     if (!read_output(batch, job, looking))
         return;
-    if (strcmp(job_report_hash(bytes_of(&looking->output), hash), report.output) != 0)
+    if (strcmp(job_report_hash(bytes_of_file(&looking->output), hash), report.output) != 0)
         set_wrong(job, "it is not what its report says was written: it is damaged, or not whole");
     else
         take_output(batch, job, looking);

@@ -32,14 +32,14 @@ static void close_walk(void *argument)
     elf_end(walk->archive);
 }
 
-static bool damaged(const struct walk *walk, const char *what)
+static bool report_damaged_archive(const struct walk *walk, const char *what)
 {
     return diag_error("Damaged archive '%s': the member header at offset %zu %s", walk->name,
                       walk->offset, what);
 }
 
 /* A decimal number, left-aligned and padded with blanks. */
-static bool read_number(struct text field, uint64_t *number)
+static bool read_field_number(struct text field, uint64_t *number)
 {
     while (field.size > 0 && field.data[field.size - 1] == ' ')
         field.size--;
@@ -61,9 +61,9 @@ static bool read_header(const struct walk *walk, struct text *name, struct bytes
             walk->name, walk->offset, walk->data.size - walk->offset);
     memcpy(&header, part.data, sizeof header);
     if (memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
-        return damaged(walk, "does not end with its mark");
-    if (!read_number((struct text){header.ar_size, sizeof header.ar_size}, &size))
-        return damaged(walk, "has a size that is no number");
+        return report_damaged_archive(walk, "does not end with its mark");
+    if (!read_field_number((struct text){header.ar_size, sizeof header.ar_size}, &size))
+        return report_damaged_archive(walk, "has a size that is no number");
     *name = (struct text){(const char *)part.data, sizeof header.ar_name};
     if (!bytes_slice(walk->data, walk->offset + sizeof header, size, member))
         return diag_error(
@@ -87,7 +87,7 @@ static bool take_bsd_name(struct text field, struct text *name, struct bytes *da
     uint64_t size;
     struct bytes part;
 
-    if (!read_number(text_drop(field, 3), &size) || !bytes_slice(*data, 0, size, &part))
+    if (!read_field_number(text_drop(field, 3), &size) || !bytes_slice(*data, 0, size, &part))
         return false;
     *name = (struct text){(const char *)part.data, strnlen((const char *)part.data, part.size)};
     *data = (struct bytes){data->data + size, data->size - (size_t)size};
@@ -105,11 +105,11 @@ static bool visit_member(struct walk *walk)
         return false;
     if (!header || !header->ar_name) {
         elf_library_failure();
-        return damaged(walk, "has no valid name");
+        return report_damaged_archive(walk, "has no valid name");
     }
     name = text_of(header->ar_name);
     if (text_starts(field, TEXT("#1/")) && !take_bsd_name(field, &name, &data))
-        return damaged(walk, "has no valid name");
+        return report_damaged_archive(walk, "has no valid name");
     if (!is_table(name) && !walk->visit(walk->argument, name, data))
         return false;
     walk->offset = (size_t)(data.data - walk->data.data) + data.size;

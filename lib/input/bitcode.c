@@ -39,7 +39,8 @@ bool bitcode_is_device(const struct bitcode *bitcode)
 
 /* Takes the text in a record's values from `*at` on, up to a NUL or their end, and moves *at past
  * it; a long text is truncated. */
-static void take_text(const struct bitstream *stream, size_t *at, char text[BITCODE_TEXT_SIZE])
+static void take_record_text(const struct bitstream *stream, size_t *at,
+                             char text[BITCODE_TEXT_SIZE])
 {
     size_t size = 0;
 
@@ -66,17 +67,18 @@ static void take_attributes(struct reader *reader)
         }
         if (kind != ATTRIBUTE_TEXT && kind != ATTRIBUTE_TEXT_PAIR)
             return;
-        take_text(stream, &at, name);
+        take_record_text(stream, &at, name);
         value[0] = '\0';
         if (kind == ATTRIBUTE_TEXT_PAIR)
-            take_text(stream, &at, value);
+            take_record_text(stream, &at, value);
         if (strcmp(name, "target-cpu") == 0 && arch_parse(text_of(value), "sm_", &arch) &&
             arch.sm > reader->bitcode->arch.sm)
             reader->bitcode->arch = arch;
     }
 }
 
-static void read_records(struct reader *reader, struct bitstream_block *block, uint64_t wanted)
+static void read_block_records(struct reader *reader, struct bitstream_block *block,
+                               uint64_t wanted)
 {
     struct bitstream *stream = &reader->stream;
     enum bitstream_item item;
@@ -89,7 +91,7 @@ static void read_records(struct reader *reader, struct bitstream_block *block, u
             bitstream_skip(stream, &none);
         } else if (stream->code == wanted && block->id == BLOCK_IDENTIFICATION) {
             at = 0;
-            take_text(stream, &at, reader->bitcode->producer);
+            take_record_text(stream, &at, reader->bitcode->producer);
         } else if (stream->code == wanted) {
             take_attributes(reader);
         }
@@ -107,14 +109,14 @@ static void read_module(struct reader *reader)
 
         if (item == BITSTREAM_BLOCK) {
             if (reader->inner.id == BLOCK_ATTRIBUTES)
-                read_records(reader, &reader->inner, ATTRIBUTES_GROUP);
+                read_block_records(reader, &reader->inner, ATTRIBUTES_GROUP);
             bitstream_skip(stream, &reader->inner);
             continue;
         }
         if (item != BITSTREAM_RECORD)
             return;
         if (stream->code == MODULE_TRIPLE) {
-            take_text(stream, &at, reader->bitcode->triple);
+            take_record_text(stream, &at, reader->bitcode->triple);
             return;
         }
     }
@@ -136,7 +138,7 @@ static bool read_blocks(struct reader *reader, const char *name)
                 "Damaged LLVM bitcode '%s': at offset %llu of %zu there is no whole block", name,
                 (unsigned long long)at, stream->data.size);
         if (reader->outer.id == BLOCK_IDENTIFICATION)
-            read_records(reader, &reader->outer, IDENTIFICATION_PRODUCER);
+            read_block_records(reader, &reader->outer, IDENTIFICATION_PRODUCER);
         else if (reader->outer.id == BLOCK_MODULE)
             read_module(reader);
         has_module |= reader->outer.id == BLOCK_MODULE;

@@ -9,7 +9,7 @@ enum { LITERAL, FIXED, VARIABLE, ARRAY, CHARACTER, BLOB };
 
 #define WIDEST 64
 
-static uint64_t read_bits(struct bitstream *stream, unsigned width)
+static uint64_t read_stream_bits(struct bitstream *stream, unsigned width)
 {
     uint64_t number = 0;
 
@@ -37,7 +37,7 @@ static uint64_t read_variable(struct bitstream *stream, unsigned width)
     unsigned shift = 0;
 
     do {
-        group = read_bits(stream, width);
+        group = read_stream_bits(stream, width);
         if (shift < WIDEST)
             number |= (group & (more - 1)) << shift;
         shift += width - 1;
@@ -45,7 +45,7 @@ static uint64_t read_variable(struct bitstream *stream, unsigned width)
     return number;
 }
 
-static void align(struct bitstream *stream)
+static void align_to_word(struct bitstream *stream)
 {
     uint64_t at = (stream->at + 31) & ~UINT64_C(31);
 
@@ -76,11 +76,11 @@ static uint64_t read_operand(struct bitstream *stream, const struct bitstream_op
     case LITERAL:
         return operand->value;
     case FIXED:
-        return read_bits(stream, (unsigned)operand->value);
+        return read_stream_bits(stream, (unsigned)operand->value);
     case VARIABLE:
         return operand->value ? read_variable(stream, (unsigned)operand->value) : 0;
     default:
-        return (uint8_t)characters[read_bits(stream, 6)];
+        return (uint8_t)characters[read_stream_bits(stream, 6)];
     }
 }
 
@@ -88,11 +88,11 @@ static void read_blob(struct bitstream *stream)
 {
     uint64_t size = read_variable(stream, 6);
 
-    align(stream);
+    align_to_word(stream);
     stream->is_cut |= size > stream->data.size - stream->at / 8;
     if (!stream->is_cut)
         stream->at += size * 8;
-    align(stream);
+    align_to_word(stream);
 }
 
 /* False when the record has an unsupported form. */
@@ -145,11 +145,11 @@ static bool read_abbreviation(struct bitstream *stream, struct bitstream_block *
         struct bitstream_operand *operand = &abbreviation->operands[i];
 
         *operand = (struct bitstream_operand){0};
-        if (read_bits(stream, 1)) {
+        if (read_stream_bits(stream, 1)) {
             operand->value = read_variable(stream, 8);
             continue;
         }
-        operand->encoding = (uint8_t)read_bits(stream, 3);
+        operand->encoding = (uint8_t)read_stream_bits(stream, 3);
         if (operand->encoding < FIXED || operand->encoding > BLOB)
             return false;
         if (operand->encoding == FIXED || operand->encoding == VARIABLE)
@@ -171,8 +171,8 @@ static enum bitstream_item begin_block(struct bitstream *stream,
     inner->id = read_variable(stream, 8);
     inner->width = (unsigned)read_variable(stream, 4);
     inner->count = 0;
-    align(stream);
-    words = read_bits(stream, 32);
+    align_to_word(stream);
+    words = read_stream_bits(stream, 32);
     inner->end = stream->at + words * 32;
     stream->is_cut |= inner->end > block->end || inner->width == 0 || inner->width > 32;
     return stream->is_cut ? BITSTREAM_UNKNOWN : BITSTREAM_BLOCK;
@@ -182,7 +182,7 @@ enum bitstream_item bitstream_next(struct bitstream *stream, struct bitstream_bl
                                    struct bitstream_block *inner)
 {
     while (!stream->is_cut && stream->at < block->end) {
-        uint64_t item = read_bits(stream, block->width);
+        uint64_t item = read_stream_bits(stream, block->width);
         bool is_known = true;
 
         stream->count = 0;

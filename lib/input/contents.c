@@ -201,7 +201,7 @@ static bool has_linked_code(const struct members *members, size_t begin, size_t 
     return false;
 }
 
-static struct outcome judge(const struct members *members, size_t begin, size_t end)
+static struct outcome judge_file(const struct members *members, size_t begin, size_t end)
 {
     struct outcome outcome = {0};
 
@@ -255,7 +255,7 @@ static void warn_linked(const struct members *members, const char *name)
 static void report_object(const struct members *members, size_t begin, size_t end)
 {
     const char *name = members->list[begin].object_name;
-    struct outcome outcome = judge(members, begin, end);
+    struct outcome outcome = judge_file(members, begin, end);
     char arch[ARCH_NAME_SIZE];
 
     if (outcome.has_missing)
@@ -269,7 +269,7 @@ static void report_object(const struct members *members, size_t begin, size_t en
 static void report_file(const struct members *members, size_t begin, size_t end, bool suppress)
 {
     const struct member *first = &members->list[begin];
-    struct outcome outcome = judge(members, begin, end);
+    struct outcome outcome = judge_file(members, begin, end);
 
     if (first->is_system ||
         (outcome.has_taken && (first->object_name != first->file || !outcome.has_missing))) {

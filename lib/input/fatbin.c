@@ -78,8 +78,8 @@ struct entry_view {
     size_t payload_size;
 };
 
-static bool damaged(const struct entry_view *view, size_t field, const char *what, uint64_t found,
-                    const char *expected, uint64_t limit)
+static bool report_damaged_entry(const struct entry_view *view, size_t field, const char *what,
+                                 uint64_t found, const char *expected, uint64_t limit)
 {
     return diag_error("Damaged fatbin '%s', entry %u: %s at offset %zu is %llu, expected %s %llu",
                       view->fatbin->name, view->fatbin->number, what, view->at + field,
@@ -103,28 +103,32 @@ static bool find_extent(struct entry_view *view)
     header = little_u32(view->header + FIELD_HEADER_SIZE);
     payload = little_u64(view->header + FIELD_PAYLOAD_SIZE);
     if (header < ENTRY_HEADER_SIZE)
-        return damaged(view, FIELD_HEADER_SIZE, "header size", header, "at least", 64);
+        return report_damaged_entry(view, FIELD_HEADER_SIZE, "header size", header, "at least", 64);
     if (header % 8)
-        return damaged(view, FIELD_HEADER_SIZE, "header size", header, "a multiple of", 8);
+        return report_damaged_entry(view, FIELD_HEADER_SIZE, "header size", header, "a multiple of",
+                                    8);
     if (header > rest)
-        return damaged(view, FIELD_HEADER_SIZE, "header size", header, "at most", rest);
+        return report_damaged_entry(view, FIELD_HEADER_SIZE, "header size", header, "at most",
+                                    rest);
     if (payload % 8)
-        return damaged(view, FIELD_PAYLOAD_SIZE, "payload size", payload, "a multiple of", 8);
+        return report_damaged_entry(view, FIELD_PAYLOAD_SIZE, "payload size", payload,
+                                    "a multiple of", 8);
     if (payload > rest - header)
-        return damaged(view, FIELD_PAYLOAD_SIZE, "payload size", payload, "at most", rest - header);
+        return report_damaged_entry(view, FIELD_PAYLOAD_SIZE, "payload size", payload, "at most",
+                                    rest - header);
     view->header_size = header;
     view->payload_size = (size_t)payload;
     return true;
 }
 
-static bool read_arch(const struct entry_view *view, struct fatbin_entry *entry)
+static bool read_entry_arch(const struct entry_view *view, struct fatbin_entry *entry)
 {
     uint32_t sm = little_u32(view->header + FIELD_SM);
 
     if (sm < 10)
-        return damaged(view, FIELD_SM, "SM number", sm, "at least", 10);
+        return report_damaged_entry(view, FIELD_SM, "SM number", sm, "at least", 10);
     if (sm > 999)
-        return damaged(view, FIELD_SM, "SM number", sm, "at most", 999);
+        return report_damaged_entry(view, FIELD_SM, "SM number", sm, "at most", 999);
     if ((entry->flags & FATBIN_SUFFIX_A) && (entry->flags & FATBIN_SUFFIX_F))
         return diag_error(
             "Damaged fatbin '%s', entry %u: flags at offset %zu are 0x%llx, with both suffix "
@@ -145,8 +149,8 @@ static bool read_sizes(const struct entry_view *view, struct fatbin_entry *entry
     uint32_t compressed = little_u32(view->header + FIELD_COMPRESSED_SIZE);
 
     if (compressed > view->payload_size)
-        return damaged(view, FIELD_COMPRESSED_SIZE, "compressed size", compressed, "at most",
-                       view->payload_size);
+        return report_damaged_entry(view, FIELD_COMPRESSED_SIZE, "compressed size", compressed,
+                                    "at most", view->payload_size);
     if (method == (FATBIN_LZ4 | FATBIN_ZSTD) || (method == 0 && compressed != 0))
         return diag_error(
             "Damaged fatbin '%s', entry %u: flags at offset %zu are 0x%llx with compressed "
@@ -156,11 +160,13 @@ static bool read_sizes(const struct entry_view *view, struct fatbin_entry *entry
     if (method == 0)
         return true;
     if (compressed == 0)
-        return damaged(view, FIELD_COMPRESSED_SIZE, "compressed size", 0, "at least", 1);
+        return report_damaged_entry(view, FIELD_COMPRESSED_SIZE, "compressed size", 0, "at least",
+                                    1);
     entry->payload.size = compressed;
     entry->uncompressed_size = little_u64(view->header + FIELD_UNCOMPRESSED_SIZE);
     if (entry->uncompressed_size == 0)
-        return damaged(view, FIELD_UNCOMPRESSED_SIZE, "uncompressed size", 0, "at least", 1);
+        return report_damaged_entry(view, FIELD_UNCOMPRESSED_SIZE, "uncompressed size", 0,
+                                    "at least", 1);
     return true;
 }
 
@@ -171,7 +177,7 @@ static bool read_string(const struct entry_view *view, enum entry_field field, c
     struct bytes header = {view->header, view->header_size}, part;
 
     if (offset < ENTRY_HEADER_SIZE)
-        return damaged(view, field, what, offset, "at least", ENTRY_HEADER_SIZE);
+        return report_damaged_entry(view, field, what, offset, "at least", ENTRY_HEADER_SIZE);
     if (!bytes_slice(header, offset, size, &part))
         return diag_error(
             "Damaged fatbin '%s', entry %u: %s at offset %zu is %u with length %u, beyond the "
@@ -210,7 +216,7 @@ static bool read_strings(const struct entry_view *view, struct fatbin_entry *ent
 /* Reads the fields that only have a meaning for known kinds and versions. */
 static bool read_details(const struct entry_view *view, struct fatbin_entry *entry)
 {
-    return read_arch(view, entry) && read_sizes(view, entry) && read_strings(view, entry);
+    return read_entry_arch(view, entry) && read_sizes(view, entry) && read_strings(view, entry);
 }
 
 /* Finds the records of a concatenated entry's parts. */
@@ -223,15 +229,15 @@ static bool find_parts(struct fatbin *fatbin, const struct entry_view *view,
     if (!read_sizes(view, entry))
         return false;
     if (table < ENTRY_HEADER_SIZE || !bytes_slice(header, table, OPTION_DESCRIPTOR_SIZE, &head))
-        return damaged(view, FIELD_OPTIONS, "offset of the table of parts", table, "at most",
-                       view->header_size - OPTION_DESCRIPTOR_SIZE);
+        return report_damaged_entry(view, FIELD_OPTIONS, "offset of the table of parts", table,
+                                    "at most", view->header_size - OPTION_DESCRIPTOR_SIZE);
     count = little_u32(head.data);
     size = little_u32(head.data + 4);
     if (count == 0 || count > MOST_PARTS)
-        return damaged(view, table, "number of parts", count, "1 to", MOST_PARTS);
+        return report_damaged_entry(view, table, "number of parts", count, "1 to", MOST_PARTS);
     if (size < OPTION_DESCRIPTOR_SIZE || size > view->header_size - table)
-        return damaged(view, table + 4, "size of the table of parts", size, "at most",
-                       view->header_size - table);
+        return report_damaged_entry(view, table + 4, "size of the table of parts", size, "at most",
+                                    view->header_size - table);
     fatbin->parts = count;
     fatbin->concatenated.whole = *entry;
     fatbin->concatenated.at = view->at + table + OPTION_DESCRIPTOR_SIZE;
@@ -272,9 +278,11 @@ static bool place_part(const struct entry_view *view, struct fatbin_entry *entry
     uint64_t whole = entry->uncompressed_size ? entry->uncompressed_size : entry->payload.size;
 
     if (offset > whole)
-        return damaged(view, FIELD_PART_OFFSET, "offset of a part", offset, "at most", whole);
+        return report_damaged_entry(view, FIELD_PART_OFFSET, "offset of a part", offset, "at most",
+                                    whole);
     if (size == 0 || size > whole - offset)
-        return damaged(view, FIELD_PART_SIZE, "size of a part", size, "1 to", whole - offset);
+        return report_damaged_entry(view, FIELD_PART_SIZE, "size of a part", size, "1 to",
+                                    whole - offset);
     if (!entry->uncompressed_size) {
         entry->payload = (struct bytes){entry->payload.data + offset, (size_t)size};
         return true;
@@ -300,18 +308,20 @@ static bool read_part(struct fatbin *fatbin, struct fatbin_entry *entry)
     entry->part = ++fatbin->concatenated.whole.part;
     entry->kind = little_u16(view.header + FIELD_KIND);
     if (entry->kind != FATBIN_ELF)
-        return damaged(&view, FIELD_KIND, "kind of a part", entry->kind, "one of cubins,",
-                       FATBIN_ELF);
+        return report_damaged_entry(&view, FIELD_KIND, "kind of a part", entry->kind,
+                                    "one of cubins,", FATBIN_ELF);
     if (little_u16(view.header + FIELD_VERSION) != ENTRY_VERSION)
-        return damaged(&view, FIELD_VERSION, "version of a part",
-                       little_u16(view.header + FIELD_VERSION), "exactly", ENTRY_VERSION);
+        return report_damaged_entry(&view, FIELD_VERSION, "version of a part",
+                                    little_u16(view.header + FIELD_VERSION), "exactly",
+                                    ENTRY_VERSION);
     flags = little_u64(view.header + FIELD_FLAGS);
     if (flags & methods)
-        return damaged(&view, FIELD_FLAGS, "flags of a part", flags, "none of", methods);
+        return report_damaged_entry(&view, FIELD_FLAGS, "flags of a part", flags, "none of",
+                                    methods);
     entry->minor = little_u16(view.header + FIELD_MINOR);
     entry->major = little_u16(view.header + FIELD_MAJOR);
     entry->flags = flags | (entry->flags & methods);
-    if (!read_arch(&view, entry) || !read_strings(&view, entry) || !place_part(&view, entry))
+    if (!read_entry_arch(&view, entry) || !read_strings(&view, entry) || !place_part(&view, entry))
         return false;
     fatbin->parts--;
     fatbin->concatenated.at = at += record_size(&view);

@@ -173,7 +173,7 @@ static void unmap_file(struct input_file *file)
     file->mapping = NULL;
 }
 
-/* Resources of add_file(), which are released even when memory runs out. */
+/* Resources of add_input_file(), which are released even when memory runs out. */
 struct opening {
     int fd;
     struct buffer stream;
@@ -278,7 +278,7 @@ static bool load_regular(struct inputs *inputs, struct input_file *file, struct 
     return true;
 }
 
-static bool load(struct inputs *inputs, struct input_file *file, struct opening *opening)
+static bool load_file(struct inputs *inputs, struct input_file *file, struct opening *opening)
 {
     struct file_version version;
     struct stat status;
@@ -320,13 +320,13 @@ static bool add_memory(struct inputs *inputs, const struct input_operand *operan
     return true;
 }
 
-static bool add_file(struct inputs *inputs, const char *path, const char *library)
+static bool add_input_file(struct inputs *inputs, const char *path, const char *library)
 {
     struct input_file file = {.path = path, .library = library};
     struct opening opening = {.fd = -1, .file = &file};
 
     CONTEXT_DEFER(close_opening, &opening);
-    if (!load(inputs, &file, &opening) || (thin_is(file.data) && !thin_gather(inputs, &file)))
+    if (!load_file(inputs, &file, &opening) || (thin_is(file.data) && !thin_gather(inputs, &file)))
         return false;
     file.kind = file_classify(file.data);
     if (!is_repeated(inputs, &file)) {
@@ -342,7 +342,7 @@ static bool add_library(struct inputs *inputs, const char *name,
     const char *path;
 
     return library_find(&inputs->arena, name, search, &path) &&
-           (!path || add_file(inputs, path, name));
+           (!path || add_input_file(inputs, path, name));
 }
 
 bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,
@@ -356,7 +356,7 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
     for (size_t i = 0; i < count; i++)
         ok &= operands[i].is_library  ? add_library(inputs, operands[i].name, search)
               : operands[i].is_memory ? add_memory(inputs, &operands[i])
-                                      : add_file(inputs, operands[i].name, NULL);
+                                      : add_input_file(inputs, operands[i].name, NULL);
     return ok;
 }
 

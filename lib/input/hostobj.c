@@ -30,7 +30,7 @@ static void close_object(void *argument)
     elf_end(((struct object *)argument)->elf);
 }
 
-static bool damaged(const struct object *object, const char *what)
+static bool report_damaged_object(const struct object *object, const char *what)
 {
     elf_library_failure();
     if (object->name)
@@ -48,7 +48,7 @@ static bool check_headers(struct object *object)
     struct bytes part;
 
     if (!gelf_getehdr(object->elf, &header))
-        return damaged(object, "its header cannot be read");
+        return report_damaged_object(object, "its header cannot be read");
     if (header.e_shoff == 0)
         return true;
     if (bytes_slice(object->data, header.e_shoff, size, &part) &&
@@ -71,7 +71,7 @@ static bool open_object(struct object *object)
     /* libelf only reads a memory image that was opened like this. */
     object->elf = elf_memory((char *)(uintptr_t)object->data.data, object->data.size);
     if (!object->elf || elf_kind(object->elf) != ELF_K_ELF)
-        return damaged(object, "its header cannot be read");
+        return report_damaged_object(object, "its header cannot be read");
     if (!check_headers(object))
         return false;
     if (object->section_count == 0)
@@ -79,7 +79,7 @@ static bool open_object(struct object *object)
     if (elf_getshdrstrndx(object->elf, &index) != 0 ||
         !gelf_getshdr(elf_getscn(object->elf, index), &strings) ||
         !bytes_slice(object->data, strings.sh_offset, strings.sh_size, &object->names))
-        return damaged(object, "its section names cannot be read");
+        return report_damaged_object(object, "its section names cannot be read");
     return true;
 }
 
@@ -105,7 +105,7 @@ static bool find_contents(const struct object *object, const GElf_Shdr *header, 
             object->name, (unsigned long long)header->sh_offset,
             (unsigned long long)header->sh_size, object->data.size);
     if (contents->size > object->data.size - *total)
-        return damaged(object, "its sections overlap");
+        return report_damaged_object(object, "its sections overlap");
     *total += contents->size;
     return true;
 }
@@ -120,7 +120,7 @@ static bool visit_sections(const struct object *object, const char *name, hostob
         struct bytes contents;
 
         if (!gelf_getshdr(elf_getscn(object->elf, i), &header))
-            return damaged(object, "a section header cannot be read");
+            return report_damaged_object(object, "a section header cannot be read");
         if (!has_name(object, &header, name))
             continue;
         if (!find_contents(object, &header, total, &contents))

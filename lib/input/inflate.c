@@ -94,7 +94,8 @@ static bool inflate_zstd(const struct fatbin_entry *entry, const char *name, uin
 }
 
 /* Counts the entry before memory is allocated. A view is not counted. */
-static bool take(struct inflation *inflation, const struct fatbin_entry *entry, const char *name)
+static bool take_bytes_of(struct inflation *inflation, const struct fatbin_entry *entry,
+                          const char *name)
 {
     if (inflation->limit && entry->uncompressed_size > inflation->limit - inflation->used)
         return diag_error("Uncompress failed for '%s': with its %llu bytes more than %llu would be "
@@ -186,7 +187,7 @@ bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct in
         *code = entry->payload;
         return true;
     }
-    if (!check_size(entry, name) || !take(inflation, entry, name))
+    if (!check_size(entry, name) || !take_bytes_of(inflation, entry, name))
         return false;
     target = arena_alloc(arena, size, 1);
     if (!(is_part ? inflate_part : inflate_whole)(entry, name, target))

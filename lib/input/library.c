@@ -10,8 +10,8 @@
 #include "diag/diag.h"
 
 /* The first <folder>/<prefix><name><suffix> that is there and no folder, in `arena`; or NULL. */
-static const char *find(struct arena *arena, const struct library_search *search,
-                        const char *prefix, const char *name, const char *suffix)
+static const char *find_library_file(struct arena *arena, const struct library_search *search,
+                                     const char *prefix, const char *name, const char *suffix)
 {
     struct buffer path = {0};
     struct stat status;
@@ -74,16 +74,16 @@ bool library_find(struct arena *arena, const char *name, const struct library_se
     const char *shared;
 
     if (*name == ':') {
-        *path = find(arena, search, "", name + 1, "");
+        *path = find_library_file(arena, search, "", name + 1, "");
         return *path || !is_missing(name, search);
     }
     *path = NULL;
-    shared = find(arena, search, "lib", name, ".so");
+    shared = find_library_file(arena, search, "lib", name, ".so");
     if (shared) {
         diag_verbose("Library '%s' is ignored: '%s' is a shared object, which has no code to link",
                      name, shared);
         return true;
     }
-    *path = find(arena, search, "lib", name, ".a");
+    *path = find_library_file(arena, search, "lib", name, ".a");
     return *path || !is_missing(name, search);
 }

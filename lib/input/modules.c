@@ -79,7 +79,7 @@ static void add_string(struct modules *modules, struct text string)
 }
 
 /* Ids are NUL-terminated strings; `ld -r` may have put padding between those of two objects. */
-static bool add_section(void *argument, const char *section, struct bytes data)
+static bool add_section_modules(void *argument, const char *section, struct bytes data)
 {
     struct modules *modules = argument;
 
@@ -97,12 +97,12 @@ static bool add_section(void *argument, const char *section, struct bytes data)
     return true;
 }
 
-static void add_object(struct modules *modules, struct bytes data)
+static void add_object_modules(struct modules *modules, struct bytes data)
 {
     static const char *const sections[] = {CODE_SECTION, SECTION};
 
     modules->has_code = modules->has_id = false;
-    if (!hostobj_walk_names(modules->object, data, sections, 2, add_section, modules))
+    if (!hostobj_walk_names(modules->object, data, sections, 2, add_section_modules, modules))
         modules->ok = false;
 }
 
@@ -112,7 +112,7 @@ static bool add_archive_member(void *argument, struct text name, struct bytes da
 
     modules->object = arena_printf(&modules->arena, "%s(%.*s)", modules->file, TEXT_ARG(name));
     if (file_classify(data) == FILE_HOST_OBJECT)
-        add_object(modules, data);
+        add_object_modules(modules, data);
     return true;
 }
 
@@ -135,12 +135,12 @@ static void add_path(struct modules *modules, const char *path)
     add_id(modules, text_of(id));
 }
 
-static void add_file(struct modules *modules, const struct input_file *file)
+static void add_file_modules(struct modules *modules, const struct input_file *file)
 {
     modules->file = modules->object = file->path;
     switch (file->kind) {
     case FILE_HOST_OBJECT:
-        add_object(modules, file->data);
+        add_object_modules(modules, file->data);
         break;
     case FILE_ARCHIVE:
         if (!archive_walk(file->path, file->data, add_archive_member, modules))
@@ -177,7 +177,7 @@ static void print_ids(const struct modules *modules, struct buffer *list, bool f
     }
 }
 
-static void print(const struct modules *modules, struct buffer *list, bool last_first)
+static void print_modules(const struct modules *modules, struct buffer *list, bool last_first)
 {
     size_t count = 0;
 
@@ -198,8 +198,8 @@ bool modules_list(struct buffer *list, const struct inputs *inputs, const struct
     for (int pass = 0; pass < (without_system ? 1 : 2); pass++)
         for (size_t i = 0; i < inputs->count; i++)
             if (members_is_system(inputs->files[i].path) == (pass == 1))
-                add_file(&modules, &inputs->files[i]);
+                add_file_modules(&modules, &inputs->files[i]);
     if (modules.ok)
-        print(&modules, list, last_first);
+        print_modules(&modules, list, last_first);
     return modules.ok;
 }

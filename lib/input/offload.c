@@ -43,7 +43,8 @@ const char *offload_kind_name(uint16_t kind)
     return kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
 
-static bool damaged(const struct binary *binary, const char *what, uint64_t offset, uint64_t size)
+static bool report_damaged_binary(const struct binary *binary, const char *what, uint64_t offset,
+                                  uint64_t size)
 {
     return diag_error(
         "Damaged offload binary '%s': at offset %zu, %s are to be %llu bytes at %llu, but "
@@ -111,7 +112,7 @@ static bool find_text(const struct binary *binary, uint64_t offset, const uint64
 }
 
 /* Where the text of a key goes; NULL for unknown keys, which are ignored. */
-static struct text *place_of(struct offload_image *image, struct text key)
+static struct text *place_of_text(struct offload_image *image, struct text key)
 {
     if (text_equal(key, TEXT("triple")))
         return &image->triple;
@@ -126,8 +127,8 @@ static bool read_texts(const struct binary *binary, uint64_t offset, uint64_t co
     struct bytes list;
 
     if (count > MOST_TEXTS || !bytes_slice(binary->bytes, offset, count * step, &list))
-        return damaged(binary, "texts of an image", offset,
-                       count > MOST_TEXTS ? count : count * step);
+        return report_damaged_binary(binary, "texts of an image", offset,
+                                     count > MOST_TEXTS ? count : count * step);
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *pair = list.data + i * step;
         uint64_t key_at = little_u64(pair), value_at = little_u64(pair + 8);
@@ -135,18 +136,18 @@ static bool read_texts(const struct binary *binary, uint64_t offset, uint64_t co
         struct text key, *value;
 
         if (!find_text(binary, key_at, NULL, &key))
-            return damaged(binary, "a text's key", key_at, 1);
-        value = place_of(image, key);
+            return report_damaged_binary(binary, "a text's key", key_at, 1);
+        value = place_of_text(image, key);
         if (value && !find_text(binary, value_at, has_sizes ? &size : NULL, value))
-            return damaged(binary, "a text", value_at, size);
+            return report_damaged_binary(binary, "a text", value_at, size);
     }
     return true;
 }
 
 /* *total is the size of all images so far: images that overlap could multiply a small file's
  * contents without limit. */
-static bool read_entry(const struct binary *binary, const uint8_t *entry,
-                       struct offload_image *image, uint64_t *total)
+static bool read_image_entry(const struct binary *binary, const uint8_t *entry,
+                             struct offload_image *image, uint64_t *total)
 {
     uint64_t at = little_u64(entry + 24), size = little_u64(entry + 32);
 
@@ -155,10 +156,10 @@ static bool read_entry(const struct binary *binary, const uint8_t *entry,
     if (little_u32(entry + 4) & FLAG_NO_IMAGE)
         size = 0;
     if (!bytes_slice(binary->bytes, at, size, &image->data))
-        return damaged(binary, "an image", at, size);
+        return report_damaged_binary(binary, "an image", at, size);
     *total += size;
     if (*total > binary->bytes.size)
-        return damaged(binary, "images, which overlap,", at, size);
+        return report_damaged_binary(binary, "images, which overlap,", at, size);
     return read_texts(binary, little_u64(entry + 8), little_u64(entry + 16), image);
 }
 
@@ -170,12 +171,13 @@ static bool walk_binary(const struct binary *binary, unsigned *number, offload_v
 
     if (binary->count > binary->bytes.size / ENTRY_SIZE ||
         !bytes_slice(binary->bytes, binary->entries, binary->count * ENTRY_SIZE, &entries))
-        return damaged(binary, "entries", binary->entries,
-                       binary->count < UINT32_MAX ? binary->count * ENTRY_SIZE : binary->count);
+        return report_damaged_binary(binary, "entries", binary->entries,
+                                     binary->count < UINT32_MAX ? binary->count * ENTRY_SIZE
+                                                                : binary->count);
     for (uint64_t i = 0; i < binary->count; i++) {
         struct offload_image image = {.number = ++*number};
 
-        if (!read_entry(binary, entries.data + i * ENTRY_SIZE, &image, &total))
+        if (!read_image_entry(binary, entries.data + i * ENTRY_SIZE, &image, &total))
             return false;
         if (image.data.size > 0 && !visit(argument, &image))
             return false;

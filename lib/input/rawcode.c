@@ -94,7 +94,7 @@ bool rawcode_is_linked(struct bytes head)
 }
 
 /* One word: up to a blank, a comma or a comment. */
-static struct text take_word(struct text text)
+static struct text take_first_word(struct text text)
 {
     size_t size = 0;
 
@@ -136,7 +136,7 @@ bool rawcode_ptx_arch(struct text ptx, struct arch *arch)
 
     while (ptx.size > 0) {
         size_t comment = comment_size(ptx);
-        struct text word = take_word(ptx);
+        struct text word = take_first_word(ptx);
 
         if (comment) {
             ptx = text_drop(ptx, comment);

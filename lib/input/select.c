@@ -177,7 +177,7 @@ static bool is_only_finalized(const struct members *members, const struct neares
            runs_on_finalized(members->arch, nearest->sass->entry.arch, members->toolkit);
 }
 
-static void give(struct member *member, enum member_role role, const char *reason)
+static void give_role(struct member *member, enum member_role role, const char *reason)
 {
     if (!member)
         return;
@@ -189,29 +189,29 @@ static void take_ptx(struct members *members, const struct nearest *nearest)
 {
     bool is_of_target = nearest->ptx->entry.arch.sm == members->arch.sm;
 
-    give(nearest->ptx, MEMBER_PTX,
-         nearest->lto   ? "PTX beside LTO-IR"
-         : is_of_target ? "PTX for the target"
-                        : "nearest older PTX");
-    give(nearest->sass, MEMBER_UNUSED,
-         is_sass_nearer(nearest) ? "SASS, PTX is preferred" : "SASS, PTX is nearer");
+    give_role(nearest->ptx, MEMBER_PTX,
+              nearest->lto   ? "PTX beside LTO-IR"
+              : is_of_target ? "PTX for the target"
+                             : "nearest older PTX");
+    give_role(nearest->sass, MEMBER_UNUSED,
+              is_sass_nearer(nearest) ? "SASS, PTX is preferred" : "SASS, PTX is nearer");
 }
 
 static void take_sass(struct members *members, const struct nearest *nearest)
 {
     bool is_of_target = nearest->sass->entry.arch.sm == members->arch.sm;
 
-    give(nearest->sass, MEMBER_CUBIN,
-         is_of_target ? "SASS for the target" : "SASS that runs on the target");
-    give(nearest->ptx, MEMBER_UNUSED, "PTX beside SASS");
+    give_role(nearest->sass, MEMBER_CUBIN,
+              is_of_target ? "SASS for the target" : "SASS that runs on the target");
+    give_role(nearest->ptx, MEMBER_UNUSED, "PTX beside SASS");
 }
 
 static void take_lto(struct members *members, const struct nearest *nearest)
 {
     members->has_lto = true;
-    give(nearest->lto, MEMBER_LTO, "LTO-IR for the link");
-    give(nearest->ptx, MEMBER_UNUSED, "PTX beside LTO-IR, which is preferred");
-    give(nearest->sass, MEMBER_UNUSED, "SASS beside LTO-IR, which is preferred");
+    give_role(nearest->lto, MEMBER_LTO, "LTO-IR for the link");
+    give_role(nearest->ptx, MEMBER_UNUSED, "PTX beside LTO-IR, which is preferred");
+    give_role(nearest->sass, MEMBER_UNUSED, "SASS beside LTO-IR, which is preferred");
 }
 
 static void take_options(struct members *members, const struct nearest *nearest)
@@ -220,15 +220,15 @@ static void take_options(struct members *members, const struct nearest *nearest)
 
     members->has_lto = true;
     members->has_lto_only |= is_alone;
-    give(nearest->lto, MEMBER_OPTIONS,
-         is_alone ? "options only, no PTX beside it" : "options only");
+    give_role(nearest->lto, MEMBER_OPTIONS,
+              is_alone ? "options only, no PTX beside it" : "options only");
 }
 
 static void take_bitcode(const struct nearest *nearest)
 {
-    give(nearest->bitcode, MEMBER_BITCODE, "LLVM bitcode for the link");
-    give(nearest->ptx, MEMBER_UNUSED, "PTX beside LLVM bitcode, which is preferred");
-    give(nearest->sass, MEMBER_UNUSED, "SASS beside LLVM bitcode, which is preferred");
+    give_role(nearest->bitcode, MEMBER_BITCODE, "LLVM bitcode for the link");
+    give_role(nearest->ptx, MEMBER_UNUSED, "PTX beside LLVM bitcode, which is preferred");
+    give_role(nearest->sass, MEMBER_UNUSED, "SASS beside LLVM bitcode, which is preferred");
 }
 
 static bool has_code_of_target(const struct members *members, size_t begin, size_t end)
@@ -298,8 +298,8 @@ static bool check_raw(const struct member *member, const struct members *members
 }
 
 /* Sets the roles of one group. A library of the toolkit has nothing to optimise. */
-static void take(struct members *members, const struct nearest *nearest,
-                 const struct member_request *request, bool is_system)
+static void take_nearest(struct members *members, const struct nearest *nearest,
+                         const struct member_request *request, bool is_system)
 {
     if (nearest->lto && request->link_lto && !is_system) {
         take_lto(members, nearest);
@@ -309,7 +309,7 @@ static void take(struct members *members, const struct nearest *nearest,
         take_bitcode(nearest);
         return;
     }
-    give(nearest->bitcode, MEMBER_UNUSED, "LLVM bitcode beside other code");
+    give_role(nearest->bitcode, MEMBER_UNUSED, "LLVM bitcode beside other code");
     if (is_sass_nearer(nearest) && !(request->prefer_ptx && !is_system && nearest->ptx) &&
         !is_only_finalized(members, nearest))
         take_sass(members, nearest);
@@ -338,8 +338,8 @@ static void leave_out_farther_runtimes(struct members *members, size_t begin, si
     for (size_t i = begin; i < end; i++)
         if (may_be_of_a_runtime(&members->list[i]) &&
             !arch_equal(members->list[i].entry.arch, nearest->entry.arch))
-            give(&members->list[i], MEMBER_UNUSED,
-                 "OpenMP's bitcode for an older target, the archive has nearer");
+            give_role(&members->list[i], MEMBER_UNUSED,
+                      "OpenMP's bitcode for an older target, the archive has nearer");
 }
 
 static size_t file_end(const struct members *members, size_t begin)
@@ -373,7 +373,7 @@ bool select_roles(struct members *members, const struct member_request *request)
 
         end = select_group_end(members, at);
         nearest = find_nearest(members, at, end);
-        take(members, &nearest, request, members->list[at].is_system);
+        take_nearest(members, &nearest, request, members->list[at].is_system);
         ok = check_understood(members, at, end) && ok;
         ok = check_raw(&members->list[at], members) && ok;
     }
@@ -393,7 +393,7 @@ void select_virtual(struct members *members)
         if (member->entry.kind != FATBIN_PTX || member->is_whole ||
             !runs_on_ptx(members->arch, member->entry.arch, members->toolkit))
             continue;
-        give(member, MEMBER_PTX, "PTX for the virtual target");
+        give_role(member, MEMBER_PTX, "PTX for the virtual target");
     }
     count_roles(members);
 }

@@ -52,7 +52,7 @@ static void free_thin(void *argument)
     buffer_free(&thin->table);
 }
 
-static bool damaged(const struct thin *thin, size_t offset, const char *what)
+static bool report_damaged_thin(const struct thin *thin, size_t offset, const char *what)
 {
     return diag_error("Damaged archive '%s': the member header at offset %zu %s", thin->file->path,
                       offset, what);
@@ -65,7 +65,7 @@ static bool member_failed(const struct thin *thin, const char *path, const char 
 }
 
 /* A decimal number at the start of a field, followed by a blank or the field's end. */
-static bool read_number(struct text field, uint64_t *number)
+static bool read_thin_number(struct text field, uint64_t *number)
 {
     return text_scan_number(&field, number) && (!field.size || *field.data == ' ');
 }
@@ -85,17 +85,17 @@ static bool find_name(const struct thin *thin, size_t offset, struct text field,
 
     if (field.size > 1 && field.data[0] == '/') {
         if (memchr(field.data, ':', field.size))
-            return damaged(thin, offset,
-                           "names a member of another archive, which is not supported");
-        if (!read_number(text_drop(field, 1), &at) || at >= thin->names.size)
-            return damaged(thin, offset, "has no valid name");
+            return report_damaged_thin(thin, offset,
+                                       "names a member of another archive, which is not supported");
+        if (!read_thin_number(text_drop(field, 1), &at) || at >= thin->names.size)
+            return report_damaged_thin(thin, offset, "has no valid name");
         field = (struct text){thin->names.data + at, thin->names.size - at};
         end = memmem(field.data, field.size, "/\n", 2);
     } else {
         end = field.size ? memchr(field.data, '/', field.size) : NULL;
     }
     if (!end || end == field.data || memchr(field.data, '\0', (size_t)(end - field.data)))
-        return damaged(thin, offset, "has no valid name");
+        return report_damaged_thin(thin, offset, "has no valid name");
     *name = (struct text){field.data, (size_t)(end - field.data)};
     return true;
 }
@@ -108,7 +108,7 @@ static const char *place_name(const struct thin *thin, struct text name)
     return arena_printf(&thin->inputs->arena, "%.*s%.*s", folder, thin->file->path, TEXT_ARG(name));
 }
 
-static bool add_member(struct thin *thin, struct text name)
+static bool add_thin_member(struct thin *thin, struct text name)
 {
     const char *path = place_name(thin, name);
     struct stat status;
@@ -137,21 +137,21 @@ static bool find_members(struct thin *thin)
         struct text field, name = {0};
 
         if (!bytes_slice(thin->file->data, at, sizeof header, &part))
-            return damaged(thin, offset, "is cut off");
+            return report_damaged_thin(thin, offset, "is cut off");
         memcpy(&header, part.data, sizeof header);
         at += sizeof header;
         if (memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
-            return damaged(thin, offset, "does not end with its mark");
+            return report_damaged_thin(thin, offset, "does not end with its mark");
         field = trim((const char *)part.data, sizeof header.ar_name);
         if (!text_equal(field, TEXT("/")) && !text_equal(field, TEXT("//")) &&
             !text_equal(field, TEXT("/SYM64/"))) {
-            if (!find_name(thin, offset, field, &name) || !add_member(thin, name))
+            if (!find_name(thin, offset, field, &name) || !add_thin_member(thin, name))
                 return false;
             continue;
         }
-        if (!read_number((struct text){header.ar_size, sizeof header.ar_size}, &size) ||
+        if (!read_thin_number((struct text){header.ar_size, sizeof header.ar_size}, &size) ||
             !bytes_slice(thin->file->data, at, size, &part))
-            return damaged(thin, offset, "has a size that is not there");
+            return report_damaged_thin(thin, offset, "has a size that is not there");
         at += size;
         if (text_equal(field, TEXT("//")))
             thin->names = (struct text){(const char *)part.data, part.size};

@@ -55,7 +55,7 @@ static void add_pattern(struct collector *collector, struct text text, enum used
     table_set(&set->starts, beginning(text), (uint32_t)set->count - 1);
 }
 
-static bool add_names(void *argument, const char *section, struct bytes data)
+static bool add_section_names(void *argument, const char *section, struct bytes data)
 {
     struct collector *collector = argument;
     enum used_list list = find_list(section);
@@ -77,11 +77,12 @@ static bool add_names(void *argument, const char *section, struct bytes data)
     return true;
 }
 
-static void add_object(struct collector *collector, struct bytes data)
+static void add_object_names(struct collector *collector, struct bytes data)
 {
     collector->has_lists = false;
     collector->object = data;
-    if (!hostobj_walk_names(collector->name, data, sections, USED_LISTS, add_names, collector))
+    if (!hostobj_walk_names(collector->name, data, sections, USED_LISTS, add_section_names,
+                            collector))
         collector->ok = false;
     collector->all_have &= collector->has_lists;
 }
@@ -94,7 +95,7 @@ static bool is_device_code(enum file_kind kind)
 static void add_contents(struct collector *collector, enum file_kind kind, struct bytes data)
 {
     if (kind == FILE_HOST_OBJECT)
-        add_object(collector, data);
+        add_object_names(collector, data);
     collector->has_other_code |= is_device_code(kind);
 }
 
@@ -105,7 +106,7 @@ static bool add_archive_member(void *argument, struct text name, struct bytes da
     return true;
 }
 
-static void add_file(struct collector *collector, const struct input_file *file)
+static void add_file_names(struct collector *collector, const struct input_file *file)
 {
     collector->name = file->path;
     if (file->kind == FILE_ARCHIVE)
@@ -182,7 +183,7 @@ bool used_collect(struct used_names *used, const struct inputs *inputs,
     if (used->is_ignored)
         return true;
     for (size_t i = 0; i < inputs->count && collector.all_have; i++)
-        add_file(&collector, &inputs->files[i]);
+        add_file_names(&collector, &inputs->files[i]);
     list_lengths(&used->kernels, &used->arena);
     list_lengths(&used->variables, &used->arena);
     used->has_lists = collector.all_have && collector.lists_kernels;
@@ -209,7 +210,7 @@ static bool matches_rest(struct text rest, struct text name)
     }
 }
 
-static bool matches(struct text pattern, size_t start, struct text name)
+static bool matches_pattern(struct text pattern, size_t start, struct text name)
 {
     if (start == pattern.size)
         return name.size == start;
@@ -217,14 +218,14 @@ static bool matches(struct text pattern, size_t start, struct text name)
                         (struct text){name.data + start, name.size - start});
 }
 
-static bool is_listed(const struct used_set *set, struct text name)
+static bool is_listed_name(const struct used_set *set, struct text name)
 {
     for (size_t i = 0; i < set->length_count && set->lengths[i] <= name.size; i++) {
         size_t start = set->lengths[i], tried = 0;
         uint32_t at = table_find(&set->starts, (struct text){name.data, start});
 
         for (; at != TABLE_NONE; at = set->patterns[at].next)
-            if (++tried > MOST_TRIED || matches(set->patterns[at].text, start, name))
+            if (++tried > MOST_TRIED || matches_pattern(set->patterns[at].text, start, name))
                 return true;
     }
     return false;
@@ -258,11 +259,11 @@ bool used_wants(const struct used_names *used, struct text name)
     return used->wanted_count && table_find(&used->wanted_names, name) != TABLE_NONE;
 }
 
-static bool has(const struct used_names *used, const struct used_set *set, struct text name)
+static bool has_name(const struct used_names *used, const struct used_set *set, struct text name)
 {
     if (!used->is_filter || used_wants(used, name))
         return true;
-    return used->has_parts ? has_part(set, name) : is_listed(set, name);
+    return used->has_parts ? has_part(set, name) : is_listed_name(set, name);
 }
 
 bool used_has_kernel(const struct used_names *used, struct text kernel)
@@ -270,7 +271,7 @@ bool used_has_kernel(const struct used_names *used, struct text kernel)
     if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE &&
         !(used->matches && used->matches(used->match_argument, kernel)))
         return false;
-    return used->keeps_kernels || has(used, &used->kernels, kernel);
+    return used->keeps_kernels || has_name(used, &used->kernels, kernel);
 }
 
 bool used_names_kernel(const struct used_names *used, struct text kernel)
@@ -281,12 +282,12 @@ bool used_names_kernel(const struct used_names *used, struct text kernel)
         return true;
     if (used->has_parts)
         return used->kernels.part_count == 0 || has_part(&used->kernels, kernel);
-    return !used->has_lists || is_listed(&used->kernels, kernel);
+    return !used->has_lists || is_listed_name(&used->kernels, kernel);
 }
 
 bool used_has_variable(const struct used_names *used, struct text variable)
 {
-    return has(used, &used->variables, variable);
+    return has_name(used, &used->variables, variable);
 }
 
 bool used_names_variable(const struct used_names *used, struct text variable)
@@ -295,7 +296,7 @@ bool used_names_variable(const struct used_names *used, struct text variable)
         return true;
     if (used->has_parts)
         return has_part(&used->variables, variable);
-    return !used->has_lists || is_listed(&used->variables, variable);
+    return !used->has_lists || is_listed_name(&used->variables, variable);
 }
 
 void used_free(struct used_names *used)

@@ -60,7 +60,7 @@ static bool hash_file(const char *path, uint64_t size, XXH128_hash_t *hash)
     return ok;
 }
 
-static void add(struct watch *watch, const char *path, struct watched watched)
+static void add_watched(struct watch *watch, const char *path, struct watched watched)
 {
     watched.path = arena_string(&watch->arena, text_of(path));
     ARRAY_PUSH(watch->list, watch->count, watch->capacity) = watched;
@@ -75,13 +75,13 @@ void watch_add(struct watch *watch, const char *path, const struct file_version 
         return;
     if (contents)
         watched.hash = XXH3_128bits(contents->data, contents->size);
-    add(watch, path, watched);
+    add_watched(watch, path, watched);
 }
 
 void watch_add_all(struct watch *watch, const struct watch *from)
 {
     for (size_t i = 0; from && i < from->count; i++)
-        add(watch, from->list[i].path, from->list[i]);
+        add_watched(watch, from->list[i].path, from->list[i]);
 }
 
 void watch_add_tool(struct watch *watch, const char *path)
@@ -101,7 +101,7 @@ void watch_add_tool(struct watch *watch, const char *path)
     }
     close(fd);
     if (is_file)
-        add(watch, path, watched);
+        add_watched(watch, path, watched);
 }
 
 #define REASON_SIZE 128

@@ -91,7 +91,7 @@ static void add_mention(struct cross_reference *cross, uint32_t node, const char
         cross->nodes[node].member = member;
 }
 
-static void add_edge(struct cross_reference *cross, uint32_t from, uint32_t to)
+static void add_reference_edge(struct cross_reference *cross, uint32_t from, uint32_t to)
 {
     ARRAY_PUSH(cross->edges, cross->edge_count, cross->edge_capacity) = (struct edge){from, to};
 }
@@ -126,7 +126,7 @@ void cross_reference_add_program(struct observation *observation, const struct p
     for (size_t i = 0; i < program->symbol_count; i++)
         for (uint32_t j = 0; program->symbols[i].is_live && j < program->symbols[i].reference_count;
              j++)
-            add_edge(cross, node_of[i], node_of[program->symbols[i].references[j]]);
+            add_reference_edge(cross, node_of[i], node_of[program->symbols[i].references[j]]);
     for (uint32_t i = 0; i < program->module_count; i++)
         add_module(observation, program, i, node_of);
 }
@@ -165,7 +165,7 @@ void cross_reference_add_cubin(struct observation *observation, const struct cub
             uint32_t to = node_of[list->relocations[j].symbol];
 
             if (list->relocations[j].symbol && to != FACT_NONE)
-                add_edge(cross, owner ? node_of[owner] : data, to);
+                add_reference_edge(cross, owner ? node_of[owner] : data, to);
         }
     }
 }
@@ -179,7 +179,7 @@ static int compare_edges(const void *left, const void *right)
 
 /* Walks from the kernels, nearest first, to all symbols that they need; variables of machine code
  * stay in any case. */
-static void walk(struct observation *observation)
+static void walk_references(struct observation *observation)
 {
     struct cross_reference *cross = observation->cross;
     uint32_t *queue = arena_alloc(&observation->arena, cross->node_count, sizeof *queue);
@@ -359,7 +359,7 @@ void cross_reference_print(struct observation *observation, struct buffer *out)
     if (!request->why_live)
         return;
     leave_out(observation);
-    walk(observation);
+    walk_references(observation);
     for (const char *const *name = request->why_live; *name; name++)
         print_why(observation, *name, out);
 }

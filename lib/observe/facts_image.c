@@ -131,8 +131,8 @@ static uint32_t symbol_named(const struct observation *observation, struct text 
     return found == TABLE_NONE ? FACT_NONE : found;
 }
 
-static uint32_t symbol_of(const struct taking *taking, uint32_t file, uint32_t input,
-                          struct text name)
+static uint32_t symbol_of_piece(const struct taking *taking, uint32_t file, uint32_t input,
+                                struct text name)
 {
     if (taking->count == 0)
         return symbol_named(taking->observation, name);
@@ -181,7 +181,7 @@ static void take_names(struct taking *taking)
             .size = name->size,
             .section = name->section ? name->section : FACT_NONE,
             .member = member_of(taking, name->file,
-                                symbol_of(taking, name->file, name->input, name->name)),
+                                symbol_of_piece(taking, name->file, name->input, name->name)),
             .type = name->type,
         };
     }
@@ -194,7 +194,7 @@ static void add_piece(struct observation *observation, const struct fact_piece *
                observation->piece_capacity) = *piece;
 }
 
-static bool is_before(const struct fact_name *name, const struct fact_piece *piece)
+static bool is_name_before(const struct fact_name *name, const struct fact_piece *piece)
 {
     return name->section != piece->section ? name->section < piece->section
                                            : name->value < piece->offset;
@@ -205,7 +205,7 @@ static bool is_before(const struct fact_name *name, const struct fact_piece *pie
 static bool add_variables(struct observation *observation, const struct fact_piece *all)
 {
     size_t low =
-        SEARCH_FIRST_NOT(observation->name_count, at, is_before(&observation->names[at], all));
+        SEARCH_FIRST_NOT(observation->name_count, at, is_name_before(&observation->names[at], all));
     bool found = false;
 
     for (; low < observation->name_count; low++) {
@@ -226,7 +226,7 @@ static bool add_variables(struct observation *observation, const struct fact_pie
 }
 
 /* Adds a cubin's section that went into the output. */
-static void add_input(struct taking *taking, const struct merge_piece *from)
+static void add_piece_input(struct taking *taking, const struct merge_piece *from)
 {
     struct observation *observation = taking->observation;
     const struct cubin *cubin = taking->cubins[from->file];
@@ -269,7 +269,7 @@ static void take_pieces(struct taking *taking)
     bool *has_pieces = arena_zalloc(&observation->arena, places->section_count, sizeof *has_pieces);
 
     for (size_t i = 0; i < places->piece_count; i++) {
-        add_input(taking, &places->pieces[i]);
+        add_piece_input(taking, &places->pieces[i]);
         has_pieces[places->pieces[i].section] = true;
     }
     for (uint32_t i = 1; i < places->section_count; i++)
@@ -288,7 +288,7 @@ static void take_functions(struct taking *taking)
     observation->function_count = report->kernel_count;
     for (size_t i = 0; i < report->kernel_count; i++) {
         const struct kernel_report *kernel = &report->kernels[i];
-        uint32_t symbol = symbol_of(taking, kernel->file, kernel->input, kernel->name);
+        uint32_t symbol = symbol_of_piece(taking, kernel->file, kernel->input, kernel->name);
         const struct fact_symbol *known =
             symbol == FACT_NONE ? NULL : &observation->symbols[symbol];
 
@@ -325,8 +325,8 @@ static void take_drops(struct taking *taking)
 
     for (size_t i = 0; i < places->drop_count; i++) {
         const struct merge_drop *drop = &places->drops[i];
-        uint32_t member =
-            member_of(taking, drop->file, symbol_of(taking, drop->file, drop->input, drop->name));
+        uint32_t member = member_of(taking, drop->file,
+                                    symbol_of_piece(taking, drop->file, drop->input, drop->name));
 
         facts_drop(observation,
                    &(struct fact_drop){

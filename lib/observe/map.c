@@ -21,7 +21,7 @@ static const char *member_name(const struct observation *observation, uint32_t m
     return member == FACT_NONE ? "(minilink)" : observation->members[member].name;
 }
 
-static void put_members(const struct observation *observation, struct buffer *out)
+static void put_map_members(const struct observation *observation, struct buffer *out)
 {
     buffer_string(out, "\nMembers\n\n       bytes  as        target    member\n");
     for (size_t i = 0; i < observation->member_count; i++) {
@@ -44,7 +44,7 @@ static void put_place(struct buffer *out, uint64_t offset, uint64_t size)
     buffer_printf(out, "%12" PRIx64 "%12" PRIx64, offset, size);
 }
 
-static void put_symbol(const struct fact_name *name, uint64_t base, struct buffer *out)
+static void put_map_symbol(const struct fact_name *name, uint64_t base, struct buffer *out)
 {
     put_place(out, base + name->value, name->size);
     buffer_printf(out, "%22s", "");
@@ -63,7 +63,7 @@ static void put_symbols(const struct observation *observation, uint32_t section,
 
         if (name->section != section || (name->value >= end && end < in->size))
             return;
-        put_symbol(name, in->has_no_bytes ? 0 : in->offset, out);
+        put_map_symbol(name, in->has_no_bytes ? 0 : in->offset, out);
     }
 }
 
@@ -144,7 +144,7 @@ void map_print(struct observation *observation, struct buffer *out)
         buffer_printf(out, ": %" PRIu64 " bytes, %s", observation->places->file_size,
                       facts_output_kind(observation));
     buffer_char(out, '\n');
-    put_members(observation, out);
+    put_map_members(observation, out);
     if (observation->places) {
         put_sections(observation, out);
         put_undefined(observation, out);

@@ -104,7 +104,7 @@ void observe_inputs(struct observation *observation, const struct inputs *inputs
         observation->inputs = inputs;
 }
 
-static const char *kind_name(uint32_t kind)
+static const char *member_kind_name(uint32_t kind)
 {
     switch (kind) {
     case FATBIN_PTX:
@@ -155,7 +155,7 @@ void observe_members(struct observation *observation, const struct members *memb
 
         *fact = (struct fact_member){
             .name = member->name,
-            .kind = kind_name(member->entry.kind),
+            .kind = member_kind_name(member->entry.kind),
             .arch = arena_string(&observation->arena, text_of(arch_name(member->entry.arch, arch))),
             .use = member_role_name(member->role),
             .bytes = member->entry.payload.size,
@@ -181,7 +181,7 @@ static uint32_t find_member(const struct observation *observation, const char *n
 }
 
 /* The number of the member with that name; adds the member if it is missing. */
-static uint32_t add_member(struct observation *observation, const char *name)
+static uint32_t add_observed_member(struct observation *observation, const char *name)
 {
     uint32_t found = find_member(observation, name);
     uint32_t number = (uint32_t)observation->member_count;
@@ -322,7 +322,7 @@ static void take_symbols(struct observation *observation, const struct chunks *c
             .name = symbol->name,
             .own_name = symbol->own_name,
             .chunk = source->chunk,
-            .member = add_member(observation, source->member),
+            .member = add_observed_member(observation, source->member),
             .next = next == TABLE_NONE ? FACT_NONE : next,
             .is_kernel = source->is_kernel,
         };
@@ -359,7 +359,7 @@ void observe_chunks(struct observation *observation, const struct chunks *chunks
 }
 
 /* Estimates each chunk's time: its weight's share of the time of all. */
-static void estimate(struct observation *observation)
+static void estimate_peak(struct observation *observation)
 {
     double weight = 0, time = 0;
 
@@ -386,7 +386,7 @@ void observe_cubins(struct observation *observation, const struct cubins *cubins
         observation->chunks[i].cubin_bytes = cubins->list[i].size;
         observation->chunks[i].nanoseconds = cubins->list[i].nanoseconds;
     }
-    estimate(observation);
+    estimate_peak(observation);
 }
 
 struct text facts_name(const struct observation *observation, struct text name)
@@ -396,7 +396,8 @@ struct text facts_name(const struct observation *observation, struct text name)
     return found == TABLE_NONE ? name : observation->symbols[found].own_name;
 }
 
-static struct fact_symbol *symbol_of(struct observation *observation, const struct event *event)
+static struct fact_symbol *symbol_of_event(struct observation *observation,
+                                           const struct event *event)
 {
     uint32_t found = table_find(&observation->symbol_names, event->name);
 
@@ -414,7 +415,7 @@ const struct events *facts_events(struct observation *observation)
     for (size_t i = 0; i < events->count; i++) {
         const struct event *event = &events->list[i].event;
         struct fact_symbol *symbol =
-            strcmp(event->kind, EVENT_FUNCTION) == 0 ? symbol_of(observation, event) : NULL;
+            strcmp(event->kind, EVENT_FUNCTION) == 0 ? symbol_of_event(observation, event) : NULL;
 
         if (symbol)
             symbol->nanoseconds += event->cpu;

@@ -62,7 +62,7 @@ static void put_stages(const struct observation *observation, struct json_t *roo
     }
 }
 
-static void put_members(const struct observation *observation, struct json_t *root)
+static void put_report_members(const struct observation *observation, struct json_t *root)
 {
     struct json_t *list = json_tree_add_array(root, "members");
 
@@ -178,8 +178,8 @@ static void put_chunks(struct observation *observation, struct json_t *root)
 }
 
 /* Adds a function's calls. Calls are sorted by caller; *at is the next. */
-static void put_calls(const struct observation *observation, struct json_t *function, uint32_t from,
-                      size_t *at)
+static void put_report_calls(const struct observation *observation, struct json_t *function,
+                             uint32_t from, size_t *at)
 {
     struct json_t *calls = json_tree_add_array(function, "calls"), *may_call = NULL;
 
@@ -232,7 +232,7 @@ static void put_functions(struct observation *observation, struct json_t *root)
         if (fact->symbol != FACT_NONE && observation->symbols[fact->symbol].nanoseconds)
             json_tree_set_milliseconds(function, "ms",
                                        observation->symbols[fact->symbol].nanoseconds);
-        put_calls(observation, function, i, &call);
+        put_report_calls(observation, function, i, &call);
     }
 }
 
@@ -333,7 +333,7 @@ static void put_all(struct observation *observation, struct json_t *root)
     json_tree_set_string(root, "minilink", observation->link.version);
     put_link(observation, root);
     put_stages(observation, root);
-    put_members(observation, root);
+    put_report_members(observation, root);
     put_options(observation, root);
     put_chunks(observation, root);
     put_functions(observation, root);

@@ -22,7 +22,7 @@ struct row {
     bool has_items;
 };
 
-static void put_name(struct buffer *out, struct text name)
+static void put_csv_name(struct buffer *out, struct text name)
 {
     struct buffer shown = {0};
 
@@ -47,7 +47,7 @@ static void put_item(struct row *row, struct text item)
     if (row->has_items)
         buffer_char(row->out, ' ');
     row->has_items = true;
-    put_name(row->out, item);
+    put_csv_name(row->out, item);
 }
 
 static void end_with(const struct row *row, const char *output, double value, const char *unit)
@@ -56,7 +56,7 @@ static void end_with(const struct row *row, const char *output, double value, co
 
     buffer_string(row->out, " , ");
     if (output)
-        put_name(row->out, text_of(output));
+        put_csv_name(row->out, text_of(output));
     buffer_printf(row->out, " , %s , minilink , %.4f , %s\n",
                   arch_name(row->observation->arch, arch), value, unit);
 }
@@ -66,7 +66,7 @@ static void end_row(const struct row *row, const char *output, uint64_t nanoseco
     end_with(row, output, (double)nanoseconds / 1e6, "ms");
 }
 
-static void put_members(struct row *row, const char *use)
+static void put_member_row(struct row *row, const char *use)
 {
     const struct observation *observation = row->observation;
 
@@ -96,22 +96,22 @@ static void put_inputs(struct row *row, const char *stage)
         for (size_t i = 0; i < observation->inputs->count; i++)
             put_item(row, text_of(observation->inputs->files[i].path));
     else if (strcmp(stage, "select") == 0)
-        put_members(row, NULL);
+        put_member_row(row, NULL);
     else if (strcmp(stage, "lto") == 0)
-        put_members(row, "LTO-IR");
+        put_member_row(row, "LTO-IR");
     else if (strcmp(stage, "agree") == 0) {
         for (size_t i = 0; i < observation->member_count; i++)
             if (observation->members[i].has_options)
                 put_item(row, text_of(observation->members[i].name));
     } else if (strcmp(stage, "link") == 0 || strcmp(stage, "split") == 0) {
-        put_members(row, "PTX");
+        put_member_row(row, "PTX");
         if (strcmp(stage, "link") == 0)
-            put_members(row, "cubin");
+            put_member_row(row, "cubin");
     } else if (strcmp(stage, "assemble") == 0)
         put_chunks(row, "ptx");
     else if (strcmp(stage, "merge") == 0) {
         put_chunks(row, "cubin");
-        put_members(row, "cubin");
+        put_member_row(row, "cubin");
     }
 }
 

@@ -55,7 +55,7 @@ static bool takes_part(const struct member *member)
 }
 
 /* Adds the members list[from..to), which are one group: one fatbin. */
-static void add_group(struct reach *reach, size_t from, size_t to)
+static void add_reached_group(struct reach *reach, size_t from, size_t to)
 {
     const struct member *list = reach->members->list;
     bool has_ptx = false;
@@ -241,7 +241,7 @@ bool consensus_reach(struct agreement *agreement, const struct members *members,
 
     for (size_t at = 0, end; at < members->count; at = end) {
         end = select_group_end(members, at);
-        add_group(&reach, at, end);
+        add_reached_group(&reach, at, end);
     }
     agreement->debug = request->debug;
     check_line_info(&reach);

@@ -8,7 +8,7 @@ static bool is_option(struct text name, const char *longer, const char *shorter)
     return text_equal(name, text_of(longer)) || text_equal(name, text_of(shorter));
 }
 
-static void add_names(struct entry_selection *selection, const char *list)
+static void add_entry_names(struct entry_selection *selection, const char *list)
 {
     struct text rest = text_of(list), name;
 
@@ -77,7 +77,7 @@ bool entries_read(struct entry_selection *selection, struct arena *arena, const 
         }
         rest[rest_count++] = words[i];
         if (has_value && is_option(name, "entry", "e")) {
-            add_names(selection, value);
+            add_entry_names(selection, value);
             if (!start[name.size])
                 rest[rest_count++] = words[++i];
             continue;

@@ -21,7 +21,7 @@ bool capture_pipe(int fds[2])
 }
 
 /* If memory runs out here, the output is only truncated. */
-static void keep(struct capture *capture, const char *data, size_t size)
+static void keep_tail(struct capture *capture, const char *data, size_t size)
 {
     size_t room = capture->limit - capture->size;
 
@@ -53,7 +53,7 @@ bool capture_read(struct capture *capture, int fd)
         ssize_t got = read(fd, block, sizeof block);
 
         if (got > 0)
-            keep(capture, block, (size_t)got);
+            keep_tail(capture, block, (size_t)got);
         else if (got == 0 || (errno != EINTR && errno != EAGAIN))
             return false;
         else if (errno == EAGAIN)

@@ -35,7 +35,7 @@ struct hierarchy {
 };
 
 /* Reads a file as a string; "" if it cannot be read. A longer file is truncated. */
-static void read_text(const char *folder, const char *name, char text[FILE_MOST])
+static void read_limit_text(const char *folder, const char *name, char text[FILE_MOST])
 {
     char path[PATH_MAX];
     size_t size = 0;
@@ -55,7 +55,7 @@ static void read_text(const char *folder, const char *name, char text[FILE_MOST]
 
 /* Takes the number at *text and the blanks and newlines after it; 0 for anything else, such as
  * "max" and "-1". */
-static uint64_t take_number(const char **text)
+static uint64_t take_field_number(const char **text)
 {
     char *end = (char *)*text;
     uint64_t number = isdigit((unsigned char)**text) ? strtoull(*text, &end, 10) : 0;
@@ -65,14 +65,14 @@ static uint64_t take_number(const char **text)
     return number;
 }
 
-static uint64_t read_number(const char *folder, const char *name)
+static uint64_t read_limit(const char *folder, const char *name)
 {
     char text[FILE_MOST];
     const char *at = text;
     uint64_t number;
 
-    read_text(folder, name, text);
-    number = take_number(&at);
+    read_limit_text(folder, name, text);
+    number = take_field_number(&at);
     return *at ? 0 : number;
 }
 
@@ -88,32 +88,32 @@ static uint64_t cpus_v2(const char *folder)
     const char *at = text;
     uint64_t quota, period;
 
-    read_text(folder, "cpu.max", text);
-    quota = take_number(&at);
-    period = take_number(&at);
+    read_limit_text(folder, "cpu.max", text);
+    quota = take_field_number(&at);
+    period = take_field_number(&at);
     return *at ? 0 : round_up(quota, period);
 }
 
 static uint64_t cpus_v1(const char *folder)
 {
-    return round_up(read_number(folder, "cpu.cfs_quota_us"),
-                    read_number(folder, "cpu.cfs_period_us"));
+    return round_up(read_limit(folder, "cpu.cfs_quota_us"),
+                    read_limit(folder, "cpu.cfs_period_us"));
 }
 
 static uint64_t memory_v2(const char *folder)
 {
-    return read_number(folder, "memory.max");
+    return read_limit(folder, "memory.max");
 }
 
 static uint64_t memory_v1(const char *folder)
 {
-    uint64_t limit = read_number(folder, "memory.limit_in_bytes");
+    uint64_t limit = read_limit(folder, "memory.limit_in_bytes");
 
     return limit < MEMORY_MOST ? limit : 0;
 }
 
 /* Whether `name` is one of the words of a comma-separated list; "" is an empty list. */
-static bool is_listed(struct text list, const char *name)
+static bool is_listed_controller(struct text list, const char *name)
 {
     struct text word;
 
@@ -134,7 +134,8 @@ static void find_group(const char *groups, const char *controller, char path[FIL
         const char *list = memchr(line, ':', (size_t)(end - line));
         const char *name = list ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
 
-        if (!name || !is_listed((struct text){list + 1, (size_t)(name - list - 1)}, controller))
+        if (!name ||
+            !is_listed_controller((struct text){list + 1, (size_t)(name - list - 1)}, controller))
             continue;
         snprintf(path, FILE_MOST, "%.*s", (int)(end - name - 1), name + 1);
         if (path[0] != '/' || strstr(path, "/.."))
@@ -143,12 +144,13 @@ static void find_group(const char *groups, const char *controller, char path[FIL
     }
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t least_limit(uint64_t a, uint64_t b)
 {
     return a && (a < b || !b) ? a : b;
 }
 
-static uint64_t walk(const char *root, const char *groups, const struct hierarchy *hierarchy)
+static uint64_t walk_hierarchy(const char *root, const char *groups,
+                               const struct hierarchy *hierarchy)
 {
     char group[FILE_MOST], folder[PATH_MAX];
     uint64_t limit = 0;
@@ -159,7 +161,7 @@ static uint64_t walk(const char *root, const char *groups, const struct hierarch
         char *slash = strrchr(group, '/');
 
         if (length > 0 && (size_t)length < sizeof folder)
-            limit = least(limit, hierarchy->limit(folder));
+            limit = least_limit(limit, hierarchy->limit(folder));
         if (!slash)
             break;
         *slash = '\0';
@@ -173,9 +175,9 @@ static uint64_t find_limit(const char *root, const struct hierarchy *hierarchies
     uint64_t limit = 0;
 
     snprintf(folder, sizeof folder, "%s/proc/self", root);
-    read_text(folder, "cgroup", groups);
+    read_limit_text(folder, "cgroup", groups);
     for (size_t i = 0; i < count; i++)
-        limit = least(limit, walk(root, groups, &hierarchies[i]));
+        limit = least_limit(limit, walk_hierarchy(root, groups, &hierarchies[i]));
     return limit;
 }
 

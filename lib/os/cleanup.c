@@ -62,14 +62,14 @@ static int hand_over_signal(void)
 }
 
 /* Ends the process by system call, since _exit may be replaced. */
-static _Noreturn void leave(int status)
+static _Noreturn void leave_process(int status)
 {
     for (;;)
         syscall(SYS_exit_group, status);
 }
 
 /* In one call, so that messages of several programs do not mix. */
-static void print(const struct end *end)
+static void print_end(const struct end *end)
 {
     const char *parts[] = {program_name ? program_name : "minilink",
                            " fatal   : ",
@@ -87,16 +87,16 @@ static void print(const struct end *end)
 }
 
 /* The raised signal is blocked in the handler, and delivered when that returns. */
-static void finish(const struct end *end)
+static void finish_end(const struct end *end)
 {
     while (atomic_flag_test_and_set(&is_finishing))
         pause();
     if (clean_up)
         clean_up();
     if (end->before)
-        print(end);
+        print_end(end);
     if (end->number == 0)
-        leave(end->status);
+        leave_process(end->status);
     signal(end->number, SIG_DFL);
     raise(end->number);
 }
@@ -113,7 +113,7 @@ static void end_program(const struct end *end)
         }
         nanosleep(&pause, NULL);
     }
-    finish(end);
+    finish_end(end);
 }
 
 /* Whether the kernel reports a fault; not a signal that another process sends. */
@@ -210,7 +210,7 @@ static void on_hand_over(int number, siginfo_t *info, void *context)
     bool is_ours = info->si_code == SI_TKILL && info->si_pid == link_process;
 
     (void)context;
-    finish(is_ours ? &handed : &end);
+    finish_end(is_ours ? &handed : &end);
 }
 
 /* The terminal stops the program's own group only: children are in groups of their own. It stops
@@ -269,7 +269,7 @@ void cleanup_leave(int status)
 
     if (atomic_load(&is_prepared) && getpid() == link_process)
         end_program(&end);
-    leave(status);
+    leave_process(status);
 }
 
 static void on_thread_exit(void *unused)
@@ -279,7 +279,7 @@ static void on_thread_exit(void *unused)
     (void)unused;
     if (atomic_load(&is_prepared))
         end_program(&end);
-    print(&end);
+    print_end(&end);
     abort();
 }
 

@@ -12,7 +12,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* libelf fills with zeros by default; a program that uses minilink as a library may have set
  * another byte. */
-static void begin(void)
+static void begin_libelf(void)
 {
     elf_version(EV_CURRENT);
     elf_fill(0);
@@ -20,7 +20,7 @@ static void begin(void)
 
 void elf_library_begin(void)
 {
-    pthread_once(&once, begin);
+    pthread_once(&once, begin_libelf);
     elf_errno();
 }
 
@@ -35,7 +35,7 @@ const char *elf_library_failure(void)
     return why;
 }
 
-static struct bytes find_section(Elf *elf, struct bytes file, const char *name)
+static struct bytes find_raw_section(Elf *elf, struct bytes file, const char *name)
 {
     struct bytes contents = {0};
     Elf_Scn *place = NULL;
@@ -67,7 +67,7 @@ struct bytes elf_library_section(struct bytes file, const char *name)
         elf_library_failure();
         return contents;
     }
-    contents = find_section(elf, file, name);
+    contents = find_raw_section(elf, file, name);
     elf_end(elf);
     return contents;
 }

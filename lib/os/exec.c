@@ -63,7 +63,7 @@ static bool has_ended(pid_t pid)
 }
 
 /* For the signal handler: sends SIGTERM, and waits for the child to end. */
-static void ask(pid_t group)
+static void ask_group_to_end(pid_t group)
 {
     const struct timespec pause = {.tv_nsec = START_NANOSECONDS};
 
@@ -96,7 +96,7 @@ void exec_kill_all(void)
             group = atomic_load(&groups[i]);
         }
         if (group > 0 && atomic_load(&is_asked[i])) {
-            ask(group);
+            ask_group_to_end(group);
             group = atomic_load(&groups[i]); /* another thread may have reaped it */
         }
         if (group > 0)
@@ -239,7 +239,7 @@ static int spawn_in(pid_t *pid, const struct exec_request *request, int output,
     return error;
 }
 
-static int spawn(pid_t *pid, const struct exec_request *request, int output)
+static int spawn_child(pid_t *pid, const struct exec_request *request, int output)
 {
     char **environment = make_environment(request);
     int error = environment ? spawn_in(pid, request, output, environment) : ENOMEM;
@@ -255,7 +255,7 @@ static int spawn_fixed(pid_t *pid, const struct exec_request *request, int outpu
     int before = personality(0xffffffff); /* only asks */
     bool is_fixed = before >= 0 && !(before & ADDR_NO_RANDOMIZE) &&
                     personality((unsigned long)before | ADDR_NO_RANDOMIZE) >= 0;
-    int error = spawn(pid, request, output);
+    int error = spawn_child(pid, request, output);
 
     if (is_fixed)
         personality((unsigned long)before);
@@ -270,8 +270,8 @@ bool exec_is_cancelled(const struct exec_request *request)
 
 /* Waits for the child's end, but does not reap it. EXEC_EXITED unless it was cancelled or timed
  * out. */
-static enum exec_end follow(pid_t pid, int output, const struct exec_request *request,
-                            struct capture *capture)
+static enum exec_end follow_child(pid_t pid, int output, const struct exec_request *request,
+                                  struct capture *capture)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* Linux 5.3; without it, polls each tick */
     uint64_t end = clock_now() + (uint64_t)request->timeout * 1000000000u, asked = 0;
@@ -305,8 +305,8 @@ static enum exec_end follow(pid_t pid, int output, const struct exec_request *re
 
 /* Reaps the child. Before that, kills what is left of its group and removes the group from the
  * table, while no other process can have the number. */
-static void reap(pid_t pid, size_t place, const struct exec_request *request, enum exec_end end,
-                 struct exec_result *result)
+static void reap_child(pid_t pid, size_t place, const struct exec_request *request,
+                       enum exec_end end, struct exec_result *result)
 {
     struct rusage usage = {0};
     int status = 0;
@@ -330,7 +330,7 @@ static void reap(pid_t pid, size_t place, const struct exec_request *request, en
 
 /* Starts the child and notes its group, with signals blocked: otherwise a handler of this thread
  * could run between the two and miss the child. Returns 0, or an errno value. */
-static int start(pid_t *pid, const struct exec_request *request, size_t place, int output)
+static int start_child(pid_t *pid, const struct exec_request *request, size_t place, int output)
 {
     sigset_t all, before;
     int error = ECANCELED;
@@ -343,7 +343,7 @@ static int start(pid_t *pid, const struct exec_request *request, size_t place, i
     if (!atomic_load(&stopping))
         error = request->call              ? spawn_call(pid, request, output)
                 : request->fixed_addresses ? spawn_fixed(pid, request, output)
-                                           : spawn(pid, request, output);
+                                           : spawn_child(pid, request, output);
     atomic_store(&groups[place], error ? GROUP_TAKEN : *pid);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
@@ -357,7 +357,7 @@ struct exec_child {
 };
 
 /* Starts the child. Returns 0, or an errno value. */
-static int begin(struct exec_child *child, const struct exec_request *request)
+static int begin_child(struct exec_child *child, const struct exec_request *request)
 {
     int fds[2], error;
 
@@ -365,7 +365,7 @@ static int begin(struct exec_child *child, const struct exec_request *request)
         return EAGAIN;
     if (!capture_pipe(fds))
         return errno;
-    error = start(&child->pid, request, child->place, fds[1]);
+    error = start_child(&child->pid, request, child->place, fds[1]);
     close(fds[1]);
     if (error)
         close(fds[0]);
@@ -373,19 +373,19 @@ static int begin(struct exec_child *child, const struct exec_request *request)
     return error;
 }
 
-static void release(const struct exec_child *child)
+static void release_child(const struct exec_child *child)
 {
     if (child->place < GROUPS)
         atomic_store(&groups[child->place], GROUP_FREE);
 }
 
-static void finish(const struct exec_child *child, const struct exec_request *request,
-                   struct exec_result *result)
+static void finish_child(const struct exec_child *child, const struct exec_request *request,
+                         struct exec_result *result)
 {
     struct capture capture = {.limit = request->output_limit};
-    enum exec_end end = follow(child->pid, child->output, request, &capture);
+    enum exec_end end = follow_child(child->pid, child->output, request, &capture);
 
-    reap(child->pid, child->place, request, end, result);
+    reap_child(child->pid, child->place, request, end, result);
     close(child->output);
     result->output = capture.data;
     result->output_size = capture.size;
@@ -399,12 +399,12 @@ void exec_run(const struct exec_request *request, struct exec_result *result)
 
     *result = (struct exec_result){.end = EXEC_CANCELLED};
     if (!exec_is_cancelled(request))
-        error = begin(&child, request);
+        error = begin_child(&child, request);
     if (error == 0)
-        finish(&child, request, result);
+        finish_child(&child, request, result);
     else if (error != ECANCELED)
         *result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = error};
-    release(&child);
+    release_child(&child);
 }
 
 struct exec_child *exec_start(const struct exec_request *request)
@@ -414,9 +414,9 @@ struct exec_child *exec_start(const struct exec_request *request)
     if (!child)
         return NULL;
     *child = (struct exec_child){.place = reserve_group()};
-    if (begin(child, request) == 0)
+    if (begin_child(child, request) == 0)
         return child;
-    release(child);
+    release_child(child);
     free(child);
     return NULL;
 }
@@ -431,8 +431,8 @@ bool exec_has_printed(const struct exec_child *child)
 void exec_finish(struct exec_child *child, const struct exec_request *request,
                  struct exec_result *result)
 {
-    finish(child, request, result);
-    release(child);
+    finish_child(child, request, result);
+    release_child(child);
     free(child);
 }
 

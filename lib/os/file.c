@@ -23,7 +23,7 @@ struct file_version file_version_of(const struct stat *status)
                                  .changed = status->st_ctim};
 }
 
-static bool is_before(struct timespec time, struct timespec other)
+static bool is_time_before(struct timespec time, struct timespec other)
 {
     return time.tv_sec < other.tv_sec ||
            (time.tv_sec == other.tv_sec && time.tv_nsec < other.tv_nsec);
@@ -42,7 +42,7 @@ bool file_version_is_settled(const struct file_version *version)
     if (clock_gettime(CLOCK_REALTIME, &bound))
         return false;
     bound.tv_sec -= SETTLED_SECONDS;
-    return is_before(version->written, bound) && is_before(version->changed, bound);
+    return is_time_before(version->written, bound) && is_time_before(version->changed, bound);
 }
 
 /* The kernel grants no read lease for a file that is open, or mapped, for writing. A process that

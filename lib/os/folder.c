@@ -34,7 +34,7 @@ struct entry {
     char name[];
 };
 
-static void empty(int directory, int depth);
+static void empty_folder(int directory, int depth);
 
 /* Removes a file, or a folder with its contents. True when it is gone. */
 static bool remove_entry(int directory, const char *entry, int depth)
@@ -47,14 +47,14 @@ static bool remove_entry(int directory, const char *entry, int depth)
         return false;
     inner = openat(directory, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (inner >= 0) {
-        empty(inner, depth + 1);
+        empty_folder(inner, depth + 1);
         close(inner);
     }
     return unlinkat(directory, entry, AT_REMOVEDIR) == 0;
 }
 
 /* Repeats until a pass removes nothing: a removal may hide other entries from the same pass. */
-static void empty(int directory, int depth)
+static void empty_folder(int directory, int depth)
 {
     char block[4096] __attribute__((aligned(8)));
     bool has_removed = true;
@@ -88,7 +88,7 @@ void folder_remove_all(void)
     errno = saved;
 }
 
-static int remember(char *path)
+static int remember_folder(char *path)
 {
     for (int i = 0; i < SLOTS; i++) {
         char *expected = NULL;
@@ -117,7 +117,7 @@ static bool make_in(struct folder *folder, const char *parent, size_t size)
     pthread_sigmask(SIG_BLOCK, &all, &before);
     if (!mkdtemp(folder->path))
         error = errno;
-    else if ((folder->slot = remember(folder->path)) < 0)
+    else if ((folder->slot = remember_folder(folder->path)) < 0)
         error = rmdir(folder->path) ? errno : EMFILE;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!error)

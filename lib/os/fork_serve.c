@@ -61,7 +61,7 @@ static bool has_one_thread(void)
 
 /* Reads a request and its descriptors: `count` for a job, one for a clone. False at the end of the
  * socket. */
-static bool receive(struct fork_message *asked, int *descriptors, int count)
+static bool receive_message(struct fork_message *asked, int *descriptors, int count)
 {
     struct iovec part = {.iov_base = asked, .iov_len = sizeof *asked};
     union {
@@ -135,7 +135,7 @@ static bool look_at_socket(struct pollfd *socket, pid_t copy)
     if (!socket->revents)
         return false;
     recv(STDIN_FILENO, &next, sizeof next, MSG_PEEK);
-    if (next.request == FORK_CLONE && receive(&next, descriptors, 1))
+    if (next.request == FORK_CLONE && receive_message(&next, descriptors, 1))
         return clone_for(descriptors[0]);
     kill(copy, SIGKILL);
     socket->fd = -1;
@@ -245,7 +245,7 @@ void fork_serve(void)
     while (!own.process) {
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ; /* clones that have ended, and copies that have answered */
-        if (!is_asked() || !receive(&asked, descriptors, count))
+        if (!is_asked() || !receive_message(&asked, descriptors, count))
             _exit(0);
         if (asked.request == FORK_JOB && jobs++ == JOBS_BEFORE)
             dl_iterate_phdr(enlarge_text, NULL);

@@ -69,7 +69,7 @@ static struct {
 
 extern char **environ;
 
-static bool lock(void)
+static bool lock_servers(void)
 {
     struct timespec late;
 
@@ -84,7 +84,7 @@ static void add_string(XXH3_state_t *state, const char *string)
 }
 
 /* Hashes the version of a file; of a folder only the identity, since its contents do not matter. */
-static bool add_file(XXH3_state_t *state, const char *path)
+static bool hash_file(XXH3_state_t *state, const char *path)
 {
     struct file_version version;
     struct stat status;
@@ -105,8 +105,8 @@ static bool find_kind(XXH128_hash_t *kind, const char *const *argv)
     const uid_t users[] = {geteuid(), getegid()};
     XXH3_state_t *state = XXH3_createState();
     bool ok = !getenv("LD_PRELOAD") && string_list_count(argv) < MOST_WORDS && state &&
-              XXH3_128bits_reset(state) == XXH_OK && add_file(state, argv[0]) &&
-              add_file(state, ".");
+              XXH3_128bits_reset(state) == XXH_OK && hash_file(state, argv[0]) &&
+              hash_file(state, ".");
 
     if (ok) {
         XXH3_128bits_update(state, users, sizeof users);
@@ -115,7 +115,7 @@ static bool find_kind(XXH128_hash_t *kind, const char *const *argv)
 
             add_string(state, argv[i]);
             if (path)
-                add_file(state, path); /* "/FILE", "--option=/FILE"; it need not exist */
+                hash_file(state, path); /* "/FILE", "--option=/FILE"; it need not exist */
         }
         for (size_t i = 0; environ && environ[i]; i++)
             add_string(state, environ[i]);
@@ -158,7 +158,7 @@ union descriptors {
 };
 
 /* Sends a request (fork_serve.h) with descriptors. False with errno. */
-static bool ask(int control, struct fork_message asked, const int *descriptors, size_t count)
+static bool ask_server(int control, struct fork_message asked, const int *descriptors, size_t count)
 {
     struct iovec part = {.iov_base = &asked, .iov_len = sizeof asked};
     union descriptors sent = {0};
@@ -220,7 +220,7 @@ static void take_clone(struct fork_server *server)
         i++;
     if (i == all.busy_count || !make_socket(ends))
         return;
-    if (ask(all.busy[i].control, (struct fork_message){.request = FORK_CLONE}, &ends[1], 1))
+    if (ask_server(all.busy[i].control, (struct fork_message){.request = FORK_CLONE}, &ends[1], 1))
         *server =
             (struct fork_server){.kind = server->kind, .control = ends[0], .has_worked = true};
     else
@@ -238,12 +238,12 @@ static void list_busy(const struct fork_server *server)
 
 /* Takes a server for a job, until give_back(): an idle one, else a clone of a busy one; else
  * server->control is -1 and one may be started. False when none may be used. */
-static bool take(struct fork_server *server, const struct fork_server_job *job)
+static bool take_server_job(struct fork_server *server, const struct fork_server_job *job)
 {
     bool ok;
 
     server->control = -1;
-    if (!find_kind(&server->kind, job->run.argv) || !lock())
+    if (!find_kind(&server->kind, job->run.argv) || !lock_servers())
         return false;
     forget_another_process();
     ok = is_usable(server->kind, job->run.argv[0], job->is_repeated);
@@ -275,9 +275,9 @@ static bool give_back(struct fork_server *server, bool works)
 }
 
 /* Runs this kind without servers from now on, since one failed. */
-static void give_up(XXH128_hash_t kind)
+static void give_up_kind(XXH128_hash_t kind)
 {
-    if (!lock())
+    if (!lock_servers())
         return;
     for (size_t i = 0; i < all.kind_count && i < MOST_KINDS; i++)
         if (XXH128_isEqual(all.kinds[i].kind, kind))
@@ -285,7 +285,7 @@ static void give_up(XXH128_hash_t kind)
     pthread_mutex_unlock(&all.lock);
 }
 
-static void end(struct fork_server *server)
+static void end_server(struct fork_server *server)
 {
     const int cancelled = 1;
     const struct exec_request request = {.cancelled = &cancelled};
@@ -316,7 +316,7 @@ void fork_server_end_all(void)
     for (size_t i = 0; i < count; i++)
         shutdown(servers[i].control, SHUT_WR); /* so that all end at the same time */
     for (size_t i = 0; i < count; i++)
-        end(&servers[i]);
+        end_server(&servers[i]);
 }
 
 /* Starts the program with its end of the socket as standard input. Memory files hold the descriptor
@@ -365,7 +365,7 @@ static bool detach(struct fork_server *server)
     struct exec_child *child = server->child;
 
     server->child = NULL;
-    if (!ask(server->control, (struct fork_message){.request = FORK_DETACH}, NULL, 0))
+    if (!ask_server(server->control, (struct fork_message){.request = FORK_DETACH}, NULL, 0))
         shutdown(server->control, SHUT_WR);
     exec_finish(child, &request, &result);
     free(result.output);
@@ -384,7 +384,7 @@ static bool hold_numbers(int numbers[FORK_FILES], const struct fork_server_job *
            descriptor_write(numbers[0], fork_server_image, fork_server_image_size);
 }
 
-static bool start(struct fork_server *server, const struct fork_server_job *job)
+static bool start_server_job(struct fork_server *server, const struct fork_server_job *job)
 {
     int ends[2], numbers[FORK_FILES] = {-1, -1, -1};
     bool ok;
@@ -401,15 +401,15 @@ static bool start(struct fork_server *server, const struct fork_server_job *job)
         close(ends[0]);
     if (!ok || self_exec_is_program() || detach(server))
         return ok;
-    end(server);
+    end_server(server);
     return false;
 }
 
 /* Waits for a job's end. False when the server has ended; *how is EXEC_EXITED when there is an
  * answer. */
-static bool follow(const struct fork_server *server, const struct exec_request *request,
-                   int printed, struct capture *capture, struct fork_answer *answer,
-                   enum exec_end *how)
+static bool follow_job(const struct fork_server *server, const struct exec_request *request,
+                       int printed, struct capture *capture, struct fork_answer *answer,
+                       enum exec_end *how)
 {
     uint64_t late = clock_now() + (uint64_t)request->timeout * 1000000000u;
     bool is_open = true;
@@ -452,21 +452,21 @@ static bool do_job(struct fork_server *server, const struct fork_server_job *job
 
     if (!capture_pipe(printed)) {
         give_back(server, false);
-        end(server);
+        end_server(server);
         return false;
     }
     descriptors[0] = printed[1];
     memcpy(descriptors + 1, job->files, job->file_count * sizeof(int));
     server->jobs++;
-    ok = ask(server->control, (struct fork_message){FORK_JOB, server->jobs}, descriptors,
-             1 + job->file_count);
+    ok = ask_server(server->control, (struct fork_message){FORK_JOB, server->jobs}, descriptors,
+                    1 + job->file_count);
     close(printed[1]);
-    ok = ok && follow(server, request, printed[0], &capture, &answer, &how) &&
+    ok = ok && follow_job(server, request, printed[0], &capture, &answer, &how) &&
          !(server->child && exec_has_printed(server->child));
     close(printed[0]);
     ok = ok && (how != EXEC_EXITED || WIFEXITED(answer.status));
     if (!give_back(server, ok && how == EXEC_EXITED))
-        end(server);
+        end_server(server);
     if (!ok) {
         free(capture.data);
         return false;
@@ -487,13 +487,13 @@ bool fork_server_run(const struct fork_server_job *job, struct exec_result *resu
     struct fork_server server = {0};
     bool is_new;
 
-    if (!take(&server, job))
+    if (!take_server_job(&server, job))
         return false;
     is_new = server.control < 0;
-    if ((!is_new || start(&server, job)) && do_job(&server, job, result))
+    if ((!is_new || start_server_job(&server, job)) && do_job(&server, job, result))
         return true;
     if (is_new)
-        give_up(server.kind);
+        give_up_kind(server.kind);
     return false;
 }
 
@@ -502,7 +502,7 @@ bool fork_server_pays(const char *const *argv)
     XXH128_hash_t kind;
     bool pays;
 
-    if (!find_kind(&kind, argv) || !lock())
+    if (!find_kind(&kind, argv) || !lock_servers())
         return false;
     pays = is_usable(kind, argv[0], false);
     pthread_mutex_unlock(&all.lock);

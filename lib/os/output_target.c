@@ -65,7 +65,7 @@ static bool take_open_file(struct output_target *destination, const char *folder
     return true;
 }
 
-static bool follow(struct output_target *destination)
+static bool follow_links(struct output_target *destination)
 {
     char target[PATH_MAX];
     ssize_t size = readlink(destination->path, target, sizeof target);
@@ -121,7 +121,7 @@ bool output_target_find(struct output_target *destination, const char *path)
         folder_of(destination->path, folder);
         if (is_in_proc(folder))
             return take_open_file(destination, folder);
-        if (!follow(destination))
+        if (!follow_links(destination))
             return false;
     }
     errno = ELOOP;

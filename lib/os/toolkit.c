@@ -296,8 +296,8 @@ static bool find_anywhere(struct search *search, const struct toolkit_request *r
             try_toolkit(search, TEXT("/usr/local/cuda")) && tell_place(search, "the machine's"));
 }
 
-static char *find(struct search *search, const struct toolkit_request *request,
-                  bool (*find_by_path)(struct search *search))
+static char *find_toolkit_file(struct search *search, const struct toolkit_request *request,
+                               bool (*find_by_path)(struct search *search))
 {
     bool is_found = request->file || request->cuda_path
                         ? find_named(search, request) &&
@@ -315,7 +315,7 @@ char *toolkit_find_ptxas(const struct toolkit_request *request, struct toolkit_s
                             .shown = "/bin/ptxas",
                             .trace = trace};
 
-    return find(&search, request, find_ptxas_by_path);
+    return find_toolkit_file(&search, request, find_ptxas_by_path);
 }
 
 char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct toolkit_search *trace)
@@ -329,7 +329,7 @@ char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct toolk
     if (request->ptxas && !request->file && !request->cuda_path &&
         try_program(&search, request->ptxas) && tell_place(&search, "--ptxas"))
         return memory_copy_string(search.found, strlen(search.found));
-    return find(&search, request, find_library_by_path);
+    return find_toolkit_file(&search, request, find_library_by_path);
 }
 
 void toolkit_search_cleanup(void *trace)

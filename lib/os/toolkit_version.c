@@ -39,7 +39,7 @@ static unsigned version_in(struct bytes bytes)
     return toolkit_version_read((struct text){line, strnlen(line, rest)});
 }
 
-static unsigned read_file(const char *path)
+static unsigned read_version_file(const char *path)
 {
     struct bytes file = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC), error;
@@ -91,7 +91,7 @@ unsigned toolkit_version_of(const char *path)
     pthread_mutex_unlock(&lock);
     if (version)
         return version;
-    version = read_file(path);
+    version = read_version_file(path);
     if (version == 0)
         version = ask_ptxas(path);
     pthread_mutex_lock(&lock);

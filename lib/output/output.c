@@ -31,7 +31,7 @@ static const char suffix[] = ".XXXXXX";
 /* The names that a signal handler, which may not touch the heap, unlinks: fixed storage. */
 static _Atomic(char *) temporaries[SLOTS];
 
-static int remember(char *temporary)
+static int remember_output(char *temporary)
 {
     for (int i = 0; i < SLOTS; i++) {
         char *expected = NULL;
@@ -75,7 +75,7 @@ static bool open_temporary(struct output *output)
     output->fd = mkostemp(output->temporary, O_CLOEXEC);
     error = errno;
     if (output->fd >= 0)
-        output->slot = remember(output->temporary);
+        output->slot = remember_output(output->temporary);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return output->fd >= 0;
@@ -142,7 +142,7 @@ bool output_fail(struct output *output, int error)
 
 /* Renames the temporary to the target. A large file is exchanged with the old one, which does not
  * wait for the disk, and the old one is unlinked: a reader sees one or the other at any time. */
-static bool replace(const struct output *output)
+static bool replace_target(const struct output *output)
 {
     const char *temporary = output->temporary;
     int error;
@@ -178,7 +178,7 @@ bool output_commit(struct output *output)
 {
     if (!output_finish(output))
         return false;
-    if (output->temporary && !replace(output))
+    if (output->temporary && !replace_target(output))
         return output_fail(output, errno);
     if (output->slot >= 0)
         atomic_store(&temporaries[output->slot], NULL);

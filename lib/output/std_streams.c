@@ -22,7 +22,7 @@ bool std_streams_open(void)
 }
 
 /* stdio remembers that there was an error, but not always which. */
-static int flush(void)
+static int flush_streams(void)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -30,7 +30,7 @@ static int flush(void)
     return errno ? errno : EIO;
 }
 
-static bool failed(int error)
+static bool report_failed_stream(int error)
 {
     return diag_fatal("Could not write to the standard output: %s", strerror(error));
 }
@@ -53,14 +53,14 @@ bool std_streams_print(struct text text)
     if (text.size && fwrite(text.data, 1, text.size, stdout) != text.size)
         error = errno;
     if (!error)
-        error = flush();
+        error = flush_streams();
     progress_resume();
-    return !error || failed(error);
+    return !error || report_failed_stream(error);
 }
 
 bool std_streams_flush(void)
 {
-    int error = flush();
+    int error = flush_streams();
 
-    return !error || (error == EPIPE ? false : failed(error));
+    return !error || (error == EPIPE ? false : report_failed_stream(error));
 }

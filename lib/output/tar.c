@@ -35,7 +35,7 @@ struct tar {
     struct output output;
 };
 
-static bool load(struct tar *tar)
+static bool load_file(struct tar *tar)
 {
     bool ok;
 
@@ -57,22 +57,22 @@ static bool load(struct tar *tar)
 }
 
 /* False, for the caller to return. */
-static bool failed(const struct tar *tar)
+static bool report_failed_tar(const struct tar *tar)
 {
     const char *why = tar->call.archive_error_string(tar->archive);
 
     return diag_fatal("Could not write '%s': %s", tar->path, why ? why : "no memory");
 }
 
-static bool begin(struct tar *tar)
+static bool begin_member(struct tar *tar)
 {
     tar->archive = tar->call.archive_write_new();
     if (!tar->archive)
-        return failed(tar);
+        return report_failed_tar(tar);
     return (tar->call.archive_write_set_format_pax_restricted(tar->archive) == ARCHIVE_OK &&
             tar->call.archive_write_add_filter_none(tar->archive) == ARCHIVE_OK &&
             tar->call.archive_write_open_fd(tar->archive, tar->output.fd) == ARCHIVE_OK) ||
-           failed(tar);
+           report_failed_tar(tar);
 }
 
 struct tar *tar_open(const char *path)
@@ -80,7 +80,7 @@ struct tar *tar_open(const char *path)
     struct tar *tar = memory_zalloc(1, sizeof *tar);
 
     *tar = (struct tar){.path = path, .output = {.fd = -1, .slot = -1}};
-    if (load(tar) && output_open(&tar->output, path) && begin(tar))
+    if (load_file(tar) && output_open(&tar->output, path) && begin_member(tar))
         return tar;
     tar_close(tar);
     return NULL;
@@ -101,12 +101,12 @@ bool tar_add(struct tar *tar, const char *name, struct bytes data)
                                     (la_ssize_t)data.size);
         tar->call.archive_entry_free(entry);
     }
-    return ok || failed(tar);
+    return ok || report_failed_tar(tar);
 }
 
 bool tar_commit(struct tar *tar)
 {
-    return (tar->call.archive_write_close(tar->archive) == ARCHIVE_OK || failed(tar)) &&
+    return (tar->call.archive_write_close(tar->archive) == ARCHIVE_OK || report_failed_tar(tar)) &&
            output_commit(&tar->output);
 }
 
