@@ -12,42 +12,15 @@
 /* Largest function that is replicated, in bytes of text. */
 #define LARGEST_REPLICA 4096u
 
+/* Copies of replicated functions may add this share of the program's text; beyond it, the functions
+ * that add most are placed once and promoted. If all copies together would be many times the text,
+ * nothing is replicated. */
+#define LARGEST_GROWTH(total)  ((total) / 10)
+#define HOPELESS_GROWTH(total) (32 * (total))
+
 /* A unit may always grow to this size, whatever the chunks' average: it costs about as much as
  * starting the assembler twice. */
 #define SMALL_UNIT 24576u
-
-struct closure closure_new(const struct plan *plan)
-{
-    const struct program *program = plan->program;
-
-    return (struct closure){
-        .list = arena_alloc(plan->arena, program->symbol_count, sizeof(uint32_t)),
-        .stamps = arena_zalloc(plan->arena, program->symbol_count, sizeof(uint32_t)),
-        .stamp = 1,
-    };
-}
-
-void closure_add(struct closure *closure, uint32_t symbol)
-{
-    if (closure->stamps[symbol] == closure->stamp)
-        return;
-    closure->stamps[symbol] = closure->stamp;
-    closure->list[closure->count++] = symbol;
-}
-
-void closure_restart(struct closure *closure)
-{
-    closure->stamp++;
-    closure->count = 0;
-}
-
-bool plan_is_unit(const struct plan *plan, uint32_t symbol)
-{
-    const struct program_symbol *entry = &plan->program->symbols[symbol];
-
-    return entry->is_function && entry->is_live && entry->is_defined &&
-           entry->alias_target == NO_SYMBOL && !plan_is_whole(plan, entry->module);
-}
 
 static bool may_replicate(const struct plan *plan, uint32_t symbol)
 {
@@ -150,12 +123,8 @@ static void join_single_users(struct plan *plan, uint64_t largest)
     }
 }
 
-void callgraph_units(struct plan *plan, uint32_t wanted)
+void callgraph_units(struct plan *plan, uint32_t wanted, uint64_t largest)
 {
-    uint64_t largest = plan->request->policy == SPLIT_STABLE
-                           ? stable_piece(plan) / 2
-                           : plan->total_weight / (wanted ? wanted : 1);
-
     for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
         plan->placements[i].weight = plan->program->symbols[i].item->text.size;
         plan->placements[i].unit = i;
@@ -179,4 +148,35 @@ void callgraph_follow_leaders(struct plan *plan)
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
             plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
+}
+
+uint64_t callgraph_largest_growth(const struct plan *plan)
+{
+    return LARGEST_GROWTH(plan->total_weight);
+}
+
+bool callgraph_count_copies(struct plan *plan)
+{
+    size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
+    uint32_t *functions = plan_members(plan, bounds);
+    struct closure closure = closure_new(plan);
+    uint64_t most = HOPELESS_GROWTH(plan->total_weight);
+    uint64_t copied = 0;
+
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        plan->placements[i].copies = 0;
+    for (uint32_t c = 0; c < plan->chunk_count && copied <= most; c++) {
+        closure_restart(&closure);
+        for (size_t i = bounds[c]; i < bounds[c + 1]; i++)
+            callgraph_add_replicas(plan, functions[i], &closure);
+        for (size_t i = 0; i < closure.count; i++) {
+            struct placement *placement = &plan->placements[closure.list[i]];
+
+            copied += placement->weight;
+            if (placement->copies++ == 0 ||
+                (plan->loads && plan->loads[c] < plan->loads[placement->lightest]))
+                placement->lightest = c;
+        }
+    }
+    return copied <= most;
 }

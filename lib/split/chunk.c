@@ -2,7 +2,7 @@
  *
  *     .version .target .address_size, .file table, .pragma
  *     declarations: functions that are named here; variables that are defined elsewhere or too late
- *     variables, functions, aliases, string sections: those whose home this is, in program order
+ *     variables, functions, aliases, string sections: those that it owns, in program order
  *
  * Declarations are generated from the signatures: ptxas accepts a declaration only with the linkage
  * of the definition in the same text, or .extern (measured on 13.0). */
@@ -41,34 +41,6 @@ static void write_linkage(struct chunk_context *context, enum ptx_linkage linkag
     writer_text(&context->writer, text_of(ptx_linkage_name(linkage)));
     if (linkage != PTX_INTERNAL)
         writer_text(&context->writer, TEXT(" "));
-}
-
-/* Writes a line of the header; messages of the assembler about it are about a module's line. */
-static void write_line(struct writer *writer, const struct program_line *from, const char *line)
-{
-    if (from->file)
-        writer_begin_range(writer, from->file, from->line);
-    writer_text(writer, text_of(line));
-    if (from->file)
-        writer_end_range(writer);
-    writer_text(writer, TEXT("\n"));
-}
-
-/* `debug` is left out: ptxas 13.0 rejects it in a text without debug sections. */
-void chunk_write_header(struct chunk_context *context)
-{
-    const struct program *program = context->plan->program;
-    const struct ptx_module *first = program->module_count ? program->modules[0] : NULL;
-    struct writer *writer = &context->writer;
-    char name[ARCH_NAME_SIZE];
-
-    write_line(writer, &program->version_from,
-               arena_printf(writer->arena, ".version %u.%u", program->version_major,
-                            program->version_minor));
-    write_line(writer, &program->target_from,
-               arena_printf(writer->arena, ".target %s%s", arch_name(program->target, name),
-                            first && first->texmode_independent ? ", texmode_independent" : ""));
-    writer_printf(writer, ".address_size %u\n\n", first ? first->address_size : 64);
 }
 
 /* The file table, up to the last file of a module with functions in the chunk. It may have no gap:
@@ -113,17 +85,6 @@ static void write_extras(struct chunk_context *context, enum ptx_item_kind kind)
         writer_edited(&context->writer, extra->item->text, details->edits, details->edit_count);
         writer_text(&context->writer, TEXT("\n"));
     }
-}
-
-/* Writes a part of a symbol's text, with the program's edits. */
-void chunk_write_text(struct chunk_context *context, uint32_t symbol, struct text text)
-{
-    const struct program_symbol *entry = &context->plan->program->symbols[symbol];
-
-    if (context->stable)
-        stable_text_write(context->stable, &context->writer, symbol, text);
-    else
-        writer_edited(&context->writer, text, entry->edits, entry->edit_count);
 }
 
 static void write_declaration(struct chunk_context *context, uint32_t symbol)
@@ -444,7 +405,7 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
 {
     struct chunk_context context = {0};
     size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
-    uint32_t *members = partition_members(plan, bounds);
+    uint32_t *members = plan_members(plan, bounds);
     bool unchanged = plan_is_unchanged(plan), is_cut = plan_is_one_text(plan);
 
     CONTEXT_DEFER(free_context, &context);

@@ -31,6 +31,8 @@ struct chunk_context {
     const struct gaps *gaps;    /* NULL unless lines keep their numbers */
 };
 
+/* chunk_parts.c: what chunk.c and cut.c both write. */
+
 /* Writes the beginning of each chunk: .version, .target and .address_size. */
 void chunk_write_header(struct chunk_context *context);
 

@@ -18,7 +18,7 @@
 
 /* Copies of functions, and the other parts that chunks repeat, may add this share of the program's
  * text: they cost one processor what a second one saves. */
-#define LARGEST_GROWTH(total) ((total) / 4)
+#define LARGEST_EXACT_GROWTH(total) ((total) / 4)
 
 /* ptxas reads data this many times faster than it compiles code (measured on 13.0). */
 #define DATA_SPEED 8u
@@ -137,7 +137,7 @@ bool exact_is_worth_it(struct plan *plan)
 {
     uint64_t growth = 0;
 
-    if (!partition_count_copies(plan))
+    if (!callgraph_count_copies(plan))
         return false;
     for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
         const struct program_symbol *symbol = &plan->program->symbols[i];
@@ -151,7 +151,7 @@ bool exact_is_worth_it(struct plan *plan)
                 (symbol->item->variable.initialiser.size + symbol->item->variable.declarator.size) /
                 DATA_SPEED;
     }
-    return growth <= LARGEST_GROWTH(plan->total_weight) + plan->edited_weight;
+    return growth <= LARGEST_EXACT_GROWTH(plan->total_weight) + plan->edited_weight;
 }
 
 void exact_place_variables(struct plan *plan)

@@ -21,16 +21,9 @@
  */
 #define SMALL_PART 4u
 
-/* Copies of replicated functions may add this share of the program's text; beyond it, the functions
- * that add most are placed once and promoted. If all copies together would be many times the text,
- * nothing is replicated. */
-#define LARGEST_GROWTH(total) ((total) / 10)
-
 /* Chunks of edited kernels are cut into about this many pieces. More of them take longer after the
  * first edit of a kernel, as each starts an assembler, and less after the next ones. */
 #define EDITED_PARTS 4u
-
-#define HOPELESS_GROWTH(total) (32 * (total))
 
 struct load {
     uint64_t weight;
@@ -163,58 +156,6 @@ static void deal(struct dealer *dealer)
     callgraph_follow_leaders(plan);
 }
 
-uint32_t *partition_members(const struct plan *plan, size_t *bounds)
-{
-    size_t count = plan->program->symbol_count;
-    uint32_t *members = arena_alloc(plan->arena, count, sizeof *members);
-    size_t *next = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *next);
-
-    for (uint32_t c = 0; c <= plan->chunk_count; c++)
-        bounds[c] = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (plan->placements[i].chunk < plan->chunk_count)
-            bounds[plan->placements[i].chunk + 1]++;
-    for (uint32_t c = 0; c < plan->chunk_count; c++)
-        bounds[c + 1] += bounds[c];
-    for (uint32_t c = 0; c < plan->chunk_count; c++)
-        next[c] = bounds[c];
-    for (uint32_t i = 0; i < count; i++)
-        if (plan->placements[i].chunk < plan->chunk_count)
-            members[next[plan->placements[i].chunk]++] = i;
-    return members;
-}
-
-uint64_t partition_largest_growth(const struct plan *plan)
-{
-    return LARGEST_GROWTH(plan->total_weight);
-}
-
-bool partition_count_copies(struct plan *plan)
-{
-    size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
-    uint32_t *functions = partition_members(plan, bounds);
-    struct closure closure = closure_new(plan);
-    uint64_t most = HOPELESS_GROWTH(plan->total_weight);
-    uint64_t copied = 0;
-
-    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
-        plan->placements[i].copies = 0;
-    for (uint32_t c = 0; c < plan->chunk_count && copied <= most; c++) {
-        closure_restart(&closure);
-        for (size_t i = bounds[c]; i < bounds[c + 1]; i++)
-            callgraph_add_replicas(plan, functions[i], &closure);
-        for (size_t i = 0; i < closure.count; i++) {
-            struct placement *placement = &plan->placements[closure.list[i]];
-
-            copied += placement->weight;
-            if (placement->copies++ == 0 ||
-                (plan->loads && plan->loads[c] < plan->loads[placement->lightest]))
-                placement->lightest = c;
-        }
-    }
-    return copied <= most;
-}
-
 /* Distributes everything again, without replicated functions. */
 static void give_up_replication(struct dealer *dealer)
 {
@@ -236,7 +177,7 @@ static void bound_growth(struct dealer *dealer)
     size_t replicated = 0;
     uint64_t growth = 0;
 
-    if (!partition_count_copies(plan))
+    if (!callgraph_count_copies(plan))
         give_up_replication(dealer);
     for (uint32_t i = 0; i < count; i++) {
         const struct placement *placement = &plan->placements[i];
@@ -247,7 +188,7 @@ static void bound_growth(struct dealer *dealer)
         growth += order[replicated++].weight;
     }
     SORT(order, replicated, compare_weighed);
-    for (size_t i = 0; i < replicated && growth > partition_largest_growth(plan); i++) {
+    for (size_t i = 0; i < replicated && growth > callgraph_largest_growth(plan); i++) {
         struct placement *placement = &plan->placements[order[i].symbol];
 
         growth -= order[i].weight;
@@ -394,7 +335,10 @@ void partition_make(struct plan *plan)
             return;
         plan->is_exact = false;
     }
-    callgraph_units(plan, wanted);
+    callgraph_units(plan, wanted,
+                    plan->request->policy == SPLIT_STABLE
+                        ? stable_piece(plan) / 2
+                        : plan->total_weight / (wanted ? wanted : 1));
     find_units(&dealer);
     plan->chunk_count = choose_count(plan, dealer.unit_count);
     if (plan->request->policy == SPLIT_STABLE && plan->chunk_count > 1) {
@@ -406,7 +350,7 @@ void partition_make(struct plan *plan)
     }
     if (plan->chunk_count == 1) {
         plan->names = NULL;
-        callgraph_units(plan, 1);
+        callgraph_units(plan, 1, plan->total_weight);
         find_units(&dealer);
     }
     deal(&dealer);

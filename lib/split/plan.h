@@ -62,7 +62,27 @@ struct closure {
     uint32_t stamp;
 };
 
-/* callgraph.c: a closure over the program's symbols, and one more symbol for it. */
+/* plan.c: true for a module that is a chunk of its own, since its debug sections describe all of
+ * it. */
+bool plan_is_whole(const struct plan *plan, uint32_t module);
+
+/* True for a live function that has a body and is not part of a whole module. */
+bool plan_is_unit(const struct plan *plan, uint32_t symbol);
+
+/* True for a live, defined variable that is not part of a whole module. */
+bool plan_is_variable(const struct plan *plan, uint32_t symbol);
+
+/* True when the whole program is one module's text, unchanged. */
+bool plan_is_one_text(const struct plan *plan);
+
+/* True when the program is one text that can go to the assembler unchanged. */
+bool plan_is_unchanged(const struct plan *plan);
+
+/* The symbols of each ordinary chunk, in program order: those of chunk c are result[bounds[c]] up
+ * to bounds[c + 1]; `bounds` has chunk_count + 1 elements. In the plan's arena. */
+uint32_t *plan_members(const struct plan *plan, size_t *bounds);
+
+/* A closure over the program's symbols, and one more symbol for it. */
 struct closure closure_new(const struct plan *plan);
 void closure_add(struct closure *closure, uint32_t symbol);
 void closure_restart(struct closure *closure);
@@ -79,15 +99,9 @@ static inline bool plan_defines(const struct plan *plan, uint32_t symbol, uint32
     return plan->placements[symbol].is_replicated || plan->placements[symbol].chunk == chunk;
 }
 
-/* home.c: true for a live, defined variable that is not part of a whole module. */
-bool plan_is_variable(const struct plan *plan, uint32_t symbol);
-
-/* callgraph.c: true for a live function that has a body and is not part of a whole module. */
-bool plan_is_unit(const struct plan *plan, uint32_t symbol);
-
-/* callgraph.c: sets weights, replicable functions, and units of functions that stay together;
- * `wanted` is the desired number of chunks. */
-void callgraph_units(struct plan *plan, uint32_t wanted);
+/* callgraph.c: sets weights, replicable functions, and units of at most `largest` bytes
+ * whose functions stay together; `wanted` is the desired number of chunks. */
+void callgraph_units(struct plan *plan, uint32_t wanted, uint64_t largest);
 
 /* callgraph.c: true for the leader of a unit that is distributed. */
 bool callgraph_is_leader(const struct plan *plan, uint32_t symbol);
@@ -98,15 +112,15 @@ void callgraph_follow_leaders(struct plan *plan);
 /* callgraph.c: adds the replicated functions that `function` needs, directly or through others. */
 void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct closure *closure);
 
+/* callgraph.c: counts the chunks that need each replicated function. False when that is far too
+ * many: the walk then ends early, so that its cost stays proportional to the text. */
+bool callgraph_count_copies(struct plan *plan);
+
+/* callgraph.c: the bytes that copies of functions may add. */
+uint64_t callgraph_largest_growth(const struct plan *plan);
+
 /* partition.c: decides the number of chunks and distributes the units. */
 void partition_make(struct plan *plan);
-
-/* partition.c: counts the chunks that need each replicated function. False when that is far too
- * many: the walk then ends early, so that its cost stays proportional to the text. */
-bool partition_count_copies(struct plan *plan);
-
-/* partition.c: the bytes that copies of functions may add. */
-uint64_t partition_largest_growth(const struct plan *plan);
 
 /* naming.c: makes plan->names. */
 void naming_make(struct plan *plan);
@@ -119,11 +133,6 @@ uint64_t stable_piece(const struct plan *plan);
  * variables are not distributed. */
 void stable_cut(struct plan *plan, uint32_t most);
 
-/* partition.c: the symbols of each ordinary chunk, in program order: those of chunk c are
- * result[bounds[c]] up to bounds[c + 1]; `bounds` has chunk_count + 1 elements. In the plan's
- * arena. */
-uint32_t *partition_members(const struct plan *plan, size_t *bounds);
-
 /* exact.c: makes each kernel a unit and replicates every other function, and sets plan->is_exact.
  * False, with plan->single_reason set, if the program cannot be divided without changing code. */
 bool exact_begin(struct plan *plan);
@@ -134,18 +143,8 @@ bool exact_is_worth_it(struct plan *plan);
 /* exact.c: puts all variables into every chunk. */
 void exact_place_variables(struct plan *plan);
 
-/* home.c: finds the home of each variable and alias, and the symbols to promote. */
-void home_find(struct plan *plan);
-
-/* split.c: true for a module that is a chunk of its own, since its debug sections describe all of
- * it. */
-bool plan_is_whole(const struct plan *plan, uint32_t module);
-
-/* split.c: true when the whole program is one module's text, unchanged. */
-bool plan_is_one_text(const struct plan *plan);
-
-/* split.c: true when the program is one text that can go to the assembler unchanged. */
-bool plan_is_unchanged(const struct plan *plan);
+/* owner.c: finds the owner chunk of each variable and alias, and the symbols to promote. */
+void owner_find(struct plan *plan);
 
 /* chunk.c: writes the text of every chunk. */
 void chunk_write_all(struct chunks *chunks, const struct plan *plan);

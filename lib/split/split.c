@@ -10,11 +10,6 @@
 #include "ptx/types.h"
 #include "split/chunk_steps.h"
 
-bool plan_is_whole(const struct plan *plan, uint32_t module)
-{
-    return plan->program->modules[module]->has_full_debug && !plan->repeats_debug;
-}
-
 /* Finds the modules that stay whole, and whether there are others. */
 static void find_whole_modules(struct plan *plan, bool *has_others)
 {
@@ -49,23 +44,6 @@ static void start_plan(struct plan *plan)
             plan->whole_function_count++;
         }
     }
-}
-
-bool plan_is_one_text(const struct plan *plan)
-{
-    const struct program *program = plan->program;
-
-    if (program->module_count != 1)
-        return false;
-    for (size_t i = 0; i < program->symbol_count; i++)
-        if (!program->symbols[i].is_live || program->symbols[i].edit_count)
-            return false;
-    return program->details[0].edit_count == 0;
-}
-
-bool plan_is_unchanged(const struct plan *plan)
-{
-    return plan->chunk_count + plan->whole_count == 1 && plan_is_one_text(plan);
 }
 
 static enum chunk_binding binding_of(uint8_t linkage)
@@ -121,7 +99,7 @@ bool split_program(struct chunks *chunks, const struct program *program,
         partition_make(&plan);
     else
         plan.single_reason = "its debug sections describe all of it";
-    home_find(&plan);
+    owner_find(&plan);
     count = (size_t)plan.chunk_count + plan.whole_count;
     chunks->single_reason = count == 1 ? plan.single_reason : NULL;
     chunks->list = arena_zalloc(&chunks->arena, count, sizeof *chunks->list);

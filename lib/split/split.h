@@ -1,6 +1,6 @@
 /* split.h: cuts a program into chunks that can be assembled separately.
  *
- * Each chunk is a complete PTX module: its functions, the variables whose home it is, copies of the
+ * Each chunk is a complete PTX module: its functions, the variables that it owns, copies of the
  * small internal functions that it calls, and declarations of everything else it needs. Internal
  * symbols that are needed by another chunk are promoted; `symbols` says how the merger undoes that.
  */

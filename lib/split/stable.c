@@ -171,13 +171,13 @@ static unsigned class_of(const struct placement *placement)
 static void bound_copies(struct plan *plan)
 {
     size_t count = plan->program->symbol_count;
-    bool is_hopeless = !partition_count_copies(plan);
+    bool is_hopeless = !callgraph_count_copies(plan);
     uint64_t added[65] = {0}, sum = 0;
     unsigned most = 0;
 
     for (uint32_t i = 0; i < count; i++)
         added[class_of(&plan->placements[i])] += bytes_of_copies(&plan->placements[i]);
-    while (most < 64 && sum + added[most + 1] <= partition_largest_growth(plan))
+    while (most < 64 && sum + added[most + 1] <= callgraph_largest_growth(plan))
         sum += added[++most];
     for (uint32_t i = 0; i < count; i++)
         if (is_hopeless || class_of(&plan->placements[i]) > most)

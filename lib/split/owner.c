@@ -1,7 +1,7 @@
-/* home.c: which chunk defines each variable and alias, and which internal symbols other chunks
+/* owner.c: which chunk defines each variable and alias, and which internal symbols other chunks
  * need.
  *
- * A variable has one home, the lowest chunk that uses it; in a stable split it is a chunk without
+ * A variable has one owner, the lowest chunk that uses it; in a stable split it is a chunk without
  * code, so that the variable's linkage does not depend on its users. Elsewhere it is extern. Shared
  * variables of a fixed size are laid out separately for each kernel, and so are weak in every chunk
  * that uses them, as NVIDIA's own splitter makes them; common ones and dynamic shared memory merge
@@ -34,7 +34,7 @@ static void note_references(struct plan *plan, uint32_t user, uint32_t chunk)
 static void note_functions(struct plan *plan)
 {
     size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
-    uint32_t *members = partition_members(plan, bounds);
+    uint32_t *members = plan_members(plan, bounds);
     struct closure closure = closure_new(plan);
 
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
@@ -52,7 +52,7 @@ static void note_functions(struct plan *plan)
     }
 }
 
-/* Whole modules: they are the home of what they define, and users of what else they name. */
+/* Whole modules: they own what they define, and users of what else they name. */
 static void note_whole_modules(struct plan *plan)
 {
     for (uint32_t w = 0; w < plan->whole_count; w++) {
@@ -73,14 +73,6 @@ static void note_whole_modules(struct plan *plan)
     }
 }
 
-bool plan_is_variable(const struct plan *plan, uint32_t symbol)
-{
-    const struct program_symbol *entry = &plan->program->symbols[symbol];
-
-    return !entry->is_function && entry->is_defined && entry->is_live &&
-           !plan_is_whole(plan, entry->module);
-}
-
 static bool is_ordinary_alias(const struct plan *plan, uint32_t symbol)
 {
     const struct program_symbol *entry = &plan->program->symbols[symbol];
@@ -89,7 +81,7 @@ static bool is_ordinary_alias(const struct plan *plan, uint32_t symbol)
            !plan_is_whole(plan, entry->module);
 }
 
-/* Finds homes for the variables that functions use, then for the variables that their initial
+/* Finds the owners of the variables that functions use, then of the variables that their initial
  * values name. */
 static void place_variables(struct plan *plan)
 {
@@ -130,7 +122,7 @@ static void place_variables(struct plan *plan)
     }
 }
 
-/* Notes uses that depend on homes: initial values and aliases. */
+/* Notes uses that depend on owners: initial values and aliases. */
 static void note_placed(struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
@@ -184,7 +176,7 @@ static void promote(struct plan *plan)
     }
 }
 
-void home_find(struct plan *plan)
+void owner_find(struct plan *plan)
 {
     note_functions(plan);
     note_whole_modules(plan);
