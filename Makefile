@@ -357,8 +357,8 @@ coverage: $(BUILD)/.dependencies-build
 mutate: $(BUILD)/.dependencies-tests
 	$(Q)BUILD=$(BUILD) test/mutate --seed=$(or $(SEED),1) --count=$(or $(COUNT),100) --rooms="$(ROOMS)"
 
-lint: $(BUILD)/.dependencies-tests
-	$(Q)HEADERS="$(HEADERS)" SOURCES="$(SOURCES)" CC="$(CC)" test/lint
+lint: $(BUILD)/.dependencies-tests $(LIB_OBJECTS)
+	$(Q)HEADERS="$(HEADERS)" SOURCES="$(SOURCES)" OBJECTS="$(LIB_OBJECTS)" CC="$(CC)" test/lint
 
 # Function names and lines are what a sanitizer's report shows; more of them (-g) takes a third longer to compile.
 asan:

@@ -7,11 +7,6 @@
 
 #include "command/suggestions.h"
 
-bool apply_option_undefined(const struct option_row *row, const char *value)
-{
-    return diag_fatal("Value '%s' is not defined for option '%s'", value, row->name);
-}
-
 static void *field_at(struct options *options, size_t offset)
 {
     return (char *)options + offset;
@@ -65,7 +60,7 @@ static bool take_choice(struct options *options, const struct option_row *row, c
     const struct option_choice *choice = option_table_choice(row, value);
 
     if (!choice)
-        return apply_option_undefined(row, value);
+        return option_table_undefined(row, value);
     store_number(options, &row->effect, (size_t)choice->number);
     return true;
 }
@@ -129,7 +124,7 @@ static bool take_level(uint8_t *field, const struct option_row *row, const char 
     size_t level = row->effect.number;
 
     if (value && (value[0] < '0' || value[0] > '0' + row->effect.most || value[1] != '\0'))
-        return apply_option_undefined(row, value);
+        return option_table_undefined(row, value);
     if (value)
         level = (size_t)(value[0] - '0');
     if (level > *field)

@@ -15,6 +15,3 @@ bool apply_option(struct options *options, const struct option_row *row, const c
 
 /* Appends `word`, which must live as long as `options`, to a list in its arena. */
 void apply_option_word(struct options *options, struct word_list *list, const char *word);
-
-/* Reports that `value` is not defined for the row's option. Returns false. */
-bool apply_option_undefined(const struct option_row *row, const char *value);

@@ -9,10 +9,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "command/apply_option.h"
 #include "command/options.h"
 #include "facts/targets.h"
 #include "pool/fit.h"
+
+bool option_table_undefined(const struct option_row *row, const char *value)
+{
+    return diag_fatal("Value '%s' is not defined for option '%s'", value, row->name);
+}
 
 /* Functions for options whose value is more than a field. Each stores the value and returns true,
  * or reports in nvlink's words that it is invalid. */
@@ -28,7 +32,7 @@ static bool apply_arch(struct options *options, const struct option_row *row, co
     options->link.is_virtual = arch_parse(text_of(value), "compute_", &arch);
     if (!(options->link.is_virtual || arch_parse(text_of(value), "sm_", &arch)) ||
         !targets_know(arch, NULL))
-        return apply_option_undefined(row, value);
+        return option_table_undefined(row, value);
     options->link.arch = arch;
     return true;
 }
@@ -38,7 +42,7 @@ static bool take_behave_like(struct options *options, const struct option_row *r
                              const char *value)
 {
     options->link.behave_like = toolkit_version_read(text_of(value));
-    return options->link.behave_like || apply_option_undefined(row, value);
+    return options->link.behave_like || option_table_undefined(row, value);
 }
 
 /* Is passed on to other programs unchanged. */
@@ -58,7 +62,7 @@ static bool take_ofast_compile(struct options *options, const struct option_row 
 static bool take_machine(struct options *options, const struct option_row *row, const char *value)
 {
     (void)options;
-    return strcmp(value, "64") == 0 || apply_option_undefined(row, value);
+    return strcmp(value, "64") == 0 || option_table_undefined(row, value);
 }
 
 /* Bytes, or a number followed by k, m, g or t; 0 = no limit. */
@@ -92,7 +96,7 @@ static bool take_assembler(struct options *options, const struct option_row *row
 {
     options->link.assembler.name = value;
     return strcmp(value, "builtin") == 0 || strcmp(value, "ptxas") == 0 ||
-           strncmp(value, "plugin:", 7) == 0 || apply_option_undefined(row, value);
+           strncmp(value, "plugin:", 7) == 0 || option_table_undefined(row, value);
 }
 
 /* How large the cache may become. */

@@ -105,3 +105,6 @@ bool option_takes_argument(const struct option_row *row);
 
 /* The choice of the row whose word is `value`, or NULL. */
 const struct option_choice *option_table_choice(const struct option_row *row, const char *value);
+
+/* Reports that `value` is not defined for the row's option. Returns false. */
+bool option_table_undefined(const struct option_row *row, const char *value);

@@ -23,28 +23,6 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are copied as they are");
 
-bool read_damaged(const struct reader *reader, const char *format, ...)
-{
-    va_list arguments;
-    const char *text;
-
-    va_start(arguments, format);
-    text = arena_vprintf(&reader->cubin->arena, format, arguments);
-    va_end(arguments);
-    return diag_error("'%s' is a damaged cubin: %s", reader->cubin->name, text);
-}
-
-bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, struct text *name)
-{
-    if (offset >= strings.size)
-        return false;
-    *name = text_of((const char *)strings.data + offset);
-    if (name->size > reader->name_budget)
-        return false;
-    reader->name_budget -= name->size;
-    return true;
-}
-
 /* Messages are nvlink's. It refuses objects of toolkits that are newer than its own; here only
  * those that are newer than all known ones. */
 static bool check_toolkit(const char *name, unsigned sm, uint32_t toolkit)

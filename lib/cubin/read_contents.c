@@ -5,6 +5,29 @@
 #include "cubin/format.h"
 #include "cubin/read.h"
 #include "cubin/unknown.h"
+#include "diag/diag.h"
+
+bool read_damaged(const struct reader *reader, const char *format, ...)
+{
+    va_list arguments;
+    const char *text;
+
+    va_start(arguments, format);
+    text = arena_vprintf(&reader->cubin->arena, format, arguments);
+    va_end(arguments);
+    return diag_error("'%s' is a damaged cubin: %s", reader->cubin->name, text);
+}
+
+bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, struct text *name)
+{
+    if (offset >= strings.size)
+        return false;
+    *name = text_of((const char *)strings.data + offset);
+    if (name->size > reader->name_budget)
+        return false;
+    reader->name_budget -= name->size;
+    return true;
+}
 
 /* .text.F: its sh_info must name F, a function defined in the section. */
 static bool check_text(const struct reader *reader, size_t index)

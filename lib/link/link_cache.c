@@ -231,10 +231,3 @@ void link_cache_keep(struct link *link, const struct results *results)
     if (link->cached.is_wanted && !link->cached.record.is_incomplete)
         context_run(keep, &ended);
 }
-
-void link_cache_free(struct cached_result *cached)
-{
-    diag_state_get()->record = NULL;
-    buffer_free(&cached->record.bytes);
-    cache_value_free(&cached->value);
-}

@@ -19,6 +19,3 @@ bool link_cache_find(struct link *link, struct assembler *assembler);
 
 /* Stores the result of a link whose output has been written. */
 void link_cache_keep(struct link *link, const struct results *results);
-
-/* Ends recording, and frees what link_cache_find() found. */
-void link_cache_free(struct cached_result *cached);

@@ -237,7 +237,9 @@ void state_free_results(struct results *results)
 
 void state_free(struct link *link)
 {
-    link_cache_free(&link->cached);
+    diag_state_get()->record = NULL;
+    buffer_free(&link->cached.record.bytes);
+    cache_value_free(&link->cached.value);
     observe_close(link->observation);
     for (size_t i = 0; i < link->member_cubin_count; i++)
         cubin_free(&link->member_cubins[i]);

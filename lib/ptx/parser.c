@@ -237,3 +237,8 @@ void parser_add(struct parser *parser, const struct ptx_item *item, size_t start
     added->line = parser->line;
     added->text = parser_from(parser, start);
 }
+
+enum ptx_space parser_space(const struct parser *parser)
+{
+    return parser->token.kind == TOKEN_DOT ? ptx_space_find(parser_text(parser)) : PTX_SPACE_NONE;
+}

@@ -2,8 +2,6 @@
  * Variables"). */
 #include "ptx/types.h"
 
-#include "ptx/parser.h"
-
 static const struct {
     const char *name;
     uint8_t size; /* bytes */
@@ -66,9 +64,4 @@ enum ptx_space ptx_space_find(struct text word)
         if (text_equal(word, text_of(spaces[i])))
             return (enum ptx_space)i;
     return PTX_SPACE_NONE;
-}
-
-enum ptx_space parser_space(const struct parser *parser)
-{
-    return parser->token.kind == TOKEN_DOT ? ptx_space_find(parser_text(parser)) : PTX_SPACE_NONE;
 }
