@@ -7,7 +7,7 @@
 #include "cubin/format.h"
 #include "facts/targets.h"
 
-static uint64_t value_of(const struct info_record *record)
+static uint64_t value_of_record(const struct info_record *record)
 {
     uint8_t bytes[8] = {0};
 
@@ -24,8 +24,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* Two values that are there. Where no row describes the record, the first stays. */
-static uint64_t fold(const struct compat *compat, const struct compat_rule *rule, uint64_t a,
-                     uint64_t b)
+static uint64_t fold_values(const struct compat *compat, const struct compat_rule *rule, uint64_t a,
+                            uint64_t b)
 {
     switch (rule ? rule->merge : COMPAT_DROPPED) {
     case COMPAT_TARGET:
@@ -65,8 +65,8 @@ static bool counts_missing(const struct compat_rule *rule)
            rule->merge != COMPAT_FINALIZER_NEEDED;
 }
 
-static void add_record(struct compat *compat, const struct info_record *record, uint64_t value,
-                       bool has_code)
+static void add_compat_record(struct compat *compat, const struct info_record *record,
+                              uint64_t value, bool has_code)
 {
     const struct compat_rule *rule = compat_rule(record->attribute);
     struct compat_record *known = find_record(compat, record->attribute);
@@ -77,9 +77,9 @@ static void add_record(struct compat *compat, const struct info_record *record, 
         known = &compat->records[compat->count++];
         *known = (struct compat_record){*record, value, 0};
         if (compat->files > 0 && counts_missing(rule))
-            known->value = fold(compat, rule, rule->missing, value);
+            known->value = fold_values(compat, rule, rule->missing, value);
     } else {
-        known->value = fold(compat, rule, known->value, value);
+        known->value = fold_values(compat, rule, known->value, value);
     }
     known->files++;
 }
@@ -94,24 +94,25 @@ void compat_add(struct compat *compat, struct bytes section, bool has_code)
         struct compat_record *known = find_record(&own, record.attribute);
 
         if (known)
-            known->value =
-                fold(&own, compat_rule(record.attribute), known->value, value_of(&record));
+            known->value = fold_values(&own, compat_rule(record.attribute), known->value,
+                                       value_of_record(&record));
         else
-            own.records[own.count++] = (struct compat_record){record, value_of(&record), 1};
+            own.records[own.count++] = (struct compat_record){record, value_of_record(&record), 1};
     }
     for (size_t i = 0; i < compat->count; i++) {
         const struct compat_rule *rule = compat_rule(compat->records[i].record.attribute);
 
         if (counts_missing(rule) && !find_record(&own, rule->number))
-            compat->records[i].value = fold(compat, rule, compat->records[i].value, rule->missing);
+            compat->records[i].value =
+                fold_values(compat, rule, compat->records[i].value, rule->missing);
     }
     for (size_t i = 0; i < own.count; i++)
-        add_record(compat, &own.records[i].record, own.records[i].value, has_code);
+        add_compat_record(compat, &own.records[i].record, own.records[i].value, has_code);
     if (compat->files++ == 0)
         compat->first = compat->count;
 }
 
-static void put_value(struct buffer *out, uint8_t number, uint8_t bytes, uint64_t value)
+static void put_compat_value(struct buffer *out, uint8_t number, uint8_t bytes, uint64_t value)
 {
     if (bytes == 8) {
         info_put_head(out, EIFMT_SVAL, number, 8);
@@ -128,7 +129,7 @@ void compat_put_all(const struct compat *compat, struct buffer *out)
         const struct compat_rule *rule = compat_rule(record->attribute);
 
         if (rule) {
-            put_value(out, rule->number, rule->bytes, compat->records[i].value);
+            put_compat_value(out, rule->number, rule->bytes, compat->records[i].value);
             continue;
         }
         info_put_head(out, record->format, record->attribute,
@@ -153,7 +154,7 @@ static void put_merged(const struct compat *compat, const struct compat_record *
     if ((rule->merge == COMPAT_FINALIZER && !is_everywhere) ||
         (rule->merge == COMPAT_FINALIZER_NEEDED && !is_everywhere && !compat->is_mercury))
         return;
-    put_value(out, rule->number, rule->bytes, record->value);
+    put_compat_value(out, rule->number, rule->bytes, record->value);
 }
 
 /* What the target's finalizer could skip: what all cubins with code allow. Without code it is all
@@ -203,7 +204,7 @@ void compat_put(const struct compat *compat, struct arch arch, const struct tool
 
         if (compat->is_mercury && number == last) {
             final = &compat->records[i];
-            put_value(out, last, 8, fast_path(compat, final, arch, toolkit));
+            put_compat_value(out, last, 8, fast_path(compat, final, arch, toolkit));
         }
         put_number(compat, number, true, toolkit, out);
     }
@@ -212,7 +213,7 @@ void compat_put(const struct compat *compat, struct arch arch, const struct tool
             put_number(compat, (uint8_t)number, false, toolkit, out);
     put_number(compat, last, false, toolkit, out);
     if (compat->is_mercury && !final) /* what older code allows is not known */
-        put_value(out, last, 8, compat->files ? 0 : fast_path(compat, NULL, arch, toolkit));
+        put_compat_value(out, last, 8, compat->files ? 0 : fast_path(compat, NULL, arch, toolkit));
     if (compat->is_mercury && compat->files == 0 && toolkit->finalizer_version)
-        put_value(out, COMPAT_FINALIZER_VERSION, 2, toolkit->finalizer_version);
+        put_compat_value(out, COMPAT_FINALIZER_VERSION, 2, toolkit->finalizer_version);
 }

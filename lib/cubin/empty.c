@@ -19,8 +19,8 @@ enum { EMPTY_STRINGS = 1, EMPTY_SYMTAB, EMPTY_TKINFO, EMPTY_CUINFO, EMPTY_TWIN, 
 enum { EMPTY_SYMBOLS = 3 };
 
 /* Owner, then u16 version 2, u16 SM number, u16 CUDA version, u16 0. */
-static struct bytes cuinfo(struct arena *arena, struct arch arch,
-                           const struct toolkit_facts *toolkit)
+static struct bytes cuinfo_note(struct arena *arena, struct arch arch,
+                                const struct toolkit_facts *toolkit)
 {
     uint32_t words[8] = {sizeof NOTE_OWNER, 8, CUINFO_TYPE};
     uint8_t *note = arena_alloc(arena, 1, sizeof words);
@@ -32,8 +32,8 @@ static struct bytes cuinfo(struct arena *arena, struct arch arch,
     return (struct bytes){note, sizeof words};
 }
 
-static void put(struct cubin *cubin, size_t index, struct text name, uint32_t type, uint64_t flags,
-                struct bytes data)
+static void put_section(struct cubin *cubin, size_t index, struct text name, uint32_t type,
+                        uint64_t flags, struct bytes data)
 {
     cubin->sections[index] = (struct cubin_section){.name = name,
                                                     .type = type,
@@ -43,7 +43,7 @@ static void put(struct cubin *cubin, size_t index, struct text name, uint32_t ty
                                                     .data = data};
 }
 
-static void put_symbol(struct cubin *cubin, size_t index, uint32_t section)
+static void put_section_symbol(struct cubin *cubin, size_t index, uint32_t section)
 {
     cubin->symbols[index] = (struct cubin_symbol){
         .name = cubin->sections[section].name, .type = STT_SECTION, .section = section};
@@ -59,8 +59,8 @@ static void put_twin(struct cubin *cubin)
         rows[i].st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION);
         rows[i].st_shndx = (Elf64_Half)cubin->symbols[i].section;
     }
-    put(cubin, EMPTY_TWIN, TEXT(".nv.merc.symtab"), SHT_CUDA_MERC_SYMTAB, SHF_CUDA_MERCURY,
-        (struct bytes){(const uint8_t *)rows, cubin->symbol_count * sizeof *rows});
+    put_section(cubin, EMPTY_TWIN, TEXT(".nv.merc.symtab"), SHT_CUDA_MERC_SYMTAB, SHF_CUDA_MERCURY,
+                (struct bytes){(const uint8_t *)rows, cubin->symbol_count * sizeof *rows});
     twin->entry_size = sizeof *rows;
     twin->link = cubin->sections[EMPTY_SYMTAB].link;
 }
@@ -69,12 +69,12 @@ static void put_symbols(struct cubin *cubin)
 {
     cubin->symbols = arena_zalloc(&cubin->arena, EMPTY_SYMBOLS, sizeof *cubin->symbols);
     cubin->symbol_count = EMPTY_SYMBOLS;
-    put_symbol(cubin, 1, EMPTY_TKINFO);
-    put_symbol(cubin, 2, EMPTY_CUINFO);
+    put_section_symbol(cubin, 1, EMPTY_TKINFO);
+    put_section_symbol(cubin, 2, EMPTY_CUINFO);
     cubin->symtab = EMPTY_SYMTAB;
     cubin->strings = (struct bytes){(const uint8_t *)"", 1};
-    put(cubin, EMPTY_STRINGS, TEXT(".strtab"), SHT_STRTAB, 0, cubin->strings);
-    put(cubin, EMPTY_SYMTAB, TEXT(".symtab"), SHT_SYMTAB, 0, (struct bytes){0});
+    put_section(cubin, EMPTY_STRINGS, TEXT(".strtab"), SHT_STRTAB, 0, cubin->strings);
+    put_section(cubin, EMPTY_SYMTAB, TEXT(".symtab"), SHT_SYMTAB, 0, (struct bytes){0});
     cubin->sections[EMPTY_SYMTAB].link = EMPTY_STRINGS;
 }
 
@@ -88,9 +88,11 @@ void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_fac
     cubin->flags = format_target_flags(arch.sm) | (uint32_t)EMPTY_CUINFO << CUBIN_FLAGS_NOTE_SHIFT;
     cubin->sections = arena_zalloc(&cubin->arena, EMPTY_SECTIONS, sizeof *cubin->sections);
     cubin->section_count = has_twin ? EMPTY_SECTIONS : EMPTY_TWIN;
-    put(cubin, EMPTY_TKINFO, TEXT(".note.nv.tkinfo"), SHT_NOTE, 0x2000000, (struct bytes){0});
-    put(cubin, EMPTY_CUINFO, TEXT(".note.nv.cuinfo"), SHT_NOTE,
-        has_compat ? 0x1000000 | SHF_INFO_LINK : 0x1000000, cuinfo(&cubin->arena, arch, toolkit));
+    put_section(cubin, EMPTY_TKINFO, TEXT(".note.nv.tkinfo"), SHT_NOTE, 0x2000000,
+                (struct bytes){0});
+    put_section(cubin, EMPTY_CUINFO, TEXT(".note.nv.cuinfo"), SHT_NOTE,
+                has_compat ? 0x1000000 | SHF_INFO_LINK : 0x1000000,
+                cuinfo_note(&cubin->arena, arch, toolkit));
     put_symbols(cubin);
     if (has_twin)
         put_twin(cubin);

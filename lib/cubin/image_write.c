@@ -109,7 +109,7 @@ static bool has_contents(const struct image_section *section)
 }
 
 /* Zeros up to byte `offset`. */
-static void pad(struct buffer *out, uint64_t offset)
+static void pad_to(struct buffer *out, uint64_t offset)
 {
     if (out->size < offset)
         buffer_zeros(out, offset - out->size);
@@ -126,10 +126,10 @@ void image_bytes(const struct image *image, struct buffer *out)
 
         if (!has_contents(section))
             continue;
-        pad(out, section->offset);
+        pad_to(out, section->offset);
         buffer_append(out, section->data, section->size);
     }
-    pad(out, image->section_header_offset);
+    pad_to(out, image->section_header_offset);
     for (size_t i = 0; i < image->section_count; i++) {
         Elf64_Shdr record = section_header(image, i);
 
@@ -194,7 +194,7 @@ static bool is_exception(const struct image *image, size_t index)
 /* Any failure while the image is described to libelf is a lack of memory, since the calls are
  * valid. elf_newscn() of libelf 0.188 then returns a section without a header, which must not be
  * used; only elf_errno() reveals the failure. */
-static void check(const void *result)
+static void check_libelf(const void *result)
 {
     if (!result || elf_errno() != 0)
         context_raise(LINK_NO_MEMORY);
@@ -204,7 +204,7 @@ static void add_data(Elf_Scn *place, const void *bytes, uint64_t size, int64_t o
 {
     Elf_Data *data;
 
-    check(data = elf_newdata(place));
+    check_libelf(data = elf_newdata(place));
     data->d_buf = (void *)(uintptr_t)bytes; /* libelf only reads it */
     data->d_size = size;
     data->d_off = offset;
@@ -278,8 +278,8 @@ static void describe_section(struct writer *writer, size_t index, const struct r
     Elf_Scn *place = elf_newscn(writer->elf);
     Elf64_Shdr *header;
 
-    check(place);
-    check(header = elf64_getshdr(place));
+    check_libelf(place);
+    check_libelf(header = elf64_getshdr(place));
     *header = section_header(writer->image, index);
     if (is_exception(writer->image, index)) {
         header->sh_flags &= ~(Elf64_Xword)SHF_COMPRESSED;
@@ -295,16 +295,16 @@ static void describe_section(struct writer *writer, size_t index, const struct r
 }
 
 /* libelf adds the null section together with the first one. */
-static void describe(void *argument)
+static void describe_image(void *argument)
 {
     struct writer *writer = argument;
     const struct run *run = writer->runs;
     Elf64_Ehdr *header;
 
     elf_library_begin();
-    check(writer->elf = elf_begin(writer->output->fd, ELF_C_WRITE, NULL));
+    check_libelf(writer->elf = elf_begin(writer->output->fd, ELF_C_WRITE, NULL));
     elf_flagelf(writer->elf, ELF_C_SET, ELF_F_LAYOUT | ELF_F_PERMISSIVE);
-    check(header = elf64_newehdr(writer->elf));
+    check_libelf(header = elf64_newehdr(writer->elf));
     *header = file_header(writer->image);
     header->e_version = EV_CURRENT;
     header->e_phoff = header->e_phnum = 0;
@@ -344,7 +344,7 @@ static bool update_failed(struct writer *writer, int error)
 /* After a write error errno is that of the system call; libelf's other errors occur before it
  * writes anything. A future libelf may refuse contents that begin before their section; then
  * contents are passed singly. */
-static bool update(struct writer *writer)
+static bool lay_out(struct writer *writer)
 {
     int error;
 
@@ -356,11 +356,12 @@ static bool update(struct writer *writer)
     if (error || writer->run_count == 0)
         return update_failed(writer, error);
     close_elf(writer);
-    describe(writer);
-    return update(writer);
+    describe_image(writer);
+    return lay_out(writer);
 }
 
-static bool put(const struct writer *writer, const void *record, size_t size, uint64_t offset)
+static bool put_record(const struct writer *writer, const void *record, size_t size,
+                       uint64_t offset)
 {
     return descriptor_write_at(writer->output->fd, record, size, offset) ||
            output_fail(writer->output, errno);
@@ -373,8 +374,8 @@ static bool put_segments(const struct writer *writer)
 
     for (size_t i = 0; i < count; i++)
         headers[i] = segment_header(writer->image, i);
-    return count == 0 ||
-           put(writer, headers, count * sizeof *headers, writer->image->program_header_offset);
+    return count == 0 || put_record(writer, headers, count * sizeof *headers,
+                                    writer->image->program_header_offset);
 }
 
 static bool put_exceptions(const struct writer *writer)
@@ -384,8 +385,8 @@ static bool put_exceptions(const struct writer *writer)
     for (size_t i = 1; writer->exceptions > 0 && i < image->section_count; i++) {
         Elf64_Shdr header = section_header(image, i);
 
-        if (is_exception(image, i) &&
-            !put(writer, &header, sizeof header, image->section_header_offset + i * sizeof header))
+        if (is_exception(image, i) && !put_record(writer, &header, sizeof header,
+                                                  image->section_header_offset + i * sizeof header))
             return false;
     }
     return true;
@@ -397,7 +398,7 @@ static bool put_rest(const struct writer *writer)
     Elf64_Ehdr header = file_header(image);
     bool is_told = image->segment_count == 0 && header.e_version == EV_CURRENT;
 
-    return (is_told || put(writer, &header, sizeof header, 0)) && put_exceptions(writer) &&
+    return (is_told || put_record(writer, &header, sizeof header, 0)) && put_exceptions(writer) &&
            put_segments(writer);
 }
 
@@ -420,8 +421,8 @@ static bool write_file(const struct image *image, struct output *output,
     CONTEXT_DEFER(close_elf, &writer);
     find_runs(&writer);
     /* Copying takes about as long as libelf takes for its records of the sections. */
-    spread_both(spread, is_large, copy_runs, describe, &writer);
-    ok = update(&writer) && put_rest(&writer);
+    spread_both(spread, is_large, copy_runs, describe_image, &writer);
+    ok = lay_out(&writer) && put_rest(&writer);
     output->size = ok ? image->file_size : 0;
     if (ok && is_large && self_exec_is_program())
         leave_elf(&writer);

@@ -121,7 +121,7 @@ static bool check_symbol(const struct reader *reader, size_t index)
 }
 
 /* The section of a symbol. Indices that do not fit into st_shndx are in SHT_SYMTAB_SHNDX. */
-static uint32_t section_of(const struct reader *reader, size_t index, uint16_t section)
+static uint32_t section_of_symbol(const struct reader *reader, size_t index, uint16_t section)
 {
     Elf32_Word extended;
 
@@ -163,7 +163,7 @@ static bool read_symbol(struct reader *reader, struct bytes table, size_t index)
         .type = ELF64_ST_TYPE(record.st_info),
         .binding = ELF64_ST_BIND(record.st_info),
         .other = record.st_other,
-        .section = section_of(reader, index, record.st_shndx),
+        .section = section_of_symbol(reader, index, record.st_shndx),
     };
     if (!read_name(reader, cubin->strings, record.st_name, &symbol->name))
         return read_damaged(reader, "the name of symbol %zu stands at byte %u of %zu", index,
@@ -234,7 +234,7 @@ static void find_indices(struct reader *reader)
 }
 
 /* Allocates all symbols and relocations at once. Their numbers are bounded by the file's size. */
-static void reserve(struct cubin *cubin)
+static void reserve_tables(struct cubin *cubin)
 {
     size_t relocations = 0;
     size_t lists = 0;
@@ -270,7 +270,7 @@ bool read_symbols(struct reader *reader)
         return false;
     table = cubin->sections[cubin->symtab].data;
     cubin->symbol_count = table.size / SYMBOL_SIZE;
-    reserve(cubin);
+    reserve_tables(cubin);
     cubin->symbols = arena_alloc(&cubin->arena, cubin->symbol_count, sizeof *cubin->symbols);
     find_indices(reader);
     for (size_t i = 0; i < cubin->symbol_count; i++)

@@ -40,14 +40,14 @@ bool unknown_is(const struct cubin_section *section)
 }
 
 /* Sections of functions differ in their names. */
-static struct text kind_of(const struct cubin_section *section)
+static struct text kind_of_section(const struct cubin_section *section)
 {
     return unknown_is_joinable(section)
                ? section->name
                : (struct text){(const char *)&section->type, sizeof section->type};
 }
 
-static bool next(struct walk *walk)
+static bool walk_to_next(struct walk *walk)
 {
     for (; walk->file < walk->count; walk->file++, walk->index = 0) {
         walk->cubin = walk->cubins[walk->file];
@@ -57,7 +57,7 @@ static bool next(struct walk *walk)
             walk->section = &walk->cubin->sections[walk->index];
             if (!unknown_is(walk->section) || (walk->sass_only && cubin_is_mercury(walk->section)))
                 continue;
-            walk->is_new = table_add(&walk->kinds, kind_of(walk->section), seen) == seen;
+            walk->is_new = table_add(&walk->kinds, kind_of_section(walk->section), seen) == seen;
             return true;
         }
     }
@@ -91,7 +91,7 @@ static bool has_function(const struct cubin *cubin, size_t index)
 }
 
 /* Why the current section cannot be carried over; NULL: it can. */
-static const char *find_obstacle(struct walk *walk)
+static const char *find_symbol_words(struct walk *walk)
 {
     const struct cubin_section *section = walk->section;
     bool is_owned = (section->flags & SHF_INFO_LINK) != 0;
@@ -118,8 +118,8 @@ bool unknown_check(const struct cubin *const *cubins, size_t count, bool sass_on
 
     CONTEXT_DEFER(table_cleanup, &walk.kinds);
     CONTEXT_DEFER(arena_cleanup, &walk.arena);
-    while (next(&walk)) {
-        const char *obstacle = find_obstacle(&walk);
+    while (walk_to_next(&walk)) {
+        const char *obstacle = find_symbol_words(&walk);
         unsigned maker = cubin_maker(walk.cubin);
 
         if (obstacle)
@@ -139,7 +139,7 @@ void unknown_tell(const struct cubin *const *cubins, size_t count, bool sass_onl
     struct walk walk = {.cubins = cubins, .count = count, .sass_only = sass_only};
 
     CONTEXT_DEFER(table_cleanup, &walk.kinds);
-    while (next(&walk))
+    while (walk_to_next(&walk))
         if (walk.is_new)
             diag_caution("Section '%.*s' of type %#x in '%s' is of an unknown kind: it is carried "
                          "over as it is",

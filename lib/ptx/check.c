@@ -41,7 +41,7 @@ static bool same_prototype(const struct ptx_item *a, const struct ptx_item *b)
 
 /* True unless the module uses or defines the function and its first prototype differs from the
  * definition's. */
-static bool has_prototype(const struct program *program, const struct program_entry *entry)
+static bool is_prototype_known(const struct program *program, const struct program_entry *entry)
 {
     const struct program_symbol *symbol = &program->symbols[entry->symbol];
 
@@ -155,7 +155,7 @@ bool check_program(const struct program *program, const struct program_request *
 
             if (entry->symbol == NO_SYMBOL || !entry->item)
                 continue;
-            if (!has_prototype(program, entry))
+            if (!is_prototype_known(program, entry))
                 ARRAY_PUSH(faults, count, capacity) = (struct program_fault){false, i, entry};
             if (entry->is_used && !may_be_undefined(&program->symbols[entry->symbol], request))
                 ARRAY_PUSH(faults, count, capacity) = (struct program_fault){true, i, entry};

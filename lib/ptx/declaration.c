@@ -5,12 +5,13 @@
 /* Largest vector, in bytes. */
 #define LARGEST_VECTOR 16u
 
-static const char *say(struct arena *arena, const char *before, struct text name, const char *after)
+static const char *words_with_name(struct arena *arena, const char *before, struct text name,
+                                   const char *after)
 {
     return arena_printf(arena, "%s '%.*s'%s%s", before, TEXT_ARG(name), *after ? " " : "", after);
 }
 
-static bool is_parameter(const struct variable_declaration *declaration)
+static bool is_in_parameter_space(const struct variable_declaration *declaration)
 {
     return declaration->role >= DECLARATION_KERNEL_PARAMETER;
 }
@@ -27,12 +28,12 @@ static const char *type_fault(struct arena *arena, const struct variable_declara
     if (declaration->vector * ptx_type_size(type) > LARGEST_VECTOR)
         return "Vector type too large, exceeds 128 bit limit";
     if (type == PTX_PRED && declaration->space != PTX_SPACE_REG)
-        return say(arena, "Predicate variable", declaration->name,
-                   "must be in register state space");
+        return words_with_name(arena, "Predicate variable", declaration->name,
+                               "must be in register state space");
     if (declaration->has_value && declaration->space != PTX_SPACE_GLOBAL &&
         declaration->space != PTX_SPACE_CONST)
-        return say(arena, "No initial value is allowed for", declaration->name,
-                   "in this state space");
+        return words_with_name(arena, "No initial value is allowed for", declaration->name,
+                               "in this state space");
     return NULL;
 }
 
@@ -89,9 +90,11 @@ static const char *parameter_fault(struct arena *arena,
     bool is_register = declaration->space == PTX_SPACE_REG;
 
     if (is_register && declaration->role == DECLARATION_KERNEL_PARAMETER)
-        return say(arena, "Entry parameter", declaration->name, "must have .param state space");
+        return words_with_name(arena, "Entry parameter", declaration->name,
+                               "must have .param state space");
     if (is_register && (declaration->is_array || ptx_type_is_opaque(declaration->type)))
-        return say(arena, "Variable", declaration->name, "cannot be allocated into a register");
+        return words_with_name(arena, "Variable", declaration->name,
+                               "cannot be allocated into a register");
     if (is_narrow(declaration))
         return arena_printf(
             arena,
@@ -106,7 +109,7 @@ static const char *parameter_fault(struct arena *arena,
         declaration->role == DECLARATION_RETURN_PARAMETER)
         return "Output parameter cannot be an incomplete array.";
     if (declaration->name.size == 1 && *declaration->name.data == '_')
-        return say(arena, "Illegal parameter name", declaration->name, "");
+        return words_with_name(arena, "Illegal parameter name", declaration->name, "");
     return NULL;
 }
 
@@ -118,7 +121,8 @@ static const char *variable_fault(struct arena *arena,
     if (declaration->space == PTX_SPACE_REG)
         return NULL;
     if (declaration->linkage != PTX_EXTERN && declaration->is_array && !declaration->is_sized)
-        return say(arena, "Non-external variable", declaration->name, "has incomplete type");
+        return words_with_name(arena, "Non-external variable", declaration->name,
+                               "has incomplete type");
     return NULL;
 }
 
@@ -129,12 +133,12 @@ const char *declaration_fault(struct arena *arena, const struct variable_declara
     if (!fault && ptx_type_is_opaque(declaration->type))
         fault = opaque_fault(declaration);
     if (!fault && declaration->space == PTX_SPACE_PARAM && !fits_parameter_space(declaration))
-        fault =
-            say(arena, "Variable", declaration->name, "cannot be allocated in .param state space");
+        fault = words_with_name(arena, "Variable", declaration->name,
+                                "cannot be allocated in .param state space");
     if (fault)
         return fault;
-    return is_parameter(declaration) ? parameter_fault(arena, declaration)
-                                     : variable_fault(arena, declaration);
+    return is_in_parameter_space(declaration) ? parameter_fault(arena, declaration)
+                                              : variable_fault(arena, declaration);
 }
 
 const char *declaration_difference(const struct ptx_function *first,
@@ -162,12 +166,12 @@ static const char *function_clash(struct arena *arena, const struct ptx_item *fi
     const char *difference = declaration_difference(&first->function, &again->function);
 
     if (first->is_definition)
-        return say(arena, "Duplicate definition of function", again->name, "");
+        return words_with_name(arena, "Duplicate definition of function", again->name, "");
     if (first->function.is_entry != again->function.is_entry ||
         first->function.performance.is_noreturn != again->function.performance.is_noreturn ||
         (again->linkage != first->linkage &&
          (again->linkage != PTX_INTERNAL || first->linkage == PTX_EXTERN)))
-        return say(arena, "Inconsistent redefinition of variable", again->name, "");
+        return words_with_name(arena, "Inconsistent redefinition of variable", again->name, "");
     return difference ? arena_printf(arena, "Inconsistent prototypes of '%.*s', %s differ",
                                      TEXT_ARG(again->name), difference)
                       : NULL;
@@ -215,11 +219,12 @@ static const char *variable_clash(struct arena *arena, const struct ptx_item *fi
     const struct ptx_variable *a = &first->variable, *b = &again->variable;
 
     if (first->is_definition && again->is_definition)
-        return say(arena, "Duplicate definition of variable", again->name, "");
+        return words_with_name(arena, "Duplicate definition of variable", again->name, "");
     if (a->type != b->type || a->vector != b->vector || !same_dimensions(a, b))
-        return say(arena, "Inconsistent redefinition of variable", again->name, "");
+        return words_with_name(arena, "Inconsistent redefinition of variable", again->name, "");
     if (!first->is_definition && again->is_definition && again->linkage == PTX_INTERNAL)
-        return say(arena, "'.extern' variable", again->name, "cannot be resolved by a '.static'");
+        return words_with_name(arena, "'.extern' variable", again->name,
+                               "cannot be resolved by a '.static'");
     return NULL;
 }
 
@@ -227,7 +232,7 @@ const char *declaration_clash(struct arena *arena, const struct ptx_item *first,
                               const struct ptx_item *again)
 {
     if (first->kind != again->kind)
-        return say(arena, "Inconsistent redefinition of variable", again->name, "");
+        return words_with_name(arena, "Inconsistent redefinition of variable", again->name, "");
     return first->kind == PTX_FUNCTION ? function_clash(arena, first, again)
                                        : variable_clash(arena, first, again);
 }

@@ -109,7 +109,7 @@ static bool is_static_of(struct text name, struct text other)
                       (struct text){other.data + 3, other.size - 3});
 }
 
-static const char *difference(struct text name, struct text other)
+static const char *difference_of_names(struct text name, struct text other)
 {
     struct text part = demangle_part(other);
 
@@ -142,7 +142,7 @@ static void explain_near(struct explainer *explainer, const struct program_fault
         shown = say_name(explainer, symbol->own_name);
         if (explainer->names.shown)
             diag_at(DIAG_NOTE, &place, "%s is defined in '%s', %s", shown, module->file,
-                    difference(name, symbol->own_name));
+                    difference_of_names(name, symbol->own_name));
     }
 }
 
@@ -182,7 +182,7 @@ static void explain_prototype(struct explainer *explainer, const struct ptx_item
                 item->is_definition ? "defined" : "declared", head_text(explainer, item));
 }
 
-static void explain(struct explainer *explainer, const struct program_fault *fault)
+static void explain_fault(struct explainer *explainer, const struct program_fault *fault)
 {
     const struct program_symbol *symbol = &explainer->program->symbols[fault->entry->symbol];
 
@@ -214,7 +214,7 @@ static const char **find_elsewhere(struct explainer *explainer, const struct pro
     return elsewhere;
 }
 
-static void say(const struct program *program, const struct program_fault *fault)
+static void report_fault(const struct program *program, const struct program_fault *fault)
 {
     const struct program_symbol *symbol = &program->symbols[fault->entry->symbol];
     uint32_t first = symbol->module < fault->module ? symbol->module : fault->module;
@@ -244,13 +244,13 @@ void diagnostics_report(const struct program *program, const struct program_faul
     find_bases(&explainer);
     elsewhere = find_elsewhere(&explainer, faults, explained, members);
     for (size_t i = 0; i < explained; i++)
-        explain(&explainer, &faults[i]);
+        explain_fault(&explainer, &faults[i]);
     symbol_names_find(&explainer.names, &explainer.arena);
     for (size_t i = 0; i < count; i++) {
-        say(program, &faults[i]);
+        report_fault(program, &faults[i]);
         if (i >= explained)
             continue;
-        explain(&explainer, &faults[i]);
+        explain_fault(&explainer, &faults[i]);
         if (elsewhere[i])
             diag_note("%s", elsewhere[i]);
     }

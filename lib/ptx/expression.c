@@ -54,7 +54,7 @@ void expression_next(struct expression *expression)
         expression->token = (struct token){.offset = expression->end, .kind = TOKEN_END};
 }
 
-static bool fail(struct expression *expression, size_t place, const char *fault)
+static bool fail_expression(struct expression *expression, size_t place, const char *fault)
 {
     expression->fault = fault;
     expression->place = place;
@@ -63,10 +63,10 @@ static bool fail(struct expression *expression, size_t place, const char *fault)
 
 static bool needs_integers(struct expression *expression, size_t place)
 {
-    return fail(expression, place, "Integer constant expression expected");
+    return fail_expression(expression, place, "Integer constant expression expected");
 }
 
-static bool is_float(const struct constant *constant)
+static bool is_float_constant(const struct constant *constant)
 {
     return constant->kind == CONSTANT_SINGLE || constant->kind == CONSTANT_DOUBLE;
 }
@@ -115,7 +115,7 @@ static enum operation operator_at(const struct expression *expression, unsigned 
     return OPERATOR_NONE;
 }
 
-static bool read_number(struct expression *expression, struct constant *constant)
+static bool read_constant_number(struct expression *expression, struct constant *constant)
 {
     struct text text = lexer_text(&expression->lexer, expression->token);
     char leading_dot[64];
@@ -129,9 +129,9 @@ static bool read_number(struct expression *expression, struct constant *constant
     }
     switch (lexer_number(text, &constant->bits, &is_unsigned)) {
     case NUMBER_BAD:
-        return fail(expression, expression->token.offset, "Malformed number");
+        return fail_expression(expression, expression->token.offset, "Malformed number");
     case NUMBER_TOO_LARGE:
-        return fail(expression, expression->token.offset, "Number of more than 64 bits");
+        return fail_expression(expression, expression->token.offset, "Number of more than 64 bits");
     case NUMBER_INTEGER:
         constant->kind =
             is_unsigned || constant->bits > INT64_MAX ? CONSTANT_UNSIGNED : CONSTANT_SIGNED;
@@ -165,14 +165,15 @@ static bool read_cast(struct expression *expression, struct constant *constant, 
     bool is_unsigned = text_equal(type, TEXT(".u64"));
 
     if (!is_unsigned && !text_equal(type, TEXT(".s64")))
-        return fail(expression, place, "Unsupported cast operation");
+        return fail_expression(expression, place, "Unsupported cast operation");
     expression_next(expression);
     if (expression->token.mark != ')')
-        return fail(expression, expression->token.offset, "')' expected behind the type of a cast");
+        return fail_expression(expression, expression->token.offset,
+                               "')' expected behind the type of a cast");
     expression_next(expression);
     if (!read_unary(expression, constant, depth + 1))
         return false;
-    if (is_float(constant))
+    if (is_float_constant(constant))
         return needs_integers(expression, place);
     constant->kind = is_unsigned ? CONSTANT_UNSIGNED : CONSTANT_SIGNED;
     return true;
@@ -187,7 +188,8 @@ static bool read_parentheses(struct expression *expression, struct constant *con
     if (!read_conditional(expression, constant, depth + 1))
         return false;
     if (expression->token.mark != ')')
-        return fail(expression, expression->token.offset, "')' expected behind the expression");
+        return fail_expression(expression, expression->token.offset,
+                               "')' expected behind the expression");
     expression_next(expression);
     return true;
 }
@@ -198,15 +200,15 @@ static bool read_sign(struct expression *expression, struct constant *constant, 
     size_t place = expression->token.offset;
 
     if (sign != '-' && sign != '+' && sign != '~' && sign != '!')
-        return fail(expression, place, "A number was expected");
+        return fail_expression(expression, place, "A number was expected");
     expression_next(expression);
     if (!read_unary(expression, constant, depth + 1))
         return false;
     if (constant->kind == CONSTANT_SINGLE)
-        return fail(expression, place, "Bit pattern (0f) that does not stand alone");
-    if (is_float(constant) && (sign == '~' || sign == '!'))
+        return fail_expression(expression, place, "Bit pattern (0f) that does not stand alone");
+    if (is_float_constant(constant) && (sign == '~' || sign == '!'))
         return needs_integers(expression, place);
-    if (sign == '-' && is_float(constant))
+    if (sign == '-' && is_float_constant(constant))
         constant->bits ^= UINT64_C(1) << 63;
     else if (sign == '-')
         constant->bits = 0 - constant->bits;
@@ -222,9 +224,9 @@ static bool read_unary(struct expression *expression, struct constant *constant,
     const struct token *token = &expression->token;
 
     if (depth > DEEPEST)
-        return fail(expression, token->offset, "Expression nested too deeply");
+        return fail_expression(expression, token->offset, "Expression nested too deeply");
     if (token->kind == TOKEN_NUMBER || (token->kind == TOKEN_DOT && !at_cast(expression)))
-        return read_number(expression, constant);
+        return read_constant_number(expression, constant);
     if (token->mark == '(')
         return read_parentheses(expression, constant, depth);
     if (lexer_is(&expression->lexer, *token, TEXT("WARP_SZ"))) {
@@ -235,7 +237,7 @@ static bool read_unary(struct expression *expression, struct constant *constant,
     return read_sign(expression, constant, depth);
 }
 
-static uint64_t divide(bool is_signed, uint64_t a, uint64_t b)
+static uint64_t divide_values(bool is_signed, uint64_t a, uint64_t b)
 {
     if (!is_signed)
         return a / b;
@@ -254,7 +256,7 @@ static bool is_less(bool is_signed, uint64_t a, uint64_t b)
     return is_signed ? (int64_t)a < (int64_t)b : a < b;
 }
 
-static uint64_t apply(enum operation operation, bool is_signed, uint64_t a, uint64_t b)
+static uint64_t apply_operation(enum operation operation, bool is_signed, uint64_t a, uint64_t b)
 {
     switch (operation) {
     case OPERATOR_EITHER:
@@ -290,7 +292,7 @@ static uint64_t apply(enum operation operation, bool is_signed, uint64_t a, uint
     case OPERATOR_MULTIPLY:
         return a * b;
     case OPERATOR_DIVIDE:
-        return divide(is_signed, a, b);
+        return divide_values(is_signed, a, b);
     case OPERATOR_REMAINDER:
         return a % b;
     case OPERATOR_NONE:
@@ -299,7 +301,7 @@ static uint64_t apply(enum operation operation, bool is_signed, uint64_t a, uint
     return 0;
 }
 
-static bool compares(enum operation operation)
+static bool is_comparison(enum operation operation)
 {
     return (operation >= OPERATOR_EQUAL && operation <= OPERATOR_AT_LEAST) ||
            operation == OPERATOR_EITHER || operation == OPERATOR_BOTH;
@@ -312,9 +314,9 @@ static struct constant combine_integers(enum operation operation, const struct c
     bool is_signed = a->kind == CONSTANT_SIGNED && operation != OPERATOR_REMAINDER &&
                      (is_shift || b->kind == CONSTANT_SIGNED);
 
-    return (struct constant){.bits = apply(operation, is_signed, a->bits, b->bits),
-                             .kind = is_signed || compares(operation) ? CONSTANT_SIGNED
-                                                                      : CONSTANT_UNSIGNED};
+    return (struct constant){.bits = apply_operation(operation, is_signed, a->bits, b->bits),
+                             .kind = is_signed || is_comparison(operation) ? CONSTANT_SIGNED
+                                                                           : CONSTANT_UNSIGNED};
 }
 
 static struct constant combine_floats(enum operation operation, double a, double b)
@@ -352,20 +354,20 @@ static struct constant combine_floats(enum operation operation, double a, double
     return result;
 }
 
-static bool combine(struct expression *expression, struct constant *a, enum operation operation,
-                    const struct constant *b, size_t place)
+static bool combine_constants(struct expression *expression, struct constant *a,
+                              enum operation operation, const struct constant *b, size_t place)
 {
-    bool has_floats = is_float(a);
+    bool has_floats = is_float_constant(a);
     bool divides = operation == OPERATOR_DIVIDE || operation == OPERATOR_REMAINDER;
 
     if (a->kind == CONSTANT_SINGLE || b->kind == CONSTANT_SINGLE)
-        return fail(expression, place, "Bit pattern (0f) that does not stand alone");
-    if (has_floats != is_float(b))
-        return fail(expression, place, "Constant expression type mismatch");
+        return fail_expression(expression, place, "Bit pattern (0f) that does not stand alone");
+    if (has_floats != is_float_constant(b))
+        return fail_expression(expression, place, "Constant expression type mismatch");
     if (has_floats && !operators[operation].takes_floats)
         return needs_integers(expression, place);
     if (divides && (b->bits == 0 || (has_floats && b->bits << 1 == 0)))
-        return fail(expression, place, "Constant expression has division by zero");
+        return fail_expression(expression, place, "Constant expression has division by zero");
     *a = has_floats ? combine_floats(operation, to_double(a), to_double(b))
                     : combine_integers(operation, a, b);
     return true;
@@ -389,7 +391,7 @@ static bool read_binary(struct expression *expression, struct constant *constant
         while (tokens-- > 0)
             expression_next(expression);
         if (!read_binary(expression, &right, operators[operation].strength, depth) ||
-            !combine(expression, constant, operation, &right, place))
+            !combine_constants(expression, constant, operation, &right, place))
             return false;
     }
     return true;
@@ -411,11 +413,11 @@ static bool read_conditional(struct expression *expression, struct constant *con
     if (!read_conditional(expression, &one, depth + 1))
         return false;
     if (expression->token.mark != ':')
-        return fail(expression, expression->token.offset, "':' expected");
+        return fail_expression(expression, expression->token.offset, "':' expected");
     expression_next(expression);
     if (!read_conditional(expression, &other, depth + 1))
         return false;
-    if (is_float(constant) || is_float(&one) || is_float(&other))
+    if (is_float_constant(constant) || is_float_constant(&one) || is_float_constant(&other))
         return needs_integers(expression, place);
     *constant = constant->bits ? one : other;
     return true;

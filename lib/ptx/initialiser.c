@@ -35,12 +35,12 @@ struct decoder {
     uint32_t element; /* bytes */
 };
 
-static void next(struct decoder *decoder)
+static void next_token(struct decoder *decoder)
 {
     expression_next(&decoder->at);
 }
 
-static bool fail(const struct decoder *decoder, const char *message)
+static bool fail_decoding(const struct decoder *decoder, const char *message)
 {
     const struct diag_place place = source_ptx_place(
         decoder->module, decoder->item, decoder->at.lexer.text.data + decoder->at.token.offset);
@@ -53,8 +53,8 @@ static bool fail(const struct decoder *decoder, const char *message)
 static bool take_mark(struct decoder *decoder, char mark)
 {
     if (decoder->at.token.kind != TOKEN_MARK || decoder->at.token.mark != mark)
-        return fail(decoder, mark == '(' ? "expected '('" : "expected ')'");
-    next(decoder);
+        return fail_decoding(decoder, mark == '(' ? "expected '('" : "expected ')'");
+    next_token(decoder);
     return true;
 }
 
@@ -68,7 +68,7 @@ static bool read_dimensions(struct decoder *decoder)
 
     while (declaration_next_dimension(&lexer, &size, &is_open)) {
         if (decoder->levels + 1 >= MOST_DIMENSIONS)
-            return fail(decoder, "too many dimensions");
+            return fail_decoding(decoder, "too many dimensions");
         decoder->dimensions[decoder->levels++] = size;
     }
     if (variable->vector > 1)
@@ -87,7 +87,7 @@ static bool read_dimensions(struct decoder *decoder)
 }
 
 /* Offset of the current element. */
-static uint64_t place_of(const struct decoder *decoder)
+static uint64_t place_of_value(const struct decoder *decoder)
 {
     uint64_t offset = 0;
 
@@ -96,7 +96,7 @@ static uint64_t place_of(const struct decoder *decoder)
     return offset;
 }
 
-static bool is_float(uint8_t type)
+static bool is_float_type(uint8_t type)
 {
     return type == PTX_F32 || type == PTX_F64;
 }
@@ -108,7 +108,7 @@ static bool convert_float(uint8_t type, bool is_single, uint64_t *bits)
     double wide;
     float narrow;
 
-    if (!is_float(type) && type != PTX_B32 && type != PTX_B64)
+    if (!is_float_type(type) && type != PTX_B32 && type != PTX_B64)
         return false;
     if (is_single && type == PTX_F64) {
         memcpy(&narrow, &single, sizeof narrow);
@@ -128,7 +128,7 @@ static bool read_constant(struct decoder *decoder, struct constant *constant)
     if (expression_read(&decoder->at, constant))
         return true;
     decoder->at.token.offset = decoder->at.place;
-    return fail(decoder, decoder->at.fault);
+    return fail_decoding(decoder, decoder->at.fault);
 }
 
 /* The address at the current token: name, name+N, generic(name), generic(name)+N. */
@@ -138,24 +138,24 @@ static bool read_address(struct decoder *decoder, struct initialiser_reference *
 
     if (lexer_is(&decoder->at.lexer, decoder->at.token, TEXT("generic"))) {
         reference->is_generic = true;
-        next(decoder);
+        next_token(decoder);
         if (!take_mark(decoder, '('))
             return false;
     }
     if (decoder->at.token.kind != TOKEN_WORD)
-        return fail(decoder, "expected a name");
+        return fail_decoding(decoder, "expected a name");
     reference->symbol = lexer_text(&decoder->at.lexer, decoder->at.token);
     reference->place = decoder->at.token.offset;
-    next(decoder);
+    next_token(decoder);
     if (reference->is_generic && !take_mark(decoder, ')'))
         return false;
     if (decoder->at.token.mark != '+')
         return true;
-    next(decoder);
+    next_token(decoder);
     if (!read_constant(decoder, &addend))
         return false;
     if (addend.kind != CONSTANT_SIGNED && addend.kind != CONSTANT_UNSIGNED)
-        return fail(decoder, "expected an offset");
+        return fail_decoding(decoder, "expected an offset");
     reference->addend = (int64_t)addend.bits;
     return true;
 }
@@ -168,21 +168,21 @@ static bool is_byte_mask(uint64_t mask)
     return false;
 }
 
-static bool add_reference(struct decoder *decoder, uint64_t mask)
+static bool add_mask_reference(struct decoder *decoder, uint64_t mask)
 {
     struct initialiser_reference reference = {
-        .offset = place_of(decoder), .mask = mask, .width = decoder->element};
+        .offset = place_of_value(decoder), .mask = mask, .width = decoder->element};
     uint8_t type = decoder->item->variable.type;
 
     if (mask != UINT64_MAX && !is_byte_mask(mask))
-        return fail(decoder, "a mask that is not one byte of an address");
+        return fail_decoding(decoder, "a mask that is not one byte of an address");
     /* Measured on ptxas 13.0: signed and untyped elements take no address. */
     if (type != PTX_U32 && type != PTX_U64 && (mask == UINT64_MAX || type != PTX_U8))
-        return fail(decoder, mask == UINT64_MAX
-                                 ? "an address in an element that is neither .u64 nor .u32"
-                                 : "a byte of an address in an element that is not .u8");
+        return fail_decoding(decoder, mask == UINT64_MAX
+                                          ? "an address in an element that is neither .u64 nor .u32"
+                                          : "a byte of an address in an element that is not .u8");
     if (mask != UINT64_MAX) {
-        next(decoder);
+        next_token(decoder);
         if (!read_address(decoder, &reference) || !take_mark(decoder, ')'))
             return false;
     } else if (!read_address(decoder, &reference)) {
@@ -193,30 +193,30 @@ static bool add_reference(struct decoder *decoder, uint64_t mask)
     return true;
 }
 
-static void store(struct decoder *decoder, uint64_t bits)
+static void store_bits(struct decoder *decoder, uint64_t bits)
 {
-    uint8_t *at = decoder->result->bytes + place_of(decoder);
+    uint8_t *at = decoder->result->bytes + place_of_value(decoder);
     uint32_t width = decoder->element < 8 ? decoder->element : 8;
 
     for (uint32_t i = 0; i < width; i++)
         at[i] = (uint8_t)(bits >> (8 * i));
 }
 
-static bool read_number(struct decoder *decoder)
+static bool read_value_number(struct decoder *decoder)
 {
     uint8_t type = decoder->item->variable.type;
     struct constant constant;
     bool is_integer;
 
     if (type == PTX_F16 || type == PTX_F16X2)
-        return fail(decoder, "No initial value is allowed for a half");
+        return fail_decoding(decoder, "No initial value is allowed for a half");
     if (!read_constant(decoder, &constant))
         return false;
     is_integer = constant.kind == CONSTANT_SIGNED || constant.kind == CONSTANT_UNSIGNED;
-    if (is_integer ? is_float(type)
+    if (is_integer ? is_float_type(type)
                    : !convert_float(type, constant.kind == CONSTANT_SINGLE, &constant.bits))
-        return fail(decoder, "Initial value type mismatch");
-    store(decoder, constant.bits);
+        return fail_decoding(decoder, "Initial value type mismatch");
+    store_bits(decoder, constant.bits);
     return true;
 }
 
@@ -227,13 +227,13 @@ static bool read_element(struct decoder *decoder)
     uint64_t mask;
 
     if (token->kind == TOKEN_WORD && !lexer_is(&decoder->at.lexer, *token, TEXT("WARP_SZ")))
-        return add_reference(decoder, UINT64_MAX);
+        return add_mask_reference(decoder, UINT64_MAX);
     if (token->kind == TOKEN_NUMBER && lexer_peek(&decoder->at.lexer).mark == '(' &&
         lexer_number(lexer_text(&decoder->at.lexer, *token), &mask, NULL) == NUMBER_INTEGER) {
-        next(decoder);
-        return add_reference(decoder, mask);
+        next_token(decoder);
+        return add_mask_reference(decoder, mask);
     }
-    return read_number(decoder);
+    return read_value_number(decoder);
 }
 
 /* After an element or a closing brace: `,` continues the level, `}` ends it. */
@@ -243,36 +243,36 @@ static bool next_place(struct decoder *decoder, size_t *depth)
         (*depth)--;
         if (decoder->item->variable.vector > 1 && *depth + 1 == decoder->levels &&
             decoder->indexes[*depth] + 1 < decoder->dimensions[*depth])
-            return fail(decoder, "fewer elements than the vector has");
+            return fail_decoding(decoder, "fewer elements than the vector has");
         decoder->indexes[*depth] = 0;
-        next(decoder);
+        next_token(decoder);
     }
     if (*depth == 0)
-        return decoder->at.token.kind == TOKEN_END || fail(decoder, "more than one value");
+        return decoder->at.token.kind == TOKEN_END || fail_decoding(decoder, "more than one value");
     if (decoder->at.token.mark != ',')
-        return fail(decoder, "expected ',' or '}'");
+        return fail_decoding(decoder, "expected ',' or '}'");
     if (++decoder->indexes[*depth - 1] >= decoder->dimensions[*depth - 1])
-        return fail(decoder, "more elements than the variable has");
-    next(decoder);
+        return fail_decoding(decoder, "more elements than the variable has");
+    next_token(decoder);
     return true;
 }
 
-static bool decode(struct decoder *decoder)
+static bool decode_values(struct decoder *decoder)
 {
     size_t depth = 0;
 
     do {
         if (decoder->at.token.mark == '{') {
             if (depth == decoder->levels)
-                return fail(decoder, "'{' where an element is expected");
+                return fail_decoding(decoder, "'{' where an element is expected");
             if (decoder->dimensions[depth] == 0)
-                return fail(decoder, "more elements than the variable has");
+                return fail_decoding(decoder, "more elements than the variable has");
             decoder->indexes[depth++] = 0;
-            next(decoder);
+            next_token(decoder);
             if (decoder->at.token.mark != '}')
                 continue;
         } else if (depth < decoder->levels) {
-            return fail(decoder, "expected '{'");
+            return fail_decoding(decoder, "expected '{'");
         } else if (!read_element(decoder)) {
             return false;
         }
@@ -318,12 +318,12 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
     decoder.at.end = decoder.at.lexer.at + initialiser.size;
     decoder.at.token.offset = decoder.at.lexer.at;
     if (initialiser.size && result->size > LARGEST_INITIALISED)
-        return fail(&decoder, "too many bytes");
+        return fail_decoding(&decoder, "too many bytes");
     if (initialiser.size)
         result->bytes = arena_zalloc(arena, result->size, 1);
     /* Samplers are initialised by named fields and have no bytes in memory. */
     if (!initialiser.size || !decoder.element)
         return true;
-    next(&decoder);
-    return read_dimensions(&decoder) && decode(&decoder);
+    next_token(&decoder);
+    return read_dimensions(&decoder) && decode_values(&decoder);
 }

@@ -21,7 +21,7 @@ struct marker {
     size_t work_count;
 };
 
-static void mark(struct marker *marker, uint32_t symbol)
+static void mark_live(struct marker *marker, uint32_t symbol)
 {
     struct program_symbol *entry = &marker->program->symbols[symbol];
 
@@ -38,7 +38,7 @@ static void keep_results(struct marker *marker, struct program_symbol *symbol)
     struct arena *arena = &marker->program->arena;
 
     for (size_t i = 0; i < scan->reference_count; i++)
-        mark(marker, scan->references[i]);
+        mark_live(marker, scan->references[i]);
     symbol->references =
         arena_copy(arena, scan->references, scan->reference_count, sizeof *symbol->references);
     symbol->reference_count = (uint32_t)scan->reference_count;
@@ -62,13 +62,13 @@ static void scan_symbol(struct marker *marker, uint32_t index)
     keep_results(marker, symbol);
     if (symbol->alias_target != NO_SYMBOL) {
         marker->program->symbols[symbol->alias_target].is_address_taken = true;
-        mark(marker, symbol->alias_target);
+        mark_live(marker, symbol->alias_target);
     }
 }
 
 /* Variables that -lto may drop. Shared variables take no space unless a kernel reaches them, and
  * the host binds textures, samplers and surfaces. */
-static bool is_data(const struct program_symbol *symbol)
+static bool is_variable_symbol(const struct program_symbol *symbol)
 {
     const struct ptx_variable *variable = &symbol->item->variable;
 
@@ -76,14 +76,14 @@ static bool is_data(const struct program_symbol *symbol)
            !ptx_type_is_opaque((enum ptx_type)variable->type);
 }
 
-static bool is_root(const struct program_symbol *symbol, const struct program_request *request)
+static bool is_live_root(const struct program_symbol *symbol, const struct program_request *request)
 {
     if (!symbol->is_defined)
         return false;
     if (request->keep_dead)
         return true;
     if (!symbol->is_function)
-        return !request->drop_variables || !is_data(symbol) || !request->used ||
+        return !request->drop_variables || !is_variable_symbol(symbol) || !request->used ||
                used_has_variable(request->used, symbol->own_name);
     if (symbol->is_entry)
         return !request->used || used_has_kernel(request->used, symbol->own_name);
@@ -109,7 +109,7 @@ static void append_edits(struct marker *marker, const struct ptx_item *item,
     else
         return;
     for (size_t i = 0; i < scan->reference_count; i++)
-        mark(marker, scan->references[i]);
+        mark_live(marker, scan->references[i]);
     for (size_t i = 0; i < scan->edit_count; i++)
         ARENA_PUSH(&marker->program->arena, details->edits, details->edit_count, *capacity) =
             scan->edits[i];
@@ -133,7 +133,7 @@ static void scan_module(struct marker *marker, uint32_t index)
         const struct program_entry *entry = &details->entries[i];
 
         if (entry->symbol != NO_SYMBOL && program->symbols[entry->symbol].module == index)
-            mark(marker, entry->symbol);
+            mark_live(marker, entry->symbol);
     }
 }
 
@@ -183,8 +183,8 @@ void live_mark(struct program *program, const struct program_request *request)
         scan_module(&marker, i);
     start_marks(&marker, request);
     for (uint32_t i = 0; i < program->symbol_count; i++)
-        if (is_root(&program->symbols[i], request))
-            mark(&marker, i);
+        if (is_live_root(&program->symbols[i], request))
+            mark_live(&marker, i);
     while (marker.work_count > 0)
         scan_symbol(&marker, marker.work[--marker.work_count]);
     report_dropped(program);

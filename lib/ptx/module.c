@@ -106,7 +106,7 @@ static bool parse_file(struct parser *parser, size_t start)
 }
 
 /* The next word of a section, and whether it is a label's definition. False at the end. */
-static bool next_word(struct lexer *lexer, struct text *word, bool *is_label)
+static bool next_body_word(struct lexer *lexer, struct text *word, bool *is_label)
 {
     for (;;) {
         struct token token = lexer_next(lexer);
@@ -131,11 +131,11 @@ static bool names_code(struct text section)
     bool is_label;
 
     CONTEXT_DEFER(table_cleanup, &labels);
-    while (next_word(&lexer, &word, &is_label))
+    while (next_body_word(&lexer, &word, &is_label))
         if (is_label)
             table_add(&labels, word, 0);
     lexer = lexer_at(section, 0);
-    while (next_word(&lexer, &word, &is_label))
+    while (next_body_word(&lexer, &word, &is_label))
         if (table_find(&labels, word) == TABLE_NONE)
             return true;
     return false;
@@ -201,7 +201,7 @@ static bool parse_alias(struct parser *parser, size_t start)
 }
 
 /* A function or variable, with its linkage. */
-static bool parse_symbol(struct parser *parser, size_t start)
+static bool parse_symbol_item(struct parser *parser, size_t start)
 {
     enum ptx_linkage linkage = PTX_INTERNAL;
 
@@ -231,7 +231,7 @@ static bool parse_item(struct parser *parser)
         return parse_pragma(parser, start);
     if (parser_at_dot(parser, ".alias"))
         return parse_alias(parser, start);
-    return parse_symbol(parser, start);
+    return parse_symbol_item(parser, start);
 }
 
 /* `.version`, then `.target` once or several times, then `.address_size`, which is optional;
@@ -253,7 +253,7 @@ static bool parse_beginning(struct parser *parser)
 }
 
 /* After an error: skips past the `;` or the block that ends the item. */
-static void recover(struct parser *parser)
+static void skip_to_next_item(struct parser *parser)
 {
     while (parser->token.kind != TOKEN_END && !parser_at_dot(parser, ".version")) {
         bool is_end = parser_at_mark(parser, ';');
@@ -270,13 +270,13 @@ static void recover(struct parser *parser)
 }
 
 /* Skips to the next module when parsing this one further is of no use. */
-static void give_up(struct parser *parser)
+static void stop_parsing(struct parser *parser)
 {
     while (parser->token.kind != TOKEN_END && !parser_at_dot(parser, ".version"))
         parser_next(parser);
 }
 
-static int by_number(const void *left, const void *right)
+static int by_file_number(const void *left, const void *right)
 {
     const struct ptx_item *a = *(const struct ptx_item *const *)left;
     const struct ptx_item *b = *(const struct ptx_item *const *)right;
@@ -298,14 +298,14 @@ static void check_files(struct parser *parser)
     for (size_t i = 0; i < parser->item_count; i++)
         if (parser->items[i].kind == PTX_FILE)
             files[count++] = &parser->items[i];
-    qsort(files, count, sizeof *files, by_number);
+    qsort(files, count, sizeof *files, by_file_number);
     for (size_t i = 1; i < count && parser->errors < MOST_ERRORS; i++)
         if (files[i]->number == files[i - 1]->number)
             parser_fail(parser, (size_t)(files[i]->text.data - parser->lexer.text.data),
                         "Duplicate file index #%llu", (unsigned long long)files[i]->number);
 }
 
-static void finish(struct parser *parser, size_t start)
+static void finish_module(struct parser *parser, size_t start)
 {
     struct ptx_module *module = parser->module;
     size_t end = parser->token.offset;
@@ -333,17 +333,17 @@ bool module_parse_next(struct ptx_module *module, struct arena *arena, const cha
     parser_next(&parser);
     start = parser.token.offset;
     if (!parse_beginning(&parser))
-        give_up(&parser);
+        stop_parsing(&parser);
     while (parser.token.kind != TOKEN_END && !parser_at_dot(&parser, ".version")) {
         if (!parse_item(&parser))
-            recover(&parser);
+            skip_to_next_item(&parser);
         if (parser.errors >= MOST_ERRORS)
-            give_up(&parser);
+            stop_parsing(&parser);
     }
     check_files(&parser);
     cursor->offset = parser.token.offset;
     cursor->lines = parser_line(&parser) - 1;
-    finish(&parser, start);
+    finish_module(&parser, start);
     return parser.errors == 0;
 }
 

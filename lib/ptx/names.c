@@ -17,7 +17,7 @@ struct naming {
 };
 
 /* "<name>$ml<8 hexadecimal digits of the module's hash>"; counts up until the name is free. */
-static struct text unique_name(struct naming *naming, struct text name, uint32_t module)
+static struct text unique_program_name(struct naming *naming, struct text name, uint32_t module)
 {
     struct text whole = naming->program->modules[module]->text;
     struct text unique;
@@ -35,7 +35,7 @@ static struct text unique_name(struct naming *naming, struct text name, uint32_t
     return unique;
 }
 
-static void name_symbols(struct naming *naming)
+static void name_internal_symbols(struct naming *naming)
 {
     struct program *program = naming->program;
 
@@ -55,7 +55,7 @@ static void name_symbols(struct naming *naming)
                 table_add(&naming->taken, entry->name, 0);
                 continue;
             }
-            entry->replacement = unique_name(naming, entry->name, i);
+            entry->replacement = unique_program_name(naming, entry->name, i);
             program->symbols[entry->symbol].name = entry->replacement;
             program->details[i].has_replacements = true;
         }
@@ -84,9 +84,10 @@ static void name_labels(struct naming *naming, const struct ptx_item *section, u
         if (table_add(&details->names, name, (uint32_t)at) != at)
             continue;
         scan_filter_add(details, name);
-        ARENA_PUSH(&naming->program->arena, details->entries, details->entry_count,
-                   capacity) = (struct program_entry){
-            .name = name, .symbol = NO_SYMBOL, .replacement = unique_name(naming, name, module)};
+        ARENA_PUSH(&naming->program->arena, details->entries, details->entry_count, capacity) =
+            (struct program_entry){.name = name,
+                                   .symbol = NO_SYMBOL,
+                                   .replacement = unique_program_name(naming, name, module)};
         details->has_replacements = true;
     }
 }
@@ -106,7 +107,7 @@ static void name_section_labels(struct naming *naming)
     }
 }
 
-static int compare_numbers(const void *left, const void *right)
+static int compare_file_numbers(const void *left, const void *right)
 {
     const struct program_file_number *a = left, *b = right;
 
@@ -115,8 +116,8 @@ static int compare_numbers(const void *left, const void *right)
 
 /* Maps one module's file numbers to the program's. If only one module has a file table, it keeps
  * its numbers (`known` is NULL). */
-static void number_files(struct program *program, uint32_t index, struct table *known,
-                         size_t *capacity)
+static void number_module_files(struct program *program, uint32_t index, struct table *known,
+                                size_t *capacity)
 {
     const struct ptx_module *module = program->modules[index];
     struct program_module *details = &program->details[index];
@@ -139,7 +140,7 @@ static void number_files(struct program *program, uint32_t index, struct table *
             (struct program_file_number){own, number, at};
         details->renumbers_files |= own != number;
     }
-    SORT(details->files, details->file_count, compare_numbers);
+    SORT(details->files, details->file_count, compare_file_numbers);
 }
 
 static bool has_files(const struct ptx_module *module)
@@ -160,7 +161,7 @@ static void number_all_files(struct program *program)
         tables += has_files(program->modules[i]);
     for (uint32_t i = 0; i < program->module_count; i++)
         if (has_files(program->modules[i]))
-            number_files(program, i, tables > 1 ? &known : NULL, &capacity);
+            number_module_files(program, i, tables > 1 ? &known : NULL, &capacity);
 }
 
 void names_make_unique(struct program *program)
@@ -169,7 +170,7 @@ void names_make_unique(struct program *program)
 
     CONTEXT_DEFER(table_cleanup, &naming.taken);
     naming.hashes = arena_zalloc(&program->arena, program->module_count, sizeof *naming.hashes);
-    name_symbols(&naming);
+    name_internal_symbols(&naming);
     name_section_labels(&naming);
     number_all_files(program);
 }

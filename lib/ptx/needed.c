@@ -91,25 +91,25 @@ static void read_item(struct choice *choice, struct needed_text *text, struct le
 }
 
 /* `.version`, `.target` and `.address_size` have no mark at their end. */
-static bool is_head(const struct lexer *lexer, struct token token)
+static bool is_symbol_head(const struct lexer *lexer, struct token token)
 {
     return lexer_is(lexer, token, TEXT(".version")) || lexer_is(lexer, token, TEXT(".target")) ||
            lexer_is(lexer, token, TEXT(".address_size")) || lexer_is(lexer, token, TEXT(".file"));
 }
 
-static void read_text(struct choice *choice, struct needed_text *text)
+static void read_needed_text(struct choice *choice, struct needed_text *text)
 {
     struct lexer lexer = lexer_at(text->text, 0);
     struct token token;
 
     text->is_needed = !text->is_member;
     while ((token = lexer_next(&lexer)).kind != TOKEN_END)
-        if (token.kind == TOKEN_DOT && !is_head(&lexer, token))
+        if (token.kind == TOKEN_DOT && !is_symbol_head(&lexer, token))
             read_item(choice, text, &lexer, token);
 }
 
 /* GCC's libc.a has a vprintf of its own, which calls what no library has: the driver's counts. */
-static void need(struct choice *choice, struct text name)
+static void need_name(struct choice *choice, struct text name)
 {
     if (!driver_functions_provides(name) && table_find(&choice->defined, name) == TABLE_NONE)
         ARENA_PUSH(&choice->arena, choice->queue, choice->queue_count, choice->queue_capacity) =
@@ -125,7 +125,7 @@ static void take_part(struct choice *choice, size_t index, bool is_defined)
         if (mention->is_defined && is_defined)
             table_add(&choice->defined, mention->name, DEFINED);
         else if (!mention->is_defined && !is_defined)
-            need(choice, mention->name);
+            need_name(choice, mention->name);
     }
 }
 
@@ -136,7 +136,7 @@ static void enter_members(struct choice *choice, size_t index)
             table_add(&choice->providers, choice->mentions[i].name, (uint32_t)index);
 }
 
-static void follow(struct choice *choice)
+static void follow_needs(struct choice *choice)
 {
     while (choice->queue_count > 0) {
         struct text name = choice->queue[--choice->queue_count];
@@ -158,7 +158,7 @@ void needed_choose(struct needed_text *texts, size_t count, const struct text *u
     CONTEXT_DEFER(free_choice, &choice);
     choice.starts = arena_zalloc(&choice.arena, count + 1, sizeof *choice.starts);
     for (size_t i = 0; i < count; i++) {
-        read_text(&choice, &texts[i]);
+        read_needed_text(&choice, &texts[i]);
         choice.starts[i + 1] = choice.mention_count;
         if (!texts[i].is_needed)
             enter_members(&choice, i);
@@ -170,6 +170,6 @@ void needed_choose(struct needed_text *texts, size_t count, const struct text *u
         if (texts[i].is_needed)
             take_part(&choice, i, false);
     for (size_t i = 0; i < undefined_count; i++)
-        need(&choice, undefined[i]);
-    follow(&choice);
+        need_name(&choice, undefined[i]);
+    follow_needs(&choice);
 }

@@ -42,7 +42,7 @@ bool parser_at_dot(const struct parser *parser, const char *word)
     return parser->token.kind == TOKEN_DOT && text_equal(parser_text(parser), text_of(word));
 }
 
-static bool fail(struct parser *parser, size_t place, const char *format, va_list arguments)
+static bool fail_at(struct parser *parser, size_t place, const char *format, va_list arguments)
 {
     struct diag_place where = diag_place_behind(parser->module->file, parser->lexer.text, place,
                                                 parser->counted, parser->line);
@@ -59,7 +59,7 @@ bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    fail(parser, place, format, arguments);
+    fail_at(parser, place, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -88,7 +88,7 @@ bool parser_braces(struct parser *parser, const char *format, ...)
     if (parser->lexer.at < parser->lexer.text.size)
         return fail_in_comment(parser, parser->lexer.at);
     va_start(arguments, format);
-    fail(parser, parser->token.offset, format, arguments);
+    fail_at(parser, parser->token.offset, format, arguments);
     va_end(arguments);
     return false;
 }

@@ -39,7 +39,7 @@ static bool parse_sources(struct program *program, const struct program_source *
 
 /* ptxas's rules (measured on 13.0): code for an `a` target runs on that chip only, for an `f`
  * target on its family, for others on any newer chip. */
-static bool check_target(const struct ptx_module *module, struct arch arch)
+static bool check_module_target(const struct ptx_module *module, struct arch arch)
 {
     char wanted[ARCH_NAME_SIZE], given[ARCH_NAME_SIZE];
 
@@ -113,7 +113,7 @@ static bool check_modules(struct program *program, struct arch arch)
         if (arch_equal(program->target, module->target) && !arch_equal(program->target, before))
             neediest = module;
         before = program->target;
-        is_good &= check_target(module, arch);
+        is_good &= check_module_target(module, arch);
         if (module->address_size != first->address_size)
             is_good = diag_error("Address size doesn't match in '%s', first specified in '%s'",
                                  module->file, first->file);

@@ -60,7 +60,7 @@ void scan_filter_add(struct program_module *module, struct text name)
     module->has_percent |= name.data[0] == '%';
 }
 
-static struct program_entry *find_entry(const struct scan *scan, struct text name)
+static struct program_entry *find_named_entry(const struct scan *scan, struct text name)
 {
     const struct program_module *module = &scan->program->details[scan->module];
     uint32_t index;
@@ -111,7 +111,7 @@ static void add_mark(struct scan *scan, struct text place, enum program_mark_kin
 
 /* The label's number counted in its function. Most functions have one number in all their labels.
  */
-static uint32_t value_of(struct scan *scan, struct text front)
+static uint32_t value_of_front(struct scan *scan, struct text front)
 {
     if (text_equal(front, scan->last_counter))
         return scan->last_value;
@@ -121,7 +121,7 @@ static uint32_t value_of(struct scan *scan, struct text front)
 }
 
 /* True for "<function>_param_3". */
-static bool is_parameter(const struct scan *scan, struct text word)
+static bool is_body_parameter(const struct scan *scan, struct text word)
 {
     struct text name = scan->owner->own_name;
 
@@ -135,11 +135,11 @@ static void mark_word(struct scan *scan, struct text word, uint32_t symbol)
 
     if (symbol != NO_SYMBOL)
         add_mark(scan, word, MARK_NAME, symbol);
-    else if (is_parameter(scan, word))
+    else if (is_body_parameter(scan, word))
         add_mark(scan, (struct text){word.data, scan->owner->own_name.size}, MARK_NAME,
                  (uint32_t)(scan->owner - scan->program->symbols));
     else if (!scan->keeps_counters && find_counter(word, &front, &number))
-        add_mark(scan, number, MARK_COUNTER, value_of(scan, front));
+        add_mark(scan, number, MARK_COUNTER, value_of_front(scan, front));
 }
 
 static void add_edit(struct scan *scan, struct text place, struct text replacement)
@@ -148,7 +148,7 @@ static void add_edit(struct scan *scan, struct text place, struct text replaceme
         (struct program_edit){place.data, place.size, replacement};
 }
 
-static void add_reference(struct scan *scan, uint32_t symbol)
+static void add_symbol_reference(struct scan *scan, uint32_t symbol)
 {
     scan->owner->is_recursive |= &scan->program->symbols[symbol] == scan->owner;
     if (scan->stamps[symbol] == scan->stamp)
@@ -160,7 +160,7 @@ static void add_reference(struct scan *scan, uint32_t symbol)
 /* Notes a word that may be a module-level name. */
 static void note_word(struct scan *scan, struct text word, bool is_call_target)
 {
-    struct program_entry *entry = scan->labels ? NULL : find_entry(scan, word);
+    struct program_entry *entry = scan->labels ? NULL : find_named_entry(scan, word);
 
     if (scan->wants_marks && !scan->labels)
         mark_word(scan, word, entry ? entry->symbol : NO_SYMBOL);
@@ -173,7 +173,7 @@ static void note_word(struct scan *scan, struct text word, bool is_call_target)
     entry->is_used = true;
     if (!is_call_target)
         scan->program->symbols[entry->symbol].is_address_taken = true;
-    add_reference(scan, entry->symbol);
+    add_symbol_reference(scan, entry->symbol);
 }
 
 /* The file number at the lexer's place, after `.loc` or `inlined_at`. */
@@ -274,7 +274,8 @@ static void scan_mark(struct statement *statement, char mark)
  * one chunk (measured on ptxas 13.0: "Label expected"). */
 static bool is_label_clash(const struct scan *scan, struct text word)
 {
-    return scan->taken && table_find(scan->taken, word) != TABLE_NONE && !find_entry(scan, word);
+    return scan->taken && table_find(scan->taken, word) != TABLE_NONE &&
+           !find_named_entry(scan, word);
 }
 
 /* In the second pass: a label's new name. */
@@ -450,7 +451,7 @@ static void scan_words(struct scan *scan, struct text text)
 
         if (token.kind != TOKEN_WORD)
             continue;
-        entry = find_entry(scan, lexer_text(&lexer, token));
+        entry = find_named_entry(scan, lexer_text(&lexer, token));
         if (scan->wants_marks)
             mark_word(scan, lexer_text(&lexer, token), entry ? entry->symbol : NO_SYMBOL);
         if (entry && entry->replacement.size)
@@ -458,7 +459,7 @@ static void scan_words(struct scan *scan, struct text text)
     }
 }
 
-static void reset(struct scan *scan)
+static void reset_scan(struct scan *scan)
 {
     scan->reference_count = 0;
     scan->edit_count = 0;
@@ -471,7 +472,7 @@ static void reset(struct scan *scan)
 
 void scan_function(struct scan *scan, const struct ptx_item *item)
 {
-    reset(scan);
+    reset_scan(scan);
     scan_words(scan, item->function.head);
     scan_body(scan, item->function.body);
 }
@@ -481,7 +482,7 @@ void scan_variable(struct scan *scan, const struct ptx_item *item)
     struct lexer lexer = lexer_at(item->variable.initialiser, 0);
     struct token token;
 
-    reset(scan);
+    reset_scan(scan);
     scan_words(scan, item->variable.declarator);
     while ((token = lexer_next(&lexer)).kind != TOKEN_END)
         if (token.kind == TOKEN_WORD)
@@ -490,6 +491,6 @@ void scan_variable(struct scan *scan, const struct ptx_item *item)
 
 void scan_other(struct scan *scan, struct text text)
 {
-    reset(scan);
+    reset_scan(scan);
     scan_words(scan, text);
 }

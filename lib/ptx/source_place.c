@@ -11,14 +11,14 @@ static struct text rest_from(struct text text, const char *at)
     return (struct text){at, (size_t)(text.data + text.size - at)};
 }
 
-static bool take_number(struct text *text, uint64_t *number)
+static bool take_decimal(struct text *text, uint64_t *number)
 {
     *text = text_drop_blanks(*text);
     return text_scan_number(text, number) && *number <= UINT32_MAX;
 }
 
 /* The text between the quotes of `"path", time, size`. */
-static struct text path_of(struct text target)
+static struct text path_in_comment(struct text target)
 {
     const char *end = target.size > 1 ? memchr(target.data + 1, '"', target.size - 1) : NULL;
 
@@ -29,7 +29,7 @@ static struct text find_file(const struct ptx_module *module, uint64_t number)
 {
     for (size_t i = 0; i < module->item_count; i++)
         if (module->items[i].kind == PTX_FILE && module->items[i].number == number)
-            return path_of(module->items[i].target);
+            return path_in_comment(module->items[i].target);
     return (struct text){0};
 }
 
@@ -41,7 +41,7 @@ static bool read_loc(const struct ptx_module *module, struct text text, struct d
     struct text path;
 
     text = rest_from(text, text.data + 4);
-    if (!take_number(&text, &file) || !take_number(&text, &line) || !take_number(&text, &column))
+    if (!take_decimal(&text, &file) || !take_decimal(&text, &line) || !take_decimal(&text, &column))
         return false;
     path = find_file(module, file);
     if (path.size == 0)
@@ -52,7 +52,7 @@ static bool read_loc(const struct ptx_module *module, struct text text, struct d
 }
 
 /* The last .loc before `at`, or the first one after it; NULL for none. */
-static const char *find_loc(struct text body, const char *at)
+static const char *find_loc_before(struct text body, const char *at)
 {
     static const char word[] = ".loc";
     struct text rest = body;
@@ -75,7 +75,7 @@ struct diag_place source_place(const struct ptx_module *module, const struct ptx
 {
     struct diag_place place = {.file = module->file, .line = item->line};
     const char *loc = item->kind == PTX_FUNCTION && item->function.body.size > 0
-                          ? find_loc(item->function.body, at)
+                          ? find_loc_before(item->function.body, at)
                           : NULL;
 
     if (loc && read_loc(module, rest_from(item->function.body, loc), &place, arena))
@@ -117,14 +117,14 @@ const char *source_find(const struct ptx_item *item, struct text name)
 struct text source_first_loc(const struct ptx_item *function)
 {
     struct text body = function->function.body, rest;
-    const char *loc = body.size > 0 ? find_loc(body, NULL) : NULL;
+    const char *loc = body.size > 0 ? find_loc_before(body, NULL) : NULL;
     uint64_t number;
 
     if (!loc)
         return (struct text){0};
     rest = rest_from(body, loc + 4);
     for (int i = 0; i < 3; i++)
-        if (!take_number(&rest, &number))
+        if (!take_decimal(&rest, &number))
             return (struct text){0};
     return (struct text){loc, (size_t)(rest.data - loc)};
 }

@@ -44,12 +44,13 @@ static bool is_symbol_item(const struct ptx_item *item)
     return item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE || item->kind == PTX_ALIAS;
 }
 
-static bool is_opaque(const struct ptx_item *item)
+static bool has_opaque_type(const struct ptx_item *item)
 {
     return item->kind == PTX_VARIABLE && ptx_type_is_opaque(item->variable.type);
 }
 
-static bool report(const struct ptx_module *module, const struct ptx_item *item, const char *fault)
+static bool report_item(const struct ptx_module *module, const struct ptx_item *item,
+                        const char *fault)
 {
     const struct diag_place place = source_ptx_place(module, item, item->name.data);
 
@@ -65,19 +66,19 @@ static bool merge_item(struct arena *arena, const struct ptx_module *module,
 
     if (item->kind == PTX_ALIAS) {
         if (entry->alias || (entry->item && entry->item->is_definition))
-            return report(
+            return report_item(
                 module, item,
                 arena_printf(arena, "Duplicate definition of '%.*s'", TEXT_ARG(item->name)));
         entry->alias = item;
         return true;
     }
-    if (item->linkage != PTX_INTERNAL || is_opaque(item))
+    if (item->linkage != PTX_INTERNAL || has_opaque_type(item))
         entry->is_global = true;
     fault = entry->item ? declaration_clash(arena, entry->item, item) : NULL;
     if (!fault && item->is_definition && entry->alias)
         fault = arena_printf(arena, "Duplicate definition of '%.*s'", TEXT_ARG(item->name));
     if (fault)
-        return report(module, item, fault);
+        return report_item(module, item, fault);
     if (!item->is_definition && !entry->declaration)
         entry->declaration = item;
     if (!entry->item || item->is_definition)
@@ -86,7 +87,7 @@ static bool merge_item(struct arena *arena, const struct ptx_module *module,
 }
 
 /* The entries of one module, in the order in which their names appear. */
-static bool collect_entries(struct program *program, size_t index)
+static bool collect_module_entries(struct program *program, size_t index)
 {
     const struct ptx_module *module = program->modules[index];
     struct program_module *details = &program->details[index];
@@ -113,8 +114,8 @@ static bool collect_entries(struct program *program, size_t index)
     return is_good;
 }
 
-static void mismatch(struct resolver *resolver, const char *what, const struct candidate *candidate,
-                     uint32_t module)
+static void report_mismatch(struct resolver *resolver, const char *what,
+                            const struct candidate *candidate, uint32_t module)
 {
     diag_error("%s doesn't match for '%.*s' in '%s', first specified in '%s'", what,
                TEXT_ARG(candidate->symbol.own_name), file_of(resolver->program, module),
@@ -142,10 +143,10 @@ static void check_opaque(struct resolver *resolver, const struct candidate *cand
 {
     if (item->variable.type == candidate->first_item->variable.type)
         return;
-    if (is_opaque(item))
+    if (has_opaque_type(item))
         report_definitions(resolver, item, module, candidate->first_item, candidate->first_module);
     else
-        mismatch(resolver, "Memory space", candidate, module);
+        report_mismatch(resolver, "Memory space", candidate, module);
 }
 
 /* Checks the properties that all declarations of a variable must share. */
@@ -157,16 +158,16 @@ static void check_variables(struct resolver *resolver, const struct candidate *c
     bool is_common = item->linkage == PTX_COMMON || candidate->symbol.linkage == PTX_COMMON ||
                      candidate->first_item->linkage == PTX_COMMON;
 
-    if (is_opaque(candidate->first_item) || is_opaque(item)) {
+    if (has_opaque_type(candidate->first_item) || has_opaque_type(item)) {
         check_opaque(resolver, candidate, item, module);
         return;
     }
     if (first->space != second->space)
-        mismatch(resolver, "Memory space", candidate, module);
+        report_mismatch(resolver, "Memory space", candidate, module);
     if (first->is_managed != second->is_managed)
-        mismatch(resolver, "Managed attribute", candidate, module);
+        report_mismatch(resolver, "Managed attribute", candidate, module);
     if (!is_common && first->size && second->size && first->size != second->size)
-        mismatch(resolver, "Size", candidate, module);
+        report_mismatch(resolver, "Size", candidate, module);
 }
 
 static void check_common(struct resolver *resolver, const struct ptx_item *common,
@@ -180,7 +181,7 @@ static void check_common(struct resolver *resolver, const struct ptx_item *commo
 }
 
 /* Rank of an item's definition of its symbol. */
-static int strength(enum ptx_linkage linkage, bool is_defined)
+static int strength_of_linkage(enum ptx_linkage linkage, bool is_defined)
 {
     if (!is_defined)
         return 0;
@@ -200,10 +201,10 @@ static bool says_more(const struct ptx_item *new, const struct ptx_item *old)
 static bool is_winner(struct resolver *resolver, const struct candidate *candidate,
                       const struct ptx_item *item, int new, uint32_t module)
 {
-    int old = strength(candidate->symbol.linkage, candidate->symbol.is_defined);
+    int old = strength_of_linkage(candidate->symbol.linkage, candidate->symbol.is_defined);
 
     if (new == 3 && old == 3) {
-        if (!is_opaque(item))
+        if (!has_opaque_type(item))
             report_definitions(resolver, item, module, candidate->symbol.item,
                                candidate->symbol.module);
         return false;
@@ -234,8 +235,8 @@ static void rename_entries(struct program_module *details, const struct renames 
     }
 }
 
-static void take(struct program_symbol *symbol, const struct program_entry *entry, uint32_t module,
-                 bool is_defined)
+static void take_definition(struct program_symbol *symbol, const struct program_entry *entry,
+                            uint32_t module, bool is_defined)
 {
     const struct ptx_item *item = entry->item;
 
@@ -245,7 +246,7 @@ static void take(struct program_symbol *symbol, const struct program_entry *entr
     symbol->module = module;
     symbol->is_defined = is_defined;
     symbol->linkage = is_defined ? item->linkage : (uint8_t)PTX_EXTERN;
-    if (symbol->linkage == PTX_INTERNAL && is_opaque(item))
+    if (symbol->linkage == PTX_INTERNAL && has_opaque_type(item))
         symbol->linkage = PTX_VISIBLE;
     symbol->is_function = item->kind == PTX_FUNCTION;
     symbol->is_entry = symbol->is_function && item->function.is_entry;
@@ -266,7 +267,7 @@ static void check_kinds(struct resolver *resolver, const struct candidate *candi
                         const struct ptx_item *item, uint32_t module)
 {
     if (candidate->first_item->kind != item->kind) {
-        mismatch(resolver, "Memory space", candidate, module);
+        report_mismatch(resolver, "Memory space", candidate, module);
     } else if (item->kind == PTX_VARIABLE) {
         check_variables(resolver, candidate, item, module);
     } else if (candidate->first_item->function.is_entry != item->function.is_entry) {
@@ -288,15 +289,15 @@ static void resolve_entry(struct resolver *resolver, struct program_entry *entry
     if (at == TABLE_NONE || at == resolver->count) {
         entry->symbol = (uint32_t)resolver->count;
         candidate = new_candidate(resolver, entry, module);
-        take(&candidate->symbol, entry, module, is_defined);
+        take_definition(&candidate->symbol, entry, module, is_defined);
     } else {
         entry->symbol = at;
         candidate = &resolver->candidates[at];
         check_kinds(resolver, candidate, entry->item, module);
         if (candidate->first_item->kind == entry->item->kind &&
-            is_winner(resolver, candidate, entry->item, strength(entry->item->linkage, is_defined),
-                      module))
-            take(&candidate->symbol, entry, module, is_defined);
+            is_winner(resolver, candidate, entry->item,
+                      strength_of_linkage(entry->item->linkage, is_defined), module))
+            take_definition(&candidate->symbol, entry, module, is_defined);
     }
     if (entry->item->kind == PTX_VARIABLE &&
         entry->item->variable.alignment > candidate->symbol.alignment)
@@ -389,7 +390,7 @@ bool symbols_resolve(struct program *program, const struct program_request *requ
     CONTEXT_DEFER(table_cleanup, &resolver.globals);
     CONTEXT_DEFER(memory_cleanup, &resolver.candidates);
     for (size_t i = 0; i < program->module_count; i++)
-        resolver.failed |= !collect_entries(program, i);
+        resolver.failed |= !collect_module_entries(program, i);
     for (size_t i = 0; i < program->module_count; i++)
         rename_entries(&program->details[i], request->renames);
     for (size_t i = 0; i < program->module_count; i++)

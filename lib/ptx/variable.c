@@ -10,7 +10,7 @@
 #include "ptx/types.h"
 
 /* `.unified(19, 95)`: both numbers are required (measured on ptxas 13.0). */
-static bool parse_unified(struct parser *parser, struct ptx_variable *variable)
+static bool skip_unified(struct parser *parser, struct ptx_variable *variable)
 {
     parser_next(parser);
     variable->is_unified = true;
@@ -40,7 +40,7 @@ bool parser_attribute(struct parser *parser, struct ptx_variable *variable)
             parser_next(parser);
         } else if (!parser_at_dot(parser, ".unified")) {
             return parser_expected(parser, is_function ? "'.unified'" : "'.managed' or '.unified'");
-        } else if (!parse_unified(parser, variable)) {
+        } else if (!skip_unified(parser, variable)) {
             return false;
         }
         if (!parser_at_mark(parser, ','))
@@ -119,7 +119,7 @@ static bool parse_prefix(struct parser *parser, struct ptx_variable *variable)
 }
 
 /* The initialiser up to the `,` or `;` that ends it. */
-static bool parse_initialiser(struct parser *parser, struct text *initialiser)
+static bool skip_initialiser(struct parser *parser, struct text *initialiser)
 {
     size_t start = parser->token.offset;
     size_t depth = 0;
@@ -165,7 +165,7 @@ static bool set_size(struct parser *parser, struct ptx_item *item, uint64_t coun
     return true;
 }
 
-static bool check(struct parser *parser, const struct ptx_item *item, size_t place)
+static bool check_variable(struct parser *parser, const struct ptx_item *item, size_t place)
 {
     const struct ptx_variable *variable = &item->variable;
     struct variable_declaration declaration = {
@@ -190,8 +190,8 @@ static bool check(struct parser *parser, const struct ptx_item *item, size_t pla
 
 /* `x<4>` declares x0 to x3 (PTX ISA, "Parameterized Variable Names"): adds that many copies of the
  * item. The count is bounded by the text's size, since a single number could request any count. */
-static bool parse_range(struct parser *parser, const struct ptx_item *model, size_t start,
-                        size_t place)
+static bool parse_name_range(struct parser *parser, const struct ptx_item *model, size_t start,
+                             size_t place)
 {
     struct ptx_item item = *model;
     uint64_t count;
@@ -199,7 +199,7 @@ static bool parse_range(struct parser *parser, const struct ptx_item *model, siz
     parser_next(parser);
     if (!parser_number(parser, &count, UINT32_MAX, "a number of variables") ||
         !parser_mark(parser, '>') || !set_size(parser, &item, 1, false, place) ||
-        !check(parser, &item, place))
+        !check_variable(parser, &item, place))
         return false;
     if (count > parser->lexer.text.size - parser->numbered)
         return parser_fail(parser, place, "too many variables");
@@ -231,7 +231,7 @@ static bool parse_declarator(struct parser *parser, const struct ptx_variable *s
     if (!parser_word(parser, &item.name, "the name of a variable"))
         return false;
     if (parser_at_mark(parser, '<'))
-        return parse_range(parser, &item, start, place);
+        return parse_name_range(parser, &item, start, place);
     if (!parser_dimensions(parser, &count, &variable->is_array, &is_open))
         return false;
     variable->declarator = parser_from(parser, place);
@@ -239,13 +239,13 @@ static bool parse_declarator(struct parser *parser, const struct ptx_variable *s
         parser_next(parser);
         if (!item.is_definition)
             return parser_fail(parser, place, "an '.extern' variable has an initial value");
-        if (!parse_initialiser(parser, &variable->initialiser))
+        if (!skip_initialiser(parser, &variable->initialiser))
             return false;
         /* ptxas 13.0 turns it into an ordinary definition (measured). */
         if (linkage == PTX_COMMON && variable->space == PTX_SPACE_GLOBAL)
             item.linkage = PTX_VISIBLE;
     }
-    if (!set_size(parser, &item, count, is_open, place) || !check(parser, &item, place))
+    if (!set_size(parser, &item, count, is_open, place) || !check_variable(parser, &item, place))
         return false;
     parser_add(parser, &item, start);
     return true;

@@ -36,7 +36,7 @@ static enum ptx_linkage linkage_here(const struct plan *plan, uint32_t symbol)
     return placement->is_promoted ? PTX_VISIBLE : (enum ptx_linkage)entry->linkage;
 }
 
-static void write_linkage(struct chunk_context *context, enum ptx_linkage linkage)
+static void write_linkage_words(struct chunk_context *context, enum ptx_linkage linkage)
 {
     writer_text(&context->writer, text_of(ptx_linkage_name(linkage)));
     if (linkage != PTX_INTERNAL)
@@ -87,15 +87,15 @@ static void write_extras(struct chunk_context *context, enum ptx_item_kind kind)
     }
 }
 
-static void write_declaration(struct chunk_context *context, uint32_t symbol)
+static void write_function_declaration(struct chunk_context *context, uint32_t symbol)
 {
     const struct program_symbol *entry = &context->plan->program->symbols[symbol];
     const struct ptx_performance *performance = &entry->item->function.performance;
     struct writer *writer = &context->writer;
 
-    write_linkage(context, plan_defines(context->plan, symbol, context->chunk->index)
-                               ? linkage_here(context->plan, symbol)
-                               : PTX_EXTERN);
+    write_linkage_words(context, plan_defines(context->plan, symbol, context->chunk->index)
+                                     ? linkage_here(context->plan, symbol)
+                                     : PTX_EXTERN);
     chunk_write_text(context, symbol, entry->item->function.head);
     if (performance->is_noreturn)
         writer_text(writer, TEXT(" .noreturn"));
@@ -113,7 +113,7 @@ static void write_variable_head(struct chunk_context *context, uint32_t symbol,
 {
     const struct program_symbol *entry = &context->plan->program->symbols[symbol];
 
-    write_linkage(context, linkage);
+    write_linkage_words(context, linkage);
     writer_text(&context->writer, entry->item->variable.prefix);
     writer_text(&context->writer, TEXT(" "));
     chunk_write_text(context, symbol, entry->item->variable.declarator);
@@ -128,7 +128,7 @@ static void write_declarations(struct chunk_context *context)
 
         if (symbols[symbol].is_function &&
             context->declared.stamps[symbol] == context->declared.stamp)
-            write_declaration(context, symbol);
+            write_function_declaration(context, symbol);
     }
     for (size_t i = 0; i < context->needed.count; i++) {
         uint32_t symbol = context->order[i];
@@ -187,7 +187,7 @@ static void write_function(struct chunk_context *context, uint32_t symbol)
     write_origin(context, entry->module);
     writer_begin_range(&context->writer, context->plan->program->modules[entry->module]->file,
                        entry->item->line + lexer_count_lines(text, 0, head));
-    write_linkage(context, linkage_here(context->plan, symbol));
+    write_linkage_words(context, linkage_here(context->plan, symbol));
     chunk_write_text(context, symbol, (struct text){text.data + head, text.size - head});
     writer_end_range(&context->writer);
     writer_text(&context->writer, TEXT("\n"));
@@ -292,7 +292,7 @@ static void collect_exact(struct chunk_context *context)
 }
 
 /* Finds all symbols that the chunk defines or names. */
-static void collect(struct chunk_context *context, const uint32_t *members, size_t count)
+static void collect_needed(struct chunk_context *context, const uint32_t *members, size_t count)
 {
     const struct plan *plan = context->plan;
     uint64_t heaviest = 0;
@@ -368,7 +368,8 @@ static void collect_extras(struct chunk_context *context)
     }
 }
 
-static void start(struct chunk_context *context, struct chunks *chunks, const struct plan *plan)
+static void start_chunks(struct chunk_context *context, struct chunks *chunks,
+                         const struct plan *plan)
 {
     const struct program *program = plan->program;
 
@@ -409,14 +410,14 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
     bool unchanged = plan_is_unchanged(plan), is_cut = plan_is_one_text(plan);
 
     CONTEXT_DEFER(free_context, &context);
-    start(&context, chunks, plan);
+    start_chunks(&context, chunks, plan);
     for (uint32_t c = 0; c < chunks->count; c++) {
         context.chunk = &chunks->list[c];
         context.chunk->index = c;
         context.chunk->first_function = "";
         context.chunk->is_unchanged = unchanged;
         if (c < plan->chunk_count) {
-            collect(&context, members + bounds[c], bounds[c + 1] - bounds[c]);
+            collect_needed(&context, members + bounds[c], bounds[c + 1] - bounds[c]);
             explain_chunk(plan, context.chunk, &context.needed);
         }
         if (c >= plan->chunk_count)

@@ -49,7 +49,7 @@ struct users {
     uint32_t *users;
 };
 
-static struct users find_users(const struct plan *plan)
+static struct users find_driver_users(const struct plan *plan)
 {
     const struct program *program = plan->program;
     size_t count = program->symbol_count, total = 0;
@@ -74,7 +74,7 @@ static struct users find_users(const struct plan *plan)
 static uint64_t *find_reach(const struct closing *closing)
 {
     const struct plan *plan = closing->plan;
-    struct users users = find_users(plan);
+    struct users users = find_driver_users(plan);
     struct closure closure = closure_new(plan);
     uint64_t *reach = arena_zalloc(plan->arena, plan->program->symbol_count, sizeof *reach);
 
@@ -92,7 +92,7 @@ static uint64_t *find_reach(const struct closing *closing)
     return reach;
 }
 
-static void find_kernels(struct closing *closing)
+static void find_closing_kernels(struct closing *closing)
 {
     const struct program *program = closing->plan->program;
     const uint64_t *reach = find_reach(closing);
@@ -117,7 +117,7 @@ struct closing *closing_new(const struct plan *plan)
     find_functions(closing);
     if (closing->function_count == 0 || closing->function_count > MOST_FUNCTIONS)
         return NULL;
-    find_kernels(closing);
+    find_closing_kernels(closing);
     return closing;
 }
 

@@ -22,7 +22,7 @@ static struct text one_text(const struct plan *plan)
     return text;
 }
 
-static struct text find_loc(const struct ptx_module *module)
+static struct text find_first_loc(const struct ptx_module *module)
 {
     struct text loc = {0};
 
@@ -42,7 +42,7 @@ const struct gaps *cut_gaps(const struct plan *plan)
     struct gaps *gaps = arena_zalloc(plan->arena, 1, sizeof *gaps);
 
     gaps->text = one_text(plan);
-    gaps->loc = find_loc(plan->program->modules[0]);
+    gaps->loc = find_first_loc(plan->program->modules[0]);
     gaps->line_count =
         lexer_count_lines(gaps->text, 0, gaps->text.size) + !has_last_end(gaps->text);
     gaps->newlines = memset(arena_alloc(plan->arena, gaps->line_count, 1), '\n', gaps->line_count);
@@ -62,7 +62,7 @@ static void finish_gaps(const struct gaps *gaps, struct writer *writer, const ch
 }
 
 /* The symbol of a function in the program's only module; NO_SYMBOL for any other item. */
-static uint32_t symbol_of(const struct plan *plan, const struct ptx_item *item)
+static uint32_t symbol_of_item(const struct plan *plan, const struct ptx_item *item)
 {
     const struct program_module *details = plan->program->details;
     uint32_t at = item->kind == PTX_FUNCTION ? table_find(&details->names, item->name) : TABLE_NONE;
@@ -74,7 +74,7 @@ static uint32_t symbol_of(const struct plan *plan, const struct ptx_item *item)
  * are in all chunks, as their order matters. */
 static bool has_item(const struct chunk_context *context, const struct ptx_item *item)
 {
-    uint32_t symbol = symbol_of(context->plan, item);
+    uint32_t symbol = symbol_of_item(context->plan, item);
 
     return symbol == NO_SYMBOL || !context->plan->program->symbols[symbol].is_defined ||
            (context->needed.stamps[symbol] == context->needed.stamp &&
@@ -83,7 +83,7 @@ static bool has_item(const struct chunk_context *context, const struct ptx_item 
 
 static void write_item(struct chunk_context *context, const struct ptx_item *item)
 {
-    uint32_t symbol = symbol_of(context->plan, item);
+    uint32_t symbol = symbol_of_item(context->plan, item);
 
     writer_begin_range(&context->writer, context->plan->program->modules[0]->file, item->line);
     if (symbol != NO_SYMBOL && item->is_definition)

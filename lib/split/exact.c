@@ -65,7 +65,7 @@ static const char *obstacle_in_symbol(const struct program_symbol *symbol)
 }
 
 /* Whether something of the program has one of the words. */
-static bool has_word(const struct program *program, const char *const *words)
+static bool has_any_word(const struct program *program, const char *const *words)
 {
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
@@ -90,7 +90,7 @@ static bool has_lines(const struct plan *plan)
     return plan->request->has_lines;
 }
 
-static const char *find_obstacle(const struct plan *plan)
+static const char *find_exact_obstacle(const struct plan *plan)
 {
     static const char *const shared[] = {".shared", NULL};
     static const char *const textures[] = {"tex.",  "tld4.", "txq.",   "suq.",
@@ -104,10 +104,10 @@ static const char *find_obstacle(const struct plan *plan)
     /* Measured: with threads, ptxas does one part of the work for all kernels first. Where that
      * part makes the symbol for shared memory, it precedes what the first kernel makes later. */
     if (plan->request->has_threads && targets_have(plan->request->arch.sm, TARGET_HAS_FORM_90) &&
-        has_word(program, shared))
+        has_any_word(program, shared))
         obstacle = "it has shared memory, and ptxas has threads of its own (-split-compile)";
     if (targets_have(plan->request->arch.sm, TARGET_CALLS_FOR_TEXTURES) &&
-        has_word(program, textures))
+        has_any_word(program, textures))
         obstacle = "it has textures, which are functions of the driver on this target";
     for (uint32_t i = 0; i < program->module_count && !obstacle; i++)
         obstacle = obstacle_in_module(plan, i, is_one_text);
@@ -121,7 +121,7 @@ bool exact_begin(struct plan *plan)
     const struct program *program = plan->program;
 
     plan->keeps_lines = has_lines(plan);
-    plan->single_reason = find_obstacle(plan);
+    plan->single_reason = find_exact_obstacle(plan);
     plan->is_exact = !plan->single_reason;
     for (uint32_t i = 0; plan->is_exact && i < program->symbol_count; i++) {
         struct placement *placement = &plan->placements[i];

@@ -69,7 +69,8 @@ static void put_remarks(const struct plan *plan, uint32_t symbol, uint32_t chunk
     }
 }
 
-static void put_symbol(const struct plan *plan, uint32_t symbol, uint32_t chunk, struct buffer *out)
+static void put_symbol_row(const struct plan *plan, uint32_t symbol, uint32_t chunk,
+                           struct buffer *out)
 {
     const struct program_symbol *entry = &plan->program->symbols[symbol];
     bool has_text = entry->is_function && plan_defines(plan, symbol, chunk) && entry->is_defined &&
@@ -107,7 +108,7 @@ void explain_chunk(const struct plan *plan, const struct chunk *chunk, const str
     for (int names_only = 0; names_only <= 1; names_only++)
         for (size_t i = 0; i < needed->count; i++)
             if (plan_defines(plan, needed->list[i], chunk->index) == !names_only)
-                put_symbol(plan, needed->list[i], chunk->index, out);
+                put_symbol_row(plan, needed->list[i], chunk->index, out);
 }
 
 void explain_whole(const struct plan *plan, const struct chunk *chunk, uint32_t module)
@@ -123,7 +124,7 @@ void explain_whole(const struct plan *plan, const struct chunk *chunk, uint32_t 
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (plan->program->symbols[i].module == module && plan->program->symbols[i].is_live &&
             plan_defines(plan, i, chunk->index))
-            put_symbol(plan, i, chunk->index, out);
+            put_symbol_row(plan, i, chunk->index, out);
 }
 
 static void put_count(struct buffer *out, uint64_t count, const char *what)

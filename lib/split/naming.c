@@ -131,7 +131,7 @@ static bool has_number(const struct program_symbol *symbol, struct text *row)
     return row->size < symbol->own_name.size;
 }
 
-static uint64_t hash(struct text text, uint64_t seed)
+static uint64_t hash_seeded(struct text text, uint64_t seed)
 {
     return XXH3_64bits_withSeed(text.data, text.size, seed);
 }
@@ -146,10 +146,10 @@ static uint64_t hash_text(const struct program_symbol *symbol, struct text text,
 
         if (mark->at < at || mark->at >= end)
             continue;
-        value = hash((struct text){at, (size_t)(mark->at - at)}, value);
+        value = hash_seeded((struct text){at, (size_t)(mark->at - at)}, value);
         at = mark->at + mark->size;
     }
-    return hash((struct text){at, (size_t)(end - at)}, value);
+    return hash_seeded((struct text){at, (size_t)(end - at)}, value);
 }
 
 /* Finds the stems of all symbols and the hashes of the modules. External symbols are identified by
@@ -172,8 +172,8 @@ static void find_stems(struct naming *naming)
         }
         naming->stems[i] = stem;
         if (symbol->is_defined && symbol->linkage == PTX_VISIBLE &&
-            hash(stem, 0) < naming->modules[symbol->module])
-            naming->modules[symbol->module] = hash(stem, 0);
+            hash_seeded(stem, 0) < naming->modules[symbol->module])
+            naming->modules[symbol->module] = hash_seeded(stem, 0);
     }
 }
 
@@ -191,7 +191,7 @@ static void find_firsts(struct naming *naming)
 /* Hashes each symbol: by its stem, and for an internal symbol also by its user with the least hash.
  * That user may be internal itself: a constant of a function of a kernel is three steps away from a
  * visible name. */
-static void find_users(struct naming *naming)
+static void find_single_users(struct naming *naming)
 {
     const struct program *program = naming->plan->program;
     size_t count = program->symbol_count;
@@ -203,7 +203,7 @@ static void find_users(struct naming *naming)
         for (size_t i = 0; i < count; i++) {
             bool is_internal = program->symbols[i].linkage == PTX_INTERNAL;
 
-            values[i] = hash(naming->stems[i], is_internal ? naming->users[i] : 0);
+            values[i] = hash_seeded(naming->stems[i], is_internal ? naming->users[i] : 0);
             naming->users[i] = UINT64_MAX;
         }
         for (size_t i = 0; i < count; i++)
@@ -249,17 +249,17 @@ static bool keeps_stem(const struct naming *naming, uint32_t symbol)
            (entry->linkage != PTX_INTERNAL && text_equal(entry->own_name, naming->stems[symbol]));
 }
 
-static struct text unique_name(struct naming *naming, uint32_t symbol)
+static struct text unique_stable_name(struct naming *naming, uint32_t symbol)
 {
     const struct program_symbol *entry = &naming->plan->program->symbols[symbol];
     struct text name;
     bool is_row = naming->is_counted[symbol];
-    uint64_t value = hash(naming->stems[symbol], naming->users[symbol]);
+    uint64_t value = hash_seeded(naming->stems[symbol], naming->users[symbol]);
 
     if (is_row && entry->is_function) {
         value = hash_text(entry, entry->item->text, value);
     } else if (is_row) {
-        value = hash(entry->item->variable.prefix, value) ^ entry->item->variable.size;
+        value = hash_seeded(entry->item->variable.prefix, value) ^ entry->item->variable.size;
         value = hash_text(entry, entry->item->variable.initialiser, value);
     }
     do
@@ -270,7 +270,7 @@ static struct text unique_name(struct naming *naming, uint32_t symbol)
     return name;
 }
 
-static void name_symbols(struct naming *naming)
+static void name_stable_symbols(struct naming *naming)
 {
     uint32_t count = (uint32_t)naming->plan->program->symbol_count;
 
@@ -282,7 +282,7 @@ static void name_symbols(struct naming *naming)
     }
     for (uint32_t i = 0; i < count; i++)
         if (!keeps_stem(naming, i))
-            naming->plan->names[i] = unique_name(naming, i);
+            naming->plan->names[i] = unique_stable_name(naming, i);
 }
 
 void naming_make(struct plan *plan)
@@ -301,7 +301,7 @@ void naming_make(struct plan *plan)
     naming.is_counted = arena_zalloc(plan->arena, program->symbol_count, sizeof(bool));
     find_stems(&naming);
     find_firsts(&naming);
-    find_users(&naming);
+    find_single_users(&naming);
     find_owners(&naming);
-    name_symbols(&naming);
+    name_stable_symbols(&naming);
 }

@@ -154,7 +154,7 @@ static void replicate_variables(struct plan *plan)
     }
 }
 
-static void promote(struct plan *plan)
+static void promote_internal(struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
         const struct program_symbol *symbol = &plan->program->symbols[i];
@@ -184,7 +184,7 @@ void owner_find(struct plan *plan)
         place_variables(plan);
     note_placed(plan);
     replicate_variables(plan);
-    promote(plan);
+    promote_internal(plan);
     if (plan->is_exact)
         exact_place_variables(plan);
 }

@@ -65,7 +65,7 @@ static bool is_lighter(struct load a, struct load b)
 }
 
 /* Restores the heap, which has the lightest load on top, after the top load has grown. */
-static void sink(struct load *heap, size_t count)
+static void sink_load(struct load *heap, size_t count)
 {
     size_t at = 0;
 
@@ -142,11 +142,11 @@ static void deal_by_weight(struct dealer *dealer)
         plan->placements[order[i].symbol].chunk = heap[0].chunk;
         heap[0].weight += order[i].weight;
         plan->loads[heap[0].chunk] = heap[0].weight;
-        sink(heap, plan->chunk_count);
+        sink_load(heap, plan->chunk_count);
     }
 }
 
-static void deal(struct dealer *dealer)
+static void deal_units(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
 
@@ -164,7 +164,7 @@ static void give_up_replication(struct dealer *dealer)
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         plan->placements[i].is_replicated = false;
     find_units(dealer);
-    deal(dealer);
+    deal_units(dealer);
 }
 
 /* Places replicated functions once, those that add most first, until the growth is within the
@@ -310,7 +310,7 @@ static void make_exact(struct dealer *dealer)
         if (is_stable)
             stable_cut(plan, most);
         else
-            deal(dealer);
+            deal_units(dealer);
         if (plan->chunk_count > 1 && exact_is_worth_it(plan)) {
             divide_edited(plan, most);
             return;
@@ -353,7 +353,7 @@ void partition_make(struct plan *plan)
         callgraph_units(plan, 1, plan->total_weight);
         find_units(&dealer);
     }
-    deal(&dealer);
+    deal_units(&dealer);
     if (plan->chunk_count > 1)
         bound_growth(&dealer);
 }

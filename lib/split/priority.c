@@ -12,7 +12,7 @@
 #define REGISTERS_PER_SM 65536u
 #define LEAST_REGISTERS  24u /* lowest limit */
 
-static uint64_t registers_of(const struct ptx_performance *performance)
+static uint64_t registers_of_attributes(const struct ptx_performance *performance)
 {
     uint64_t blocks = performance->minnctapersm ? performance->minnctapersm : 1;
     uint64_t threads = ptx_promised_threads(performance);
@@ -27,5 +27,6 @@ static uint64_t registers_of(const struct ptx_performance *performance)
 
 uint64_t priority_of_function(const struct ptx_item *function)
 {
-    return function->text.size * MOST_REGISTERS / registers_of(&function->function.performance);
+    return function->text.size * MOST_REGISTERS /
+           registers_of_attributes(&function->function.performance);
 }

@@ -117,8 +117,8 @@ bool split_program(struct chunks *chunks, const struct program *program,
 }
 
 /* `count` elements of `first`, then `more_count` of `more`. */
-static void *concatenate(struct arena *arena, const void *first, size_t count, const void *more,
-                         size_t more_count, size_t size)
+static void *concatenate_arrays(struct arena *arena, const void *first, size_t count,
+                                const void *more, size_t more_count, size_t size)
 {
     char *all = arena_alloc(arena, count + more_count, size);
 
@@ -131,8 +131,9 @@ static void *concatenate(struct arena *arena, const void *first, size_t count, c
 
 /* Appends the array `field`. */
 #define APPEND(chunks, more, field, counted)                                                       \
-    ((chunks)->field = concatenate(&(chunks)->arena, (chunks)->field, (chunks)->counted,           \
-                                   (more)->field, (more)->counted, sizeof *(chunks)->field))
+    ((chunks)->field =                                                                             \
+         concatenate_arrays(&(chunks)->arena, (chunks)->field, (chunks)->counted, (more)->field,   \
+                            (more)->counted, sizeof *(chunks)->field))
 
 /* What may run out of memory comes first: until the end the chunks are those of `more`. */
 void chunks_append(struct chunks *chunks, struct chunks *more)

@@ -90,8 +90,8 @@ static size_t count_pieces(const struct row *row, uint64_t piece)
 
 /* Assigns the row's symbols to chunks, from number `first` on; returns the next number. For most
  * programs the count is within the limit; else the piece size is doubled until it is. */
-static uint32_t cut(const struct plan *plan, const struct row *row, uint64_t piece, uint32_t first,
-                    size_t most)
+static uint32_t cut_row(const struct plan *plan, const struct row *row, uint64_t piece,
+                        uint32_t first, size_t most)
 {
     uint32_t chunk = first;
 
@@ -112,19 +112,19 @@ static struct row new_row(const struct plan *plan)
                         .weights = arena_alloc(plan->arena, count, sizeof(uint64_t))};
 }
 
-static void append(struct row *row, uint32_t symbol, uint64_t weight)
+static void append_to_row(struct row *row, uint32_t symbol, uint64_t weight)
 {
     row->symbols[row->count] = symbol;
     row->weights[row->count++] = weight;
 }
 
-static struct row find_units(const struct plan *plan)
+static struct row find_unit_row(const struct plan *plan)
 {
     struct row row = new_row(plan);
 
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (callgraph_is_leader(plan, i))
-            append(&row, i, plan->placements[i].weight);
+            append_to_row(&row, i, plan->placements[i].weight);
     find_spans(plan, &row);
     return row;
 }
@@ -137,8 +137,9 @@ static struct row find_variables(const struct plan *plan)
         if (plan_is_variable(plan, i)) {
             const struct ptx_variable *variable = &plan->program->symbols[i].item->variable;
 
-            append(&row, i,
-                   variable->prefix.size + variable->declarator.size + variable->initialiser.size);
+            append_to_row(&row, i,
+                          variable->prefix.size + variable->declarator.size +
+                              variable->initialiser.size);
         }
     find_spans(plan, &row);
     return row;
@@ -147,9 +148,9 @@ static struct row find_variables(const struct plan *plan)
 /* Distributes the units; the other functions of each follow it. */
 static void cut_units(struct plan *plan, size_t most)
 {
-    struct row units = find_units(plan);
+    struct row units = find_unit_row(plan);
 
-    plan->chunk_count = cut(plan, &units, plan->piece_bytes, 0, most);
+    plan->chunk_count = cut_row(plan, &units, plan->piece_bytes, 0, most);
     callgraph_follow_leaders(plan);
 }
 
@@ -159,7 +160,7 @@ static uint64_t bytes_of_copies(const struct placement *placement)
 }
 
 /* The highest bit of the bytes that copies of a function add. */
-static unsigned class_of(const struct placement *placement)
+static unsigned copies_class(const struct placement *placement)
 {
     uint64_t added = bytes_of_copies(placement);
 
@@ -176,11 +177,11 @@ static void bound_copies(struct plan *plan)
     unsigned most = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        added[class_of(&plan->placements[i])] += bytes_of_copies(&plan->placements[i]);
+        added[copies_class(&plan->placements[i])] += bytes_of_copies(&plan->placements[i]);
     while (most < 64 && sum + added[most + 1] <= callgraph_largest_growth(plan))
         sum += added[++most];
     for (uint32_t i = 0; i < count; i++)
-        if (is_hopeless || class_of(&plan->placements[i]) > most)
+        if (is_hopeless || copies_class(&plan->placements[i]) > most)
             plan->placements[i].is_replicated = false;
 }
 
@@ -201,5 +202,5 @@ void stable_cut(struct plan *plan, uint32_t most)
     cut_units(plan, most_units);
     if (plan->chunk_count > 1)
         plan->chunk_count =
-            cut(plan, &variables, DATA_PIECE, plan->chunk_count, most - plan->chunk_count);
+            cut_row(plan, &variables, DATA_PIECE, plan->chunk_count, most - plan->chunk_count);
 }

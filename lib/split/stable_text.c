@@ -106,7 +106,7 @@ void stable_text_start(struct stable_text *stable)
     table_free(&stable->names);
 }
 
-static int compare_names(const void *left, const void *right, void *plan)
+static int compare_plan_names(const void *left, const void *right, void *plan)
 {
     return text_compare(plan_name(plan, *(const uint32_t *)left),
                         plan_name(plan, *(const uint32_t *)right));
@@ -117,7 +117,7 @@ const uint32_t *stable_text_order(struct stable_text *stable, const struct closu
     if (needed->count == 0)
         return stable->order;
     memcpy(stable->order, needed->list, needed->count * sizeof *stable->order);
-    qsort_r(stable->order, needed->count, sizeof *stable->order, compare_names,
+    qsort_r(stable->order, needed->count, sizeof *stable->order, compare_plan_names,
             (void *)(uintptr_t)stable->plan);
     return stable->order;
 }
@@ -182,8 +182,8 @@ static struct text comment_text(const struct stable_text *stable, const struct p
 }
 
 /* Finds the replacement of a mark in the chunk; false when it is the source's text. */
-static bool replace(struct stable_text *stable, uint32_t symbol, const struct program_mark *mark,
-                    struct text *replacement)
+static bool replace_mark(struct stable_text *stable, uint32_t symbol,
+                         const struct program_mark *mark, struct text *replacement)
 {
     struct text old = {mark->at, mark->size};
 
@@ -236,7 +236,7 @@ static bool next_change(struct stable_text *stable, uint32_t symbol, struct chan
         changes->mark += !is_edit;
         if (!is_edit) {
             *place = (struct text){mark->at, mark->size};
-            if (replace(stable, symbol, mark, replacement))
+            if (replace_mark(stable, symbol, mark, replacement))
                 return true;
             is_edit = has_edit && mark->kind == MARK_STRING;
         }

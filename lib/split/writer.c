@@ -86,7 +86,7 @@ struct text writer_finish(struct writer *writer, struct chunk_origins *origins)
     return (struct text){data, size};
 }
 
-static int by_place(const void *left, const void *right)
+static int by_source_place(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
 
@@ -98,7 +98,7 @@ void writer_copy(struct writer *writer)
     size_t kept = KEPT_BYTES;
 
     if (writer->total > KEPT_BYTES)
-        SORT(writer->pieces, writer->count, by_place);
+        SORT(writer->pieces, writer->count, by_source_place);
     for (size_t i = 0; i < writer->count; i++) {
         struct piece *piece = &writer->pieces[i];
 
