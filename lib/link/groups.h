@@ -21,7 +21,7 @@ struct group {
     bool has_lto;                  /* and the PTX that LTO-IR becomes */
     size_t place;                  /* the member before which its cubin is merged; SIZE_MAX: last */
     struct stored_options options; /* of the assembler, before the command line's */
-    struct program program;        /* its PTX, linked by front_link() */
+    struct program program;        /* its PTX, linked by stage_link() */
 };
 
 /* Fills link->groups, once members have been selected; empty when nothing is to be assembled. */

@@ -35,17 +35,17 @@ static bool merge(const struct link *link, struct results *results)
     struct merged *merged = &results->merged;
     uint32_t fit;
 
-    if (back_merge(link, cut, &results->assembled, merged))
+    if (stage_merge(link, cut, &results->assembled, merged))
         return true;
     fit = merged->fit;
     if (fit == 0)
         return false;
     state_free_merged(merged);
-    enter(middle_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
-    if (!begin(link, "assembling") || !middle_fit(link, cut, &results->assembled, fit))
+    enter(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
+    if (!begin(link, "assembling") || !stage_assemble_fit(link, cut, &results->assembled, fit))
         return false;
     enter(PHASE_DONE);
-    return back_merge(link, cut, &results->assembled, merged);
+    return stage_merge(link, cut, &results->assembled, merged);
 }
 
 static bool run_stages(struct link *link, struct results *results)
@@ -53,64 +53,64 @@ static bool run_stages(struct link *link, struct results *results)
     struct cut *cut = &results->cut;
     struct assembled *assembled = &results->assembled;
 
-    if (!begin(link, "reading") || !front_open(link))
+    if (!begin(link, "reading") || !stage_open(link))
         return false;
     /* From here on no input file is opened. */
 
-    if (!front_select(link))
+    if (!stage_select(link))
         return false;
     /* The participating code and the target are final. */
 
     if (link->request->is_virtual)
-        return back_end_virtual(link, results);
-    if (!front_agree(link))
+        return stage_end_virtual(link, results);
+    if (!stage_agree(link))
         return false;
     /* No option value changes any more. */
 
     if (link_cache_find(link, &assembled->assembler))
-        return back_write(link, results);
+        return stage_write(link, results);
     ahead_start(link, assembled);
     if (link->request->emit_ltoir)
-        return compile_to_ltoir(link) && back_end_ltoir(link, results);
+        return compile_to_ltoir(link) && stage_end_ltoir(link, results);
     if (!compile_to_ptx(link))
         return false;
     /* LTO-IR and bitcode have become PTX. */
 
     enter(PHASE_PROGRAM);
-    if (!begin(link, "linking") || !front_link(link))
+    if (!begin(link, "linking") || !stage_link(link))
         return false;
     /* Phase I is over: the program's symbols are resolved. */
 
     if (link->request->emit_texts && !link->request->dry_run)
-        return back_end_texts(link, results);
+        return stage_end_texts(link, results);
 
-    if (!begin(link, "splitting") || !middle_split(link, cut, assembled))
+    if (!begin(link, "splitting") || !stage_split(link, cut, assembled))
         return false;
     if (!cut->chunks.is_exact)
-        front_release(link);
+        stage_release(link);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
      * on which of them ends first. */
 
     if (link->request->dry_run || link->request->emit_ptx)
-        return back_end_early(link, results);
-    enter(middle_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
-    if (!middle_assemble(link, cut, assembled))
+        return stage_end_early(link, results);
+    enter(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
+    if (!stage_assemble(link, cut, assembled))
         return false;
     if (link->request->distribution.emit_plan)
-        return back_end_early(link, results);
-    if (!middle_join(link, cut, assembled))
+        return stage_end_early(link, results);
+    if (!stage_join(link, cut, assembled))
         return false;
     enter(PHASE_DONE);
     if (!link->request->fit_registers)
         chunks_free_texts(&cut->chunks);
-    front_release(link);
+    stage_release(link);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
     if (!begin(link, "merging") || !merge(link, results))
         return false;
     /* The layout is final. */
 
-    if (!begin(link, "writing") || !back_write(link, results))
+    if (!begin(link, "writing") || !stage_write(link, results))
         return false;
     link_cache_keep(link, results);
     return true;

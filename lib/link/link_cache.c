@@ -1,4 +1,4 @@
-/* link_cache.c: builds a key of everything that the stages after front_agree() use. */
+/* link_cache.c: builds a key of everything that the stages after stage_agree() use. */
 #include "link/link_cache.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "link/state.h"
 
 /* True when the cache has the result: its messages have been printed, and link->cached has the data
- * for back_write(). Else messages are recorded from here on, if the result will be stored. Opens
+ * for stage_write(). Else messages are recorded from here on, if the result will be stored. Opens
  * the assembler, which the result depends on, if code has to be assembled. */
 bool link_cache_find(struct link *link, struct assembler *assembler);
 

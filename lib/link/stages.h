@@ -1,29 +1,29 @@
 /* stages.h: the stages, in the order in which link.c runs them.
  *
- * Each stage reads the results of earlier ones (const, after front.c and compile.c), makes its own
- * result, and reports its work under -vv and to link->observation. False after an error; it has
- * reported all of them. */
+ * Each stage reads the results of earlier ones (const, after stage_program.c and compile.c), makes
+ * its own result, and reports its work under -vv and to link->observation. False after an error; it
+ * has reported all of them. */
 #pragma once
 
 #include "link/state.h"
 
-/* front.c: from the inputs to one program */
+/* stage_program.c: from the inputs to one program */
 
 /* Opens the inputs, after checking that no file read or written would be overwritten. */
-bool front_open(struct link *link);
+bool stage_open(struct link *link);
 
 /* Finds the members that take part, and the kernels that stay. */
-bool front_select(struct link *link);
+bool stage_select(struct link *link);
 
 /* Combines the members' options and the command line's into one set. */
-bool front_agree(struct link *link);
+bool stage_agree(struct link *link);
 
 /* Reads the members that are cubins already, links the PTX of all others, and drops libcudadevrt
  * when nothing calls it. */
-bool front_link(struct link *link);
+bool stage_link(struct link *link);
 
 /* Frees the program and its PTX, and releases the inputs: the chunks are made. */
-void front_release(struct link *link);
+void stage_release(struct link *link);
 
 /* compile.c: LTO-IR and LLVM bitcode become PTX */
 
@@ -44,52 +44,64 @@ bool compile_to_ltoir(struct link *link);
 /* Starts ptxas while LTO-IR is compiled, if it is certain to be needed and a CPU is free. */
 void ahead_start(const struct link *link, struct assembled *assembled);
 
-/* middle.c: from the program to its cubins */
+/* stage_split.c: from the program to its chunks */
 
 /* Cuts the program into chunks. */
-bool middle_split(const struct link *link, struct cut *cut, struct assembled *assembled);
+bool stage_split(const struct link *link, struct cut *cut, struct assembled *assembled);
+
+/* stage_assemble.c: from the chunks to their cubins, or to the program's */
+
+/* Opens the assembler, unless it is open. */
+bool stage_open_assembler(const struct link *link, struct assembler *assembler);
+
+/* How these chunks are assembled. The dispatch path (minilink-internals(7), Dispatch paths) decides
+ * the mode; assemble_chunks() finds the number of threads. */
+struct assemble_request stage_assemble_request(const struct link *link, const struct cut *cut,
+                                               struct assembled *assembled);
 
 /* Whether the program has at most one function, so that there is nothing to share: it is then
  * assembled without the machinery for that. Under -vv the phases are run all the same. */
-bool middle_is_single(const struct link *link, const struct chunks *chunks);
+bool stage_is_single(const struct link *link, const struct chunks *chunks);
 
 /* Assembles every chunk to a cubin. */
-bool middle_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled);
+bool stage_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled);
 
 /* --fit-registers: assembles the chunks again, with this limit on their functions' registers. */
-bool middle_fit(const struct link *link, const struct cut *cut, struct assembled *assembled,
-                uint32_t registers);
+bool stage_assemble_fit(const struct link *link, const struct cut *cut, struct assembled *assembled,
+                        uint32_t registers);
 
 /* Joins the chunks' cubins of an exact split into the whole program's. If they do not fit together,
  * the program is cut and assembled again, in one piece, and an info says why. */
-bool middle_join(const struct link *link, struct cut *cut, struct assembled *assembled);
+bool stage_join(const struct link *link, struct cut *cut, struct assembled *assembled);
 
 /* The program's only cubin, which may have been joined from chunks' cubins; NULL when there are
  * several. */
-const struct chunk_cubin *middle_program(const struct assembled *assembled);
+const struct chunk_cubin *stage_program_cubin(const struct assembled *assembled);
 
 /* Whether the only cubin is already the whole link's result. */
-bool middle_is_finished(const struct link *link, const struct cut *cut,
-                        const struct assembled *assembled);
+bool stage_is_finished(const struct link *link, const struct cut *cut,
+                       const struct assembled *assembled);
 
-/* back.c: from the cubins to the files */
+/* stage_merge.c: from the cubins to one image */
 
 /* Makes one image of all cubins. */
-bool back_merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
-                struct merged *merged);
+bool stage_merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
+                 struct merged *merged);
+
+/* stage_write.c: the files */
 
 /* Writes the requested output: the image, the list of modules, the times. */
-bool back_write(const struct link *link, const struct results *results);
+bool stage_write(const struct link *link, const struct results *results);
 
 /* Ends a link for a virtual target: writes only the list of modules. */
-bool back_end_virtual(const struct link *link, const struct results *results);
+bool stage_end_virtual(const struct link *link, const struct results *results);
 
 /* --emit-texts: writes the texts that take part. False, and an error, when some code has none. */
-bool back_end_texts(const struct link *link, const struct results *results);
+bool stage_end_texts(const struct link *link, const struct results *results);
 
 /* Writes the LTO-IR, without --dry-run. */
-bool back_end_ltoir(const struct link *link, const struct results *results);
+bool stage_end_ltoir(const struct link *link, const struct results *results);
 
 /* Ends a link that assembles nothing: under --dry-run, with a plan, or with the program's PTX as
  * output. */
-bool back_end_early(const struct link *link, const struct results *results);
+bool stage_end_early(const struct link *link, const struct results *results);

@@ -258,3 +258,12 @@ void state_free(struct link *link)
     cache_close(link->cache);
     watch_free(link->watch);
 }
+
+struct observe_work state_chunk_work(const struct chunks *chunks)
+{
+    struct observe_work work = {chunks->count, chunks->count ? "chunks" : NULL, 0};
+
+    for (size_t i = 0; i < chunks->count; i++)
+        work.bytes += chunks->list[i].text.size;
+    return work;
+}

@@ -66,7 +66,7 @@ struct cached_result {
     bool lists_last_first;
 };
 
-/* Results of the stages after front.c, in order. */
+/* Results of the stages after stage_program.c, in order. */
 struct results {
     struct cut cut;
     struct assembled assembled;
@@ -80,8 +80,8 @@ struct compiler {
     bool has_key;
 };
 
-/* The inputs, and the results of the stages of front.c, in order. These find and drop members as
- * they go; later stages treat everything here as const. */
+/* The inputs, and the results of the stages of stage_program.c, in order. These find and drop
+ * members as they go; later stages treat everything here as const. */
 struct link {
     const struct link_request *request;
     const struct toolkit_facts *toolkit; /* the one whose nvlink is followed */
@@ -198,8 +198,11 @@ const char *state_cubin_name(const struct link *link, const struct group *group,
 /* Frees the result of a merge, which may be repeated. */
 void state_free_merged(struct merged *merged);
 
-/* Frees the results of the stages after front.c; call it before state_free(). */
+/* Frees the results of the stages after stage_program.c; call it before state_free(). */
 void state_free_results(struct results *results);
 
-/* Frees the results of the stages of front.c. */
+/* Frees the results of the stages of stage_program.c. */
 void state_free(struct link *link);
+
+/* The chunks and their bytes, for reports. */
+struct observe_work state_chunk_work(const struct chunks *chunks);

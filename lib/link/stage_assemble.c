@@ -1,32 +1,19 @@
-/* middle.c: the stages from the program to its chunks' cubins.
+/* stage_assemble.c: from the chunks to their cubins.
  *
  * Depending on the inputs, each chunk is assembled as a whole program, or as code that is merged.
  */
 #include <string.h>
 
-#include "assemble/chunk_cache.h"
 #include "assemble/remote_chunks.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "link/exact.h"
-#include "link/exact_probe.h"
 #include "link/verbose.h"
 #include "link/save_temps.h"
 #include "link/stages.h"
 #include "link/whole_program.h"
 #include "options/forward.h"
-#include "output/std_streams.h"
-#include "pool/pool.h"
-
-/* Most chunks of a program. Fixed, so that the output does not depend on the number of threads, and
- * high enough to keep a large machine busy. */
-#define MOST_CHUNKS 128u
-
-static void release_inputs(const void *inputs)
-{
-    inputs_release(inputs);
-}
 
 /* A resumed plan has the jobs of the first assembly only. Chunks that are assembled again, in
  * another form or with fewer registers, are not part of it. */
@@ -35,87 +22,6 @@ static bool is_beyond_plan(const struct link *link, const struct cut *cut,
 {
     return link->request->distribution.resume_plan &&
            (assembled->is_in_parts || assembled->fit || cut->replaced.count);
-}
-
-/* Chunks of an exact split save nothing when they are assembled one after the other, unless a cache
- * stores them. */
-static bool wants_exact_chunks(const struct link *link)
-{
-    const struct link_request *request = link->request;
-
-    if (!state_is_exact(link))
-        return false;
-    if (request->chunk_count || request->cache.folder || state_distribution(link))
-        return true;
-    return pool_threads(request->thread_limit) > 1 &&
-           !(request->options.has_split_compile_extended && !state_is_split(link));
-}
-
-static bool split_group(const struct link *link, size_t group, struct cut *cut,
-                        struct chunks *chunks, const struct table *edited)
-{
-    enum split_policy policy = state_split_policy(link);
-    bool is_exact = wants_exact_chunks(link);
-    bool is_whole =
-        link->request->emit_ptx || !(state_is_exact(link) ? is_exact : state_is_split(link));
-    struct split_request wanted = {
-        .wanted = is_whole                   ? 1
-                  : policy == SPLIT_BALANCED ? MOST_CHUNKS
-                                             : SPLIT_MOST_CHUNKS,
-        .is_exact = is_exact,
-        .options = link->groups[group].options.words,
-        .exact_obstacle = cut->obstacle ? cut->obstacle : exact_probe_options(link),
-        .has_lines = (link->agreement.line_info && !link->request->strip_debug) ||
-                     groups_tell_assembler(link, "lineinfo") ||
-                     groups_tell_assembler(link, "line-info"),
-        .has_threads =
-            link->agreement.split_compile != 1 || groups_tell_assembler(link, "split-compile"),
-        .policy = policy,
-        .edited = edited,
-        .minimum_bytes = link->request->minimum_chunk,
-        .threads = is_exact ? pool_threads(link->request->thread_limit) : 0,
-        .arch = link->members.arch,
-        .release = release_inputs,
-        .release_argument = &link->inputs,
-        .explanation = link->request->explain_split ? &cut->explanation : NULL,
-    };
-
-    if (link->request->chunk_count && !link->request->emit_ptx)
-        wanted.wanted = link->request->chunk_count;
-    return split_program(chunks, &link->groups[group].program, &wanted);
-}
-
-static void free_chunks(void *chunks)
-{
-    chunks_free(chunks);
-}
-
-static bool split(const struct link *link, struct cut *cut, const struct table *edited)
-{
-    struct chunks more = {0};
-    bool ok = true;
-
-    CONTEXT_DEFER(free_chunks, &more);
-    for (size_t i = 0; i < link->group_count && ok; i++) {
-        if (link->request->explain_split && link->group_count > 1)
-            buffer_printf(&cut->explanation, "group %zu, whose chunk 0 is chunk %zu of the link:\n",
-                          i, cut->chunks.count);
-        ok = split_group(link, i, cut, i ? &more : &cut->chunks, edited);
-        if (i && ok)
-            chunks_append(&cut->chunks, &more);
-    }
-    return ok;
-}
-
-static bool keep_texts(const struct link *link, const struct cut *cut)
-{
-    const char *keep = link->request->keep;
-    bool ok = save_temps_chunks(keep, &cut->chunks);
-
-    for (size_t i = 0; i < link->group_count && ok; i++)
-        ok = save_temps_program(keep, &link->groups[i].program,
-                                link->group_count > 1 ? i : SIZE_MAX, link->members.arch);
-    return ok || diag_blame(LINK_ENVIRONMENT);
 }
 
 /* Under -lto users expect code that runs. If a ptxas is installed, says how to use it. */
@@ -130,7 +36,7 @@ static void tell_of_ptxas(const struct assembler_request *request)
                   path);
 }
 
-static bool open_assembler(const struct link *link, struct assembler *assembler)
+bool stage_open_assembler(const struct link *link, struct assembler *assembler)
 {
     const struct link_request *request = link->request;
 
@@ -199,22 +105,22 @@ static const char *const *assembler_options(const struct link *link, const struc
                             is_whole(link, chunks, assembled));
 }
 
-bool middle_is_single(const struct link *link, const struct chunks *chunks)
+bool stage_is_single(const struct link *link, const struct chunks *chunks)
 {
     return diag_state_get()->verbose < 2 && chunks->count == 1 &&
            chunks->list[0].function_count <= 1 && !state_distribution(link);
 }
 
-bool middle_is_finished(const struct link *link, const struct cut *cut,
-                        const struct assembled *assembled)
+bool stage_is_finished(const struct link *link, const struct cut *cut,
+                       const struct assembled *assembled)
 {
-    const struct chunk_cubin *program = middle_program(assembled);
+    const struct chunk_cubin *program = stage_program_cubin(assembled);
 
     return program && is_whole(link, &cut->chunks, assembled) &&
            whole_program_is((struct bytes){program->data, program->size});
 }
 
-const struct chunk_cubin *middle_program(const struct assembled *assembled)
+const struct chunk_cubin *stage_program_cubin(const struct assembled *assembled)
 {
     if (assembled->program.data)
         return &assembled->program;
@@ -228,7 +134,7 @@ static bool is_of_other_form(const struct link *link, const struct cut *cut,
 {
     const struct chunk_cubin *cubin = assembled->cubins.list;
 
-    return middle_is_finished(link, cut, assembled) &&
+    return stage_is_finished(link, cut, assembled) &&
            !whole_program_has_abi((struct bytes){cubin->data, cubin->size},
                                   link->request->output_abi);
 }
@@ -256,10 +162,8 @@ static uint32_t chunk_threads(const struct link *link, const struct chunks *chun
     return state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1;
 }
 
-/* The dispatch path (minilink-internals(7), Dispatch paths) decides the mode; assemble_chunks()
- * finds the number of threads. */
-static struct assemble_request request_for(const struct link *link, const struct cut *cut,
-                                           struct assembled *assembled)
+struct assemble_request stage_assemble_request(const struct link *link, const struct cut *cut,
+                                               struct assembled *assembled)
 {
     const struct link_request *request = link->request;
     struct assemble_request wanted = {
@@ -300,7 +204,7 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
                                    struct assembled *assembled, struct cubins *cubins)
 {
     const struct link_request *request = link->request;
-    const struct assemble_request wanted = request_for(link, cut, assembled);
+    const struct assemble_request wanted = stage_assemble_request(link, cut, assembled);
     enum link_code code;
 
     /* A plan's chunks are in memory, and no longer depend on any input. */
@@ -340,15 +244,6 @@ static bool assemble(const struct link *link, const struct cut *cut, struct asse
            (save_temps_cubins(request->keep, &assembled->cubins) || diag_blame(LINK_ENVIRONMENT));
 }
 
-static struct observe_work chunk_work(const struct chunks *chunks)
-{
-    struct observe_work work = {chunks->count, chunks->count ? "chunks" : NULL, 0};
-
-    for (size_t i = 0; i < chunks->count; i++)
-        work.bytes += chunks->list[i].text.size;
-    return work;
-}
-
 static bool plan_nothing(const struct link *link)
 {
     const struct distribution *wanted = &link->request->distribution;
@@ -356,88 +251,6 @@ static bool plan_nothing(const struct link *link)
     return !wanted->emit_plan ||
            (state_check_changes(link) &&
             (remote_chunks_plan_nothing(wanted) == LINK_OK || diag_blame(LINK_ENVIRONMENT)));
-}
-
-/* Cuts chunks of an exact split that the cache does not have once more. No byte of the result
- * depends on the cuts. All threads then have a share of the edited code, and after the next edit of
- * the same kernel the cache has everything except the piece that contains it. */
-static bool divide_edited(const struct link *link, struct cut *cut, struct assembled *assembled)
-{
-    struct assemble_request request;
-    struct table edited = {0};
-    bool ok;
-
-    if (!link->cache || !cut->chunks.is_exact || link->request->dry_run)
-        return true;
-    if (!open_assembler(link, &assembled->assembler))
-        return false;
-    CONTEXT_DEFER(table_cleanup, &edited);
-    request = request_for(link, cut, assembled);
-    if (request.cache)
-        chunk_cache_find_edited(&edited, &cut->chunks, &request, &assembled->arena);
-    if (edited.count == 0)
-        return true;
-    cut->replaced = cut->chunks;
-    cut->chunks = (struct chunks){0};
-    buffer_free(&cut->explanation);
-    ok = split(link, cut, &edited);
-    chunks_free(&cut->replaced);
-    return ok;
-}
-
-/* Whether the chunks of this ptxas can be joined. A probe is assembled as they are, or taken from
- * the cache. */
-static bool find_obstacle(const struct link *link, struct cut *cut, struct assembled *assembled)
-{
-    struct exact_probe probe = {0};
-    struct cut probed = {0};
-    struct assemble_request request;
-    bool needs_probe;
-
-    cut->obstacle = exact_probe_version(link, &needs_probe);
-    if (!needs_probe)
-        return true;
-    if (!open_assembler(link, &assembled->assembler))
-        return false;
-    CONTEXT_DEFER(exact_probe_free, &probe);
-    if (!exact_probe_split(&probe, link->members.arch))
-        return diag_error("The program that tries ptxas is not split");
-    probed.chunks = probe.chunks;
-    request = request_for(link, &probed, assembled);
-    request.fit = NULL;
-    cut->obstacle = exact_probe_run(&probe, &request, &assembled->arena);
-    return true;
-}
-
-/* Makes one chunk of several that cannot be joined. */
-static bool unite_chunks(const struct link *link, struct cut *cut, struct assembled *assembled)
-{
-    if (!cut->chunks.is_exact || cut->chunks.count == 1 || state_distribution(link) ||
-        link->request->dry_run)
-        return true;
-    if (!find_obstacle(link, cut, assembled))
-        return false;
-    if (!cut->obstacle)
-        return true;
-    chunks_free(&cut->chunks);
-    buffer_free(&cut->explanation);
-    return split(link, cut, NULL);
-}
-
-bool middle_split(const struct link *link, struct cut *cut, struct assembled *assembled)
-{
-    bool ok =
-        !state_has_ptx(link) || (split(link, cut, NULL) && unite_chunks(link, cut, assembled) &&
-                                 divide_edited(link, cut, assembled) && keep_texts(link, cut));
-
-    for (size_t i = 0; i < link->group_count && cut->chunks.count; i++)
-        verbose_program(&link->groups[i].program);
-    verbose_chunks(&cut->chunks, pool_sequential_reason());
-    ok = ok && (cut->explanation.size == 0 || std_streams_print(buffer_view(&cut->explanation)) ||
-                diag_blame(LINK_ENVIRONMENT));
-    observe_chunks(link->observation, &cut->chunks);
-    observe_stage(link->observation, "split", chunk_work(&cut->chunks));
-    return ok;
 }
 
 /* The version for the report, or NULL. */
@@ -483,28 +296,28 @@ static bool assemble_chunks_of(const struct link *link, const struct cut *cut,
     return quiet.ok;
 }
 
-bool middle_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
+bool stage_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
 {
     const struct link_request *request = link->request;
     bool ok;
 
     if (state_has_ptx(link) && request->options.lto && !request->assembler.name)
         tell_of_ptxas(&request->assembler);
-    ok = state_has_ptx(link) ? open_assembler(link, &assembled->assembler) &&
+    ok = state_has_ptx(link) ? stage_open_assembler(link, &assembled->assembler) &&
                                    assemble_chunks_of(link, cut, assembled)
                              : plan_nothing(link);
     if (!ok && assembled->wanted_fit && !assembled->fit)
-        return middle_fit(link, cut, assembled, assembled->wanted_fit);
+        return stage_assemble_fit(link, cut, assembled, assembled->wanted_fit);
 
     verbose_assembly(&assembled->cubins, &assembled->assembler);
     observe_cubins(link->observation, &assembled->cubins, assembled->assembler.table.name,
                    reported_version(link, assembled));
-    observe_stage(link->observation, "assemble", chunk_work(&cut->chunks));
+    observe_stage(link->observation, "assemble", state_chunk_work(&cut->chunks));
     return ok;
 }
 
-bool middle_fit(const struct link *link, const struct cut *cut, struct assembled *assembled,
-                uint32_t registers)
+bool stage_assemble_fit(const struct link *link, const struct cut *cut, struct assembled *assembled,
+                        uint32_t registers)
 {
     diag_info(
         "The functions of PTX are assembled again with -func-maxrregcount=%u, so that kernels "
@@ -512,7 +325,7 @@ bool middle_fit(const struct link *link, const struct cut *cut, struct assembled
         registers);
     cubins_free(&assembled->cubins);
     assembled->fit = registers;
-    return middle_assemble(link, cut, assembled);
+    return stage_assemble(link, cut, assembled);
 }
 
 /* Makes one chunk of the program, which is the only one, instead of several. */
@@ -538,7 +351,7 @@ static bool verify(const struct link *link, struct cut *cut, struct assembled *a
     return ok;
 }
 
-bool middle_join(const struct link *link, struct cut *cut, struct assembled *assembled)
+bool stage_join(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     struct buffer image = {0};
     const char *why;

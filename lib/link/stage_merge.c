@@ -1,4 +1,4 @@
-/* back.c: the stages from the chunks' cubins to the files.
+/* stage_merge.c: from the chunks' cubins to one image.
  *
  * Depending on the inputs, the chunks' cubins are joined into one and merged with those of members,
  * or, if the assembler made the whole program, used unchanged. */
@@ -7,16 +7,11 @@
 #include "cubin/format.h"
 #include "diag/diag.h"
 #include "facts/runs_on.h"
-#include "input/modules.h"
 #include "join/join.h"
-#include "link/dependencies.h"
 #include "link/member_cubins.h"
-#include "link/overwrite_check.h"
 #include "link/verbose.h"
-#include "link/lazy.h"
 #include "link/stages.h"
 #include "link/whole_program.h"
-#include "output/output.h"
 
 /* Whether a group's only chunk is libnvJitLink's PTX, unchanged. Measured: nvlink merges its cubin
  * unchanged: frames and data in the assembler's order, and code for other targets included. */
@@ -157,7 +152,7 @@ static void warn_of_mixture(const struct link *link, const struct merged *merged
 static bool take_finished(const struct link *link, const struct chunks *chunks,
                           const struct assembled *assembled, struct merged *merged)
 {
-    const struct chunk_cubin *cubin = middle_program(assembled);
+    const struct chunk_cubin *cubin = stage_program_cubin(assembled);
 
     merged->finished = cubin;
     if (!whole_program_take(cubin->data, cubin->size, chunk_names(chunks, &merged->arena)[0],
@@ -205,7 +200,7 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
     const struct cubin **cubins;
     size_t count;
 
-    if (middle_is_finished(link, cut, assembled))
+    if (stage_is_finished(link, cut, assembled))
         return take_finished(link, &cut->chunks, assembled, merged);
     merged->joined = arena_zalloc(&merged->arena, link->group_count + 1, sizeof *merged->joined);
     if (!join_groups(link, &cut->chunks, assembled, merged))
@@ -227,219 +222,6 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
     return true;
 }
 
-/* A list and its file, which is renamed to its final name after the image. */
-struct list_file {
-    const char *path; /* NULL = not requested */
-    struct buffer text;
-    struct output output;
-};
-
-struct list_files {
-    struct output result; /* the result that the lists describe */
-    struct list_file modules, dependencies;
-    struct arena arena;
-};
-
-static void free_lists(void *argument)
-{
-    struct list_files *lists = argument;
-
-    output_abort(&lists->result);
-    output_abort(&lists->modules.output);
-    output_abort(&lists->dependencies.output);
-    buffer_free(&lists->modules.text);
-    buffer_free(&lists->dependencies.text);
-    arena_free(&lists->arena);
-}
-
-static bool list_begin(struct list_file *list)
-{
-    return !list->path || (output_open(&list->output, list->path) &&
-                           output_append(&list->output, buffer_bytes(&list->text)) &&
-                           output_finish(&list->output));
-}
-
-static bool append_texts(const struct link *link, struct output *output)
-{
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < link->members.count; i++)
-        if (link->members.list[i].role == MEMBER_PTX)
-            ok = output_append(output, text_bytes(link->texts[i].text)) &&
-                 output_append(output, (struct bytes){(const uint8_t *)"", 1});
-    return ok;
-}
-
-static bool append_result(const struct link *link, const struct results *results,
-                          struct output *output)
-{
-    const struct chunk_cubin *finished = results->merged.finished;
-    const struct spread spread = state_spread(link);
-
-    if (link->cached.is_found)
-        return output_append(output, link->cached.output);
-    if (link->request->emit_ltoir)
-        return output_append(output, text_bytes(link->lto.ptx));
-    if (link->request->emit_texts)
-        return append_texts(link, output);
-    if (link->request->emit_ptx)
-        return output_append(output, text_bytes(results->cut.chunks.list[0].text));
-    return finished ? output_append(output, (struct bytes){finished->data, finished->size})
-                    : image_append(&results->merged.image, output, &spread);
-}
-
-static uint64_t image_bytes_of(const struct link *link, const struct merged *merged)
-{
-    const struct chunk_cubin *finished = merged->finished;
-
-    if (link->cached.is_found)
-        return link->cached.output.size;
-    return finished ? finished->size : merged->image.file_size;
-}
-
-static bool list_modules(const struct link *link, const struct chunks *chunks, struct buffer *list)
-{
-    struct table compiled = {0};
-
-    CONTEXT_DEFER(table_cleanup, &compiled);
-    for (size_t i = 0; i < link->members.count; i++)
-        if (link->members.list[i].role == MEMBER_LTO)
-            table_set(&compiled, text_of(link->members.list[i].file), 0);
-    return modules_list(list, &link->inputs, &compiled, link->is_system_unused,
-                        state_lists_last_first(link, chunks));
-}
-
-static void fill_product(struct link_product *product, const struct merge_report *report)
-{
-    struct arena *arena = &product->arena;
-
-    product->size = product->bytes.size;
-    buffer_char(&product->bytes, '\0');
-    product->kernel_count = report->kernel_count;
-    product->kernels =
-        arena_copy(arena, report->kernels, report->kernel_count, sizeof *product->kernels);
-    for (size_t i = 0; i < product->kernel_count; i++)
-        product->kernels[i].name.data = arena_string(arena, report->kernels[i].name);
-}
-
-/* Writes the link's result to its file, or hands it to the caller. */
-static bool put_result(const struct link *link, const struct results *results,
-                       struct output *output)
-{
-    struct link_product *product = link->request->product;
-    bool ok = product ? output_open_memory(output, &product->bytes)
-                      : output_open(output, link->request->output);
-
-    /* A device or pipe is written directly: check for changed inputs before. */
-    ok = ok && (product || output->temporary || state_check_changes(link)) &&
-         append_result(link, results, output) && output_finish(output);
-    if (product)
-        fill_product(product, &results->merged.report);
-
-    observe_stage(link->observation, "write",
-                  (struct observe_work){.bytes = image_bytes_of(link, &results->merged)});
-    return ok;
-}
-
-static bool list_dependencies(const struct link *link, const struct assembler *assembler,
-                              struct list_file *list)
-{
-    if (dependencies_rule(link, assembler, &list->text) &&
-        overwrite_check_late("--dependency-file", list->path, link->request, &link->inputs))
-        return true;
-    return diag_blame(LINK_USAGE);
-}
-
-/* Writes the result, if there is one, the requested lists and the reports. All are complete before
- * the first gets its final name. The reports are renamed first, then the result, then the lists. */
-static bool write_files(const struct link *link, const struct results *results, bool has_result)
-{
-    struct list_files lists = {
-        .result = {.fd = -1, .slot = -1},
-        .modules = {.path = link->request->modules_file, .output = {.fd = -1, .slot = -1}},
-        .dependencies = {.output = {.fd = -1, .slot = -1}},
-    };
-    bool is_listed, ok;
-
-    CONTEXT_DEFER(free_lists, &lists);
-    if (has_result)
-        lists.dependencies.path = dependencies_path(link, &lists.arena);
-    is_listed =
-        (!lists.modules.path || list_modules(link, &results->cut.chunks, &lists.modules.text)) &&
-        (!lists.dependencies.path ||
-         list_dependencies(link, &results->assembled.assembler, &lists.dependencies));
-    ok = is_listed && observe_prepare(link->observation) && list_begin(&lists.modules) &&
-         list_begin(&lists.dependencies) &&
-         (!has_result || put_result(link, results, &lists.result)) &&
-         observe_fill(link->observation);
-    /* Inputs are checked for changes for the last time. */
-    ok = ok && state_check_changes(link);
-    ok = ok && observe_commit(link->observation) && output_commit(&lists.result) &&
-         output_commit(&lists.modules.output) && output_commit(&lists.dependencies.output);
-    return ok || (is_listed && diag_blame(LINK_ENVIRONMENT));
-}
-
-/* Measured on nvlink 13.0 with -arch=compute_NN, which nvcc -rdc=true -arch=compute_NN passes to
- * it: nvlink reads the inputs, makes no program, and writes only the list of module ids, the only
- * file that nvcc names. */
-bool back_end_virtual(const struct link *link, const struct results *results)
-{
-    static const char why[] =
-        "the target is virtual: no program is linked, the driver compiles the "
-        "PTX of whole objects";
-
-    if (link->request->modules_file) /* all that nvcc wants */
-        diag_verbose("%s", why);
-    else
-        diag_warning("%s; nothing is written", why);
-    return link->request->dry_run ||
-           (diag_error_count() == link->errors_before && write_files(link, results, false));
-}
-
-/* Writes the program as one module. A module with debug sections that describe all of it cannot
- * share a text with another one. */
-static bool emit_ptx(const struct link *link, const struct results *results)
-{
-    if (results->cut.chunks.count != 1 || link->member_cubin_count > 0)
-        return diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
-                          link->member_cubin_count > 0     ? "some members have machine code only"
-                          : results->cut.chunks.count == 0 ? "no input has PTX for the target"
-                          : link->group_count > 1
-                              ? "options for the assembler are stored in its modules, and differ; "
-                                "--ignore-stored-options leaves them out"
-                              : "several modules have debug sections (-G)");
-    if (link->groups->options.count)
-        diag_info("-emit-ptx: options for the assembler were stored in the inputs, and are not "
-                  "part of PTX; -vv names them");
-    return write_files(link, results, true);
-}
-
-bool back_end_texts(const struct link *link, const struct results *results)
-{
-    if (link->member_cubin_count || link->members.lto_count || link->bitcode.count)
-        return diag_fatal(
-            "--emit-texts: some members have no PTX: machine code, LTO-IR or bitcode");
-    return write_files(link, results, true);
-}
-
-bool back_end_ltoir(const struct link *link, const struct results *results)
-{
-    return write_files(link, results, !link->request->dry_run);
-}
-
-bool back_end_early(const struct link *link, const struct results *results)
-{
-    const struct link_request *request = link->request;
-
-    if (!request->dry_run && !request->distribution.emit_plan)
-        return emit_ptx(link, results);
-    if (request->dry_run && !state_check_changes(link))
-        return false;
-    return (observe_prepare(link->observation) && observe_fill(link->observation) &&
-            observe_commit(link->observation)) ||
-           diag_blame(LINK_ENVIRONMENT);
-}
-
 static struct observe_work merge_work(const struct link *link, const struct cubins *cubins)
 {
     struct observe_work work = {cubins->count + link->member_cubin_count, "cubins", 0};
@@ -452,8 +234,8 @@ static struct observe_work merge_work(const struct link *link, const struct cubi
     return work;
 }
 
-bool back_merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
-                struct merged *merged)
+bool stage_merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
+                 struct merged *merged)
 {
     bool ok = merge(link, cut, assembled, merged);
 
@@ -463,9 +245,4 @@ bool back_merge(const struct link *link, const struct cut *cut, const struct ass
         verbose_image(&merged->report, link->members.arch);
     observe_stage(link->observation, "merge", merge_work(link, &assembled->cubins));
     return ok;
-}
-
-bool back_write(const struct link *link, const struct results *results)
-{
-    return diag_error_count() == link->errors_before && write_files(link, results, true);
 }

@@ -1,4 +1,4 @@
-/* front.c: the stages up to the program, except compile.c.
+/* stage_program.c: the stages up to the program, except compile.c.
  *
  * Selects members, has LTO-IR compiled, reads machine code, and links PTX. Whether libcudadevrt
  * takes part is decided last: only then is it known whether anything calls it. */
@@ -196,7 +196,7 @@ static void choose_toolkit(struct link *link)
                  link->toolkit->version % 10, TEXT_ARG(buffer_view(&why)));
 }
 
-bool front_open(struct link *link)
+bool stage_open(struct link *link)
 {
     const struct link_request *request = link->request;
     const struct library_search libraries = {
@@ -222,7 +222,7 @@ bool front_open(struct link *link)
     return ok;
 }
 
-bool front_select(struct link *link)
+bool stage_select(struct link *link)
 {
     bool ok = select_members(link);
 
@@ -235,7 +235,7 @@ bool front_select(struct link *link)
     return ok;
 }
 
-bool front_agree(struct link *link)
+bool stage_agree(struct link *link)
 {
     bool ok = consensus_reach(&link->agreement, &link->members, &link->request->options);
 
@@ -284,7 +284,7 @@ static void warn_of_unknown(const struct link *link)
             diag_warning("--undefined: nothing that is linked defines '%s'", undefined[i]);
 }
 
-bool front_link(struct link *link)
+bool stage_link(struct link *link)
 {
     bool is_read = link->members.bitcode_count > 0;
     bool ok = (is_read || member_cubins_read(link)) && link_groups(link);
@@ -309,7 +309,7 @@ bool front_link(struct link *link)
 
 /* The inputs' PTX is not read again, so its pages can be released. Cubins are read again: a link of
  * cubins alone keeps its pages. */
-void front_release(struct link *link)
+void stage_release(struct link *link)
 {
     groups_free_programs(link);
     arena_free(&link->sources_arena);

@@ -1,0 +1,184 @@
+/* stage_split.c: from the program to its chunks. Whether chunks of an exact split can be joined is
+ * found out before any is assembled (exact_probe.h). */
+#include "assemble/chunk_cache.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "diag/diag.h"
+#include "link/exact_probe.h"
+#include "link/save_temps.h"
+#include "link/stages.h"
+#include "link/verbose.h"
+#include "output/std_streams.h"
+#include "pool/pool.h"
+
+/* Most chunks of a program. Fixed, so that the output does not depend on the number of threads, and
+ * high enough to keep a large machine busy. */
+#define MOST_CHUNKS 128u
+
+static void release_inputs(const void *inputs)
+{
+    inputs_release(inputs);
+}
+
+/* Chunks of an exact split save nothing when they are assembled one after the other, unless a cache
+ * stores them. */
+static bool wants_exact_chunks(const struct link *link)
+{
+    const struct link_request *request = link->request;
+
+    if (!state_is_exact(link))
+        return false;
+    if (request->chunk_count || request->cache.folder || state_distribution(link))
+        return true;
+    return pool_threads(request->thread_limit) > 1 &&
+           !(request->options.has_split_compile_extended && !state_is_split(link));
+}
+
+static bool split_group(const struct link *link, size_t group, struct cut *cut,
+                        struct chunks *chunks, const struct table *edited)
+{
+    enum split_policy policy = state_split_policy(link);
+    bool is_exact = wants_exact_chunks(link);
+    bool is_whole =
+        link->request->emit_ptx || !(state_is_exact(link) ? is_exact : state_is_split(link));
+    struct split_request wanted = {
+        .wanted = is_whole                   ? 1
+                  : policy == SPLIT_BALANCED ? MOST_CHUNKS
+                                             : SPLIT_MOST_CHUNKS,
+        .is_exact = is_exact,
+        .options = link->groups[group].options.words,
+        .exact_obstacle = cut->obstacle ? cut->obstacle : exact_probe_options(link),
+        .has_lines = (link->agreement.line_info && !link->request->strip_debug) ||
+                     groups_tell_assembler(link, "lineinfo") ||
+                     groups_tell_assembler(link, "line-info"),
+        .has_threads =
+            link->agreement.split_compile != 1 || groups_tell_assembler(link, "split-compile"),
+        .policy = policy,
+        .edited = edited,
+        .minimum_bytes = link->request->minimum_chunk,
+        .threads = is_exact ? pool_threads(link->request->thread_limit) : 0,
+        .arch = link->members.arch,
+        .release = release_inputs,
+        .release_argument = &link->inputs,
+        .explanation = link->request->explain_split ? &cut->explanation : NULL,
+    };
+
+    if (link->request->chunk_count && !link->request->emit_ptx)
+        wanted.wanted = link->request->chunk_count;
+    return split_program(chunks, &link->groups[group].program, &wanted);
+}
+
+static void free_chunks(void *chunks)
+{
+    chunks_free(chunks);
+}
+
+static bool split(const struct link *link, struct cut *cut, const struct table *edited)
+{
+    struct chunks more = {0};
+    bool ok = true;
+
+    CONTEXT_DEFER(free_chunks, &more);
+    for (size_t i = 0; i < link->group_count && ok; i++) {
+        if (link->request->explain_split && link->group_count > 1)
+            buffer_printf(&cut->explanation, "group %zu, whose chunk 0 is chunk %zu of the link:\n",
+                          i, cut->chunks.count);
+        ok = split_group(link, i, cut, i ? &more : &cut->chunks, edited);
+        if (i && ok)
+            chunks_append(&cut->chunks, &more);
+    }
+    return ok;
+}
+
+static bool keep_texts(const struct link *link, const struct cut *cut)
+{
+    const char *keep = link->request->keep;
+    bool ok = save_temps_chunks(keep, &cut->chunks);
+
+    for (size_t i = 0; i < link->group_count && ok; i++)
+        ok = save_temps_program(keep, &link->groups[i].program,
+                                link->group_count > 1 ? i : SIZE_MAX, link->members.arch);
+    return ok || diag_blame(LINK_ENVIRONMENT);
+}
+
+/* Cuts chunks of an exact split that the cache does not have once more. No byte of the result
+ * depends on the cuts. All threads then have a share of the edited code, and after the next edit of
+ * the same kernel the cache has everything except the piece that contains it. */
+static bool divide_edited(const struct link *link, struct cut *cut, struct assembled *assembled)
+{
+    struct assemble_request request;
+    struct table edited = {0};
+    bool ok;
+
+    if (!link->cache || !cut->chunks.is_exact || link->request->dry_run)
+        return true;
+    if (!stage_open_assembler(link, &assembled->assembler))
+        return false;
+    CONTEXT_DEFER(table_cleanup, &edited);
+    request = stage_assemble_request(link, cut, assembled);
+    if (request.cache)
+        chunk_cache_find_edited(&edited, &cut->chunks, &request, &assembled->arena);
+    if (edited.count == 0)
+        return true;
+    cut->replaced = cut->chunks;
+    cut->chunks = (struct chunks){0};
+    buffer_free(&cut->explanation);
+    ok = split(link, cut, &edited);
+    chunks_free(&cut->replaced);
+    return ok;
+}
+
+/* Whether the chunks of this ptxas can be joined. A probe is assembled as they are, or taken from
+ * the cache. */
+static bool find_obstacle(const struct link *link, struct cut *cut, struct assembled *assembled)
+{
+    struct exact_probe probe = {0};
+    struct cut probed = {0};
+    struct assemble_request request;
+    bool needs_probe;
+
+    cut->obstacle = exact_probe_version(link, &needs_probe);
+    if (!needs_probe)
+        return true;
+    if (!stage_open_assembler(link, &assembled->assembler))
+        return false;
+    CONTEXT_DEFER(exact_probe_free, &probe);
+    if (!exact_probe_split(&probe, link->members.arch))
+        return diag_error("The program that tries ptxas is not split");
+    probed.chunks = probe.chunks;
+    request = stage_assemble_request(link, &probed, assembled);
+    request.fit = NULL;
+    cut->obstacle = exact_probe_run(&probe, &request, &assembled->arena);
+    return true;
+}
+
+/* Makes one chunk of several that cannot be joined. */
+static bool unite_chunks(const struct link *link, struct cut *cut, struct assembled *assembled)
+{
+    if (!cut->chunks.is_exact || cut->chunks.count == 1 || state_distribution(link) ||
+        link->request->dry_run)
+        return true;
+    if (!find_obstacle(link, cut, assembled))
+        return false;
+    if (!cut->obstacle)
+        return true;
+    chunks_free(&cut->chunks);
+    buffer_free(&cut->explanation);
+    return split(link, cut, NULL);
+}
+
+bool stage_split(const struct link *link, struct cut *cut, struct assembled *assembled)
+{
+    bool ok =
+        !state_has_ptx(link) || (split(link, cut, NULL) && unite_chunks(link, cut, assembled) &&
+                                 divide_edited(link, cut, assembled) && keep_texts(link, cut));
+
+    for (size_t i = 0; i < link->group_count && cut->chunks.count; i++)
+        verbose_program(&link->groups[i].program);
+    verbose_chunks(&cut->chunks, pool_sequential_reason());
+    ok = ok && (cut->explanation.size == 0 || std_streams_print(buffer_view(&cut->explanation)) ||
+                diag_blame(LINK_ENVIRONMENT));
+    observe_chunks(link->observation, &cut->chunks);
+    observe_stage(link->observation, "split", state_chunk_work(&cut->chunks));
+    return ok;
+}
