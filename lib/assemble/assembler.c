@@ -167,10 +167,11 @@ const char *const *assembler_names(void)
 /* The assembler's identity. The contents of an executable determine its output; its path and its
  * time stamp do not. */
 
-/* Measured: ptxas 13.0 looks up only the first two in its environment; the others determine which
- * libraries the loader gives it. */
+/* What ptxas 11.8 to 13.5 looks up in its environment, but for MAKEFLAGS and OPENSSL_ia32cap, which
+ * change nothing in its output; and what determines which libraries the loader gives it. */
 static const char *const variables[] = {"CAN_FINALIZE_DEBUG", "DUMP_KNOBS_TO_FILE",
-                                        "LD_LIBRARY_PATH", "LD_PRELOAD"};
+                                        "FINALIZER_CUBIE",    "FINALIZER_USE_LEGACY_ELF_BUILDER",
+                                        "LD_LIBRARY_PATH",    "LD_PRELOAD"};
 
 /* Finds an option that makes ptxas read further options from a file, whose text is in no key. */
 static const char *find_option_file(const char *const *options)
@@ -265,7 +266,7 @@ bool assembler_identity_find(struct cache_key *identity, struct assembler *assem
     return ok;
 }
 
-/* nvlink 13.0's texts, in its order. */
+/* nvlink's texts, in its order. */
 static const char *const elflink_texts[] = {
     "no error",
     "elfLink internal error",
