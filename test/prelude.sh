@@ -15,8 +15,8 @@ unread=$(printf -- ',-D__%s__' {MATH,DEVICE}_FUNCTIONS_HPP {MATH,{TEXTURE,SURFAC
 export NVCC_PREPEND_FLAGS="-std=c++03 -Xcompiler=${unread#,}"
 undefined=$(printf -- ',-U__%s__' MATH_FUNCTIONS_H{,PP} {TEXTURE,SURFACE}_INDIRECT_FUNCTIONS_H)
 export more_declared="-std=c++14 -Xcompiler=${unread#,}$undefined"
-# Scripts compare links with those of the machine's toolkit; where there is none, with what 13.0's made.
-command -v ptxas > /dev/null || export MINILINK_BEHAVE_LIKE=13.0
+# Scripts compare links with those of the toolkit on PATH; where there is none, with what 13.0's made.
+if command -v ptxas > /dev/null; then unset CUDA_HOME CUDA_PATH; else export MINILINK_BEHAVE_LIKE=13.0; fi
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work" ${RECORDED:+"$RECORDED"}' EXIT
