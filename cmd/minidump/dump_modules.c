@@ -1,8 +1,8 @@
 /* dump_modules.c: which objects register which modules, as the host's linker will see it.
  *
  * An object with relocatable device code calls __cudaRegisterLinkedBinary<module id>; the object
- * that nvcc makes of a device link defines that for each object that was linked (measured on nvcc
- * 13.0). An object that no device link knows leaves the symbol undefined. */
+ * that nvcc makes of a device link defines that for each object that was linked (measured). An
+ * object that no device link knows leaves the symbol undefined. */
 #include <elf.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* hostobj.c: the device half of what nvcc makes of a source file.
  *
- * Measured on nvcc 13.0: the fatbin section (symbol fatbinData), a 24-byte wrapper in
- * .nvFatBinSegment that points to it, and __nv_module_id, a string. In relocatable objects the
- * wrapper is the global __fatbinwrap<module id>, and registration goes through
- * __cudaRegisterLinkedBinary<module id>, which the host link defines; in whole-program objects both
- * are local. The host code that nvcc puts beside them (stubs, registration) is not made. */
+ * Measured on nvcc: the fatbin section (symbol fatbinData), a 24-byte wrapper in .nvFatBinSegment
+ * that points to it, and __nv_module_id, a string. In relocatable objects the wrapper is the global
+ * __fatbinwrap<module id>, and registration goes through __cudaRegisterLinkedBinary<module id>,
+ * which the host link defines; in whole-program objects both are local. The host code that nvcc
+ * puts beside them (stubs, registration) is not made. */
 #include "hostobj.h"
 
 #include <ctype.h>

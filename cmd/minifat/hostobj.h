@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "input/offload.h"
 
-/* The sections that nvcc 13.0 puts fatbins into. */
+/* The sections that nvcc puts fatbins into. */
 #define HOSTOBJ_RELOCATABLE   "__nv_relfatbin" /* nvcc -dc, -rdc=true */
 #define HOSTOBJ_WHOLE_PROGRAM ".nv_fatbin"     /* nvcc -c */
 

@@ -15,7 +15,7 @@
 #include "input/rawcode.h"
 
 /* First bytes of LTO-IR; its version is in the two bytes after them. Without them, the version that
- * nvcc 13.0 writes is taken. */
+ * nvcc writes is taken. */
 #define LTOIR_MAGIC         "\xed\x43\x4e\x7f"
 #define LTOIR_DEFAULT_MAJOR 1
 #define LTOIR_DEFAULT_MINOR 65
@@ -53,10 +53,10 @@ static size_t end_of_comment(struct text ptx, size_t at)
     return at;
 }
 
-/* Appends `ptx` without comments and needless blanks, as fatbinary 13.0 packs it: comments vanish,
- * a run of blanks and tabs is cut to its first character, or to nothing at the start of a line;
- * line ends and strings stay. The rules were measured by comparing its output with this one's on
- * random texts:
+/* Appends `ptx` without comments and needless blanks, as fatbinary packs it: comments vanish, a run
+ * of blanks and tabs is cut to its first character, or to nothing at the start of a line; line ends
+ * and strings stay. The rules were measured by comparing its output with this one's on random
+ * texts:
  * - a line ends with \n, \r, \f or \v; a line comment ends before \n or \r only;
  * - the beginning of the file is not the start of a line, nor is what follows a comment;
  * - a comment interrupts a run of blanks: one blank stays on each side of it;

@@ -1,5 +1,5 @@
-/* pack.c: entries as fatbinary 13.0 lays them out, and offload binaries as clang-offload-packager
- * does, one for each image.
+/* pack.c: entries as fatbinary lays them out, and offload binaries as clang-offload-packager does,
+ * one for each image.
  *
  *     header | identity, NUL, padding | option descriptor, string, padding | payload, padding
  *     header | entry | offsets of the texts | texts, padding | image, padding

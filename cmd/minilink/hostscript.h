@@ -1,8 +1,8 @@
 /* hostscript.h: a script for the host's linker that keeps the sections with device code.
  *
- * What nvlink 13.0 writes for -gen-host-linker-script (measured): for lcs-aug the three sections
- * alone, to add to another script; for lcs-abs the same after the host's script, as `ld -pie
- * --verbose` prints it. */
+ * What nvlink writes for -gen-host-linker-script (measured): for lcs-aug the three sections alone,
+ * to add to another script; for lcs-abs the same after the host's script, as `ld -pie --verbose`
+ * prints it. */
 #pragma once
 
 #include <stdbool.h>

@@ -16,7 +16,7 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
 /* Prints the logs of an exact split's chunks, all of which were assembled: logs[0 .. chunks->count)
  * (NULL = empty). It prints them as log_replay() does, but in the order that the assembler has for
  * the whole program. ptxas reports one kernel after the other, from the last of the text to the
- * first (measured on 13.0, -Xptxas=-v); so do these lines, whichever chunk a kernel is in. Messages
- * about closing kernels are left out, and those about the whole program are printed once. Raises
+ * first (measured, -Xptxas=-v); so do these lines, whichever chunk a kernel is in. Messages about
+ * closing kernels are left out, and those about the whole program are printed once. Raises
  * LINK_NO_MEMORY. */
 void log_replay_exact(const struct chunks *chunks, const char *const *logs);

@@ -1,7 +1,7 @@
 /* ptxas.c: finds ptxas, asks for its version, and runs it for a chunk.
  *
  * ptxas is run with `-c`, except for whole programs, and with its input and output in memory.
- * Measured on ptxas 13.0: it opens its input three times and reads it from the start each time, and
+ * Measured on ptxas: it opens its input three times and reads it from the start each time, and
  * writes its output by open(O_WRONLY|O_CREAT|O_TRUNC) and one write, with no rename and no other
  * file. So /dev/fd/N of a memfd works for both, the bytes are those of a file, and the name shows
  * only in messages ("ptxas /dev/fd/3, line 8; error   : ..."). It exits with 255 on any error. */

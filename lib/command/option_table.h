@@ -1,9 +1,9 @@
 /* option_table.h: every option that minilink knows, once: for the parser, the help and the tests.
  *
- * nvlink's options and their spellings are those of `nvlink --help` 13.0 and the hidden
- * --host-ccbin that nvcc passes. Each has up to two names; one or two dashes are equivalent. A row
- * also says which field of `struct options` its value goes to, so that an option is one row and no
- * code; only the few whose value is more than a field name a function. */
+ * nvlink's options and their spellings are those of `nvlink --help` (13.0 to 13.5) and the
+ * hidden --host-ccbin that nvcc passes. Each has up to two names; one or two dashes are equivalent.
+ * A row also says which field of `struct options` its value goes to, so that an option is one row
+ * and no code; only the few whose value is more than a field name a function. */
 #pragma once
 
 #include <stdbool.h>

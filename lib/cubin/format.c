@@ -13,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Measured: nvlink 13.0 writes these bytes into every executable, on every architecture. */
+/* Measured: nvlink writes these bytes into every executable, on every architecture. */
 const uint8_t format_rel_action[NV_REL_ACTION_SIZE] = {0x73, 0, 0, 0,    0,    0, 0,    0,
                                                        0,    0, 0, 0x11, 0x25, 0, 0x05, 0x36};
 

@@ -1,8 +1,8 @@
 /* format.h: numbers of the EM_CUDA ELF format.
  *
  * Names come from public pages (LLVM's ELF.h, CuAssembler, denvdis); meanings and rules were
- * measured on the output of ptxas and nvlink 13.0, and hold up to 13.5. Standard ELF numbers come
- * from <elf.h>, types of sections from sections.def. */
+ * measured on the output of ptxas and nvlink, and hold up to 13.5. Standard ELF numbers come from
+ * <elf.h>, types of sections from sections.def. */
 #pragma once
 
 #include <elf.h>
@@ -127,8 +127,8 @@ enum cubin_relocation_type {
     R_CUDA_CONST_FIELD22_37 = 0x73,
 };
 
-/* Relocation types of .nv.merc.rela.X. The names are derived from the plain types that ptxas 13.0
- * was measured to use at the same places in .rela.X; the comments list those types. */
+/* Relocation types of .nv.merc.rela.X. The names are derived from the plain types that ptxas was
+ * measured to use at the same places in .rela.X; the comments list those types. */
 enum cubin_mercury_relocation_type {
     R_MERCURY_G64 = 0x10001,   /* R_CUDA_G64 */
     R_MERCURY_64 = 0x10002,    /* R_CUDA_64, R_CUDA_ABS55_16_34, R_CUDA_ABS56_16_34 */

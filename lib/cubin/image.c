@@ -1,8 +1,8 @@
 /* image.c: sections, string tables, symbols, and their places in the file.
  *
- * Layout as measured on ptxas and nvlink 13.0: the ELF header, .shstrtab at 0x40, the sections in
- * index order, then the section header table, and in an executable the program headers at the very
- * end, covered by a segment of their own. All addresses are 0. */
+ * Layout as measured on ptxas and nvlink: the ELF header, .shstrtab at 0x40, the sections in index
+ * order, then the section header table, and in an executable the program headers at the very end,
+ * covered by a segment of their own. All addresses are 0. */
 #include "cubin/image.h"
 
 #include <elf.h>
@@ -78,8 +78,8 @@ static uint32_t find_index_table(struct image *image, uint32_t symtab)
                                     });
 }
 
-/* SHT_SYMTAB_SHNDX has the 32-bit indices, and 0 for other symbols, as ELF requires (nvlink 13.0
- * writes the indices of all). */
+/* SHT_SYMTAB_SHNDX has the 32-bit indices, and 0 for other symbols, as ELF requires (nvlink writes
+ * the indices of all). */
 void image_begin_symbols(struct image *image, uint32_t indices, size_t count,
                          struct image_strings *strings, struct image_symbols *symbols)
 {

@@ -3,9 +3,9 @@
  * The file is untrusted. The file header and the offset and number of the section headers are
  * checked before libelf gets the file, so that it cannot allocate out of proportion (and since
  * libelf silently finds no sections if their headers are cut off). Each section's place is checked
- * before libelf is asked for its contents, which are a view of the file. nvlink 13.0 accepts a
- * truncated cubin silently; here it is an error. Records are little-endian like the host and are
- * copied; they need not be aligned. */
+ * before libelf is asked for its contents, which are a view of the file. nvlink accepts a truncated
+ * cubin silently; here it is an error. Records are little-endian like the host and are copied; they
+ * need not be aligned. */
 #include "cubin/read.h"
 
 #include <inttypes.h>
@@ -143,7 +143,7 @@ static bool lacks_link(const struct reader *reader, const Elf64_Shdr *header)
            !(header->sh_flags & SHF_INFO_LINK);
 }
 
-/* The virtual architecture and the texture mode do not matter (measured on nvlink 13.0). */
+/* The virtual architecture and the texture mode do not matter (measured). */
 static void take_old_header(struct cubin *cubin, const Elf64_Ehdr *header)
 {
     if (!(header->e_flags & CUBIN_OLD_FLAGS_64BIT))

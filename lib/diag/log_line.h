@@ -1,6 +1,6 @@
 /* log_line.h: parsing one line of an assembler's output.
  *
- * It parses ptxas's lines (measured on ptxas 13.0):
+ * It parses ptxas's lines (measured):
  *     ptxas /dev/fd/3, line 8; error   : Unknown modifier '.globl'
  *     ptxas info    : (C7508) Potential Performance Loss: ...
  *         0 bytes stack frame, 0 bytes spill stores       (belongs to the line before it)

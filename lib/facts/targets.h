@@ -24,11 +24,11 @@ enum target_flags {
      * functions have a Mercury ISA version, SPARSE_MMA_MASK and SW_WAR; .note.nv.cuinfo belongs to
      * .nv.compat; bank 0 comes after shared memory; code has a segment of its own in whole
      * programs. ptxas has no 32-bit mode for it, and like nvlink it warns of
-     * --preserve-relocs (13.0). */
+     * --preserve-relocs. */
     TARGET_HAS_FORM_90 = 1 << 5,
     TARGET_HAS_TENSOR_MEMORY = 1 << 6, /* whose accesses ptxas can check */
     /* Where `.extern .shared` arrays and other shared variables of many kernels have the same
-     * alignment, above that of such arrays, every kernel has shared memory (nvlink 13.0). */
+     * alignment, above that of such arrays, every kernel has shared memory. */
     TARGET_ALIGNS_FOR_EXTERNS = 1 << 7,
     /* libnvvm rejects the module that it makes itself if nothing is left of the program, as when
      * host code names none of its kernels (13.0). */

@@ -1,8 +1,8 @@
 /* fatbin.c: a cursor over the entries of one fatbin container.
  *
- * The container is a foreign file: a wrong size in it makes NVIDIA's own nvlink 13.0 crash or loop.
- * Here every field is checked against the bytes that are really there before it is used, and a
- * returned entry needs no further checks. */
+ * The container is a foreign file: a wrong size in it makes NVIDIA's own nvlink crash or loop. Here
+ * every field is checked against the bytes that are really there before it is used, and a returned
+ * entry needs no further checks. */
 #include "input/fatbin.h"
 
 #include "base/little.h"

@@ -1,9 +1,9 @@
 /* fatbin.h: reading the fatbin container.
  *
- * Layout (little endian; measured on CUDA 13.0's fatbinary and nvcc): a 16-byte outer header {u32
- * magic 0xBA55ED50, u16 version 1, u16 header size 16, u64 size of everything after it}, then
- * entries, each a header of at least 64 bytes and a payload, both multiples of 8 long. No
- * terminator: the outer size ends the list. See struct fatbin_entry for an entry's fields.
+ * Layout (little endian; measured on CUDA's fatbinary and nvcc): a 16-byte outer header {u32 magic
+ * 0xBA55ED50, u16 version 1, u16 header size 16, u64 size of everything after it}, then entries,
+ * each a header of at least 64 bytes and a payload, both multiples of 8 long. No terminator: the
+ * outer size ends the list. See struct fatbin_entry for an entry's fields.
  *
  * An entry of kind 256 (measured on 13.4's and 13.5's fatbinary -concat) holds several cubins,
  * which are compressed together. Its option descriptor is {u32 count, u32 size of the descriptor

@@ -1,9 +1,9 @@
 /* hostobj.h: finding device code in host ELF files, by libelf.
  *
  * Relocatable device code is in section __nv_relfatbin, whole-program code and linked cubins in
- * .nv_fatbin (measured on nvcc 13.0). `ld -r` and ld put the fatbins of several objects back to
- * back, 8-aligned, so a section may hold several containers. clang's new driver puts device code
- * into section .llvm.offloading instead (input/offload.h).
+ * .nv_fatbin (measured). `ld -r` and ld put the fatbins of several objects back to back, 8-aligned,
+ * so a section may hold several containers. clang's new driver puts device code into section
+ * .llvm.offloading instead (input/offload.h).
  *
  * GCC's compiler for nvptx (measured on 12.2) keeps its bytecode in sections .gnu.offload_lto_* of
  * objects. When the program is linked, PTX is made of it, several texts, each a string constant

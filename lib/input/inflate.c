@@ -1,8 +1,8 @@
 /* inflate.c: LZ4 blocks and zstd frames back to code.
  *
- * fatbinary 13.0 writes three forms: stored, an LZ4 block without frame, a zstd frame. The stated
- * size comes from a foreign file, so it is checked before memory is allocated, against the most
- * that the compressed bytes can give, and afterwards, against what they gave. */
+ * fatbinary writes three forms: stored, an LZ4 block without frame, a zstd frame. The stated size
+ * comes from a foreign file, so it is checked before memory is allocated, against the most that the
+ * compressed bytes can give, and afterwards, against what they gave. */
 #include "input/inflate.h"
 
 #include <limits.h>

@@ -1,10 +1,10 @@
 /* library.h: from -lNAME to a file.
  *
- * Measured on nvlink 13.0: it looks for lib<NAME>.so in every path, then for lib<NAME>.a in every
- * path; it ignores a shared object, which has no code to link, and a library that is not found:
- * nvcc passes it all libraries of the program, and the host's are in folders that only the host's
- * linker knows. minilink does the same if nvcc made the command line; otherwise a missing library
- * is an error. -l:FILE, which nvlink does not know, is the exact file, as in GNU ld. */
+ * Measured on nvlink: it looks for lib<NAME>.so in every path, then for lib<NAME>.a in every path;
+ * it ignores a shared object, which has no code to link, and a library that is not found: nvcc
+ * passes it all libraries of the program, and the host's are in folders that only the host's linker
+ * knows. minilink does the same if nvcc made the command line; otherwise a missing library is an
+ * error. -l:FILE, which nvlink does not know, is the exact file, as in GNU ld. */
 #pragma once
 
 #include <stdbool.h>

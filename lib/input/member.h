@@ -3,8 +3,8 @@
  * Every fatbin entry, image of an offload binary, raw cubin, PTX, LTO-IR and bitcode file is a
  * candidate. Selection gives each a role and a reason, per fatbin as nvlink does it. Host objects
  * that were compiled without -rdc hold complete programs, in section .nv_fatbin, and register them
- * on their own: nvlink 13.0 was measured to ignore these silently, PTX too, and they never take
- * part here either. */
+ * on their own: nvlink was measured to ignore these silently, PTX too, and they never take part
+ * here either. */
 #pragma once
 
 #include <stdbool.h>
@@ -90,14 +90,14 @@ bool members_select(struct members *members, const struct member_request *reques
 bool members_have(const struct members *members, uint32_t kind);
 
 /* True for a file whose name contains "cudadevrt": the library that nvcc names in every link.
- * Measured on nvlink 13.0: the code in such a file takes part only when something refers to it.
- * (nvlink looks at the names of folders, too, and loses the code of files in them.) */
+ * Measured on nvlink: the code in such a file takes part only when something refers to it. (nvlink
+ * looks at the names of folders, too, and loses the code of files in them.) */
 bool members_is_system(const char *path);
 
 /* The default limit on what all members of one role decompress to, in bytes: 64 MiB of PTX, of
  * which items and symbols are made, and 256 MiB of cubins, or 64 times their compressed size where
- * that is more. Measured on nvcc 13.0: PTX shrinks to a tenth, machine code to a third, and
- * only arrays of zeros to less than a hundredth. */
+ * that is more. Measured on nvcc: PTX shrinks to a tenth, machine code to a third, and only arrays
+ * of zeros to less than a hundredth. */
 uint64_t members_inflation_limit(const struct members *members, enum member_role role);
 
 /* The member's code, inflated into the arena when it is compressed; PTX without trailing NULs.

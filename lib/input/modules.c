@@ -1,5 +1,5 @@
-/* modules.c: module ids, and their order as nvlink 13.0 was measured to write it: the first id of
- * each input, in order; then the inputs' other ids (`ld -r` puts several into one), last first. The
+/* modules.c: module ids, and their order as nvlink was measured to write it: the first id of each
+ * input, in order; then the inputs' other ids (`ld -r` puts several into one), last first. The
  * toolkit's libraries come after all others wherever they are named. */
 #include "input/modules.h"
 

@@ -9,7 +9,7 @@
  *     DEFINE_REGISTER_FUNC(_beb1e710_4_b_cu__Z1fi)
  *
  * An object that nvcc -dlink made registers objects already; it names them as "def <id>". Such ids
- * are left out. All measured on nvlink 13.0. */
+ * are left out. All measured on nvlink. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* select.c: which entry of each fatbin takes part.
  *
- * The choice is made per fatbin, as nvlink 13.0 was measured to make it: of the SASS that runs on
- * the target and the PTX that can be assembled for it, the one nearest to the target; for the same
+ * The choice is made per fatbin, as nvlink was measured to make it: of the SASS that runs on the
+ * target and the PTX that can be assembled for it, the one nearest to the target; for the same
  * number SASS. A split compile works on PTX, and takes the nearest PTX before any SASS. The nearest
  * LTO-IR's option string takes part in the consensus; its code takes part if it can be compiled,
  * otherwise the PTX does that nvcc puts beside it. LLVM bitcode takes part if it is to be

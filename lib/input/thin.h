@@ -2,7 +2,7 @@
  *
  * Such an archive is "!<thin>\n" and then the headers of an ordinary one, with every name in the
  * table of long names, and without data except that table's and the symbol table's. A name is a
- * path from the archive's folder, as in GNU ar and ld; nvlink 13.0 was measured to take it from the
+ * path from the archive's folder, as in GNU ar and ld; nvlink was measured to take it from the
  * working folder, and to fail elsewhere. */
 #pragma once
 

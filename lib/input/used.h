@@ -3,7 +3,7 @@
  * The compiler lists in each host object the device symbols that its host code names:
  * NUL-terminated names, in which `*` stands for any characters, in sections .nvHRKE and .nvHRKI
  * (kernels with external and internal linkage), .nvHRCE and .nvHRCI (constants), .nvHRDE and
- * .nvHRDI (other variables). Measured on nvlink 13.0: the lists count when every host object of the
+ * .nvHRDI (other variables). Measured on nvlink: the lists count when every host object of the
  * link, those in archives included, has such sections, and some kernel is listed outside
  * libcudadevrt. Then a kernel that is not listed is dead, if no device code comes in another form
  * (fatbin, cubin, PTX); for LTO-IR that form does not matter. A merge of cubins never drops a

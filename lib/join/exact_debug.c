@@ -4,10 +4,10 @@
  *
  * .debug_line and .nv_debug_line_sass are a header and a sequence for each kernel, which begins
  * with the kernel's address. The header of .debug_line has one more word at its end if a kernel has
- * code of an inlined function (measured on ptxas 13.0). The line numbers of .nv_debug_line_sass are
- * those of the PTX, and .nv_debug_ptx_txt is the PTX, without comments and directives, each line
- * ended by a NUL. Each chunk's text has its lines at the program's line numbers, and empty lines in
- * place of those that it lacks. */
+ * code of an inlined function (measured). The line numbers of .nv_debug_line_sass are those of the
+ * PTX, and .nv_debug_ptx_txt is the PTX, without comments and directives, each line ended by a NUL.
+ * Each chunk's text has its lines at the program's line numbers, and empty lines in place of those
+ * that it lacks. */
 #include <string.h>
 
 #include "base/little.h"

@@ -114,7 +114,7 @@ static void take_sampler_record(struct sampler *sampler, uint32_t cubin, struct 
 }
 
 /* Adds records about samplers, which no chunk defines, in the order of the symbols. A chunk that
- * only declares a sampler has a record with the default (measured on ptxas 13.0). */
+ * only declares a sampler has a record with the default (measured). */
 static void add_sampler_records(struct buffer *to, struct join *join)
 {
     struct sampler *samplers =

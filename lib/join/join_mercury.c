@@ -2,8 +2,8 @@
  *
  * Twins are treated like their plain sections: those of code, records, branch tables and their
  * relocations stay with their function, those of variables are placed like the variables, and
- * frames are cut like the plain ones. Measured on ptxas 13.0: in a relocatable cubin every function
- * has a twin, .nv.merc.nv.info equals .nv.info byte for byte, and section symbols and addends count
+ * frames are cut like the plain ones. Measured on ptxas: in a relocatable cubin every function has
+ * a twin, .nv.merc.nv.info equals .nv.info byte for byte, and section symbols and addends count
  * from the start of twins. If that does not hold, all twins are left out. */
 #include "join/join_plan.h"
 

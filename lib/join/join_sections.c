@@ -1,4 +1,4 @@
-/* join_sections.c: the joined section table, in the order in which ptxas 13.0 writes its own. */
+/* join_sections.c: the joined section table, in the order in which ptxas writes its own. */
 #include "join/join_plan.h"
 
 #include "base/context.h"

@@ -61,8 +61,8 @@ static uint64_t code_size(const struct link *link)
     return size;
 }
 
-/* Measured on ptxas 13.0: these options change the order in which it compiles kernels, or the data
- * that it makes for all of them; the contents of an options file are not known here. */
+/* Measured on ptxas: these options change the order in which it compiles kernels, or the data that
+ * it makes for all of them; the contents of an options file are not known here. */
 const char *exact_probe_options(const struct link *link)
 {
     static const char *const parts[] = {

@@ -1,7 +1,7 @@
 /* member_cubins.h: reads, drops and orders the members that are machine code.
  *
- * nvcc names libcudadevrt on every command line. Measured on nvlink 13.0: the library's code takes
- * part when another input calls one of its functions, even from dead code, and always with
+ * nvcc names libcudadevrt on every command line. Measured on nvlink: the library's code takes part
+ * when another input calls one of its functions, even from dead code, and always with
  * -keep-system-libraries. */
 #pragma once
 
@@ -15,8 +15,8 @@ bool member_cubins_read(struct link *link);
 void member_cubins_drop_unused(struct link *link);
 
 /* Puts the members' cubins and those made of the groups (`made_count` of them: one for each group,
- * or none) into `cubins`, in the order of the output, and returns their number. Measured on nvlink
- * 13.0: libcudadevrt's code is behind all others, wherever it was named. */
+ * or none) into `cubins`, in the order of the output, and returns their number. Measured on nvlink:
+ * libcudadevrt's code is behind all others, wherever it was named. */
 size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
                            const struct cubin *made, size_t made_count);
 

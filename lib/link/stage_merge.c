@@ -38,7 +38,7 @@ static bool lacks_alignment(const struct cubin_symbol *symbol)
 }
 
 /* Dynamic shared arrays: ptxas up to 13.0 does not write their alignment, which the PTX has.
- * (nvlink 13.0 aligns them to 16 bytes whatever they need.) */
+ * (nvlink aligns them to 16 bytes whatever they need.) */
 static void align_dynamic_arrays(struct cubin *joined, const struct chunk_symbol *symbols,
                                  size_t count)
 {

@@ -160,9 +160,9 @@ static bool write_files(const struct link *link, const struct results *results, 
     return ok || (is_listed && diag_blame(LINK_ENVIRONMENT));
 }
 
-/* Measured on nvlink 13.0 with -arch=compute_NN, which nvcc -rdc=true -arch=compute_NN passes to
- * it: nvlink reads the inputs, makes no program, and writes only the list of module ids, the only
- * file that nvcc names. */
+/* Measured on nvlink with -arch=compute_NN, which nvcc -rdc=true -arch=compute_NN passes to it:
+ * nvlink reads the inputs, makes no program, and writes only the list of module ids, the only file
+ * that nvcc names. */
 bool stage_end_virtual(const struct link *link, const struct results *results)
 {
     static const char why[] =

@@ -159,7 +159,7 @@ bool state_has_user_cubins(const struct link *link);
 
 /* True under -lto if the link makes a program that can be run, of LTO-IR only or of PTX only, all
  * of it with the same options, with nothing else except code that may be left out later.
- * nvlink 13.0 assembles LTO-IR alone in whole-program mode, all else with -c (measured). */
+ * nvlink assembles LTO-IR alone in whole-program mode, all else with -c (measured). */
 bool state_is_program(const struct link *link);
 
 /* Finds, once, the identity of the library with that name ("libLLVM"). False when there is none, or

@@ -1,7 +1,7 @@
 /* whole_program.h: a cubin that needs no merge, since an assembler made it of a whole program.
  *
- * Measured on nvlink 13.0: under -lto, when nothing but LTO-IR is linked and the link is not split,
- * the output is byte for byte what ptxas writes for the program without -c: an executable, in which
+ * Measured on nvlink: under -lto, when nothing but LTO-IR is linked and the link is not split, the
+ * output is byte for byte what ptxas writes for the program without -c: an executable, in which
  * each kernel has its own copies of the functions it calls. The same is done here; only names that
  * linking the PTX had to change are restored. */
 #pragma once

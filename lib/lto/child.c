@@ -52,8 +52,8 @@ static bool map(struct bytes *bytes, const char *path)
     return true;
 }
 
-/* Adds an option that limits libnvvm's threads to the link's tokens for it (measured on 13.0; the
- * result stays the same). It is not part of the job, which is the same without make. */
+/* Adds an option that limits libnvvm's threads to the link's tokens for it (measured; the result
+ * stays the same). It is not part of the job, which is the same without make. */
 static void add_tokens(struct lto_job *job, struct arena *arena)
 {
     const char **options = arena_alloc(arena, job->option_count + 1, sizeof *options);

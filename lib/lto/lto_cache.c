@@ -18,8 +18,7 @@
 
 enum { PART_ANSWER, PART_OUTPUT, PART_PEAK };
 
-/* Measured: the variables that libnvJitLink 13.0 reads from its environment; and those of the
- * loader. */
+/* Measured: the variables that libnvJitLink reads from its environment; and those of the loader. */
 static const char *const variables[] = {
     "AS_SECURE_LOG_FILE",       "LIBNVVM_DISABLE_CONCURRENT_API",
     "LIBNVVM_NVVM_VERSION",     "LLVM_OVERRIDE_PRODUCER",

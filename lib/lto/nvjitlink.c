@@ -2,8 +2,8 @@
  *
  * The library exports each function under a name with its version ("__nvJitLinkCreate_13_0"), which
  * the header's inline functions call, and under the plain name ("nvJitLinkCreate"). The versioned
- * one is used if there is one. Measured on 13.0: `-lto -ptx` gives one PTX module, the bytes that
- * nvlink gets from libnvvm; the PTX's size includes its final NUL. */
+ * one is used if there is one. Measured: `-lto -ptx` gives one PTX module, the bytes that nvlink
+ * gets from libnvvm; the PTX's size includes its final NUL. */
 #include "lto/nvjitlink.h"
 
 #include <dlfcn.h>

@@ -10,7 +10,7 @@
 #include "lto/job.h"
 
 /* Name of an input for the library, by index. All have the same length, since the order in which
- * libnvvm 13.0 writes private strings depends on memory addresses (measured). */
+ * libnvvm writes private strings depends on memory addresses (measured). */
 #define NVJITLINK_INPUT_NAME      "input-%08zu"
 #define NVJITLINK_INPUT_NAME_SIZE 15 /* with the NUL, for the first hundred million */
 

@@ -1,11 +1,11 @@
 /* options.c: turns the link's options, and the names that host code uses, into options of
  * libnvJitLink.
  *
- * Options are those of nvJitLink (measured on 13.0). Under `-ptx` it has no -split-compile-extended
- * and uses -split-compile for the number of libnvvm's threads; the result is the same for any value
- * except 1. -Xnvvm= passes options to libnvvm unchanged, so that it gets the ones that nvlink 13.0
- * gives to libnvvm: nvJitLink's own -kernels-used= and -variables-used= cannot express what
- * host-ref options can. */
+ * Options are those of nvJitLink (measured). Under `-ptx` it has no -split-compile-extended and
+ * uses -split-compile for the number of libnvvm's threads; the result is the same for any value
+ * except 1. -Xnvvm= passes options to libnvvm unchanged, so that it gets the ones that nvlink gives
+ * to libnvvm: nvJitLink's own -kernels-used= and -variables-used= cannot express what host-ref
+ * options can. */
 #include "lto/lto_steps.h"
 
 #include <string.h>

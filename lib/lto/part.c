@@ -48,7 +48,7 @@ static bool run_copy(struct part *part, const struct exec_request *run, const in
            fork_server_run(&job, &part->result);
 }
 
-/* Runs minilink --lto-part=LIBRARY JOB INPUTS ANSWER. libnvvm 13.0 walks tables in the order of
+/* Runs minilink --lto-part=LIBRARY JOB INPUTS ANSWER. libnvvm walks tables in the order of
  * addresses: with other addresses, private strings are in another order (measured). A copy has the
  * same addresses as a separate child. */
 static void run_child(struct part *part, int job)

@@ -1,8 +1,8 @@
 /* parts_names.c: maps the parts' names, file numbers and labels to the program's.
  *
  * Most names are assigned before the library drops anything, so they are the same in all parts
- * (measured on libnvvm 13.0): names of the source, __nv_static_..., $str$4$2. Variables without a
- * name (__unnamed_2: constants, such as __PRETTY_FUNCTION__), files, and strings for debuggers are
+ * (measured): names of the source, __nv_static_..., $str$4$2. Variables without a name
+ * (__unnamed_2: constants, such as __PRETTY_FUNCTION__), files, and strings for debuggers are
  * numbered when the PTX is written. These get names made from their contents, which depend on
  * nothing else. */
 #include <stdio.h>

@@ -2,9 +2,8 @@
  * bodies.
  *
  * A .shared variable that only one function uses is declared in that function's body, after a
- * comment that says so (measured on libnvvm 13.0). In another part, other functions may use the
- * same variable: then it is moved out of the bodies, since one compilation would not have put it
- * there. */
+ * comment that says so (measured). In another part, other functions may use the same variable: then
+ * it is moved out of the bodies, since one compilation would not have put it there. */
 #include <string.h>
 
 #include "base/context.h"

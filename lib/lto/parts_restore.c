@@ -2,10 +2,10 @@
  *
  * libnvJitLink writes declarations, then variables, then functions, each in the order of the linked
  * program: modules in link order, and the definitions of a module in theirs. A part omits symbols
- * that its kernels do not need, and keeps the order of the rest (measured on 13.0). So the parts'
- * texts are subsequences (rows) of one order, which is merged from them: if one symbol follows
- * another in a part, it also does in the program. Between rows, the order of kernels is known; a
- * function that is in one part only is put as near to its kernels as its neighbours allow. */
+ * that its kernels do not need, and keeps the order of the rest (measured). So the parts' texts are
+ * subsequences (rows) of one order, which is merged from them: if one symbol follows another in a
+ * part, it also does in the program. Between rows, the order of kernels is known; a function that
+ * is in one part only is put as near to its kernels as its neighbours allow. */
 #include <stdlib.h>
 
 #include "base/context.h"

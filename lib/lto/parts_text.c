@@ -1,6 +1,6 @@
 /* parts_text.c: renders a part's text of a variable or function with the program's names.
  *
- * Measured on libnvvm 13.0: beside names of module level, two compilations of a function differ in
+ * Measured on libnvvm: beside names of module level, two compilations of a function differ in
  * numbers that count through the whole text: the function's in $L__BB7_2 and __local_depot7, the
  * call's in prototype_12, and those in comments. They are replaced by numbers that count in the
  * function, so that its text does not depend on other functions. */

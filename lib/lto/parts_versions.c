@@ -4,7 +4,7 @@
  * Variables must be the same in all parts. A function that any caller may call is compiled
  * independently of its callers, so that any of several texts will do; so is a function whose
  * address is taken, in the parts that take it. A function that is only called within its part may
- * have been specialised for the calls (measured on libnvvm 13.0: an argument that is always 3 is
+ * have been specialised for the calls (measured on libnvvm: an argument that is always 3 is
  * dropped): each part's calls go to its own version. A function that calls one with several
  * versions itself has a version for each of these, even if its texts are the same. */
 #include <string.h>

@@ -1,11 +1,11 @@
 /* constants.c: bank 2 is loaded for each kernel, so a device function's constants must be in the
  * section of every kernel that reaches it.
  *
- * The function's code can only use one offset. Measured on nvlink 13.0: a kernel's own constants
- * come first. The functions follow, the one read last first, each at the largest end that the
- * sections of its kernels have so far; an end is aligned as its section. A function that no kernel
- * reaches loses its constants. Constants of copies that lost (overridden.c) follow the function's
- * own; if the kept copy has none, they remain in a section of the function. */
+ * The function's code can only use one offset. Measured on nvlink: a kernel's own constants come
+ * first. The functions follow, the one read last first, each at the largest end that the sections
+ * of its kernels have so far; an end is aligned as its section. A function that no kernel reaches
+ * loses its constants. Constants of copies that lost (overridden.c) follow the function's own; if
+ * the kept copy has none, they remain in a section of the function. */
 #include "merge/merge_steps.h"
 
 #include "diag/diag.h"

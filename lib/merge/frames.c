@@ -1,8 +1,8 @@
 /* frames.c: leaves out frame descriptions of functions that are not in the output.
  *
- * Measured on nvlink 13.0: up to sm_90 the section is kept whole; from sm_100 on FDEs of dead and
- * losing functions are removed with their CIEs, and the others point to the CIE before them,
- * regardless of ptxas's addend. */
+ * Measured on nvlink: up to sm_90 the section is kept whole; from sm_100 on FDEs of dead and losing
+ * functions are removed with their CIEs, and the others point to the CIE before them, regardless of
+ * ptxas's addend. */
 #include "merge/merge_steps.h"
 
 #include "base/search.h"

@@ -3,7 +3,7 @@
  * Sections that belong to a function (.text.F, .nv.constantN.F) are identified by that function,
  * not by their name: two cubins may each have a local function F, and both are kept. All other
  * sections are merged by name. Data is never removed, not even the losing copy of a weak variable:
- * its symbol just points to the winner (measured on nvlink 13.0). */
+ * its symbol just points to the winner (measured). */
 #include "merge/merge_steps.h"
 
 #include "base/memory.h"

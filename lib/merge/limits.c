@@ -1,4 +1,4 @@
-/* limits.c: checks across cubins. Rules and messages as measured on nvlink 13.0. */
+/* limits.c: checks across cubins. Rules and messages as measured on nvlink. */
 #include "merge/merge_steps.h"
 #include "base/search.h"
 

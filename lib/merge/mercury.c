@@ -132,7 +132,7 @@ void mercury_begin(struct merging *m)
         find_plain_only(m);
 }
 
-/* Twins of device functions' constants in kernels' banks (constants.c). Measured on nvlink 13.0:
+/* Twins of device functions' constants in kernels' banks (constants.c). Measured on nvlink:
  * .nv.merc.nv.constant.optimizer.K is as long as .nv.constant2.K, and has the contents and
  * relocations of each function's constants at the same offsets. */
 

@@ -1,11 +1,11 @@
 /* mercury_code.c: finds loads from constant banks in the twin of code.
  *
- * Measured on ptxas 13.0: .nv.capmerc.text.F begins with three words, the number of .text.F,
- * 0xc0000001, and how many instructions the intermediate form has; then comes a bit for each of
- * them, in whole words, 0 for those that the section holds; then these instructions. The first byte
- * of each tells its size: 1 means 16 bytes, 2 means 32, 0x41 and 0x42 mean 4, others with the low
- * six bits 0x10 or 0x11 are 2 bytes. Loads from constant banks have 32, and the offset in the bank
- * from byte 28 on; the bank is in byte 12. */
+ * Measured on ptxas: .nv.capmerc.text.F begins with three words, the number of .text.F, 0xc0000001,
+ * and how many instructions the intermediate form has; then comes a bit for each of them, in whole
+ * words, 0 for those that the section holds; then these instructions. The first byte of each tells
+ * its size: 1 means 16 bytes, 2 means 32, 0x41 and 0x42 mean 4, others with the low six bits 0x10
+ * or 0x11 are 2 bytes. Loads from constant banks have 32, and the offset in the bank from byte 28
+ * on; the bank is in byte 12. */
 #include "merge/mercury_code.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* mercury_relocate.c: treats the relocations in .nv.merc.rela.X.
  *
- * Their types are the plain ones in another numbering, and nvlink 13.0 was measured to treat them
- * alike: addresses of code and global data are kept, offsets in constant banks are written. Offsets
- * in shared memory are in the target's instructions already, so their records are dropped. Records
+ * Their types are the plain ones in another numbering, and nvlink was measured to treat them alike:
+ * addresses of code and global data are kept, offsets in constant banks are written. Offsets in
+ * shared memory are in the target's instructions already, so their records are dropped. Records
  * against the end of the driver's shared memory are kept. A relocation's offset in code counts
  * bytes of the whole intermediate form (mercury_code.h). */
 #include "merge/merge_steps.h"

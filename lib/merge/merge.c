@@ -1,7 +1,7 @@
 /* merge.c: merges relocatable cubins into one image, step by step.
  *
  * The steps share struct merging; each reports all its errors before it fails. The rules were
- * measured on nvlink 13.0; each step's file states its own. */
+ * measured on nvlink; each step's file states its own. */
 #include "merge/merge_steps.h"
 
 #include <errno.h>

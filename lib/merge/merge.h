@@ -1,6 +1,5 @@
-/* merge.h: merges relocatable cubins into one image, by the rules that nvlink 13.0 was measured to
- * follow (minilink-cubin(5) states them). Comments of this room that name 13.0 alone hold for 13.0
- * to 13.5 as far as the programs of fixtures/toolkits show it; what changed is a row of facts.
+/* merge.h: merges relocatable cubins into one image, by nvlink's rules (minilink-cubin(5) states
+ * them). What changed between toolkits is a row of facts.
  *
  * Loaded sections and relocation types that are not listed in format.h are refused by name. Mercury
  * twins, the second form of code in cubins from sm_100 on, are merged too, or left out with a

@@ -63,7 +63,7 @@ bool overridden_empty(const struct merging *m, size_t file, uint32_t index, uint
 
 /* Whether an address in initialised data is not written, so that the cubin's bytes there (0)
  * remain. This is so in .nv.global.init in the storage of a variable that lost, which nothing reads
- * (measured on nvlink 13.0). In .nv.constant3 such addresses are kept. */
+ * (measured). In .nv.constant3 such addresses are kept. */
 bool overridden_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset);
 
 /* graph.c: the call graph of the whole program. */
@@ -80,10 +80,10 @@ void graph_encode(struct merging *m);
 
 /* graph_print.c: the call graph as text. */
 
-/* Writes the graph in the form that m->request asks for: nvlink's text (measured on 13.0), with or
- * without demangled names, or Graphviz. Functions have the order and numbers of the symbol table;
- * unlike nvlink's, the list has no empty lines for removed functions. Comes after the symbols have
- * their rows. */
+/* Writes the graph in the form that m->request asks for: nvlink's text (measured), with or without
+ * demangled names, or Graphviz. Functions have the order and numbers of the symbol table; unlike
+ * nvlink's, the list has no empty lines for removed functions. Comes after the symbols have their
+ * rows. */
 void graph_print(const struct merging *m, struct buffer *out);
 
 /* fold.c: --icf=safe: folds identical device functions. */
@@ -377,7 +377,7 @@ void mercury_encode_symbols(struct merging *m);
 void mercury_relocate(struct merging *m);
 
 /* Adds an empty relocation section for a section if only its twin has relocations (measured on
- * nvlink 13.0). Comes after relocate_sections. */
+ * nvlink). Comes after relocate_sections. */
 void mercury_add_lists(struct merging *m);
 
 /* ordering.c: the order of the image's sections. */

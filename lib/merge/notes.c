@@ -1,5 +1,5 @@
 /* notes.c: .note.nv.tkinfo lists the tools, the linker first; .note.nv.cuinfo and .note.minilink
- * are the first cubin's; .nv.compat has all cubins' records (measured on nvlink 13.0). */
+ * are the first cubin's; .nv.compat has all cubins' records (measured). */
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
@@ -172,7 +172,7 @@ void notes_add(struct merging *m)
     const struct cubin_section *own = NULL;
     struct buffer contents = {0};
 
-    /* Cubins of CUDA 12 have no notes: nvlink 13.0 makes them as for a link without code. */
+    /* Cubins of CUDA 12 have no notes: nvlink makes them as for a link without code. */
     empty_cubin(&m->notes, (struct arch){.sm = CUBIN_FLAGS_SM(m->cubins[0]->flags)},
                 m->request->toolkit);
     CONTEXT_DEFER(buffer_cleanup, &contents);

@@ -1,6 +1,6 @@
 /* ordering.c: sections are ordered by class (sections.def), and within a class by creation. Only
  * those without bytes are mixed: cubin by cubin, the shared memory of its kernels before its
- * variables (measured on nvlink 13.0). */
+ * variables (measured). */
 #include "merge/merge_steps.h"
 
 static void take(struct merging *m, uint32_t section)

@@ -4,10 +4,10 @@
  * of others: zeroed storage is removed only if its whole section lost; initialised storage is kept,
  * without the addresses in it.
  *
- * nvlink 13.0 leaves out more: in .nv.constant3 the address of everything that lost in this cubin
- * or was replaced by a later one, and in .nv.global.init that of functions that lost and that
- * nothing else keeps. Programs then read 0 instead of the address of the winning definition.
- * minilink does not do that. */
+ * nvlink leaves out more: in .nv.constant3 the address of everything that lost in this cubin or was
+ * replaced by a later one, and in .nv.global.init that of functions that lost and that nothing else
+ * keeps. Programs then read 0 instead of the address of the winning definition. minilink does not
+ * do that. */
 #include "merge/merge_steps.h"
 
 #include "base/search.h"

@@ -5,7 +5,7 @@
  * image: these relocations are kept, and their fields are not changed. Texture references
  * (texture.c) are replaced by the offsets of words in constant bank 0. Lists are written with the
  * relocation read last in front. Relocations of debug sections against removed functions are
- * dropped. Fields and rules were measured on nvlink 13.0; any other type is refused.
+ * dropped. Fields and rules were measured on nvlink; any other type is refused.
  *
  * Groups of files are processed in parallel, since a cubin's relocations only change its own
  * fields. Kept relocations are added to lists, in order, when all groups are done. */

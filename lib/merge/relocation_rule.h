@@ -1,5 +1,5 @@
 /* relocation_rule.h: the meaning of relocation types in a merge, as one table (minilink-cubin(5),
- * "Relocations"; measured on nvlink 13.0). */
+ * "Relocations"; measured on nvlink). */
 #pragma once
 
 #include <stdint.h>

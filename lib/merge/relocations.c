@@ -1,7 +1,7 @@
 /* relocations.c: one array holds all lists, so that they are read in one order and written in
  * another without sorting.
  *
- * Resolved relocations are listed for -preserve-relocs as measured on nvlink 13.0: with the input's
+ * Resolved relocations are listed for -preserve-relocs as measured on nvlink: with the input's
  * types, always with addends, which are 0 if the field has the addend. Up to sm_90 those against
  * shared variables, constants and, in debug sections, sections are listed; from sm_100 on only
  * those against shared variables in code and in its Mercury twin. Not listed are cleared ranges of

@@ -4,7 +4,7 @@
  * strong one replaces a weak one in any order, and two strong ones are an error. COMMON symbols
  * take the largest size and the first alignment, until there is a real definition. Local symbols
  * are never merged: several cubins may each have their own `$str` or `__cuda_sm20_div_u64`. All
- * rules were measured on nvlink 13.0. */
+ * rules were measured on nvlink. */
 #include "merge/merge_steps.h"
 
 #include "base/context.h"

@@ -3,7 +3,7 @@
  * A shared variable has no address before the link: its st_value is its alignment. A kernel's
  * window holds the variables of its own function and of every function that it can reach;
  * shared_place.c gives them their places. On some targets the first bytes are the driver's: they
- * count in the section's size, not in addresses. All rules were measured on nvlink 13.0. */
+ * count in the section's size, not in addresses. All rules were measured on nvlink. */
 #include "merge/merge_steps.h"
 
 #include "diag/diag.h"

@@ -5,8 +5,8 @@
  * placed largest first: each goes into the first slot that none of its kernels uses yet, and slots
  * are consecutive. Then each kernel's exclusive and own variables follow, the strictest alignment
  * first; `.extern .shared` arrays begin after them. The order of equal variables is that of
- * nvlink's sort, which also includes variables that are never reached. Measured on nvlink 13.0 with
- * 700 programs. */
+ * nvlink's sort, which also includes variables that are never reached. Measured on nvlink with 700
+ * programs. */
 #include "merge/merge_steps.h"
 
 #include "merge/shared_place.h"

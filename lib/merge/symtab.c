@@ -3,7 +3,7 @@
  * Cubin by cubin: notes, code and functions that are local or weak, then the other locals; the
  * linker's own sections; then the globals, again cubin by cubin. A weak symbol that a strong
  * definition replaced keeps its place among the locals. Shared variables, internal constants and
- * dead functions are not written (all measured on nvlink 13.0).
+ * dead functions are not written (all measured on nvlink).
  *
  * Symbols that are only kept for the lists of -preserve-relocs get their places here, and from
  * sm_100 on names like the finalizer's. */

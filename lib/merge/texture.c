@@ -12,8 +12,8 @@
  * From sm_100 on a kernel's words have a twin of their own, from whose offset 0 on Mercury's code
  * reads them.
  *
- * All rules were measured on nvlink 13.0, the order of the words on up to 12 of them, and those
- * from sm_100 on on nvlink 13.0 and 13.5. minilink deviates in two ways. Under -r nvlink drops the
+ * All rules were measured on nvlink, the order of the words on up to 12 of them, and those from
+ * sm_100 on on nvlink 13.0 and 13.5. minilink deviates in two ways. Under -r nvlink drops the
  * references' relocations from the code, which then cannot be linked any more; here they are kept.
  * And nvlink treats parameters of one name in different kernels as one reference, which leaves the
  * word of all but the first kernel without a relocation; here each has its own. */

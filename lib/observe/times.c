@@ -1,4 +1,4 @@
-/* times.c: -time: nvlink's table (measured on 13.0), with rows for minilink's stages.
+/* times.c: -time: nvlink's table (measured), with rows for minilink's stages.
  *
  *     source file name , phase name , phase input files , phase output file , arch , tool, metric ,
  * unit

@@ -48,7 +48,7 @@ static bool has_one_value(const struct consensus *consensus)
     return consensus->state == CONSENSUS_PRESENT || consensus->state == CONSENSUS_MIXED;
 }
 
-/* Every LTO member takes part, even if nothing refers to it (measured on nvlink 13.0). */
+/* Every LTO member takes part, even if nothing refers to it (measured). */
 static bool takes_part(const struct member *member)
 {
     return member->entry.kind == FATBIN_NVVM && member->role != MEMBER_UNUSED;
@@ -217,7 +217,7 @@ static bool check_split_compile(struct reach *reach)
     return true;
 }
 
-/* minilink-internals(7), Option forwarding; an info in nvlink 13.0, even for equal values.
+/* minilink-internals(7), Option forwarding; an info in nvlink, even for equal values.
  */
 static void check_clash(struct reach *reach)
 {

@@ -2,7 +2,7 @@
  *
  * Each LTO member carries the options it was compiled with as text. They are combined by a state
  * machine per option (minilink-internals(7), Value consensus), each option with its own rule for
- * what a difference means; fatbin option texts are parsed exactly as nvlink 13.0 was measured to.
+ * what a difference means; fatbin option texts are parsed exactly as nvlink was measured to.
  */
 #pragma once
 

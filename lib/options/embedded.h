@@ -1,4 +1,4 @@
-/* embedded.h: reading one member's option string as nvlink 13.0 reads it.
+/* embedded.h: reading one member's option string as nvlink reads it.
  *
  * Measured: a substring search, the first match counts; `-split-compile ` and `-maxreg ` with one
  * blank, `-ftz=`, `-prec_div=`, `-prec_sqrt=`, `-fmad=` with an equals sign, then a number as atoi

@@ -1,7 +1,7 @@
 /* entries.h: the kernels that -Xptxas -e names.
  *
  * ptxas looks for them in the one module that it is given. A chunk has only some of them, so the
- * link selects them itself. Measured on nvlink 13.0: under -lto, where all code comes from LTO-IR,
+ * link selects them itself. Measured on nvlink: under -lto, where all code comes from LTO-IR,
  * kernels that are not named are dropped, split or not; nothing is dropped where the code is
  * relocatable. */
 #pragma once

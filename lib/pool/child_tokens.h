@@ -1,6 +1,6 @@
 /* child_tokens.h: the link's own jobserver, for one child program that has threads.
  *
- * ptxas, and libnvvm in libnvJitLink, are jobserver clients (measured on 13.0: MAKEFLAGS with
+ * ptxas, and libnvvm in libnvJitLink, are jobserver clients (measured: MAKEFLAGS with
  * --jobserver-auth=R,W). Of the threads that they are told to start, one works on the child's own
  * token, and one more on each token that they hold. They get a pipe with the tokens that the link
  * holds for them, not make's pipe:

@@ -1,5 +1,5 @@
 /* check.c: checks that need to know what is live. An extern function that nothing calls may be
- * undefined or have another prototype (measured on nvlink 13.0). */
+ * undefined or have another prototype (measured). */
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"

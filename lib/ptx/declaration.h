@@ -1,6 +1,6 @@
 /* declaration.h: which type a declaration may have in which space.
  *
- * Measured on ptxas 13.0; the error texts are ptxas's. */
+ * Measured on ptxas; the error texts are ptxas's. */
 #pragma once
 
 #include <stdbool.h>

@@ -6,5 +6,5 @@
 #include "base/text.h"
 
 /* True for a function that the program need not define: it stays undefined in the output. The names
- * were measured one by one on nvlink 13.0, which rejects any other undefined function. */
+ * were measured one by one on nvlink, which rejects any other undefined function. */
 bool driver_functions_provides(struct text function);

@@ -2,9 +2,9 @@
  *
  * Integers have 64 bits and wrap. They are signed unless they end with U, do not fit, or are cast;
  * an operation on an unsigned operand gives an unsigned result. Floats are doubles and do not mix
- * with integers; a bit pattern (0f) must stand alone. Measured on ptxas 13.0: shift counts are
- * taken modulo 64, % treats its operands as unsigned, ~ gives an unsigned number, and a condition
- * gives the operand that it selects, with that operand's signedness. */
+ * with integers; a bit pattern (0f) must stand alone. Measured on ptxas: shift counts are taken
+ * modulo 64, % treats its operands as unsigned, ~ gives an unsigned number, and a condition gives
+ * the operand that it selects, with that operand's signedness. */
 #pragma once
 
 #include <stdbool.h>

@@ -43,7 +43,7 @@ static bool parse_pointer(struct parser *parser, struct ptx_parameter *parameter
 }
 
 /* The words in front of the name: space, alignments on either side of it, type, and for a kernel's
- * parameter an alignment or `.ptr`. ptxas 13.0 accepts only this order. */
+ * parameter an alignment or `.ptr`. ptxas accepts only this order. */
 static bool parse_parameter_words(struct parser *parser, struct ptx_parameter *parameter,
                                   bool is_entry)
 {
@@ -108,7 +108,7 @@ static bool parse_parameters(struct parser *parser, struct parameter_list *param
         ARRAY_PUSH(parameters->list, parameters->count, parameters->capacity) = parameter;
         if (!parser_at_mark(parser, ','))
             return parser_mark(parser, ')');
-        if (is_return) /* ptxas 13.0 asks for registers here, but rejects them too (measured) */
+        if (is_return) /* ptxas asks for registers here, but rejects them too (measured) */
             return parser_fail(parser, parser->token.offset,
                                "Multiple return parameters are not supported");
         parser_next(parser);
@@ -285,7 +285,7 @@ static bool check_directives(struct parser *parser, const struct ptx_function *f
 }
 
 /* The directives between the parameters and the body or `;`. Which directives a function or a
- * kernel may have, and which may be combined, was measured on ptxas 13.0. */
+ * kernel may have, and which may be combined, was measured on ptxas. */
 static bool parse_directives(struct parser *parser, struct ptx_function *function, struct text name)
 {
     size_t place = parser->token.offset;

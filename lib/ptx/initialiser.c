@@ -1,6 +1,6 @@
 /* initialiser.c: a walk over the braces with one index for each dimension.
  *
- * Which number can initialise which type was measured on ptxas 13.0: integers are truncated to the
+ * Which number can initialise which type was measured on ptxas: integers are truncated to the
  * element's size, floats are accepted for .f and .b types only, integers for all but .f types. */
 #include "ptx/initialiser.h"
 
@@ -176,7 +176,7 @@ static bool add_mask_reference(struct decoder *decoder, uint64_t mask)
 
     if (mask != UINT64_MAX && !is_byte_mask(mask))
         return fail_decoding(decoder, "a mask that is not one byte of an address");
-    /* Measured on ptxas 13.0: signed and untyped elements take no address. */
+    /* Measured on ptxas: signed and untyped elements take no address. */
     if (type != PTX_U32 && type != PTX_U64 && (mask == UINT64_MAX || type != PTX_U8))
         return fail_decoding(decoder, mask == UINT64_MAX
                                           ? "an address in an element that is neither .u64 nor .u32"

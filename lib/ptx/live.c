@@ -1,9 +1,9 @@
 /* live.c: liveness, from the used kernels along calls, addresses and initial values.
  *
- * Variables are never dropped (measured on ptxas and nvlink 13.0: not even unreferenced internal
- * ones), so the symbols in their initial values are live too. Under -lto, where libnvvm drops
- * variables that host code does not name, liveness of variables follows the same rules as that of
- * functions. Dead text is not scanned. */
+ * Variables are never dropped (measured on ptxas and nvlink: not even unreferenced internal ones),
+ * so the symbols in their initial values are live too. Under -lto, where libnvvm drops variables
+ * that host code does not name, liveness of variables follows the same rules as that of functions.
+ * Dead text is not scanned. */
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"

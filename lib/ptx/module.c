@@ -284,7 +284,7 @@ static int by_file_number(const void *left, const void *right)
     return COMPARE(a->number, b->number) ?: COMPARE(a, b);
 }
 
-/* Each file number may be defined once (measured on ptxas 13.0). */
+/* Each file number may be defined once (measured). */
 static void check_files(struct parser *parser)
 {
     const struct ptx_item **files;
@@ -314,7 +314,7 @@ static void finish_module(struct parser *parser, size_t start)
     module->item_count = parser->item_count;
     module->items =
         arena_copy(parser->arena, parser->items, parser->item_count, sizeof *parser->items);
-    /* Default: ptxas 13.0 compiles for 64-bit hosts only (measured). */
+    /* Default: ptxas compiles for 64-bit hosts only (measured). */
     if (module->address_size == 0)
         module->address_size = 64;
 }

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 
-/* The largest alignment that a variable or parameter may request (measured on ptxas 13.0: 256 is
+/* The largest alignment that a variable or parameter may request (measured on ptxas: 256 is
  * accepted; PTX ISA gives no limit). */
 #define LARGEST_ALIGNMENT (1u << 16)
 
@@ -191,7 +191,7 @@ bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, b
             } else if (!parser_number(parser, &dimension, LARGEST_OBJECT, "an array size")) {
                 return false;
             }
-            /* With an initial value ptxas 13.0 treats 0 as a missing size (measured). */
+            /* With an initial value ptxas treats 0 as a missing size (measured). */
             if (is_first && dimension == 0) {
                 *is_open = true;
                 dimension = 1;

@@ -37,8 +37,8 @@ static bool parse_sources(struct program *program, const struct program_source *
     return is_good;
 }
 
-/* ptxas's rules (measured on 13.0): code for an `a` target runs on that chip only, for an `f`
- * target on its family, for others on any newer chip. */
+/* ptxas's rules (measured): code for an `a` target runs on that chip only, for an `f` target on its
+ * family, for others on any newer chip. */
 static bool check_module_target(const struct ptx_module *module, struct arch arch)
 {
     char wanted[ARCH_NAME_SIZE], given[ARCH_NAME_SIZE];

@@ -271,7 +271,7 @@ static void scan_mark(struct statement *statement, char mark)
 }
 
 /* True for a label with the name of another module's symbol: it must be renamed when both are in
- * one chunk (measured on ptxas 13.0: "Label expected"). */
+ * one chunk (measured on ptxas: "Label expected"). */
 static bool is_label_clash(const struct scan *scan, struct text word)
 {
     return scan->taken && table_find(scan->taken, word) != TABLE_NONE &&

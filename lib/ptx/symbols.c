@@ -1,8 +1,8 @@
 /* symbols.c: resolves each name of each module to a definition.
  *
- * The rules and messages are nvlink's (measured on 13.0): of two weak definitions the first wins, a
- * strong one beats weak and common ones, of common ones the largest wins; two strong ones are an
- * error. Sizes, spaces and prototypes must agree. */
+ * The rules and messages are nvlink's (measured): of two weak definitions the first wins, a strong
+ * one beats weak and common ones, of common ones the largest wins; two strong ones are an error.
+ * Sizes, spaces and prototypes must agree. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,14 +2,14 @@
  *
  *     [linkage] space [.attribute(...)] [.align N] [.vN] .type  name[dims] [= init] {, name ...} ;
  *
- * ptxas 13.0 also accepts attributes and alignments before the space (measured). Each declarator
- * becomes an item that shares the prefix, so that a chunk can declare it alone. */
+ * ptxas also accepts attributes and alignments before the space (measured). Each declarator becomes
+ * an item that shares the prefix, so that a chunk can declare it alone. */
 #include "ptx/declaration.h"
 #include "ptx/initialiser.h"
 #include "ptx/parser.h"
 #include "ptx/types.h"
 
-/* `.unified(19, 95)`: both numbers are required (measured on ptxas 13.0). */
+/* `.unified(19, 95)`: both numbers are required (measured). */
 static bool skip_unified(struct parser *parser, struct ptx_variable *variable)
 {
     parser_next(parser);
@@ -241,7 +241,7 @@ static bool parse_declarator(struct parser *parser, const struct ptx_variable *s
             return parser_fail(parser, place, "an '.extern' variable has an initial value");
         if (!skip_initialiser(parser, &variable->initialiser))
             return false;
-        /* ptxas 13.0 turns it into an ordinary definition (measured). */
+        /* ptxas turns it into an ordinary definition (measured). */
         if (linkage == PTX_COMMON && variable->space == PTX_SPACE_GLOBAL)
             item.linkage = PTX_VISIBLE;
     }
@@ -259,7 +259,7 @@ bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t sta
 
     if (!parse_prefix(parser, &shared))
         return false;
-    if (parser_at_mark(parser, ';')) { /* ptxas 13.0 accepts an empty declaration (measured) */
+    if (parser_at_mark(parser, ';')) { /* ptxas accepts an empty declaration (measured) */
         parser_next(parser);
         return true;
     }

@@ -5,7 +5,7 @@
  *     variables, functions, aliases, string sections: those that it owns, in program order
  *
  * Declarations are generated from the signatures: ptxas accepts a declaration only with the linkage
- * of the definition in the same text, or .extern (measured on 13.0). */
+ * of the definition in the same text, or .extern (measured). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void write_linkage_words(struct chunk_context *context, enum ptx_linkage 
 }
 
 /* The file table, up to the last file of a module with functions in the chunk. It may have no gap:
- * ptxas treats the numbers as indexes into it (measured on 13.0). */
+ * ptxas treats the numbers as indexes into it (measured). */
 static void write_files(struct chunk_context *context)
 {
     const struct program *program = context->plan->program;
@@ -277,7 +277,7 @@ static void count_function(struct chunk_context *context, uint32_t symbol, uint6
 
 /* Adds what a whole program has besides the symbols that its kernels reach. The alignment of
  * dynamic shared memory that is only declared counts in the shared memory size of all kernels
- * (measured on ptxas 13.0). */
+ * (measured). */
 static void collect_exact(struct chunk_context *context)
 {
     const struct program_symbol *symbols = context->plan->program->symbols;

@@ -13,7 +13,7 @@ static void write_line(struct writer *writer, const struct program_line *from, c
     writer_text(writer, TEXT("\n"));
 }
 
-/* `debug` is left out: ptxas 13.0 rejects it in a text without debug sections. */
+/* `debug` is left out: ptxas rejects it in a text without debug sections. */
 void chunk_write_header(struct chunk_context *context)
 {
     const struct program *program = context->plan->program;

@@ -5,7 +5,7 @@
  * __assertfail). ptxas compiles the last kernel of the text first and goes backwards. The bank has
  * first the functions that the last kernel calls, then all variables, then for each kernel before
  * it the functions that no later kernel calls; the functions of one kernel are in the order of
- * their declarations in the text (measured on 13.0, 150 random programs for sm_75 to sm_120).
+ * their declarations in the text (measured, 150 random programs for sm_75 to sm_120).
  *
  * So a chunk gets the whole program's bank when its text ends with kernels that make the whole
  * program's calls: the last one calls what the program's last kernel calls, and before it there is

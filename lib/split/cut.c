@@ -4,7 +4,7 @@
  *
  * Line tables contain line numbers of the PTX, and the PTX itself. ptxas makes them for all kernels
  * of a text that has a .loc anywhere, even in a function that nothing calls and that it drops
- * (measured on 13.0): every chunk ends with such a function. */
+ * (measured): every chunk ends with such a function. */
 #include <string.h>
 
 #include "ptx/lexer.h"

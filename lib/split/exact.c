@@ -1,10 +1,10 @@
 /* exact.c: distributes kernels to chunks that are whole programs.
  *
  * In whole-program mode ptxas gives each kernel a section of its own with copies of the functions
- * that it calls, and lays out its shared memory and constants independently (measured on 13.0).
- * Kernels share only offsets in banks 3 and 4, which follow the order of all variables. So a chunk
- * with all variables, in order, some of the kernels, and the functions that these reach gives those
- * kernels the same code as the whole program does.
+ * that it calls, and lays out its shared memory and constants independently (measured). Kernels
+ * share only offsets in banks 3 and 4, which follow the order of all variables. So a chunk with all
+ * variables, in order, some of the kernels, and the functions that these reach gives those kernels
+ * the same code as the whole program does.
  *
  * If the address of a function is taken, ptxas compiles the kernels in a different order, and
  * offsets in bank 4 follow that order: such a program is one chunk. */
@@ -20,7 +20,7 @@
  * text: they cost one processor what a second one saves. */
 #define LARGEST_EXACT_GROWTH(total) ((total) / 4)
 
-/* ptxas reads data this many times faster than it compiles code (measured on 13.0). */
+/* ptxas reads data this many times faster than it compiles code (measured). */
 #define DATA_SPEED 8u
 
 static const char *obstacle_in_module(const struct plan *plan, uint32_t index, bool is_one_text)

@@ -3,7 +3,7 @@
  * Parts of a name that come from a compiler or from linking PTX can change with other code:
  *
  *     __nv_static_25__42fe952b_4_a_cu__Z2k1Pii_x    a hash of the file's path, its name, and
- *     _ZN34_INTERNAL_42fe952b_4_a_cu__Z2k1Pii1fEv   its first external symbol (nvcc 13.0)
+ *     _ZN34_INTERNAL_42fe952b_4_a_cu__Z2k1Pii1fEv   its first external symbol (nvcc)
  *     $str$4, __unnamed_2, $str$25$135, x$4         counted through a module or program
  *     f$ml0123abcd                                  a hash of the module, see ptx/names.c
  *

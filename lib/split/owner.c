@@ -166,7 +166,7 @@ static void promote_internal(struct plan *plan)
             (placement->first_user != NO_CHUNK && placement->first_user != placement->chunk))
             placement->is_promoted = true;
     }
-    /* An alias has the binding of its target function (measured on ptxas 13.0). */
+    /* An alias has the binding of its target function (measured). */
     for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
         uint32_t target = plan->program->symbols[i].alias_target;
 

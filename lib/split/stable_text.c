@@ -3,7 +3,7 @@
  * Names are the stable ones (naming.c). Files are numbered by first appearance in the chunk, labels
  * by first appearance in the function; strings are named by their contents, and comments are left
  * out. Lines stay where they are, for chunk_origin. File numbers rise without a gap, since ptxas
- * treats them as indexes into its table (measured on 13.0). */
+ * treats them as indexes into its table (measured). */
 #include "split/chunk_steps.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* budget.c: register limits from directives and options.
  *
- * Measured on ptxas 13.0: .maxnreg has precedence, then the number of blocks that must fit on a
+ * Measured on ptxas: .maxnreg has precedence, then the number of blocks that must fit on a
  * multiprocessor with its 65536 registers (whole warps, rounded down to a multiple of 8), and
  * -maxrregcount only applies to functions without either. No limit is below 24. Options for launch
  * bounds apply to kernels without such directives; values that are not numbers, and a number of

@@ -1,7 +1,7 @@
 /* cache_operator.c: finds the loads and stores that an option's operator applies to.
  *
- * Measured on ptxas 13.0 by comparing the code with that of the same instruction with an operator:
- * an option applies to weak `ld` and `st` of .global and generic addresses without L1 modifiers; an
+ * Measured on ptxas by comparing the code with that of the same instruction with an operator: an
+ * option applies to weak `ld` and `st` of .global and generic addresses without L1 modifiers; an
  * operator in the text overrides a default and is overridden by a forced one; for `ld.nc` only .cs
  * changes the code. ptxas also applies options to `ldu`, but PTX has no word for that. */
 #include "toy/cache_operator.h"

@@ -2,8 +2,8 @@
  *
  * ptxas refuses a call if its numbers of arguments or results differ from the prototype's, if an
  * argument has another size, or if it is a float where an integer is declared or vice versa
- * (measured on 13.0). A .param variable is compared by its size; other variables, and the caller's
- * own parameters, cannot be arguments. */
+ * (measured). A .param variable is compared by its size; other variables, and the caller's own
+ * parameters, cannot be arguments. */
 #include "toy/body_steps.h"
 
 #include "diag/diag.h"

@@ -1,6 +1,6 @@
 /* conflicts.c: options that exclude each other, values out of bounds, and options that the target
- * does not support: they are refused, or corrected or ignored with a warning, as ptxas 13.0 was
- * measured to do. */
+ * does not support: refused, or corrected or ignored with a warning, as by ptxas 13.0 to 13.4
+ * (13.5 ignores -pic). */
 #include "toy/phases.h"
 
 #include <string.h>

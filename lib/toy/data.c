@@ -1,6 +1,6 @@
 /* data.c: places variables as objects in sections.
  *
- * Measured on ptxas 13.0: a .global variable with an initial value, even of zeros, is in
+ * Measured on ptxas: a .global variable with an initial value, even of zeros, is in
  * .nv.global.init, one without in .nv.global; constants always have bytes; a shared variable is not
  * placed here: its symbol's value is its alignment and its section has the sum of the sizes, since
  * the linker lays out shared memory for each kernel. ptxas numbers the names of body variables by
@@ -245,7 +245,7 @@ static uint32_t relocation_type(const struct builder *builder,
     return is_unified ? R_CUDA_UNIFIED : is_function ? R_CUDA_64 : R_CUDA_G64;
 }
 
-/* A statement before the variable's must have declared the name (measured on ptxas 13.0). */
+/* A statement before the variable's must have declared the name (measured). */
 static bool is_known(const struct global *global, const struct ptx_item *variable)
 {
     return global && (!variable->text.data || global->first < variable->text.data);

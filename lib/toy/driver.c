@@ -204,7 +204,7 @@ static enum link_code check_patch_code(struct unit *unit)
     return ok_or_failed(unit->mode->kind != MODE_TOOLS_PATCH || mode_check_tools_patch(unit));
 }
 
-/* Phase 9. Modules without ABI no longer exist: ptxas 13.0 refuses -abi=no. */
+/* Phase 9. Modules without ABI no longer exist: ptxas refuses -abi=no. */
 static enum link_code resolve_conflicts(struct unit *unit)
 {
     return conflicts_resolve(unit) ? LINK_OK : LINK_USAGE;
@@ -251,7 +251,7 @@ static enum link_code limit_registers(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 13. ptxas 13.0 has -e but not -E, which is minilink's own. */
+/* Phase 13. ptxas has -e but not -E, which is minilink's own. */
 static enum link_code select_entries(struct unit *unit)
 {
     bool had_dummy = unit->dummy != NULL;
@@ -316,7 +316,7 @@ static enum link_code set_cache_modes(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 17. Neither finding ends the compilation: ptxas 13.0 (measured) accepts both silently. */
+/* Phase 17. Neither finding ends the compilation: ptxas (measured) accepts both silently. */
 static enum link_code look_at_calls(struct unit *unit)
 {
     uint32_t rings;
@@ -343,8 +343,7 @@ static enum link_code decide_line_table(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 20. R0 to R3 are always reserved; ptxas 13.0 has no option to reserve more, but minilink
- * has. */
+/* Phase 20. R0 to R3 are always reserved; ptxas has no option to reserve more, but minilink has. */
 static enum link_code reserve_registers(struct unit *unit)
 {
     uint32_t first = (uint32_t)unit->switches.first_reserved;

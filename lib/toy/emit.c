@@ -1,9 +1,9 @@
 /* emit.c: the sections of a relocatable cubin.
  *
- * Order, types, flags and links are those of ptxas 13.0 for sm_75 to sm_90; from sm_100 on the
- * twins for its intermediate code are left out, since there is none. Symbols need the sections'
- * indices, and most contents need the symbols' indices: sections are entered first, without
- * contents, then symbols, then contents. */
+ * Order, types, flags and links are those of ptxas for sm_75 to sm_90; from sm_100 on the twins for
+ * its intermediate code are left out, since there is none. Symbols need the sections' indices, and
+ * most contents need the symbols' indices: sections are entered first, without contents, then
+ * symbols, then contents. */
 #include "toy/emit.h"
 
 #include "cubin/format.h"
@@ -332,7 +332,7 @@ void emit_symbol_table(struct unit *unit)
 }
 
 /* Finds the functions that the code refers to and the chunk does not define, and all kernels
- * referred to (measured on ptxas 13.0: a kernel stays an extern even if it is defined). */
+ * referred to (measured on ptxas: a kernel stays an extern even if it is defined). */
 static void find_externs(struct unit *unit, struct owner *owner)
 {
     const struct function_code *function = owner->function;

@@ -1,4 +1,4 @@
-/* emit_info.c: EIATTR records, in the order in which ptxas 13.0 writes them for sm_90, and notes.
+/* emit_info.c: EIATTR records, in the order in which ptxas writes them for sm_90, and notes.
  */
 #include "toy/emit.h"
 

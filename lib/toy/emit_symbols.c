@@ -76,7 +76,7 @@ static void add_function(struct unit *unit, struct global *global, uint8_t bindi
 {
     struct global *target = scope_target(&unit->scope, global);
 
-    /* An alias has the binding of the function that it stands for (measured on ptxas 13.0). */
+    /* An alias has the binding of the function that it stands for (measured). */
     if (binding_of(target->item->linkage, global->is_defined) != binding)
         return;
     struct image_symbol symbol = {.name = global->name, .type = STT_FUNC, .binding = binding};

@@ -1,6 +1,6 @@
 /* entries.c: selects the functions of a whole program.
  *
- * Measured on ptxas 13.0: without -c, functions that no kernel reaches are dropped regardless of
+ * Measured on ptxas: without -c, functions that no kernel reaches are dropped regardless of
  * linkage, but under -g all are kept. With -c, --entry changes nothing, but the names must exist
  * (those of variables are accepted). Without -c, ptxas crashes on an alias or a variable. ptxas
  * also drops functions that only initial values refer to; here they are kept, since the reference

@@ -7,7 +7,7 @@
 #include "ptx/types.h"
 #include "toy/language/opcode.h"
 
-/* Measured on ptxas 13.0 for sm_90. */
+/* Measured on ptxas for sm_90. */
 #define MOST_PARAMETER_BYTES 0x7ffcu
 
 /* Local memory of a thread: the range of a 24-bit stack address. */
@@ -49,7 +49,7 @@ static void declare(struct body *body, const struct ptx_parameter *parameter)
     body->registers[body->register_count++] = reg;
 }
 
-/* Checks a parameter like ptxas 13.0. */
+/* Checks a parameter like ptxas. */
 static bool check_parameter(const struct body *body, const struct ptx_module *module,
                             const struct ptx_parameter *parameter, bool is_entry)
 {

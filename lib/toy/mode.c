@@ -1,7 +1,7 @@
 /* mode.c: the matrix of modes, and the checks of each.
  *
- * The matrix was measured on ptxas 13.0. --assyscall, which the description lists with these flags,
- * is not an option of ptxas 13.0. */
+ * The matrix is that of ptxas 13.0; from 13.3 on -astoolspatch goes with -c. --assyscall, which the
+ * description lists with these flags, is not an option of ptxas. */
 #include "toy/phases.h"
 
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* parse_check.c: checks operands against the row of syntax_table.def that matches the instruction's
  * words.
  *
- * Compatible types, measured on ptxas 13.0: bits match every type of their size; signed and
- * unsigned integers match each other; floats only floats; halves, packed and small floats only
- * bits. An integer literal is not a float, and a double literal is rounded if a float is expected.
+ * Compatible types, measured on ptxas: bits match every type of their size; signed and unsigned
+ * integers match each other; floats only floats; halves, packed and small floats only bits. An
+ * integer literal is not a float, and a double literal is rounded if a float is expected.
  */
 #include "toy/parser.h"
 

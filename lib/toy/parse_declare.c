@@ -393,7 +393,7 @@ bool parse_declare(struct parser *parser)
         return parse_location(parser);
     if (at_word(parser, ".pragma"))
         return skip_pragma(parser);
-    /* ptxas 13.0 also accepts these before the space (measured). */
+    /* ptxas also accepts these before the space (measured). */
     if (!parse_modifiers(parser, &type))
         return false;
     if (at_word(parser, ".reg"))

@@ -1,8 +1,8 @@
 /* phases.h: the compilation driver of the built-in assembler: 26 phases in order, and the larger
  * functions that they use.
  *
- * minilink-internals(7), Embedded driver. If ptxas 13.0 was measured to differ from the
- * description, the phase does what was measured, and its comment says so. */
+ * minilink-internals(7), Embedded driver. If ptxas was measured to differ from the description, the
+ * phase does what was measured, and its comment says so. */
 #pragma once
 
 #include <stdbool.h>

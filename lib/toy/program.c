@@ -1,7 +1,7 @@
 /* program.c: a whole program's cubin: an executable with a section for each kernel, which includes
  * copies of the functions that it calls.
  *
- * ptxas 13.0 does the same: the functions that a kernel calls follow it in its section, and shared
+ * ptxas does the same: the functions that a kernel calls follow it in its section, and shared
  * memory is laid out for each kernel alone, so that kernels only share the variables of the module.
  * ptxas puts addresses of variables into constant bank 4; here they stay in the code and the driver
  * fills them in, as in a program merged by nvlink.

@@ -1,7 +1,7 @@
 /* results.c: checks that kernels have enough registers for the functions that they reach, by calls
  * and by addresses; the output of -v and the warnings about each function.
  *
- * Measured on ptxas 13.0, -c: the kernel's limit matters, not its use. ptxas reports every pair of
+ * Measured on ptxas, -c: the kernel's limit matters, not its use. ptxas reports every pair of
  * kernel and function; here each function is reported once, with the kernel of the lowest limit, so
  * that the call graph is walked once for any number of kernels. */
 #include "toy/phases.h"

@@ -1,7 +1,7 @@
 /* sampler.c: { addr_mode_0 = clamp_to_border, filter_mode = linear, ... }
  *
- * Measured on ptxas 13.0: addr_mode_0 to addr_mode_2 and filter_mode are the bytes of a word, 0xff
- * if not given; modes are numbered from 0 in the order below, and a number n stands for mode n - 1.
+ * Measured on ptxas: addr_mode_0 to addr_mode_2 and filter_mode are the bytes of a word, 0xff if
+ * not given; modes are numbered from 0 in the order below, and a number n stands for mode n - 1.
  * force_unnormalized_coords has a record of its own. */
 #include "toy/data.h"
 

@@ -2,7 +2,7 @@
  *
  * PTX declares names before use and may repeat declarations; a variable may be `.extern` first and
  * defined later. ptxas refuses a function that is declared without `.extern` and has no body, even
- * an unused one (measured on 13.0), because the linker would find no definition. */
+ * an unused one (measured), because the linker would find no definition. */
 #include "toy/scope.h"
 
 #include "diag/diag.h"

@@ -1,6 +1,6 @@
 /* signature.c: prototype strings.
  *
- * Measured on ptxas 13.0: `#`, a letter for the return parameter or `v`, and a letter for each
+ * Measured on ptxas: `#`, a letter for the return parameter or `v`, and a letter for each
  * parameter. Letters go by size: b 1, h 2, i 4, l 8, x 16 bytes; f and d for .f32 and .f64; for an
  * array the number of elements follows, 0 for a variable number: "#vib0". A vector counts as one
  * integer of its size. Whether a parameter is a register makes no difference. */

@@ -1,6 +1,6 @@
 /* contents.c: looks at the first bytes of inputs, and at the headers of fatbin entries.
  *
- * Fatbins (measured on CUDA 13.0's): a header of 16 bytes, its magic first, version and size of the
+ * Fatbins (measured on CUDA's): a header of 16 bytes, its magic first, version and size of the
  * header at bytes 4 and 6, the size of all that follows at 8; then entries, each with its kind at
  * byte 0, the size of its header at 4, that of its payload at 8, the number of its target at 0x1c,
  * and flags with its suffix at 0x28. In an entry of cubins that are compressed together, those

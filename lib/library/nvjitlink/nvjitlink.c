@@ -1,8 +1,8 @@
 /* nvjitlink.c: implements the functions that programs call (exports.c).
  *
- * The results are those of libnvJitLink 13.0 where they could be measured. Where that one crashes
- * (NULL among the options, data that is NULL, completing a link with wrong options), these return
- * an error. */
+ * The results are those of libnvJitLink where they could be measured. Where that one crashes (NULL
+ * among the options, data that is NULL, completing a link with wrong options), these return an
+ * error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -93,8 +93,7 @@ const char *special_name(uint16_t index)
     return words_name(&special_words, index);
 }
 
-/* %tid and similar registers may also be read as 16 bits, %gridid as 32 and 64 (measured on ptxas
- * 13.0). */
+/* %tid and similar registers may also be read as 16 bits, %gridid as 32 and 64 (measured). */
 static bool is_position(const char *name)
 {
     static const char *const names[] = {"%tid.", "%ntid.", "%ctaid.", "%nctaid."};

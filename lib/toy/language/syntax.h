@@ -1,8 +1,8 @@
 /* syntax.h: the modifiers and operands that an opcode allows, and the PTX version and architecture
  * that each form needs: syntax_table.def has one row for each form of an instruction.
  *
- * opcode.h numbers the words, which is part of the encoding. The rules here are those of ptxas 13.0
- * (measured). */
+ * opcode.h numbers the words, which is part of the encoding. The rules are those of ptxas 13.0;
+ * 13.1 to 13.5 ask for .aligned in tcgen05.ld and .st, too. */
 #pragma once
 
 #include <stdbool.h>
