@@ -2,6 +2,7 @@
  *
  * The link thread makes the work items, has them run (dispatch.h), and takes the results in chunk
  * order when all have ended; a worker sees only its own item. */
+#include "assemble/chunk_job.h"
 #include "assemble/assemble.h"
 
 #include <stdlib.h>
@@ -176,14 +177,14 @@ static bool find(struct assembly *assembly, const struct cache_key *common, size
 {
     const struct chunk *chunk = &assembly->chunks->list[index];
     uint64_t start = events_clock();
-    char name[WORKITEM_NAME_SIZE];
+    char name[CHUNK_NAME_SIZE];
 
     if (!chunk_cache_find(assembly->request->cache, common, chunk, &assembly->outputs[index]))
         return false;
     progress_done(chunk->weight);
     if (start)
         events_record(&(struct event){.kind = EVENT_CHUNK,
-                                      .name = text_of(workitem_name(index, name)),
+                                      .name = text_of(chunk_job_name(index, name)),
                                       .start = start,
                                       .chunk = (uint32_t)index + 1,
                                       .bytes = chunk->text.size,
@@ -225,7 +226,7 @@ static void tell_options(const struct assembly *assembly)
         return;
     CONTEXT_DEFER(arena_cleanup, &arena);
     for (size_t i = 0; i < assembly->chunks->count; i++) {
-        const struct minilink_job job = workitem_job(&assembly->items[i]);
+        const struct minilink_job job = chunk_job_of(&assembly->items[i]);
         const char **options = ptxas_options(&arena, &job);
 
         if (i && assembly->outputs[i].options == assembly->outputs[i - 1].options)
@@ -324,7 +325,7 @@ static void report_failure(const struct assembly *assembly, size_t index, bool i
 {
     const struct chunk *chunk = &assembly->chunks->list[index];
     int code = assembly->items[index].result;
-    char name[WORKITEM_NAME_SIZE];
+    char name[CHUNK_NAME_SIZE];
 
     if (code == LINK_USAGE)
         tell_origin(assembly, chunk);
@@ -332,7 +333,7 @@ static void report_failure(const struct assembly *assembly, size_t index, bool i
         !diag_state_get()->verbose)
         return;
     diag_error("%s: %s of %zu, with function '%s', could not be assembled by '%s' (code %d)",
-               assembler_code_text(code), workitem_name(index, name), assembly->chunks->count,
+               assembler_code_text(code), chunk_job_name(index, name), assembly->chunks->count,
                chunk->first_function ? chunk->first_function : "",
                assembly->options.assembler->name, code);
 }

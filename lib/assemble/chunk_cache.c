@@ -1,4 +1,5 @@
 /* chunk_cache.c: a chunk's key, and its cubin and log as parts of an entry. */
+#include "assemble/chunk_job.h"
 #include "assemble/chunk_cache.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ struct cache_key chunk_cache_request(const struct assemble_request *request)
     key_number(&key, request->line_info);
     key_number(&key, request->maxrregcount);
     key_strings(&key, request->options);
-    if (request->distribution && !remote_chunks_report(request))
+    if (request->distribution && !chunk_job_is_reported(request))
         distribute_add_to_key(&key, request->distribution);
     return key_end(&key);
 }
@@ -124,13 +125,13 @@ void chunk_cache_keep(struct cache *cache, const struct chunk_output *output)
 {
     struct cache_value value = {.parts[PART_CUBIN] = {output->cubin, output->cubin_size},
                                 .nanoseconds = output->nanoseconds};
-    char name[WORKITEM_NAME_SIZE], *log = NULL;
+    char name[CHUNK_NAME_SIZE], *log = NULL;
 
     /* Messages that the worker itself reported have this link's form. */
     if (!cache || !output->cubin || output->sink.text.size)
         return;
     if (output->log) {
-        log = make_neutral(output->log, workitem_name(output->index, name));
+        log = make_neutral(output->log, chunk_job_name(output->index, name));
         if (!log)
             return;
         value.parts[PART_LOG] = (struct bytes){(const uint8_t *)log, strlen(log)};

@@ -1,5 +1,6 @@
 /* log_replay.c: turns log lines into messages. chunk_origin() maps lines of the chunk back,
  * chunk_own_name() names that only chunks have. */
+#include "assemble/chunk_job.h"
 #include "assemble/log_replay.h"
 
 #include <string.h>
@@ -127,8 +128,8 @@ static bool is_echo(struct text text)
 void log_replay(const struct chunks *chunks, const struct chunk *chunk, const char *log,
                 bool failed)
 {
-    char name[WORKITEM_NAME_SIZE];
-    const char *own = workitem_name(chunk->index, name);
+    char name[CHUNK_NAME_SIZE];
+    const char *own = chunk_job_name(chunk->index, name);
     const uint64_t errors = diag_error_count();
     bool has_message = false; /* an indented line may follow */
     bool was_known = false;

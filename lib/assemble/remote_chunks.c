@@ -1,4 +1,5 @@
 /* remote_chunks.c: makes jobs from items, the command of a job, and items' results from jobs. */
+#include "assemble/chunk_job.h"
 #include "assemble/remote_chunks.h"
 
 #include <stdlib.h>
@@ -133,15 +134,10 @@ static void use_minilink(struct sending *sending, const struct minilink_job *job
     }
 }
 
-bool remote_chunks_report(const struct assemble_request *request)
-{
-    return !request->assembler->ptxas.path || distribute_is_minilink(request->distribution->tool);
-}
-
 static void choose_tool(struct sending *sending, const char *version)
 {
     const struct assemble_request *request = sending->request;
-    const struct minilink_job job = workitem_job(item_of(sending, 0));
+    const struct minilink_job job = chunk_job_of(item_of(sending, 0));
     struct arena *arena = &sending->batch.arena;
     struct distribute_tool *tool = &sending->batch.tool;
     struct words words = {0};
@@ -153,7 +149,7 @@ static void choose_tool(struct sending *sending, const char *version)
     tool->time_limit = request->wanted->timeout;
     tool->memory = is_ptxas ? PTXAS_MEMORY : OWN_MEMORY;
     tool->memory_per_byte = is_ptxas ? PTXAS_MEMORY_PER_BYTE : OWN_MEMORY_PER_BYTE;
-    if (remote_chunks_report(request))
+    if (chunk_job_is_reported(request))
         use_minilink(sending, &job, version, &words);
     else
         use_ptxas(sending, &words);
@@ -162,7 +158,7 @@ static void choose_tool(struct sending *sending, const char *version)
         add_all(arena, &words, options(sending, &job));
     else
         for (size_t i = 0; i < sending->batch.count; i++) {
-            const struct minilink_job one = workitem_job(item_of(sending, i));
+            const struct minilink_job one = chunk_job_of(item_of(sending, i));
 
             sending->batch.jobs[i].words = options(sending, &one);
         }
@@ -196,10 +192,10 @@ static void make_jobs(struct sending *sending)
     for (size_t i = 0; i < batch->count; i++) {
         const struct work_item *item = item_of(sending, i);
         size_t index = item->output_ptr->index;
-        char name[WORKITEM_NAME_SIZE];
+        char name[CHUNK_NAME_SIZE];
 
         batch->jobs[i] = (struct distribute_job){
-            .name = arena_string(&batch->arena, text_of(workitem_name(index, name))),
+            .name = arena_string(&batch->arena, text_of(chunk_job_name(index, name))),
             .input = {item->ptx, item->output_ptr->ptx_size},
             .cost = sending->chunks->list[index].weight,
             .function = sending->chunks->list[index].first_function,

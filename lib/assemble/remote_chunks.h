@@ -12,8 +12,5 @@ enum link_code remote_chunks_run(const struct assemble_request *request,
                                  const struct chunks *chunks, const struct pool_task *tasks,
                                  size_t count);
 
-/* Whether the tool is minilink, whose report verifies each result; else it is ptxas alone. */
-bool remote_chunks_report(const struct assemble_request *request);
-
 /* Writes the plan of a link that has nothing to assemble. */
 enum link_code remote_chunks_plan_nothing(const struct distribution *distribution);

@@ -1,5 +1,6 @@
 /* workitem.c: unpacks the item, assembles under a recovery point, stores the code.
  * minilink-internals(7), Work items. */
+#include "assemble/chunk_job.h"
 #include "assemble/workitem.h"
 
 #include <stdio.h>
@@ -99,31 +100,16 @@ static enum link_code take_result(struct chunk_output *output, struct minilink_r
     return LINK_OK;
 }
 
-struct minilink_job workitem_job(const struct work_item *item)
-{
-    struct minilink_job job = item->options->job;
-
-    job.ptx = item->ptx;
-    job.ptx_size = item->output_ptr->ptx_size;
-    job.maxrregcount = item->output_ptr->maxrregcount;
-    job.options = item->output_ptr->options;
-    job.sm = item->sm_version;
-    job.debug = item->debug != 0;
-    job.mode = item->mode;
-    job.cancelled = &item->output_ptr->cancelled;
-    return job;
-}
-
 /* The counterpart of the description's ptxas_compile_split. Two of that one's arguments are fixed
  * here: 64-bit addresses, and -m64. */
 static enum link_code compile_chunk(const struct work_item *item)
 {
     struct chunk_output *output = item->output_ptr;
     const struct assemble_options *options = item->options;
-    char name[WORKITEM_NAME_SIZE];
+    char name[CHUNK_NAME_SIZE];
     struct call call = {
         .assembler = options->assembler,
-        .job = workitem_job(item),
+        .job = chunk_job_of(item),
         .result = {.size = sizeof(struct minilink_result)},
         .parent = options->parent,
         .sink = &output->sink,
@@ -131,7 +117,7 @@ static enum link_code compile_chunk(const struct work_item *item)
     };
     uint64_t start = clock_now();
 
-    call.job.name = workitem_name(output->index, name);
+    call.job.name = chunk_job_name(output->index, name);
     cleanup_guard(collect, &call);
     output->nanoseconds = clock_now() - start;
     record(&call, output, start, options->cache ? "miss" : NULL);
@@ -176,10 +162,4 @@ void workitem_run(void *argument)
 bool workitem_is_cancelled(const struct work_item *item)
 {
     return __atomic_load_n(&item->output_ptr->cancelled, __ATOMIC_RELAXED) != 0;
-}
-
-const char *workitem_name(size_t index, char name[WORKITEM_NAME_SIZE])
-{
-    snprintf(name, WORKITEM_NAME_SIZE, "chunk %zu", index);
-    return name;
 }

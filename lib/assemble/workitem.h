@@ -73,18 +73,9 @@ _Static_assert(offsetof(struct work_item, result) == 36, "result");
  * jumps out: running out of memory is a result. May be called in the link thread too. */
 void workitem_run(void *item);
 
-/* The assembler's job for an item, without its name. */
-struct minilink_job workitem_job(const struct work_item *item);
-
 /* The link code for an assembler's result. The assembler is foreign code: a success without a cubin
  * is an internal error, a warning with a cubin is a success. */
 enum link_code workitem_code(enum link_code code, const struct minilink_result *result);
 
 /* True when the chunk is cancelled, because an earlier one failed. */
 bool workitem_is_cancelled(const struct work_item *item);
-
-/* Room for a name that workitem_name writes. */
-#define WORKITEM_NAME_SIZE 32
-
-/* Writes the user's name of a chunk, "chunk 3" for index 3, and returns `name`. */
-const char *workitem_name(size_t index, char name[WORKITEM_NAME_SIZE]);

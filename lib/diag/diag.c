@@ -1,6 +1,7 @@
 /* diag.c: the only writer to stderr. */
 #include "diag/diag.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,9 @@
 #include "diag/escape.h"
 #include "diag/progress.h"
 #include "os/descriptor.h"
+
+/* The most errors that get notes that are expensive to make. */
+#define MOST_EXPLAINED 100u
 
 _Static_assert(sizeof(struct diag_state) <= CONTEXT_STATE_SIZE, "a context has room for it");
 
@@ -462,4 +466,38 @@ bool diag_is_refusal(void)
 uint64_t diag_error_count(void)
 {
     return diag_state_get()->error_count;
+}
+
+size_t diag_room(void)
+{
+    const struct diag_state *state = diag_state_get();
+    const struct diag_tally *tally = state->tally;
+    uint64_t limit = tally && tally->error_limit && tally->error_limit < MOST_EXPLAINED
+                         ? tally->error_limit
+                         : MOST_EXPLAINED;
+    uint64_t errors = tally ? tally->errors : state->error_count;
+
+    return errors < limit ? (size_t)(limit - errors) : 0;
+}
+
+bool diag_folds(void)
+{
+    const struct diag_tally *tally = diag_state_get()->tally;
+
+    return tally && tally->folds;
+}
+
+void diag_tally_end(struct diag_tally *tally)
+{
+    diag_state_get()->continuation = false;
+    for (size_t i = 0; i < tally->family_count; i++) {
+        const struct diag_family *family = &tally->families[i];
+
+        if (family->text)
+            diag_note("%" PRIu64 " more warnings such as \"%s\" are not shown; -v shows all",
+                      family->count - DIAG_UNFOLDED, family->text);
+    }
+    if (tally->error_limit && tally->errors > tally->error_limit)
+        diag_note("%" PRIu64 " more errors are not shown; --error-limit=0 shows all",
+                  tally->errors - tally->error_limit);
 }

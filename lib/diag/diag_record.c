@@ -64,7 +64,7 @@ static bool take_message(struct bytes *rest, struct message *message)
            message->severity <= DIAG_WARNING;
 }
 
-static void say_message(const struct message *message)
+static void show_message(const struct message *message, diag_shower *show)
 {
     struct buffer file = {0};
     struct diag_place place = {
@@ -74,11 +74,11 @@ static void say_message(const struct message *message)
     buffer_text(&file, message->file);
     buffer_char(&file, '\0');
     place.file = message->file.size ? file.data : NULL;
-    diag_again((enum diag_severity)message->severity, message->line == NO_PLACE ? NULL : &place,
-               message->body);
+    show((enum diag_severity)message->severity, message->line == NO_PLACE ? NULL : &place,
+         message->body);
 }
 
-bool diag_record_play(struct bytes bytes)
+bool diag_record_play(struct bytes bytes, diag_shower *show)
 {
     struct bytes rest = bytes;
     struct message message;
@@ -88,7 +88,7 @@ bool diag_record_play(struct bytes bytes)
             return false;
     for (rest = bytes; rest.size;) {
         if (take_message(&rest, &message))
-            say_message(&message);
+            show_message(&message, show);
     }
     return true;
 }

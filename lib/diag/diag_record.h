@@ -20,6 +20,10 @@ struct diag_record {
 void diag_record_add(struct diag_record *record, enum diag_severity severity,
                      const struct diag_place *place, struct text body);
 
-/* Shows all messages of a record again, through diag_again(). False, with none shown, when the
- * bytes are no record. */
-bool diag_record_play(struct bytes bytes);
+/* Shows a message, as diag_again() does. */
+typedef void diag_shower(enum diag_severity severity, const struct diag_place *place,
+                         struct text body);
+
+/* Gives all messages of a record to `show`. False, and none is given, when
+ * the bytes are no record. */
+bool diag_record_play(struct bytes bytes, diag_shower *show);

@@ -8,15 +8,6 @@
 
 #include "base/memory.h"
 
-/* The most errors that get notes that are expensive to make. */
-#define MOST_EXPLAINED 100u
-
-struct diag_family {
-    uint64_t key;
-    uint64_t count; /* including shown ones */
-    char *text;     /* the first that was not shown; NULL while there is none */
-};
-
 /* Appends the text without quoted parts, and with 0 for every number. */
 static void put_frame(struct buffer *frame, struct text body)
 {
@@ -83,40 +74,6 @@ bool diag_tally_admit(struct diag_state *state, enum diag_severity severity, uin
         is_shown = admit_warning(tally, family, body);
     state->continuation = !is_shown;
     return is_shown;
-}
-
-size_t diag_room(void)
-{
-    const struct diag_state *state = diag_state_get();
-    const struct diag_tally *tally = state->tally;
-    uint64_t limit = tally && tally->error_limit && tally->error_limit < MOST_EXPLAINED
-                         ? tally->error_limit
-                         : MOST_EXPLAINED;
-    uint64_t errors = tally ? tally->errors : state->error_count;
-
-    return errors < limit ? (size_t)(limit - errors) : 0;
-}
-
-bool diag_folds(void)
-{
-    const struct diag_tally *tally = diag_state_get()->tally;
-
-    return tally && tally->folds;
-}
-
-void diag_tally_end(struct diag_tally *tally)
-{
-    diag_state_get()->continuation = false;
-    for (size_t i = 0; i < tally->family_count; i++) {
-        const struct diag_family *family = &tally->families[i];
-
-        if (family->text)
-            diag_note("%" PRIu64 " more warnings such as \"%s\" are not shown; -v shows all",
-                      family->count - DIAG_UNFOLDED, family->text);
-    }
-    if (tally->error_limit && tally->errors > tally->error_limit)
-        diag_note("%" PRIu64 " more errors are not shown; --error-limit=0 shows all",
-                  tally->errors - tally->error_limit);
 }
 
 void diag_tally_free(struct diag_tally *tally)

@@ -9,6 +9,13 @@
 
 #include "diag/diag.h"
 
+/* Similar warnings. */
+struct diag_family {
+    uint64_t key;
+    uint64_t count; /* including shown ones */
+    char *text;     /* the first that was not shown; NULL while there is none */
+};
+
 /* The number of the family of similar warnings that `body` belongs to, for diag_tally_admit; 0 =
  * none. */
 uint64_t diag_tally_family(const struct diag_state *state, enum diag_severity severity,

@@ -493,16 +493,6 @@ uint64_t members_inflation_limit(const struct members *members, enum member_role
     return compressed * INFLATION_RATIO > floor ? compressed * INFLATION_RATIO : floor;
 }
 
-bool member_code(const struct member *member, struct inflation *inflation, struct arena *arena,
-                 struct bytes *code)
-{
-    if (!inflate_entry(&member->entry, member->name, inflation, arena, code))
-        return false;
-    while (member->entry.kind == FATBIN_PTX && code->size > 0 && code->data[code->size - 1] == '\0')
-        code->size--;
-    return true;
-}
-
 const char *member_role_name(enum member_role role)
 {
     static const char *const names[] = {
