@@ -105,7 +105,8 @@ bool lazy_read(struct link *link)
     if (!is_lazy)
         return true;
     find_undefined(link, &undefined);
-    needed_choose(link->texts, add_compiled(link, link->texts), undefined.list, undefined.count);
+    needed_choose(link->texts, add_compiled(link, link->texts), undefined.list, undefined.count,
+                  &link->sources_arena);
     drop(link, link->texts);
     drop_groups(link);
     if (link->members.ptx_count + link->members.lto_count + link->member_cubin_count == 0)

@@ -3,14 +3,19 @@
  * are skipped at memory speed. */
 #include "ptx/needed.h"
 
-#include "base/arena.h"
+#include <stdlib.h>
+
+#include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/table.h"
 #include "ptx/driver_functions.h"
 #include "ptx/lexer.h"
 
 #define DEFINED UINT32_C(0)
+
+static const struct text trigger = TEXT("__trigger_gbl_ctors");
 
 /* A name that a text defines or declares. */
 struct mention {
@@ -97,8 +102,9 @@ static bool is_symbol_head(const struct lexer *lexer, struct token token)
            lexer_is(lexer, token, TEXT(".address_size")) || lexer_is(lexer, token, TEXT(".file"));
 }
 
-static void read_needed_text(struct choice *choice, struct needed_text *text)
+static void read_needed_text(struct choice *choice, size_t index)
 {
+    struct needed_text *text = &choice->texts[index];
     struct lexer lexer = lexer_at(text->text, 0);
     struct token token;
 
@@ -106,6 +112,10 @@ static void read_needed_text(struct choice *choice, struct needed_text *text)
     while ((token = lexer_next(&lexer)).kind != TOKEN_END)
         if (token.kind == TOKEN_DOT && !is_symbol_head(&lexer, token))
             read_item(choice, text, &lexer, token);
+    choice->starts[index + 1] = choice->mention_count;
+    for (size_t i = choice->starts[index]; i < choice->mention_count; i++)
+        if (choice->mentions[i].is_defined && text_equal(choice->mentions[i].name, trigger))
+            text->is_needed = !text->is_member;
 }
 
 /* GCC's libc.a has a vprintf of its own, which calls what no library has: the driver's counts. */
@@ -150,16 +160,94 @@ static void follow_needs(struct choice *choice)
     }
 }
 
+struct special {
+    uint64_t priority;
+    size_t sequence;
+    struct text name;
+};
+
+static bool find_priority(struct text name, struct text prefix, uint64_t *priority)
+{
+    return text_skip(&name, prefix) && text_scan_number(&name, priority) && name.size &&
+           name.data[0] == '_';
+}
+
+/* Fills *list, in order of the texts, with the functions of that prefix in what takes part. */
+static size_t find_specials(struct choice *choice, size_t count, struct text prefix,
+                            struct special **list)
+{
+    size_t found = 0;
+
+    *list = arena_zalloc(&choice->arena, choice->mention_count + 1, sizeof **list);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = choice->starts[i]; k < choice->starts[i + 1]; k++) {
+            struct special *special = &(*list)[found];
+
+            *special = (struct special){.sequence = k, .name = choice->mentions[k].name};
+            found += choice->texts[i].is_needed && choice->mentions[k].is_defined &&
+                     find_priority(special->name, prefix, &special->priority);
+        }
+    return found;
+}
+
+static int compare_specials(const void *left, const void *right)
+{
+    const struct special *a = left, *b = right;
+
+    return a->priority != b->priority ? COMPARE(b->priority, a->priority)
+                                      : COMPARE(b->sequence, a->sequence);
+}
+
+static void add_array(struct choice *choice, size_t count, struct text prefix, const char *name,
+                      struct buffer *text)
+{
+    struct special *list;
+    size_t found = find_specials(choice, count, prefix, &list);
+
+    qsort(list, found, sizeof *list, compare_specials);
+    for (size_t i = 0; i < found; i++)
+        buffer_printf(text, ".extern .func %.*s;\n", TEXT_ARG(list[i].name));
+    buffer_printf(text, ".visible .global .align 8 .u64 %s[%zu] = {%zu", name, found + 2, found);
+    for (size_t i = 0; i < found; i++)
+        buffer_printf(text, ", %.*s", TEXT_ARG(list[i].name));
+    buffer_string(text, ", 0};\n");
+}
+
+static const struct text constructors = TEXT("_GLOBAL__I_"), destructors = TEXT("_GLOBAL__D_");
+
+/* Takes in the text that runs constructors, where there are some, and adds the arrays to it. */
+static void run_specials(struct choice *choice, size_t count, struct arena *arena)
+{
+    uint32_t index = table_find(&choice->providers, trigger);
+    struct special *list;
+    struct buffer text = {0};
+
+    if (index == TABLE_NONE)
+        return;
+    if (find_specials(choice, count, constructors, &list) +
+        find_specials(choice, count, destructors, &list)) {
+        need_name(choice, trigger);
+        follow_needs(choice);
+    }
+    if (!choice->texts[index].is_needed)
+        return;
+    CONTEXT_DEFER(buffer_cleanup, &text);
+    buffer_text(&text, choice->texts[index].text);
+    buffer_char(&text, '\n');
+    add_array(choice, count, constructors, "__CTOR_LIST__", &text);
+    add_array(choice, count, destructors, "__DTOR_LIST__", &text);
+    choice->texts[index].text = arena_text(arena, buffer_view(&text));
+}
+
 void needed_choose(struct needed_text *texts, size_t count, const struct text *undefined,
-                   size_t undefined_count)
+                   size_t undefined_count, struct arena *arena)
 {
     struct choice choice = {.texts = texts};
 
     CONTEXT_DEFER(free_choice, &choice);
     choice.starts = arena_zalloc(&choice.arena, count + 1, sizeof *choice.starts);
     for (size_t i = 0; i < count; i++) {
-        read_needed_text(&choice, &texts[i]);
-        choice.starts[i + 1] = choice.mention_count;
+        read_needed_text(&choice, i);
         if (!texts[i].is_needed)
             enter_members(&choice, i);
     }
@@ -172,4 +260,5 @@ void needed_choose(struct needed_text *texts, size_t count, const struct text *u
     for (size_t i = 0; i < undefined_count; i++)
         need_name(&choice, undefined[i]);
     follow_needs(&choice);
+    run_specials(&choice, count, arena);
 }

@@ -4,7 +4,7 @@
 # SKIPPED.
 . "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
-COUNT=23
+COUNT=29
 gcc='' libraries=''
 for version in $(seq 20 -1 9); do
     for folder in /usr/lib/gcc/*/"$version"/accel/nvptx-none; do
@@ -62,8 +62,31 @@ program p
 end program
 END
 
-# names FILE: what the texts define.
-names() { tr '\0' '\n' < "$1" | grep -a '^// BEGIN GLOBAL .* DEF' | sort; }
+# Constructors: GCC 15's and newer libgfortran and C++ programs have some, which libgcc runs.
+cat > io.f90 << 'END'
+program p
+    character(20) :: line
+    !$omp target map(from: line)
+    write (line, '(I5,F9.3)') 7, 2.5d0
+    !$omp end target
+    print *, line
+end program
+END
+cat > global.cc << 'END'
+#pragma omp declare target
+struct number { int value; number() : value(5) {} } global;
+#pragma omp end declare target
+int main()
+{
+    int r = 0;
+#pragma omp target map(from : r)
+    r = global.value;
+    return r;
+}
+END
+
+# names FILE: what the texts define, without the random numbers that GCC puts into names.
+names() { tr '\0' '\n' < "$1" | grep -a '^// BEGIN GLOBAL .* DEF' | sed 's/_0x[0-9a-f]*$//' | sort; }
 
 # A ptxas on PATH, which GCC's assembler would run, may know GCC's oldest target no more.
 compile() { # compile FOLDER OPTIONS...
@@ -92,6 +115,8 @@ build omp-cc g++ -fopenmp sum.cc
 build acc-cc g++ -fopenacc acc.cc
 build omp-f gfortran -fopenmp sum.f90 -lgfortran -lm
 build acc-f gfortran -fopenacc acc.f90 -lgfortran -lm
+build io-f gfortran -fopenmp io.f90 -lgfortran -lm
+build global-cc g++ -fopenmp global.cc
 
 # The program has the texts, too; its object has only bytecode.
 if [ -e omp-c.ours/program ]; then
