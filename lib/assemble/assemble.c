@@ -45,7 +45,7 @@ struct assembly {
 };
 
 /* Threads for this many pieces of work, at most one for each; 0 = one for each CPU. */
-static uint32_t automatic(uint32_t threads, size_t pieces)
+static uint32_t threads_for(uint32_t threads, size_t pieces)
 {
     size_t count = threads ? threads : pool_cpu_count();
 
@@ -70,13 +70,13 @@ static void count_threads(struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
     uint32_t limit = pool_sequential_reason() ? 1 : request->thread_limit;
-    uint32_t threads = automatic(request->threads, assembly->chunks->count);
+    uint32_t threads = threads_for(request->threads, assembly->chunks->count);
 
     if (limit && threads > limit)
         threads = limit;
     assembly->threads = threads;
     assembly->options.job.threads =
-        threads > 1 ? 1 : automatic(request->inner_threads, most_functions(assembly->chunks));
+        threads > 1 ? 1 : threads_for(request->inner_threads, most_functions(assembly->chunks));
     assembly->options.job.thread_limit = limit / threads;
 }
 
@@ -95,7 +95,7 @@ static void fit_into_memory(struct assembly *assembly)
 
 /* The options of a chunk that has some of its own: these, then the request's, of which the limit on
  * registers is a word, too, so that it comes behind them. */
-static const char *const *words_of(struct assembly *assembly, const char *const *own)
+static const char *const *words_with_own(struct assembly *assembly, const char *const *own)
 {
     const struct assemble_request *request = assembly->request;
     struct arena *arena = &assembly->options.arena;
@@ -125,12 +125,12 @@ static void set_options(struct assembly *assembly, size_t index)
     } else if (index && chunk[-1].options == chunk->options) {
         output->options = output[-1].options;
     } else {
-        output->options = words_of(assembly, chunk->options);
+        output->options = words_with_own(assembly, chunk->options);
     }
 }
 
 /* minilink-internals(7), Work items: the first of the five steps. */
-static void prepare(struct assembly *assembly)
+static void prepare_outputs(struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
     size_t count = assembly->chunks->count;
@@ -173,7 +173,7 @@ static void prepare(struct assembly *assembly)
 }
 
 /* Whether the cache has the chunk's cubin; takes it if so. */
-static bool find(struct assembly *assembly, const struct cache_key *common, size_t index)
+static bool find_cached(struct assembly *assembly, const struct cache_key *common, size_t index)
 {
     const struct chunk *chunk = &assembly->chunks->list[index];
     uint64_t start = events_clock();
@@ -192,7 +192,7 @@ static bool find(struct assembly *assembly, const struct cache_key *common, size
     return true;
 }
 
-static uint64_t weigh(const struct chunks *chunks)
+static uint64_t weigh_chunks(const struct chunks *chunks)
 {
     uint64_t weight = 0;
 
@@ -201,7 +201,7 @@ static uint64_t weigh(const struct chunks *chunks)
     return weight;
 }
 
-static void make_tasks(struct assembly *assembly)
+static void make_chunk_tasks(struct assembly *assembly)
 {
     struct cache_key common = {0};
 
@@ -210,7 +210,7 @@ static void make_tasks(struct assembly *assembly)
     for (size_t i = 0; i < assembly->chunks->count; i++) {
         uint64_t priority = assembly->chunks->list[i].priority;
 
-        if (!find(assembly, &common, i))
+        if (!find_cached(assembly, &common, i))
             assembly->tasks[assembly->task_count++] =
                 (struct pool_task){workitem_run, &assembly->items[i],
                                    priority < UINT32_MAX ? (uint32_t)priority : UINT32_MAX};
@@ -252,7 +252,7 @@ static uint32_t child_threads(const struct assembly *assembly)
     return most;
 }
 
-static bool is_cancelled(void *item)
+static bool is_assembly_cancelled(void *item)
 {
     return workitem_is_cancelled(item);
 }
@@ -260,7 +260,7 @@ static bool is_cancelled(void *item)
 /* minilink-internals(7), Dispatch paths. One chunk in whole-program mode is path 1, one chunk in
  * relocatable mode path 2: both need only this thread. Several chunks are path 3. With one thread
  * they run in chunk order, so that a failure stops the rest at once. */
-static uint32_t run(const struct assembly *assembly)
+static uint32_t run_tasks(const struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
     /* Assemblers other than ptxas are no children, and use make's jobserver themselves. */
@@ -270,7 +270,7 @@ static uint32_t run(const struct assembly *assembly)
         .threads = assembly->threads,
         .jobserver = request->jobserver,
         .child_threads = request->assembler->ptxas.path ? child_threads(assembly) : 1,
-        .is_cancelled = is_cancelled,
+        .is_cancelled = is_assembly_cancelled,
     };
 
     if (diag_state_get()->phase == PHASE_NONE && assembly->task_count == 1 &&
@@ -352,7 +352,7 @@ static void report_program(const struct assembly *assembly)
 }
 
 /* Options that are stored in an input are no error of the command line. */
-static enum link_code code_of(const struct assembly *assembly, size_t index)
+static enum link_code code_of_chunk(const struct assembly *assembly, size_t index)
 {
     const char *const *stored = assembly->chunks->list[index].options;
     enum link_code code = (enum link_code)assembly->items[index].result;
@@ -409,7 +409,7 @@ static bool is_to_fit(const struct assembly *assembly)
 
 /* Prints, in chunk order, the messages about every chunk up to the first that failed; which later
  * chunks were run depends on timing. With keep_going all were run, and all are printed. */
-static enum link_code report(const struct assembly *assembly)
+static enum link_code report_results(const struct assembly *assembly)
 {
     size_t count = assembly->chunks->count, failed = assembly->options.first_failed;
     uint64_t errors = diag_error_count();
@@ -437,12 +437,12 @@ static enum link_code report(const struct assembly *assembly)
     if (is_exact)
         report_program(assembly);
     if (failed < count)
-        return code_of(assembly, failed);
+        return code_of_chunk(assembly, failed);
     return diag_error_count() > errors ? LINK_FAILED : LINK_OK;
 }
 
 /* Hands the cubins to the caller, or frees them; frees everything else. */
-static void finish(struct assembly *assembly, bool keep)
+static void free_assembly(struct assembly *assembly, bool keep)
 {
     struct cubins *cubins = assembly->cubins;
 
@@ -464,7 +464,7 @@ static void finish(struct assembly *assembly, bool keep)
 }
 
 /* Flags every chunk when the link is cancelled. */
-static void give_up(void *argument)
+static void stop_assembly(void *argument)
 {
     struct assemble_options *options = argument;
 
@@ -472,7 +472,7 @@ static void give_up(void *argument)
         __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
 }
 
-static enum link_code assemble(void *argument)
+static enum link_code run_assembly(void *argument)
 {
     struct assembly *assembly = argument;
     struct cubins *cubins = assembly->cubins;
@@ -480,22 +480,22 @@ static enum link_code assemble(void *argument)
 
     cubins->list = memory_zalloc(assembly->chunks->count, sizeof *cubins->list);
     cubins->count = assembly->chunks->count;
-    progress_stage("assembling", assembly->chunks->count, weigh(assembly->chunks));
-    prepare(assembly);
+    progress_stage("assembling", assembly->chunks->count, weigh_chunks(assembly->chunks));
+    prepare_outputs(assembly);
     tell_options(assembly);
-    cancellation_watch(assembly->request->stop, give_up, &assembly->options);
-    make_tasks(assembly);
+    cancellation_watch(assembly->request->stop, stop_assembly, &assembly->options);
+    make_chunk_tasks(assembly);
     if (assembly->request->distribution)
         code = remote_chunks_run(assembly->request, assembly->chunks, assembly->tasks,
                                  assembly->task_count);
     else
-        cubins->threads = run(assembly);
+        cubins->threads = run_tasks(assembly);
     /* Only one thread runs now, and every token has been returned. */
     if (cancellation_is_set(assembly->request->stop))
         return LINK_CANCELLED;
     if (is_to_fit(assembly))
         return LINK_FAILED;
-    reported = report(assembly);
+    reported = report_results(assembly);
     return code == LINK_OK ? reported : code;
 }
 
@@ -504,10 +504,10 @@ int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
 {
     struct assembly assembly = {.chunks = chunks, .request = request, .cubins = cubins};
     /* If memory runs out in the link thread, the workers' results must still be freed. */
-    enum link_code code = context_run(assemble, &assembly);
+    enum link_code code = context_run(run_assembly, &assembly);
 
     cancellation_unwatch(request->stop);
-    finish(&assembly, code == LINK_OK);
+    free_assembly(&assembly, code == LINK_OK);
     return (int)code;
 }
 

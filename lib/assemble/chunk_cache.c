@@ -41,7 +41,7 @@ static void *copy_part(struct bytes part)
 }
 
 /* Copies the parts into separate buffers, which the output's owner frees. False without memory. */
-static bool take(struct chunk_output *output, const struct cache_value *value)
+static bool take_cached(struct chunk_output *output, const struct cache_value *value)
 {
     const struct bytes *log = &value->parts[PART_LOG];
 
@@ -87,7 +87,7 @@ bool chunk_cache_find(struct cache *cache, const struct cache_key *request,
     output->key = key_of(request, chunk);
     if (!cache_lookup(cache, CACHE_CHUNK, &output->key, &value))
         return false;
-    is_found = take(output, &value);
+    is_found = take_cached(output, &value);
     cache_value_free(&value);
     output->nanoseconds = clock_now() - start;
     return is_found;

@@ -94,7 +94,7 @@ static void report_at(enum diag_severity severity, const struct diag_place *plac
     diag_at(severity, place, "%.*s", TEXT_ARG(buffer_view(&own)));
 }
 
-static void report(const struct chunks *chunks, enum diag_severity severity, struct text text)
+static void report_line(const struct chunks *chunks, enum diag_severity severity, struct text text)
 {
     const struct diag_place nowhere = {0};
 
@@ -140,13 +140,13 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
         if (text_drop_blanks(line).size == 0)
             continue;
         if (has_message && (line.data[0] == ' ' || line.data[0] == '\t')) {
-            report(chunks, DIAG_NOTE, text_drop_blanks(line));
+            report_line(chunks, DIAG_NOTE, text_drop_blanks(line));
             continue;
         }
         if (!log_line_parse(drop_name(line, own), &message)) {
             /* Consecutive lines of unknown form are one message. */
             if (has_message && !was_known)
-                report(chunks, DIAG_NOTE, line);
+                report_line(chunks, DIAG_NOTE, line);
             else
                 report_in_chunk(
                     chunks, chunk,
@@ -161,7 +161,7 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
                 report_in_chunk(chunks, chunk, &message,
                                 message.column > 0 ? take_source_line(&rest) : (struct text){0});
             else
-                report(chunks, message.severity, message.text);
+                report_line(chunks, message.severity, message.text);
         }
         has_message = true;
     }
@@ -230,7 +230,7 @@ static bool is_repeated(struct exact_log *log, struct text line, uint32_t chunk)
            table_add(&log->said, arena_text(&log->arena, line), chunk) != chunk;
 }
 
-static void add_piece(struct exact_log *log, uint32_t place, uint32_t chunk, struct text lines)
+static void add_log_piece(struct exact_log *log, uint32_t place, uint32_t chunk, struct text lines)
 {
     size_t order = log->count;
 
@@ -239,7 +239,7 @@ static void add_piece(struct exact_log *log, uint32_t place, uint32_t chunk, str
             (struct piece){place, chunk, order, arena_string(&log->arena, lines)};
 }
 
-static void cut(struct exact_log *log, uint32_t chunk, const char *lines)
+static void cut_log(struct exact_log *log, uint32_t chunk, const char *lines)
 {
     uint32_t place = FIRST_PLACE;
     const char *begin = lines, *end;
@@ -250,13 +250,13 @@ static void cut(struct exact_log *log, uint32_t chunk, const char *lines)
 
         end = at + size + (at[size] == '\n');
         if (kernel.size > 0 || (place == FIRST_PLACE && is_repeated(log, line, chunk))) {
-            add_piece(log, place, chunk, (struct text){begin, (size_t)(at - begin)});
+            add_log_piece(log, place, chunk, (struct text){begin, (size_t)(at - begin)});
             begin = kernel.size > 0 ? at : end;
         }
         if (kernel.size > 0)
             place = table_find(&log->places, kernel);
     }
-    add_piece(log, place, chunk, text_of(begin));
+    add_log_piece(log, place, chunk, text_of(begin));
 }
 
 static int compare_pieces(const void *left, const void *right)
@@ -276,7 +276,7 @@ void log_replay_exact(const struct chunks *chunks, const char *const *logs)
     find_places(&log);
     for (uint32_t i = 0; i < chunks->count; i++)
         if (logs[i])
-            cut(&log, i, logs[i]);
+            cut_log(&log, i, logs[i]);
     SORT(log.pieces, log.count, compare_pieces);
     for (size_t i = 0; i < log.count; i++)
         log_replay(chunks, &chunks->list[log.pieces[i].chunk], log.pieces[i].lines, false);

@@ -181,7 +181,7 @@ static void append_log(char **log, const char *severity, const char *text)
     *log = grown;
 }
 
-static int fail(const struct run *run, const char *what)
+static int fail_run(const struct run *run, const char *what)
 {
     char text[256];
 
@@ -200,7 +200,7 @@ static int take_cubin(struct run *run)
     Elf64_Ehdr header;
 
     if (fstat(run->output, &status))
-        return fail(run, "Could not read the output of ptxas");
+        return fail_run(run, "Could not read the output of ptxas");
     if (status.st_size < (off_t)sizeof header || status.st_size > CUBIN_LIMIT) {
         append_log(&result->log, "fatal   ",
                    arena_printf(&run->arena,
@@ -214,7 +214,7 @@ static int take_cubin(struct run *run)
         return MINILINK_NO_MEMORY;
     result->cubin_size = (size_t)status.st_size;
     if (!descriptor_read(run->output, result->cubin, result->cubin_size, 0))
-        return fail(run, "Could not read the output of ptxas");
+        return fail_run(run, "Could not read the output of ptxas");
     memcpy(&header, result->cubin, sizeof header);
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
         (header.e_type == ET_REL ||
@@ -293,7 +293,7 @@ static bool run_quickly(struct run *run, struct exec_request *request, struct ex
     return fork_server_run(&job, ended);
 }
 
-static int call(struct run *run)
+static int call_ptxas(struct run *run)
 {
     struct exec_request request = {.large_pages = true,
                                    .output_limit = LOG_LIMIT,
@@ -336,7 +336,7 @@ static bool make_memory(struct run *run)
                                        descriptor_move_up(&run->output, SHOWN_OUTPUT + 1)));
 }
 
-static void let_go(void *argument)
+static void end_run(void *argument)
 {
     struct run *run = argument;
 
@@ -359,17 +359,17 @@ static bool has_tokens(struct run *run)
     return errno == 0;
 }
 
-static int assemble(struct ptxas *ptxas, const struct minilink_job *job,
-                    struct minilink_result *result)
+static int assemble_job(struct ptxas *ptxas, const struct minilink_job *job,
+                        struct minilink_result *result)
 {
     struct run run = {.ptxas = ptxas, .job = job, .result = result, .input = -1, .output = -1};
 
-    CONTEXT_DEFER(let_go, &run);
+    CONTEXT_DEFER(end_run, &run);
     if (!has_tokens(&run))
-        return fail(&run, "Could not hand tokens of the jobserver to ptxas");
+        return fail_run(&run, "Could not hand tokens of the jobserver to ptxas");
     if (!make_memory(&run) || !descriptor_write(run.input, job->ptx, job->ptx_size))
-        return fail(&run, "Could not hand the chunk to ptxas");
-    return call(&run);
+        return fail_run(&run, "Could not hand the chunk to ptxas");
+    return call_ptxas(&run);
 }
 
 /* Whether the user has given options and none of them names a symbol in the PTX. */
@@ -398,7 +398,7 @@ static int try_options(struct ptxas *ptxas, const struct minilink_job *job,
     head = memory_copy_string(job->ptx, trial.ptx_size);
     trial.ptx = head;
     trial.options = options;
-    code = assemble(ptxas, &trial, &result);
+    code = assemble_job(ptxas, &trial, &result);
     free(head);
     free(result.cubin);
     free(result.log);
@@ -418,7 +418,7 @@ static bool are_options_wrong(struct ptxas *ptxas, const struct minilink_job *jo
 
 int ptxas_assemble(void *state, const struct minilink_job *job, struct minilink_result *result)
 {
-    int code = assemble(state, job, result);
+    int code = assemble_job(state, job, result);
 
     return code == MINILINK_FAILED && are_options_wrong(state, job, result) ? MINILINK_USAGE : code;
 }

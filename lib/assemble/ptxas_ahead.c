@@ -19,7 +19,7 @@
 
 struct ptxas_ahead {
     struct exec_child *child;
-    char *told; /* words_of() of the job that it was started for */
+    char *told; /* words_of_job() of the job that it was started for */
     int gate;   /* the descriptor that it opens: the pipe's read end, then the file with the text */
     int read_end;  /* duplicate of the read end, so that the pipe always has a reader */
     int write_end; /* closed when the text is in the pipe */
@@ -44,7 +44,7 @@ static void free_ahead(struct ptxas_ahead *ahead)
     free(ahead);
 }
 
-static const char *words_of(struct arena *arena, const struct minilink_job *job)
+static const char *words_of_job(struct arena *arena, const struct minilink_job *job)
 {
     const char **options = ptxas_options(arena, job);
     const char *words = "";
@@ -72,7 +72,7 @@ static bool open_files(struct ptxas_ahead *ahead)
            fcntl(ahead->write_end, F_SETPIPE_SZ, (int)MOST_TEXT) >= (int)MOST_TEXT;
 }
 
-static void start(struct ptxas_ahead *ahead, const char *const *argv)
+static void start_ahead(struct ptxas_ahead *ahead, const char *const *argv)
 {
     const int pass[] = {ahead->output};
     const struct exec_request request = {.argv = argv,
@@ -101,21 +101,21 @@ void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job)
         return;
     *ahead = (struct ptxas_ahead){.gate = -1, .read_end = -1, .write_end = -1, .output = -1};
     ptxas->ahead = ahead; /* so that it is freed whatever happens */
-    ahead->told = strdup(words_of(&arena, job));
+    ahead->told = strdup(words_of_job(&arena, job));
     if (ahead->told && open_files(ahead))
-        start(ahead,
-              ptxas_command(&arena, ptxas, job, NULL, ahead->input_path, ahead->output_path));
+        start_ahead(ahead,
+                    ptxas_command(&arena, ptxas, job, NULL, ahead->input_path, ahead->output_path));
     if (!ahead->child)
         ptxas_ahead_drop(ptxas);
 }
 
 /* Takes the started ptxas, so that no other thread can. */
-static struct ptxas_ahead *take(struct ptxas *ptxas)
+static struct ptxas_ahead *take_ahead(struct ptxas *ptxas)
 {
     return __atomic_exchange_n(&ptxas->ahead, NULL, __ATOMIC_SEQ_CST);
 }
 
-static void drop(struct ptxas_ahead *ahead)
+static void drop_ahead(struct ptxas_ahead *ahead)
 {
     const int cancelled = 1;
     const struct exec_request request = {.cancelled = &cancelled};
@@ -130,23 +130,23 @@ static void drop(struct ptxas_ahead *ahead)
 
 void ptxas_ahead_drop(struct ptxas *ptxas)
 {
-    struct ptxas_ahead *ahead = take(ptxas);
+    struct ptxas_ahead *ahead = take_ahead(ptxas);
 
     if (ahead)
-        drop(ahead);
+        drop_ahead(ahead);
 }
 
-static bool is_for(const struct ptxas_ahead *ahead, const struct minilink_job *job)
+static bool is_for_job(const struct ptxas_ahead *ahead, const struct minilink_job *job)
 {
     struct arena arena = {0};
 
     CONTEXT_DEFER(arena_cleanup, &arena);
-    return job->ptx_size <= MOST_TEXT && strcmp(words_of(&arena, job), ahead->told) == 0;
+    return job->ptx_size <= MOST_TEXT && strcmp(words_of_job(&arena, job), ahead->told) == 0;
 }
 
 /* From here on the name leads to the file; a child that has opened the pipe reads the same text
  * from it, as the pipe holds all of it. */
-static bool hand_over(struct ptxas_ahead *ahead, const struct minilink_job *job, int input)
+static bool hand_over_input(struct ptxas_ahead *ahead, const struct minilink_job *job, int input)
 {
     bool ok = dup3(input, ahead->gate, O_CLOEXEC) >= 0 &&
               descriptor_write(ahead->write_end, job->ptx, job->ptx_size);
@@ -164,13 +164,13 @@ static bool has_ended_well(const struct ptxas_ahead *ahead, const struct exec_re
 bool ptxas_ahead_take(struct ptxas *ptxas, const struct minilink_job *job, int input, int *output,
                       const struct exec_request *request, struct exec_result *ended)
 {
-    struct ptxas_ahead *ahead = take(ptxas);
+    struct ptxas_ahead *ahead = take_ahead(ptxas);
     bool ok;
 
     if (!ahead)
         return false;
-    if (!is_for(ahead, job) || !hand_over(ahead, job, input)) {
-        drop(ahead);
+    if (!is_for_job(ahead, job) || !hand_over_input(ahead, job, input)) {
+        drop_ahead(ahead);
         return false;
     }
     exec_finish(ahead->child, request, ended);

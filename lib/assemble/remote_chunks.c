@@ -42,14 +42,14 @@ struct words {
     size_t count, capacity;
 };
 
-static void add(struct arena *arena, struct words *words, const char *word)
+static void add_word_to(struct arena *arena, struct words *words, const char *word)
 {
     ARENA_PUSH(arena, words->list, words->count, words->capacity) = word;
 }
 
 static const char *const *end_words(struct arena *arena, struct words *words)
 {
-    add(arena, words, NULL);
+    add_word_to(arena, words, NULL);
     return words->list;
 }
 
@@ -66,16 +66,16 @@ static const char *const *minilink_words(struct sending *sending, const struct m
     struct words words = {0};
 
     if (job->maxrregcount)
-        add(arena, &words, arena_printf(arena, "-maxrregcount=%u", job->maxrregcount));
+        add_word_to(arena, &words, arena_printf(arena, "-maxrregcount=%u", job->maxrregcount));
     for (size_t i = 0; job->options && job->options[i]; i++)
-        add(arena, &words, arena_printf(arena, "-Xptxas=%s", job->options[i]));
+        add_word_to(arena, &words, arena_printf(arena, "-Xptxas=%s", job->options[i]));
     return end_words(arena, &words);
 }
 
-static void add_all(struct arena *arena, struct words *words, const char *const *list)
+static void add_all_words(struct arena *arena, struct words *words, const char *const *list)
 {
     for (; *list; list++)
-        add(arena, words, *list);
+        add_word_to(arena, words, *list);
 }
 
 /* Whether all jobs have the same options, which are then the tool's. */
@@ -94,7 +94,7 @@ static void use_ptxas(struct sending *sending, struct words *words)
     const struct assemble_request *request = sending->request;
     const char *tool = request->distribution->tool;
 
-    add(&sending->batch.arena, words, tool ? tool : request->assembler->ptxas.path);
+    add_word_to(&sending->batch.arena, words, tool ? tool : request->assembler->ptxas.path);
 }
 
 /* Adds the options of assemble/single_chunk.h. Any assembler other than ptxas is minilink's, or is
@@ -110,26 +110,27 @@ static void use_minilink(struct sending *sending, const struct minilink_job *job
     const char *plugin = assembler_plugin_path(name);
     struct words inputs = {0};
 
-    add(arena, words, tool ? tool : distribute_own_path(arena));
-    add(arena, words,
-        job->mode == MINILINK_MODE_WHOLE ? "--assemble-chunk=whole"
-                                         : "--assemble-chunk=relocatable");
-    add(arena, words, arena_printf(arena, "--assembler=%s", name));
-    add(arena, words, arena_printf(arena, "--assembler-version=%s", version));
-    add(arena, words, arena_printf(arena, "-arch=%s", job->arch));
+    add_word_to(arena, words, tool ? tool : distribute_own_path(arena));
+    add_word_to(arena, words,
+                job->mode == MINILINK_MODE_WHOLE ? "--assemble-chunk=whole"
+                                                 : "--assemble-chunk=relocatable");
+    add_word_to(arena, words, arena_printf(arena, "--assembler=%s", name));
+    add_word_to(arena, words, arena_printf(arena, "--assembler-version=%s", version));
+    add_word_to(arena, words, arena_printf(arena, "-arch=%s", job->arch));
     if (request->assembler->ptxas.path)
-        add(arena, words, arena_printf(arena, "--ptxas=%s", request->assembler->ptxas.path));
+        add_word_to(arena, words,
+                    arena_printf(arena, "--ptxas=%s", request->assembler->ptxas.path));
     if (job->debug)
-        add(arena, words, "-g");
+        add_word_to(arena, words, "-g");
     if (job->line_info)
-        add(arena, words, "-lineinfo");
+        add_word_to(arena, words, "-lineinfo");
     if (state->suppress_warnings)
-        add(arena, words, "-w");
+        add_word_to(arena, words, "-w");
     if (state->warnings_are_errors)
-        add(arena, words, "-Werror");
+        add_word_to(arena, words, "-Werror");
     sending->batch.tool.reports = true;
     if (plugin) {
-        add(arena, &inputs, plugin);
+        add_word_to(arena, &inputs, plugin);
         sending->batch.tool.inputs = end_words(arena, &inputs);
     }
 }
@@ -155,7 +156,7 @@ static void choose_tool(struct sending *sending, const char *version)
         use_ptxas(sending, &words);
     options = tool->reports ? minilink_words : ptxas_words;
     if (are_alike(sending))
-        add_all(arena, &words, options(sending, &job));
+        add_all_words(arena, &words, options(sending, &job));
     else
         for (size_t i = 0; i < sending->batch.count; i++) {
             const struct minilink_job one = chunk_job_of(item_of(sending, i));
@@ -166,7 +167,7 @@ static void choose_tool(struct sending *sending, const char *version)
 }
 
 /* Finds the names after `.entry`; in the batch's arena. */
-static void find_kernels(struct arena *arena, struct distribute_job *job)
+static void find_job_kernels(struct arena *arena, struct distribute_job *job)
 {
     struct lexer lexer = lexer_at(job->input, 0);
     struct text *list = NULL;
@@ -184,7 +185,7 @@ static void find_kernels(struct arena *arena, struct distribute_job *job)
     job->kernels = list;
 }
 
-static void make_jobs(struct sending *sending)
+static void make_remote_jobs(struct sending *sending)
 {
     struct distribute_batch *batch = &sending->batch;
 
@@ -200,12 +201,12 @@ static void make_jobs(struct sending *sending)
             .cost = sending->chunks->list[index].weight,
             .function = sending->chunks->list[index].first_function,
         };
-        find_kernels(&batch->arena, &batch->jobs[i]);
+        find_job_kernels(&batch->arena, &batch->jobs[i]);
     }
 }
 
 /* Reports what a worker would have reported about its chunk. */
-static enum link_code complain(void *argument)
+static enum link_code report_job(void *argument)
 {
     const struct distribute_job *job = argument;
 
@@ -236,7 +237,7 @@ static void take_job(struct work_item *item, struct distribute_job *job)
     case DISTRIBUTE_WRONG:
         item->result = LINK_FAILED;
         atomic_store(&item->options->first_failed, output->index);
-        diag_collect(complain, job, item->options->parent, &output->sink);
+        diag_collect(report_job, job, item->options->parent, &output->sink);
         break;
     case DISTRIBUTE_MISSING:
         item->result = LINK_CANCELLED;
@@ -247,7 +248,7 @@ static void take_job(struct work_item *item, struct distribute_job *job)
 /* Reports a failed distributor, and moves the jobs' results to the items. If a job has failed, its
  * own messages follow, and say more than the distributor's. A missing result is an error only if no
  * job has failed: else the distributor had a reason to leave it out. */
-static enum link_code take_results(struct sending *sending)
+static enum link_code take_remote_results(struct sending *sending)
 {
     struct distribute_batch *batch = &sending->batch;
     bool has_failure = false, has_missing = false;
@@ -285,10 +286,10 @@ static enum link_code run_jobs(struct sending *sending)
                             .is_apart = true});
     if (code != LINK_OK)
         return code;
-    return take_results(sending);
+    return take_remote_results(sending);
 }
 
-static void let_go(void *argument)
+static void end_sending(void *argument)
 {
     distribute_free(&((struct sending *)argument)->batch);
 }
@@ -316,8 +317,8 @@ enum link_code remote_chunks_run(const struct assemble_request *request,
     if (!version)
         return LINK_ENVIRONMENT;
     progress_stage("assembling on other machines", 0, 0);
-    CONTEXT_DEFER(let_go, &sending);
-    make_jobs(&sending);
+    CONTEXT_DEFER(end_sending, &sending);
+    make_remote_jobs(&sending);
     choose_tool(&sending, version);
     expectation.is_vouched_for = sending.batch.tool.reports;
     return distribution->emit_plan ? distribute_emit_plan(&sending.batch) : run_jobs(&sending);
@@ -330,8 +331,8 @@ enum link_code remote_chunks_plan_nothing(const struct distribution *distributio
     struct distribute_tool *tool = &sending.batch.tool;
     struct words words = {0};
 
-    CONTEXT_DEFER(let_go, &sending);
-    add(arena, &words, distribute_own_path(arena));
+    CONTEXT_DEFER(end_sending, &sending);
+    add_word_to(arena, &words, distribute_own_path(arena));
     tool->words = end_words(arena, &words);
     tool->input_suffix = tool->output_suffix = "";
     return distribute_emit_plan(&sending.batch);

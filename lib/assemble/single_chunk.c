@@ -23,7 +23,7 @@ struct single_chunk {
     struct buffer report;
 };
 
-static void let_go(void *argument)
+static void end_single(void *argument)
 {
     struct single_chunk *chunk = argument;
 
@@ -64,7 +64,7 @@ static enum link_code open_all(struct single_chunk *chunk)
 }
 
 /* The chunk has a neutral name, so that the same chunk gives the same report in every link. */
-static enum link_code assemble(struct single_chunk *chunk)
+static enum link_code assemble_single(struct single_chunk *chunk)
 {
     const struct single_chunk_request *request = chunk->request;
     const int cancelled = 0;
@@ -108,14 +108,14 @@ static bool write_report(struct single_chunk *chunk, enum link_code code)
     return output_write_file(chunk->request->report, buffer_bytes(&chunk->report));
 }
 
-static enum link_code run(struct single_chunk *chunk)
+static enum link_code run_single(struct single_chunk *chunk)
 {
     const struct single_chunk_request *request = chunk->request;
     enum link_code code = open_all(chunk);
 
     if (code != LINK_OK)
         return code;
-    code = assemble(chunk);
+    code = assemble_single(chunk);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     if (code == LINK_OK && !output_write_file(request->output, cubin_of(chunk, code)))
@@ -136,6 +136,6 @@ enum link_code single_chunk_run(const struct single_chunk_request *request)
 {
     struct single_chunk chunk = {.request = request};
 
-    CONTEXT_DEFER(let_go, &chunk);
-    return run(&chunk);
+    CONTEXT_DEFER(end_single, &chunk);
+    return run_single(&chunk);
 }

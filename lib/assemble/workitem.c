@@ -34,7 +34,7 @@ static enum link_code run_assembler(void *argument)
                                                      &call->result);
 }
 
-static void collect(void *argument)
+static void collect_messages(void *argument)
 {
     struct call *call = argument;
 
@@ -61,8 +61,8 @@ static void mark_failed(struct assemble_options *options, size_t index)
 }
 
 /* Records the chunk as a slice of the worker's time, which contains the slices of its functions. */
-static void record(const struct call *call, const struct chunk_output *output, uint64_t start,
-                   const char *success)
+static void record_times(const struct call *call, const struct chunk_output *output, uint64_t start,
+                         const char *success)
 {
     if (!events_are_on())
         return;
@@ -118,9 +118,9 @@ static enum link_code compile_chunk(const struct work_item *item)
     uint64_t start = clock_now();
 
     call.job.name = chunk_job_name(output->index, name);
-    cleanup_guard(collect, &call);
+    cleanup_guard(collect_messages, &call);
     output->nanoseconds = clock_now() - start;
-    record(&call, output, start, options->cache ? "miss" : NULL);
+    record_times(&call, output, start, options->cache ? "miss" : NULL);
     return take_result(output, &call.result, call.code);
 }
 

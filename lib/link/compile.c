@@ -95,7 +95,7 @@ struct other_names {
     bool is_complete;
 };
 
-static void add_name(struct other_names *names, struct text name)
+static void add_other_name(struct other_names *names, struct text name)
 {
     size_t count = names->count;
 
@@ -114,16 +114,16 @@ static bool add_ptx(struct other_names *names, const char *file, struct text tex
         for (size_t i = 0; i < module.item_count; i++)
             if ((module.items[i].kind == PTX_FUNCTION || module.items[i].kind == PTX_VARIABLE) &&
                 module.items[i].linkage != PTX_INTERNAL)
-                add_name(names, module.items[i].name);
+                add_other_name(names, module.items[i].name);
     }
     return true;
 }
 
-static void add_cubin(struct other_names *names, const struct cubin *cubin)
+static void add_cubin_names(struct other_names *names, const struct cubin *cubin)
 {
     for (size_t i = 1; i < cubin->symbol_count; i++)
         if (cubin->symbols[i].binding != STB_LOCAL)
-            add_name(names, cubin->symbols[i].name);
+            add_other_name(names, cubin->symbols[i].name);
 }
 
 /* Collects the names of PTX, cubins (which have been read) and the PTX of LTO-IR. Stops at
@@ -144,7 +144,7 @@ static enum link_code collect_names(void *argument)
             return LINK_OK;
     }
     for (size_t i = 0; i < link->member_cubin_count; i++)
-        add_cubin(names, &link->member_cubins[i]);
+        add_cubin_names(names, &link->member_cubins[i]);
     names->is_complete = link->lto.ptx.size == 0 || add_ptx(names, "lto.ptx", link->lto.ptx);
     return LINK_OK;
 }

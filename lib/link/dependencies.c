@@ -110,7 +110,7 @@ static bool check_name(const char *name, const char *fault)
 }
 
 /* Checks that make takes neither the target nor the first file for a variable. */
-static bool check_names(const char *target, const char *const *files, size_t count)
+static bool check_rule_names(const char *target, const char *const *files, size_t count)
 {
     const char *fault = fault_for_make(target);
     size_t variables = 0;
@@ -129,7 +129,7 @@ static bool check_names(const char *target, const char *const *files, size_t cou
     return ok && (variables == 0 || variables < count || check_name(files[0], "an equals sign"));
 }
 
-static void put_name(struct buffer *out, const char *name)
+static void put_make_name(struct buffer *out, const char *name)
 {
     const char *protected = matches_another(name) ? " \t#:|[" : " \t#:|";
     size_t backslashes = 0;
@@ -153,7 +153,7 @@ static void put_files(struct buffer *out, const char *const *files, size_t count
         if ((strchr(files[i], '=') != NULL) != with_equals)
             continue;
         buffer_string(out, " \\\n ");
-        put_name(out, files[i]);
+        put_make_name(out, files[i]);
     }
 }
 
@@ -162,9 +162,9 @@ static void put_files(struct buffer *out, const char *const *files, size_t count
 static bool write_rule(struct buffer *out, const char *target, const char *const *files,
                        size_t count)
 {
-    if (!check_names(target, files, count))
+    if (!check_rule_names(target, files, count))
         return false;
-    put_name(out, target);
+    put_make_name(out, target);
     buffer_char(out, ':');
     put_files(out, files, count, false);
     put_files(out, files, count,
@@ -174,7 +174,7 @@ static bool write_rule(struct buffer *out, const char *target, const char *const
         if (fault_as_target(files[i]))
             continue;
         buffer_char(out, '\n');
-        put_name(out, files[i]);
+        put_make_name(out, files[i]);
         buffer_string(out, ":\n");
     }
     return true;
@@ -195,7 +195,7 @@ static bool is_of_nvcc(const char *path)
     return strncmp(basename(path), "tmpxft_", 7) == 0;
 }
 
-static void add(struct dependencies *files, const char *path)
+static void add_dependency(struct dependencies *files, const char *path)
 {
     uint32_t number = (uint32_t)files->count;
 
@@ -204,21 +204,21 @@ static void add(struct dependencies *files, const char *path)
         ARENA_PUSH(&files->arena, files->list, files->count, files->capacity) = path;
 }
 
-static void collect(struct dependencies *files, const struct link *link,
-                    const struct assembler *assembler)
+static void collect_dependencies(struct dependencies *files, const struct link *link,
+                                 const struct assembler *assembler)
 {
     const struct link_request *request = link->request;
 
     for (size_t i = 0; i < request->response_file_count; i++)
-        add(files, request->response_files[i]);
+        add_dependency(files, request->response_files[i]);
     for (size_t i = 0; i < link->inputs.count; i++)
-        add(files, link->inputs.files[i].path);
+        add_dependency(files, link->inputs.files[i].path);
     for (size_t i = 0; i < link->inputs.thin_files.count; i++)
-        add(files, link->inputs.thin_files.list[i]);
-    add(files, request->index_file);
-    add(files, assembler_file(assembler, &request->assembler));
-    add(files, link->nvjitlink.path);
-    add(files, link->llvm.path);
+        add_dependency(files, link->inputs.thin_files.list[i]);
+    add_dependency(files, request->index_file);
+    add_dependency(files, assembler_file(assembler, &request->assembler));
+    add_dependency(files, link->nvjitlink.path);
+    add_dependency(files, link->llvm.path);
 }
 
 const char *dependencies_path(const struct link *link, struct arena *arena)
@@ -251,6 +251,6 @@ bool dependencies_rule(const struct link *link, const struct assembler *assemble
 
     CONTEXT_DEFER(arena_cleanup, &files.arena);
     CONTEXT_DEFER(table_cleanup, &files.seen);
-    collect(&files, link, assembler);
+    collect_dependencies(&files, link, assembler);
     return write_rule(rule, target ? target : link->request->output, files.list, files.count);
 }

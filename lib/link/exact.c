@@ -83,7 +83,7 @@ static void read_bank(struct bank *bank)
 }
 
 /* Consumes the functions of `wanted` from the bank at *at, in the order of their declarations. */
-static bool take_functions(const struct bank *bank, uint64_t wanted, size_t *at)
+static bool take_bank_functions(const struct bank *bank, uint64_t wanted, size_t *at)
 {
     for (uint32_t i = 0; wanted >> i; i++)
         if (wanted >> i & 1) {
@@ -115,7 +115,7 @@ static bool has_order(const struct bank *bank)
             return false;
         calls = bank->calls[section] & ~seen;
         seen |= calls;
-        if (!take_functions(bank, calls, &at))
+        if (!take_bank_functions(bank, calls, &at))
             return false;
         while (is_last && at < bank->actual_count && bank->actual[at] == 0)
             at++;

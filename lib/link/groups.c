@@ -49,8 +49,8 @@ static struct stored_options options_of(struct link *link, const struct member *
 }
 
 /* Begins a group at member `index`. */
-static struct group *add_group(struct link *link, size_t index,
-                               const struct stored_options *options)
+static struct group *append_group(struct link *link, size_t index,
+                                  const struct stored_options *options)
 {
     struct group *group = &link->groups[link->group_count++];
     bool is_lto = link->members.list[index].role == MEMBER_LTO;
@@ -100,14 +100,14 @@ static void make_runs(struct link *link, const struct stored_options *options, s
         const struct member *member = &members->list[i];
 
         if (i == place) {
-            add_group(link, lto, &options[lto])->place = place;
+            append_group(link, lto, &options[lto])->place = place;
             run = NULL;
         }
         if (is_between(member)) {
             run = NULL;
         } else if (is_ptx(member) && !(had_bitcode && is_joined(link, member))) {
             if (!run || !stored_are_equal(&run->options, &options[i]))
-                run = add_group(link, i, &options[i]);
+                run = append_group(link, i, &options[i]);
             stored_unite(&run->options, &options[i]);
             run->end = i + 1;
             had_bitcode |= member->role == MEMBER_BITCODE;
@@ -119,7 +119,7 @@ static void make_runs(struct link *link, const struct stored_options *options, s
 static void make_one(struct link *link, const struct stored_options *options, size_t first)
 {
     const struct members *members = &link->members;
-    struct group *group = add_group(link, first, &options[first]);
+    struct group *group = append_group(link, first, &options[first]);
 
     group->place = lto_place(link);
     group->has_lto = group->place != SIZE_MAX;

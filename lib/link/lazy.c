@@ -11,7 +11,7 @@ struct names {
     size_t count, capacity;
 };
 
-static void add_name(struct link *link, struct names *names, struct text name)
+static void add_wanted_name(struct link *link, struct names *names, struct text name)
 {
     if (name.size)
         ARENA_PUSH(&link->sources_arena, names->list, names->count, names->capacity) = name;
@@ -25,12 +25,12 @@ static void find_undefined(struct link *link, struct names *names)
     for (size_t i = 0; i < link->member_cubin_count; i++)
         for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++)
             if (link->member_cubins[i].symbols[k].section == SHN_UNDEF)
-                add_name(link, names, link->member_cubins[i].symbols[k].name);
+                add_wanted_name(link, names, link->member_cubins[i].symbols[k].name);
     for (; wanted && *wanted; wanted++)
-        add_name(link, names, text_of(*wanted));
+        add_wanted_name(link, names, text_of(*wanted));
 }
 
-static bool read_texts(struct link *link, struct needed_text *texts, bool *is_lazy)
+static bool read_needed_texts(struct link *link, struct needed_text *texts, bool *is_lazy)
 {
     for (size_t i = 0; i < link->members.count; i++) {
         const struct member *member = &link->members.list[i];
@@ -59,7 +59,7 @@ static size_t add_compiled(const struct link *link, struct needed_text *texts)
     return count;
 }
 
-static void drop(struct link *link, const struct needed_text *texts)
+static void drop_texts(struct link *link, const struct needed_text *texts)
 {
     for (size_t i = 0; i < link->members.count; i++) {
         struct member *member = &link->members.list[i];
@@ -73,7 +73,7 @@ static void drop(struct link *link, const struct needed_text *texts)
     }
 }
 
-static bool has_code(const struct link *link, const struct group *group)
+static bool has_group_code(const struct link *link, const struct group *group)
 {
     for (size_t i = 0; i < link->members.count; i++)
         if (groups_have(group, link->members.list, i))
@@ -87,7 +87,7 @@ static void drop_groups(struct link *link)
     size_t kept = 0;
 
     for (size_t i = 0; i < link->group_count; i++)
-        if (has_code(link, &link->groups[i]) ||
+        if (has_group_code(link, &link->groups[i]) ||
             (kept == 0 && i + 1 == link->group_count && link->member_cubin_count == 0))
             link->groups[kept++] = link->groups[i];
     link->group_count = kept;
@@ -100,14 +100,14 @@ bool lazy_read(struct link *link)
 
     link->texts = arena_zalloc(&link->sources_arena, link->members.count + link->bitcode.count + 1,
                                sizeof *link->texts);
-    if (!read_texts(link, link->texts, &is_lazy))
+    if (!read_needed_texts(link, link->texts, &is_lazy))
         return false;
     if (!is_lazy)
         return true;
     find_undefined(link, &undefined);
     needed_choose(link->texts, add_compiled(link, link->texts), undefined.list, undefined.count,
                   &link->sources_arena);
-    drop(link, link->texts);
+    drop_texts(link, link->texts);
     drop_groups(link);
     if (link->members.ptx_count + link->members.lto_count + link->member_cubin_count == 0)
         diag_warning("Nothing of the archives is linked: they have no kernel, and no other input "

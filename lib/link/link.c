@@ -15,13 +15,13 @@
 #include "link/verbose.h"
 #include "os/cancellation.h"
 
-static void enter(enum link_phase phase)
+static void enter_phase(enum link_phase phase)
 {
     diag_state_get()->phase = (uint8_t)phase;
 }
 
 /* Shows the stage as progress. False when the link has been cancelled. */
-static bool begin(const struct link *link, const char *doing)
+static bool begin_stage(const struct link *link, const char *doing)
 {
     progress_stage(doing, 0, 0);
     return !cancellation_is_set(link->request->stop);
@@ -29,7 +29,7 @@ static bool begin(const struct link *link, const char *doing)
 
 /* Merges. Under --fit-registers a merge can ask for fewer registers: the chunks are then assembled
  * again with that limit, and merged once more. */
-static bool merge(const struct link *link, struct results *results)
+static bool merge_and_fit(const struct link *link, struct results *results)
 {
     const struct cut *cut = &results->cut;
     struct merged *merged = &results->merged;
@@ -41,10 +41,11 @@ static bool merge(const struct link *link, struct results *results)
     if (fit == 0)
         return false;
     state_free_merged(merged);
-    enter(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
-    if (!begin(link, "assembling") || !stage_assemble_fit(link, cut, &results->assembled, fit))
+    enter_phase(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
+    if (!begin_stage(link, "assembling") ||
+        !stage_assemble_fit(link, cut, &results->assembled, fit))
         return false;
-    enter(PHASE_DONE);
+    enter_phase(PHASE_DONE);
     return stage_merge(link, cut, &results->assembled, merged);
 }
 
@@ -53,7 +54,7 @@ static bool run_stages(struct link *link, struct results *results)
     struct cut *cut = &results->cut;
     struct assembled *assembled = &results->assembled;
 
-    if (!begin(link, "reading") || !stage_open(link))
+    if (!begin_stage(link, "reading") || !stage_open(link))
         return false;
     /* From here on no input file is opened. */
 
@@ -76,15 +77,15 @@ static bool run_stages(struct link *link, struct results *results)
         return false;
     /* LTO-IR and bitcode have become PTX. */
 
-    enter(PHASE_PROGRAM);
-    if (!begin(link, "linking") || !stage_link(link))
+    enter_phase(PHASE_PROGRAM);
+    if (!begin_stage(link, "linking") || !stage_link(link))
         return false;
     /* Phase I is over: the program's symbols are resolved. */
 
     if (link->request->emit_texts && !link->request->dry_run)
         return stage_end_texts(link, results);
 
-    if (!begin(link, "splitting") || !stage_split(link, cut, assembled))
+    if (!begin_stage(link, "splitting") || !stage_split(link, cut, assembled))
         return false;
     if (!cut->chunks.is_exact)
         stage_release(link);
@@ -93,24 +94,24 @@ static bool run_stages(struct link *link, struct results *results)
 
     if (link->request->dry_run || link->request->emit_ptx)
         return stage_end_early(link, results);
-    enter(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
+    enter_phase(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
     if (!stage_assemble(link, cut, assembled))
         return false;
     if (link->request->distribution.emit_plan)
         return stage_end_early(link, results);
     if (!stage_join(link, cut, assembled))
         return false;
-    enter(PHASE_DONE);
+    enter_phase(PHASE_DONE);
     if (!link->request->fit_registers)
         chunks_free_texts(&cut->chunks);
     stage_release(link);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
-    if (!begin(link, "merging") || !merge(link, results))
+    if (!begin_stage(link, "merging") || !merge_and_fit(link, results))
         return false;
     /* The layout is final. */
 
-    if (!begin(link, "writing") || !stage_write(link, results))
+    if (!begin_stage(link, "writing") || !stage_write(link, results))
         return false;
     link_cache_keep(link, results);
     return true;
@@ -121,7 +122,7 @@ struct running {
     struct results results;
 };
 
-static enum link_code run(void *argument)
+static enum link_code run_request(void *argument)
 {
     struct running *running = argument;
     struct link *link = &running->link;
@@ -149,7 +150,7 @@ enum link_code link_run(const struct link_request *request)
 
     diag_blame(LINK_FAILED);
     progress_begin(request->progress);
-    code = context_run(run, &running);
+    code = context_run(run_request, &running);
     progress_end();
 
     if (code == LINK_NO_MEMORY)

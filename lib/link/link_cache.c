@@ -18,7 +18,7 @@ enum { PART_OUTPUT, PART_MESSAGES, PART_NOTES };
 /* Facts that the list of modules depends on, and that only a complete link finds out. */
 enum { NOTE_SYSTEM_UNUSED = 1, NOTE_LAST_FIRST = 2 };
 
-static void add_member(struct key *key, const struct member *member)
+static void add_member_key(struct key *key, const struct member *member)
 {
     const struct fatbin_entry *entry = &member->entry;
 
@@ -53,7 +53,7 @@ static void add_members(struct key *key, const struct members *members)
     key_number(key, members->lto_count);
     for (size_t i = 0; i < members->count; i++)
         if (members->list[i].role != MEMBER_UNUSED)
-            add_member(key, &members->list[i]);
+            add_member_key(key, &members->list[i]);
 }
 
 static void add_used_set(struct key *key, const struct used_set *set)
@@ -70,7 +70,7 @@ static void add_used_set(struct key *key, const struct used_set *set)
 
 /* Adds the names that host code uses. The kernels that -Xptxas -e selects are already in the key as
  * words of the command line. */
-static void add_used(struct key *key, const struct used_names *used)
+static void add_used_names(struct key *key, const struct used_names *used)
 {
     key_number(key, used->is_ignored);
     key_number(key, used->has_parts);
@@ -135,7 +135,7 @@ static bool make_key(struct key *key, struct link *link, struct assembler *assem
     key_number(key, diag_folds()); /* whether similar messages are folded into one */
     add_other_assembler(key, request);
     add_members(key, &link->members);
-    add_used(key, &link->used);
+    add_used_names(key, &link->used);
     return file_hash_add_program(key, link->cache) &&
            add_compiler(key, link, &link->nvjitlink, "libnvJitLink") &&
            add_compiler(key, link, &link->llvm, "libLLVM") && add_assembler(key, link, assembler);
@@ -181,7 +181,7 @@ bool link_cache_find(struct link *link, struct assembler *assembler)
     return false;
 }
 
-static void store(const struct link *link, const struct chunks *chunks, struct bytes output)
+static void store_result(const struct link *link, const struct chunks *chunks, struct bytes output)
 {
     const struct cached_result *cached = &link->cached;
     const uint8_t notes = (uint8_t)((link->is_system_unused ? NOTE_SYSTEM_UNUSED : 0) |
@@ -202,7 +202,7 @@ struct ended {
     const struct results *results;
 };
 
-static enum link_code keep(void *argument)
+static enum link_code keep_result(void *argument)
 {
     const struct ended *ended = argument;
     const struct chunks *chunks = &ended->results->cut.chunks;
@@ -211,12 +211,12 @@ static enum link_code keep(void *argument)
     struct buffer output = {0};
 
     if (finished) {
-        store(ended->link, chunks, (struct bytes){finished->data, finished->size});
+        store_result(ended->link, chunks, (struct bytes){finished->data, finished->size});
     } else if (merged->image.file_size <= MOST_OUTPUT) {
         CONTEXT_DEFER(buffer_cleanup, &output);
         image_bytes(&merged->image, &output);
-        store(ended->link, chunks,
-              buffer_bytes(&output)); /* stores nothing if an input has changed by now */
+        store_result(ended->link, chunks,
+                     buffer_bytes(&output)); /* stores nothing if an input has changed by now */
     }
     return LINK_OK;
 }
@@ -229,5 +229,5 @@ void link_cache_keep(struct link *link, const struct results *results)
     /* The output is written already: if there is no memory for a copy, it is not cached, which is
      * no error. */
     if (link->cached.is_wanted && !link->cached.record.is_incomplete)
-        context_run(keep, &ended);
+        context_run(keep_result, &ended);
 }

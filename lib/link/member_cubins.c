@@ -54,7 +54,7 @@ static void read_system(struct reading *reading)
         diag_info("Member '%s' is left out: it cannot be read", reading->member->name);
 }
 
-static void read_part(void *argument, size_t part, size_t first, size_t last)
+static void read_share(void *argument, size_t part, size_t first, size_t last)
 {
     struct readings *readings = argument;
 
@@ -77,7 +77,7 @@ static size_t count_sections(struct bytes code)
 }
 
 /* Finds the cubins' bytes, decompressing them if necessary. */
-static bool collect(struct readings *readings)
+static bool collect_readings(struct readings *readings)
 {
     struct link *link = readings->link;
     bool ok = true;
@@ -155,12 +155,12 @@ bool member_cubins_read(struct link *link)
 
     link->member_cubins = arena_zalloc(&link->cubin_arena, count, sizeof *link->member_cubins);
     readings.list = arena_alloc(&link->cubin_arena, count + 1, sizeof *readings.list);
-    ok = collect(&readings);
+    ok = collect_readings(&readings);
     link->member_cubin_count = readings.count; /* so that they are freed whatever happens */
     least = readings.count / (readings.bytes / WORTH_A_PART + 1) + 1;
     readings.parts = spread_parts(&spread, readings.count, least);
     readings.memory = heap_expect(readings.sections * MEMORY_OF_A_SECTION);
-    spread_run(&spread, readings.count, least, read_part, &readings);
+    spread_run(&spread, readings.count, least, read_share, &readings);
     return keep_read(&readings) && ok;
 }
 

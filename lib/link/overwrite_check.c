@@ -77,8 +77,8 @@ static void add_input(struct paths *paths, const char *path, struct file_identit
 }
 
 /* Adds the files that the link reads, the programs that it runs, and minilink itself. */
-static void add_inputs(struct paths *paths, const struct link_request *request,
-                       const struct inputs *inputs)
+static void add_input_paths(struct paths *paths, const struct link_request *request,
+                            const struct inputs *inputs)
 {
     const struct assembler_request *assembler = &request->assembler;
     static const char own[] = "/proc/self/exe";
@@ -105,7 +105,7 @@ static void add_inputs(struct paths *paths, const struct link_request *request,
             add_input(paths, others[i] == own ? "minilink itself" : others[i], place_at(others[i]));
 }
 
-static const char *find_input(const struct paths *paths, struct file_identity place)
+static const char *find_input_path(const struct paths *paths, struct file_identity place)
 {
     for (size_t i = 0; i < paths->input_count; i++)
         if (file_identity_equal(paths->inputs[i].place, place))
@@ -116,7 +116,7 @@ static const char *find_input(const struct paths *paths, struct file_identity pl
 static bool check_output(const struct paths *paths, size_t at)
 {
     const struct output_path *output = &paths->outputs[at];
-    const char *input = find_input(paths, output->place);
+    const char *input = find_input_path(paths, output->place);
 
     if (input)
         return diag_fatal("Output file '%s' (%s) is input file '%s'", output->path, output->option,
@@ -150,7 +150,7 @@ static bool check_kept(struct paths *paths, const char *directory)
         if (!save_temps_is_name(entry->d_name))
             continue;
         path = arena_printf(&paths->arena, "%s/%s", directory, entry->d_name);
-        input = find_input(paths, place_at(path));
+        input = find_input_path(paths, place_at(path));
         if (input)
             return diag_fatal("Input file '%s' is one of those that --keep=%s makes", input,
                               directory);
@@ -166,7 +166,7 @@ static bool check_standard_output(const struct paths *paths)
 
     if (fstat(STDOUT_FILENO, &status) || !S_ISREG(status.st_mode))
         return true;
-    input = find_input(paths, file_identity_of(&status));
+    input = find_input_path(paths, file_identity_of(&status));
     return !input || diag_fatal("The standard output is input file '%s'", input);
 }
 
@@ -192,7 +192,7 @@ bool overwrite_check_late(const char *option, const char *path, const struct lin
     struct paths paths = {0};
 
     CONTEXT_DEFER(free_paths, &paths);
-    add_inputs(&paths, request, inputs);
+    add_input_paths(&paths, request, inputs);
     add_output(&paths, option, path);
     return check_output(&paths, 0);
 }
@@ -219,7 +219,7 @@ bool overwrite_check(const struct link_request *request, const struct inputs *in
     bool ok = true;
 
     CONTEXT_DEFER(free_paths, &paths);
-    add_inputs(&paths, request, inputs);
+    add_input_paths(&paths, request, inputs);
     add_output(&paths, "-o", request->output);
     add_output(&paths, "-register-link-binaries", request->modules_file);
     add_output(&paths, "--dependency-file", request->dependency_file);

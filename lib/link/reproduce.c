@@ -72,7 +72,7 @@ static const char *place_in_tar(struct reproduction *reproduction, const char *p
     return arena_printf(&reproduction->arena, "root/%s", path + strspn(path, "/."));
 }
 
-static bool add(struct reproduction *reproduction, const char *place, struct bytes data)
+static bool add_to_tar(struct reproduction *reproduction, const char *place, struct bytes data)
 {
     struct text key = text_of(place);
 
@@ -84,7 +84,7 @@ static bool add(struct reproduction *reproduction, const char *place, struct byt
 }
 
 /* Adds a word and a line end, quoted for response files. */
-static void put_word(struct buffer *words, const char *prefix, const char *rest)
+static void put_response_word(struct buffer *words, const char *prefix, const char *rest)
 {
     buffer_char(words, '\'');
     for (int part = 0; part < 2; part++)
@@ -96,7 +96,7 @@ static void put_word(struct buffer *words, const char *prefix, const char *rest)
     buffer_string(words, "'\n");
 }
 
-static bool add_inputs(struct reproduction *reproduction, const struct inputs *inputs)
+static bool add_input_files(struct reproduction *reproduction, const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++) {
         const struct input_file *file = &inputs->files[i];
@@ -105,39 +105,40 @@ static bool add_inputs(struct reproduction *reproduction, const struct inputs *i
         /* A shared library has no device code, and can be huge. */
         if (file->library && (file->kind == FILE_SHARED_OBJECT || file->kind == FILE_SCRIPT))
             continue;
-        if (!add(reproduction, place, file->data))
+        if (!add_to_tar(reproduction, place, file->data))
             return false;
-        put_word(&reproduction->words, "", place);
+        put_response_word(&reproduction->words, "", place);
     }
     return true;
 }
 
 /* Adds a file that is not an input itself: an index, a plug-in. If it cannot be read, the link will
  * report that. */
-static bool add_file(struct reproduction *reproduction, const char *path, const char *place)
+static bool add_file_to_tar(struct reproduction *reproduction, const char *path, const char *place)
 {
     struct file_contents file = {0};
 
     CONTEXT_DEFER(files_cleanup, &file);
     return !files_read(&file, path, SIZE_MAX) ||
-           add(reproduction, place, (struct bytes){(const uint8_t *)file.data, file.size});
+           add_to_tar(reproduction, place, (struct bytes){(const uint8_t *)file.data, file.size});
 }
 
-static bool add_words(struct reproduction *reproduction, const struct link_request *request)
+static bool add_option_words(struct reproduction *reproduction, const struct link_request *request)
 {
     for (size_t i = 0; i < request->reproduce_word_count; i++) {
         const struct reproduce_word *word = &request->reproduce_words[i];
         const char *place = word->path ? place_in_tar(reproduction, word->path) : "";
 
-        if (word->path && !add_file(reproduction, word->path, place))
+        if (word->path && !add_file_to_tar(reproduction, word->path, place))
             return false;
-        put_word(&reproduction->words, word->text, place);
+        put_response_word(&reproduction->words, word->text, place);
     }
     return true;
 }
 
 /* version.txt: the versions of the linker and its tools; nothing that could identify the user. */
-static void describe(struct reproduction *reproduction, const struct assembler_request *request)
+static void describe_tools(struct reproduction *reproduction,
+                           const struct assembler_request *request)
 {
     static const char *const variables[] = {"MAKEFLAGS", "LIBNVVM_DISABLE_CONCURRENT_API"};
     struct buffer *version = &reproduction->version;
@@ -164,7 +165,7 @@ static void describe(struct reproduction *reproduction, const struct assembler_r
 /* First, so that a --behave-like of the link's own comes after it. */
 static void add_toolkit(struct reproduction *reproduction, const struct toolkit_facts *toolkit)
 {
-    put_word(
+    put_response_word(
         &reproduction->words, "--behave-like=",
         arena_printf(&reproduction->arena, "%u.%u", toolkit->version / 10, toolkit->version % 10));
 }
@@ -176,11 +177,11 @@ static bool write_tar(struct reproduction *reproduction, const struct link_reque
     reproduction->tar = tar_open(request->reproduce);
     if (!reproduction->tar)
         return false;
-    describe(reproduction, &request->assembler);
+    describe_tools(reproduction, &request->assembler);
     add_toolkit(reproduction, toolkit);
-    return add_words(reproduction, request) && add_inputs(reproduction, inputs) &&
-           add(reproduction, "response.txt", buffer_bytes(&reproduction->words)) &&
-           add(reproduction, "version.txt", buffer_bytes(&reproduction->version)) &&
+    return add_option_words(reproduction, request) && add_input_files(reproduction, inputs) &&
+           add_to_tar(reproduction, "response.txt", buffer_bytes(&reproduction->words)) &&
+           add_to_tar(reproduction, "version.txt", buffer_bytes(&reproduction->version)) &&
            tar_commit(reproduction->tar);
 }
 

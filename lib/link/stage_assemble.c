@@ -226,7 +226,8 @@ static void keep_chunk(struct link_product *product, const struct cubins *cubins
         buffer_append(&product->chunk, cubins->list[0].data, cubins->list[0].size);
 }
 
-static bool assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
+static bool assemble_cut(const struct link *link, const struct cut *cut,
+                         struct assembled *assembled)
 {
     const struct link_request *request = link->request;
     enum link_code code = assemble_all(link, cut, assembled, &assembled->cubins);
@@ -234,7 +235,7 @@ static bool assemble(const struct link *link, const struct cut *cut, struct asse
     if (code == LINK_OK && is_of_other_form(link, cut, assembled)) {
         cubins_free(&assembled->cubins);
         assembled->is_in_parts = true;
-        return assemble(link, cut, assembled);
+        return assemble_cut(link, cut, assembled);
     }
     if (request->distribution.emit_plan)
         cubins_free(&assembled->cubins); /* no cubin was made */
@@ -274,7 +275,7 @@ static enum link_code assemble_quietly(void *argument)
 {
     struct quiet_assembly *quiet = argument;
 
-    quiet->ok = assemble(quiet->link, quiet->cut, quiet->assembled);
+    quiet->ok = assemble_cut(quiet->link, quiet->cut, quiet->assembled);
     return LINK_OK;
 }
 
@@ -287,7 +288,7 @@ static bool assemble_chunks_of(const struct link *link, const struct cut *cut,
     enum link_code code;
 
     if (!cut->chunks.is_exact || link->request->distribution.emit_plan)
-        return assemble(link, cut, assembled);
+        return assemble_cut(link, cut, assembled);
     code = diag_collect(assemble_quietly, &quiet, diag_state_get(), &assembled->said);
     if (code != LINK_OK || !quiet.ok)
         diag_replay(&assembled->said);
@@ -369,5 +370,5 @@ bool stage_join(const struct link *link, struct cut *cut, struct assembled *asse
               "other code",
               why);
     cubins_free(&assembled->cubins);
-    return split_whole(link, cut) && assemble(link, cut, assembled);
+    return split_whole(link, cut) && assemble_cut(link, cut, assembled);
 }

@@ -31,7 +31,7 @@ static void tell_code(const struct assembled *assembled, size_t index, enum link
                    assembled->assembler.table.name, (int)code);
 }
 
-static bool lacks_alignment(const struct cubin_symbol *symbol)
+static bool lacks_array_alignment(const struct cubin_symbol *symbol)
 {
     return symbol->section == SHN_UNDEF && symbol->type == STT_CUDA_OBJECT &&
            (symbol->other & STO_CUDA_SPACE) == STO_CUDA_SHARED && symbol->value == 0;
@@ -45,7 +45,7 @@ static void align_dynamic_arrays(struct cubin *joined, const struct chunk_symbol
     struct table alignments = {0};
     size_t first = 1;
 
-    while (first < joined->symbol_count && !lacks_alignment(&joined->symbols[first]))
+    while (first < joined->symbol_count && !lacks_array_alignment(&joined->symbols[first]))
         first++;
     if (first >= joined->symbol_count)
         return;
@@ -56,15 +56,15 @@ static void align_dynamic_arrays(struct cubin *joined, const struct chunk_symbol
     for (size_t i = first; i < joined->symbol_count; i++) {
         struct cubin_symbol *symbol = &joined->symbols[i];
         uint32_t alignment =
-            lacks_alignment(symbol) ? table_find(&alignments, symbol->name) : TABLE_NONE;
+            lacks_array_alignment(symbol) ? table_find(&alignments, symbol->name) : TABLE_NONE;
 
         if (alignment != TABLE_NONE)
             symbol->value = alignment;
     }
 }
 
-static bool read_chunks(const struct link *link, const struct chunks *chunks,
-                        const struct assembled *assembled, struct merged *merged)
+static bool read_chunk_cubins(const struct link *link, const struct chunks *chunks,
+                              const struct assembled *assembled, struct merged *merged)
 {
     const char **names = chunk_names(chunks, &merged->arena);
     bool ok = true;
@@ -88,8 +88,8 @@ static bool read_chunks(const struct link *link, const struct chunks *chunks,
 }
 
 /* Makes one cubin of those of a group's chunks. */
-static bool join_group(const struct link *link, size_t index, const struct chunks *chunks,
-                       struct merged *merged)
+static bool join_group_chunks(const struct link *link, size_t index, const struct chunks *chunks,
+                              struct merged *merged)
 {
     const struct group *group = &link->groups[index];
     const struct chunk_program *program = &chunks->programs[index];
@@ -116,10 +116,10 @@ static bool join_group(const struct link *link, size_t index, const struct chunk
 static bool join_groups(const struct link *link, const struct chunks *chunks,
                         const struct assembled *assembled, struct merged *merged)
 {
-    bool ok = read_chunks(link, chunks, assembled, merged);
+    bool ok = read_chunk_cubins(link, chunks, assembled, merged);
 
     for (size_t i = 0; i < chunks->program_count && ok; i++)
-        ok = join_group(link, i, chunks, merged);
+        ok = join_group_chunks(link, i, chunks, merged);
     return ok;
 }
 
@@ -162,8 +162,8 @@ static bool take_finished(const struct link *link, const struct chunks *chunks,
     return true;
 }
 
-static bool merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
-                  struct merged *merged)
+static bool merge_all(const struct link *link, const struct cut *cut,
+                      const struct assembled *assembled, struct merged *merged)
 {
     const struct link_request *request = link->request;
     struct merge_request wanted = {
@@ -237,7 +237,7 @@ static struct observe_work merge_work(const struct link *link, const struct cubi
 bool stage_merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
                  struct merged *merged)
 {
-    bool ok = merge(link, cut, assembled, merged);
+    bool ok = merge_all(link, cut, assembled, merged);
 
     ok = ok && (verbose_callgraph(&merged->report, link->request->callgraph) ||
                 diag_blame(LINK_ENVIRONMENT));

@@ -49,7 +49,7 @@ static void follow_toolkit(struct link *link)
     link->toolkit = followed;
 }
 
-static bool select_members(struct link *link)
+static bool select_from_inputs(struct link *link)
 {
     const struct link_request *request = link->request;
     const struct option_request *options = &request->options;
@@ -224,7 +224,7 @@ bool stage_open(struct link *link)
 
 bool stage_select(struct link *link)
 {
-    bool ok = select_members(link);
+    bool ok = select_from_inputs(link);
 
     verbose_members(&link->members);
     groups_tell(link);

@@ -68,17 +68,17 @@ static bool split_group(const struct link *link, size_t group, struct cut *cut,
     return split_program(chunks, &link->groups[group].program, &wanted);
 }
 
-static void free_chunks(void *chunks)
+static void chunks_cleanup(void *chunks)
 {
     chunks_free(chunks);
 }
 
-static bool split(const struct link *link, struct cut *cut, const struct table *edited)
+static bool split_groups(const struct link *link, struct cut *cut, const struct table *edited)
 {
     struct chunks more = {0};
     bool ok = true;
 
-    CONTEXT_DEFER(free_chunks, &more);
+    CONTEXT_DEFER(chunks_cleanup, &more);
     for (size_t i = 0; i < link->group_count && ok; i++) {
         if (link->request->explain_split && link->group_count > 1)
             buffer_printf(&cut->explanation, "group %zu, whose chunk 0 is chunk %zu of the link:\n",
@@ -104,7 +104,7 @@ static bool keep_texts(const struct link *link, const struct cut *cut)
 /* Cuts chunks of an exact split that the cache does not have once more. No byte of the result
  * depends on the cuts. All threads then have a share of the edited code, and after the next edit of
  * the same kernel the cache has everything except the piece that contains it. */
-static bool divide_edited(const struct link *link, struct cut *cut, struct assembled *assembled)
+static bool cut_edited_chunks(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     struct assemble_request request;
     struct table edited = {0};
@@ -123,7 +123,7 @@ static bool divide_edited(const struct link *link, struct cut *cut, struct assem
     cut->replaced = cut->chunks;
     cut->chunks = (struct chunks){0};
     buffer_free(&cut->explanation);
-    ok = split(link, cut, &edited);
+    ok = split_groups(link, cut, &edited);
     chunks_free(&cut->replaced);
     return ok;
 }
@@ -164,14 +164,14 @@ static bool unite_chunks(const struct link *link, struct cut *cut, struct assemb
         return true;
     chunks_free(&cut->chunks);
     buffer_free(&cut->explanation);
-    return split(link, cut, NULL);
+    return split_groups(link, cut, NULL);
 }
 
 bool stage_split(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
-    bool ok =
-        !state_has_ptx(link) || (split(link, cut, NULL) && unite_chunks(link, cut, assembled) &&
-                                 divide_edited(link, cut, assembled) && keep_texts(link, cut));
+    bool ok = !state_has_ptx(link) ||
+              (split_groups(link, cut, NULL) && unite_chunks(link, cut, assembled) &&
+               cut_edited_chunks(link, cut, assembled) && keep_texts(link, cut));
 
     for (size_t i = 0; i < link->group_count && cut->chunks.count; i++)
         verbose_program(&link->groups[i].program);

@@ -78,7 +78,8 @@ static uint64_t image_bytes_of(const struct link *link, const struct merged *mer
     return finished ? finished->size : merged->image.file_size;
 }
 
-static bool list_modules(const struct link *link, const struct chunks *chunks, struct buffer *list)
+static bool list_module_ids(const struct link *link, const struct chunks *chunks,
+                            struct buffer *list)
 {
     struct table compiled = {0};
 
@@ -133,7 +134,7 @@ static bool list_dependencies(const struct link *link, const struct assembler *a
 
 /* Writes the result, if there is one, the requested lists and the reports. All are complete before
  * the first gets its final name. The reports are renamed first, then the result, then the lists. */
-static bool write_files(const struct link *link, const struct results *results, bool has_result)
+static bool write_all_files(const struct link *link, const struct results *results, bool has_result)
 {
     struct list_files lists = {
         .result = {.fd = -1, .slot = -1},
@@ -146,7 +147,7 @@ static bool write_files(const struct link *link, const struct results *results, 
     if (has_result)
         lists.dependencies.path = dependencies_path(link, &lists.arena);
     is_listed =
-        (!lists.modules.path || list_modules(link, &results->cut.chunks, &lists.modules.text)) &&
+        (!lists.modules.path || list_module_ids(link, &results->cut.chunks, &lists.modules.text)) &&
         (!lists.dependencies.path ||
          list_dependencies(link, &results->assembled.assembler, &lists.dependencies));
     ok = is_listed && observe_prepare(link->observation) && list_begin(&lists.modules) &&
@@ -174,7 +175,7 @@ bool stage_end_virtual(const struct link *link, const struct results *results)
     else
         diag_warning("%s; nothing is written", why);
     return link->request->dry_run ||
-           (diag_error_count() == link->errors_before && write_files(link, results, false));
+           (diag_error_count() == link->errors_before && write_all_files(link, results, false));
 }
 
 /* Writes the program as one module. A module with debug sections that describe all of it cannot
@@ -192,7 +193,7 @@ static bool emit_ptx(const struct link *link, const struct results *results)
     if (link->groups->options.count)
         diag_info("-emit-ptx: options for the assembler were stored in the inputs, and are not "
                   "part of PTX; -vv names them");
-    return write_files(link, results, true);
+    return write_all_files(link, results, true);
 }
 
 bool stage_end_texts(const struct link *link, const struct results *results)
@@ -200,12 +201,12 @@ bool stage_end_texts(const struct link *link, const struct results *results)
     if (link->member_cubin_count || link->members.lto_count || link->bitcode.count)
         return diag_fatal(
             "--emit-texts: some members have no PTX: machine code, LTO-IR or bitcode");
-    return write_files(link, results, true);
+    return write_all_files(link, results, true);
 }
 
 bool stage_end_ltoir(const struct link *link, const struct results *results)
 {
-    return write_files(link, results, !link->request->dry_run);
+    return write_all_files(link, results, !link->request->dry_run);
 }
 
 bool stage_end_early(const struct link *link, const struct results *results)
@@ -223,5 +224,5 @@ bool stage_end_early(const struct link *link, const struct results *results)
 
 bool stage_write(const struct link *link, const struct results *results)
 {
-    return diag_error_count() == link->errors_before && write_files(link, results, true);
+    return diag_error_count() == link->errors_before && write_all_files(link, results, true);
 }

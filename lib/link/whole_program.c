@@ -45,8 +45,8 @@ static bool is_shortened(const struct chunk_symbol *symbol)
     return symbol->name.size > symbol->own_name.size && text_starts(symbol->name, symbol->own_name);
 }
 
-static void restore_names(char *data, const struct cubin *cubin, const struct chunks *chunks,
-                          struct table *changed)
+static void restore_symbol_names(char *data, const struct cubin *cubin, const struct chunks *chunks,
+                                 struct table *changed)
 {
     for (size_t i = 0; i < chunks->symbol_count; i++)
         if (is_shortened(&chunks->symbols[i]))
@@ -131,8 +131,8 @@ static void report_section(const struct reporter *reporter, uint32_t index)
 
 /* Fills in the places of kernels' own symbols and sections; all code is in one cubin, and nothing
  * was merged. */
-static void fill_places(const struct cubin *cubin, struct bytes file,
-                        const struct reporter *reporter)
+static void fill_symbol_places(const struct cubin *cubin, struct bytes file,
+                               const struct reporter *reporter)
 {
     struct merge_report *report = reporter->report;
     struct merge_places *places = &report->places;
@@ -193,7 +193,7 @@ static void fill_report(const struct cubin *cubin, struct bytes file, struct mer
     }
     for (uint32_t i = 1; i < cubin->section_count; i++)
         report_section(&reporter, i);
-    fill_places(cubin, file, &reporter);
+    fill_symbol_places(cubin, file, &reporter);
 }
 
 struct reading {
@@ -212,6 +212,6 @@ bool whole_program_take(void *data, size_t size, const char *name, const struct 
         return false;
     if (report)
         fill_report(&reading.cubin, (struct bytes){data, size}, report);
-    restore_names(data, &reading.cubin, chunks, &reading.changed);
+    restore_symbol_names(data, &reading.cubin, chunks, &reading.changed);
     return true;
 }
