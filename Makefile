@@ -85,7 +85,7 @@ $(BUILD)/.looked: test/install-dependencies
 	$(Q)CC="$(CC)" PKG_CONFIG="$(PKG_CONFIG)" test/install-dependencies --only-look build
 	$(Q)touch $@
 
-$(BUILD)/preload.so $(BUILD)/plain_program $(BUILD)/fault.so: | $(BUILD)/.looked
+$(BUILD)/preload.so $(BUILD)/plain_program $(BUILD)/large_text.so $(BUILD)/fault.so: | $(BUILD)/.looked
 
 $(BUILD)/.dependencies-%: test/install-dependencies
 	$(Q)mkdir -p $(BUILD)
@@ -100,7 +100,7 @@ programs: $(PROGRAMS:%=$(BUILD)/%) $(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shi
           $(BUILD)/libminilink.so $(BUILD)/public/libminilink.a $(NVJITLINK) $(NVJITLINK).12 \
           $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
 tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so \
-       $(BUILD)/plain_program $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so $(BUILD)/nvjitlink_client \
+       $(BUILD)/plain_program $(BUILD)/large_text.so $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so $(BUILD)/nvjitlink_client \
        $(NVJITLINK_12_MINORS:%=$(BUILD)/nvjitlink_client_12_%)
 
 # What a program is made of but main(), which tests and fuzzers link.
@@ -134,9 +134,13 @@ $(BUILD)/preload.so: $(PRELOAD) lib/os/fork_serve.h
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(PLAIN_CC) -shared -s -Wl,-z,defs -o $@ $(PRELOAD) -ldl
 
+$(BUILD)/large_text.so: test/unit/os/large_text.c
+	$(Q)mkdir -p $(@D)
+	$(call say,LINK,$@)$(PLAIN_CC) -shared -o $@ $<
+
 $(BUILD)/plain_program: test/unit/os/plain_program.c lib/os/fork_serve.c lib/os/fork_serve.h
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(PLAIN_CC) -o $@ $(filter %.c,$^)
+	$(call say,LINK,$@)$(PLAIN_CC) -o $@ $(filter %.c,$^) -ldl
 
 $(BUILD)/preload.c: $(BUILD)/preload.so
 	$(Q){ echo '#include "os/fork_serve.h"'; echo 'const unsigned char fork_server_image[] = {'; \

@@ -22,11 +22,12 @@
 /* How soon the end of a job is seen where there is no pidfd. */
 #define TICK_MILLISECONDS 20
 
-/* A foreign program with so large a text segment gets large pages for it before its eighth job:
- * that takes 10 ms and saves each copy 2 ms (ptxas 13.0, measured). */
+/* So large a text segment, of the program or of a library, gets large pages after a job for each 4
+ * MiB of it. For ptxas that takes 10 ms and saves each copy 2 ms (13.0, measured); libnvJitLink's
+ * has 86 MiB, and a copy of it takes 11 % less processor time (13.5, measured). */
 #define LARGE_TEXT  (8u << 20)
+#define TEXT_OF_JOB (4u << 20)
 #define LARGE_PAGE  (2u << 20)
-#define JOBS_BEFORE 7
 
 /* In a copy, which does a job and is no server: the process, a duplicate of the socket, and the
  * number of the job. */
@@ -219,23 +220,23 @@ static void enlarge_pages(uintptr_t text, size_t size)
         mremap((void *)to, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)start);
 }
 
-static int enlarge_text(struct dl_phdr_info *program, size_t size, void *unused)
+static int enlarge_text(struct dl_phdr_info *program, size_t size, void *jobs)
 {
     (void)size;
-    (void)unused;
     for (int i = 0; i < program->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &program->dlpi_phdr[i];
 
         if (part->p_type == PT_LOAD && part->p_flags == (PF_R | PF_X) &&
-            part->p_memsz >= LARGE_TEXT)
+            part->p_memsz >= LARGE_TEXT && part->p_memsz / TEXT_OF_JOB == *(const unsigned *)jobs)
             enlarge_pages(program->dlpi_addr + part->p_vaddr, part->p_memsz);
     }
-    return 1; /* the libraries after it are small */
+    return 0;
 }
 
 void fork_serve(void)
 {
-    int descriptors[1 + FORK_FILES], count = 1, jobs = 0;
+    int descriptors[1 + FORK_FILES], count = 1;
+    unsigned jobs = 0;
     struct fork_message asked;
 
     while (count <= FORK_FILES && fork_serve_number(count - 1) >= 0)
@@ -247,8 +248,8 @@ void fork_serve(void)
             ; /* clones that have ended, and copies that have answered */
         if (!is_asked() || !receive_message(&asked, descriptors, count))
             _exit(0);
-        if (asked.request == FORK_JOB && jobs++ == JOBS_BEFORE)
-            dl_iterate_phdr(enlarge_text, NULL);
+        if (asked.request == FORK_JOB)
+            dl_iterate_phdr(enlarge_text, &(unsigned){jobs++});
         if (asked.request == FORK_JOB)
             do_job(asked.job, descriptors, count);
         else if (asked.request == FORK_CLONE)

@@ -5,11 +5,14 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "os/fork_serve.h"
+
+#define LARGE_PAGE (2u << 20)
 
 static void end(int status, void *unused)
 {
@@ -26,14 +29,33 @@ __attribute__((constructor)) static void prepare(void)
     on_exit(end, NULL);
 }
 
+/* Extends the heap's last block to the end of a large page, so that the unused part begins with
+ * one. A copy takes what the server has begun of a large page in small ones, each by a fault and
+ * with a copy of it: 500 of the 830 faults of a copy of ptxas 13.5 (measured). */
+static void align_heap(void)
+{
+    size_t size = 64u << 10;
+    char *block = malloc(size), *last = NULL;
+
+    for (int i = 0; block && block != last && i < 3; i++) { /* it moves to the end first */
+        uintptr_t end = (uintptr_t)block + size + LARGE_PAGE;
+
+        last = block;
+        size = end - end % LARGE_PAGE - (uintptr_t)block - sizeof size;
+        block = realloc(block, size);
+    }
+}
+
 static void serve_if_input(const char *path)
 {
     int number = fork_serve_number(0);
     char name[32];
 
     snprintf(name, sizeof name, "/dev/fd/%d", number);
-    if (number >= 0 && strcmp(path, name) == 0)
+    if (number >= 0 && strcmp(path, name) == 0) {
+        align_heap();
         fork_serve();
+    }
 }
 
 /* The function that this one overrides. dlsym returns a function's address as an object's. */

@@ -20,7 +20,7 @@ static volatile int cancelled;
 static unsigned timeout;
 static bool is_repeated;
 static int input, output, before;
-static long server, did; /* the processes that the last job's output names */
+static long server, did, told; /* the numbers of the last job's output: processes, and its mode's */
 
 /* Words that no other test has: the linker remembers them. */
 void set_up(void)
@@ -61,7 +61,11 @@ static bool run_with(const char *mode, const int files[2], const volatile int *i
     const char *const argv[] = {program, mode, word, fork_server_files[0], fork_server_files[1],
                                 NULL};
     const struct fork_server_job job = {
-        .run = {.argv = argv, .output_limit = 1000, .timeout = timeout, .cancelled = is_cancelled},
+        .run = {.argv = argv,
+                .large_pages = true,
+                .output_limit = 1000,
+                .timeout = timeout,
+                .cancelled = is_cancelled},
         .files = files,
         .file_count = 2,
         .is_preloaded = strcmp(mode, "own") != 0,
@@ -81,8 +85,32 @@ static bool run(const char *mode, const char *text)
     set_text(output, "");
     done = run_with(mode, (const int[]){input, output}, &cancelled, &result);
     if (done && result.output)
-        ck_assert_int_eq(sscanf(result.output, "%ld %ld", &server, &did), 2);
+        ck_assert_int_ge(sscanf(result.output, "%ld %ld %ld", &server, &did, &told), 2);
     return done;
+}
+
+/* What a copy allocates begins where a large page does. */
+TEST(the_heap_of_a_copy_begins_with_a_large_page)
+{
+    for (int i = 0; i < 3; i++) {
+        told = -1;
+        run("memory", "");
+        ck_assert(i == 0 || (told >= 0 && told < 8192));
+    }
+}
+
+/* After as many jobs as it has 4 MiB of text. */
+TEST(the_text_of_a_library_gets_pages_of_its_own)
+{
+    char mode[PATH_MAX + 32];
+
+    snprintf(mode, sizeof mode, "text=%.*s/large_text.so", (int)(strrchr(program, '/') - program),
+             program);
+    ck_assert(!run(mode, ""));
+    for (int i = 0; i < 4; i++) {
+        ck_assert(run(mode, ""));
+        ck_assert_int_eq(told, i < 2);
+    }
 }
 
 /* The first job is done plainly. */

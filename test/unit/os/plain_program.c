@@ -3,11 +3,15 @@
  *
  *     plain_program MODE WORD INPUT OUTPUT
  *
- * Copies INPUT to OUTPUT, and prints which process it is and which one is its parent.
- * Built without sanitizers, into which nothing can be preloaded. */
+ * Copies INPUT to OUTPUT, and prints which process it is and which one is its parent; with mode
+ * "memory" how far behind the beginning of a large page a new block is, too, and with
+ * "text=LIBRARY" whether the library's text is still its file's. Built without sanitizers, into
+ * which nothing can be preloaded. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +35,27 @@ static bool copy(FILE *in, FILE *out)
     return in && out && fclose(out) == 0;
 }
 
+/* Whether the memory at the address is a file's. */
+static bool is_of_file(const void *address)
+{
+    char line[4096];
+    uintptr_t begin, end, inode, wanted = (uintptr_t)address;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    bool is = false;
+
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &begin, &end, &inode) == 3 && begin <= wanted &&
+            wanted < end)
+            is = inode != 0;
+    if (maps)
+        fclose(maps);
+    return is;
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc == 5 ? argv[1] : "";
+    void *library = strncmp(mode, "text=", 5) == 0 ? dlopen(mode + 5, RTLD_NOW) : NULL;
     pthread_t thread;
     FILE *in;
 
@@ -46,7 +68,12 @@ int main(int argc, char **argv)
     if (strcmp(mode, "elsewhere") == 0)
         return 0;
     in = argc == 5 ? fopen(argv[3], "rb") : NULL;
-    printf("%ld %ld\n", (long)getppid(), (long)getpid());
+    printf("%ld %ld", (long)getppid(), (long)getpid());
+    if (strcmp(mode, "memory") == 0)
+        printf(" %zu", (size_t)((uintptr_t)malloc(100000) % (2u << 20)));
+    if (library)
+        printf(" %d", is_of_file(dlsym(library, "large_text")));
+    printf("\n");
     fflush(stdout);
     if (strcmp(mode, "fail") == 0)
         return 3;
