@@ -18,6 +18,7 @@
 #
 #     test/bench/cache.sh [KERNELS...]
 . "$(dirname "$0")/prelude.sh"
+each_toolkit "$@"
 rounds=${ROUNDS:-3}
 need ptxas
 

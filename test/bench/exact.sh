@@ -4,6 +4,7 @@
 #
 #     test/bench/exact.sh [KERNELS [MODULES]]    128 kernels in 8 modules
 . "$(dirname "$0")/prelude.sh"
+each_toolkit "$@"
 kernels=${1:-128} modules=${2:-8}
 need nvcc nvlink ptxas
 folder=$(test/bench/make-objects "$kernels" "$modules") || { echo "exact: nvcc fails: skipped"; exit 0; }

@@ -7,6 +7,7 @@
 #
 #     test/bench/fallback.sh
 . "$(dirname "$0")/prelude.sh"
+each_toolkit "$@"
 need ptxas
 cd "$work" || exit 1
 real=$(command -v ptxas)

@@ -4,8 +4,10 @@
 # processes of one thread, and beside a process of minilink for each; then by ptxas, and of two modules of LTO-IR, beside
 # NVIDIA's own library, and what of it a cache saves. All in turns.
 #
-# LINKS (4000) is how many are made in each round; with ptxas it is a hundredth, of processes a twentieth. ROUNDS (3).
+# LINKS (4000) is how many are made in each round; with ptxas and of processes it is a twentieth. ROUNDS (3). ONLY=toolkit
+# leaves out the built-in assembler.
 . "$(dirname "$0")/prelude.sh"
+each_toolkit "$@"
 links=${LINKS:-4000}
 rm -rf "$work" && mkdir "$work" || exit 1
 ours=$BUILD/nvjitlink/libnvJitLink.so
@@ -20,7 +22,7 @@ calls() {
     read -r -a line <<< "$("$BUILD/bench_library" "$library" "$threads" "$count" "$@")"
     echo "library: $name, $threads threads: ${line[0]:-no} links a second, ${line[1]:-no} ms of CPU time each, ${line[2]:-no} waits"
 }
-for _ in $(seq "${ROUNDS:-3}"); do
+for _ in $([ "${ONLY:-}" = toolkit ] || seq "${ROUNDS:-3}"); do
     for threads in 1 2 8; do MINILINK_ASSEMBLER=builtin calls "PTX, builtin" $threads "$links" "$ours" "${ptx[@]}"; done
     for _ in 1 2; do MINILINK_ASSEMBLER=builtin calls "one of two processes" 1 $((links / 2)) "$ours" "${ptx[@]}" & done
     wait
@@ -28,20 +30,35 @@ for _ in $(seq "${ROUNDS:-3}"); do
     echo "library: a process for each link: $(compute "1000 * $links / 20 / $wall" 0) a second"
 done
 
-theirs=${CUDA_HOME:-/usr/local/cuda}/lib64/libnvJitLink.so
-if [ -e "$theirs" ] && command -v ptxas > /dev/null && command -v nvcc > /dev/null; then
+library_of_toolkit() {
+    local file
+    find_toolkit
+    for file in "$libraries"/libnvJitLink.so*; do [ ! -e "$file" ] || { echo "$file"; return; }; done
+}
+
+# beside WHAT THREADS WORD...: so many links by our library, by NVIDIA's and by ours with a cache, in turns; medians.
+beside() {
+    local what=$1 threads=$2 round
+    shift 2
+    rm -f "$work"/calls-*
+    for round in $(seq "${ROUNDS:-3}"); do
+        "$BUILD/bench_library" "$ours" "$threads" $((links / 20)) "$@" >> "$work/calls-ours"
+        "$BUILD/bench_library" "$theirs" "$threads" $((links / 20)) "$@" >> "$work/calls-theirs"
+        MINILINK_CACHE_DIR=$work/cache "$BUILD/bench_library" "$ours" "$threads" $((links / 20)) "$@" >> "$work/calls-cache"
+    done
+    for name in ours theirs cache; do cut -d' ' -f2 "$work/calls-$name" | median; done | paste -s | while read -r one other cached; do
+        echo "library: $what, $threads threads: $one ms of CPU time for a link, NVIDIA's libnvJitLink $other (ratio $(compute "$one / $other")), ours with a cache $cached"
+    done
+}
+
+if command -v ptxas > /dev/null && command -v nvcc > /dev/null && theirs=$(library_of_toolkit) && [ -n "$theirs" ]; then
     for unit in kernel helper; do
         nvcc -dlto -arch=sm_90 -dc -ltoir fixtures/examples/$unit.cu -o "$work/$unit.ltoir" || exit 1
     done
-    for _ in $(seq "${ROUNDS:-3}"); do
-        for threads in 1 2; do
-            for what in ptx lto; do
-                declare -n words=$what
-                calls "$what, our libnvJitLink" $threads $((links / 100)) "$ours" "${words[@]}"
-                calls "$what, NVIDIA's libnvJitLink" $threads $((links / 100)) "$theirs" "${words[@]}"
-                MINILINK_CACHE_DIR=$work/cache calls "$what, ours with a cache" $threads $((links / 100)) "$ours" "${words[@]}"
-            done
-        done
+    for threads in 1 2; do
+        beside "one PTX" $threads -arch=sm_90 -- 2:fixtures/programs/01_one/a.ptx
+        beside "two PTX" $threads "${ptx[@]}"
+        beside "two LTO-IR" $threads "${lto[@]}"
     done
 else
     echo "library: no CUDA toolkit: links by ptxas SKIPPED"

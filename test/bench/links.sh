@@ -11,6 +11,7 @@
 #     test/bench/links.sh [SHAPE...]     8 128 1000 kernels module functions; ROUNDS=N: rounds (3; 1 for 1,000 kernels)
 # shellcheck disable=SC2048,SC2086 # commands are words
 . "$(dirname "$0")/prelude.sh"
+each_toolkit "$@"
 need nvlink ptxas
 
 # make_ptx SHAPE: its folder, made once.

@@ -6,6 +6,7 @@
 #     test/bench/lto.sh [sleep] [bitcode-128] [bitcode-1000]     ROUNDS=N: rounds (5; 3 for 1,000 kernels)
 # shellcheck disable=SC2048,SC2086 # commands are words
 . "$(dirname "$0")/prelude.sh"
+each_toolkit "$@"
 
 # A library that sleeps 100 ms for each of 64 kernels, in 1 to 16 parts with as many threads.
 bench_sleep() {

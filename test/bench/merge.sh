@@ -6,6 +6,7 @@
 #
 #     ROUNDS=21 test/bench/merge.sh 1000
 . "$(dirname "$0")/prelude.sh"
+each_toolkit "$@"
 set -e
 minilink=$BUILD/minilink here=$ROOT/test/bench
 rm -rf "$work" && mkdir "$work" && cd "$work"

@@ -1,7 +1,9 @@
 # prelude.sh: what every benchmark begins with; each sources it.
 #
 # ROOT is the source tree, which is the working directory, BUILD the folder with the programs, and work a folder of the
-# benchmark's own in it, which stays. Nothing of the caller's make or of minilink's environment is seen.
+# benchmark's own in it, which stays. Nothing of the caller's make or of minilink's environment is seen. TOOLKITS, folders of
+# CUDA toolkits (with bin/ptxas), has what needs one run with each, and its lines begin with the toolkit's release; else it is
+# that on PATH.
 # shellcheck shell=bash
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -10,9 +12,28 @@ BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
 export BUILD LC_ALL=C
 unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
 bench=$(basename "$0" .sh)
-work=$BUILD/bench/$bench
+work=$BUILD/bench/$bench${RELEASE:+-$RELEASE}
 mkdir -p "$work" || exit 1
 . test/toolkit.sh
+
+# each_toolkit WORD...: runs the benchmark with these arguments and each of TOOLKITS, and ends.
+each_toolkit() {
+    local folder
+    [ -n "${TOOLKITS:-}" ] || return 0
+    for folder in $TOOLKITS; do
+        (
+            export TOOLKITS='' PATH=$folder/bin:$PATH CUDA_HOME=$folder
+            RELEASE=$(release_of ptxas)
+            [ -n "$RELEASE" ] || { echo "$bench: $folder is no toolkit: skipped"; exit; }
+            export RELEASE
+            "$ROOT/test/bench/$bench.sh" "$@" | sed -u "s/^/$RELEASE: /"
+        )
+    done
+    exit
+}
+
+# median: of the numbers on standard input.
+median() { sort -n | awk '{line[NR] = $1} END {print line[int((NR + 1) / 2)]}'; }
 
 # need TOOL...: ends the benchmark where one is not there.
 need() {

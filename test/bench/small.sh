@@ -4,6 +4,7 @@
 #
 #     test/bench/small.sh     ROUNDS=N: rounds (21 of the first; a quarter of them of the 20 programs)
 . "$(dirname "$0")/prelude.sh"
+each_toolkit "$@"
 need nvcc nvlink ptxas
 cd "$work" || exit 1
 find_toolkit

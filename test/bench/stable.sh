@@ -9,6 +9,7 @@
 #     test/bench/stable.sh     ROUNDS=N: rounds of the links (3)
 # shellcheck disable=SC2046,SC2086 # lists of files and options are words
 . "$(dirname "$0")/prelude.sh"
+each_toolkit "$@"
 rm -rf "$work" && mkdir -p "$work" || exit 1
 minilink="$BUILD/minilink -w -disable-infos -arch=sm_90 -split-compile-extended=2"
 cd "$work" || exit 1
