@@ -1,9 +1,10 @@
 #!/bin/bash
-# nvjitlink-versions.sh: names, accepted options and results of wrong calls of NVIDIA's libnvJitLink, as they are recorded in
+# nvjitlink-versions.sh: names, accepted options, results of wrong calls and of whole links of NVIDIA's libnvJitLink, as they are recorded in
 # test/nvjitlink, which ours is compared with (test/jobs/nvjitlink.sh). LIBRARIES: the libraries, of CUDA 12.0 to 13.5,
 # separated by blanks; without it, those beside the programs in TOOLKITS. Otherwise it is skipped, loudly.
 . "$(dirname "$0")/../prelude.sh"
 source "$ROOT/test/nvjitlink/recorded.sh"
+source "$ROOT/test/nvjitlink/links.sh"
 for bin in ${TOOLKITS:-}; do
     library=$(echo "$bin"/../lib*/libnvJitLink.so.1[23])
     [ ! -e "$library" ] || LIBRARIES="${LIBRARIES:-} $library"
@@ -11,6 +12,7 @@ done
 [ -n "${LIBRARIES:-}" ] || skip_all 1 "LIBRARIES names no libnvJitLink"
 cd "$work" || exit 1
 mapfile -t words < <(option_words)
+link_inputs || fail "what is linked"
 
 for library in $LIBRARIES; do
     exported "$library" > names
@@ -29,12 +31,9 @@ for library in $LIBRARIES; do
         done > got 2> /dev/null
     fi
     runs "$version: the options" diff <(options_of "$version") got
-    case $version in
-    12.[0-2]) skip 1 "$version: wrong calls, as its header has no nvJitLinkVersion" ;;
-    *)
-        "$client" nulls > got 2> /dev/null
-        runs "$version: wrong calls" diff <(wrong_calls_of "$version") got
-        ;;
-    esac
+    "$client" nulls > got 2> /dev/null
+    runs "$version: wrong calls" diff <(wrong_calls_of "$version") got
+    while IFS= read -r line; do echo "$line: $(statuses "$line" "$client")"; done < <(link_lines) > got
+    runs "$version: the links" diff <(links_of "$version") got
 done
 finish

@@ -4,7 +4,7 @@
 # LD_PRELOAD): each test passes with both, or fails with the same words. They run without a GPU, with a driver that only says
 # yes (test/nvjitlink/suites/driver.c), so tests that need memory of a GPU or results of kernels fail with both, and are
 # counted.
-# CLIENTS: the versions, of 12.9 and 13.5, separated by blanks; pip gets a gigabyte for each. Wheels of cuda-bindings and
+# CLIENTS: the versions, of 12.9, 13.0, 13.3 and 13.5, separated by blanks; pip gets a gigabyte for each. Wheels of cuda-bindings and
 # cuda-core have no suites: git gets these at their tags, or they are in the folder CUDA_PYTHON. Without CLIENTS, or what they
 # are got from, it is skipped, loudly.
 . "$(dirname "$0")/../prelude.sh"
@@ -20,6 +20,9 @@ packages_of() {
     case $1 in
     12.9) echo cuda-bindings==12.9.10 nvidia-{nvjitlink,cuda-nvcc,cuda-nvrtc}-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79 \
         pynvjitlink-cu12==0.7.0 ;;
+    13.0) echo cuda-bindings==13.0.3 nvidia-{nvjitlink,cuda-nvcc,cuda-nvrtc,cuda-crt,nvvm}==13.0.88 nvidia-cuda-runtime==13.0.96 ;;
+    13.3) echo cuda-bindings==13.3.1 nvidia-{nvjitlink,cuda-nvrtc}==13.3.33 nvidia-{cuda-nvcc,cuda-crt,nvvm}==13.3.73 \
+        nvidia-cuda-runtime==13.3.29 ;;
     13.5) echo cuda-bindings==13.5.0 nvidia-{nvjitlink,cuda-nvcc,cuda-nvrtc,cuda-crt,nvvm,cuda-runtime}==13.5.37 ;;
     *) return 1 ;;
     esac
@@ -86,7 +89,7 @@ all_suites() {
 }
 
 for version in $CLIENTS; do
-    read -ra packages < <(packages_of "$version") || { fail "$version is not one of 12.9, 13.5"; continue; }
+    read -ra packages < <(packages_of "$version") || { fail "$version is not one of 12.9, 13.0, 13.3, 13.5"; continue; }
     if ! { python3 -m venv "$version" &&
         "$version/bin/pip" install -q cuda-core==1.2.2 numba-cuda==0.30.4 filecheck==1.0.6 pytest==9.2.0 "${packages[@]}"; } > log 2>&1; then
         skip 6 "$version: pip gets no packages: $(tail -n 1 log)"

@@ -14,7 +14,8 @@
  * `link` adds what is in the files (`:`) or the files (`@`), completes, and prints the result of
  * each call; what was linked goes to OUT.cubin and OUT.ptx, the logs to OUT.errors and OUT.infos.
  * `ltoir` is `link`, and gets LTO-IR, too, as OUT.ltoir.
- * `threads` makes the same link in several threads at once, which must all give the same bytes.
+ * `threads` makes the same link in several threads at once, prints the result of each, and how many
+ * gave the bytes of the first.
  * `stack` is `link` without OUT on a thread with a stack of KIB KiB.
  * `nulls` makes calls that are wrong, and prints their results; `options` creates a link with each
  * of the options beside -arch=sm_90. Each may be several words. */
@@ -65,7 +66,8 @@ struct task {
     uint32_t option_count;
     struct input *inputs;
     size_t input_count;
-    char *cubin; /* of a link in a thread */
+    nvJitLinkResult result; /* of a link in a thread: */
+    char *cubin;
     size_t size;
 };
 
@@ -254,6 +256,7 @@ static void *run_thread(void *argument)
 
     if (result == NVJITLINK_SUCCESS)
         task->cubin = take(handle, nvJitLinkGetLinkedCubinSize, get_cubin, &task->size, &result);
+    task->result = result;
     nvJitLinkDestroy(&handle);
     return NULL;
 }
@@ -273,6 +276,7 @@ static int link_in_threads(const struct task *task, int count)
     }
     for (int i = 0; i < count; i++) {
         pthread_join(threads[i], NULL);
+        printf("thread %s\n", name_of(tasks[i].result));
         same += tasks[i].cubin && tasks[i].size == tasks[0].size &&
                 memcmp(tasks[i].cubin, tasks[0].cubin, tasks[0].size) == 0;
     }
@@ -345,16 +349,20 @@ static int make_wrong_calls(void)
     struct ltoir_functions ltoir;
     nvJitLinkHandle handle = NULL;
     unsigned number = 0;
+    int has_version = dlsym(RTLD_DEFAULT, "nvJitLinkVersion") != NULL; /* libraries before 12.3 */
 
     tell("create nowhere", nvJitLinkCreate(NULL, 1, options));
     tell("create without options", nvJitLinkCreate(&handle, 0, NULL));
-    tell("create with NULL for options", nvJitLinkCreate(&handle, 1, NULL));
+    if (has_version)
+        tell("create with NULL for options", nvJitLinkCreate(&handle, 1, NULL));
     tell("create with a count of 0", nvJitLinkCreate(&handle, 0, options));
     tell("destroy it", nvJitLinkDestroy(&handle));
     tell("destroy it again", nvJitLinkDestroy(&handle));
     tell("destroy nothing", nvJitLinkDestroy(NULL));
-    tell("version", nvJitLinkVersion(NULL, &number));
-    tell("version", nvJitLinkVersion(&number, NULL));
+    if (has_version) {
+        tell("version", nvJitLinkVersion(NULL, &number));
+        tell("version", nvJitLinkVersion(&number, NULL));
+    }
     tell("add data to nothing", nvJitLinkAddData(NULL, NVJITLINK_INPUT_PTX, "a", 1, "a"));
     tell("add a file to nothing", nvJitLinkAddFile(NULL, NVJITLINK_INPUT_PTX, "a"));
     tell("complete nothing", nvJitLinkComplete(NULL));

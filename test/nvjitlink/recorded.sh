@@ -14,10 +14,10 @@ names_of() {
         done | LC_ALL=C sort
 }
 
-# options_of VERSION: what nvJitLinkCreate() says to each line of options. A line of `options` has the options, the first
-# version, and each later one whose result was another.
-options_of() {
-    awk -v version="$1" '
+# recorded_of TABLE VERSION: the lines of a table, each with its result in that version. A line has what was tried, the first
+# version with its result, and each later one whose result was another.
+recorded_of() {
+    awk -v version="$2" '
         function number(text, parts) { split(text, parts, "."); return parts[1] * 100 + parts[2] }
         {
             at = match($0, /: 12\.0 /)
@@ -27,14 +27,20 @@ options_of() {
                 if (number(change[1]) <= number(version)) result = change[2]
             }
             print substr($0, 1, at - 1) ": " result
-        }' "$ROOT/test/nvjitlink/options"
+        }' <(grep -v '^#' "$ROOT/test/nvjitlink/$1")
 }
+
+# options_of VERSION: what nvJitLinkCreate() says to each line of options.
+options_of() { recorded_of options "$1"; }
 option_words() { sed 's/: 12\.0 .*//' "$ROOT/test/nvjitlink/options"; }
 
 # wrong_calls_of VERSION: what `nulls` says. CUDA 12's libraries have fewer results and no LTO-IR as output, 13.0 and
-# 13.1 only the latter.
+# 13.1 only the latter. Those before 12.3 crash where NULL is given for options, and 12.0 where a complete link gets an input.
 wrong_calls_of() {
     case $1 in
+    12.[0-2]) wrong_calls_of 12.3 | sed -E '/^create with NULL|^version/d; /^create without/s/: .*/: MISSING_ARCH/
+        /^add (no bytes|NULL)/s/: .*/: INTERNAL/; /^add behind/s/: .*/: PTX_COMPILE/' |
+        if [ "$1" = 12.0 ]; then sed '/^add behind/,$d'; else cat; fi ;;
     12.*) sed -E '/^LTO-IR/d; s/NULL_INPUT|INCORRECT_INPUT_TYPE/INVALID_INPUT/g' "$ROOT/test/nvjitlink/wrong-calls" ;;
     13.[01]) sed '/^LTO-IR/d' "$ROOT/test/nvjitlink/wrong-calls" ;;
     *) cat "$ROOT/test/nvjitlink/wrong-calls" ;;

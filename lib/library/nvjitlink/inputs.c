@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "distribute/files.h"
+#include "input/archive.h"
 #include "library/handle.h"
 #include "library/nvjitlink/contents.h"
 #include "library/nvjitlink/link.h"
@@ -170,7 +171,7 @@ static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *i
     struct words words = {.arena = &link->arena};
     int code;
 
-    settings_check_words(&link->settings, &words);
+    settings_check_words(&link->settings, link->ptxas, &words);
     code = link_begin(link, &link->trial, &words)
            ?: minilink_add_data(link->trial, MINILINK_INPUT_CUBIN, input->data, input->size,
                                 input->name)
@@ -208,7 +209,6 @@ static nvJitLinkResult add_container(struct nvJitLink *link, const struct input 
     const struct contents_target target = target_of(link);
     const struct contents contents = contents_look(input->data, input->size, &target);
     bool has_code = contents.has_ptx || contents.has_cubin;
-    bool is_library = input->type == MINILINK_INPUT_ARCHIVE;
 
     if (input->type == MINILINK_INPUT_FATBIN && contents.is_cut) {
         buffer_printf(&link->errors, "'%s' is a damaged fatbin\n", input->name);
@@ -216,7 +216,7 @@ static nvJitLinkResult add_container(struct nvJitLink *link, const struct input 
     }
     if (contents.has_ltoir && !has_code && !link->settings.is_lto)
         return needs_lto(link, input->name);
-    if (contents.fatbin_count && !contents.has_ltoir && !has_code && !is_library) {
+    if (contents.fatbin_count && !contents.has_ltoir && !has_code) {
         buffer_printf(&link->errors, "'%s' has no code for sm_%u\n", input->name,
                       link->settings.sm);
         return NVJITLINK_ERROR_INVALID_INPUT;
@@ -227,7 +227,7 @@ static nvJitLinkResult add_container(struct nvJitLink *link, const struct input 
     link->has_other_code |= !contents.has_ltoir;
     if (contents.has_ltoir && link->settings.is_lto)
         return let_wait(link, input);
-    if (contents.fatbin_count == 1 && contents.has_ptx && !contents.has_cubin && !is_library)
+    if (contents.fatbin_count == 1 && contents.has_ptx && !contents.has_cubin)
         return assemble(link, &link->settings, input);
     return hand_on(link, input);
 }
@@ -245,6 +245,58 @@ static nvJitLinkResult add_ltoir(struct nvJitLink *link, const struct input *inp
     }
     link->has_ltoir = true;
     return let_wait(link, input);
+}
+
+static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
+                           size_t size, const char *name);
+
+/* An archive, and its members. */
+struct library {
+    struct arena *arena;
+    const struct input *archive;
+    struct input *list;
+    size_t count, capacity;
+};
+
+static bool list_member(void *argument, struct text name, struct bytes data)
+{
+    struct library *library = argument;
+    nvJitLinkInputType type = contents_type(data.data, data.size);
+
+    if (type != NVJITLINK_INPUT_NONE && type != NVJITLINK_INPUT_LIBRARY)
+        ARENA_PUSH(library->arena, library->list, library->count, library->capacity) =
+            (struct input){.data = data.data,
+                           .size = data.size,
+                           .name = arena_printf(library->arena, "%s(%.*s)", library->archive->name,
+                                                TEXT_ARG(name))};
+    return true;
+}
+
+static enum link_code list_members(void *argument)
+{
+    struct library *library = argument;
+    const struct bytes bytes = {library->archive->data, library->archive->size};
+
+    return archive_walk(library->archive->name, bytes, list_member, library) ? LINK_OK
+                                                                             : LINK_FAILED;
+}
+
+/* Adds each member like an input. Those before one that is wrong, or before damage, stay (measured
+ * on 12.0 to 13.5). */
+static nvJitLinkResult add_library(struct nvJitLink *link, const struct input *input)
+{
+    struct library library = {.arena = &link->arena, .archive = input};
+    const struct words none = {0};
+    nvJitLinkResult result = NVJITLINK_SUCCESS;
+    int code =
+        link_begin(link, &link->trial, &none) ?: handle_call(link->trial, list_members, &library);
+
+    link_take_errors(link, link->trial);
+    minilink_destroy(&link->trial);
+    for (size_t i = 0; i < library.count && result == NVJITLINK_SUCCESS; i++)
+        result = add(link, NVJITLINK_INPUT_ANY, library.list[i].data, library.list[i].size,
+                     library.list[i].name);
+    return result ?: code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
 }
 
 static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
@@ -275,6 +327,8 @@ static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, cons
         return assemble(link, &link->settings, &input);
     case NVJITLINK_INPUT_LTOIR:
         return add_ltoir(link, &input);
+    case NVJITLINK_INPUT_LIBRARY:
+        return add_library(link, &input);
     default:
         return add_container(link, &input);
     }

@@ -36,7 +36,7 @@ static int make(struct nvJitLink *link, struct minilink **made)
     struct words words = {.arena = &link->arena};
     int code;
 
-    settings_ltoir_words(&link->settings, link->library, &words);
+    settings_ltoir_words(&link->settings, link->library, link->ptxas, &words);
     code = link_begin(link, made, &words);
     for (size_t i = 0; code == MINILINK_OK && i < link->waiting_count; i++) {
         const struct input *input = &link->waiting[i];
@@ -58,6 +58,7 @@ nvJitLinkResult ltoir_make(struct nvJitLink *link)
     if (code != MINILINK_OK) {
         link_take_errors(link, link->trial);
         minilink_destroy(&link->trial);
+        link->waiting_count = 0; /* it is not tried, nor reported, again */
         return NVJITLINK_ERROR_INTERNAL;
     }
     take_infos(link, link->trial);

@@ -38,9 +38,11 @@ struct reading {
 struct known {
     const char *name;
     enum form form;
-    nvJitLinkResult (*read)(const struct reading *reading);
-    size_t flag;    /* of struct settings: the bool that the option sets besides, or NO_FLAG */
-    uint16_t first; /* the first version with it that matters here; 0 = all have it */
+    nvJitLinkResult (*read)(const struct reading *reading); /* or NULL: handed on */
+    size_t flag;        /* of struct settings: the bool that the option sets besides, or NO_FLAG */
+    uint16_t first;     /* the first version with it that matters here; 0 = all have it */
+    size_t words;       /* of struct settings: the words that get it, with: */
+    const char *prefix; /* before it; NULL: none get it */
 };
 
 #define NO_FLAG SIZE_MAX
@@ -146,12 +148,6 @@ static nvJitLinkResult read_fast_level(const struct reading *reading)
     return wrong_value(reading, "0, min, mid or max");
 }
 
-static nvJitLinkResult take_latest(const struct reading *reading)
-{
-    reading->settings->is_latest = true;
-    return NVJITLINK_SUCCESS;
-}
-
 /* Measured on 13.0 and 13.5: two names for each of two compilers. The newer one is the default from
  * sm_100 on (nvJitLink.h 13.5). */
 static nvJitLinkResult read_nvvm_version(const struct reading *reading)
@@ -204,76 +200,49 @@ static nvJitLinkResult leave_out(const struct reading *reading)
     return NVJITLINK_SUCCESS;
 }
 
-static nvJitLinkResult only_set(const struct reading *reading)
-{
-    (void)reading;
-    return NVJITLINK_SUCCESS;
-}
-
-static nvJitLinkResult hand_to_assembly(const struct reading *reading)
-{
-    words_add(&reading->settings->assembly, "%s", reading->word);
-    return NVJITLINK_SUCCESS;
-}
-
-static nvJitLinkResult hand_to_ptxas(const struct reading *reading)
-{
-    words_add(&reading->settings->assembly, "-Xptxas=%s", reading->word);
-    return NVJITLINK_SUCCESS;
-}
-
-static nvJitLinkResult hand_to_program(const struct reading *reading)
-{
-    words_add(&reading->settings->program, "%s", reading->word);
-    return NVJITLINK_SUCCESS;
-}
-
-static nvJitLinkResult hand_to_nvvm(const struct reading *reading)
-{
-    words_add(&reading->settings->program, "-Xnvvm=%s", reading->word);
-    return NVJITLINK_SUCCESS;
-}
-
-#define SETS(flag) only_set, offsetof(struct settings, flag), 0
+#define SETS(flag, first)    NULL, offsetof(struct settings, flag), first, 0, NULL
+#define READS(read)          read, NO_FLAG, 0, 0, NULL
+#define HANDS(words, prefix) NULL, NO_FLAG, 0, offsetof(struct settings, words), prefix
+#define SETS_AND_HANDS(flag, words, prefix)                                                        \
+    NULL, offsetof(struct settings, flag), 0, offsetof(struct settings, words), prefix
 
 static const struct known known[] = {
-    {"-arch=", FORM_VALUE, read_arch, NO_FLAG, 0},
-    {"-maxrregcount=", FORM_VALUE, read_registers, NO_FLAG, 0},
-    {"-time", FORM_PREFIX, SETS(is_timed)},
-    {"-verbose", FORM_PREFIX, SETS(is_verbose)},
-    {"-lto", FORM_PREFIX, SETS(is_lto)},
-    {"-dlto", FORM_PREFIX, SETS(is_lto)},
-    {"-ptx", FORM_PREFIX, SETS(is_ptx)},
-    {"-g", FORM_WHOLE, SETS(is_debug)},
-    {"-lineinfo", FORM_PREFIX, SETS(has_lines)},
-    {"-ftz=", FORM_EMPTY, hand_to_nvvm, NO_FLAG, 0},
-    {"-prec-div=", FORM_EMPTY, hand_to_nvvm, NO_FLAG, 0},
-    {"-prec-sqrt=", FORM_EMPTY, hand_to_nvvm, NO_FLAG, 0},
-    {"-fma=", FORM_EMPTY, hand_to_nvvm, NO_FLAG, 0},
-    {"-kernels-used=", FORM_VALUE, hand_to_program, offsetof(struct settings, names_kernels), 0},
-    {"-variables-used=", FORM_VALUE, hand_to_program, offsetof(struct settings, names_variables),
-     0},
-    {"-optimize-unused-variables", FORM_PREFIX, SETS(drops_variables)},
-    {"-Xptxas=", FORM_VALUE, hand_to_assembly, offsetof(struct settings, has_ptxas_options), 0},
-    {"-Xnvvm=", FORM_VALUE, hand_to_program, NO_FLAG, 0},
-    {"-Ofc=", FORM_VALUE, read_fast_level, NO_FLAG, 0},
-    {"--Ofast-compile=", FORM_VALUE, read_fast_level, NO_FLAG, 0},
-    {"-split-compile=", FORM_EMPTY, read_split, NO_FLAG, 0},
-    {"-split-compile-extended=", FORM_EMPTY, read_split, NO_FLAG, 0},
-    {"-jump-table-density=", FORM_EMPTY, hand_to_nvvm, NO_FLAG, 0},
-    {"-no-cache", FORM_PREFIX, SETS(has_no_cache)},
-    {"--no-cache", FORM_PREFIX, SETS(has_no_cache)},
-    {"--device-stack-protector=", FORM_VALUE, hand_to_ptxas, NO_FLAG, 0},
-    {"--device-stack-protector-frame-size-threshold=", FORM_VALUE, hand_to_ptxas, NO_FLAG, 0},
-    {"-nvvm-version=", FORM_VALUE, read_nvvm_version, NO_FLAG, 0},
-    {"-uidx=", FORM_EMPTY, read_index, NO_FLAG, 0},
-    {"-fast-compile", FORM_PREFIX, SETS(is_fast)},
-    {"-no-opt", FORM_PREFIX, only_set, NO_FLAG, 0}, /* measured on 13.5: it changes nothing */
-    {"-disable-smem-reserve", FORM_PREFIX, drop_reservation, NO_FLAG, 0},
-    {"-Xfinalizer=", FORM_VALUE, leave_out, NO_FLAG, 132},
-    {"--enable-extended-smem=", FORM_VALUE, read_extended_memory, NO_FLAG, 134},
-    {"-nvvm-latest", FORM_PREFIX, take_latest, NO_FLAG, 135},
-    {"-r", FORM_PREFIX, only_set, offsetof(struct settings, is_relocatable), 130},
+    {"-arch=", FORM_VALUE, READS(read_arch)},
+    {"-maxrregcount=", FORM_VALUE, READS(read_registers)},
+    {"-time", FORM_PREFIX, SETS(is_timed, 0)},
+    {"-verbose", FORM_PREFIX, SETS(is_verbose, 0)},
+    {"-lto", FORM_PREFIX, SETS(is_lto, 0)},
+    {"-dlto", FORM_PREFIX, SETS(is_lto, 0)},
+    {"-ptx", FORM_PREFIX, SETS(is_ptx, 0)},
+    {"-g", FORM_WHOLE, SETS(is_debug, 0)},
+    {"-lineinfo", FORM_PREFIX, SETS(has_lines, 0)},
+    {"-ftz=", FORM_EMPTY, HANDS(program, "-Xnvvm=")},
+    {"-prec-div=", FORM_EMPTY, HANDS(program, "-Xnvvm=")},
+    {"-prec-sqrt=", FORM_EMPTY, HANDS(program, "-Xnvvm=")},
+    {"-fma=", FORM_EMPTY, HANDS(program, "-Xnvvm=")},
+    {"-kernels-used=", FORM_VALUE, SETS_AND_HANDS(names_kernels, program, "")},
+    {"-variables-used=", FORM_VALUE, SETS_AND_HANDS(names_variables, program, "")},
+    {"-optimize-unused-variables", FORM_PREFIX, SETS(drops_variables, 0)},
+    {"-Xptxas=", FORM_VALUE, SETS_AND_HANDS(has_ptxas_options, assembly, "")},
+    {"-Xnvvm=", FORM_VALUE, HANDS(program, "")},
+    {"-Ofc=", FORM_VALUE, READS(read_fast_level)},
+    {"--Ofast-compile=", FORM_VALUE, READS(read_fast_level)},
+    {"-split-compile=", FORM_EMPTY, READS(read_split)},
+    {"-split-compile-extended=", FORM_EMPTY, READS(read_split)},
+    {"-jump-table-density=", FORM_EMPTY, HANDS(program, "-Xnvvm=")},
+    {"-no-cache", FORM_PREFIX, SETS(has_no_cache, 0)},
+    {"--no-cache", FORM_PREFIX, SETS(has_no_cache, 0)},
+    {"--device-stack-protector=", FORM_VALUE, HANDS(assembly, "-Xptxas=")},
+    {"--device-stack-protector-frame-size-threshold=", FORM_VALUE, HANDS(assembly, "-Xptxas=")},
+    {"-nvvm-version=", FORM_VALUE, READS(read_nvvm_version)},
+    {"-uidx=", FORM_EMPTY, READS(read_index)},
+    {"-fast-compile", FORM_PREFIX, SETS(is_fast, 0)},
+    {"-no-opt", FORM_PREFIX, NULL, NO_FLAG, 0, 0, NULL}, /* measured on 13.5: it changes nothing */
+    {"-disable-smem-reserve", FORM_PREFIX, READS(drop_reservation)},
+    {"-Xfinalizer=", FORM_VALUE, leave_out, NO_FLAG, 132, 0, NULL},
+    {"--enable-extended-smem=", FORM_VALUE, read_extended_memory, NO_FLAG, 134, 0, NULL},
+    {"-nvvm-latest", FORM_PREFIX, SETS(is_latest, 135)},
+    {"-r", FORM_PREFIX, SETS(is_relocatable, 130)},
 };
 
 /* The option of that name in the library's version. */
@@ -293,7 +262,10 @@ static nvJitLinkResult read_option(const struct reading *reading)
 {
     if (reading->known->flag != NO_FLAG)
         *(bool *)((char *)reading->settings + reading->known->flag) = true;
-    return reading->known->read(reading);
+    if (reading->known->prefix)
+        words_add((struct words *)(void *)((char *)reading->settings + reading->known->words),
+                  "%s%s", reading->known->prefix, reading->word);
+    return reading->known->read ? reading->known->read(reading) : NVJITLINK_SUCCESS;
 }
 
 /* -O and one digit. */
@@ -403,12 +375,15 @@ static void add_all(struct words *words, const struct words *more)
         words_add(words, "%s", more->list[i]);
 }
 
-/* A virtual architecture's PTX is that of the real one. */
-static void add_arch(struct words *words, const struct settings *settings)
+/* A virtual architecture's PTX is that of the real one. What code fits depends on the ptxas, too.
+ */
+static void add_target(struct words *words, const struct settings *settings, const char *ptxas)
 {
     char suffix[2] = {settings->suffix, '\0'};
 
     words_add(words, "-arch=sm_%u%s", settings->sm, suffix);
+    if (ptxas)
+        words_add(words, "--ptxas=%s", ptxas);
 }
 
 /* NVIDIA's library contains its assembler; here it is ptxas, unless MINILINK_ASSEMBLER, which
@@ -418,13 +393,11 @@ static void add_common(struct words *words, const struct settings *settings, con
 {
     const char *chosen = getenv("MINILINK_ASSEMBLER");
 
-    add_arch(words, settings);
+    add_target(words, settings, ptxas);
     /* Measured on 13.0 and 13.5: it assembles PTX without them, whatever they are. */
     words_add(words, "--ignore-stored-options");
     if (!chosen || !*chosen)
         words_add(words, "--assembler=ptxas");
-    if (ptxas)
-        words_add(words, "--ptxas=%s", ptxas);
     if (settings->is_debug)
         words_add(words, "-g");
     if (settings->level == 0)
@@ -517,9 +490,10 @@ void settings_input_words(const struct settings *settings, const char *ptxas, st
 }
 
 /* What host code uses does not count, and -v tells the size. */
-void settings_ltoir_words(const struct settings *settings, const char *library, struct words *words)
+void settings_ltoir_words(const struct settings *settings, const char *library, const char *ptxas,
+                          struct words *words)
 {
-    add_arch(words, settings);
+    add_target(words, settings, ptxas);
     words_add(words, "--emit-ltoir");
     words_add(words, "--nvjitlink=%s", library);
     if (settings->is_latest)
@@ -531,9 +505,9 @@ void settings_ltoir_words(const struct settings *settings, const char *library, 
     words_add(words, "-disable-infos");
 }
 
-void settings_check_words(const struct settings *settings, struct words *words)
+void settings_check_words(const struct settings *settings, const char *ptxas, struct words *words)
 {
-    add_arch(words, settings);
+    add_target(words, settings, ptxas);
     words_add(words, "-r");
     words_add(words, "--dry-run");
     words_add(words, "-w");

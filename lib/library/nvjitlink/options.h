@@ -63,8 +63,8 @@ void settings_program_words(const struct settings *settings, const char *library
 void settings_input_words(const struct settings *settings, const char *ptxas, struct words *words);
 
 /* The same for a link whose output is the LTO-IR. */
-void settings_ltoir_words(const struct settings *settings, const char *library,
+void settings_ltoir_words(const struct settings *settings, const char *library, const char *ptxas,
                           struct words *words);
 
 /* The same to check one cubin, without linking anything. */
-void settings_check_words(const struct settings *settings, struct words *words);
+void settings_check_words(const struct settings *settings, const char *ptxas, struct words *words);

@@ -125,15 +125,21 @@ TEST(the_environment_chooses_the_assembler)
 TEST(inputs_have_fewer_words)
 {
     OWNED(arena) arena = {0};
-    struct words input = {&arena, NULL, 0, 0}, check = {&arena, NULL, 0, 0};
+    struct words input = {&arena, NULL, 0, 0}, check = input, ltoir = input;
     struct settings settings = {.version = 129};
     struct buffer errors = {0};
     static const char *const options[] = {"-arch=sm_90", "-lto", "-maxrregcount=32", "-ftz=1"};
-    static const char *const of_input[] = {
-        "-arch=sm_90", "--ignore-stored-options", "--assembler=ptxas",
-        "--ptxas=/p",  "-disable-infos",          "-maxrregcount=32",
-        "-r"};
-    static const char *const of_check[] = {"-arch=sm_90", "-r", "--dry-run", "-w",
+    static const char *const of_input[] = {"-arch=sm_90",
+                                           "--ptxas=/p",
+                                           "--ignore-stored-options",
+                                           "--assembler=ptxas",
+                                           "-disable-infos",
+                                           "-maxrregcount=32",
+                                           "-r"};
+    static const char *const of_check[] = {"-arch=sm_90", "--ptxas=/p", "-r",
+                                           "--dry-run",   "-w",         "-disable-infos"};
+    static const char *const of_ltoir[] = {"-arch=sm_90",       "--ptxas=/p",        "--emit-ltoir",
+                                           "--nvjitlink=/l.so", "-ignore-host-info", "-v",
                                            "-disable-infos"};
 
     unsetenv("MINILINK_ASSEMBLER");
@@ -143,10 +149,14 @@ TEST(inputs_have_fewer_words)
     ck_assert_uint_eq(input.count, COUNT(of_input));
     for (int i = 0; i < COUNT(of_input); i++)
         ck_assert_str_eq(input.list[i], of_input[i]);
-    settings_check_words(&settings, &check);
+    settings_check_words(&settings, "/p", &check);
     ck_assert_uint_eq(check.count, COUNT(of_check));
     for (int i = 0; i < COUNT(of_check); i++)
         ck_assert_str_eq(check.list[i], of_check[i]);
+    settings_ltoir_words(&settings, "/l.so", "/p", &ltoir);
+    ck_assert_uint_eq(ltoir.count, COUNT(of_ltoir));
+    for (int i = 0; i < COUNT(of_ltoir); i++)
+        ck_assert_str_eq(ltoir.list[i], of_ltoir[i]);
 }
 
 /* How often another target was asked for, whatever else the name says. */
