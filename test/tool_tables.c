@@ -100,8 +100,8 @@ static void print_language(void)
         puts("");
     }
     puts("== phases");
-    for (size_t i = 0; i < UNIT_PHASES; i++)
-        printf("%zu %s%s\n", i + 1, driver_phases[i].name,
+    for (size_t i = 0; i < DRIVER_PHASES; i++)
+        printf("%u %s%s\n", driver_phases[i].number, driver_phases[i].name,
                driver_phases[i].is_teardown ? " (always)" : "");
 }
 

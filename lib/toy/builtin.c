@@ -74,6 +74,6 @@ static int assemble(void *unused, const struct minilink_job *job, struct minilin
 const struct minilink_assembler builtin_assembler = {
     .abi = MINILINK_ASSEMBLER_ABI,
     .name = PROGRAM,
-    .version = "encoding 1",
+    .version = "encoding 2",
     .assemble = assemble,
 };

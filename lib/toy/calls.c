@@ -134,28 +134,22 @@ static void report_ring(const struct calls *calls, const struct unit *unit, size
               TEXT_ARG(name_of(unit, second)), count > 2 ? " and more" : "");
 }
 
-size_t calls_report(struct unit *unit, uint32_t *ring_count)
+void calls_report(struct unit *unit)
 {
     struct calls calls = read_bodies(unit);
     bool *is_told; /* needed since rings are not numbered in the text's order */
-    size_t count = 0;
 
     is_told = arena_zalloc(&unit->arena, calls.ring_count + 1, sizeof *is_told);
     for (size_t i = 0; i < unit->function_count; i++) {
         const struct caller *caller = &calls.callers[i];
 
-        if (caller->calls_indirectly && caller->has_double_mma) {
+        if (caller->calls_indirectly && caller->has_double_mma)
             diag_info("Function '%.*s' has indirect calls beside mma .f64, which keep the "
                       "scheduler from the tensor cores",
                       TEXT_ARG(name_of(unit, i)));
-            count++;
-        }
         if (!unit->switches.verbose || !caller->ring || is_told[caller->ring])
             continue;
         is_told[caller->ring] = true;
-        count++;
         report_ring(&calls, unit, i);
     }
-    *ring_count = calls.ring_count;
-    return count;
 }

@@ -233,13 +233,13 @@ bool compile_function(const struct unit *unit, struct function_code *function)
     frame_complete(&body, item);
     survey(function, &body);
     function->register_limit = budget_of(item, unit->job->sm, registers_wanted(item, unit));
-    if (!allocate_registers(&body, function->register_limit, unit->reserved_registers,
-                            &allocation) ||
-        !frame_layout(&body, unit->parameter_base, function) ||
-        !encode_body(&body, unit->module.file, &code, &relocations))
+    if (!registers_allocate(&body, function->register_limit, unit->reserved_registers, &allocation))
         return false;
     function->register_count = allocation.register_count;
     function->spill_bytes = allocation.spill_bytes;
+    if (!frame_layout(&body, unit->parameter_base, function) ||
+        !encode_body(&body, unit->module.file, &code, &relocations))
+        return false;
     keep(function, &body, unit, &code, &relocations);
     return true;
 }

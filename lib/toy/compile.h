@@ -25,7 +25,6 @@ struct function_code {
     const struct ptx_item *item;
     struct arena arena;        /* its results */
     uint32_t global;           /* index in the scope */
-    uint64_t nanoseconds;      /* time taken, under --phase-trace */
     struct diag_sink messages; /* kernels.c: until it is the function's turn */
     enum link_code outcome;
     struct body_symbol *symbols; /* the body's symbols */

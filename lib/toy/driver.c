@@ -1,11 +1,9 @@
 /* driver.c: compiles one PTX module to one relocatable cubin, phase by phase.
  *
- * Each phase is a function here, named by what it does; only the table has the description's
- * heading for it. Code of more than a few lines is in a file of its own. If a phase has nothing to
- * do, --phase-trace says why. */
+ * Each phase is a function here, named by what it does; only the table has the description's number
+ * and heading for it. Code of more than a few lines is in a file of its own. */
 #include "toy/phases.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -17,12 +15,6 @@
 #include "toy/budget.h"
 #include "toy/emit.h"
 #include "toy/language/target.h"
-
-/* The clock is only read under --phase-trace. */
-static uint64_t now(const struct unit *unit)
-{
-    return unit->switches.phase_trace ? clock_now() : 0;
-}
 
 bool unit_is_cancelled(const struct unit *unit)
 {
@@ -60,27 +52,6 @@ static enum link_code read_options(struct unit *unit)
 static enum link_code check_cancellation(struct unit *unit)
 {
     return unit_is_cancelled(unit) ? LINK_CANCELLED : LINK_OK;
-}
-
-/* Sets the phase's remark for --phase-trace. */
-__attribute__((format(printf, 3, 4))) static void remark(struct unit *unit, unsigned phase,
-                                                         const char *format, ...)
-{
-    va_list arguments;
-    if (!unit->switches.phase_trace)
-        return;
-    va_start(arguments, format);
-    vsnprintf(unit->times.remarks[phase - 1], UNIT_REMARK_SIZE, format, arguments);
-    va_end(arguments);
-}
-
-/* Phase 3. Starts both clocks, wall and monotonic, which phase 25 stops; the driver measures each
- * phase's own time. */
-static enum link_code start_clock(struct unit *unit)
-{
-    unit->times.start = now(unit);
-    unit->times.wall_start = unit->switches.phase_trace ? clock_wall() : 0;
-    return LINK_OK;
 }
 
 /* The linker takes over directives that it does not know; whoever compiles them must know them. */
@@ -183,19 +154,7 @@ static enum link_code choose_mode(struct unit *unit)
     if (switches->debug || unit->job->debug)
         flags |= MODE_FLAG_DEBUG;
     unit->mode = mode_choose(flags);
-    if (unit->mode)
-        remark(unit, 6, "%s", unit->mode->name);
     return ok_or_failed(unit->mode != NULL);
-}
-
-/* Phase 7. */
-static enum link_code emit_header(struct unit *unit)
-{
-    bool ok = entries_add_dummy(unit);
-
-    remark(unit, 7,
-           unit->dummy ? ".entry " ENTRIES_DUMMY " is added" : "the module has " ENTRIES_DUMMY);
-    return ok_or_failed(ok);
 }
 
 /* Phase 8. Violations are errors (measured); checks that need the bodies are in phase 24. */
@@ -254,19 +213,7 @@ static enum link_code limit_registers(struct unit *unit)
 /* Phase 13. ptxas has -e but not -E, which is minilink's own. */
 static enum link_code select_entries(struct unit *unit)
 {
-    bool had_dummy = unit->dummy != NULL;
-    size_t entries = 0;
-
-    entries_remove_dummy(unit);
-    bool ok = entries_select(unit);
-    for (size_t i = 0; i < unit->scope.count && unit->switches.phase_trace; i++) {
-        const struct global *global = &unit->scope.globals[i];
-
-        entries += global->is_function && global->is_defined && global->item->function.is_entry;
-    }
-    remark(unit, 13, "%zu entries%s", entries,
-           had_dummy ? ", " ENTRIES_DUMMY " is removed again" : "");
-    return ok_or_failed(ok);
+    return ok_or_failed(entries_select(unit));
 }
 
 /* Phase 14. From here on compilation reads this copy of the job, with the switches applied, instead
@@ -303,33 +250,10 @@ static enum link_code make_records(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 16. */
-static enum link_code set_cache_modes(struct unit *unit)
-{
-    static const char *const names[] = {[CACHE_AS_WRITTEN] = "as written",
-                                        [CACHE_BY_DEFAULT] = "default",
-                                        [CACHE_FORCED] = "forced"};
-    const struct cache_operators *operators = &unit->cache;
-
-    remark(unit, 16, "loads: %s, stores: %s", names[operators->loads.mode],
-           names[operators->stores.mode]);
-    return LINK_OK;
-}
-
 /* Phase 17. Neither finding ends the compilation: ptxas (measured) accepts both silently. */
 static enum link_code look_at_calls(struct unit *unit)
 {
-    uint32_t rings;
-    size_t told = calls_report(unit, &rings);
-
-    remark(unit, 17, "%zu told, %u rings of calls", told, rings);
-    return LINK_OK;
-}
-
-/* Phase 18. There is no scheduler to set a class for. */
-static enum link_code keep_order(struct unit *unit)
-{
-    remark(unit, 18, "nothing to do: instructions keep the order of the text");
+    calls_report(unit);
     return LINK_OK;
 }
 
@@ -338,8 +262,6 @@ static enum link_code keep_order(struct unit *unit)
 static enum link_code decide_line_table(struct unit *unit)
 {
     unit->has_lines = (unit->job->line_info || unit->job->debug) && !unit->switches.no_debug_info;
-    remark(unit, 19, "%s",
-           unit->has_lines ? "a line table" : "nothing to do: without -lineinfo and -g");
     return LINK_OK;
 }
 
@@ -349,12 +271,8 @@ static enum link_code reserve_registers(struct unit *unit)
     uint32_t first = (uint32_t)unit->switches.first_reserved;
     uint32_t count = (uint32_t)unit->switches.reserved_count;
 
-    first = first < ALLOCATE_FIRST ? ALLOCATE_FIRST : first;
+    first = first < REGISTERS_FIRST ? REGISTERS_FIRST : first;
     unit->reserved_registers = count << 16 | first;
-    if (count)
-        remark(unit, 20, "R0 to R%u, and %u from R%u on", ALLOCATE_FIRST - 1, count, first);
-    else
-        remark(unit, 20, "R0 to R%u", ALLOCATE_FIRST - 1);
     return LINK_OK;
 }
 
@@ -370,41 +288,12 @@ static enum link_code prepare_functions(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 22. The output is a buffer for the caller; the linker writes the file. */
-static enum link_code empty_output(struct unit *unit)
-{
-    unit->cubin.size = 0;
-    unit->code.size = 0;
-    return LINK_OK;
-}
-
-/* Notes the --phase-trace line of each function, and the longest of their times. */
-static void note_times(struct unit *unit)
-{
-    uint64_t peak = 0;
-
-    for (size_t i = 0; i < unit->function_count; i++) {
-        const struct function_code *function = &unit->functions[i];
-
-        buffer_printf(&unit->times.functions,
-                      "function '%.*s': cache mode %u of loads, %u of stores, %.3f ms\n",
-                      TEXT_ARG(function->item->name), unit->cache.loads.mode,
-                      unit->cache.stores.mode, (double)function->nanoseconds / 1e6);
-        peak = function->nanoseconds > peak ? function->nanoseconds : peak;
-    }
-    remark(unit, 23, "%zu functions on %u threads, the longest %.3f ms", unit->function_count,
-           unit->thread_count, (double)peak / 1e6);
-}
-
 /* Phase 23. Compiles functions on all threads; then places variables and sections, in order of the
  * text, on one thread (QUIRK 3). */
 static enum link_code compile_functions(struct unit *unit)
 {
     enum link_code code = kernels_compile(unit);
-    const char *obstacle;
 
-    if (unit->switches.phase_trace)
-        note_times(unit);
     if (code == LINK_FAILED && is_of_newer(unit))
         diag_note("the built-in assembler knows PTX up to %u.%u, and this is PTX %u.%u: "
                   "--assembler=ptxas runs a toolkit's",
@@ -415,10 +304,7 @@ static enum link_code compile_functions(struct unit *unit)
     if (!data_build(&unit->data, &unit->arena, &unit->module, &unit->scope, unit->functions,
                     unit->function_count, unit->job->sm))
         return LINK_FAILED;
-    obstacle = emit_cubin(unit);
-    if (unit->switches.executable)
-        remark(unit, 24, obstacle ? "no executable: %s" : "an executable%s",
-               obstacle ? obstacle : "");
+    unit->obstacle = emit_cubin(unit);
     return LINK_OK;
 }
 
@@ -438,8 +324,6 @@ static enum link_code free_functions(struct unit *unit)
         diag_sink_free(&unit->functions[i].messages);
         arena_free(&unit->functions[i].arena);
     }
-    unit->times.total = unit->times.start ? now(unit) - unit->times.start : 0;
-    unit->times.wall_total = unit->times.wall_start ? clock_wall() - unit->times.wall_start : 0;
     return LINK_OK;
 }
 
@@ -454,44 +338,43 @@ static enum link_code free_unit(struct unit *unit)
     return LINK_OK;
 }
 
-const struct phase driver_phases[UNIT_PHASES] = {
-    {"Option Query and Cache Configuration", read_options, false},
-    {"Cancellation Check", check_cancellation, false},
-    {"Timing Gate", start_clock, false},
-    {"Callback Registration", parse_module, false},
-    {"SM Version Validation", check_versions, false},
-    {"Mode Flag Dispatch", choose_mode, false},
-    {"PTX Header Emission", emit_header, false},
-    {"Tools-Patch Warnings", check_patch_code, false},
-    {"Compilation Flag Setup", resolve_conflicts, false},
-    {"Hash Maps and Codegen Context", make_tables, false},
-    {"Register Callbacks on Module IR", resolve_names, false},
-    {"Address Width and Register Budget", limit_registers, false},
-    {"Entry Point Collection", select_entries, false},
-    {"Transfer State into Codegen Context", apply_switches, false},
-    {"init_callback(ctx, entries)", make_records, false},
-    {"Load/Store Cache Mode", set_cache_modes, false},
-    {"Indirect Call and MMA Validation", look_at_calls, false},
-    {"Scheduling Class Assignment", keep_order, false},
-    {"Debug Info Setup", decide_line_table, false},
-    {"Reserved Register Configuration", reserve_registers, false},
-    {"Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, false},
-    {"Output File Setup", empty_output, false},
-    {"Per-Function Compile Loop", compile_functions, false},
-    {"Post-Compilation Cleanup", check_and_report, false},
-    {"Pipeline Config Teardown", free_functions, true},
-    {"Final Cleanup", free_unit, true},
+/* Without rows: 3 (Timing Gate: run_phase() reads the clock), 7 (PTX Header Emission: the parser
+ * needs no placeholder entry), 16 (Load/Store Cache Mode: phase 1 has it), 18 (Scheduling Class
+ * Assignment: instructions keep the order of the text), 22 (Output File Setup: the output is a
+ * buffer). */
+const struct phase driver_phases[DRIVER_PHASES] = {
+    {1, "Option Query and Cache Configuration", read_options, false},
+    {2, "Cancellation Check", check_cancellation, false},
+    {4, "Callback Registration", parse_module, false},
+    {5, "SM Version Validation", check_versions, false},
+    {6, "Mode Flag Dispatch", choose_mode, false},
+    {8, "Tools-Patch Warnings", check_patch_code, false},
+    {9, "Compilation Flag Setup", resolve_conflicts, false},
+    {10, "Hash Maps and Codegen Context", make_tables, false},
+    {11, "Register Callbacks on Module IR", resolve_names, false},
+    {12, "Address Width and Register Budget", limit_registers, false},
+    {13, "Entry Point Collection", select_entries, false},
+    {14, "Transfer State into Codegen Context", apply_switches, false},
+    {15, "init_callback(ctx, entries)", make_records, false},
+    {17, "Indirect Call and MMA Validation", look_at_calls, false},
+    {19, "Debug Info Setup", decide_line_table, false},
+    {20, "Reserved Register Configuration", reserve_registers, false},
+    {21, "Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, false},
+    {23, "Per-Function Compile Loop", compile_functions, false},
+    {24, "Post-Compilation Cleanup", check_and_report, false},
+    {25, "Pipeline Config Teardown", free_functions, true},
+    {26, "Final Cleanup", free_unit, true},
 };
 
 /* A warning that is treated as an error ends the compilation too. Errors are counted from the start
  * of the job. */
 static enum link_code run_phase(struct unit *unit, size_t index)
 {
-    uint64_t begin = index ? now(unit) : unit->times.begin;
+    uint64_t begin = clock_now();
 
-    unit->times.has_run[index] = true;
+    unit->has_run[index] = true;
     enum link_code code = driver_phases[index].run(unit);
-    unit->times.phases[index] = now(unit) - begin;
+    unit->nanoseconds[index] = clock_now() - begin;
     return code == LINK_OK && diag_error_count() > 0 ? LINK_FAILED : code;
 }
 
@@ -499,7 +382,7 @@ static enum link_code run_until_failure(void *argument)
 {
     struct unit *unit = argument;
 
-    for (size_t i = 0; i < UNIT_PHASES && !driver_phases[i].is_teardown; i++) {
+    for (size_t i = 0; i < DRIVER_PHASES && !driver_phases[i].is_teardown; i++) {
         if (unit_is_cancelled(unit))
             return LINK_CANCELLED;
         enum link_code code = run_phase(unit, i);
@@ -513,30 +396,26 @@ static enum link_code run_until_failure(void *argument)
 static enum link_code trace(void *argument)
 {
     const struct unit *unit = argument;
-    struct text functions = buffer_view(&unit->times.functions);
 
     diag_info("Phases of '%s':", unit->job->name);
-    for (size_t i = 0; i < UNIT_PHASES; i++)
-        if (unit->times.has_run[i])
-            diag_note("%02zu %-54s %10.3f ms%s%s", i + 1, driver_phases[i].name,
-                      (double)unit->times.phases[i] / 1e6, unit->times.remarks[i][0] ? "  " : "",
-                      unit->times.remarks[i]);
-    diag_note("03 to 25 %-48s %10.3f ms", "together", (double)unit->times.total / 1e6);
-    diag_note("03 to 25 %-48s %10.3f ms", "by the clock on the wall",
-              (double)unit->times.wall_total / 1e6);
-    for (struct text line; text_scan_line(&functions, &line);)
-        diag_note("%.*s", TEXT_ARG(line));
+    for (size_t i = 0; i < DRIVER_PHASES; i++)
+        if (unit->has_run[i])
+            diag_note("%02u %-54s %10.3f ms", driver_phases[i].number, driver_phases[i].name,
+                      (double)unit->nanoseconds[i] / 1e6);
+    if (unit->mode)
+        diag_note("mode: %s", unit->mode->name);
+    if (unit->switches.executable && unit->obstacle)
+        diag_note("no executable: %s", unit->obstacle);
     return LINK_OK;
 }
 
 enum link_code driver_run(struct unit *unit)
 {
-    unit->times.begin = clock_now();
     enum link_code code = context_run(run_until_failure, unit);
-    for (size_t i = 0; i < UNIT_PHASES; i++)
+
+    for (size_t i = 0; i < DRIVER_PHASES; i++)
         if (driver_phases[i].is_teardown)
             run_phase(unit, i);
     enum link_code traced = unit->switches.phase_trace ? context_run(trace, unit) : LINK_OK;
-    buffer_free(&unit->times.functions);
     return code == LINK_OK ? traced : code;
 }

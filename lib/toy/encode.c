@@ -1,5 +1,4 @@
-/* encode.c: encodes instructions in one pass; distances to labels are filled in at the end.
- * minilink-cubin(5) describes the layout. */
+/* encode.c: encodes instructions in one pass; distances to labels are filled in at the end. */
 #include "toy/encode.h"
 
 #include "cubin/format.h"
@@ -28,8 +27,7 @@ struct encoder {
     unsigned errors;
 };
 
-static void put_operands(struct encoder *encoder, const struct operand *operands, size_t count,
-                         size_t slots, unsigned depth);
+static void put_operand(struct encoder *encoder, const struct operand *operand, bool is_inner);
 
 static void fail(struct encoder *encoder, const char *message)
 {
@@ -46,73 +44,13 @@ static void put_word(struct encoder *encoder, struct code_word word)
     buffer_append(encoder->code, &word, CODE_WORD_SIZE);
 }
 
-static void set_slot(struct encoder *encoder, size_t offset, uint32_t slot)
-{
-    uint8_t bytes[2] = {(uint8_t)slot, (uint8_t)(slot >> 8)};
-
-    memcpy(encoder->code->data + offset, bytes, sizeof bytes);
-}
-
-static void add_relocation(struct encoder *encoder, uint32_t type, const struct body_symbol *symbol,
-                           int64_t addend)
+static void add_relocation(struct encoder *encoder, uint32_t type, const struct operand *operand)
 {
     struct code_relocations *all = encoder->relocations;
 
     ARENA_PUSH(encoder->body->arena, all->list, all->count, all->capacity) =
-        (struct code_relocation){encoder->code->size - encoder->start, type, symbol, addend};
-}
-
-/* An allocated register: class in bits 0-1, number in bits 2-9. */
-static uint32_t register_bits(const struct encoder *encoder, uint32_t index)
-{
-    const struct virtual_register *reg = &encoder->body->registers[index];
-
-    return reg->class | (uint32_t)reg->physical << 2;
-}
-
-static bool is_plain_register(const struct operand *operand)
-{
-    return operand->kind == OPERAND_REGISTER && operand->component == 0;
-}
-
-static bool is_plain_address(const struct operand *operand)
-{
-    return operand->kind == OPERAND_ADDRESS && operand->reg != NO_INDEX && operand->value == 0 &&
-           operand->element_count == 0 && operand->component_kind == 0;
-}
-
-/* The slot of an operand; CODE_LONG if it needs words of its own. */
-static uint32_t slot_of(const struct encoder *encoder, const struct operand *operand)
-{
-    if (is_plain_register(operand))
-        return CODE_REGISTER | register_bits(encoder, operand->reg) << 4 |
-               (uint32_t)operand->is_negated << 14 | (uint32_t)operand->is_inverted << 15;
-    if (is_plain_address(operand))
-        return CODE_ADDRESS | register_bits(encoder, operand->reg) << 4;
-    if (operand->kind == OPERAND_IMMEDIATE && operand->immediate_bits == 0 &&
-        operand->value >= -2048 && operand->value < 2048)
-        return CODE_IMMEDIATE | ((uint32_t)operand->value & 0xfff) << 4;
-    if (operand->kind == OPERAND_SPECIAL && !operand->is_negated && !operand->is_inverted)
-        return CODE_SPECIAL | operand->label << 4;
-    if (operand->kind == OPERAND_SINK)
-        return CODE_SINK;
-    if (operand->kind == OPERAND_NAME)
-        return CODE_NAME;
-    return CODE_LONG;
-}
-
-static uint64_t flag_bits(const struct operand *operand)
-{
-    return (uint64_t)operand->is_negated << 4 | (uint64_t)operand->is_inverted << 5;
-}
-
-static uint64_t part_bits(const struct operand *operand)
-{
-    uint64_t part = CODE_WHOLE;
-
-    while (code_part_kinds[part] != operand->component_kind)
-        part++;
-    return part << 8;
+        (struct code_relocation){encoder->code->size - encoder->start, type,
+                                 &encoder->body->symbols[operand->symbol], operand->value};
 }
 
 static enum code_reference reference_of(const struct body_symbol *symbol, bool is_call_target)
@@ -133,217 +71,215 @@ static enum code_reference reference_of(const struct body_symbol *symbol, bool i
     return references[symbol->space];
 }
 
+static uint8_t part_of(uint8_t component_kind)
+{
+    uint8_t part = 0;
+
+    while (code_parts[part] != component_kind)
+        part++;
+    return part;
+}
+
+/* The word of an operand, but for references and labels. */
+static struct code_word word_of(const struct encoder *encoder, const struct operand *operand)
+{
+    struct code_word word = {.kind = CODE_KIND(operand->kind) & 15u,
+                             .is_negated = operand->is_negated,
+                             .is_inverted = operand->is_inverted,
+                             .part = part_of(operand->component_kind) & 7u};
+
+    if (operand->reg != NO_INDEX && operand->kind <= OPERAND_ADDRESS) {
+        const struct virtual_register *reg = &encoder->body->registers[operand->reg];
+
+        word.has_register = true;
+        word.class = reg->class & 3u;
+        word.number = reg->physical;
+    }
+    switch (operand->kind) {
+    case OPERAND_REGISTER:
+        word.payload = operand->component;
+        break;
+    case OPERAND_IMMEDIATE:
+        word.form = operand->immediate_bits / 32 & 7u;
+        word.value = operand->value;
+        break;
+    case OPERAND_SPECIAL:
+        word.payload = operand->label;
+        break;
+    case OPERAND_SYMBOL:
+    case OPERAND_ADDRESS:
+        word.has_elements = operand->element_count > 0;
+        word.value = operand->value;
+        break;
+    case OPERAND_VECTOR:
+    case OPERAND_LIST:
+        word.payload = operand->element_count;
+        break;
+    default:
+        break;
+    }
+    return word;
+}
+
+/* The slot of an operand; LONG if what the slot is short for says less than its word. */
+static uint16_t slot_of(const struct encoder *encoder, const struct operand *operand)
+{
+    struct code_word word = word_of(encoder, operand), again;
+    uint64_t slot = word.kind;
+
+    if (operand->symbol != NO_INDEX)
+        return CODE_LONG;
+    if (word.has_register)
+        slot |= word.class << 4 | (word.number & 0xff) << 6 | word.is_negated << 14 |
+                word.is_inverted << 15;
+    else if (operand->kind == OPERAND_SPECIAL)
+        slot |= word.payload << 4;
+    else if (operand->kind == OPERAND_IMMEDIATE)
+        slot |= (uint64_t)word.value << 4;
+    again = code_word_of_slot((uint16_t)slot);
+    return memcmp(&again, &word, sizeof word) == 0 ? (uint16_t)slot : CODE_LONG;
+}
+
 /* Appends the word of an address or symbol, its relocations, and its second word. */
 static void put_reference(struct encoder *encoder, const struct operand *operand,
                           struct code_word word)
 {
+    static const uint32_t relocations[] = {[CODE_ADDRESS_PAIR] = R_CUDA_ABS32_LO_32,
+                                           [CODE_SHARED] = R_CUDA_ABS32_32,
+                                           [CODE_CONSTANT] = R_CUDA_CONST_FIELD21_38,
+                                           [CODE_CALL] = R_CUDA_ABS55_16_34};
     const struct body_symbol *symbol = &encoder->body->symbols[operand->symbol];
     enum code_reference reference = reference_of(symbol, operand == encoder->call_target);
 
-    word.low |= (uint64_t)reference << 24;
-    word.high = (uint64_t)operand->value;
+    word.form = reference & 7;
     if (reference >= CODE_PARAMETER)
-        word.high += symbol->offset;
-    else if (reference == CODE_ADDRESS_PAIR)
-        add_relocation(encoder, R_CUDA_ABS32_LO_32, symbol, operand->value);
+        word.value = (int64_t)((uint64_t)word.value + symbol->offset);
     else
-        add_relocation(encoder,
-                       reference == CODE_SHARED     ? R_CUDA_ABS32_32
-                       : reference == CODE_CONSTANT ? R_CUDA_CONST_FIELD21_38
-                                                    : R_CUDA_ABS55_16_34,
-                       symbol, operand->value);
+        add_relocation(encoder, relocations[reference], operand);
     put_word(encoder, word);
     if (reference == CODE_ADDRESS_PAIR) {
-        add_relocation(encoder, R_CUDA_ABS32_HI_32, symbol, operand->value);
-        put_word(encoder, (struct code_word){CODE_HIGH, 0});
+        add_relocation(encoder, R_CUDA_ABS32_HI_32, operand);
+        put_word(encoder, (struct code_word){.kind = CODE_HIGH});
     }
 }
 
-/* Writes elements: the first `room` into slots reserved at the end of the code, then packed words,
- * so that all slots are consecutive, then the long elements. */
-static void put_elements(struct encoder *encoder, const struct operand *elements, size_t count,
-                         size_t room, unsigned depth)
+static void put_elements(struct encoder *encoder, const struct operand *elements, uint32_t count)
 {
-    size_t slots = encoder->code->size - 2 * room;
-    size_t rest = count > room ? count - room : 0;
-
-    buffer_zeros(encoder->code,
-                 (rest + CODE_PACKED_SLOTS - 1) / CODE_PACKED_SLOTS * CODE_WORD_SIZE);
-    put_operands(encoder, elements, count, slots, depth);
+    for (uint32_t i = 0; i < count; i++)
+        put_operand(encoder, &elements[i], true);
 }
 
-static void put_group(struct encoder *encoder, enum code_kind kind, const struct operand *operand,
-                      unsigned depth)
+static void put_list(struct encoder *encoder, const struct operand *elements, uint32_t count)
 {
-    uint64_t low = (uint64_t)kind | part_bits(operand) | (uint64_t)operand->element_count << 32;
-
-    put_word(encoder, (struct code_word){low, 0});
-    put_elements(encoder, operand->elements, operand->element_count, CODE_SLOTS, depth);
+    put_word(encoder, (struct code_word){.kind = CODE_KIND(OPERAND_LIST), .payload = count});
+    put_elements(encoder, elements, count);
 }
 
-static void put_address(struct encoder *encoder, const struct operand *operand, unsigned depth)
+/* A list of targets is in the code once, however many branches use it. */
+static void put_label(struct encoder *encoder, uint32_t index, bool is_inner)
 {
-    struct code_word word = {CODE_ADDRESS | part_bits(operand), (uint64_t)operand->value};
+    struct label *label = &encoder->body->labels[index];
+    struct code_word word = {.kind = CODE_KIND(OPERAND_LABEL)};
+    uint32_t here = encoder->instruction->address;
 
-    if (operand->element_count > CODE_MOST_BASE_ELEMENTS) {
-        fail(encoder, "an address has too many elements");
+    if (label->targets && !is_inner && label->holder == NO_INDEX) {
+        label->holder = here;
+        put_list(encoder, label->targets, label->target_count);
         return;
     }
-    word.low |= (uint64_t)operand->element_count << 27;
-    if (operand->reg != NO_INDEX)
-        word.low |= 1u << 11 | (uint64_t)register_bits(encoder, operand->reg) << 12;
+    if (label->targets && !is_inner)
+        word.value = (int64_t)label->holder - here;
+    else
+        ARENA_PUSH(encoder->body->arena, encoder->fixups, encoder->fixup_count,
+                   encoder->fixup_capacity) = (struct fixup){encoder->code->size, here, index};
+    put_word(encoder, word);
+}
+
+/* Appends the words of an operand. */
+static void put_operand(struct encoder *encoder, const struct operand *operand, bool is_inner)
+{
+    struct code_word word = word_of(encoder, operand);
+
+    if (operand->kind == OPERAND_LABEL) {
+        put_label(encoder, operand->label, is_inner);
+        return;
+    }
     if (operand->symbol != NO_INDEX)
         put_reference(encoder, operand, word);
     else
         put_word(encoder, word);
-    if (operand->element_count)
-        put_elements(encoder, operand->elements, operand->element_count, 0, depth);
+    if (word.has_elements)
+        put_list(encoder, operand->elements, operand->element_count);
+    else
+        put_elements(encoder, operand->elements, operand->element_count);
 }
 
-/* A list is in the code once, however many branches use it. */
-static void put_targets(struct encoder *encoder, struct label *label)
+/* The first operands are in slots, where they fit; the others have words. The guard is the first of
+ * all. */
+static void put_operands(struct encoder *encoder, const struct instruction *instruction,
+                         size_t head)
 {
-    struct operand table = {.elements = label->targets, .element_count = label->target_count};
-    uint32_t here = encoder->instruction->address;
+    const struct operand guard = {.kind = OPERAND_REGISTER,
+                                  .reg = instruction->guard,
+                                  .symbol = NO_INDEX,
+                                  .is_inverted = instruction->guard_negated};
+    unsigned guards = instruction->guard != NO_INDEX;
 
-    if (label->holder != NO_INDEX) {
-        put_word(encoder, (struct code_word){CODE_LABEL, (uint64_t)label->holder - here});
-        return;
-    }
-    label->holder = here;
-    put_group(encoder, CODE_LIST, &table, 1);
-}
+    for (unsigned i = 0; i < guards + instruction->operand_count; i++) {
+        const struct operand *operand = i < guards ? &guard : &instruction->operands[i - guards];
+        uint16_t slot = CODE_LONG;
 
-static void put_label(struct encoder *encoder, uint32_t label, unsigned depth)
-{
-    if (encoder->body->labels[label].targets && depth == 0) {
-        put_targets(encoder, &encoder->body->labels[label]);
-        return;
-    }
-    ARENA_PUSH(encoder->body->arena, encoder->fixups, encoder->fixup_count,
-               encoder->fixup_capacity) =
-        (struct fixup){encoder->code->size, encoder->instruction->address, label};
-    put_word(encoder, (struct code_word){CODE_LABEL, 0});
-}
-
-static void put_immediate(struct encoder *encoder, const struct operand *operand)
-{
-    uint64_t literal = operand->immediate_bits == 32 ? 1 : operand->immediate_bits == 64 ? 2 : 0;
-
-    put_word(encoder, (struct code_word){CODE_IMMEDIATE | literal << 6, (uint64_t)operand->value});
-}
-
-/* Appends the words of an operand that does not fit a slot. */
-static void put_long(struct encoder *encoder, const struct operand *operand, unsigned depth)
-{
-    struct code_word word = {0};
-
-    switch (operand->kind) {
-    case OPERAND_REGISTER:
-        word.low = CODE_REGISTER | flag_bits(operand) | part_bits(operand) | 1u << 11 |
-                   (uint64_t)register_bits(encoder, operand->reg) << 12 |
-                   (uint64_t)operand->component << 32;
-        put_word(encoder, word);
-        break;
-    case OPERAND_IMMEDIATE:
-        put_immediate(encoder, operand);
-        break;
-    case OPERAND_SPECIAL:
-        word.low = CODE_SPECIAL | flag_bits(operand) | (uint64_t)operand->label << 32;
-        put_word(encoder, word);
-        break;
-    case OPERAND_SYMBOL:
-        put_reference(encoder, operand, (struct code_word){CODE_SYMBOL, 0});
-        break;
-    case OPERAND_ADDRESS:
-        put_address(encoder, operand, depth + 1);
-        break;
-    case OPERAND_LABEL:
-        put_label(encoder, operand->label, depth);
-        break;
-    default:
-        put_group(encoder, operand->kind == OPERAND_LIST ? CODE_LIST : CODE_VECTOR, operand,
-                  depth + 1);
+        if (i < CODE_SLOTS) {
+            slot = slot_of(encoder, operand);
+            memcpy(encoder->code->data + head + offsetof(struct code_head, slots) + 2 * i, &slot,
+                   sizeof slot);
+        }
+        if (slot == CODE_LONG)
+            put_operand(encoder, operand, false);
     }
 }
 
-/* Fills reserved slots, from offset `slots` of the buffer on; then appends the long operands in
- * order. */
-static void put_operands(struct encoder *encoder, const struct operand *operands, size_t count,
-                         size_t slots, unsigned depth)
-{
-    for (size_t i = 0; i < count; i++)
-        set_slot(encoder, slots + 2 * i, slot_of(encoder, &operands[i]));
-    for (size_t i = 0; i < count; i++)
-        if ((uint8_t)encoder->code->data[slots + 2 * i] % 16 == CODE_LONG)
-            put_long(encoder, &operands[i], depth);
-}
-
-/* The head has up to four operands; if there are more, the fourth and the rest are a group. */
-static void put_head_operands(struct encoder *encoder, size_t slots)
-{
-    const struct operand *operands = encoder->instruction->operands;
-    size_t all = encoder->instruction->operand_count;
-    size_t count = all <= CODE_SLOTS ? all : CODE_SLOTS - 1;
-
-    encoder->call_target = NULL;
-    if (all && opcode_get(encoder->instruction->opcode)->flags & OPCODE_CALL)
-        encoder->call_target = &operands[all > 1 && operands[0].kind == OPERAND_LIST];
-    put_operands(encoder, operands, count, slots, 0);
-    if (all > CODE_SLOTS) {
-        struct operand rest = {.elements = encoder->instruction->operands + count,
-                               .element_count = (uint32_t)(all - count)};
-
-        set_slot(encoder, slots + 2 * count, CODE_MORE);
-        put_group(encoder, CODE_MORE, &rest, 0);
-    }
-}
-
-static uint64_t guard_bits(const struct encoder *encoder)
-{
-    const struct instruction *instruction = encoder->instruction;
-
-    if (instruction->guard == NO_INDEX)
-        return CODE_NO_GUARD;
-    return encoder->body->registers[instruction->guard].physical |
-           (uint64_t)instruction->guard_negated << 3;
-}
-
-/* Modifiers from `first` on that fit `room`, ten bits each. */
-static struct code_word modifier_bits(const struct instruction *instruction, unsigned first,
-                                      unsigned room)
+/* Modifiers from `first` on that fit `room`. */
+static unsigned __int128 modifier_bits(const struct instruction *instruction, unsigned first,
+                                       unsigned room)
 {
     unsigned __int128 bits = 0;
 
     for (unsigned i = 0; i < room && first + i < instruction->modifier_count; i++)
-        bits |= (unsigned __int128)instruction->modifiers[first + i] << 10 * i;
-    return (struct code_word){(uint64_t)bits, (uint64_t)(bits >> 64)};
+        bits |= (unsigned __int128)instruction->modifiers[first + i] << CODE_MODIFIER_BITS * i;
+    return bits;
 }
 
 static void put_instruction(struct encoder *encoder, struct instruction *instruction)
 {
     struct buffer *code = encoder->code;
-    size_t head = code->size;
-    unsigned rest = instruction->modifier_count > CODE_HEAD_MODIFIERS
-                        ? instruction->modifier_count - CODE_HEAD_MODIFIERS
-                        : 0;
-    unsigned words = (rest + CODE_WORD_MODIFIERS - 1) / CODE_WORD_MODIFIERS;
-    struct code_word word = modifier_bits(instruction, 0, CODE_HEAD_MODIFIERS);
-    size_t size;
+    size_t at = code->size;
+    struct code_head head = {
+        .opcode = instruction->opcode & 0xfffu,
+        .is_guarded = instruction->guard != NO_INDEX,
+        .modifiers = (uint64_t)modifier_bits(instruction, 0, CODE_HEAD_MODIFIERS) & 0x3fffffff};
+    const struct operand *operands = instruction->operands;
+    size_t words;
 
     encoder->instruction = instruction;
-    instruction->address = (uint32_t)(head - encoder->start);
-    word.low =
-        word.low << 32 | instruction->opcode | guard_bits(encoder) << 12 | (uint64_t)words << 62;
-    put_word(encoder, word);
-    for (unsigned i = 0; i < words; i++)
-        put_word(encoder, modifier_bits(instruction, CODE_HEAD_MODIFIERS + i * CODE_WORD_MODIFIERS,
-                                        CODE_WORD_MODIFIERS));
-    put_head_operands(encoder, head + 8);
-    size = (code->size - head) / CODE_WORD_SIZE;
-    if (size > CODE_MOST_WORDS)
+    encoder->call_target = NULL;
+    if (instruction->operand_count && opcode_get(instruction->opcode)->flags & OPCODE_CALL)
+        encoder->call_target =
+            &operands[instruction->operand_count > 1 && operands[0].kind == OPERAND_LIST];
+    instruction->address = (uint32_t)(at - encoder->start);
+    buffer_append(code, &head, sizeof head);
+    for (unsigned first = CODE_HEAD_MODIFIERS; first < instruction->modifier_count;
+         first += CODE_WORD_MODIFIERS, head.modifier_words++) {
+        unsigned __int128 bits = modifier_bits(instruction, first, CODE_WORD_MODIFIERS);
+
+        buffer_append(code, &bits, sizeof bits);
+    }
+    put_operands(encoder, instruction, at);
+    words = (code->size - at) / CODE_WORD_SIZE;
+    if (words > CODE_MOST_WORDS)
         fail(encoder, "it has too many operands");
-    set_slot(encoder, head + 2, (uint32_t)size);
+    head.words = words & CODE_MOST_WORDS;
+    memcpy(code->data + at, &head, offsetof(struct code_head, slots));
 }
 
 static uint64_t address_of(const struct encoder *encoder, uint32_t label)
@@ -361,8 +297,8 @@ static void fill_in_labels(struct encoder *encoder)
         struct fixup fixup = encoder->fixups[i];
         uint64_t distance = address_of(encoder, fixup.label) - fixup.address;
 
-        for (unsigned byte = 0; byte < 8; byte++)
-            encoder->code->data[fixup.word + 8 + byte] = (char)(distance >> (8 * byte));
+        memcpy(encoder->code->data + fixup.word + offsetof(struct code_word, value), &distance,
+               sizeof distance);
     }
 }
 

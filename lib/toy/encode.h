@@ -1,5 +1,5 @@
-/* encode.h: instructions to 16-byte words, and back to text: encode.c writes them, decode.c reads
- * them, encode_print.c prints them.
+/* encode.h: instructions to 16-byte words, and back to text: encode.c writes them, encode_print.c
+ * reads and prints them.
  *
  * The encoding is minilink's own; minilink-cubin(5), BUILT-IN CODE, describes it. It loses nothing:
  * opcode, modifiers, guard, operands and immediates can be printed back. Relocated fields stand
@@ -14,45 +14,73 @@
 #include "base/buffer.h"
 #include "toy/language/body.h"
 
-#define CODE_WORD_SIZE          16u
-#define CODE_SLOTS              4u /* of the head word */
-#define CODE_PACKED_SLOTS       8u /* of a packed word */
-#define CODE_HEAD_MODIFIERS     3u
-#define CODE_WORD_MODIFIERS     12u
-#define CODE_NO_GUARD           7u
-#define CODE_MOST_WORDS         0xffffu
-#define CODE_DEEPEST_GROUP      8u /* groups in groups */
-#define CODE_MOST_BASE_ELEMENTS 31u
+#define CODE_WORD_SIZE      16u
+#define CODE_SLOTS          4u /* of the head word */
+#define CODE_HEAD_MODIFIERS 3u
+#define CODE_WORD_MODIFIERS 12u
+#define CODE_MODIFIER_BITS  10u
+#define CODE_MOST_WORDS     0xffffu
+#define CODE_DEEPEST_GROUP  8u /* groups in groups */
 
+/* The kind of an operand in the code: enum operand_kind + 1, or one of these. */
 enum code_kind {
     CODE_NONE = 0,
-    CODE_REGISTER = 1,
-    CODE_IMMEDIATE = 2,
-    CODE_SPECIAL = 3,
-    CODE_SINK = 4,
-    CODE_ADDRESS = 5,
-    CODE_SYMBOL = 6,
-    CODE_LABEL = 7,
-    CODE_VECTOR = 8,
-    CODE_LIST = 9,
-    CODE_NAME = 10, /* an indirect call's prototype, which is not in the code */
-    CODE_HIGH = 11,
-    CODE_MORE = 14,
-    CODE_LONG = 15,
+    CODE_HIGH = 14, /* the word of an address's upper half */
+    CODE_LONG = 15, /* of a slot: the operand has words of its own */
 };
 
-enum code_part {
-    CODE_WHOLE = 0,
-    CODE_LANE = 1,    /* .x .y .z .w */
-    CODE_BYTES = 2,   /* .b0, .b3210 */
-    CODE_HALVES = 3,  /* .h0, .h10 */
-    CODE_PAIR = 4,    /* VECTOR: written p|q */
-    CODE_UNIFIED = 5, /* ADDRESS: .unified */
-    CODE_PARTS,
+#define CODE_KIND(kind) ((kind) + 1u)
+
+/* The layout of each word: fields from the lowest bit on, on machines that are little-endian, as
+ * all are that minilink runs on. */
+
+struct code_head {
+    uint64_t opcode : 12;
+    uint64_t zero : 3;
+    uint64_t is_guarded : 1; /* the first operand is the guard */
+    uint64_t words : 16;     /* of the instruction, with this one */
+    uint64_t modifiers : 30; /* ten bits each */
+    uint64_t modifier_words : 2;
+    uint16_t slots[CODE_SLOTS];
 };
 
-/* decode.c: operand.component_kind of each enum code_part. */
-extern const uint8_t code_part_kinds[CODE_PARTS];
+/* An operand. */
+struct code_word {
+    uint64_t kind : 4;
+    uint64_t is_negated : 1;
+    uint64_t is_inverted : 1;
+    uint64_t part : 3; /* index in code_parts */
+    uint64_t form : 3; /* SYMBOL, ADDRESS: enum code_reference; IMMEDIATE: width of a 0f or 0d
+                          literal in words of 32 bits */
+    uint64_t has_register : 1;
+    uint64_t class : 2;
+    uint64_t number : 16;      /* from REGISTERS_SPILLED on, a place in the frame */
+    uint64_t has_elements : 1; /* ADDRESS: a LIST of what follows its base comes next */
+    uint64_t payload : 32; /* VECTOR, LIST: number of elements, which follow; SPECIAL: its number;
+                              REGISTER: component; SYMBOL, ADDRESS: the relocated field */
+    int64_t value;         /* IMMEDIATE; addend or offset of SYMBOL, ADDRESS; distance of LABEL */
+};
+
+/* An operand in a slot. SPECIAL and IMMEDIATE have twelve bits after the kind, SINK and NAME none,
+ * REGISTER and ADDRESS these. */
+struct code_slot {
+    uint16_t kind : 4;
+    uint16_t class : 2;
+    uint16_t number : 8;
+    uint16_t is_negated : 1;
+    uint16_t is_inverted : 1;
+};
+
+_Static_assert(sizeof(struct code_head) == CODE_WORD_SIZE, "head");
+_Static_assert(sizeof(struct code_word) == CODE_WORD_SIZE, "word");
+_Static_assert(sizeof(struct code_slot) == sizeof(uint16_t), "slot");
+
+/* encode_print.c: what a part says: operand.component_kind, by number. */
+#define CODE_PARTS 6u
+extern const uint8_t code_parts[CODE_PARTS];
+
+/* encode_print.c: the word that a slot is short for; kind LONG for no such slot. */
+struct code_word code_word_of_slot(uint16_t slot);
 
 /* What an address or symbol refers to, and the relocation of its field. */
 enum code_reference {
@@ -67,12 +95,6 @@ enum code_reference {
                             * a kernel, in constant bank 0 */
     CODE_LOCAL = 6,        /* no relocation: bits 64-127 count from the function's frame */
     CODE_ARGUMENT = 7,     /* no relocation: .param of a call, in the argument area */
-};
-
-/* One word, as two halves. */
-struct code_word {
-    uint64_t low;
-    uint64_t high;
 };
 
 /* A field for the merger to fill in. */
@@ -97,24 +119,7 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
 
 /* Prints the instruction that begins at `offset` in `code` as one line without newline, e.g. "@P0
  * ld.global.f32 R4, [R2+16]". `symbol` names the target of a relocated field (may be NULL, or
- * return NULL). Returns the instruction's size in bytes, or 0 if the words are not an instruction.
- */
+ * return NULL). Accepts any bytes: returns the instruction's size in bytes, or 0, with nothing
+ * printed, if the words are not an instruction. */
 size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
                     const char *(*symbol)(void *argument, uint64_t offset), void *argument);
-
-/* decode.c: the field of `size` bits (at most 63) from `bit`, in one half. */
-uint64_t code_field(uint64_t half, unsigned bit, unsigned size);
-
-/* decode.c: decodes words to an instruction, for printing or executing it. */
-
-/* Decodes the instruction at `offset` into memory from `arena`. Accepts any bytes: returns the
- * instruction's size in bytes, or 0 if the words are not an instruction. Needs memory in proportion
- * to that size.
- *
- * Operands are as the parser makes them, with these differences: registers are physical, `reg`
- * being class << 8 | number, and `guard` a predicate's number or CODE_NO_GUARD; `symbol` is an enum
- * code_reference, or NO_INDEX for none; `label` of a SYMBOL or ADDRESS with a reference is the
- * offset of its word from the instruction's start; `value` of a LABEL is the distance in bytes from
- * the instruction's start; `text` is empty. */
-size_t decode_instruction(struct bytes code, size_t offset, struct arena *arena,
-                          struct instruction *result);

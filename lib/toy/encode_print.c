@@ -1,30 +1,84 @@
 /* encode_print.c: one instruction of the built-in code as a line of text: PTX with physical
- * registers. R4 is one register, R4:R5 a pair, R4:R7 a quadruple, P0 a predicate; .+0x40 is a
- * branch target relative to the instruction. */
+ * registers. R4 is one register, R4:R5 a pair, R4:R7 a quadruple, P0 a predicate, S0 the first word
+ * of the frame's spilled registers; .+0x40 is a branch target relative to the instruction.
+ *
+ * The code is not trusted: numbers are checked against the tables, and an instruction must consist
+ * of exactly the words that its head counts. */
 #include "toy/encode.h"
 
-#include "base/context.h"
-#include "base/little.h"
 #include "toy/language/opcode.h"
 
 struct printer {
     struct buffer *out;
-    struct bytes code;
-    size_t offset; /* of the instruction */
+    const uint8_t *words; /* of the instruction */
+    size_t offset;        /* of the instruction in the code */
+    size_t count;
+    size_t at; /* next word */
     const char *(*symbol)(void *argument, uint64_t offset);
     void *argument;
 };
 
-static void print_operand(const struct printer *printer, const struct operand *operand);
+const uint8_t code_parts[CODE_PARTS] = {
+    0,   'v', /* .x .y .z .w */
+    'b',      /* .b0, .b3210 */
+    'h',      /* .h0, .h10 */
+    '|',      /* VECTOR: written p|q */
+    'u',      /* ADDRESS: .unified */
+};
 
-static void print_register(struct buffer *out, uint32_t reg)
+struct code_word code_word_of_slot(uint16_t slot)
+{
+    struct code_slot fields;
+    struct code_word word = {.kind = slot & 15u};
+
+    memcpy(&fields, &slot, sizeof slot);
+    switch (word.kind) {
+    case CODE_KIND(OPERAND_REGISTER):
+    case CODE_KIND(OPERAND_ADDRESS):
+        word.has_register = true;
+        word.class = fields.class;
+        word.number = fields.number;
+        word.is_negated = fields.is_negated;
+        word.is_inverted = fields.is_inverted;
+        break;
+    case CODE_KIND(OPERAND_IMMEDIATE):
+        word.value = (slot >> 4 ^ 0x800) - 0x800;
+        break;
+    case CODE_KIND(OPERAND_SPECIAL):
+        word.payload = slot >> 4;
+        break;
+    case CODE_KIND(OPERAND_SINK):
+    case CODE_KIND(OPERAND_NAME):
+        break;
+    default:
+        word.kind = CODE_LONG;
+    }
+    return word;
+}
+
+static bool print_operand(struct printer *printer, struct code_word word, unsigned depth);
+
+static bool next_word(struct printer *printer, void *word)
+{
+    if (printer->at >= printer->count)
+        return false;
+    memcpy(word, printer->words + printer->at++ * CODE_WORD_SIZE, CODE_WORD_SIZE);
+    return true;
+}
+
+static bool print_register(struct buffer *out, struct code_word word)
 {
     static const unsigned behind[] = {0, 0, 1, 3}; /* registers after the first, by class */
-    uint32_t class = reg >> 8 & 3, number = reg & 0xff;
+    bool is_spilled = word.number >= REGISTERS_SPILLED;
+    unsigned number = word.number - (is_spilled ? REGISTERS_SPILLED : 0);
+    char letter = is_spilled ? 'S' : word.class == REGISTER_PREDICATE ? 'P' : 'R';
 
-    buffer_printf(out, "%c%u", class == REGISTER_PREDICATE ? 'P' : 'R', number);
-    if (behind[class])
-        buffer_printf(out, ":R%u", number + behind[class]);
+    if (!is_spilled && number + behind[word.class] > (word.class == REGISTER_PREDICATE ? 6 : 254))
+        return false;
+    buffer_printf(out, "%c%u", letter, number);
+    if (behind[word.class])
+        buffer_printf(out, ":%c%u", letter, number + behind[word.class]);
+    return true;
 }
 
 /* Small numbers in decimal, others in hexadecimal. */
@@ -36,198 +90,261 @@ static void print_integer(struct buffer *out, int64_t value)
         buffer_printf(out, "0x%llx", (unsigned long long)value);
 }
 
-static void print_immediate(struct buffer *out, const struct operand *operand)
+static bool print_immediate(struct buffer *out, struct code_word word)
 {
-    if (operand->immediate_bits == 32)
-        buffer_printf(out, "0f%08X", (unsigned)operand->value);
-    else if (operand->immediate_bits == 64)
-        buffer_printf(out, "0d%016llX", (unsigned long long)operand->value);
+    if (word.form == 0)
+        print_integer(out, word.value);
+    else if (word.form == 1)
+        buffer_printf(out, "0f%08X", (unsigned)word.value);
     else
-        print_integer(out, operand->value);
+        buffer_printf(out, "0d%016llX", (unsigned long long)word.value);
+    return word.form <= 2;
 }
 
 /* The selector after a register: .x, .b0, .b3210. */
-static void print_component(struct buffer *out, const struct operand *operand)
+static void print_component(struct buffer *out, struct code_word word)
 {
-    unsigned digits = operand->component >> 12;
+    unsigned component = word.payload & 0xffff, digits = component >> 12;
+    char kind = (char)code_parts[word.part];
 
-    if (operand->component == 0)
+    if (component == 0)
         return;
-    if (operand->component_kind == 'v') {
-        buffer_printf(out, ".%c", "xyzw"[(operand->component - 1) & 3]);
+    if (kind == 'v') {
+        buffer_printf(out, ".%c", "xyzw"[(component - 1) & 3]);
         return;
     }
-    buffer_printf(out, ".%c", operand->component_kind == 'b' ? 'b' : 'h');
+    buffer_printf(out, ".%c", kind == 'b' ? 'b' : 'h');
     if (digits == 0)
-        buffer_printf(out, "%u", operand->component - 1u);
+        buffer_printf(out, "%u", component - 1u);
     while (digits-- > 0)
-        buffer_printf(out, "%u", operand->component >> (3 * digits) & 7);
+        buffer_printf(out, "%u", component >> (3 * digits) & 7);
 }
 
-static uint64_t field_at(const struct printer *printer, size_t word)
+/* Prints the contents of a relocated field without a known name; `high` is that of the upper half.
+ */
+static void print_field(struct buffer *out, struct code_word word, uint64_t high)
 {
-    return little_u32(printer->code.data + printer->offset + word + 4);
+    uint64_t field = word.payload;
+
+    if (word.form == CODE_ADDRESS_PAIR)
+        buffer_printf(out, "address(0x%llx)", (unsigned long long)(high << 32 | field));
+    else if (word.form == CODE_SHARED)
+        buffer_printf(out, "shared(0x%llx)", (unsigned long long)field);
+    else if (word.form == CODE_CONSTANT)
+        buffer_printf(out, "c[0x%llx][0x%llx]", (unsigned long long)(field >> 22 & 0x1f),
+                      (unsigned long long)(field >> 6 & 0xffff));
+    else if (field)
+        buffer_printf(out, "function(0x%llx)", (unsigned long long)field);
+    else
+        buffer_string(out, "function()");
 }
 
-/* Prints the contents of a relocated field without a known name. */
-static void print_field(const struct printer *printer, const struct operand *operand)
-{
-    uint64_t field = field_at(printer, operand->label);
-
-    switch (operand->symbol) {
-    case CODE_ADDRESS_PAIR:
-        buffer_printf(
-            printer->out, "address(0x%llx)",
-            (unsigned long long)(field_at(printer, operand->label + CODE_WORD_SIZE) << 32 | field));
-        break;
-    case CODE_SHARED:
-        buffer_printf(printer->out, "shared(0x%llx)", (unsigned long long)field);
-        break;
-    case CODE_CONSTANT:
-        buffer_printf(printer->out, "c[0x%llx][0x%llx]",
-                      (unsigned long long)code_field(field, 22, 5),
-                      (unsigned long long)code_field(field, 6, 16));
-        break;
-    default:
-        if (field)
-            buffer_printf(printer->out, "function(0x%llx)", (unsigned long long)field);
-        else
-            buffer_string(printer->out, "function()");
-    }
-}
-
-/* Prints a reference; `value` is its addend, or the offset in the function's own area. */
-static void print_reference(const struct printer *printer, const struct operand *operand)
+/* Prints a reference, whose word has been read; its value is an addend, or the offset in the
+ * function's own area. */
+static bool print_reference(struct printer *printer, struct code_word word)
 {
     static const char *const areas[] = {
         [CODE_PARAMETER] = "param", [CODE_LOCAL] = "local", [CODE_ARGUMENT] = "argument"};
+    uint64_t place = printer->offset + (printer->at - 1) * CODE_WORD_SIZE;
+    struct code_word high = {0};
     const char *name = NULL;
 
-    if (operand->symbol >= CODE_PARAMETER) {
-        buffer_printf(printer->out, "%s+0x%llx", areas[operand->symbol],
-                      (unsigned long long)operand->value);
-        return;
+    if (word.form >= CODE_PARAMETER) {
+        buffer_printf(printer->out, "%s+0x%llx", areas[word.form], (unsigned long long)word.value);
+        return true;
     }
+    if (word.form == CODE_ADDRESS_PAIR && (!next_word(printer, &high) || high.kind != CODE_HIGH))
+        return false;
     if (printer->symbol)
-        name = printer->symbol(printer->argument, printer->offset + operand->label);
+        name = printer->symbol(printer->argument, place);
     if (name)
         buffer_string(printer->out, name);
     else
-        print_field(printer, operand);
-    if (operand->value > 0)
+        print_field(printer->out, word, high.payload);
+    if (word.value > 0)
         buffer_char(printer->out, '+');
-    if (operand->value)
-        print_integer(printer->out, operand->value);
+    if (word.value)
+        print_integer(printer->out, word.value);
+    return true;
 }
 
-static void print_list(const struct printer *printer, const struct operand *operand,
-                       const char *brackets)
+static bool print_elements(struct printer *printer, uint64_t count, const char *separator,
+                           unsigned depth)
 {
-    bool is_pair = operand->kind == OPERAND_VECTOR && operand->component_kind == '|';
+    struct code_word word;
 
-    if (!is_pair)
-        buffer_char(printer->out, brackets[0]);
-    for (uint32_t i = 0; i < operand->element_count; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         if (i > 0)
-            buffer_string(printer->out, is_pair ? "|" : ", ");
-        print_operand(printer, &operand->elements[i]);
+            buffer_string(printer->out, separator);
+        if (!next_word(printer, &word) || !print_operand(printer, word, depth + 1))
+            return false;
     }
-    if (!is_pair)
-        buffer_char(printer->out, brackets[1]);
+    return depth <= CODE_DEEPEST_GROUP;
 }
 
-static void print_address(const struct printer *printer, const struct operand *operand)
+static bool print_group(struct printer *printer, struct code_word word, const char *brackets,
+                        unsigned depth)
+{
+    if (code_parts[word.part] == '|')
+        return print_elements(printer, word.payload, "|", depth);
+    buffer_char(printer->out, brackets[0]);
+    bool ok = print_elements(printer, word.payload, ", ", depth);
+    buffer_char(printer->out, brackets[1]);
+    return ok;
+}
+
+static bool print_address(struct printer *printer, struct code_word word, unsigned depth)
 {
     struct buffer *out = printer->out;
+    struct code_word list;
 
     buffer_char(out, '[');
-    if (operand->reg != NO_INDEX)
-        print_register(out, operand->reg);
-    if (operand->symbol != NO_INDEX)
-        print_reference(printer, operand);
-    else if (operand->value || operand->reg == NO_INDEX) {
-        if (operand->reg != NO_INDEX && operand->value > 0)
+    if (word.has_register && !print_register(out, word))
+        return false;
+    if (word.form && !print_reference(printer, word))
+        return false;
+    if (!word.form && (word.value || !word.has_register)) {
+        if (word.has_register && word.value > 0)
             buffer_char(out, '+');
-        print_integer(out, operand->value);
+        print_integer(out, word.value);
     }
-    for (uint32_t i = 0; i < operand->element_count; i++) {
+    if (word.has_elements) {
         buffer_string(out, ", ");
-        print_operand(printer, &operand->elements[i]);
+        if (!next_word(printer, &list) || list.kind != CODE_KIND(OPERAND_LIST) ||
+            !print_elements(printer, list.payload, ", ", depth))
+            return false;
     }
-    buffer_char(out, ']');
-    if (operand->component_kind == 'u')
-        buffer_string(out, ".unified");
+    buffer_string(out, code_parts[word.part] == 'u' ? "].unified" : "]");
+    return true;
 }
 
-static void print_label(struct buffer *out, int64_t distance)
-{
-    uint64_t size = distance < 0 ? 0 - (uint64_t)distance : (uint64_t)distance;
-
-    buffer_printf(out, ".%c0x%llx", distance < 0 ? '-' : '+', (unsigned long long)size);
-}
-
-/* Recursion follows groups, whose depth the decoder bounds. */
-static void print_operand(const struct printer *printer, const struct operand *operand)
+/* Recursion ends at the deepest group, or at the last word. */
+static bool print_operand(struct printer *printer, struct code_word word, unsigned depth)
 {
     struct buffer *out = printer->out;
 
-    if (operand->is_negated)
+    if (word.part >= CODE_PARTS || depth > CODE_DEEPEST_GROUP)
+        return false;
+    if (word.is_negated)
         buffer_char(out, '-');
-    if (operand->is_inverted)
+    if (word.is_inverted)
         buffer_char(out, '!');
-    switch (operand->kind) {
-    case OPERAND_REGISTER:
-        print_register(out, operand->reg);
-        print_component(out, operand);
-        break;
-    case OPERAND_IMMEDIATE:
-        print_immediate(out, operand);
-        break;
-    case OPERAND_SPECIAL:
-        buffer_string(out, special_name((uint16_t)operand->label));
-        break;
-    case OPERAND_SYMBOL:
-        print_reference(printer, operand);
-        break;
-    case OPERAND_ADDRESS:
-        print_address(printer, operand);
-        break;
-    case OPERAND_LABEL:
-        print_label(out, operand->value);
-        break;
-    case OPERAND_VECTOR:
-        print_list(printer, operand, "{}");
-        break;
-    case OPERAND_LIST:
-        print_list(printer, operand, "()");
-        break;
-    case OPERAND_NAME:
+    switch (word.kind) {
+    case CODE_KIND(OPERAND_REGISTER):
+        if (!word.has_register || !print_register(out, word))
+            return false;
+        print_component(out, word);
+        return true;
+    case CODE_KIND(OPERAND_IMMEDIATE):
+        return print_immediate(out, word);
+    case CODE_KIND(OPERAND_SPECIAL):
+        if (word.payload == 0 || word.payload >= special_words.count)
+            return false;
+        buffer_string(out, special_name((uint16_t)word.payload));
+        return true;
+    case CODE_KIND(OPERAND_SYMBOL):
+        return word.form && print_reference(printer, word);
+    case CODE_KIND(OPERAND_ADDRESS):
+        return print_address(printer, word, depth);
+    case CODE_KIND(OPERAND_LABEL):
+        buffer_printf(out, ".%c0x%llx", word.value < 0 ? '-' : '+',
+                      word.value < 0 ? 0 - (unsigned long long)word.value
+                                     : (unsigned long long)word.value);
+        return true;
+    case CODE_KIND(OPERAND_VECTOR):
+        return print_group(printer, word, "{}", depth);
+    case CODE_KIND(OPERAND_LIST):
+        return print_group(printer, word, "()", depth);
+    case CODE_KIND(OPERAND_NAME):
         buffer_string(out, "prototype");
-        break;
-    default:
+        return true;
+    case CODE_KIND(OPERAND_SINK):
         buffer_char(out, '_');
+        return true;
+    default:
+        return false;
     }
+}
+
+static bool print_modifiers(struct buffer *out, unsigned __int128 bits)
+{
+    for (; bits; bits >>= CODE_MODIFIER_BITS) {
+        uint16_t modifier = (uint16_t)(bits & ((1u << CODE_MODIFIER_BITS) - 1));
+
+        if (modifier == 0 || modifier >= modifier_words.count)
+            return false;
+        buffer_printf(out, ".%s", modifier_name(modifier));
+    }
+    return true;
+}
+
+static bool print_name(const struct printer *printer, const struct code_head *head)
+{
+    unsigned __int128 bits = head->modifiers;
+    bool ok = head->opcode > 0 && head->opcode < opcode_words.count;
+
+    if (ok)
+        buffer_string(printer->out, opcode_get((uint16_t)head->opcode)->name);
+    ok = ok && print_modifiers(printer->out, bits);
+    for (unsigned i = 1; i <= head->modifier_words && ok; i++) {
+        memcpy(&bits, printer->words + i * CODE_WORD_SIZE, CODE_WORD_SIZE);
+        ok = print_modifiers(printer->out, bits);
+    }
+    return ok;
+}
+
+/* Prints the operand with this number, from its slot or words of its own. */
+static bool print_numbered(struct printer *printer, const struct code_head *head, unsigned number)
+{
+    uint16_t slot = number < CODE_SLOTS ? head->slots[number] : CODE_LONG;
+    struct code_word word = code_word_of_slot(slot);
+
+    return (slot != CODE_LONG || next_word(printer, &word)) && print_operand(printer, word, 0);
+}
+
+static bool print_instruction(struct printer *printer, const struct code_head *head)
+{
+    struct buffer *out = printer->out;
+    unsigned number = 0;
+
+    printer->at = 1u + head->modifier_words;
+    if (printer->at > printer->count)
+        return false;
+    if (head->is_guarded) {
+        buffer_char(out, '@');
+        if (!print_numbered(printer, head, number++))
+            return false;
+        buffer_char(out, ' ');
+    }
+    if (!print_name(printer, head))
+        return false;
+    for (const char *separator = " ";
+         number < CODE_SLOTS ? head->slots[number] != CODE_NONE : printer->at < printer->count;
+         number++, separator = ", ") {
+        buffer_string(out, separator);
+        if (!print_numbered(printer, head, number))
+            return false;
+    }
+    return printer->at == printer->count;
 }
 
 size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
                     const char *(*symbol)(void *argument, uint64_t offset), void *argument)
 {
-    struct printer printer = {out, code, offset, symbol, argument};
-    struct arena arena = {0};
-    struct instruction instruction;
-    size_t size = decode_instruction(code, offset, &arena, &instruction);
+    struct printer printer = {.out = out, .offset = offset, .symbol = symbol, .argument = argument};
+    size_t before = out->size;
+    struct code_head head;
 
-    CONTEXT_DEFER(arena_cleanup, &arena);
-    if (size == 0)
+    if (offset > code.size || code.size - offset < CODE_WORD_SIZE)
         return 0;
-    if (instruction.guard != CODE_NO_GUARD)
-        buffer_printf(out, "@%sP%u ", instruction.guard_negated ? "!" : "", instruction.guard);
-    buffer_string(out, opcode_get(instruction.opcode)->name);
-    for (unsigned i = 0; i < instruction.modifier_count; i++)
-        buffer_printf(out, ".%s", modifier_name(instruction.modifiers[i]));
-    for (unsigned i = 0; i < instruction.operand_count; i++) {
-        buffer_string(out, i ? ", " : " ");
-        print_operand(&printer, &instruction.operands[i]);
+    printer.words = code.data + offset;
+    printer.count = (code.size - offset) / CODE_WORD_SIZE;
+    memcpy(&head, printer.words, sizeof head);
+    if (head.words && head.words <= printer.count) {
+        printer.count = head.words;
+        if (print_instruction(&printer, &head))
+            return printer.count * CODE_WORD_SIZE;
     }
-    return size;
+    out->size = before;
+    return 0;
 }

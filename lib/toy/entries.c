@@ -146,55 +146,6 @@ static bool select_program(struct unit *unit)
     return true;
 }
 
-/* QUIRK 2 of the description: a parsed and checked module always has an entry, even if it only has
- * a header. Phase 13 removes it. */
-static bool has_dummy_name(const struct ptx_module *module)
-{
-    for (size_t i = 0; i < module->item_count; i++)
-        if (text_equal(module->items[i].name, TEXT(ENTRIES_DUMMY)))
-            return true;
-    return false;
-}
-
-static struct text dummy_header(struct unit *unit)
-{
-    const struct ptx_module *module = &unit->module;
-    char target[ARCH_NAME_SIZE];
-
-    return text_of(arena_printf(&unit->arena,
-                                "\t.version %u.%u\n"
-                                "\t.target %s\n"
-                                "\t.address_size %u\n"
-                                "\t.entry " ENTRIES_DUMMY " { ret; }\n",
-                                module->version_major, module->version_minor,
-                                arch_name(module->target, target), module->address_size));
-}
-
-bool entries_add_dummy(struct unit *unit)
-{
-    struct ptx_module *module = &unit->module, made = {0};
-    size_t offset = 0, capacity = module->item_count;
-
-    if (has_dummy_name(module))
-        return true;
-    if (!module_parse(&made, &unit->arena, unit->job->name, dummy_header(unit), &offset))
-        return false;
-    ARENA_PUSH(&unit->arena, module->items, module->item_count, capacity) =
-        made.items[made.item_count - 1];
-    unit->dummy = &module->items[module->item_count - 1];
-    return true;
-}
-
-void entries_remove_dummy(struct unit *unit)
-{
-    if (!unit->dummy)
-        return;
-    /* The last item is also the last global. */
-    unit->scope.count--;
-    unit->module.item_count--;
-    unit->dummy = NULL;
-}
-
 bool entries_select(struct unit *unit)
 {
     return check_names(unit) && (!unit->mode->is_program || unit->job->debug ||

@@ -13,6 +13,7 @@
 /* Local memory of a thread: the range of a 24-bit stack address. */
 #define MOST_FRAME_BYTES 0xfffff0u
 #define FRAME_ALIGNMENT  8u
+#define SPILL_ALIGNMENT  16u
 
 static uint8_t class_of_size(uint64_t size)
 {
@@ -85,46 +86,62 @@ bool frame_declare(struct body *body, const struct ptx_module *module,
     return true;
 }
 
-/* The register parameters: frame_declare() has made them the first registers, in this order; their
- * places in the frame are the symbols from `symbol` on. */
+/* The body's instructions with those that pass the register parameters: frame_declare() has made
+ * these the first registers, in this order; their places in the frame are the symbols from `symbol`
+ * on. */
 struct passing {
-    struct rewrite rewrite;
+    struct body *body;
     uint32_t count;
     uint32_t symbol;
+    struct instruction *out;
+    size_t out_count, out_capacity;
 };
 
-/* ld.param %r, [place]  or  st.param [place], %r; predicates as bytes. */
-static void pass(struct passing *passing, uint32_t index, const struct instruction *like)
+static void put(struct passing *passing, struct instruction instruction)
 {
-    const struct body *body = passing->rewrite.body;
-    const struct virtual_register *reg = &body->registers[index];
+    ARENA_PUSH(passing->body->arena, passing->out, passing->out_count, passing->out_capacity) =
+        instruction;
+}
+
+/* ld.param %r, [place]  or  st.param [place], %r; predicates as bytes. */
+static void pass(struct passing *passing, uint32_t index, bool is_store, uint32_t line)
+{
+    struct arena *arena = passing->body->arena;
+    const struct virtual_register *reg = &passing->body->registers[index];
     const char *type = reg->class == REGISTER_128  ? "b128"
                        : reg->class == REGISTER_64 ? "b64"
                        : reg->bits == 16           ? "b16"
                        : reg->bits == 32           ? "b32"
                                                    : "b8";
-    struct operand value = rewrite_register(index);
-    struct operand place = rewrite_address(passing->symbol + index, 0);
-    bool is_store = body->symbols[passing->symbol + index].is_return;
+    const uint16_t modifiers[] = {modifier_find(TEXT("param")), modifier_find(text_of(type))};
+    struct operand operands[2] = {0};
 
-    rewrite_add(&passing->rewrite, like, is_store ? INDEX_st : INDEX_ld,
-                (const char *[]){"param", type, NULL},
-                is_store ? (struct operand[]){place, value} : (struct operand[]){value, place}, 2);
+    operands[is_store] =
+        (struct operand){.kind = OPERAND_REGISTER, .reg = index, .symbol = NO_INDEX};
+    operands[!is_store] = (struct operand){
+        .kind = OPERAND_ADDRESS, .reg = NO_INDEX, .symbol = passing->symbol + index};
+    put(passing,
+        (struct instruction){.opcode = is_store ? INDEX_st : INDEX_ld,
+                             .modifier_count = 2,
+                             .modifiers = arena_copy(arena, modifiers, 2, sizeof *modifiers),
+                             .operand_count = 2,
+                             .operands = arena_copy(arena, operands, 2, sizeof *operands),
+                             .results = !is_store,
+                             .guard = NO_INDEX,
+                             .line = line});
 }
 
 static void pass_all(struct passing *passing, bool is_return, uint32_t line)
 {
-    const struct instruction like = {.line = line};
-
     for (uint32_t i = 0; i < passing->count; i++)
-        if (passing->rewrite.body->symbols[passing->symbol + i].is_return == is_return)
-            pass(passing, i, &like);
+        if (passing->body->symbols[passing->symbol + i].is_return == is_return)
+            pass(passing, i, is_return, line);
 }
 
 /* Adds a symbol for every register parameter, after the body's symbols. */
-static void place_passed(struct passing *passing, struct body *body,
-                         const struct ptx_item *function)
+static void place_passed(struct passing *passing, const struct ptx_item *function)
 {
+    struct body *body = passing->body;
     size_t capacity = body->symbol_count;
 
     passing->symbol = (uint32_t)body->symbol_count;
@@ -156,30 +173,34 @@ static bool runs_off_the_end(const struct body *body)
 
 void frame_complete(struct body *body, const struct ptx_item *function)
 {
-    struct passing passing = {0};
+    struct passing passing = {.body = body};
     size_t count = body->instruction_count;
     bool needs_return = runs_off_the_end(body);
     uint32_t line = count ? body->instructions[0].line : 0;
+    uint32_t *moved; /* instruction -> the first of those that stand for it */
 
-    place_passed(&passing, body, function);
+    place_passed(&passing, function);
     if (passing.count == 0 && !needs_return)
         return;
-    rewrite_begin(&passing.rewrite, body);
+    moved = arena_alloc(body->arena, count + 1, sizeof *moved);
     pass_all(&passing, false, line);
-    for (size_t i = 0; i < count; i++) {
-        line = body->instructions[i].line;
-        rewrite_at(&passing.rewrite, i);
-        if (body->instructions[i].opcode == INDEX_ret)
+    for (size_t i = 0; i <= count; i++) {
+        struct instruction instruction = {.opcode = INDEX_ret, .guard = NO_INDEX, .line = line};
+
+        moved[i] = (uint32_t)passing.out_count;
+        if (i < count)
+            instruction = body->instructions[i];
+        else if (!needs_return)
+            break;
+        line = instruction.line;
+        if (instruction.opcode == INDEX_ret)
             pass_all(&passing, true, line);
-        rewrite_copy(&passing.rewrite, &body->instructions[i]);
+        put(&passing, instruction);
     }
-    rewrite_at(&passing.rewrite, count);
-    if (needs_return) {
-        pass_all(&passing, true, line);
-        rewrite_copy(&passing.rewrite,
-                     &(struct instruction){.opcode = INDEX_ret, .guard = NO_INDEX, .line = line});
-    }
-    rewrite_end(&passing.rewrite);
+    for (size_t i = 0; i < body->label_count; i++)
+        body->labels[i].instruction = moved[body->labels[i].instruction];
+    body->instructions = passing.out;
+    body->instruction_count = passing.out_count;
 }
 
 /* Places one symbol at *end, aligned; false if it does not fit. */
@@ -219,6 +240,9 @@ bool frame_layout(struct body *body, uint32_t base, struct function_code *functi
             TEXT_ARG(body->function), (unsigned long long)(parameters - base),
             MOST_PARAMETER_BYTES);
     fits = fits && place_all(body, false, false, &end);
+    if (function->spill_bytes)
+        end =
+            (end + SPILL_ALIGNMENT - 1) / SPILL_ALIGNMENT * SPILL_ALIGNMENT + function->spill_bytes;
     end = (end + FRAME_ALIGNMENT - 1) / FRAME_ALIGNMENT * FRAME_ALIGNMENT;
     if (!fits || end > MOST_FRAME_BYTES)
         return diag_error("Function '%.*s' uses too much local memory (0x%llx bytes, 0x%x max)",

@@ -22,14 +22,11 @@ static enum link_code compile(void *argument)
     const struct call *call = argument;
     struct function_code *function = call->function;
     uint64_t start = events_clock(), cpu = start ? clock_thread() : 0;
-    uint64_t begin = call->unit->switches.phase_trace ? clock_now() : 0;
     bool ok;
 
     if (unit_is_cancelled(call->unit))
         return LINK_CANCELLED;
     ok = compile_function(call->unit, function);
-    if (begin)
-        function->nanoseconds = clock_now() - begin;
     if (start)
         events_record(&(struct event){.kind = EVENT_FUNCTION,
                                       .name = function->item->name,
@@ -101,7 +98,6 @@ enum link_code kernels_compile(struct unit *unit)
                                       .jobserver = (enum jobserver_use)unit->job->jobserver};
     enum link_code outcome = LINK_OK;
 
-    unit->thread_count = threads;
     wanted.count = make_batches(unit, batch_size(unit, threads), wanted.tasks);
     dispatch_run(&wanted);
     for (size_t i = 0; i < count; i++) {

@@ -110,7 +110,7 @@ bool mode_check_tools_patch(const struct unit *unit)
 
         if (item->kind == PTX_VARIABLE)
             has[resource_of(&item->variable)] = true;
-        has_entry |= item->kind == PTX_FUNCTION && item->function.is_entry && item != unit->dummy;
+        has_entry |= item->kind == PTX_FUNCTION && item->function.is_entry;
     }
     if (has_entry)
         diag_error("Entry function " NOT_ALLOWED);

@@ -1,5 +1,5 @@
-/* phases.h: the compilation driver of the built-in assembler: 26 phases in order, and the larger
- * functions that they use.
+/* phases.h: the compilation driver of the built-in assembler: its phases in order, and the
+ * larger functions that they use.
  *
  * minilink-internals(7), Embedded driver. If ptxas was measured to differ from the description, the
  * phase does what was measured, and its comment says so. */
@@ -17,13 +17,13 @@
 typedef enum link_code driver_phase(struct unit *unit);
 
 struct phase {
-    const char *name; /* the description's heading */
+    uint8_t number;   /* in the description, which has 26 */
+    const char *name; /* its heading there */
     driver_phase *run;
     bool is_teardown; /* runs even if earlier phases failed */
 };
 
-/* Phase N is row N - 1. */
-extern const struct phase driver_phases[UNIT_PHASES];
+extern const struct phase driver_phases[DRIVER_PHASES];
 
 /* Runs the phases on a unit whose job is set, up to the first that fails, and then those of the
  * teardown. Only the cubin remains in the unit; the caller owns it. With --phase-trace, the phases
@@ -75,8 +75,7 @@ bool mode_check_results(struct unit *unit);
  * Reports errors and returns false for conflicts that ptxas refuses. */
 bool conflicts_resolve(struct unit *unit);
 
-/* entries.c: selects the functions of a module to compile, and adds a placeholder entry until they
- * are known (minilink-internals(7), Phases, 7 and 13). */
+/* entries.c: selects the functions of a module to compile (minilink-internals(7), Phases, 13). */
 
 /* Selects the functions: all that have a body, or, if the unit's mode compiles programs, the
  * kernels (or those that --entry names) and the functions that they and initial values refer to.
@@ -85,22 +84,12 @@ bool conflicts_resolve(struct unit *unit);
  * kernel's and is not. */
 bool entries_select(struct unit *unit);
 
-#define ENTRIES_DUMMY "__cuda_dummy_entry__"
-
-/* Writes a header with the module's version and target and an empty entry, parses it, and adds the
- * entry to the module as its last item, unit->dummy, unless the module has that name itself.
- * Reports an error and returns false if the header cannot be parsed. */
-bool entries_add_dummy(struct unit *unit);
-
-/* Removes the entry from the module and the scope, if it is there. */
-void entries_remove_dummy(struct unit *unit);
-
 /* calls.c: the calls in a chunk, found in the text before anything is compiled, and remarks about
  * them (minilink-internals(7), Phases, 17). */
 
 /* Phase 17: reports an info for each function with both an indirect call and mma .f64; under -v
- * also one for each ring of calls. Returns the number of infos. */
-size_t calls_report(struct unit *unit, uint32_t *ring_count);
+ * also one for each ring of calls. */
+void calls_report(struct unit *unit);
 
 /* kernels.c: the per-function loop, in one thread or on several: minilink-internals(7), Functions
  * of one chunk. Each function is a work item; small ones are batched. The results are the same for

@@ -19,8 +19,7 @@
 
 struct mode;
 
-#define UNIT_PHASES      26u /* minilink-internals(7), Phases */
-#define UNIT_REMARK_SIZE 88u
+#define DRIVER_PHASES 21u /* of minilink-internals(7), Phases: those that do something */
 
 /* A function in an owner's section: in a program the kernel itself, or a copy of a function that it
  * reaches. */
@@ -78,30 +77,18 @@ enum single_section {
     SINGLE_SECTIONS,
 };
 
-/* In nanoseconds; zero without --phase-trace. */
-struct phase_times {
-    uint64_t phases[UNIT_PHASES]; /* 0 for a phase that ran out of memory */
-    bool has_run[UNIT_PHASES];    /* or has begun to run */
-    uint64_t begin;               /* of the first phase, always */
-    uint64_t start;
-    uint64_t total;
-    uint64_t wall_start; /* by the wall clock, which may be changed meanwhile */
-    uint64_t wall_total;
-    char remarks[UNIT_PHASES][UNIT_REMARK_SIZE]; /* what a phase did, or why it did nothing */
-    struct buffer functions;                     /* a line for each function */
-};
-
 /* The state of one chunk, freed when the chunk is done, whatever the outcome. Start with {0}. */
 struct unit {
     const struct minilink_job *job; /* from phase 14 on with the switches applied: own_job */
     struct minilink_job own_job;
     struct switches switches;
     const struct mode *mode;
-    const struct ptx_item *dummy; /* from phase 7 to 13: entries.c */
-    struct phase_times times;
+    bool has_run[DRIVER_PHASES]; /* or has begun to run */
+    uint64_t nanoseconds[DRIVER_PHASES];
+    const char *obstacle; /* why a requested executable is none; NULL = nothing */
     struct cache_operators cache;
     bool has_lines;              /* the results include line numbers */
-    uint32_t reserved_registers; /* count << 16 | first: see allocate_registers() */
+    uint32_t reserved_registers; /* count << 16 | first: see registers_allocate() */
     uint32_t parameter_base;     /* offset of a kernel's parameters in bank 0 */
     uint32_t function_registers; /* -device-function-maxrregcount; 0 = as kernels */
     struct arena arena;          /* results, except those of functions */
@@ -110,7 +97,6 @@ struct unit {
     struct scope scope;
     struct function_code *functions; /* in order of the text */
     size_t function_count;
-    uint32_t thread_count; /* number of threads that assembled the functions */
     struct data data;
     struct owner *owners; /* parallel to the functions; of a program its kernels, last of the text
                              first, as ptxas compiles them */

@@ -21,6 +21,10 @@ enum register_class {
     REGISTER_CLASSES,
 };
 
+/* The physical "register" of this number is the first word of the frame's area for registers that
+ * are spilled; the next has the next number. */
+#define REGISTERS_SPILLED 256u
+
 /* A register that the PTX declares; `.reg .b32 %r<7>;` gives seven. */
 struct virtual_register {
     struct text name;  /* "%r1" */

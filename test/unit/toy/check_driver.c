@@ -71,13 +71,16 @@ uint32_t __wrap_dispatch_run(const struct dispatch_request *request)
 
 /* --- What is traced. The names are those of the golden assembler-modes. --- */
 
-/* The log names the phases from `first` to `last`, counted from 1, in order. */
-static const char *expect_phases(const char *log, size_t first, size_t last)
+/* The log names the phases with numbers from `first` to `last`, in order. */
+static const char *expect_phases(const char *log, unsigned first, unsigned last)
 {
     char line[96];
 
-    for (size_t i = first; i <= last; i++) {
-        snprintf(line, sizeof line, "note: %02zu %s", i, driver_phases[i - 1].name);
+    for (size_t i = 0; i < DRIVER_PHASES; i++) {
+        if (driver_phases[i].number < first || driver_phases[i].number > last)
+            continue;
+        snprintf(line, sizeof line, "note: %02u %s", driver_phases[i].number,
+                 driver_phases[i].name);
         log = strstr(log, line);
         ck_assert_msg(log != NULL, "no line \"%s\"", line);
     }
@@ -90,11 +93,11 @@ TEST(a_trace_lists_the_phases_that_ran)
     OWNED_OUTCOME whole = assemble_with(HEADER KERNEL, "sm_90", options);
 
     expect(&whole, MINILINK_OK, "info: Phases of 'chunk':");
-    expect_phases(log_of(&whole), 1, UNIT_PHASES);
+    expect_phases(log_of(&whole), 1, 26);
     OWNED_OUTCOME failed = assemble_with(HEADER KERNEL, "sm_75", options);
     expect(&failed, MINILINK_FAILED, NULL);
     expect_phases(expect_phases(log_of(&failed), 1, 5), 25, 26);
-    ck_assert_ptr_null(strstr(log_of(&failed), driver_phases[5].name));
+    ck_assert_ptr_null(strstr(log_of(&failed), "note: 06"));
     OWNED_OUTCOME silent = assemble_with(HEADER KERNEL, "sm_90", NULL);
     expect(&silent, MINILINK_OK, NULL);
     ck_assert_ptr_null(silent.result.log);
@@ -112,7 +115,7 @@ TEST(a_job_that_was_cancelled_ends_in_the_second_phase)
     OWNED_OUTCOME outcome = assemble(&job);
     expect(&outcome, MINILINK_CANCELLED, NULL);
     ck_assert_ptr_null(outcome.result.cubin);
-    ck_assert_ptr_null(strstr(log_of(&outcome), driver_phases[3].name));
+    ck_assert_ptr_null(strstr(log_of(&outcome), "note: 04"));
 }
 
 static char *many_kernels(size_t count)
@@ -142,8 +145,7 @@ TEST_LOOP(a_job_can_be_cancelled_between_functions, 2)
     OWNED_OUTCOME outcome = assemble(&job);
     expect(&outcome, MINILINK_CANCELLED, NULL);
     ck_assert_ptr_null(outcome.result.cubin);
-    ck_assert(strstr(log_of(&outcome), driver_phases[22].name) &&
-              !strstr(log_of(&outcome), driver_phases[23].name));
+    ck_assert(strstr(log_of(&outcome), "note: 23") && !strstr(log_of(&outcome), "note: 24"));
     /* Two more may have been on their way. */
     ck_assert_uint_lt(atomic_load(&watch.started), 5);
 }
@@ -335,19 +337,23 @@ TEST(functions_of_one_chunk_are_assembled_at_the_same_time)
     ck_assert(!watch.was_alone);
 }
 
+TEST(numbers_of_phases_ascend)
+{
+    for (size_t i = 1; i < DRIVER_PHASES; i++)
+        ck_assert_uint_gt(driver_phases[i].number, driver_phases[i - 1].number);
+}
+
 /* Each function takes 2 ms at least. */
-TEST(the_trace_has_the_time_of_each_function_and_the_longest)
+TEST(the_trace_has_the_time_of_each_phase)
 {
     static const char *const options[] = {"--phase-trace", NULL};
-    double each, longest;
+    double spent;
 
     watch_begin((struct watch){.sleeps = true});
     OWNED_OUTCOME outcome = assemble_with(HEADER KERNEL, "sm_90", options);
     expect(&outcome, MINILINK_OK, NULL);
-    const char *function = strstr(log_of(&outcome), "of stores");
-    const char *peak = strstr(log_of(&outcome), "the longest ");
-    ck_assert(function && peak);
-    ck_assert_int_eq(sscanf(function, "of stores, %lf ms", &each), 1);
-    ck_assert_int_eq(sscanf(peak, "the longest %lf ms", &longest), 1);
-    ck_assert(each >= 2 && longest >= each);
+    const char *loop = strstr(log_of(&outcome), "Compile Loop");
+    ck_assert_ptr_nonnull(loop);
+    ck_assert_int_eq(sscanf(loop, "Compile Loop %lf ms", &spent), 1);
+    ck_assert(spent >= 2);
 }
