@@ -2,9 +2,8 @@
  *
  * Properties. A fixed number of joinable pthreads named minilink-1 ... -N; one mutex; a heap of
  * tasks ordered by (priority, sequence): the highest priority first, first come first served among
- * equals. Sizes are those of the description (minilink-internals(7), Thread pool): control block
- * 184 bytes, task node 24, queue 32. Unlike it: workers are joined, one worker is woken per task,
- * thread creation may fail.
+ * equals. minilink-internals(7), Thread pool, compares it with the description: here workers are
+ * joined, one worker is woken per task, and thread creation may fail.
  *
  * Operation. create, submit any number of times, wait, destroy, in that order. More tasks may be
  * submitted after wait. destroy without wait drops tasks that have not started. A pool cannot be

@@ -1,9 +1,7 @@
 /* pqueue.h: a binary heap of pointers: the order in which tasks leave the pool's queue.
  *
- * minilink-internals(7), Task queue. The layout is that of the description. Its comparator returns
- * 1 for all elements, so that its heap gives out neither the first nor the last element in order;
- * here the owner passes a proper one. Not thread-safe: the pool calls it with its mutex held. For
- * the same reason, running out of memory is a return value here, never a jump. */
+ * Not thread-safe: the pool calls it with its mutex held. For the same reason, running out of
+ * memory is a return value here, never a jump. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,11 +15,6 @@ struct pqueue {
      * leaves before the other. */
     int (*comparator)(const void *a, const void *b);
 };
-
-#if defined(__x86_64__) && defined(__LP64__)
-_Static_assert(sizeof(struct pqueue) == 32, "queue");
-_Static_assert(offsetof(struct pqueue, comparator) == 24, "comparator");
-#endif
 
 /* Makes an empty queue. NULL when memory runs out. */
 struct pqueue *pqueue_create(int (*comparator)(const void *a, const void *b));
