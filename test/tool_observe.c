@@ -65,9 +65,9 @@ static struct fact_symbol symbols[] = {
 };
 
 static struct fact_drop drops[] = {
-    {"member", TEXT("g.o(3)"), NULL, "another target", false},
-    {"kernel", TEXT("dead"), "a.o(1)", "host code does not name it", false},
-    {"function", TEXT("twin"), "b c,d.o", "it is f", true},
+    {"member", TEXT("g.o(3)"), NULL, "another target"},
+    {"kernel", TEXT("dead"), "a.o(1)", "host code does not name it"},
+    {"function", TEXT("twin"), "b c,d.o", "it is f"},
 };
 
 static struct merge_section sections[] = {

@@ -366,9 +366,6 @@ const struct option_row option_table[] = {
     {"trace-symbol", "y", "NAME", JOINABLE_WORD(trace_symbols), GROUP_REPORTS, KEY_REFUSES, "Print who defines a symbol, and who refers to it"},
     {"why-live", NULL, "NAME", WORD(why_live), GROUP_REPORTS, KEY_REFUSES, "Print the chain of references from a kernel to a symbol"},
     {"print-gc-sections", NULL, NULL, FLAG(link.observe.print_drops), GROUP_REPORTS, KEY_REFUSES, "Print what was left out, and why"},
-    {"print-icf-sections", NULL, NULL, FLAG(link.observe.print_folded), GROUP_REPORTS, KEY_REFUSES,
-     "Print what --icf=safe left out, and what replaces it"},
-    {"cref", NULL, NULL, FLAG(link.observe.cref), GROUP_REPORTS, KEY_REFUSES, "Print all symbols, with the members that define them and that refer to them"},
     {"stats", NULL, NULL, FLAG(link.observe.stats), GROUP_REPORTS, KEY_REFUSES,
      "Print the stages with their times, items, bytes and memory"},
 

@@ -97,8 +97,9 @@ static const struct {
     {" perf print-stats ", "--stats prints the stages' times and memory, -time=FILE a table"},
     {" why-extract ", "every object of an archive that has code for the target takes part; "
                       "--trace lists them, --why-live=NAME tells what keeps a symbol"},
-    {" print-dependencies ", "--cref lists who defines and who uses each symbol, -dump-callgraph "
-                             "who calls whom"},
+    {" cref print-dependencies ", "--trace-symbol=NAME tells who defines and who uses a symbol, "
+                                  "-dump-callgraph who calls whom"},
+    {" print-icf-sections ", "--print-gc-sections tells what --icf=safe folded, too"},
     {" emit-relocs ", "-preserve-relocs lists the relocations that the link resolved"},
     {" gencode generate-code code dc rdc relocatable-device-code G c I D ",
      "it is nvcc's, for compiling; -arch=sm_NN names the target of a link, and -g keeps what "

@@ -46,7 +46,7 @@ struct cross_reference {
 
 bool cross_reference_is_wanted(const struct observe_request *request)
 {
-    return request->cref || request->trace_symbols || request->why_live;
+    return request->trace_symbols || request->why_live;
 }
 
 static struct cross_reference *cross_of(struct observation *observation)
@@ -319,43 +319,14 @@ static void print_trace(struct observation *observation, const char *name, struc
         print_none(observation, name, out);
 }
 
-static int compare_mentions(const void *left, const void *right, void *nodes)
-{
-    const struct mention *a = left, *b = right;
-    const struct node *list = nodes;
-
-    return text_compare(list[a->node].name, list[b->node].name) ?: COMPARE(a->node, b->node)
-           ?: COMPARE(b->is_definition, a->is_definition) ?: strcmp(a->member, b->member);
-}
-
-/* Prints the table. Sorts the mentions, whose order is not needed afterwards. */
-static void print_table(struct cross_reference *cross, struct buffer *out)
-{
-    if (cross->mention_count)
-        qsort_r(cross->mentions, cross->mention_count, sizeof *cross->mentions, compare_mentions,
-                cross->nodes);
-    buffer_string(out, "Cross reference\n\n");
-    for (size_t i = 0; i < cross->mention_count; i++) {
-        const struct mention *mention = &cross->mentions[i];
-        bool is_first = i == 0 || mention->node != cross->mentions[i - 1].node;
-        struct text name = is_first ? cross->nodes[mention->node].name : (struct text){0};
-
-        buffer_printf(out, "%-40.*s %s%s\n", TEXT_ARG(name), mention->member,
-                      mention->is_definition ? "" : " (refers to it)");
-    }
-}
-
 void cross_reference_print(struct observation *observation, struct buffer *out)
 {
     const struct observe_request *request = &observation->request;
 
     cross_of(observation);
-    if (request->trace_symbols || request->why_live)
-        show_names(observation);
+    show_names(observation);
     for (const char *const *name = request->trace_symbols; name && *name; name++)
         print_trace(observation, *name, out);
-    if (request->cref)
-        print_table(observation->cross, out);
     if (!request->why_live)
         return;
     leave_out(observation);

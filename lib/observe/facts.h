@@ -75,7 +75,6 @@ struct fact_drop {
     struct text name;
     const char *member; /* or NULL */
     const char *why;
-    bool is_folded; /* it remains under another name */
 };
 
 /* Bytes of a section that come from one member. */
@@ -197,7 +196,7 @@ void map_print_drop(const struct fact_drop *drop, struct buffer *out);
 void report_print_data(struct observation *observation, struct buffer *out);
 void report_print_page(struct observation *observation, struct buffer *out);
 
-/* cross_reference.c: references between symbols: --trace-symbol, --cref and --why-live.
+/* cross_reference.c: references between symbols: --trace-symbol and --why-live.
  *
  * Symbols that are visible between members are one node per name; others are nodes of their own.
  * References of PTX come from the linked program, those of machine code from its relocations. */

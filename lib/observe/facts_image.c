@@ -334,7 +334,6 @@ static void take_drops(struct taking *taking)
                        .name = drop->name,
                        .member = member == FACT_NONE ? NULL : observation->members[member].name,
                        .why = reason_of(observation, drop),
-                       .is_folded = drop->reason == MERGE_FOLDED,
                    });
     }
 }

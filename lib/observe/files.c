@@ -96,8 +96,7 @@ static bool write_lists(struct observation *observation, struct buffer *text)
     for (size_t i = 0; i < observation->drop_count; i++) {
         const struct fact_drop *drop = &observation->drops[i];
 
-        if (drop->is_folded ? observation->request.print_folded
-                            : observation->request.print_drops && strcmp(drop->what, "member") != 0)
+        if (observation->request.print_drops && strcmp(drop->what, "member") != 0)
             map_print_drop(drop, text);
     }
     if (cross_reference_is_wanted(&observation->request))

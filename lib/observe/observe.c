@@ -25,7 +25,7 @@ static bool wants_events(const struct observe_request *request)
 static bool is_wanted(const struct observe_request *request)
 {
     return wants_events(request) || request->map || request->stats || request->trace_inputs ||
-           request->print_drops || request->print_folded || cross_reference_is_wanted(request);
+           request->print_drops || cross_reference_is_wanted(request);
 }
 
 bool observe_wants_places(const struct observation *observation)
@@ -33,7 +33,7 @@ bool observe_wants_places(const struct observation *observation)
     const struct observe_request *request = observation ? &observation->request : NULL;
 
     return request && (request->map || request->report_page || request->report_data ||
-                       request->print_drops || request->print_folded || request->why_live);
+                       request->print_drops || request->why_live);
 }
 
 struct observation *observe_open(const struct observe_request *request,

@@ -17,8 +17,6 @@ struct observe_request {
     bool stats;              /* --stats: a table on standard error */
     bool trace_inputs; /* --trace: the members that take part, on standard output like all below */
     bool print_drops;  /* --print-gc-sections */
-    bool print_folded; /* --print-icf-sections */
-    bool cref;         /* --cref */
     const char *const *trace_symbols; /* --trace-symbol: names, ends with NULL; or NULL */
     const char *const *why_live;      /* --why-live, likewise */
     const struct renames *renames;    /* renames for references of machine code; or NULL */
