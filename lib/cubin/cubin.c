@@ -27,8 +27,8 @@ uint32_t cubin_section_find(const struct cubin *cubin, struct text name)
 }
 
 /* .note.nv.cuinfo: sizes, type and owner take 24 bytes; then a version of the note's form, 2 from
- * CUDA 13.0 on, the SM number, and the toolkit's version, 16 bits each. What CUDA 12.9 makes for
- * sm_100 and up has .note.nv.cuver, without the last. */
+ * CUDA 13.0 on, the SM number of the PTX, and the toolkit's version, 16 bits each. What CUDA 12.9
+ * makes for sm_100 and up has .note.nv.cuver, without the last. */
 unsigned cubin_maker(const struct cubin *cubin)
 {
     uint32_t note = cubin_section_find(cubin, TEXT(".note.nv.cuinfo"));
@@ -39,6 +39,20 @@ unsigned cubin_maker(const struct cubin *cubin)
     if (cubin->toolkit || !note || !bytes_slice(cubin->sections[note].data, 24, 6, &words))
         return cubin->toolkit;
     return little_u16(words.data + 4);
+}
+
+unsigned cubin_virtual_sm(const struct cubin *cubin)
+{
+    uint32_t note = cubin_section_find(cubin, TEXT(".note.nv.cuinfo"));
+    struct bytes words;
+
+    if (cubin->virtual_sm)
+        return cubin->virtual_sm;
+    if (!note)
+        note = cubin_section_find(cubin, TEXT(CUBIN_NOTE_OF_12_9));
+    return note && bytes_slice(cubin->sections[note].data, 24, 4, &words)
+               ? little_u16(words.data + 2)
+               : CUBIN_FLAGS_SM(cubin->flags);
 }
 
 bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)

@@ -58,6 +58,7 @@ struct cubin {
     uint32_t flags;     /* e_flags, as CUDA 13 writes them */
     uint32_t toolkit;   /* ten times the toolkit's version if the file has CUDA 12's format (ABI
                            version 7); 0 = CUDA 13's format */
+    uint8_t virtual_sm; /* of CUDA 12's header; see cubin_virtual_sm() */
     struct cubin_section *sections; /* [0] is the null section */
     size_t section_count;
     struct cubin_symbol *symbols; /* [0] is the null symbol */
@@ -80,6 +81,10 @@ bool cubin_check_note(const struct cubin *cubin);
 /* Ten times the version of the toolkit that made the cubin, as its header or its note says; 0 if
  * they do not. */
 unsigned cubin_maker(const struct cubin *cubin);
+
+/* The target of the PTX that the cubin was made of, 80 for compute_80, as its note or, in CUDA 12's
+ * format, its header says; that of its code if neither does. */
+unsigned cubin_virtual_sm(const struct cubin *cubin);
 
 void cubin_free(struct cubin *cubin);
 

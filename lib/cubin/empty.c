@@ -19,14 +19,14 @@ enum { EMPTY_STRINGS = 1, EMPTY_SYMTAB, EMPTY_TKINFO, EMPTY_CUINFO, EMPTY_TWIN, 
 enum { EMPTY_SYMBOLS = 3 };
 
 /* Owner, then u16 version 2, u16 SM number, u16 CUDA version, u16 0. */
-static struct bytes cuinfo_note(struct arena *arena, struct arch arch,
+static struct bytes cuinfo_note(struct arena *arena, unsigned sm,
                                 const struct toolkit_facts *toolkit)
 {
     uint32_t words[8] = {sizeof NOTE_OWNER, 8, CUINFO_TYPE};
     uint8_t *note = arena_alloc(arena, 1, sizeof words);
 
     memcpy(&words[3], NOTE_OWNER, sizeof NOTE_OWNER);
-    words[6] = 2u | (uint32_t)arch.sm << 16;
+    words[6] = 2u | sm << 16;
     words[7] = toolkit->version;
     memcpy(note, words, sizeof words);
     return (struct bytes){note, sizeof words};
@@ -78,7 +78,8 @@ static void put_symbols(struct cubin *cubin)
     cubin->sections[EMPTY_SYMTAB].link = EMPTY_STRINGS;
 }
 
-void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit)
+void empty_cubin(struct cubin *cubin, struct arch arch, unsigned virtual_sm,
+                 const struct toolkit_facts *toolkit)
 {
     bool has_compat = targets_have(arch.sm, TARGET_HAS_COMPAT);
     bool has_twin = targets_have(arch.sm, TARGET_HAS_MERCURY);
@@ -92,7 +93,7 @@ void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_fac
                 (struct bytes){0});
     put_section(cubin, EMPTY_CUINFO, TEXT(".note.nv.cuinfo"), SHT_NOTE,
                 has_compat ? 0x1000000 | SHF_INFO_LINK : 0x1000000,
-                cuinfo_note(&cubin->arena, arch, toolkit));
+                cuinfo_note(&cubin->arena, virtual_sm, toolkit));
     put_symbols(cubin);
     if (has_twin)
         put_twin(cubin);

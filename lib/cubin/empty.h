@@ -9,4 +9,5 @@
  * the toolkit's nvlink writes them. A link of inputs without device
  * code merges this cubin; nvlink also writes one, and build systems rely on the file. Freed with
  * cubin_free. */
-void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit);
+void empty_cubin(struct cubin *cubin, struct arch arch, unsigned virtual_sm,
+                 const struct toolkit_facts *toolkit);

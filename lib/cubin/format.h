@@ -30,11 +30,12 @@
  * .note.nv.cuinfo. */
 #define CUBIN_NOTE_OF_12_9 ".note.nv.cuver"
 
-#define CUBIN_OLD_FLAGS_SM(flags)     (0xffu & (flags))
-#define CUBIN_OLD_FLAGS_TEXMODE       0x00000100u
-#define CUBIN_OLD_FLAGS_64BIT         0x00000400u
-#define CUBIN_OLD_FLAGS_SUFFIX_A      0x00000800u
-#define CUBIN_OLD_FLAGS_VIRTUAL_SHIFT 16
+#define CUBIN_OLD_FLAGS_SM(flags)      (0xffu & (flags))
+#define CUBIN_OLD_FLAGS_TEXMODE        0x00000100u
+#define CUBIN_OLD_FLAGS_64BIT          0x00000400u
+#define CUBIN_OLD_FLAGS_SUFFIX_A       0x00000800u
+#define CUBIN_OLD_FLAGS_VIRTUAL_SHIFT  16
+#define CUBIN_OLD_FLAGS_VIRTUAL(flags) (0xffu & (flags) >> CUBIN_OLD_FLAGS_VIRTUAL_SHIFT)
 
 /* e_flags: bits 8-15 SM number, 0-7 class (4 up to sm_90, 2 from sm_100 on; bit 3 is suffix a of
  * CUDA 12.9), 24-31 the index of .note.nv.cuinfo (of .note.nv.cuver in cubins of CUDA 12.9), or

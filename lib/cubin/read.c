@@ -143,12 +143,13 @@ static bool lacks_link(const struct reader *reader, const Elf64_Shdr *header)
            !(header->sh_flags & SHF_INFO_LINK);
 }
 
-/* The virtual architecture and the texture mode do not matter (measured). */
+/* The texture mode does not matter (measured). */
 static void take_old_header(struct cubin *cubin, const Elf64_Ehdr *header)
 {
     if (!(header->e_flags & CUBIN_OLD_FLAGS_64BIT))
         diag_warning("expected 64bit object '%s' to have EF_CUDA_64BIT_ADDRESS set", cubin->name);
     cubin->toolkit = header->e_version;
+    cubin->virtual_sm = CUBIN_OLD_FLAGS_VIRTUAL(header->e_flags);
     cubin->flags = format_target_flags(CUBIN_OLD_FLAGS_SM(header->e_flags));
 }
 

@@ -1,5 +1,5 @@
-/* notes.c: .note.nv.tkinfo lists the tools, the linker first; .note.nv.cuinfo and .note.minilink
- * are the first cubin's; .nv.compat has all cubins' records (measured). */
+/* notes.c: .note.nv.tkinfo lists the tools, the linker first; .note.minilink is the
+ * first cubin's; .nv.compat has all cubins' records (measured). */
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
@@ -167,14 +167,26 @@ static void add_compat(struct merging *m, struct buffer *out)
     add(m, CLASS_COMPAT, &like, buffer_bytes(out));
 }
 
+/* Measured on nvlink 13.0 and 13.5: .note.nv.cuinfo has the lowest target of the inputs' PTX. */
+static unsigned lowest_target(const struct merging *m)
+{
+    unsigned lowest = m->request->arch.sm;
+
+    for (size_t file = 0; file < m->count; file++) {
+        unsigned sm = cubin_virtual_sm(m->cubins[file]);
+
+        lowest = sm < lowest ? sm : lowest;
+    }
+    return lowest;
+}
+
 void notes_add(struct merging *m)
 {
     const struct cubin_section *own = NULL;
     struct buffer contents = {0};
 
     /* Cubins of CUDA 12 have no notes: nvlink makes them as for a link without code. */
-    empty_cubin(&m->notes, (struct arch){.sm = CUBIN_FLAGS_SM(m->cubins[0]->flags)},
-                m->request->toolkit);
+    empty_cubin(&m->notes, m->request->arch, lowest_target(m), m->request->toolkit);
     CONTEXT_DEFER(buffer_cleanup, &contents);
     if (m->abi == CUBIN_ABI_VERSION) {
         add_tool_notes(m, &contents);

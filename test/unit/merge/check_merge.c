@@ -20,6 +20,17 @@ TEST(header_and_constant_sections_are_nvlinks)
     ck_assert_uint_eq(symbol_index("__UFT_OFFSET"), 0);
 }
 
+/* As nvlink 13.0 and 13.5: the second cubin is one of compute_80, which stands in byte 26. */
+TEST(the_lowest_target_of_the_ptx_is_stated)
+{
+    read_nth_input(0, "07_call-sm_90-a.o");
+    read_nth_input(1, "07_call-sm_90-b.o");
+    input_bytes(1, ".note.nv.cuinfo")[26] = 80;
+    merge_well(REQUEST(90), 2);
+    ck_assert_uint_eq(little_u16(section(".note.nv.cuinfo")->data.data + 26), 80);
+    ck_assert_uint_eq(merged->output.flags, 0x06005a04);
+}
+
 TEST(call_between_cubins_is_resolved_and_kept_for_the_driver)
 {
     merge("07_call-sm_90-a.o 07_call-sm_90-b.o");
