@@ -9,6 +9,7 @@
 #include "join/join_plan.h"
 
 #include "base/context.h"
+#include "cubin/describe.h"
 
 struct group {
     struct text name;
@@ -34,18 +35,13 @@ struct fold {
     size_t edge_capacity;
 };
 
-/* One function in its chunk, and its description. */
+/* One function in its chunk, which is being described. */
 struct copy {
+    struct fold *fold;
     const struct join_section *text;
     uint32_t group;
     struct buffer *to;
 };
-
-static void put_bytes(const struct copy *copy, struct bytes bytes)
-{
-    buffer_u64(copy->to, bytes.size);
-    buffer_append(copy->to, bytes.data, bytes.size);
-}
 
 /* First word of a symbol's description. */
 enum symbol_kind {
@@ -69,13 +65,13 @@ static bool describe_object(const struct copy *copy, const struct join_section *
     if (!s->text && !section->has_no_bytes)
         bytes = (struct bytes){section->data.data + symbol->value, symbol->size};
     buffer_u32(copy->to, SYMBOL_OBJECT);
-    put_bytes(copy, text_bytes(symbol->name));
+    describe_bytes(copy->to, text_bytes(symbol->name));
     buffer_u64(copy->to, symbol->size);
     buffer_u32(copy->to, symbol->type | (uint32_t)symbol->other << 8);
-    put_bytes(copy, text_bytes(section->name));
+    describe_bytes(copy->to, text_bytes(section->name));
     buffer_u32(copy->to, section->type);
     buffer_u64(copy->to, s->text ? symbol->value : UINT64_MAX);
-    put_bytes(copy, bytes);
+    describe_bytes(copy->to, bytes);
     return true;
 }
 
@@ -105,8 +101,10 @@ static void add_edge(struct fold *fold, struct group *used, uint32_t user)
 }
 
 /* Describes what a symbol of the chunk stands for. */
-static void describe_symbol(struct fold *fold, const struct copy *copy, uint32_t index)
+static void describe_symbol(void *argument, uint32_t index)
 {
+    const struct copy *copy = argument;
+    struct fold *fold = copy->fold;
     const struct cubin_symbol *symbol = &copy->text->input->cubin->symbols[index];
     const struct join_section *section = join_section_of(copy->text->input, index);
     uint32_t entity = entity_behind(fold->join, copy->text->cubin, index);
@@ -122,7 +120,7 @@ static void describe_symbol(struct fold *fold, const struct copy *copy, uint32_t
         buffer_u32(copy->to, entity);
     } else if (!e && section && section->text == copy->text) {
         buffer_u32(copy->to, SYMBOL_OF_FUNCTION);
-        put_bytes(copy, text_bytes(symbol->name));
+        describe_bytes(copy->to, text_bytes(symbol->name));
     } else if (!e || !section || !describe_object(copy, section, symbol)) {
         buffer_u32(copy->to, SYMBOL_UNLIKE_ANY);
         buffer_u32(copy->to, copy->text->cubin);
@@ -130,90 +128,38 @@ static void describe_symbol(struct fold *fold, const struct copy *copy, uint32_t
     }
 }
 
-/* Describes records, without the words of EXTERNS that are bound now: a function defined in one
- * chunk may be external in another. */
-static void describe_records(struct fold *fold, const struct copy *copy, struct bytes records)
+/* A function defined in one chunk may be external in another. */
+static bool is_bound(void *argument, uint32_t symbol)
 {
-    struct info_record record;
+    const struct copy *copy = argument;
 
-    while (info_next(&records, &record)) {
-        bool is_externs = record.attribute == EIATTR_EXTERNS;
-        size_t words = info_symbol_words(&record), begin = copy->to->size, kept = 0;
-
-        info_put_head(copy->to, record.format, record.attribute, record.value);
-        buffer_u32(copy->to, is_externs ? 0 : (uint32_t)words);
-        for (size_t i = 0; i < words; i++) {
-            uint32_t symbol = info_word(record.payload, i);
-
-            if (is_externs && join_is_bound(fold->join, copy->text->cubin, symbol))
-                continue;
-            describe_symbol(fold, copy, symbol);
-            kept++;
-        }
-        if (is_externs && kept == 0)
-            copy->to->size = begin;
-        else if (!is_externs)
-            put_bytes(copy, (struct bytes){record.payload.data + words * 4,
-                                           record.payload.size - words * 4});
-    }
-    buffer_u32(copy->to, 0); /* ends the records: no record begins with 0 */
-}
-
-static void describe_relocations(struct fold *fold, const struct copy *copy,
-                                 const struct join_section *list)
-{
-    for (size_t i = 0; i < list->relocation_count; i++) {
-        const struct cubin_relocation *relocation = &list->relocations[i];
-
-        buffer_u64(copy->to, relocation->offset);
-        buffer_u32(copy->to, relocation->type);
-        buffer_u64(copy->to, (uint64_t)relocation->addend);
-        describe_symbol(fold, copy, relocation->symbol);
-    }
-}
-
-static void describe_section(struct fold *fold, const struct copy *copy,
-                             const struct join_section *s)
-{
-    const struct cubin_section *section = s->source;
-    struct bytes data = section->data;
-
-    put_bytes(copy, text_bytes(section->name));
-    buffer_u32(copy->to, section->type);
-    buffer_u64(copy->to, section->flags);
-    buffer_u64(copy->to, section->alignment);
-    if (section->type == SHT_CUDA_INFO || section->type == SHT_CUDA_MERC_INFO) {
-        describe_records(fold, copy, data);
-        return;
-    }
-    buffer_u64(copy->to, section->size);
-    if (section->type == SHT_REL || section->type == SHT_RELA ||
-        section->type == SHT_CUDA_MERC_RELA) {
-        describe_relocations(fold, copy, s);
-        return;
-    }
-    if (section->type == SHT_CUDA_CAPMERC) /* begins with the index of the code section */
-        bytes_slice(data, 4, data.size - 4, &data);
-    buffer_u32(copy->to, cubin_is_text(section) ? section->info >> 24 : 0);
-    put_bytes(copy, data);
+    return join_is_bound(copy->fold->join, copy->text->cubin, symbol);
 }
 
 /* Describes all that must be equal in a function's copies, including its records in the module's
  * .nv.info (registers, stack). */
-static void describe(struct fold *fold, uint32_t entity, struct buffer *to)
+static void describe_copy(struct fold *fold, uint32_t entity, struct buffer *to)
 {
     const struct join_entity *e = &fold->join->entities[entity];
     const struct cubin_symbol *symbol = join_definition(fold->join, entity);
     const struct join_input *input = &fold->join->inputs[e->cubin];
-    struct copy copy = {join_definition_section(fold->join, entity), e->group, to};
+    struct copy copy = {fold, join_definition_section(fold->join, entity), e->group, to};
+    struct description description = {to, input->cubin, describe_symbol, is_bound, &copy};
+    struct info_record record;
 
     buffer_u64(to, symbol->value);
     buffer_u64(to, symbol->size);
     buffer_u32(to, symbol->other);
-    for (uint32_t i = input->first_record[e->symbol]; i != JOIN_NONE; i = input->records[i].next)
-        describe_records(fold, &copy, input->records[i].raw);
-    for (const struct join_section *s = copy.text; s; s = s->next_owned)
-        describe_section(fold, &copy, s);
+    for (uint32_t i = input->first_record[e->symbol]; i != JOIN_NONE; i = input->records[i].next) {
+        struct bytes raw = input->records[i].raw;
+
+        while (info_next(&raw, &record))
+            describe_record(&description, &record);
+    }
+    for (const struct join_section *s = copy.text; s; s = s->next_owned) {
+        describe_bytes(to, text_bytes(s->source->name));
+        describe_section(&description, s->source);
+    }
 }
 
 /* Gathers the local functions by name. */
@@ -250,12 +196,12 @@ static void compare_copies(struct fold *fold)
         if (group->first == i || group->differs)
             continue;
         if (group->description.size == 0) {
-            describe(fold, group->first, scratch);
+            describe_copy(fold, group->first, scratch);
             group->description = (struct bytes){
                 arena_copy(&join->arena, scratch->data, scratch->size, 1), scratch->size};
             scratch->size = 0;
         }
-        describe(fold, i, scratch);
+        describe_copy(fold, i, scratch);
         group->differs = join->entities[group->first].cubin == entity->cubin ||
                          !bytes_equal(group->description, buffer_bytes(scratch));
         scratch->size = 0;

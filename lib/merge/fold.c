@@ -13,6 +13,7 @@
 
 #include "base/components.h"
 #include "base/context.h"
+#include "cubin/describe.h"
 #include "input/used.h"
 
 /* Kinds of symbols and sections in a key. */
@@ -29,6 +30,7 @@ struct folding {
     uint32_t *kept_of;            /* by symbol: itself, or the function that it is folded into */
     struct table keys;
     struct buffer key;
+    uint32_t function; /* whose key it is */
 };
 
 /* The function of an input section, if this cubin's definition of it is the kept one; or
@@ -165,106 +167,59 @@ static void put_pair(struct folding *folding, enum key_part part, uint32_t numbe
     buffer_u32(&folding->key, number);
 }
 
-static void put_known(struct folding *folding, uint32_t function, uint32_t symbol)
+static void put_known(struct folding *folding, uint32_t symbol)
 {
-    if (symbol == function)
+    if (symbol == folding->function)
         put_pair(folding, KEY_SELF, 0);
     else
         put_pair(folding, KEY_SYMBOL, folding->kept_of[symbol]);
 }
 
-/* Appends a cubin's symbol to the key of `function`, which that cubin defines. */
-static void put_symbol(struct folding *folding, uint32_t function, uint32_t index)
+/* Appends a symbol of the cubin that defines the function. */
+static void put_symbol(void *argument, uint32_t index)
 {
+    struct folding *folding = argument;
     const struct merging *m = folding->m;
-    size_t file = m->symbols[function].file;
+    size_t file = m->symbols[folding->function].file;
     const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
     uint32_t symbol = merging_symbol(m, file, index);
     bool is_here = symbol == MERGE_NONE || merging_defines(m, file, index);
 
-    if (symbol != function && is_here && input->section < m->cubins[file]->section_count &&
-        function_of(m, file, input->section) == function) {
+    if (symbol != folding->function && is_here && input->section < m->cubins[file]->section_count &&
+        function_of(m, file, input->section) == folding->function) {
         put_pair(folding, KEY_OWN, folding->place_of[m->section_base[file] + input->section]);
         buffer_u64(&folding->key, input->value);
     } else if (symbol != MERGE_NONE) {
-        put_known(folding, function, merging_canonical(m, symbol));
+        put_known(folding, merging_canonical(m, symbol));
     } else {
         put_pair(folding, KEY_LOCAL, index ? (uint32_t)(m->symbol_base[file] + index) : 0);
     }
 }
 
-static void put_relocation(struct folding *folding, uint32_t function,
-                           const struct cubin_relocation *relocation)
+static void put_functions(struct folding *folding, const struct merged_lists *lists)
 {
-    buffer_u64(&folding->key, relocation->offset);
-    buffer_u32(&folding->key, relocation->type);
-    buffer_u64(&folding->key, (uint64_t)relocation->addend);
-    put_symbol(folding, function, relocation->symbol);
-}
+    uint32_t function = folding->function;
 
-/* Decodes Mercury's relocations, since cubin_read() does not. */
-static void put_twin_relocations(struct folding *folding, uint32_t function,
-                                 const struct cubin_section *list)
-{
-    const struct cubin *cubin = folding->m->cubins[folding->m->symbols[function].file];
-
-    for (size_t i = 0; i < cubin_twin_relocation_count(list); i++) {
-        const struct cubin_relocation relocation = cubin_twin_relocation(cubin, list, i);
-
-        put_relocation(folding, function, &relocation);
-    }
-}
-
-static void put_record(struct folding *folding, uint32_t function, const struct info_record *record)
-{
-    size_t words = info_symbol_words(record);
-
-    buffer_u32(&folding->key, record->format | (uint32_t)record->attribute << 8);
-    buffer_u32(&folding->key, record->value);
-    buffer_u64(&folding->key, record->payload.size);
-    for (size_t i = 0; i < words; i++)
-        put_symbol(folding, function, info_word(record->payload, i));
-    if (record->payload.size > 0)
-        buffer_append(&folding->key, record->payload.data + words * 4,
-                      record->payload.size - words * 4);
-}
-
-static void put_section(struct folding *folding, uint32_t function, uint32_t index)
-{
-    const struct merging *m = folding->m;
-    size_t file = m->symbols[function].file;
-    const struct cubin_section *section = &m->cubins[file]->sections[index];
-    struct bytes data = section->data;
-    struct info_record record;
-
-    buffer_u32(&folding->key, section->type);
-    if (cubin_is_text(section))
-        buffer_u32(&folding->key, section->info >> 24);
-    buffer_u64(&folding->key, section->flags);
-    buffer_u64(&folding->key, section->alignment);
-    buffer_u64(&folding->key, section->size);
-    buffer_u64(&folding->key, section->relocation_count);
-    if (section->flags & SHF_INFO_LINK)
-        put_pair(folding, KEY_TARGET, folding->place_of[m->section_base[file] + section->info]);
-    for (size_t i = 0; i < section->relocation_count; i++)
-        put_relocation(folding, function, &section->relocations[i]);
-    if (is_info(section))
-        while (info_next(&data, &record))
-            put_record(folding, function, &record);
-    else if (section->type == SHT_CUDA_MERC_RELA)
-        put_twin_relocations(folding, function, section);
-    else if (section->type == SHT_CUDA_CAPMERC) /* begins with the index of the code section */
-        buffer_append(&folding->key, data.data + 4, data.size - 4);
-    else if (section->relocation_count == 0)
-        buffer_append(&folding->key, data.data, data.size);
-}
-
-static void put_functions(struct folding *folding, const struct merged_lists *lists,
-                          uint32_t function)
-{
     buffer_u64(&folding->key, index_lists_count(lists, function));
     for (uint32_t i = lists->first[function]; i < lists->first[function + 1]; i++)
-        put_known(folding, function, lists->items[i]);
+        put_known(folding, lists->items[i]);
+}
+
+/* Sections are known by their places among the function's, since their names differ. */
+static void put_sections(struct folding *folding, const struct description *description)
+{
+    const struct merging *m = folding->m;
+    const struct merged_lists *lists = &folding->sections;
+    size_t base = m->section_base[m->symbols[folding->function].file];
+
+    for (uint32_t i = lists->first[folding->function]; i < lists->first[folding->function + 1];
+         i++) {
+        const struct cubin_section *section = &description->cubin->sections[lists->items[i]];
+
+        describe_section(description, section);
+        if (section->flags & SHF_INFO_LINK)
+            put_pair(folding, KEY_TARGET, folding->place_of[base + section->info]);
+    }
 }
 
 static void put_function(struct folding *folding, uint32_t function)
@@ -272,23 +227,26 @@ static void put_function(struct folding *folding, uint32_t function)
     const struct merging *m = folding->m;
     const struct merged_symbol *symbol = &m->symbols[function];
     const struct merged_lists *called = &m->graph.called, *records = &folding->records;
-    const struct merged_lists *sections = &folding->sections;
+    struct description description = {.to = &folding->key,
+                                      .cubin = m->cubins[symbol->file],
+                                      .put_symbol = put_symbol,
+                                      .argument = folding};
 
+    folding->function = function;
     folding->key.size = 0;
     buffer_u32(&folding->key, symbol->other);
     buffer_u64(&folding->key, symbol->value);
     buffer_u64(&folding->key, symbol->size);
     buffer_u32(&folding->key, folding->prototype_of[function]);
-    put_functions(folding, &m->graph.calls, function);
-    put_functions(folding, &m->graph.references, function);
-    put_pair(folding, KEY_LOCAL, (uint32_t)index_lists_count(called, function));
-    buffer_append(&folding->key, called->items + called->first[function],
-                  index_lists_count(called, function) * sizeof *called->items);
+    put_functions(folding, &m->graph.calls);
+    put_functions(folding, &m->graph.references);
+    describe_bytes(&folding->key,
+                   (struct bytes){(const uint8_t *)(called->items + called->first[function]),
+                                  index_lists_count(called, function) * sizeof *called->items});
     put_pair(folding, KEY_LOCAL, (uint32_t)index_lists_count(records, function));
     for (uint32_t i = records->first[function]; i < records->first[function + 1]; i++)
-        put_record(folding, function, &folding->record[records->items[i]]);
-    for (uint32_t i = sections->first[function]; i < sections->first[function + 1]; i++)
-        put_section(folding, function, sections->items[i]);
+        describe_record(&description, &folding->record[records->items[i]]);
+    put_sections(folding, &description);
 }
 
 static uint32_t callee(void *argument, uint32_t function, uint32_t position)
