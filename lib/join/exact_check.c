@@ -22,12 +22,9 @@ static bool is_bank4_relocation(struct text name)
 }
 
 /* Classes of sections that all chunks must have. */
-static bool is_shared_class(unsigned class)
-{
-    return class == EXACT_NOTES || class == EXACT_ACTION || class == EXACT_CONSTANTS ||
-           class == EXACT_CODE || class == EXACT_DATA || class == EXACT_MERCURY_CONSTANTS ||
-           class == EXACT_MERCURY_DATA;
-}
+#define SHARED_CLASSES                                                                             \
+    (CLASS_SET(NOTE) | CLASS_SET(REL_ACTION) | CLASS_SET(CONSTANT) | CLASS_SET(TEXT) |             \
+     CLASS_SET(GLOBAL_INIT) | CLASS_SET(TWIN_CONSTANT) | CLASS_SET(TWIN_GLOBAL_INIT))
 
 static uint64_t bank4_size(const struct exact_input *input)
 {
@@ -143,11 +140,11 @@ static bool is_same_kind(const struct exact_input *input, uint32_t index,
 static bool check_section(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
-    unsigned class = item->input->section_class[item->index];
+    enum section_class class = item->input->section_class[item->index];
     struct text name = join->image.sections[out].name;
     bool is_bank = is_bank4(name) || is_bank4_relocation(name);
-    bool is_list = class == EXACT_RELOCATIONS || class == EXACT_MERCURY_RELOCATIONS;
-    bool is_bytes = is_shared_class(class) || class == EXACT_EMPTY ||
+    bool is_list = class_is_in(class, CLASSES_OF_RELOCATIONS);
+    bool is_bytes = class_is_in(class, SHARED_CLASSES) || class == CLASS_SHARED ||
                     text_equal(cubin_twin_plain_name(name), TEXT(".debug_str"));
 
     if (item->owner != EXACT_COMMON)
@@ -160,7 +157,7 @@ static bool check_section(struct exact *join, uint32_t out)
         if (input == item->input)
             continue;
         if (index == 0) {
-            if ((!is_list && !is_bytes) || is_bank || class == EXACT_CODE || class == EXACT_EMPTY)
+            if ((!is_list && !is_bytes) || is_bank || class == CLASS_TEXT || class == CLASS_SHARED)
                 continue;
             return exact_differs(join, item->input, item->index, "is missing in another chunk");
         }
@@ -176,13 +173,13 @@ static bool check_section(struct exact *join, uint32_t out)
 /* Whether the symbol names a place in the program's data, which all chunks must have. */
 static bool is_variable(const struct exact_input *input, const struct cubin_symbol *symbol)
 {
-    unsigned class;
+    enum section_class class;
 
     if (!cubin_has_section(&input->cubin, symbol->section))
         return false;
     class = input->section_class[symbol->section];
-    return class == EXACT_CONSTANTS || class == EXACT_DATA ||
-           (class == EXACT_EMPTY &&
+    return class == CLASS_CONSTANT || class == CLASS_GLOBAL_INIT ||
+           (class == CLASS_SHARED &&
             text_equal(input->cubin.sections[symbol->section].name, TEXT(".nv.global")));
 }
 

@@ -371,31 +371,32 @@ static bool fill(struct exact *join, uint32_t out)
     struct text name = join->image.sections[out].name;
 
     switch (item->input->section_class[item->index]) {
-    case EXACT_INFO:
+    case CLASS_INFO:
         return fill_info(join, out);
-    case EXACT_MERCURY_INFO:
+    case CLASS_TWIN_INFO:
         return is_common && text_equal(name, TEXT(".nv.merc.nv.info"))
                    ? fill_info(join, out)
                    : fill_kernel_info(join, out);
-    case EXACT_KERNEL_INFO:
+    case CLASS_FUNCTION_INFO:
         return fill_kernel_info(join, out);
-    case EXACT_COMPAT:
+    case CLASS_COMPAT:
         return fill_compat(join, out);
-    case EXACT_CALLGRAPH:
-    case EXACT_MERCURY_CALLGRAPH:
+    case CLASS_CALLGRAPH:
+    case CLASS_TWIN_CALLGRAPH:
         return fill_callgraph(join, out);
-    case EXACT_PROTOTYPE:
+    case CLASS_PROTOTYPE:
+    case CLASS_TWIN_PROTOTYPE:
         return fill_prototypes(join, out);
-    case EXACT_DEBUG:
+    case CLASS_DEBUG:
         return fill_debug(join, out);
-    case EXACT_MERCURY_DEBUG:
+    case CLASS_TWIN_DEBUG:
         return fill_debug_twin(join, out);
-    case EXACT_RELOCATIONS:
-    case EXACT_MERCURY_RELOCATIONS:
+    case CLASS_RELOCATIONS:
+    case CLASS_TWIN_RELOCATIONS:
         /* Relocations of frames and line tables are filled together with their sections. */
         return (is_common && (exact_is_frames(name) || exact_is_lines(name))) ||
                fill_relocations(join, out);
-    case EXACT_MERCURY_CODE:
+    case CLASS_TWIN_TEXT:
         return fill_mercury_code(join, out);
     default:
         return true;

@@ -1,6 +1,5 @@
 /* exact_forms.c: in which form the assembler wrote the chunks, as their own bytes tell. */
 #include "cubin/format.h"
-#include "facts/sections.h"
 #include "join/exact_plan.h"
 
 static const struct exact_form forms[] = {
@@ -9,41 +8,11 @@ static const struct exact_form forms[] = {
 #undef FORM
 };
 
-unsigned exact_class_at(const struct exact *join, unsigned place)
+static void order_classes(struct exact *join)
 {
-    return place < EXACT_MERCURY ? place : join->mercury[place - EXACT_MERCURY];
-}
-
-unsigned exact_class_place(const struct exact *join, unsigned class)
-{
-    unsigned place = class < EXACT_MERCURY ? class : EXACT_MERCURY;
-
-    while (exact_class_at(join, place) != class)
-        place++;
-    return place;
-}
-
-/* A function's own sections are of the same class as the program's. */
-static void order_mercury(struct exact *join)
-{
-    static const uint8_t classes[CLASS_COUNT] = {
-        [CLASS_TWIN_TEXT] = EXACT_MERCURY_CODE,
-        [CLASS_TWIN_DEBUG] = EXACT_MERCURY_DEBUG,
-        [CLASS_TWIN_INFO] = EXACT_MERCURY_INFO,
-        [CLASS_TWIN_CALLGRAPH] = EXACT_MERCURY_CALLGRAPH,
-        [CLASS_TWIN_RELOCATIONS] = EXACT_MERCURY_RELOCATIONS,
-        [CLASS_TWIN_CONSTANT] = EXACT_MERCURY_CONSTANTS,
-        [CLASS_TWIN_GLOBAL_INIT] = EXACT_MERCURY_DATA,
-        [CLASS_TWIN_RESERVED] = EXACT_MERCURY_RESERVED,
-        [CLASS_TWIN_SYMTAB] = EXACT_MERCURY_SYMBOLS,
-    };
-    const struct toolkit_facts *toolkit = toolkits_find(join->form->toolkits.first);
-    size_t count, next = 0;
-    const enum section_class *order = sections_twin_order(toolkit, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (classes[order[i]])
-            join->mercury[next++] = classes[order[i]];
+    join->order_count = classes_whole(toolkits_find(join->form->toolkits.first), join->order);
+    for (size_t i = 0; i < join->order_count; i++)
+        join->place[join->order[i]] = (uint8_t)i;
 }
 
 size_t exact_name_padding(bool has_mercury)
@@ -113,7 +82,7 @@ bool exact_find_form(struct exact *join)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (fits(join, &forms[i])) {
             join->form = &forms[i];
-            order_mercury(join);
+            order_classes(join);
             return true;
         }
     return exact_unsupported(join, NULL, 0, "is written in a form that is not known");

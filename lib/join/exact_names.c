@@ -70,17 +70,17 @@ static void push_first_closing(struct exact *join, struct exact_input *input,
     if (chunk->left_out_count == 0 || join->form->names != NAMES_REWRITTEN)
         return;
     item.owner = table_find(&join->kernels, chunk->left_out[0]);
-    for (unsigned class = 1; class < EXACT_CLASSES; class ++)
+    for (size_t class = 0; class < CLASS_NONE; class ++)
         exact_push(join, &lists[class][input->chunk], &item);
 }
 
-/* Divides one chunk's section names into its list of each class: 0 is the first part. */
+/* Divides one chunk's section names into its list of each class: CLASS_NONE is the first part. */
 static bool divide_section_names(struct exact *join, struct exact_input *input,
                                  struct exact_list **lists)
 {
     struct bytes rest = table_names(input->cubin.sections[EXACT_SECTION_NAMES].data);
     bool is_rewritten = join->form->names == NAMES_REWRITTEN;
-    unsigned class = 0, last = 0;
+    unsigned class = CLASS_NONE, last = 0;
     bool is_late = false;
     struct text name;
     size_t zeros;
@@ -96,9 +96,9 @@ static bool divide_section_names(struct exact *join, struct exact_input *input,
         if (is_rewritten || (is_late && !is_closing_name(name))) {
             unsigned place;
 
-            class = index == TABLE_NONE ? 0 : input->section_class[index];
-            place = exact_class_place(join, class);
-            if (class == 0 || place < last)
+            class = index == TABLE_NONE ? CLASS_NONE : input->section_class[index];
+            place = join->place[class];
+            if (class == CLASS_NONE || place < last)
                 return exact_unsupported(join, input, EXACT_SECTION_NAMES,
                                          "has names in another order");
             last = place;
@@ -137,25 +137,26 @@ static void place_bank(const struct exact *join, struct exact_list *list, size_t
 
 bool exact_join_section_names(struct exact *join)
 {
-    struct exact_list *lists[EXACT_CLASSES];
+    struct exact_list *lists[CLASS_COUNT + 1];
 
-    for (unsigned i = 0; i < EXACT_CLASSES; i++)
+    for (size_t i = 0; i <= CLASS_COUNT; i++)
         lists[i] = exact_lists(join);
     for (size_t i = 0; i < join->count; i++)
         if (!exact_classify(join, &join->inputs[i]) ||
             !divide_section_names(join, &join->inputs[i], lists))
             return false;
-    for (unsigned place = 0; place < EXACT_CLASSES; place++) {
-        unsigned class = exact_class_at(join, place);
+    for (size_t place = 0; place < join->order_count; place++) {
+        enum section_class class = join->order[place];
         size_t begin = join->section_names.count;
 
-        join->ends = exact_find_header(join, class < EXACT_MERCURY ? TEXT(".debug_line")
-                                                                   : TEXT(".nv.merc.debug_line"));
+        join->ends = exact_find_header(join, class_is_in(class, CLASSES_OF_TWINS)
+                                                 ? TEXT(".nv.merc.debug_line")
+                                                 : TEXT(".debug_line"));
         if (!exact_merge(join, lists[class], &join->section_names))
             return false;
-        if (class == EXACT_MERCURY_CONSTANTS)
+        if (class == CLASS_TWIN_CONSTANT)
             place_bank(join, &join->section_names, begin, TEXT(".nv.merc.nv.constant.pic"));
-        if (class == EXACT_CONSTANTS && join->form->names == NAMES_REWRITTEN)
+        if (class == CLASS_CONSTANT && join->form->names == NAMES_REWRITTEN)
             place_bank(join, &join->section_names, begin, TEXT(".nv.constant4"));
     }
     join->ends = exact_find_header(join, TEXT(".debug_line"));

@@ -12,6 +12,7 @@
 #include "cubin/image.h"
 #include "cubin/mercury.h"
 #include "facts/toolkits.h"
+#include "join/classes.h"
 #include "join/exact_join.h"
 
 /* Owner of a section, symbol or record: a kernel's place in the order of compilation (0 = the last
@@ -44,38 +45,8 @@ struct exact_list {
     size_t capacity;
 };
 
-/* Order of sections in the file: by class in this order, Mercury's in that of the form, then in the
- * order of creation. */
-enum exact_class {
-    EXACT_SECTION_NAMES = 1,
-    EXACT_STRINGS,
-    EXACT_SYMBOLS,
-    EXACT_DEBUG,
-    EXACT_NOTES,
-    EXACT_INFO,
-    EXACT_COMPAT,
-    EXACT_KERNEL_INFO,
-    EXACT_CALLGRAPH,
-    EXACT_PROTOTYPE,
-    EXACT_ACTION,
-    EXACT_RELOCATIONS,
-    EXACT_CONSTANTS,
-    EXACT_CODE,
-    EXACT_DATA,
-    EXACT_EMPTY,      /* shared memory, and data without contents */
-    EXACT_PARAMETERS, /* bank 0, from sm_90 on */
-    EXACT_MERCURY,    /* no class: Mercury's are those from here on */
-    EXACT_MERCURY_CODE = EXACT_MERCURY,
-    EXACT_MERCURY_DEBUG,
-    EXACT_MERCURY_INFO,
-    EXACT_MERCURY_CALLGRAPH, /* from 13.4 on */
-    EXACT_MERCURY_RELOCATIONS,
-    EXACT_MERCURY_CONSTANTS,
-    EXACT_MERCURY_DATA,
-    EXACT_MERCURY_RESERVED,
-    EXACT_MERCURY_SYMBOLS,
-    EXACT_CLASSES
-};
+/* Indices of the sections that every chunk and the result begin with. */
+enum { EXACT_SECTION_NAMES = 1, EXACT_STRINGS, EXACT_SYMBOLS };
 
 /* How the assembler writes a program: a row of exact_forms.def. */
 struct exact_form {
@@ -95,7 +66,7 @@ struct exact_input {
     size_t locals;              /* rows of the symbol table before the globals */
     size_t globals_end;         /* row past the globals; more local symbols may follow */
     uint32_t *section_owner;    /* by section */
-    uint8_t *section_class;     /* by section, enum exact_class */
+    uint8_t *section_class;     /* by section, enum section_class */
     uint32_t *section_out;      /* by section: in the result, 0 = none */
     uint32_t *symbol_owner;     /* by row */
     uint32_t *symbol_out;       /* by row, 0 = none */
@@ -127,7 +98,9 @@ struct exact {
     struct exact_input *inputs;
     size_t count;
     const struct exact_form *form;
-    uint8_t mercury[EXACT_CLASSES - EXACT_MERCURY]; /* classes in the form's order */
+    uint8_t order[CLASS_COUNT + 1]; /* of classes in the file; see classes_whole() */
+    uint8_t place[CLASS_COUNT + 1]; /* by class: its place in `order` */
+    size_t order_count;
     struct table kernels; /* name -> place in the order of compilation; closing kernels come last */
     size_t kernel_count;  /* without closing kernels */
     size_t owner_count;   /* with them */
@@ -172,10 +145,6 @@ bool exact_has_form_90(const struct exact *join);
 
 /* exact_forms.c: finds the form of all chunks, which must have been read. */
 bool exact_find_form(struct exact *join);
-
-/* The class of the sections at place 1, 2, ... of the file's order, and the place of a class. */
-unsigned exact_class_at(const struct exact *join, unsigned place);
-unsigned exact_class_place(const struct exact *join, unsigned class);
 
 /* The row past the last symbol that is made after all kernels are compiled; the number of rows if
  * there is none of these. */

@@ -4,39 +4,21 @@
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 
-static unsigned mercury_class(const struct cubin_section *section)
+/* The class of a section whose type does not tell: by its flags. */
+static enum section_class loaded_class(const struct exact *join,
+                                       const struct cubin_section *section)
 {
-    switch (section->type) {
-    case SHT_CUDA_CAPMERC:
-        return EXACT_MERCURY_CODE;
-    case SHT_CUDA_MERC_INFO:
-        return EXACT_MERCURY_INFO;
-    case SHT_CUDA_MERC_CALLGRAPH:
-        return EXACT_MERCURY_CALLGRAPH;
-    case SHT_CUDA_MERC_RELA:
-        return EXACT_MERCURY_RELOCATIONS;
-    case SHT_CUDA_MERC_SYMTAB:
-        return EXACT_MERCURY_SYMBOLS;
-    case SHT_CUDA_RESERVED_SHARED:
-        return EXACT_MERCURY_RESERVED;
-    default:
-        if (section->flags & SHF_WRITE)
-            return EXACT_MERCURY_DATA;
-        return section->flags & SHF_ALLOC ? EXACT_MERCURY_CONSTANTS : EXACT_MERCURY_DEBUG;
-    }
-}
-
-static unsigned loaded_class(const struct exact *join, const struct cubin_section *section)
-{
+    if (cubin_is_mercury(section))
+        return section->flags & SHF_WRITE ? CLASS_TWIN_GLOBAL_INIT : CLASS_TWIN_CONSTANT;
     if (section->has_no_bytes)
-        return EXACT_EMPTY;
+        return CLASS_SHARED;
     if (section->flags & SHF_EXECINSTR)
-        return EXACT_CODE;
+        return CLASS_TEXT;
     if (section->flags & SHF_WRITE)
-        return EXACT_DATA;
+        return CLASS_GLOBAL_INIT;
     if (text_starts(section->name, TEXT(".nv.constant0.")) && exact_has_form_90(join))
-        return EXACT_PARAMETERS;
-    return EXACT_CONSTANTS;
+        return CLASS_FUNCTION_CONSTANT;
+    return CLASS_CONSTANT;
 }
 
 /* Whether a debug section is known. */
@@ -48,41 +30,46 @@ static bool is_known(const struct exact *join, struct text name)
              text_equal(name, TEXT(".nv_debug_ptx_txt"))));
 }
 
-/* The class of a section; 0 = not known. */
-static unsigned class_of(const struct exact *join, const struct cubin_section *section,
-                         uint32_t owner)
+/* The class of a section; CLASS_NONE = the join cannot divide it. */
+static enum section_class class_of(const struct exact *join, const struct cubin_section *section,
+                                   uint32_t owner)
 {
-    if (cubin_is_mercury(section))
-        return mercury_class(section);
-    if (section->flags & SHF_ALLOC)
+    enum section_class class = classes_of(section);
+
+    if ((section->flags & SHF_ALLOC) && (class == CLASS_TWIN_OTHER || !cubin_is_mercury(section)))
         return loaded_class(join, section);
-    switch (section->type) {
-    case SHT_STRTAB:
-        return text_equal(section->name, TEXT(".strtab")) ? EXACT_STRINGS : EXACT_SECTION_NAMES;
-    case SHT_SYMTAB:
-        return EXACT_SYMBOLS;
-    case SHT_PROGBITS:
-        return is_known(join, section->name) ? EXACT_DEBUG : 0;
-    case SHT_NOTE:
-        return EXACT_NOTES;
-    case SHT_CUDA_INFO:
+    switch (class) {
+    case CLASS_DEBUG:
+        return is_known(join, section->name) ? CLASS_DEBUG : CLASS_NONE;
+    case CLASS_INFO:
         return owner == EXACT_COMMON && text_equal(section->name, TEXT(".nv.info"))
-                   ? EXACT_INFO
-                   : EXACT_KERNEL_INFO;
-    case SHT_CUDA_COMPAT:
-        return EXACT_COMPAT;
-    case SHT_CUDA_CALLGRAPH:
-        return EXACT_CALLGRAPH;
-    case SHT_CUDA_PROTOTYPE:
-        return EXACT_PROTOTYPE;
-    case SHT_CUDA_RELOCINFO:
-        return EXACT_ACTION;
-    case SHT_REL:
-    case SHT_RELA:
-        return EXACT_RELOCATIONS;
+                   ? CLASS_INFO
+                   : CLASS_FUNCTION_INFO;
+    case CLASS_TWIN_FUNCTION_CONSTANT:
+        return CLASS_TWIN_CONSTANT;
+    case CLASS_RELOCATIONS:
+    case CLASS_TWIN_RELOCATIONS:
+        return section->type == SHT_CUDA_RESOLVED_RELA ||
+                       section->type == SHT_CUDA_MERC_RESOLVED_RELA
+                   ? CLASS_NONE
+                   : class;
+    case CLASS_TWIN_OTHER:
+    case CLASS_TWIN_INDICES:
+        return CLASS_NONE;
+    case CLASS_OTHER:
+        return section->type == SHT_NOTE ? CLASS_NOTE : CLASS_NONE;
     default:
-        return 0;
+        return class;
     }
+}
+
+/* The first three sections, and only these, are tables. */
+static bool is_table(const struct cubin_section *section, size_t index)
+{
+    return index == EXACT_SYMBOLS
+               ? section->type == SHT_SYMTAB
+               : section->type == SHT_STRTAB &&
+                     text_equal(section->name, TEXT(".strtab")) == (index == EXACT_STRINGS);
 }
 
 /* The first three sections must be where the join expects them (there are three, since there is a
@@ -94,17 +81,17 @@ bool exact_classify(struct exact *join, struct exact_input *input)
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
-        unsigned class = class_of(join, section, input->section_owner[i]), place;
+        enum section_class class = class_of(join, section, input->section_owner[i]);
+        unsigned place = join->place[class];
 
-        if (class == 0)
+        if (class == CLASS_NONE)
             return exact_unsupported(join, input, i, "is one table over all kernels");
-        place = exact_class_place(join, class);
-        if ((i <= EXACT_SYMBOLS) != (class <= EXACT_SYMBOLS) ||
-            (i <= EXACT_SYMBOLS && class != i) || place < last ||
-            (class == input->section_class[i - 1] && section->name.data <= section[-1].name.data))
+        if ((i <= EXACT_SYMBOLS && !is_table(section, i)) ||
+            (i <= EXACT_SYMBOLS) != (class == CLASS_TABLE) || place < last ||
+            (i > EXACT_SYMBOLS && class == input->section_class[i - 1] &&
+             section->name.data <= section[-1].name.data))
             return exact_unsupported(join, input, i, "stands in another order");
-        if (class == EXACT_MERCURY_RESERVED && section->size > 0 &&
-            join->form->names == NAMES_CREATED)
+        if (class == CLASS_TWIN_RESERVED && section->size > 0 && join->form->names == NAMES_CREATED)
             return exact_unsupported(join, input, i, "holds memory that the assembler never set");
         input->section_class[i] = (uint8_t) class;
         last = place;
@@ -136,8 +123,8 @@ static uint32_t find_shared(const struct exact *join, const struct exact_item *i
     uint32_t index = item->index;
     const struct cubin_section *section = &input->cubin.sections[index];
 
-    if (input->section_class[index] < EXACT_MERCURY || section->size == 0 ||
-        section->has_no_bytes || input->section_owner[index] != EXACT_COMMON)
+    if (!cubin_is_mercury(section) || section->size == 0 || section->has_no_bytes ||
+        input->section_owner[index] != EXACT_COMMON)
         return 0;
     for (uint32_t i = 1; i < index; i++) {
         const struct cubin_section *other = &input->cubin.sections[i];
@@ -200,7 +187,7 @@ static void map_common(struct exact *join, const struct table *places)
 bool exact_join_sections(struct exact *join)
 {
     struct exact_list *names = &join->section_names;
-    struct exact_list classes[EXACT_CLASSES] = {{0}};
+    struct exact_list classes[CLASS_COUNT + 1] = {{0}};
 
     image_begin(&join->image, ET_EXEC, join->inputs[0].cubin.flags);
     for (size_t i = 0; i < names->count; i++) {
@@ -210,8 +197,8 @@ bool exact_join_sections(struct exact *join)
             exact_push(join, &classes[item->input->section_class[item->index]], item);
     }
     table_free(&join->seen);
-    for (unsigned place = 1; place < EXACT_CLASSES; place++) {
-        const struct exact_list *list = &classes[exact_class_at(join, place)];
+    for (size_t place = 0; place < join->order_count; place++) {
+        const struct exact_list *list = &classes[join->order[place]];
 
         for (size_t i = 0; i < list->count; i++) {
             const struct exact_item *item = &list->items[i];
@@ -233,15 +220,14 @@ static bool map_header(struct exact *join, size_t out)
     const struct exact_item *item = &join->sections.items[out - 1];
     const struct exact_input *input = item->input;
     struct image_section *section = &join->image.sections[out];
-    uint32_t class = input->section_class[item->index];
+    enum section_class class = input->section_class[item->index];
 
     section->link = input->section_out[section->link];
-    if (class == EXACT_SYMBOLS || class == EXACT_MERCURY_SYMBOLS || section->info == 0)
+    if (class == CLASS_TABLE || class == CLASS_TWIN_SYMTAB || section->info == 0)
         return true;
-    if ((section->flags & SHF_INFO_LINK) || class == EXACT_RELOCATIONS ||
-        class == EXACT_MERCURY_RELOCATIONS) {
+    if ((section->flags & SHF_INFO_LINK) || class_is_in(class, CLASSES_OF_RELOCATIONS)) {
         section->info = input->section_out[section->info];
-    } else if (class == EXACT_CODE || class == EXACT_MERCURY_CODE) {
+    } else if (class == CLASS_TEXT || class == CLASS_TWIN_TEXT) {
         uint32_t row = section->info & 0xffffff;
 
         if (row >= input->cubin.symbol_count)
@@ -378,8 +364,7 @@ static bool check_chunk(struct exact *join, const struct exact_input *input)
         }
         if (section->size > 0 && section->data.data != input->file.data + place) {
             /* A twin that shares the bytes of its plain section. */
-            if (input->section_class[i] >= EXACT_MERCURY &&
-                input->section_owner[i] == EXACT_COMMON &&
+            if (cubin_is_mercury(section) && input->section_owner[i] == EXACT_COMMON &&
                 section->data.data < input->file.data + position)
                 continue;
             return exact_unsupported(join, input, i, "stands at another place");

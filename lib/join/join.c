@@ -71,6 +71,7 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
             *section++ = (struct join_section){.source = &cubins[i]->sections[k],
                                                .input = &join.inputs[i],
                                                .cubin = i,
+                                               .class = classes_of(&cubins[i]->sections[k]),
                                                .function = JOIN_NONE};
     }
     for (size_t i = 0; i < symbol_count; i++)

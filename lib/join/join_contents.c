@@ -61,8 +61,8 @@ static void fill_own_infos(struct join *join)
         const struct join_section *section = join->origins[i].section;
         uint32_t type = join->out->sections[i].type;
 
-        if ((type != SHT_CUDA_INFO && type != SHT_CUDA_MERC_INFO) || i == join->tables.info ||
-            i == join->tables.twin_info)
+        if ((type != SHT_CUDA_INFO && type != SHT_CUDA_MERC_INFO) || i == join->made[CLASS_INFO] ||
+            i == join->made[CLASS_TWIN_INFO])
             continue;
         add_records(&join->scratch, join, section->cubin, section->source->data);
         set_data(join, i);
@@ -155,8 +155,8 @@ static void fill_info(struct join *join)
     }
     add_sampler_records(buffer, join);
     add_module_records(buffer, join, has_kernel);
-    if (join->tables.info)
-        set_data(join, join->tables.info);
+    if (join->made[CLASS_INFO])
+        set_data(join, join->made[CLASS_INFO]);
     else
         buffer->size = 0;
 }
@@ -170,7 +170,7 @@ static void fill_compat(struct join *join)
         if (join->sections[i].source->type == SHT_CUDA_COMPAT)
             compat_add(&compat, join->sections[i].source->data, true);
     compat_put_all(&compat, &join->scratch);
-    set_data(join, join->tables.compat);
+    set_data(join, join->made[CLASS_COMPAT]);
 }
 
 static void add_pairs(struct buffer *to, const struct join *join, const struct join_pairs *pairs,
@@ -197,7 +197,7 @@ static void fill_callgraph(struct join *join, struct image_strings *strings)
         buffer_u32(buffer, (uint32_t)part);
         add_pairs(buffer, join, &join->graph[JOIN_PART(part)], strings);
     }
-    set_data(join, join->tables.callgraph);
+    set_data(join, join->made[CLASS_CALLGRAPH]);
 }
 
 static void fill_strings(struct join *join, const struct image_strings *strings)
@@ -246,13 +246,13 @@ void join_fill_sections(struct join *join)
     join_fill_relocations(join);
     fill_own_infos(join);
     fill_info(join);
-    if (join->tables.compat)
+    if (join->made[CLASS_COMPAT])
         fill_compat(join);
-    if (join->tables.callgraph)
+    if (join->made[CLASS_CALLGRAPH])
         fill_callgraph(join, &strings);
-    if (join->tables.prototypes) {
+    if (join->made[CLASS_PROTOTYPE]) {
         add_pairs(&join->scratch, join, &join->graph[JOIN_PROTOTYPES], &strings);
-        set_data(join, join->tables.prototypes);
+        set_data(join, join->made[CLASS_PROTOTYPE]);
     }
     join_fill_twins(join, &strings);
     fill_strings(join, &strings);

@@ -184,7 +184,7 @@ void join_fill_twins(struct join *join, struct image_strings *strings)
     if (!join->has_twins)
         return;
     rows.table = arena_zalloc(&out->arena, rows.count, sizeof *rows.table);
-    if (join->tables.twin_indices)
+    if (join->made[CLASS_TWIN_INDICES])
         rows.indices = arena_zalloc(&out->arena, rows.count, sizeof *rows.indices);
     twin_of = pair_joined(join);
     for (size_t i = 1; i < rows.count; i++) {
@@ -207,13 +207,14 @@ void join_fill_twins(struct join *join, struct image_strings *strings)
                          });
     }
     set_sizes(join, rows.table);
-    set_data(out, join->tables.twin_symtab, rows.table, rows.count * sizeof *rows.table);
-    out->sections[join->tables.twin_symtab].info = out->sections[out->symtab].info;
+    set_data(out, join->made[CLASS_TWIN_SYMTAB], rows.table, rows.count * sizeof *rows.table);
+    out->sections[join->made[CLASS_TWIN_SYMTAB]].info = out->sections[out->symtab].info;
     if (rows.indices)
-        set_data(out, join->tables.twin_indices, rows.indices, rows.count * sizeof *rows.indices);
-    if (join->tables.twin_info) {
-        struct bytes info = out->sections[join->tables.info].data;
+        set_data(out, join->made[CLASS_TWIN_INDICES], rows.indices,
+                 rows.count * sizeof *rows.indices);
+    if (join->made[CLASS_TWIN_INFO]) {
+        struct bytes info = out->sections[join->made[CLASS_INFO]].data;
 
-        set_data(out, join->tables.twin_info, info.data, info.size);
+        set_data(out, join->made[CLASS_TWIN_INFO], info.data, info.size);
     }
 }

@@ -10,6 +10,7 @@
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "cubin/mercury.h"
+#include "join/classes.h"
 #include "split/split.h"
 
 #define JOIN_NONE UINT32_MAX
@@ -59,8 +60,9 @@ struct united_section {
 /* A section of a chunk. All are in one array, chunk after chunk. */
 struct join_section {
     const struct cubin_section *source;
-    struct join_input *input;        /* the chunk */
-    uint32_t cubin;                  /* its index */
+    struct join_input *input; /* the chunk */
+    uint32_t cubin;           /* its index */
+    enum section_class class;
     uint32_t function;               /* code: position in the functions' order, or JOIN_NONE */
     uint32_t joined;                 /* in the result, 0 = none */
     bool has_symbol;                 /* a section symbol stands for it */
@@ -171,10 +173,7 @@ struct join {
     bool has_twins;                      /* Mercury's sections take part */
     struct join_pairs graph[JOIN_PARTS]; /* by part, see JOIN_PART */
     struct join_origin *origins;         /* by joined section */
-    struct {
-        uint32_t info, compat, callgraph, prototypes;
-        uint32_t twin_info, twin_symtab, twin_indices;
-    } tables; /* joined sections, 0 = none */
+    uint32_t made[CLASS_COUNT];          /* by class: the joined section made anew, 0 = none */
 };
 
 /* The entity of a chunk's symbol after folding; JOIN_NONE for section symbols. */

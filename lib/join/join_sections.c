@@ -7,6 +7,8 @@
 #define STRTAB 2u
 #define SYMTAB 3u
 
+#define FILLED_LATER (CLASSES_OF_RELOCATIONS | CLASS_SET(INFO) | CLASS_SET(TWIN_INFO))
+
 /* Adds the joined section for a chunk's section; NULL: a section that is made anew. */
 static uint32_t add(struct join *join, const struct cubin_section *section,
                     const struct join_section *from)
@@ -33,60 +35,8 @@ static struct text own_section_name(struct join *join, struct text name, uint32_
                                 TEXT_ARG(((struct text){name.data, front})), TEXT_ARG(own_name)));
 }
 
-/* Where a section of a function goes. */
-enum place {
-    PLACE_INFO,
-    PLACE_RELOCATIONS,
-    PLACE_CONSTANTS,
-    PLACE_TEXT,
-    PLACE_SHARED,
-    PLACE_PARAMETERS,
-    PLACE_OTHER,
-    PLACE_TWIN_TEXT,
-    PLACE_TWIN_INFO,
-    PLACE_TWIN_RELOCATIONS,
-    PLACE_TWIN_CONSTANTS
-};
-
-static enum place twin_place_of(const struct cubin_section *section)
-{
-    switch (section->type) {
-    case SHT_CUDA_CAPMERC:
-        return PLACE_TWIN_TEXT;
-    case SHT_CUDA_MERC_INFO:
-        return PLACE_TWIN_INFO;
-    case SHT_CUDA_MERC_RELA:
-        return PLACE_TWIN_RELOCATIONS;
-    default:
-        return PLACE_TWIN_CONSTANTS;
-    }
-}
-
-static bool is_filled_later(enum place place)
-{
-    return place == PLACE_RELOCATIONS || place == PLACE_INFO || place == PLACE_TWIN_RELOCATIONS ||
-           place == PLACE_TWIN_INFO;
-}
-
-static enum place place_of(const struct cubin_section *section)
-{
-    if (cubin_is_mercury(section))
-        return twin_place_of(section);
-    if (cubin_is_text(section))
-        return PLACE_TEXT;
-    if (section->type == SHT_CUDA_INFO)
-        return PLACE_INFO;
-    if (section->type == SHT_REL || section->type == SHT_RELA)
-        return PLACE_RELOCATIONS;
-    if (section->type == SHT_CUDA_CONSTANT0)
-        return PLACE_PARAMETERS;
-    if (format_is_constant(section->type))
-        return PLACE_CONSTANTS;
-    return section->type == SHT_CUDA_SHARED ? PLACE_SHARED : PLACE_OTHER;
-}
-
-/* Adds each function's sections that belong at `place`. */
-static void add_own(struct join *join, enum place place)
+/* Adds each function's sections of these classes. */
+static void add_own(struct join *join, uint64_t classes)
 {
     for (size_t f = 0; f < join->function_count; f++) {
         const struct join_function *function = &join->functions[f];
@@ -94,12 +44,12 @@ static void add_own(struct join *join, enum place place)
         for (struct join_section *s = function->text; s; s = s->next_owned) {
             struct cubin_section section = *s->source;
 
-            if (place_of(s->source) != place)
+            if (!class_is_in(s->class, classes))
                 continue;
             section.name = own_section_name(join, section.name, function->entity);
             section.relocations = NULL;
             section.relocation_count = 0;
-            if (is_filled_later(place))
+            if (class_is_in(s->class, FILLED_LATER))
                 section.data = (struct bytes){0};
             s->joined = add(join, &section, s);
         }
@@ -119,24 +69,11 @@ static void add_united(struct join *join, struct united_section *united)
     united->joined = add(join, &section, united->first);
 }
 
-static bool is_data(uint32_t type)
+static void add_united_classes(struct join *join, uint64_t classes)
 {
-    return type == SHT_CUDA_GLOBAL || type == SHT_CUDA_GLOBAL_INIT || type == SHT_CUDA_SHARED ||
-           format_is_constant(type);
-}
-
-/* Adds the united sections of types `first` to `last`, or with 0 and 0 all that are not data;
- * Mercury sections are excluded. */
-static void add_united_types(struct join *join, uint32_t first, uint32_t last)
-{
-    for (size_t i = 0; i < join->united_count; i++) {
-        struct united_section *united = join->united[i];
-        uint32_t type = united->first->source->type;
-
-        if (!cubin_is_mercury(united->first->source) &&
-            (last ? type >= first && type <= last : !is_data(type)))
-            add_united(join, united);
-    }
+    for (size_t i = 0; i < join->united_count; i++)
+        if (class_is_in(join->united[i]->first->class, classes))
+            add_united(join, join->united[i]);
 }
 
 static int by_name(const void *a, const void *b)
@@ -175,7 +112,7 @@ static void add_relocations(struct join *join, const struct united_section *unit
 static void add_united_relocations(struct join *join, bool of_twins)
 {
     for (size_t i = 0; i < join->united_count; i++) {
-        if (cubin_is_mercury(join->united[i]->first->source) != of_twins)
+        if (class_is_in(join->united[i]->first->class, CLASSES_OF_TWINS) != of_twins)
             continue;
         if (of_twins) {
             add_relocations(join, join->united[i], SHT_CUDA_MERC_RELA);
@@ -186,20 +123,11 @@ static void add_united_relocations(struct join *join, bool of_twins)
     }
 }
 
-/* Adds the united twins of data, or those of debug information. */
-static void add_united_twins(struct join *join, bool is_data)
-{
-    for (size_t i = 0; i < join->united_count; i++)
-        if (cubin_is_mercury(join->united[i]->first->source) &&
-            is_data == (join->united[i]->first->source->type != SHT_PROGBITS))
-            add_united(join, join->united[i]);
-}
-
 /* Adds Mercury's own symbol table, with a table of 32-bit section indices if needed. */
 static void add_twin_tables(struct join *join)
 {
     if (join->out->section_count + 2 >= SHN_LORESERVE)
-        join->tables.twin_indices =
+        join->made[CLASS_TWIN_INDICES] =
             add(join,
                 &(struct cubin_section){.name = TEXT(".nv.merc.symtab_shndx"),
                                         .type = SHT_SYMTAB_SHNDX,
@@ -208,56 +136,67 @@ static void add_twin_tables(struct join *join)
                                         .alignment = 4,
                                         .entry_size = sizeof(Elf32_Word)},
                 NULL);
-    join->tables.twin_symtab = add(join,
-                                   &(struct cubin_section){.name = TEXT(".nv.merc.symtab"),
-                                                           .type = SHT_CUDA_MERC_SYMTAB,
-                                                           .flags = SHF_CUDA_MERCURY,
-                                                           .link = STRTAB,
-                                                           .alignment = 8,
-                                                           .entry_size = sizeof(Elf64_Sym)},
-                                   NULL);
+    join->made[CLASS_TWIN_SYMTAB] = add(join,
+                                        &(struct cubin_section){.name = TEXT(".nv.merc.symtab"),
+                                                                .type = SHT_CUDA_MERC_SYMTAB,
+                                                                .flags = SHF_CUDA_MERCURY,
+                                                                .link = STRTAB,
+                                                                .alignment = 8,
+                                                                .entry_size = sizeof(Elf64_Sym)},
+                                        NULL);
     for (size_t c = 0; c < join->count; c++)
-        join->inputs[c].sections[join->inputs[c].twins.symtab].joined = join->tables.twin_symtab;
+        join->inputs[c].sections[join->inputs[c].twins.symtab].joined =
+            join->made[CLASS_TWIN_SYMTAB];
 }
 
-/* Adds the first section of each name among the chunks' sections of a type that belong to no
+/* Adds the first section of each name among the chunks' sections of a class that belong to no
  * function. */
-static uint32_t add_first(struct join *join, uint32_t type)
+static void add_first(struct join *join, enum section_class class)
 {
     struct table names = {0};
-    uint32_t last = 0;
 
     CONTEXT_DEFER(table_cleanup, &names);
     for (size_t i = 0; i < join->section_count; i++) {
         struct join_section *section = &join->sections[i];
-        const struct cubin_section *source = section->source;
 
-        if (source->type != type || section->text || section->united ||
-            cubin_is_mercury(source) != (type == SHT_CUDA_MERC_INFO))
+        if (section->class != class || section->text || section->united)
             continue;
-        section->joined = table_find(&names, source->name);
+        section->joined = table_find(&names, section->source->name);
         if (section->joined == TABLE_NONE) {
-            section->joined = last = add(join, source, section);
-            table_add(&names, source->name, last);
+            section->joined = join->made[class] = add(join, section->source, section);
+            table_add(&names, section->source->name, section->joined);
         }
     }
-    return last;
 }
 
-/* Adds the Mercury twins, in the order of ptxas. */
-static void add_twins(struct join *join)
+static void add_classes(struct join *join)
 {
-    if (!join->has_twins)
-        return;
-    add_own(join, PLACE_TWIN_TEXT);
-    add_united_twins(join, false);
-    join->tables.twin_info = add_first(join, SHT_CUDA_MERC_INFO);
-    add_own(join, PLACE_TWIN_INFO);
-    add_own(join, PLACE_TWIN_RELOCATIONS);
-    add_united_relocations(join, true);
-    add_own(join, PLACE_TWIN_CONSTANTS);
-    add_united_twins(join, true);
-    add_twin_tables(join);
+    size_t count;
+    const struct class_step *steps = classes_relocatable(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct class_step *step = &steps[i];
+        bool is_twin = (step->classes & CLASSES_OF_TWINS) != 0;
+
+        if (is_twin && !join->has_twins)
+            continue;
+        switch (step->source) {
+        case OF_FUNCTIONS:
+            add_own(join, step->classes);
+            break;
+        case UNITED:
+            add_united_classes(join, step->classes);
+            break;
+        case OF_UNITED:
+            add_united_relocations(join, is_twin);
+            break;
+        case MADE_ANEW:
+            if (step->classes != CLASS_SET(PROTOTYPE) || join->graph[JOIN_PROTOTYPES].count)
+                add_first(join, (enum section_class)__builtin_ctzll(step->classes));
+        }
+    }
+    if (join->has_twins)
+        add_twin_tables(join);
 }
 
 /* Maps the sections of a dropped copy to those of the copy that was kept. */
@@ -299,7 +238,7 @@ static void link_sections(struct join *join)
         if (origin->united) {
             section->info = origin->united->joined;
             if (section->type == SHT_CUDA_MERC_RELA)
-                section->link = join->tables.twin_symtab;
+                section->link = join->made[CLASS_TWIN_SYMTAB];
             continue;
         }
         if (!origin->section)
@@ -338,26 +277,7 @@ void join_make_sections(struct join *join)
     join->origins = arena_zalloc(&join->arena, most, sizeof *join->origins);
     for (size_t i = 0; i <= SYMTAB; i++)
         add(join, &first[i], NULL);
-    add_united_types(join, 0, 0);
-    add_first(join, SHT_NOTE);
-    join->tables.info = add_first(join, SHT_CUDA_INFO);
-    join->tables.compat = add_first(join, SHT_CUDA_COMPAT);
-    add_own(join, PLACE_INFO);
-    join->tables.callgraph = add_first(join, SHT_CUDA_CALLGRAPH);
-    if (join->graph[JOIN_PROTOTYPES].count)
-        join->tables.prototypes = add_first(join, SHT_CUDA_PROTOTYPE);
-    add_own(join, PLACE_RELOCATIONS);
-    add_united_relocations(join, false);
-    add_united_types(join, SHT_CUDA_CONSTANT0, SHT_CUDA_CONSTANT_LAST);
-    add_own(join, PLACE_CONSTANTS);
-    add_own(join, PLACE_TEXT);
-    add_united_types(join, SHT_CUDA_GLOBAL_INIT, SHT_CUDA_GLOBAL_INIT);
-    add_own(join, PLACE_SHARED);
-    add_united_types(join, SHT_CUDA_SHARED, SHT_CUDA_SHARED);
-    add_united_types(join, SHT_CUDA_GLOBAL, SHT_CUDA_GLOBAL);
-    add_own(join, PLACE_PARAMETERS);
-    add_own(join, PLACE_OTHER);
-    add_twins(join);
+    add_classes(join);
     map_sections(join);
     link_sections(join);
     join->out->symtab = SYMTAB;

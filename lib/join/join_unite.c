@@ -9,30 +9,14 @@
 #include "base/search.h"
 #include "cubin/unknown.h"
 
-/* True for a section whose type is neither made anew nor belongs to one function. */
-static bool is_united_type(const struct join *join, const struct cubin_section *section)
-{
-    if (cubin_is_mercury(section))
-        return join->has_twins && (cubin_twin_is_shared(section) || unknown_is(section));
-    switch (section->type) {
-    case SHT_NULL:
-    case SHT_SYMTAB:
-    case SHT_STRTAB:
-    case SHT_REL:
-    case SHT_RELA:
-    case SHT_CUDA_INFO:
-    case SHT_CUDA_COMPAT:
-    case SHT_CUDA_CALLGRAPH:
-    case SHT_CUDA_PROTOTYPE:
-    case SHT_CUDA_RESOLVED_RELA:
-    case SHT_CUDA_RELOCINFO:
-        return false;
-    case SHT_NOTE:
-        return unknown_is(section);
-    default:
-        return true;
-    }
-}
+/* Classes of sections that are neither made anew nor belong to one function. */
+#define CLASSES_UNITED                                                                             \
+    (CLASS_SET(DEBUG) | CLASS_SET(OTHER) | CLASS_SET(CONSTANT) | CLASS_SET(FUNCTION_CONSTANT) |    \
+     CLASS_SET(GLOBAL_INIT) | CLASS_SET(SHARED) | CLASS_SET(DEBUG_SHARED) | CLASS_SET(RESERVED) |  \
+     CLASS_SET(GLOBAL))
+#define TWINS_UNITED                                                                               \
+    (CLASS_SET(TWIN_DEBUG) | CLASS_SET(TWIN_OTHER) | CLASS_SET(TWIN_CONSTANT) |                    \
+     CLASS_SET(TWIN_GLOBAL_INIT) | CLASS_SET(TWIN_RESERVED))
 
 static struct united_section *united_for(struct join *join, struct table *names,
                                          const struct join_section *section)
@@ -188,13 +172,15 @@ static void place_objects(struct join *join, struct join_section *section)
 
 void join_unite_sections(struct join *join)
 {
+    uint64_t classes = CLASSES_UNITED | (join->has_twins ? TWINS_UNITED : 0);
     struct table names = {0};
 
     CONTEXT_DEFER(table_cleanup, &names);
     for (size_t i = 0; i < join->section_count; i++) {
         struct join_section *section = &join->sections[i];
 
-        if (!section->text && is_united_type(join, section->source))
+        if (!section->text && section->source->type != SHT_NULL &&
+            class_is_in(section->class, classes))
             section->united = united_for(join, &names, section);
     }
     for_each(join, cut);

@@ -461,14 +461,19 @@ TEST(a_program_has_as_many_sections_as_elf_can_number)
     for (uint32_t count = SHN_LORESERVE - 1; count <= SHN_LORESERVE; count++) {
         struct exact_join_difference why = {0};
         struct exact_input input = {.cubin.section_count = count};
-        struct exact join = {.inputs = &input, .count = 1, .why = &why, .form = &form};
+        struct exact join = {.inputs = &input,
+                             .count = 1,
+                             .why = &why,
+                             .form = &form,
+                             .order = {CLASS_TEXT},
+                             .order_count = 1};
 
         input.cubin.sections = arena_zalloc(&join.arena, count, sizeof *input.cubin.sections);
         input.cubin.sections[1].name = TEXT(".shstrtab");
         input.section_owner = arena_zalloc(&join.arena, count, sizeof *input.section_owner);
         input.section_class = arena_zalloc(&join.arena, count, 1);
         input.section_out = arena_zalloc(&join.arena, count, sizeof *input.section_out);
-        memset(input.section_class, EXACT_CODE, count);
+        memset(input.section_class, CLASS_TEXT, count);
         for (uint32_t i = 1; i < count; i++)
             exact_push(&join, &join.section_names,
                        &(struct exact_item){.input = &input, .index = i});
