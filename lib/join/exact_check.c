@@ -84,21 +84,6 @@ static bool check_bytes(struct exact *join, const struct exact_input *input, uin
     return true;
 }
 
-Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry)
-{
-    Elf64_Rela record = {0};
-
-    memcpy(&record, section->data.data + entry * section->entry_size, section->entry_size);
-    return record;
-}
-
-Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela record)
-{
-    record.r_info = ELF64_R_INFO((uint64_t)input->symbol_out[ELF64_R_SYM(record.r_info)],
-                                 ELF64_R_TYPE(record.r_info));
-    return record;
-}
-
 /* Relocations stand in descending order of offset, so those of a table's prefix are the end of its
  * list. */
 static bool check_relocations(struct exact *join, const struct exact_input *input, uint32_t index,

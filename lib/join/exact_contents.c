@@ -8,7 +8,7 @@
 #include "join/exact_plan.h"
 
 /* A writable copy of the section's contents. */
-static uint8_t *own_data(struct exact *join, uint32_t out)
+static uint8_t *copy_contents(struct exact *join, uint32_t out)
 {
     struct image_section *section = &join->image.sections[out];
     uint8_t *copy = arena_copy(&join->image.arena, section->data, (size_t)section->size, 1);
@@ -17,31 +17,10 @@ static uint8_t *own_data(struct exact *join, uint32_t out)
     return copy;
 }
 
-void exact_take_data(struct exact *join, uint32_t out)
-{
-    struct image_section *section = &join->image.sections[out];
-
-    section->size = join->scratch.size;
-    section->data = arena_copy(&join->image.arena, join->scratch.data, join->scratch.size, 1);
-    join->scratch.size = 0;
-}
-
 static void put_items(struct exact *join, const struct exact_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         buffer_append(&join->scratch, list->items[i].data.data, list->items[i].data.size);
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-    const struct exact_item *x = a, *y = b;
-
-    return COMPARE(x->row, y->row);
-}
-
-void exact_sort_by_row(struct exact_list *list)
-{
-    SORT(list->items, list->count, compare_rows);
 }
 
 /* Lists the records of a chunk's section that has records of all kernels. */
@@ -71,7 +50,7 @@ static void list_records(struct exact *join, struct exact_input *input, uint32_t
     }
 }
 
-static void reverse(struct exact_list *list)
+static void reverse_list(struct exact_list *list)
 {
     for (size_t i = 0; i < list->count / 2; i++) {
         struct exact_item item = list->items[i];
@@ -94,11 +73,11 @@ static bool fill_info(struct exact *join, uint32_t out)
 
         if (index)
             list_records(join, input, index, &kernels[i], &stacks[i]);
-        reverse(&kernels[i]);
+        reverse_list(&kernels[i]);
     }
     if (!exact_merge(join, kernels, &all) || !exact_merge(join, stacks, &rest))
         return false;
-    reverse(&all);
+    reverse_list(&all);
     exact_sort_by_row(&rest);
     put_items(join, &all);
     put_items(join, &rest);
@@ -131,33 +110,34 @@ static bool check_indirect(struct exact *join, uint32_t out, struct exact_list *
 static bool list_pairs(struct exact *join, struct exact_input *input, uint32_t index,
                        struct exact_list **lists)
 {
-    struct bytes data = input->cubin.sections[index].data;
-    int part = 0;
+    struct bytes data = input->cubin.sections[index].data, rest = data;
+    struct callgraph_entry entry = {0};
+    size_t count = 0, symbols = input->cubin.symbol_count;
 
-    for (size_t i = 0; i < data.size / 8; i++) {
-        uint32_t first = info_word(data, 2 * i), second = info_word(data, 2 * i + 1);
+    for (; callgraph_next(&rest, &entry); count++) {
+        bool is_string = has_strings(entry.part);
         struct exact_item item = {.input = input};
         struct text name;
         uint32_t *made;
 
-        if (first == 0 && (int32_t)second == part - 1) { /* -4 at most, as cubin_read() checks */
-            part--;
-            continue;
-        }
-        if (first == 0)
+        /* cubin_read() does not check Mercury's graph. */
+        if (entry.first == 0 || entry.first >= symbols || (!is_string && entry.second >= symbols) ||
+            entry.part >= 0 || entry.part < CALLGRAPH_CANDIDATE)
             return exact_differs(join, input, index, "has an edge of no function");
-        name = has_strings(part) ? cubin_string(&input->cubin, second) : input->symbol_name[second];
+        name = is_string ? cubin_string(&input->cubin, entry.second)
+                         : input->symbol_name[entry.second];
+        item.owner = input->symbol_owner[entry.first];
         made = arena_alloc(&join->arena, 2, sizeof *made);
-        made[0] = input->symbol_out[first];
-        made[1] = has_strings(part) ? exact_string(join, name) : input->symbol_out[second];
+        made[0] = input->symbol_out[entry.first];
+        made[1] = is_string ? exact_string(join, name) : input->symbol_out[entry.second];
         item.data = (struct bytes){(const uint8_t *)made, 2 * sizeof *made};
-        item.owner = input->symbol_owner[first];
         if (item.owner == EXACT_COMMON)
-            item.key = text_of(arena_printf(&join->arena, "%.*s %.*s",
-                                            TEXT_ARG(input->symbol_name[first]), TEXT_ARG(name)));
-        exact_push(join, &lists[-part - 1][input->chunk], &item);
+            item.key =
+                text_of(arena_printf(&join->arena, "%.*s %.*s",
+                                     TEXT_ARG(input->symbol_name[entry.first]), TEXT_ARG(name)));
+        exact_push(join, &lists[-entry.part - 1][input->chunk], &item);
     }
-    return part == CALLGRAPH_CANDIDATE ||
+    return data.size == 8 * (count + 4) ||
            exact_unsupported(join, input, index, "has other parts than four");
 }
 
@@ -248,7 +228,7 @@ static bool fill_kernel_info(struct exact *join, uint32_t out)
     const struct exact_input *input = item->input;
     struct bytes whole = input->cubin.sections[item->index].data;
     struct bytes rest = whole;
-    uint8_t *copy = own_data(join, out);
+    uint8_t *copy = copy_contents(join, out);
     struct info_record record;
 
     while (info_next(&rest, &record)) {
@@ -266,7 +246,7 @@ static bool fill_relocations(struct exact *join, uint32_t out)
     const struct exact_item *item = &join->sections.items[out - 1];
     const struct exact_input *input = item->input;
     const struct cubin_section *section = &input->cubin.sections[item->index];
-    uint8_t *copy = own_data(join, out);
+    uint8_t *copy = copy_contents(join, out);
 
     for (uint64_t at = 0; at + section->entry_size <= section->size; at += section->entry_size)
         /* The symbol is the upper half of r_info. */
@@ -280,7 +260,7 @@ static bool fill_mercury_code(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
     const struct exact_input *input = item->input;
-    uint8_t *copy = own_data(join, out);
+    uint8_t *copy = copy_contents(join, out);
     uint32_t index;
 
     if (join->image.sections[out].size < CUBIN_TWIN_CODE_HEADER)
@@ -297,7 +277,7 @@ static bool fill_prototypes(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
     const struct exact_input *input = item->input;
-    uint8_t *copy = own_data(join, out);
+    uint8_t *copy = copy_contents(join, out);
     uint64_t size = join->image.sections[out].size;
 
     for (size_t c = 0; c < join->count; c++)
@@ -316,7 +296,7 @@ static bool fill_prototypes(struct exact *join, uint32_t out)
     return true;
 }
 
-static uint32_t find_out(const struct exact *join, struct text name)
+static uint32_t find_section_named(const struct exact *join, struct text name)
 {
     for (uint32_t i = 1; i < join->image.section_count; i++)
         if (text_equal(join->image.sections[i].name, name))
@@ -324,16 +304,18 @@ static uint32_t find_out(const struct exact *join, struct text name)
     return 0;
 }
 
-/* The relocations of a section of debug information. */
-static uint32_t find_relocations(struct exact *join, struct text name)
+/* The relocations of a section of debug information; 0 = none. */
+static uint32_t find_relocations(const struct exact *join, uint32_t out)
 {
-    struct text plain = cubin_twin_plain_name(name);
-    const char *prefix = plain.size < name.size ? ".nv.merc.rela" : ".rela";
-    uint32_t out =
-        find_out(join, text_of(arena_printf(&join->arena, "%s%.*s", prefix, TEXT_ARG(plain))));
+    for (uint32_t i = 1; i < join->image.section_count; i++) {
+        const struct exact_item *item = &join->sections.items[i - 1];
+        const struct exact_input *input = item->input;
 
-    return out ? out
-               : find_out(join, text_of(arena_printf(&join->arena, ".rel%.*s", TEXT_ARG(name))));
+        if (class_is_in(input->section_class[item->index], CLASSES_OF_RELOCATIONS) &&
+            input->section_out[input->cubin.sections[item->index].info] == out)
+            return i;
+    }
+    return 0;
 }
 
 static bool fill_debug(struct exact *join, uint32_t out)
@@ -341,9 +323,9 @@ static bool fill_debug(struct exact *join, uint32_t out)
     struct text name = join->image.sections[out].name;
 
     if (exact_is_frames(name))
-        return exact_fill_frames(join, out, find_relocations(join, name));
+        return exact_fill_frames(join, out, find_relocations(join, out));
     if (exact_is_lines(name))
-        return exact_fill_lines(join, out, find_relocations(join, name));
+        return exact_fill_lines(join, out, find_relocations(join, out));
     return !text_equal(cubin_twin_plain_name(name), TEXT(".nv_debug_ptx_txt")) ||
            exact_fill_ptx(join, out);
 }
@@ -352,7 +334,7 @@ static bool fill_debug(struct exact *join, uint32_t out)
 static bool fill_debug_twin(struct exact *join, uint32_t out)
 {
     struct image_section *section = &join->image.sections[out];
-    uint32_t plain = find_out(join, cubin_twin_plain_name(section->name));
+    uint32_t plain = find_section_named(join, cubin_twin_plain_name(section->name));
     const struct image_section *other = &join->image.sections[plain];
 
     if (!fill_debug(join, out))
@@ -364,7 +346,7 @@ static bool fill_debug_twin(struct exact *join, uint32_t out)
     return true;
 }
 
-static bool fill(struct exact *join, uint32_t out)
+static bool fill_section(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
     bool is_common = item->owner == EXACT_COMMON;
@@ -406,7 +388,7 @@ static bool fill(struct exact *join, uint32_t out)
 bool exact_fill(struct exact *join)
 {
     for (uint32_t out = 1; out < join->image.section_count; out++)
-        if (!fill(join, out))
+        if (!fill_section(join, out))
             return false;
     return true;
 }

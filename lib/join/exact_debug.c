@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/little.h"
-#include "base/search.h"
 #include "cubin/frames.h"
 #include "join/exact_plan.h"
 
@@ -36,161 +35,195 @@ bool exact_is_frames(struct text name)
     return text_equal(plain_name(name), TEXT(".debug_frame"));
 }
 
-/* A CIE and its FDE. */
-struct exact_frame {
-    uint64_t begin;
-    uint64_t fde;
-    uint64_t end;
-    uint64_t out;   /* where it begins in the result */
-    uint32_t owner; /* owner of the code, known once its relocation is read */
-    struct text name;
-    uint64_t place;
+/* What moves as a whole, with its relocations: a function's frames, or a sequence of lines. */
+struct exact_unit {
+    size_t begin;
+    size_t end;
+    size_t out;   /* where it begins in the result */
+    size_t first; /* its relocations, one after the other */
+    size_t count;
 };
 
-static bool read_frames(struct exact *join, struct exact_input *input, uint32_t index)
+/* A section of units in one chunk, and its relocations: the null section if there are none. */
+struct units {
+    struct exact_input *input;
+    uint32_t index, records_index;
+    const struct cubin_section *section, *records;
+    size_t record_count;
+    bool is_falling; /* relocations stand in the reverse order of the units */
+};
+
+/* From sm_90 on the sequences of final code stand in the order of their symbols, and so do their
+ * relocations; others stand in the order of compilation, and their relocations in reverse, as those
+ * of frames do (measured). */
+static bool is_falling(struct text name, struct text relocations)
 {
-    struct bytes data = input->cubin.sections[index].data;
+    return exact_is_frames(name) || !text_starts(relocations, TEXT(".rela"));
+}
+
+static struct bytes find_contents(const struct exact *join, const struct exact_input *input,
+                                  uint32_t out)
+{
+    return input->cubin.sections[exact_section_of(join, input, out)].data;
+}
+
+static struct units units_of(const struct exact *join, struct exact_input *input, uint32_t out,
+                             uint32_t relocations)
+{
+    struct units units = {
+        .input = input,
+        .index = exact_section_of(join, input, out),
+        .records_index = relocations ? exact_section_of(join, input, relocations) : 0,
+    };
+
+    units.section = &input->cubin.sections[units.index];
+    units.records = &input->cubin.sections[units.records_index];
+    units.record_count = units.records_index ? units.records->size / units.records->entry_size : 0;
+    units.is_falling = is_falling(units.section->name, units.records->name);
+    return units;
+}
+
+/* Adds a unit to its chunk's, which have room for it, and to the list. `place` is the relocation
+ * that names its code. */
+static bool push_unit(struct exact *join, const struct units *units, struct exact_list *list,
+                      const struct exact_unit *unit, const Elf64_Rela *place)
+{
+    struct exact_input *input = units->input;
+    uint64_t row = ELF64_R_SYM(place->r_info);
+    struct exact_item item = {.input = input, .index = (uint32_t)list->count};
+
+    if (row >= input->cubin.symbol_count)
+        return exact_differs(join, input, units->records_index, "has a record of no symbol");
+    item.owner = input->symbol_owner[row];
+    item.row = input->symbol_out[row];
+    if (item.owner == EXACT_COMMON)
+        item.key =
+            text_of(arena_printf(&join->arena, "%.*s+%llu", TEXT_ARG(input->symbol_name[row]),
+                                 (unsigned long long)place->r_addend));
+    input->units[list->count] = *unit;
+    exact_push(join, list, &item);
+    return true;
+}
+
+/* Takes the frames of a unit, up to that in which byte `last` is. Their addresses stand in their
+ * order, from the unit's last record on. */
+static bool take_frames(struct exact *join, const struct units *units, struct exact_unit *unit,
+                        uint64_t last)
+{
+    size_t next = unit->first + unit->count;
     struct frame frame;
 
-    input->frame_count = 0;
-    input->frames = arena_alloc(&join->arena, data.size / FRAMES_LEAST + 1, sizeof *input->frames);
-    for (size_t at = 0; at < data.size;) {
-        if (!frames_next(data, &at, &frame) || frame.cie != frame.begin)
-            return exact_unsupported(join, input, index, "has entries in another order");
-        input->frames[input->frame_count++] = (struct exact_frame){
-            .begin = frame.begin, .fde = frame.fde, .end = frame.end, .owner = EXACT_NONE};
+    do {
+        if (!frames_next(units->section->data, &unit->end, &frame) || frame.cie != frame.begin)
+            return exact_unsupported(join, units->input, units->index,
+                                     "has entries in another order");
+        while (next > unit->first &&
+               exact_relocation(units->records, next - 1).r_offset != frame.fde + FRAMES_ADDRESS)
+            next--;
+        if (next-- == unit->first)
+            return exact_unsupported(join, units->input, units->index, "has no record of an entry");
+    } while (unit->end <= last && unit->end < units->section->data.size);
+    return unit->end > last ||
+           exact_differs(join, units->input, units->records_index, "has a record of no entry");
+}
+
+/* A function's frames are a unit, and so are its relocations, before those of the function before
+ * it. */
+static bool list_frames(struct exact *join, const struct units *units, struct exact_list *list)
+{
+    size_t rest = units->record_count;
+
+    for (size_t at = 0; at < units->section->data.size;) {
+        struct exact_unit unit = {.begin = at, .end = at, .first = rest};
+        Elf64_Rela record, place = {0};
+        uint64_t last = 0;
+
+        for (; unit.first > 0; unit.first--, unit.count++) {
+            record = exact_relocation(units->records, unit.first - 1);
+            if (unit.count == 0)
+                place = record;
+            if (ELF64_R_SYM(record.r_info) != ELF64_R_SYM(place.r_info))
+                break;
+            if (record.r_offset < at)
+                return exact_unsupported(join, units->input, units->records_index,
+                                         "has records in another order");
+            last = record.r_offset > last ? record.r_offset : last;
+        }
+        rest = unit.first;
+        if (!take_frames(join, units, &unit, last) || !push_unit(join, units, list, &unit, &place))
+            return false;
+        at = unit.end;
     }
-    return true;
+    return rest == 0 ||
+           exact_differs(join, units->input, units->records_index, "has a record of no entry");
 }
 
-static struct exact_frame *find_frame(const struct exact_input *input, uint64_t offset)
+/* The CIE of each frame of a unit, which is copied from `data`, begins where the frame does. */
+static void move_frames(struct bytes data, const struct exact_unit *unit, char *copy)
 {
-    size_t found = SEARCH_FIRST_NOT(input->frame_count, i, input->frames[i].end <= offset);
+    struct frame frame;
 
-    return found < input->frame_count ? &input->frames[found] : NULL;
-}
+    for (size_t at = unit->begin; at < unit->end && frames_next(data, &at, &frame);) {
+        uint64_t begin = frame.begin - unit->begin + unit->out;
 
-/* Finds the owner of each entry by the code that it describes. */
-static bool own_frames(struct exact *join, struct exact_input *input, uint32_t index)
-{
-    const struct cubin_section *section = &input->cubin.sections[index];
-
-    for (size_t i = 0; index && i < section->size / section->entry_size; i++) {
-        Elf64_Rela record = exact_relocation(section, i);
-        uint64_t row = ELF64_R_SYM(record.r_info);
-        struct exact_frame *frame = find_frame(input, record.r_offset);
-
-        if (!frame || row >= input->cubin.symbol_count)
-            return exact_differs(join, input, index, "has a record of no symbol");
-        if (record.r_offset != frame->fde + FRAMES_ADDRESS)
-            continue;
-        frame->owner = input->symbol_owner[row];
-        frame->name = input->symbol_name[row];
-        frame->place = (uint64_t)record.r_addend;
-    }
-    for (size_t i = 0; i < input->frame_count; i++)
-        if (input->frames[i].owner == EXACT_NONE && input->frames[i].name.size == 0)
-            return exact_unsupported(join, input, index, "has no record of an entry");
-    return true;
-}
-
-/* A key for an entry, or an offset in it, that is the same in all chunks. */
-static struct text frame_key(struct exact *join, const struct exact_frame *frame, uint64_t offset)
-{
-    return text_of(arena_printf(&join->arena, "%.*s+%llu %llu", TEXT_ARG(frame->name),
-                                (unsigned long long)frame->place,
-                                (unsigned long long)(offset - frame->begin)));
-}
-
-static bool list_frames(struct exact *join, struct exact_input *input, uint32_t frames,
-                        uint32_t relocations, struct exact_list *list)
-{
-    if (!read_frames(join, input, frames) || !own_frames(join, input, relocations))
-        return false;
-    for (uint32_t i = 0; i < input->frame_count; i++) {
-        const struct exact_frame *frame = &input->frames[i];
-        struct exact_item item = {.owner = frame->owner, .input = input, .index = i};
-
-        if (item.owner == EXACT_COMMON)
-            item.key = frame_key(join, frame, frame->begin);
-        exact_push(join, list, &item);
-    }
-    return true;
-}
-
-/* Relocations stand in reverse order. */
-static void list_relocations(struct exact *join, struct exact_input *input, uint32_t index,
-                             struct exact_list *list)
-{
-    const struct cubin_section *section = &input->cubin.sections[index];
-
-    for (size_t i = section->size / section->entry_size; i-- > 0;) {
-        Elf64_Rela record = exact_relocation(section, i);
-        struct exact_item item = {.input = input, .index = (uint32_t)i};
-        const struct exact_frame *frame = find_frame(input, record.r_offset);
-
-        item.owner = frame->owner;
-        if (item.owner == EXACT_COMMON)
-            item.key = frame_key(join, frame, record.r_offset);
-        exact_push(join, list, &item);
+        memcpy(copy + (frame.fde - unit->begin) + FRAMES_CIE_POINTER, &begin, sizeof begin);
     }
 }
 
-static void put_frames(struct exact *join, uint32_t out, const struct exact_list *list)
+static void put_units(struct exact *join, uint32_t out, const struct exact_list *list,
+                      bool are_frames)
 {
+    struct buffer *made = &join->scratch;
+
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
-        const struct exact_input *input = item->input;
-        struct exact_frame *frame = &input->frames[item->index];
-        uint32_t index = exact_section_of(join, input, out);
+        struct exact_unit *unit = &item->input->units[item->index];
+        struct bytes data = find_contents(join, item->input, out);
 
-        frame->out = join->scratch.size;
-        buffer_append(&join->scratch, input->cubin.sections[index].data.data + frame->begin,
-                      frame->end - frame->begin);
-        memcpy(join->scratch.data + frame->out + (frame->fde - frame->begin) + FRAMES_CIE_POINTER,
-               &frame->out, sizeof frame->out);
+        unit->out = made->size;
+        buffer_append(made, data.data + unit->begin, unit->end - unit->begin);
+        if (are_frames)
+            move_frames(data, unit, made->data + unit->out);
     }
-    exact_take_data(join, out);
 }
 
-static void put_relocations(struct exact *join, uint32_t out, const struct exact_list *list)
+static void put_records(struct exact *join, uint32_t out, const struct exact_list *list, bool falls)
 {
-    for (size_t i = list->count; i-- > 0;) {
-        const struct exact_item *item = &list->items[i];
-        const struct exact_input *input = item->input;
-        uint32_t index = exact_section_of(join, input, out);
-        Elf64_Rela record = exact_map_relocation(
-            input, exact_relocation(&input->cubin.sections[index], item->index));
-        const struct exact_frame *frame = find_frame(input, record.r_offset);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct exact_item *item = &list->items[falls ? list->count - 1 - i : i];
+        const struct exact_unit *unit = &item->input->units[item->index];
+        uint32_t index = exact_section_of(join, item->input, out);
+        const struct cubin_section *section = &item->input->cubin.sections[index];
 
-        record.r_offset = record.r_offset - frame->begin + frame->out;
-        buffer_append(&join->scratch, &record, join->image.sections[out].entry_size);
+        for (size_t k = unit->first; k < unit->first + unit->count; k++) {
+            Elf64_Rela record = exact_map_relocation(item->input, exact_relocation(section, k));
+
+            record.r_offset += unit->out - unit->begin;
+            buffer_append(&join->scratch, &record, section->entry_size);
+        }
     }
     exact_take_data(join, out);
 }
 
 bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations)
 {
-    struct exact_list *lists = exact_lists(join), *records = exact_lists(join);
-    struct exact_list list = {0}, all = {0};
+    struct exact_list *lists = exact_lists(join);
+    struct exact_list list = {0};
 
     for (size_t i = 0; i < join->count; i++) {
-        struct exact_input *input = &join->inputs[i];
-        uint32_t index = exact_section_of(join, input, frames);
-        uint32_t record = relocations ? exact_section_of(join, input, relocations) : 0;
+        struct units units = units_of(join, &join->inputs[i], frames, relocations);
 
-        if (index == 0)
-            continue;
-        if (!list_frames(join, input, index, record, &lists[i]))
+        units.input->units = arena_alloc(&join->arena, units.section->data.size / FRAMES_LEAST + 1,
+                                         sizeof(struct exact_unit));
+        if (!list_frames(join, &units, &lists[i]))
             return false;
-        if (record)
-            list_relocations(join, input, record, &records[i]);
     }
-    if (!exact_merge(join, lists, &list) || !exact_merge(join, records, &all))
+    if (!exact_merge(join, lists, &list))
         return false;
-    put_frames(join, frames, &list);
+    put_units(join, frames, &list, true);
+    exact_take_data(join, frames);
     if (relocations)
-        put_relocations(join, relocations, &all);
+        put_records(join, relocations, &list, true);
     return true;
 }
 
@@ -199,11 +232,6 @@ bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations
 #define ADDRESS_OPCODE 3u  /* bytes before a sequence's address */
 #define ADDRESS_SIZE   8u
 #define INLINED_WORD   4u
-
-static struct bytes data_of(const struct exact *join, const struct exact_input *input, uint32_t out)
-{
-    return input->cubin.sections[exact_section_of(join, input, out)].data;
-}
 
 /* Size in bytes of a table's header; 0 = it has none. */
 static size_t header_size(struct bytes data)
@@ -237,7 +265,7 @@ static bool check_header(struct exact *join, const struct exact_input *input, ui
                          struct bytes whole)
 {
     uint32_t index = exact_section_of(join, input, out);
-    struct bytes mine = data_of(join, input, out);
+    struct bytes mine = find_contents(join, input, out);
     size_t size = header_size(mine), most = header_size(whole);
 
     if (size == 0 || little_u32(mine.data) != mine.size - sizeof(uint32_t))
@@ -250,53 +278,9 @@ static bool check_header(struct exact *join, const struct exact_input *input, ui
     return true;
 }
 
-/* A chunk's table. */
-struct lines {
-    const struct exact_input *input;
-    struct bytes data;
-    const struct cubin_section *records; /* of relocations; the null section if it has none */
-    size_t count;                        /* number of relocations, and of sequences */
-    bool is_falling;                     /* relocations stand in reverse order of the sequences */
-};
-
-/* From sm_90 on the sequences of final code stand in the order of their symbols, and so do their
- * relocations; others stand in the order of compilation, and their relocations in reverse
- * (measured). */
-static bool is_by_row(struct text relocations)
-{
-    return text_starts(relocations, TEXT(".rela"));
-}
-
-static struct lines lines_of(const struct exact *join, const struct exact_input *input,
-                             uint32_t out, uint32_t relocations)
-{
-    uint32_t index = relocations ? exact_section_of(join, input, relocations) : 0;
-    const struct cubin_section *records = &input->cubin.sections[index];
-
-    return (struct lines){
-        .input = input,
-        .data = data_of(join, input, out),
-        .records = records,
-        .count = index ? records->size / records->entry_size : 0,
-        .is_falling = !is_by_row(records->name),
-    };
-}
-
-static Elf64_Rela record_of(const struct lines *lines, size_t sequence)
-{
-    return exact_relocation(lines->records,
-                            lines->is_falling ? lines->count - 1 - sequence : sequence);
-}
-
-static size_t sequence_begin(const struct lines *lines, size_t sequence)
-{
-    return sequence == lines->count ? lines->data.size
-                                    : record_of(lines, sequence).r_offset - ADDRESS_OPCODE;
-}
-
 /* What follows the header of a table without sequences: nothing, or from 13.5 on an end of sequence
  * (measured on sm_90). */
-static bool is_empty(struct bytes table)
+static bool has_no_sequences(struct bytes table)
 {
     static const uint8_t end[] = {0, 1, 1};
     size_t begin = header_size(table);
@@ -305,94 +289,84 @@ static bool is_empty(struct bytes table)
            (table.size - begin == sizeof end && memcmp(table.data + begin, end, sizeof end) == 0);
 }
 
-static bool list_sequences(struct exact *join, struct exact_input *input, uint32_t out,
-                           uint32_t relocations, struct exact_list *list)
+static size_t sequence_record(const struct units *units, size_t sequence)
+{
+    return units->is_falling ? units->record_count - 1 - sequence : sequence;
+}
+
+static size_t sequence_begin(const struct units *units, size_t sequence)
+{
+    return sequence == units->record_count
+               ? units->section->data.size
+               : exact_relocation(units->records, sequence_record(units, sequence)).r_offset -
+                     ADDRESS_OPCODE;
+}
+
+/* Each sequence has one relocation. */
+static bool list_sequences(struct exact *join, const struct units *units, struct exact_list *list)
 {
     static const uint8_t opcode[ADDRESS_OPCODE] = {0, 1 + ADDRESS_SIZE, 2};
-    struct lines lines = lines_of(join, input, out, relocations);
-    size_t least = header_size(lines.data);
+    struct bytes data = units->section->data;
+    size_t least = header_size(data);
 
-    if (lines.count == 0 ? !is_empty(lines.data) : sequence_begin(&lines, 0) != least)
-        return exact_unsupported(join, input, exact_section_of(join, input, out),
-                                 "has lines of no kernel");
-    for (size_t i = 0; i < lines.count; i++) {
-        uint64_t row = ELF64_R_SYM(record_of(&lines, i).r_info);
-        size_t begin = sequence_begin(&lines, i);
+    if (units->record_count == 0 ? !has_no_sequences(data) : sequence_begin(units, 0) != least)
+        return exact_unsupported(join, units->input, units->index, "has lines of no kernel");
+    for (size_t i = 0; i < units->record_count; i++) {
+        struct exact_unit unit = {.first = sequence_record(units, i), .count = 1};
+        Elf64_Rela place = exact_relocation(units->records, unit.first);
 
-        if (begin < least || begin > lines.data.size ||
-            lines.data.size - begin < ADDRESS_OPCODE + ADDRESS_SIZE ||
-            memcmp(lines.data.data + begin, opcode, sizeof opcode) != 0 ||
-            row >= input->cubin.symbol_count || input->symbol_owner[row] == EXACT_COMMON)
-            return exact_unsupported(join, input, exact_section_of(join, input, out),
+        unit.begin = sequence_begin(units, i);
+        unit.end = sequence_begin(units, i + 1);
+        if (unit.begin < least || unit.begin > data.size ||
+            data.size - unit.begin < ADDRESS_OPCODE + ADDRESS_SIZE ||
+            memcmp(data.data + unit.begin, opcode, sizeof opcode) != 0)
+            return exact_unsupported(join, units->input, units->index,
                                      "has something else than kernels' lines");
-        least = begin + ADDRESS_OPCODE + ADDRESS_SIZE;
-        exact_push(join, list,
-                   &(struct exact_item){.owner = input->symbol_owner[row],
-                                        .input = input,
-                                        .index = (uint32_t)i,
-                                        .row = input->symbol_out[row]});
+        least = unit.begin + ADDRESS_OPCODE + ADDRESS_SIZE;
+        if (!push_unit(join, units, list, &unit, &place))
+            return false;
+        if (list->items[i].owner == EXACT_COMMON)
+            return exact_unsupported(join, units->input, units->index,
+                                     "has something else than kernels' lines");
     }
     return true;
-}
-
-/* Appends the sequence to `data` and returns its relocation for the result. */
-static Elf64_Rela put_sequence(const struct lines *lines, size_t sequence, struct buffer *data)
-{
-    Elf64_Rela record = exact_map_relocation(lines->input, record_of(lines, sequence));
-    size_t begin = sequence_begin(lines, sequence), end = sequence_begin(lines, sequence + 1);
-
-    record.r_offset = data->size + ADDRESS_OPCODE;
-    buffer_append(data, lines->data.data + begin, end - begin);
-    return record;
-}
-
-static void put_table(struct exact *join, uint32_t out, uint32_t relocations,
-                      const struct exact_list *list, struct bytes header)
-{
-    struct image_section *records = &join->image.sections[relocations];
-    size_t step = relocations ? (size_t)records->entry_size : 0;
-    uint8_t *copy = arena_alloc(&join->image.arena, list->count, step);
-    struct buffer *data = &join->scratch;
-    uint32_t length;
-
-    buffer_append(data, header.data, list->count == 0 ? header.size : header_size(header));
-    for (size_t i = 0; i < list->count; i++) {
-        const struct exact_item *item = &list->items[i];
-        struct lines lines = lines_of(join, item->input, out, relocations);
-        Elf64_Rela record = put_sequence(&lines, item->index, data);
-
-        memcpy(copy + (lines.is_falling ? list->count - 1 - i : i) * step, &record, step);
-    }
-    length = (uint32_t)(data->size - sizeof length);
-    memcpy(data->data, &length, sizeof length);
-    exact_take_data(join, out);
-    if (relocations) {
-        records->size = list->count * step;
-        records->data = copy;
-    }
 }
 
 bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations)
 {
     struct exact_list *lists = exact_lists(join);
-    struct text name = join->image.sections[out].name;
-    struct bytes header = data_of(join, exact_find_header(join, name), out);
+    const struct image_section *sections = join->image.sections;
+    struct text name = sections[out].name;
+    struct bytes header = find_contents(join, exact_find_header(join, name), out);
+    bool falls = is_falling(name, sections[relocations].name);
     struct exact_list list = {0};
+    uint32_t length;
 
-    for (size_t i = 0; i < join->count; i++)
-        if (!check_header(join, &join->inputs[i], out, header) ||
-            !list_sequences(join, &join->inputs[i], out, relocations, &lists[i]))
+    for (size_t i = 0; i < join->count; i++) {
+        struct units units = units_of(join, &join->inputs[i], out, relocations);
+
+        units.input->units =
+            arena_alloc(&join->arena, units.record_count, sizeof(struct exact_unit));
+        if (!check_header(join, units.input, out, header) ||
+            !list_sequences(join, &units, &lists[i]))
             return false;
+    }
     if (!exact_merge(join, lists, &list))
         return false;
-    if (relocations && is_by_row(join->image.sections[relocations].name))
+    if (!falls)
         exact_sort_by_row(&list);
-    put_table(join, out, relocations, &list, header);
+    buffer_append(&join->scratch, header.data, list.count == 0 ? header.size : header_size(header));
+    put_units(join, out, &list, false);
+    length = (uint32_t)(join->scratch.size - sizeof length);
+    memcpy(join->scratch.data, &length, sizeof length);
+    exact_take_data(join, out);
+    if (relocations)
+        put_records(join, relocations, &list, falls);
     return true;
 }
 
 /* Takes the next line off the front; empty at the end. */
-static struct text next_line(struct bytes *rest)
+static struct text take_line(struct bytes *rest)
 {
     const uint8_t *end = rest->size ? memchr(rest->data, 0, rest->size) : NULL;
     struct text line = {(const char *)rest->data, end ? (size_t)(end - rest->data) : rest->size};
@@ -410,12 +384,12 @@ bool exact_fill_ptx(struct exact *join, uint32_t out)
     bool ok = true;
 
     for (size_t i = 0; i < join->count; i++)
-        rests[i] = data_of(join, &join->inputs[i], out);
+        rests[i] = find_contents(join, &join->inputs[i], out);
     for (size_t n = 0; ok && n < join->request->line_count; n++) {
         struct text line = {0};
 
         for (size_t i = 0; i < join->count; i++) {
-            struct text mine = next_line(&rests[i]);
+            struct text mine = take_line(&rests[i]);
 
             if (line.size == 0)
                 line = mine;

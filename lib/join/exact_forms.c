@@ -20,20 +20,6 @@ size_t exact_name_padding(bool has_mercury)
     return has_mercury ? 36 : 14;
 }
 
-size_t exact_last_made(const struct cubin *cubin)
-{
-    for (size_t row = cubin->symbol_count; row-- > 0;)
-        if (text_equal(cubin->symbols[row].name, TEXT(".nv.callgraph")) ||
-            text_equal(cubin->symbols[row].name, TEXT(".nv.rel.action")))
-            return row + 1;
-    return cubin->symbol_count;
-}
-
-bool exact_is_nameless(const struct cubin_symbol *symbol)
-{
-    return symbol->name.size == 0 && symbol->type != STT_SECTION;
-}
-
 /* Whether the names stand one after the other in the order of the sections. */
 static bool are_names_rewritten(const struct exact_input *input)
 {
@@ -68,7 +54,7 @@ static bool fits_symbols(const struct cubin *cubin, enum exact_symbol_form form)
     return true;
 }
 
-static bool fits(const struct exact *join, const struct exact_form *form)
+static bool fits_form(const struct exact *join, const struct exact_form *form)
 {
     for (size_t i = 0; i < join->count; i++)
         if (are_names_rewritten(&join->inputs[i]) != (form->names == NAMES_REWRITTEN) ||
@@ -80,7 +66,7 @@ static bool fits(const struct exact *join, const struct exact_form *form)
 bool exact_find_form(struct exact *join)
 {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (fits(join, &forms[i])) {
+        if (fits_form(join, &forms[i])) {
             join->form = &forms[i];
             order_classes(join);
             return true;

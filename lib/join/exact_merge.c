@@ -6,6 +6,7 @@
  * kernel has brought. The program's own items follow the first items of its first kernel in every
  * chunk; in a chunk with closing kernels they stand in the run of the first closing kernel. */
 
+#include "base/search.h"
 #include "join/exact_plan.h"
 
 /* Limit for the items after the last kernel's: there are about a dozen (measured). */
@@ -26,6 +27,18 @@ void exact_push(struct exact *join, struct exact_list *list, const struct exact_
 struct exact_list *exact_lists(struct exact *join)
 {
     return arena_zalloc(&join->arena, join->count, sizeof(struct exact_list));
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct exact_item *x = a, *y = b;
+
+    return COMPARE(x->row, y->row);
+}
+
+void exact_sort_by_row(struct exact_list *list)
+{
+    SORT(list->items, list->count, compare_rows);
 }
 
 /* Whether the name is of an item made after all kernels are compiled (measured). */
@@ -91,18 +104,19 @@ static bool find_runs(struct merge_run *merge, struct exact_input *input)
 }
 
 /* Whether this is the first common item with its key. */
-static bool is_new(struct exact *join, const struct exact_item *item)
+static bool is_first_of_key(struct exact *join, const struct exact_item *item)
 {
     uint32_t place = (uint32_t)join->seen.count;
 
     return table_add(&join->seen, item->key, place) == place;
 }
 
-static void emit(struct merge_run *merge, const struct exact_item *item)
+static void emit_item(struct merge_run *merge, const struct exact_item *item)
 {
     struct exact *join = merge->join;
 
-    if (item->owner == EXACT_COMMON ? is_new(join, item) : item->owner < join->kernel_count)
+    if (item->owner == EXACT_COMMON ? is_first_of_key(join, item)
+                                    : item->owner < join->kernel_count)
         exact_push(join, merge->out, item);
 }
 
@@ -110,11 +124,11 @@ static void emit_range(struct merge_run *merge, const struct exact_input *input,
                        size_t end)
 {
     for (size_t i = begin; i < end; i++)
-        emit(merge, &input->merge.list->items[i]);
+        emit_item(merge, &input->merge.list->items[i]);
 }
 
 /* Whether the kernel of that chunk calls the driver's function. */
-static bool calls(const struct exact_input *input, struct bytes externs, struct text name)
+static bool calls_function(const struct exact_input *input, struct bytes externs, struct text name)
 {
     uint32_t row = table_find(&input->symbols, name);
 
@@ -129,7 +143,7 @@ static bool calls(const struct exact_input *input, struct bytes externs, struct 
 static void emit_externs(struct merge_run *merge, uint32_t kernel)
 {
     struct exact *join = merge->join;
-    const struct exact_input *input = join->home[kernel];
+    const struct exact_input *input = join->chunk_of[kernel];
     struct bytes externs = join->externs[kernel];
 
     if (externs.size == 0)
@@ -140,8 +154,8 @@ static void emit_externs(struct merge_run *merge, uint32_t kernel)
         if (item->owner != EXACT_COMMON && item->owner < join->kernel_count)
             return; /* closing kernels come first */
         if (item->owner == EXACT_COMMON &&
-            (!item->is_undefined || calls(input, externs, item->key)))
-            emit(merge, item);
+            (!item->is_undefined || calls_function(input, externs, item->key)))
+            emit_item(merge, item);
     }
 }
 
@@ -157,7 +171,7 @@ static void emit_reserved(struct merge_run *merge, struct exact_run *run)
 {
     if (merge->join->form->symbols == WEAK_WITH_GLOBALS)
         while (run->begin < run->end && is_reserved(&run->input->merge.list->items[run->begin]))
-            emit(merge, &run->input->merge.list->items[run->begin++]);
+            emit_item(merge, &run->input->merge.list->items[run->begin++]);
 }
 
 /* Emits the program's own items, which follow the first closing kernel in the base; `run` is the
@@ -173,7 +187,7 @@ static void emit_opening(struct merge_run *merge, struct exact_run *run)
         if (list->items[i].is_undefined)
             emit_reserved(merge, run);
         if (list->items[i].owner == EXACT_COMMON)
-            emit(merge, &list->items[i]);
+            emit_item(merge, &list->items[i]);
     }
 }
 
@@ -192,7 +206,7 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
     struct exact *join = merge->join;
     struct exact_run run = join->runs[kernel];
 
-    emit_prelude(merge, join->home[kernel]);
+    emit_prelude(merge, join->chunk_of[kernel]);
     if (!run.input)
         run = (struct exact_run){0};
     for (; run.begin < run.end; run.begin++) {
@@ -200,7 +214,7 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
 
         if (item->owner == EXACT_COMMON || !item->is_head)
             break;
-        emit(merge, item);
+        emit_item(merge, item);
     }
     if (join->is_closed && kernel == 0)
         emit_opening(merge, &run);
@@ -211,8 +225,8 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
     emit_range(merge, run.input, run.begin, run.end);
 }
 
-static void insert(struct exact *join, struct exact_list *list, size_t place,
-                   const struct exact_item *item)
+static void insert_item(struct exact *join, struct exact_list *list, size_t place,
+                        const struct exact_item *item)
 {
     exact_push(join, list, item);
     memmove(&list->items[place + 1], &list->items[place],
@@ -247,10 +261,10 @@ static bool emit_ends(struct merge_run *merge)
             const struct exact_item *item = &list->items[k];
             size_t found = exact_find_key(out, begin, item->key);
 
-            if (found == out->count && !is_new(join, item))
+            if (found == out->count && !is_first_of_key(join, item))
                 continue;
             if (found == out->count)
-                insert(join, out, found = place, item);
+                insert_item(join, out, found = place, item);
             place = found + 1;
         }
     }

@@ -15,7 +15,7 @@
 #define ERASED_SIZE sizeof EXACT_ERASED_NAME
 
 /* Takes the next name off the front of a table. False at the end. */
-static bool next_name(struct bytes *rest, struct text *name, size_t *zeros)
+static bool take_name(struct bytes *rest, struct text *name, size_t *zeros)
 {
     const uint8_t *end;
     size_t size;
@@ -86,7 +86,7 @@ static bool divide_section_names(struct exact *join, struct exact_input *input,
     size_t zeros;
 
     push_first_closing(join, input, lists);
-    while (next_name(&rest, &name, &zeros)) {
+    while (take_name(&rest, &name, &zeros)) {
         struct exact_item item = name_item(join, input, name);
         uint32_t index = table_find(&input->sections, name);
 
@@ -280,7 +280,7 @@ static bool divide_strings(struct exact *join, struct exact_input *input,
     struct text name;
     size_t zeros;
 
-    while (next_name(&rest, &name, &zeros)) {
+    while (take_name(&rest, &name, &zeros)) {
         struct exact_item item = string_item(join, input, name);
         struct exact_list *list = lists->first;
 

@@ -13,7 +13,7 @@
 #include "cubin/mercury.h"
 #include "facts/toolkits.h"
 #include "join/classes.h"
-#include "join/exact_join.h"
+#include "join/join.h"
 
 /* Owner of a section, symbol or record: a kernel's place in the order of compilation (0 = the last
  * of the text), from kernel_count on a closing kernel; or EXACT_COMMON: no single kernel. */
@@ -63,18 +63,17 @@ struct exact_input {
     bool is_read;     /* cubin_read() accepted it */
     bool has_mercury; /* it has Mercury's twins */
     struct cubin_twins twins;
-    size_t locals;              /* rows of the symbol table before the globals */
-    size_t globals_end;         /* row past the globals; more local symbols may follow */
-    uint32_t *section_owner;    /* by section */
-    uint8_t *section_class;     /* by section, enum section_class */
-    uint32_t *section_out;      /* by section: in the result, 0 = none */
-    uint32_t *symbol_owner;     /* by row */
-    uint32_t *symbol_out;       /* by row, 0 = none */
-    struct text *symbol_name;   /* by row: in the result */
-    struct table symbols;       /* name -> row, without section symbols */
-    struct table sections;      /* name -> index */
-    struct exact_frame *frames; /* of the frame section that is being joined */
-    size_t frame_count;
+    size_t locals;            /* rows of the symbol table before the globals */
+    size_t globals_end;       /* row past the globals; more local symbols may follow */
+    uint32_t *section_owner;  /* by section */
+    uint8_t *section_class;   /* by section, enum section_class */
+    uint32_t *section_out;    /* by section: in the result, 0 = none */
+    uint32_t *symbol_owner;   /* by row */
+    uint32_t *symbol_out;     /* by row, 0 = none */
+    struct text *symbol_name; /* by row: in the result */
+    struct table symbols;     /* name -> row, without section symbols */
+    struct table sections;    /* name -> index */
+    struct exact_unit *units; /* of the frames or line table that is being joined */
     struct {
         const struct exact_list *list;
         size_t first;    /* start of the first run */
@@ -104,12 +103,12 @@ struct exact {
     struct table kernels; /* name -> place in the order of compilation; closing kernels come last */
     size_t kernel_count;  /* without closing kernels */
     size_t owner_count;   /* with them */
-    struct exact_input **home;  /* by kernel: its chunk */
-    struct bytes *externs;      /* by kernel: words: rows of its external symbols */
-    struct exact_input *base;   /* the chunk of kernel 0, whose items the program's own follow */
-    bool is_closed;             /* it has closing kernels */
-    struct exact_run *runs;     /* by kernel: scratch of exact_merge */
-    struct table seen;          /* scratch of exact_merge */
+    struct exact_input **chunk_of; /* by kernel: its chunk */
+    struct bytes *externs;         /* by kernel: words: rows of its external symbols */
+    struct exact_input *base;      /* the chunk of kernel 0, whose items the program's own follow */
+    bool is_closed;                /* it has closing kernels */
+    struct exact_run *runs;        /* by kernel: scratch of exact_merge */
+    struct table seen;             /* scratch of exact_merge */
     struct buffer scratch;      /* contents of a section while they are made; see exact_take_data */
     struct exact_input *erased; /* chunk with the nameless symbol, see exact_is_erased(); or NULL */
     uint32_t erased_row;        /* of that symbol */
@@ -123,6 +122,12 @@ struct exact {
     struct image image;
 };
 
+/* exact_chunks.c: reads the chunks' cubins, and finds the kernel of each section and symbol. */
+bool exact_read(struct exact *join);
+
+/* Finds the local and global rows of each chunk, once its form is known. */
+bool exact_divide_symbols(struct exact *join);
+
 /* Set the outcome, finally, and return false. `input` is NULL if no chunk is to blame; `section` is
  * an index or 0. */
 bool exact_differs(struct exact *join, const struct exact_input *input, size_t section,
@@ -135,6 +140,7 @@ bool exact_unsupported(struct exact *join, const struct exact_input *input, size
  * name, if a kernel still has shared memory after dead code is removed (measured). So the symbol
  * may have its name in one chunk but not in another or in the whole program. */
 bool exact_is_erased(const struct exact *join, struct text name);
+bool exact_is_nameless(const struct cubin_symbol *symbol);
 
 /* The kernel that a section's name ends with, or EXACT_COMMON. Sets *is_head for one of the three
  * names that are made first for each kernel. */
@@ -143,36 +149,58 @@ uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_h
 /* Whether the target's cubins have the form that came with sm_90. */
 bool exact_has_form_90(const struct exact *join);
 
-/* exact_forms.c: finds the form of all chunks, which must have been read. */
-bool exact_find_form(struct exact *join);
-
 /* The row past the last symbol that is made after all kernels are compiled; the number of rows if
  * there is none of these. */
 size_t exact_last_made(const struct cubin *cubin);
 
-/* Whether it is the nameless symbol, see exact_is_erased(). */
-bool exact_is_nameless(const struct cubin_symbol *symbol);
+/* Index of a chunk's section by its name, or of the one that section `out` of the result stands
+ * for; 0 = none. */
+uint32_t exact_section_named(const struct exact_input *input, struct text name);
+uint32_t exact_section_of(const struct exact *join, const struct exact_input *input, uint32_t out);
+
+/* The name of a row in Mercury's table. */
+struct text exact_twin_name(const struct exact_input *input, uint32_t row);
+
+/* An entry of a relocation section, with or without addends; and one with its symbol's index in the
+ * result. */
+Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry);
+Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela record);
+
+/* Makes the bytes in join->scratch the contents of section `out`. */
+void exact_take_data(struct exact *join, uint32_t out);
+
+/* exact_forms.c: finds the form of all chunks, which must have been read. */
+bool exact_find_form(struct exact *join);
 
 /* Number of zeros that end rewritten section names. */
 size_t exact_name_padding(bool has_mercury);
 
-/* exact_merge.c */
-/* The place of the key in the list from `begin` on; the list's end if it is not there. */
-size_t exact_find_key(const struct exact_list *list, size_t begin, struct text key);
-
-void exact_push(struct exact *join, struct exact_list *list, const struct exact_item *item);
-
-/* Appends to *out the items of lists[0 .. join->count), which stand in the order of compilation, as
- * one list in that order: common ones once, those of closing kernels not at all. False when a
- * kernel's items do not stand together. */
+/* exact_merge.c: appends to *out the items of lists[0 .. join->count), which stand in the order of
+ * compilation, as one list in that order: common ones once, those of closing kernels not at all.
+ * False when a kernel's items do not stand together. */
 bool exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out);
 
 /* One empty list for each chunk. */
 struct exact_list *exact_lists(struct exact *join);
 
+void exact_push(struct exact *join, struct exact_list *list, const struct exact_item *item);
+
+/* The place of the key in the list from `begin` on; the list's end if it is not there. */
+size_t exact_find_key(const struct exact_list *list, size_t begin, struct text key);
+
+/* Sorts items by their `row`, which must be set. */
+void exact_sort_by_row(struct exact_list *list);
+
+/* exact_symbols.c: orders, numbers and renames the symbols; writes the symbol tables. */
+bool exact_join_symbols(struct exact *join);
+bool exact_write_symbols(struct exact *join);
+
 /* exact_names.c: joins .shstrtab; once the symbols are joined, makes .strtab. */
 bool exact_join_section_names(struct exact *join);
 bool exact_join_strings(struct exact *join);
+
+/* The offset of a name in .strtab; 0 = none. */
+uint32_t exact_string(const struct exact *join, struct text name);
 
 /* exact_sections.c: classes the sections of a chunk; orders and numbers those of the result, makes
  * their headers, and places them as the assembler does. */
@@ -181,29 +209,11 @@ bool exact_join_sections(struct exact *join);
 bool exact_finish_headers(struct exact *join);
 bool exact_layout(struct exact *join);
 
-/* exact_symbols.c: orders, numbers and renames the symbols; writes the symbol tables. */
-bool exact_join_symbols(struct exact *join);
-bool exact_write_symbols(struct exact *join);
-
-/* exact_symbols.c: the name of a row in Mercury's table. */
-struct text exact_twin_name(const struct exact_input *input, uint32_t row);
-
 /* exact_check.c: checks that shared contents are the same in all chunks. */
 bool exact_check_shared(struct exact *join);
 
 /* exact_contents.c: fills the sections whose contents are not copied. */
 bool exact_fill(struct exact *join);
-
-/* exact_contents.c: sorts items by their `row`, which must be set. */
-void exact_sort_by_row(struct exact_list *list);
-
-/* exact_contents.c: makes the bytes in join->scratch the contents of section `out`. */
-void exact_take_data(struct exact *join, uint32_t out);
-
-/* exact_check.c: an entry of a relocation section, with or without addends; and one with its
- * symbol's index in the result. */
-Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry);
-Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela record);
 
 /* exact_debug.c: joins a frame section, or a line table, which is the common section `out` of the
  * result, and its relocations (0 = none); joins the texts of PTX. */
@@ -211,19 +221,11 @@ bool exact_fill_frames(struct exact *join, uint32_t out, uint32_t relocations);
 bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations);
 bool exact_fill_ptx(struct exact *join, uint32_t out);
 
-/* exact_debug.c: the chunk whose header of line table `name` is the program's; the base if no chunk
- * has that table. */
+/* The chunk whose header of line table `name` is the program's; the base if no chunk has that
+ * table. */
 struct exact_input *exact_find_header(const struct exact *join, struct text name);
 
-/* exact_debug.c: whether a section of debug information, or of its relocations, is filled as a line
- * table or frames are. */
+/* Whether a section of debug information, or of its relocations, is filled as a line table or
+ * frames are. */
 bool exact_is_lines(struct text name);
 bool exact_is_frames(struct text name);
-
-/* Index of a chunk's section by its name, or of the one that section `out` of the result stands
- * for; 0 = none. */
-uint32_t exact_section_named(const struct exact_input *input, struct text name);
-uint32_t exact_section_of(const struct exact *join, const struct exact_input *input, uint32_t out);
-
-/* The offset of a name in .strtab; 0 = none. */
-uint32_t exact_string(const struct exact *join, struct text name);

@@ -30,6 +30,12 @@ static bool is_known(const struct exact *join, struct text name)
              text_equal(name, TEXT(".nv_debug_ptx_txt"))));
 }
 
+/* Classes whose types tell. */
+#define CLASSES_BY_TYPE                                                                            \
+    (CLASS_SET(TABLE) | CLASS_SET(NOTE) | CLASS_SET(COMPAT) | CLASS_SET(CALLGRAPH) |               \
+     CLASS_SET(PROTOTYPE) | CLASS_SET(REL_ACTION) | CLASS_SET(RELOCATIONS) |                       \
+     (CLASSES_OF_TWINS & ~(CLASS_SET(TWIN_OTHER) | CLASS_SET(TWIN_INDICES))))
+
 /* The class of a section; CLASS_NONE = the join cannot divide it. */
 static enum section_class class_of(const struct exact *join, const struct cubin_section *section,
                                    uint32_t owner)
@@ -38,29 +44,17 @@ static enum section_class class_of(const struct exact *join, const struct cubin_
 
     if ((section->flags & SHF_ALLOC) && (class == CLASS_TWIN_OTHER || !cubin_is_mercury(section)))
         return loaded_class(join, section);
-    switch (class) {
-    case CLASS_DEBUG:
-        return is_known(join, section->name) ? CLASS_DEBUG : CLASS_NONE;
-    case CLASS_INFO:
+    if (section->type == SHT_CUDA_RESOLVED_RELA || section->type == SHT_CUDA_MERC_RESOLVED_RELA)
+        return CLASS_NONE;
+    if (class == CLASS_INFO)
         return owner == EXACT_COMMON && text_equal(section->name, TEXT(".nv.info"))
                    ? CLASS_INFO
                    : CLASS_FUNCTION_INFO;
-    case CLASS_TWIN_FUNCTION_CONSTANT:
+    if (class == CLASS_DEBUG && is_known(join, section->name))
+        return CLASS_DEBUG;
+    if (class == CLASS_TWIN_FUNCTION_CONSTANT)
         return CLASS_TWIN_CONSTANT;
-    case CLASS_RELOCATIONS:
-    case CLASS_TWIN_RELOCATIONS:
-        return section->type == SHT_CUDA_RESOLVED_RELA ||
-                       section->type == SHT_CUDA_MERC_RESOLVED_RELA
-                   ? CLASS_NONE
-                   : class;
-    case CLASS_TWIN_OTHER:
-    case CLASS_TWIN_INDICES:
-        return CLASS_NONE;
-    case CLASS_OTHER:
-        return section->type == SHT_NOTE ? CLASS_NOTE : CLASS_NONE;
-    default:
-        return class;
-    }
+    return class_is_in(class, CLASSES_BY_TYPE) ? class : CLASS_NONE;
 }
 
 /* The first three sections, and only these, are tables. */
@@ -223,7 +217,7 @@ static bool map_header(struct exact *join, size_t out)
     enum section_class class = input->section_class[item->index];
 
     section->link = input->section_out[section->link];
-    if (class == CLASS_TABLE || class == CLASS_TWIN_SYMTAB || section->info == 0)
+    if (section->type == SHT_SYMTAB || class == CLASS_TWIN_SYMTAB || section->info == 0)
         return true;
     if ((section->flags & SHF_INFO_LINK) || class_is_in(class, CLASSES_OF_RELOCATIONS)) {
         section->info = input->section_out[section->info];

@@ -58,7 +58,7 @@ static bool internal_number(struct text name, uint64_t *number, struct text *res
 
 /* Renumbers the assembler's functions of one section, which are adjacent from item *i on, starting
  * with *next. */
-static bool renumber(struct exact *join, size_t *i, uint64_t *next)
+static bool renumber_section(struct exact *join, size_t *i, uint64_t *next)
 {
     const struct exact_list *list = &join->locals;
     const struct exact_item *head = &list->items[*i];
@@ -107,7 +107,7 @@ static bool rename_internals(struct exact *join)
 
         if (!internal_number(item->input->cubin.symbols[item->index].name, &number, &rest))
             i++;
-        else if (!renumber(join, &i, &next))
+        else if (!renumber_section(join, &i, &next))
             return false;
     }
     return true;
@@ -146,6 +146,7 @@ bool exact_join_symbols(struct exact *join)
 {
     uint32_t next = 1;
 
+    join->ends = exact_find_header(join, TEXT(".debug_line"));
     if (!merge_part(join, 0, &join->locals) || !merge_part(join, 1, &join->globals) ||
         !merge_part(join, 2, &join->last_locals) || !rename_internals(join))
         return false;
@@ -157,14 +158,6 @@ bool exact_join_symbols(struct exact *join)
     if (next >= 1u << 24)
         return exact_unsupported(join, NULL, 0, "and the others have too many symbols");
     return true;
-}
-
-struct text exact_twin_name(const struct exact_input *input, uint32_t row)
-{
-    Elf64_Sym twin = cubin_twin_symbol(&input->cubin, &input->twins, row);
-
-    return ELF64_ST_TYPE(twin.st_info) == STT_SECTION ? cubin_string(&input->cubin, twin.st_name)
-                                                      : input->symbol_name[row];
 }
 
 static void write_rows(struct exact *join, const struct exact_list *list, Elf64_Sym *rows,

@@ -1,9 +1,23 @@
-/* join.c: the steps from the chunks' cubins to one, in order. */
+/* join.c: the two ways from the chunks' cubins to one, step by step.
+ *
+ *                        relocatable (join_*)                whole programs (exact_*)
+ * read                   cubins that were read               bytes, in a form of exact_forms.def
+ * a section belongs to   a function, by its header, or all   a kernel, by its name, or all
+ * a symbol belongs to    the entity of its name; copies of   the kernel of its section, or all
+ *                        a local function are folded
+ * kept                   each entity's best definition       all; the program's must be the same
+ * order of sections      classes_relocatable()               classes_whole()
+ * order in a class       functions in program order          the chunks' own orders, merged
+ *                        (join_order.c), data by names       (exact_merge.c)
+ * written                as struct cubin, which the merge    as a file, byte for byte as the
+ *                        reads; relocations are open         assembler writes it
+ */
 #include "join/join.h"
 
 #include "base/context.h"
 #include "cubin/unknown.h"
 #include "diag/diag.h"
+#include "join/exact_plan.h"
 #include "join/join_plan.h"
 
 /* Chunks come from one assembler run with one target. */
@@ -22,7 +36,7 @@ static bool check_inputs(const struct cubin *const *cubins, size_t count)
     return ok;
 }
 
-static bool run(struct join *join)
+static bool join_relocatable(struct join *join)
 {
     struct cubin *joined = join->out;
 
@@ -76,5 +90,56 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
     }
     for (size_t i = 0; i < symbol_count; i++)
         table_add(&join.listed, symbols[i].name, (uint32_t)i);
-    return run(&join);
+    return join_relocatable(&join);
+}
+
+static bool join_whole(struct exact *join)
+{
+    return exact_read(join) && exact_find_form(join) && exact_divide_symbols(join) &&
+           /* Every section and symbol has its owner; now they get their order. */
+           exact_join_symbols(join) && exact_join_section_names(join) &&
+           exact_join_sections(join) && exact_check_shared(join) &&
+           /* All have their numbers; now they are written. */
+           exact_join_strings(join) && exact_write_symbols(join) && exact_fill(join) &&
+           exact_finish_headers(join) && exact_layout(join);
+}
+
+static void free_exact(void *argument)
+{
+    struct exact *join = argument;
+
+    for (size_t i = 0; i < join->count; i++) {
+        cubin_free(&join->inputs[i].cubin);
+        table_free(&join->inputs[i].symbols);
+        table_free(&join->inputs[i].sections);
+    }
+    table_free(&join->kernels);
+    table_free(&join->seen);
+    buffer_free(&join->scratch);
+    image_strings_free(&join->strings);
+    image_free(&join->image);
+    arena_free(&join->arena);
+}
+
+/* The name in *why points into a chunk's bytes, which outlive this call. */
+enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join_request *request,
+                                   struct exact_join_difference *why)
+{
+    struct exact join = {.request = request, .why = why, .outcome = EXACT_JOIN_OK};
+
+    *why = (struct exact_join_difference){0};
+    if (request->count == 1 && request->chunks[0].left_out_count == 0) {
+        buffer_append(image, request->chunks[0].cubin.data, request->chunks[0].cubin.size);
+        return EXACT_JOIN_OK;
+    }
+    CONTEXT_DEFER(free_exact, &join);
+    join.inputs = arena_zalloc(&join.arena, request->count, sizeof *join.inputs);
+    join.count = request->count;
+    for (size_t i = 0; i < join.count; i++)
+        join.inputs[i].chunk = i;
+    if (request->count == 0 || request->kernel_count == 0)
+        exact_unsupported(&join, NULL, 0, "there is nothing to join");
+    else if (join_whole(&join))
+        image_bytes(&join.image, image);
+    return join.outcome;
 }

@@ -1,4 +1,16 @@
-/* join.h: joins the cubins of one program's chunks into one relocatable cubin.
+/* join.h: joins the cubins of one program's chunks: relocatable ones into one relocatable cubin,
+ * and those of whole programs into the program's. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+#include "cubin/cubin.h"
+#include "split/split.h"
+
+/* Relocatable cubins. Joins the cubins of one program's chunks into one relocatable cubin.
  *
  * The result is what the assembler would have made of the unsplit program: functions, variables and
  * their sections stand in program order, identical replicas are folded into one, promoted symbols
@@ -13,13 +25,6 @@
  * bytes outside of its objects, and all debug information but .debug_frame and units of
  * .debug_line, is concatenated in chunk order instead. Mercury's twins of all this (from sm_100 on)
  * are treated alike. */
-#pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "cubin/cubin.h"
-#include "split/split.h"
 
 /* Joins `count` chunk cubins, in chunk order, into *joined, which has views into them and is named
  * "lto.cubin". `symbols` are the chunk symbols (struct chunks). A single cubin is brought into the
@@ -29,3 +34,66 @@
  * not a replica. */
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
                  const struct chunk_symbol *symbols, size_t symbol_count, bool keeps_data);
+
+/* Whole programs. Joins the cubins of a program's chunks, each assembled as a whole program, into
+ * the cubin that the assembler makes of the unsplit program, byte for byte.
+ *
+ * In whole-program mode a kernel's section also holds the functions that it calls, and only offsets
+ * in constant banks depend on the rest of the program. Every chunk has all variables and its share
+ * of the kernels. Joining therefore links nothing; it merges lists: sections, symbols, strings,
+ * records, frames. ptxas compiles the last kernel of the text first (measured), and names
+ * sections and symbols in the order in which it meets them: a kernel's own are adjacent, the
+ * program's follow the first kernel's, and others stand where they are first needed. So the order
+ * in the whole program follows from the order in each chunk; minilink-internals(7), Joining whole
+ * programs, has the rules.
+ *
+ * The rules were measured on ptxas 13.0 to 13.5 for sm_75 to sm_121; what differs between versions
+ * is in exact_forms.def. A chunk that does not follow them gives EXACT_JOIN_UNSUPPORTED, so that
+ * the program can be assembled in one piece. This includes descriptions of types and variables
+ * (-g), which are one table over all functions.
+ *
+ * The caller must ensure what the join cannot see: kernels that may call through pointers must be
+ * in one chunk with all functions whose address is taken, and a chunk's kernels must call the
+ * driver's functions through the table of the whole program (left_out). */
+
+/* A chunk's cubin, untrusted. The kernels in `left_out` were added at the end of its text so that
+ * the table of addresses in bank 4 is the program's; they are not part of the program. */
+struct exact_join_chunk {
+    struct bytes cubin;
+    const struct text *left_out;
+    size_t left_out_count;
+};
+
+struct exact_join_request {
+    const struct exact_join_chunk *chunks;
+    size_t count;
+    const struct text *kernels; /* all of the program's, in the order of its text */
+    size_t kernel_count;
+    size_t line_count; /* with -lineinfo: number of lines at the start of each chunk's text, each
+                          the program's or empty; 0 = there must be no line tables */
+};
+
+enum exact_join_outcome {
+    EXACT_JOIN_OK,
+    EXACT_JOIN_DIFFERS,     /* chunks disagree on shared contents, or one is damaged */
+    EXACT_JOIN_UNSUPPORTED, /* something depends on the whole program in an unknown way */
+};
+
+/* Whether the form of whole programs of this toolkit's ptxas (135: CUDA 13.5) was measured; whether
+ * the toolkit is newer than all whose was. */
+bool exact_join_knows(unsigned version);
+bool exact_join_is_newer(unsigned version);
+
+/* Where and why chunks were not joined. The name points into a chunk's cubin; `what` is a static
+ * clause that follows the section's name in a message. */
+struct exact_join_difference {
+    size_t chunk;
+    struct text section; /* empty: the whole chunk */
+    const char *what;
+};
+
+/* Appends the whole program's cubin to `image`. A single chunk with nothing to leave out is copied.
+ * Reports nothing; unless the outcome is EXACT_JOIN_OK, sets *why and leaves `image` unchanged.
+ * Raises LINK_NO_MEMORY. Takes time and memory in proportion to the chunks' sizes. */
+enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join_request *request,
+                                   struct exact_join_difference *why);

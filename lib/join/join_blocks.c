@@ -20,7 +20,7 @@ struct object {
     uint32_t symbol;
 };
 
-static int by_offset(const void *a, const void *b)
+static int compare_objects(const void *a, const void *b)
 {
     const struct object *x = a, *y = b;
 
@@ -43,15 +43,15 @@ static struct object *find_objects(struct join *join, const struct join_section 
         ARENA_PUSH(&join->arena, objects, *count, capacity) =
             (struct object){symbol->value, symbol->size, i};
     }
-    SORT(objects, *count, by_offset);
+    SORT(objects, *count, compare_objects);
     return objects;
 }
 
 /* The alignment of an object: the listed one, or the largest that its offset allows, but at least
  * the usual one. The offset depends on the objects before it in the chunk; with the minimum, small
  * alignments do not. */
-static uint64_t alignment_of(const struct join *join, const struct join_entity *entity,
-                             uint64_t offset, uint64_t section_alignment)
+static uint64_t object_alignment(const struct join *join, const struct join_entity *entity,
+                                 uint64_t offset, uint64_t section_alignment)
 {
     uint64_t alignment = offset & (~offset + 1);
 
@@ -97,7 +97,7 @@ static void add_object(const struct join *join, struct join_block *block,
         block->order = order;
     }
     block->is_kept = true;
-    alignment = alignment_of(join, entity, object->offset, section->source->alignment);
+    alignment = object_alignment(join, entity, object->offset, section->source->alignment);
     if (alignment > block->alignment)
         block->alignment = alignment;
 }
@@ -146,7 +146,7 @@ struct field {
     uint32_t symbol;
 };
 
-static int by_field(const void *a, const void *b)
+static int compare_fields(const void *a, const void *b)
 {
     const struct field *x = a, *y = b;
 
@@ -171,7 +171,7 @@ static struct field *find_fields(struct join *join, const struct join_section *s
             if (is_address(s->relocations[k].type))
                 ARENA_PUSH(&join->arena, fields, *count, capacity) =
                     (struct field){s->relocations[k].offset, s->relocations[k].symbol};
-    SORT(fields, *count, by_field);
+    SORT(fields, *count, compare_fields);
     return fields;
 }
 
@@ -210,7 +210,7 @@ static bool cut_frames(struct join *join, struct join_section *section)
         /* The function's address follows the reference to the CIE. */
         key.offset = frame.fde + FRAMES_ADDRESS;
         if (count == 0 ||
-            !name_block(block, bsearch(&key, fields, count, sizeof *fields, by_field)))
+            !name_block(block, bsearch(&key, fields, count, sizeof *fields, compare_fields)))
             return false;
     }
     return true;

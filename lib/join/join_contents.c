@@ -7,13 +7,12 @@
 #include "cubin/image.h"
 
 /* Makes the bytes in join->scratch the data of a joined section. */
-static void set_data(struct join *join, uint32_t section)
+static void take_scratch(struct join *join, uint32_t section)
 {
     struct buffer *buffer = &join->scratch;
 
-    join->out->sections[section].data =
-        (struct bytes){arena_copy(&join->out->arena, buffer->data, buffer->size, 1), buffer->size};
-    join->out->sections[section].size = buffer->size;
+    join_set_data(join, section, arena_copy(&join->out->arena, buffer->data, buffer->size, 1),
+                  buffer->size);
     buffer->size = 0;
 }
 
@@ -65,7 +64,7 @@ static void fill_own_infos(struct join *join)
             i == join->made[CLASS_TWIN_INFO])
             continue;
         add_records(&join->scratch, join, section->cubin, section->source->data);
-        set_data(join, i);
+        take_scratch(join, i);
     }
 }
 
@@ -156,7 +155,7 @@ static void fill_info(struct join *join)
     add_sampler_records(buffer, join);
     add_module_records(buffer, join, has_kernel);
     if (join->made[CLASS_INFO])
-        set_data(join, join->made[CLASS_INFO]);
+        take_scratch(join, join->made[CLASS_INFO]);
     else
         buffer->size = 0;
 }
@@ -170,7 +169,7 @@ static void fill_compat(struct join *join)
         if (join->sections[i].source->type == SHT_CUDA_COMPAT)
             compat_add(&compat, join->sections[i].source->data, true);
     compat_put_all(&compat, &join->scratch);
-    set_data(join, join->made[CLASS_COMPAT]);
+    take_scratch(join, join->made[CLASS_COMPAT]);
 }
 
 static void add_pairs(struct buffer *to, const struct join *join, const struct join_pairs *pairs,
@@ -197,19 +196,16 @@ static void fill_callgraph(struct join *join, struct image_strings *strings)
         buffer_u32(buffer, (uint32_t)part);
         add_pairs(buffer, join, &join->graph[JOIN_PART(part)], strings);
     }
-    set_data(join, join->made[CLASS_CALLGRAPH]);
+    take_scratch(join, join->made[CLASS_CALLGRAPH]);
 }
 
 static void fill_strings(struct join *join, const struct image_strings *strings)
 {
-    struct cubin_section *section =
-        &join->out->sections[join->out->sections[join->out->symtab].link];
+    struct cubin *out = join->out;
     size_t size = strings->bytes.size;
 
-    join->out->strings =
-        (struct bytes){arena_copy(&join->out->arena, strings->bytes.data, size, 1), size};
-    section->data = join->out->strings;
-    section->size = size;
+    out->strings = (struct bytes){arena_copy(&out->arena, strings->bytes.data, size, 1), size};
+    join_set_data(join, out->sections[out->symtab].link, out->strings.data, size);
 }
 
 /* Sets the function's symbol in each code section and its twin; the twin's data begins with the
@@ -252,7 +248,7 @@ void join_fill_sections(struct join *join)
         fill_callgraph(join, &strings);
     if (join->made[CLASS_PROTOTYPE]) {
         add_pairs(&join->scratch, join, &join->graph[JOIN_PROTOTYPES], &strings);
-        set_data(join, join->made[CLASS_PROTOTYPE]);
+        take_scratch(join, join->made[CLASS_PROTOTYPE]);
     }
     join_fill_twins(join, &strings);
     fill_strings(join, &strings);

@@ -93,7 +93,7 @@ static uint32_t entity_behind(const struct join *join, uint32_t cubin, uint32_t 
     return function ? section->input->entities[function] : entity;
 }
 
-static void add_edge(struct fold *fold, struct group *used, uint32_t user)
+static void add_user(struct fold *fold, struct group *used, uint32_t user)
 {
     ARENA_PUSH(&fold->join->arena, fold->edges, fold->edge_count, fold->edge_capacity) =
         (struct edge){user, used->users};
@@ -112,7 +112,7 @@ static void describe_symbol(void *argument, uint32_t index)
 
     if (e && e->group != JOIN_NONE) {
         if (e->group != copy->group)
-            add_edge(fold, &fold->groups[e->group], copy->group);
+            add_user(fold, &fold->groups[e->group], copy->group);
         buffer_u32(copy->to, SYMBOL_OF_GROUP);
         buffer_u32(copy->to, e->group);
     } else if (e && e->is_by_name) {

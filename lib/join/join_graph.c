@@ -23,7 +23,7 @@ static uint32_t position_of(const struct join *join, uint32_t entity)
     return e->state == JOIN_UNDEFINED ? JOIN_NONE : own_position(join, e->cubin, e->symbol);
 }
 
-static void add(struct join *join, struct join_pairs *pairs, const struct join_pair *pair)
+static void add_pair(struct join *join, struct join_pairs *pairs, const struct join_pair *pair)
 {
     ARENA_PUSH(&join->arena, pairs->list, pairs->count, pairs->capacity) = *pair;
     pairs->list[pairs->count - 1].sequence = (uint32_t)(pairs->count - 1);
@@ -49,7 +49,7 @@ static void gather_call(struct join *join, uint32_t cubin, const struct callgrap
     else
         pair.position = own_position(join, cubin, entry->first);
     if (entry->part == CALLGRAPH_ADDRESS || pair.position != JOIN_NONE)
-        add(join, &join->graph[JOIN_PART(entry->part)], &pair);
+        add_pair(join, &join->graph[JOIN_PART(entry->part)], &pair);
 }
 
 static void gather_callgraph(struct join *join, uint32_t cubin, struct bytes data)
@@ -67,7 +67,8 @@ static void gather_prototypes(struct join *join, uint32_t cubin, struct bytes da
 
         if (entity == JOIN_NONE)
             continue;
-        add(join, &join->graph[JOIN_PROTOTYPES],
+        add_pair(
+            join, &join->graph[JOIN_PROTOTYPES],
             &(struct join_pair){
                 .first = entity,
                 .second = JOIN_NONE,
@@ -77,7 +78,7 @@ static void gather_prototypes(struct join *join, uint32_t cubin, struct bytes da
     }
 }
 
-static int by_caller(const void *a, const void *b)
+static int compare_callers(const void *a, const void *b)
 {
     const struct join_pair *x = a, *y = b;
 
@@ -95,7 +96,7 @@ static int compare_entities(const struct join *join, uint32_t a, uint32_t b)
     return a == b ? 0 : text_compare(join->entities[a].name, join->entities[b].name);
 }
 
-static int by_functions(const void *a, const void *b, void *argument)
+static int compare_pairs(const void *a, const void *b, void *argument)
 {
     const struct join_pair *x = a, *y = b;
     int order;
@@ -115,7 +116,7 @@ static void sort_pairs(struct join *join, struct join_pairs *pairs)
     size_t count = 0;
 
     if (pairs->count)
-        qsort_r(pairs->list, pairs->count, sizeof *pairs->list, by_functions, join);
+        qsort_r(pairs->list, pairs->count, sizeof *pairs->list, compare_pairs, join);
     for (size_t i = 0; i < pairs->count; i++) {
         const struct join_pair *pair = &pairs->list[i];
 
@@ -148,7 +149,7 @@ static void drop_prototypes(struct join *join)
 
 /* The function that an alias stands for; any other entity itself. A chunk that only declares the
  * alias does not know its function, so its calls are completed here. */
-static uint32_t aliased(const struct join *join, uint32_t entity)
+static uint32_t find_aliased(const struct join *join, uint32_t entity)
 {
     const struct join_entity *e = &join->entities[entity];
     const struct cubin *cubin = join->inputs[e->cubin].cubin;
@@ -161,19 +162,19 @@ static uint32_t aliased(const struct join *join, uint32_t entity)
 }
 
 /* Adds for each call of an alias a call of its function, and likewise for address-taking. */
-static void complete(struct join *join, struct join_pairs *pairs)
+static void complete_aliases(struct join *join, struct join_pairs *pairs)
 {
     size_t count = pairs->count;
 
     for (size_t i = 0; i < count; i++) {
         struct join_pair pair = pairs->list[i];
         uint32_t *named = pair.second == JOIN_NONE ? &pair.first : &pair.second;
-        uint32_t function = aliased(join, *named);
+        uint32_t function = find_aliased(join, *named);
 
         if (function == JOIN_NONE || function == pair.second || function == pair.first)
             continue;
         *named = function;
-        add(join, pairs, &pair);
+        add_pair(join, pairs, &pair);
     }
 }
 
@@ -189,11 +190,11 @@ void join_gather_graph(struct join *join)
         else if (section->source->type == SHT_CUDA_PROTOTYPE)
             gather_prototypes(join, section->cubin, section->source->data);
     }
-    complete(join, &graph[JOIN_PART(CALLGRAPH_ADDRESS)]);
-    complete(join, &graph[JOIN_PART(CALLGRAPH_DIRECT)]);
+    complete_aliases(join, &graph[JOIN_PART(CALLGRAPH_ADDRESS)]);
+    complete_aliases(join, &graph[JOIN_PART(CALLGRAPH_DIRECT)]);
     for (size_t i = 0; i < JOIN_PARTS; i++)
         if (i == JOIN_PART(CALLGRAPH_INDIRECT))
-            SORT(graph[i].list, graph[i].count, by_caller);
+            SORT(graph[i].list, graph[i].count, compare_callers);
         else
             sort_pairs(join, &graph[i]);
     drop_prototypes(join);

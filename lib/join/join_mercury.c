@@ -53,7 +53,8 @@ static const char *check_contents(const struct join_input *input)
 }
 
 /* Decodes one Mercury relocation section, which cubin_read() does not decode. */
-static const char *read_list(struct join *join, struct join_input *input, uint32_t index)
+static const char *read_twin_relocations(struct join *join, struct join_input *input,
+                                         uint32_t index)
 {
     const struct cubin_section *section = &input->cubin->sections[index];
     size_t count = cubin_twin_relocation_count(section);
@@ -69,7 +70,7 @@ static const char *read_list(struct join *join, struct join_input *input, uint32
     return NULL;
 }
 
-static const char *find_in(struct join *join, struct join_input *input)
+static const char *read_twins(struct join *join, struct join_input *input)
 {
     const char *wrong = cubin_twins_check(input->cubin, &input->twins);
 
@@ -79,7 +80,7 @@ static const char *find_in(struct join *join, struct join_input *input)
     wrong = check_contents(input);
     for (uint32_t i = 1; !wrong && i < input->cubin->section_count; i++)
         if (input->cubin->sections[i].type == SHT_CUDA_MERC_RELA)
-            wrong = read_list(join, input, i);
+            wrong = read_twin_relocations(join, input, i);
     return wrong;
 }
 
@@ -88,7 +89,7 @@ void join_find_twins(struct join *join)
     for (size_t i = 0; i < join->count; i++)
         join->has_twins |= cubin_twins_find(join->inputs[i].cubin, &join->inputs[i].twins);
     for (size_t i = 0; join->has_twins && i < join->count; i++) {
-        const char *wrong = find_in(join, &join->inputs[i]);
+        const char *wrong = read_twins(join, &join->inputs[i]);
 
         if (!wrong)
             continue;
@@ -157,7 +158,7 @@ static uint32_t *pair_joined(struct join *join)
 }
 
 /* Gives functions the size of their Mercury form. */
-static void set_sizes(const struct join *join, Elf64_Sym *rows)
+static void set_twin_sizes(const struct join *join, Elf64_Sym *rows)
 {
     for (size_t i = 0; i < join->entity_count; i++) {
         const struct join_entity *entity = &join->entities[i];
@@ -167,12 +168,6 @@ static void set_sizes(const struct join *join, Elf64_Sym *rows)
             rows[entity->index].st_size =
                 cubin_twin_symbol(input->cubin, &input->twins, entity->symbol).st_size;
     }
-}
-
-static void set_data(struct cubin *out, uint32_t section, const void *data, size_t size)
-{
-    out->sections[section].data = (struct bytes){data, size};
-    out->sections[section].size = size;
 }
 
 void join_fill_twins(struct join *join, struct image_strings *strings)
@@ -206,15 +201,15 @@ void join_fill_twins(struct join *join, struct image_strings *strings)
                                             : symbol->section,
                          });
     }
-    set_sizes(join, rows.table);
-    set_data(out, join->made[CLASS_TWIN_SYMTAB], rows.table, rows.count * sizeof *rows.table);
+    set_twin_sizes(join, rows.table);
+    join_set_data(join, join->made[CLASS_TWIN_SYMTAB], rows.table, rows.count * sizeof *rows.table);
     out->sections[join->made[CLASS_TWIN_SYMTAB]].info = out->sections[out->symtab].info;
     if (rows.indices)
-        set_data(out, join->made[CLASS_TWIN_INDICES], rows.indices,
-                 rows.count * sizeof *rows.indices);
+        join_set_data(join, join->made[CLASS_TWIN_INDICES], rows.indices,
+                      rows.count * sizeof *rows.indices);
     if (join->made[CLASS_TWIN_INFO]) {
         struct bytes info = out->sections[join->made[CLASS_INFO]].data;
 
-        set_data(out, join->made[CLASS_TWIN_INFO], info.data, info.size);
+        join_set_data(join, join->made[CLASS_TWIN_INFO], info.data, info.size);
     }
 }

@@ -71,7 +71,7 @@ static void find_candidates(struct order *order)
     }
 }
 
-static int by_rank(const void *a, const void *b)
+static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
 
@@ -80,14 +80,14 @@ static int by_rank(const void *a, const void *b)
     return x->function.text < y->function.text ? -1 : 1;
 }
 
-static int by_offset(const void *a, const void *b)
+static int compare_calls(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
 
     return COMPARE(x->offset, y->offset) ?: COMPARE(x->helper.entity, y->helper.entity);
 }
 
-static void append(struct join *join, const struct join_function *function)
+static void append_function(struct join *join, const struct join_function *function)
 {
     if (function->text->function != JOIN_NONE)
         return;
@@ -97,7 +97,7 @@ static void append(struct join *join, const struct join_function *function)
 
 /* Notes the entities that the function at `position` refers to in one relocation section, and
  * gathers its calls of helpers. */
-static void scan(struct order *order, uint32_t position, const struct join_section *list)
+static void scan_references(struct order *order, uint32_t position, const struct join_section *list)
 {
     struct join *join = order->join;
     const struct cubin_section *s = list->source;
@@ -128,10 +128,10 @@ static void append_helpers(struct order *order, size_t position)
 
         order->call_count = 0;
         while ((s = s->next_owned))
-            scan(order, (uint32_t)position, s);
-        SORT(order->calls, order->call_count, by_offset);
+            scan_references(order, (uint32_t)position, s);
+        SORT(order->calls, order->call_count, compare_calls);
         for (size_t i = 0; i < order->call_count; i++)
-            append(join, &order->calls[i].helper);
+            append_function(join, &order->calls[i].helper);
     }
 }
 
@@ -160,7 +160,7 @@ void join_order(struct join *join)
     struct order order = {.join = join};
 
     find_candidates(&order);
-    SORT(order.candidates, order.count, by_rank);
+    SORT(order.candidates, order.count, compare_candidates);
     /* Helpers are placed by their users first; helpers without references come last. */
     for (int helpers = 0; helpers < 2; helpers++)
         for (size_t i = 0; i < order.count; i++) {
@@ -168,7 +168,7 @@ void join_order(struct join *join)
 
             if (order.candidates[i].is_helper != (helpers == 1))
                 continue;
-            append(join, &order.candidates[i].function);
+            append_function(join, &order.candidates[i].function);
             append_helpers(&order, position);
         }
     note_other_users(join);

@@ -223,6 +223,12 @@ static inline struct join_section *join_section_of(const struct join_input *inpu
     return cubin_has_section(input->cubin, section) ? &input->sections[section] : NULL;
 }
 
+static inline void join_set_data(struct join *join, uint32_t section, const void *data, size_t size)
+{
+    join->out->sections[section].data = (struct bytes){data, size};
+    join->out->sections[section].size = size;
+}
+
 /* The section of the entity's definition. */
 static inline struct join_section *join_definition_section(const struct join *join, uint32_t entity)
 {

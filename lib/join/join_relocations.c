@@ -35,8 +35,8 @@ static int64_t section_addend(const struct join *join, const struct join_section
 /* Notes one relocation of a united section. If it is against a section symbol, its addend is taken
  * out of the field: before sm_90 the assembler writes REL for an addend of 0 and RELA for others
  * (measured). */
-static void gather_one(struct join *join, const struct join_section *list,
-                       const struct cubin_relocation *relocation)
+static void gather_relocation(struct join *join, const struct join_section *list,
+                              const struct cubin_relocation *relocation)
 {
     struct united_section *united = list->target->united;
     const struct join_block *block = join_blocks_at(list->target, relocation->offset);
@@ -56,7 +56,7 @@ static void gather_one(struct join *join, const struct join_section *list,
     united->in_place_count += moved.is_in_place;
 }
 
-static int by_kind_and_offset(const void *a, const void *b)
+static int compare_relocations(const void *a, const void *b)
 {
     const struct join_relocation *x = a, *y = b;
 
@@ -73,10 +73,10 @@ void join_gather_relocations(struct join *join)
         const struct join_section *list = &join->sections[i];
 
         for (size_t k = 0; list->target && list->target->united && k < list->relocation_count; k++)
-            gather_one(join, list, &list->relocations[k]);
+            gather_relocation(join, list, &list->relocations[k]);
     }
     for (size_t i = 0; i < join->united_count; i++)
-        SORT(join->united[i]->relocations, join->united[i]->relocation_count, by_kind_and_offset);
+        SORT(join->united[i]->relocations, join->united[i]->relocation_count, compare_relocations);
 }
 
 /* Gives relocations to a joined section. Mercury's are encoded as bytes, since readers expect them
@@ -101,8 +101,8 @@ static void set_relocations(struct join *join, struct cubin_section *section,
 }
 
 /* Copies a function's relocations, with renumbered symbols. */
-static void fill_own(struct join *join, struct cubin_section *section,
-                     const struct join_section *list)
+static void fill_function_relocations(struct join *join, struct cubin_section *section,
+                                      const struct join_section *list)
 {
     struct cubin_relocation *to =
         arena_alloc(&join->out->arena, list->relocation_count, sizeof *to);
@@ -122,8 +122,8 @@ static void fill_own(struct join *join, struct cubin_section *section,
     set_relocations(join, section, to, count);
 }
 
-static void fill_united(struct join *join, struct cubin_section *section,
-                        const struct united_section *united)
+static void fill_united_relocations(struct join *join, struct cubin_section *section,
+                                    const struct united_section *united)
 {
     size_t begin = section->type == SHT_REL ? 0 : united->in_place_count;
     size_t end = section->type == SHT_REL ? united->in_place_count : united->relocation_count;
@@ -151,8 +151,8 @@ void join_fill_relocations(struct join *join)
             section->type != SHT_CUDA_MERC_RELA)
             continue;
         if (join->origins[i].united)
-            fill_united(join, section, join->origins[i].united);
+            fill_united_relocations(join, section, join->origins[i].united);
         else
-            fill_own(join, section, join->origins[i].section);
+            fill_function_relocations(join, section, join->origins[i].section);
     }
 }

@@ -37,7 +37,7 @@ static uint32_t add_entity(struct join *join, uint32_t cubin, uint32_t symbol)
     return (uint32_t)join->entity_count++;
 }
 
-static bool is_shared(const struct cubin_symbol *symbol)
+static bool is_shared_symbol(const struct cubin_symbol *symbol)
 {
     return (symbol->other & STO_CUDA_SPACE) == STO_CUDA_SHARED;
 }
@@ -50,7 +50,7 @@ static bool add_mention(struct join *join, struct join_entity *entity, uint32_t 
     enum join_state state = state_of(source);
 
     if (state == JOIN_DEFINED && entity->state == JOIN_DEFINED &&
-        !(is_shared(source) && source->binding == STB_LOCAL))
+        !(is_shared_symbol(source) && source->binding == STB_LOCAL))
         return diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
                           TEXT_ARG(source->name), join->inputs[cubin].cubin->name,
                           join->inputs[entity->cubin].cubin->name);
@@ -137,7 +137,7 @@ static bool resolve_symbols(struct join *join, struct table *names, uint32_t cub
 /* The code section that a section belongs to: itself, or the target of its sh_info, or for
  * relocations of a function's constants the owner of the constants. The twin of code names its
  * function instead. */
-static struct join_section *owner_of(const struct join *join, struct join_section *section)
+static struct join_section *find_code(const struct join *join, struct join_section *section)
 {
     const struct join_input *input = section->input;
 
@@ -159,13 +159,13 @@ static struct join_section *owner_of(const struct join *join, struct join_sectio
 
 /* Finds the sections of each function. Each code section begins the list of its own sections, in
  * ascending order. */
-static void own_sections(struct join *join)
+static void own_function_sections(struct join *join)
 {
     for (size_t i = join->section_count; i-- > 0;) {
         struct join_section *s = &join->sections[i];
         uint32_t type = s->source->type;
 
-        s->text = owner_of(join, s);
+        s->text = find_code(join, s);
         if (type == SHT_REL || type == SHT_RELA || type == SHT_CUDA_MERC_RELA)
             s->target = &s->input->sections[s->source->info];
         if (!cubin_is_mercury(s->source)) {
@@ -232,7 +232,7 @@ bool join_resolve(struct join *join)
     for (size_t i = 0; i < join->count; i++)
         most += join->inputs[i].cubin->symbol_count;
     join->entities = arena_alloc(&join->arena, most, sizeof *join->entities);
-    own_sections(join);
+    own_function_sections(join);
     for (size_t i = 0; i < join->count; i++) {
         index_records(join, &join->inputs[i]);
         ok = resolve_symbols(join, &names, (uint32_t)i) && ok;

@@ -10,8 +10,8 @@
 #define FILLED_LATER (CLASSES_OF_RELOCATIONS | CLASS_SET(INFO) | CLASS_SET(TWIN_INFO))
 
 /* Adds the joined section for a chunk's section; NULL: a section that is made anew. */
-static uint32_t add(struct join *join, const struct cubin_section *section,
-                    const struct join_section *from)
+static uint32_t add_section(struct join *join, const struct cubin_section *section,
+                            const struct join_section *from)
 {
     struct cubin *out = join->out;
 
@@ -36,7 +36,7 @@ static struct text own_section_name(struct join *join, struct text name, uint32_
 }
 
 /* Adds each function's sections of these classes. */
-static void add_own(struct join *join, uint64_t classes)
+static void add_function_sections(struct join *join, uint64_t classes)
 {
     for (size_t f = 0; f < join->function_count; f++) {
         const struct join_function *function = &join->functions[f];
@@ -51,7 +51,7 @@ static void add_own(struct join *join, uint64_t classes)
             section.relocation_count = 0;
             if (class_is_in(s->class, FILLED_LATER))
                 section.data = (struct bytes){0};
-            s->joined = add(join, &section, s);
+            s->joined = add_section(join, &section, s);
         }
     }
 }
@@ -66,7 +66,7 @@ static void add_united(struct join *join, struct united_section *united)
     section.data = (struct bytes){united->data, united->data ? united->size : 0};
     if (!(section.flags & SHF_INFO_LINK))
         section.info = 0;
-    united->joined = add(join, &section, united->first);
+    united->joined = add_section(join, &section, united->first);
 }
 
 static void add_united_classes(struct join *join, uint64_t classes)
@@ -76,7 +76,7 @@ static void add_united_classes(struct join *join, uint64_t classes)
             add_united(join, join->united[i]);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_united(const void *a, const void *b)
 {
     const struct united_section *x = *(struct united_section *const *)a;
     const struct united_section *y = *(struct united_section *const *)b;
@@ -105,7 +105,7 @@ static void add_relocations(struct join *join, const struct united_section *unit
     if (is_twin)
         name = cubin_twin_plain_name(name);
     section.name = text_of(arena_printf(&join->out->arena, "%s%.*s", prefix, TEXT_ARG(name)));
-    join->origins[add(join, &section, NULL)].united = united;
+    join->origins[add_section(join, &section, NULL)].united = united;
 }
 
 /* Adds relocation sections of the united sections, or of their twins. */
@@ -128,22 +128,23 @@ static void add_twin_tables(struct join *join)
 {
     if (join->out->section_count + 2 >= SHN_LORESERVE)
         join->made[CLASS_TWIN_INDICES] =
-            add(join,
-                &(struct cubin_section){.name = TEXT(".nv.merc.symtab_shndx"),
-                                        .type = SHT_SYMTAB_SHNDX,
-                                        .flags = SHF_CUDA_MERCURY,
-                                        .link = (uint32_t)join->out->section_count + 1,
-                                        .alignment = 4,
-                                        .entry_size = sizeof(Elf32_Word)},
-                NULL);
-    join->made[CLASS_TWIN_SYMTAB] = add(join,
-                                        &(struct cubin_section){.name = TEXT(".nv.merc.symtab"),
-                                                                .type = SHT_CUDA_MERC_SYMTAB,
-                                                                .flags = SHF_CUDA_MERCURY,
-                                                                .link = STRTAB,
-                                                                .alignment = 8,
-                                                                .entry_size = sizeof(Elf64_Sym)},
-                                        NULL);
+            add_section(join,
+                        &(struct cubin_section){.name = TEXT(".nv.merc.symtab_shndx"),
+                                                .type = SHT_SYMTAB_SHNDX,
+                                                .flags = SHF_CUDA_MERCURY,
+                                                .link = (uint32_t)join->out->section_count + 1,
+                                                .alignment = 4,
+                                                .entry_size = sizeof(Elf32_Word)},
+                        NULL);
+    join->made[CLASS_TWIN_SYMTAB] =
+        add_section(join,
+                    &(struct cubin_section){.name = TEXT(".nv.merc.symtab"),
+                                            .type = SHT_CUDA_MERC_SYMTAB,
+                                            .flags = SHF_CUDA_MERCURY,
+                                            .link = STRTAB,
+                                            .alignment = 8,
+                                            .entry_size = sizeof(Elf64_Sym)},
+                    NULL);
     for (size_t c = 0; c < join->count; c++)
         join->inputs[c].sections[join->inputs[c].twins.symtab].joined =
             join->made[CLASS_TWIN_SYMTAB];
@@ -151,7 +152,7 @@ static void add_twin_tables(struct join *join)
 
 /* Adds the first section of each name among the chunks' sections of a class that belong to no
  * function. */
-static void add_first(struct join *join, enum section_class class)
+static void add_first_sections(struct join *join, enum section_class class)
 {
     struct table names = {0};
 
@@ -163,7 +164,7 @@ static void add_first(struct join *join, enum section_class class)
             continue;
         section->joined = table_find(&names, section->source->name);
         if (section->joined == TABLE_NONE) {
-            section->joined = join->made[class] = add(join, section->source, section);
+            section->joined = join->made[class] = add_section(join, section->source, section);
             table_add(&names, section->source->name, section->joined);
         }
     }
@@ -182,7 +183,7 @@ static void add_classes(struct join *join)
             continue;
         switch (step->source) {
         case OF_FUNCTIONS:
-            add_own(join, step->classes);
+            add_function_sections(join, step->classes);
             break;
         case UNITED:
             add_united_classes(join, step->classes);
@@ -192,7 +193,7 @@ static void add_classes(struct join *join)
             break;
         case MADE_ANEW:
             if (step->classes != CLASS_SET(PROTOTYPE) || join->graph[JOIN_PROTOTYPES].count)
-                add_first(join, (enum section_class)__builtin_ctzll(step->classes));
+                add_first_sections(join, (enum section_class)__builtin_ctzll(step->classes));
         }
     }
     if (join->has_twins)
@@ -272,11 +273,11 @@ void join_make_sections(struct join *join)
     size_t most = 10 + 2 * join->united_count + join->section_count;
 
     /* By name, so that their order does not depend on the chunks. */
-    SORT(join->united, join->united_count, by_name);
+    SORT(join->united, join->united_count, compare_united);
     join->out->sections = arena_alloc(&join->out->arena, most, sizeof *join->out->sections);
     join->origins = arena_zalloc(&join->arena, most, sizeof *join->origins);
     for (size_t i = 0; i <= SYMTAB; i++)
-        add(join, &first[i], NULL);
+        add_section(join, &first[i], NULL);
     add_classes(join);
     map_sections(join);
     link_sections(join);

@@ -136,7 +136,7 @@ static bool is_loose(const struct join *join, uint32_t entity)
     return !section || (!section->text && section->joined != 0);
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_loose(const void *a, const void *b)
 {
     const struct loose *x = a, *y = b;
 
@@ -168,7 +168,7 @@ static struct loose *find_loose(struct join *join, size_t *count)
             .entity = i,
         };
     }
-    SORT(list, *count, by_place);
+    SORT(list, *count, compare_loose);
     return list;
 }
 

@@ -46,7 +46,8 @@ static struct united_section *united_for(struct join *join, struct table *names,
 }
 
 /* Calls function(join, section) for each section that is united. */
-static void for_each(struct join *join, void (*function)(struct join *, struct join_section *))
+static void for_each_united(struct join *join,
+                            void (*function)(struct join *, struct join_section *))
 {
     for (size_t i = 0; i < join->section_count; i++)
         if (join->sections[i].united)
@@ -60,7 +61,7 @@ static bool keeps_order(const struct join *join, const struct join_section *sect
                                 section->source->type == SHT_CUDA_CONSTANT0 + 3);
 }
 
-static void cut(struct join *join, struct join_section *section)
+static void cut_section(struct join *join, struct join_section *section)
 {
     struct united_section *united = section->united;
 
@@ -116,7 +117,7 @@ static void gather_blocks(struct join *join, struct join_section *section)
                 &section->blocks[i];
 }
 
-static int by_order(const void *a, const void *b)
+static int compare_blocks(const void *a, const void *b)
 {
     const struct join_block *x = *(struct join_block *const *)a;
     const struct join_block *y = *(struct join_block *const *)b;
@@ -129,9 +130,9 @@ static int by_order(const void *a, const void *b)
 }
 
 /* Places the blocks of one united section and copies their bytes. */
-static void place(struct join *join, struct united_section *united)
+static void place_blocks(struct join *join, struct united_section *united)
 {
-    SORT(united->blocks, united->block_count, by_order);
+    SORT(united->blocks, united->block_count, compare_blocks);
     for (size_t i = 0; i < united->block_count; i++) {
         struct join_block *block = united->blocks[i];
         uint64_t rest = united->size % block->alignment;
@@ -183,12 +184,12 @@ void join_unite_sections(struct join *join)
             class_is_in(section->class, classes))
             section->united = united_for(join, &names, section);
     }
-    for_each(join, cut);
+    for_each_united(join, cut_section);
     check_references(join);
-    for_each(join, gather_blocks);
+    for_each_united(join, gather_blocks);
     for (size_t i = 0; i < join->united_count; i++)
         if (!join->united[i]->is_shared && !join->united[i]->is_copied)
-            place(join, join->united[i]);
+            place_blocks(join, join->united[i]);
     join_unite_twins(join);
-    for_each(join, place_objects);
+    for_each_united(join, place_objects);
 }

@@ -14,7 +14,7 @@
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "diag/diag.h"
-#include "join/exact_join.h"
+#include "join/join.h"
 
 /* State of the check of bank 4's order. */
 struct bank {

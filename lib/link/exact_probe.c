@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "join/exact_join.h"
+#include "join/join.h"
 #include "link/exact.h"
 #include "os/toolkit_version.h"
 #include "ptx/symbol.h"

@@ -6,7 +6,7 @@
  * ptxas puts addresses of variables into constant bank 4; here they stay in the code and the driver
  * fills them in, as in a program merged by nvlink.
  *
- * The order is ptxas's, on which join/exact_join.h relies: the last kernel of the text comes first,
+ * The order is ptxas's, on which join/join.h relies: the last kernel of the text comes first,
  * and names, symbols and records are in that order, those that belong to no kernel before them.
  * Sections are ordered by kind. */
 #include "toy/emit.h"

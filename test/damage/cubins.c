@@ -6,7 +6,7 @@
 #include "cubin/image.h"
 #include "damage/trial.h"
 #include "diag/diag.h"
-#include "join/exact_join.h"
+#include "join/join.h"
 #include "join/join.h"
 #include "merge/merge.h"
 #include "read_file.h"

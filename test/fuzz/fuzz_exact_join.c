@@ -2,7 +2,7 @@
  * fixtures/exact. The first byte says which kernels close a chunk; up to four parts follow, each a
  * cubin (fuzz_part). */
 #include "cubin/cubin.h"
-#include "join/exact_join.h"
+#include "join/join.h"
 #include "fuzz.h"
 
 #define MOST_CHUNKS 4

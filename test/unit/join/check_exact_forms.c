@@ -3,7 +3,7 @@
 
 #include <zstd.h>
 
-#include "join/exact_join.h"
+#include "join/join.h"
 #include "files.h"
 #include "suite.h"
 
@@ -132,6 +132,36 @@ TEST_LOOP(what_no_known_ptxas_writes_is_not_joined, COUNT(changes))
     memcpy(list, files[7][0], sizeof list);
     change(list, changes[_i].from, changes[_i].to, changes[_i].size);
     ck_assert_int_eq(join(0, list, false), EXACT_JOIN_UNSUPPORTED);
+    free((void *)(uintptr_t)list[1].data);
+    free((void *)(uintptr_t)list[2].data);
+}
+
+/* The words of the first section of a type. */
+static uint32_t *find_words(struct bytes file, uint32_t type)
+{
+    const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(const void *)file.data;
+    const Elf64_Shdr *headers = (const Elf64_Shdr *)(const void *)(file.data + elf->e_shoff);
+
+    for (size_t i = 0; i < elf->e_shnum; i++)
+        if (headers[i].sh_type == type && headers[i].sh_size >= 16)
+            return (uint32_t *)(uintptr_t)(file.data + headers[i].sh_offset);
+    ck_abort_msg("no section of type %#x", type);
+}
+
+/* Mercury's call graph, with an edge from or to what is no symbol. */
+TEST_LOOP(edges_of_no_symbol_are_not_joined, 3)
+{
+    static const uint32_t edges[][2] = {{INT32_MAX, 1}, {1, INT32_MAX}, {0, 1}};
+    struct bytes list[FILES];
+    uint32_t *words;
+
+    /* Of 13.5, for sm_100. */
+    memcpy(list, files[7][0], sizeof list);
+    change(list, ".shstrtab", ".shstrtab", 9); /* as it is: copies */
+    words = find_words(list[1], SHT_CUDA_MERC_CALLGRAPH);
+    memcpy(words + 2, edges[_i], sizeof edges[_i]); /* of the first part */
+    ck_assert_int_eq(join(0, list, false), EXACT_JOIN_DIFFERS);
+    ck_assert_str_eq(why.what, "has an edge of no function");
     free((void *)(uintptr_t)list[1].data);
     free((void *)(uintptr_t)list[2].data);
 }

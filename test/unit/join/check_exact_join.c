@@ -1,7 +1,7 @@
 /* Joining chunks that were assembled as whole programs: the bytes of the unsplit program, and
  * nothing when they do not fit together. The cubins are ptxas's (fixtures/exact). */
 
-#include "join/exact_join.h"
+#include "join/join.h"
 #include "join/exact_plan.h"
 #include "files.h"
 #include "suite.h"
@@ -55,13 +55,14 @@ static void open_fixture(const char *fixture, const char *whole, const char *con
 }
 
 /* The two chunks of most fixtures, in either order. */
-static const char *const chunk_names[][2] = {{"0", "1"}, {"1", "0"}};
+static const char *const chunk_orders[][2] = {{"0", "1"}, {"1", "0"}};
 
 static void open_program(int number)
 {
     bool has_lines = number >= TARGETS;
 
-    open_fixture(programs[number], "whole", chunk_names[0], has_lines ? "ka kb kc" : "ka kc kd kb");
+    open_fixture(programs[number], "whole", chunk_orders[0],
+                 has_lines ? "ka kb kc" : "ka kc kd kb");
     program.request.line_count = has_lines ? LINES : 0;
 }
 
@@ -153,7 +154,7 @@ static char *find(const struct buffer *chunk, const char *word, size_t size)
  * own and calls no function of the driver, so that bank 4 is another kernel's. */
 static void open_closed(const char *fixture, int order)
 {
-    open_fixture(fixture, "whole", chunk_names[order], "ka kb kc kw");
+    open_fixture(fixture, "whole", chunk_orders[order], "ka kb kc kw");
     close_chunks(2);
 }
 
@@ -241,7 +242,7 @@ TEST_LOOP(a_bank_stands_in_front_of_the_constants_of_its_kernel, 2)
  * enough. */
 static void open_closed_once(int order)
 {
-    open_fixture("closed-once", "whole", chunk_names[order], "ka kb");
+    open_fixture("closed-once", "whole", chunk_orders[order], "ka kb");
     close_chunks(1);
 }
 

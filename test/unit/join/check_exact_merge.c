@@ -28,7 +28,7 @@ static void read_list(struct exact *join, struct exact_list *list, const char *w
 static struct buffer merge(const char *const chunks[2], const char *homes, uint32_t ends)
 {
     struct exact_join_difference why = {0};
-    struct exact_input *home[KERNELS];
+    struct exact_input *chunk_of[KERNELS];
     struct exact_run runs[KERNELS];
     struct exact_input inputs[2] = {{.chunk = 0}, {.chunk = 1}};
     struct exact join = {.why = &why,
@@ -36,7 +36,7 @@ static struct buffer merge(const char *const chunks[2], const char *homes, uint3
                          .count = 2,
                          .kernel_count = strlen(homes),
                          .owner_count = strlen(homes),
-                         .home = home,
+                         .chunk_of = chunk_of,
                          .runs = runs,
                          .base = inputs,
                          .ends = &inputs[ends]};
@@ -45,7 +45,7 @@ static struct buffer merge(const char *const chunks[2], const char *homes, uint3
     struct buffer said = {0};
 
     for (size_t i = 0; homes[i]; i++)
-        home[i] = &inputs[homes[i] - '0'];
+        chunk_of[i] = &inputs[homes[i] - '0'];
     for (size_t i = 0; i < 2; i++)
         read_list(&join, &lists[i], chunks[i]);
     if (exact_merge(&join, lists, &out))

@@ -1,19 +1,18 @@
-/* exact_join.c: the steps of an exact join, in order; the first reads the chunks' cubins and finds
- * which kernel each section and symbol belongs to.
+/* exact_chunks.c: reads the chunks of a whole program, and finds which kernel each section and
+ * symbol belongs to.
  *
  * In a whole program's cubin everything belongs either to a kernel, which the section's name tells,
  * or to the program. Checks of cubin_read() (indices of sections, records, the call graph) are not
  * repeated; Mercury's relocations are not among these. */
-#include "join/exact_join.h"
+#include "join/join.h"
 
-#include "base/context.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "join/exact_plan.h"
 
-static bool stop(struct exact *join, enum exact_join_outcome outcome,
-                 const struct exact_input *input, size_t section, const char *what)
+static bool set_outcome(struct exact *join, enum exact_join_outcome outcome,
+                        const struct exact_input *input, size_t section, const char *what)
 {
     join->outcome = outcome;
     *join->why = (struct exact_join_difference){.chunk = input ? input->chunk : 0, .what = what};
@@ -25,13 +24,13 @@ static bool stop(struct exact *join, enum exact_join_outcome outcome,
 bool exact_differs(struct exact *join, const struct exact_input *input, size_t section,
                    const char *what)
 {
-    return stop(join, EXACT_JOIN_DIFFERS, input, section, what);
+    return set_outcome(join, EXACT_JOIN_DIFFERS, input, section, what);
 }
 
 bool exact_unsupported(struct exact *join, const struct exact_input *input, size_t section,
                        const char *what)
 {
-    return stop(join, EXACT_JOIN_UNSUPPORTED, input, section, what);
+    return set_outcome(join, EXACT_JOIN_UNSUPPORTED, input, section, what);
 }
 
 bool exact_has_form_90(const struct exact *join)
@@ -66,7 +65,7 @@ static bool number_kernels(struct exact *join)
         }
     join->owner_count = next;
     join->runs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->runs);
-    join->home = arena_zalloc(&join->arena, join->owner_count, sizeof *join->home);
+    join->chunk_of = arena_zalloc(&join->arena, join->owner_count, sizeof *join->chunk_of);
     join->externs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->externs);
     return true;
 }
@@ -143,11 +142,25 @@ static bool own_sections(struct exact *join, struct exact_input *input)
             join->externs[owner] = find_externs(cubin->sections[i].data);
         if (owner == EXACT_COMMON || !cubin_is_text(&cubin->sections[i]))
             continue;
-        if (owner < join->kernel_count && join->home[owner])
+        if (owner < join->kernel_count && join->chunk_of[owner])
             return exact_differs(join, input, i, "is in another chunk as well");
-        join->home[owner] = input;
+        join->chunk_of[owner] = input;
     }
     return true;
+}
+
+size_t exact_last_made(const struct cubin *cubin)
+{
+    for (size_t row = cubin->symbol_count; row-- > 0;)
+        if (text_equal(cubin->symbols[row].name, TEXT(".nv.callgraph")) ||
+            text_equal(cubin->symbols[row].name, TEXT(".nv.rel.action")))
+            return row + 1;
+    return cubin->symbol_count;
+}
+
+bool exact_is_nameless(const struct cubin_symbol *symbol)
+{
+    return symbol->name.size == 0 && symbol->type != STT_SECTION;
 }
 
 /* Whether the row is one of the global symbols' part. */
@@ -254,16 +267,18 @@ static bool read_chunk(struct exact *join, struct exact_input *input)
     return own_sections(join, input) && own_symbols(join, input);
 }
 
-/* Finds the base: the chunk with the program's last kernel, and whether closing kernels end its
- * text. */
-static bool find_base(struct exact *join)
+bool exact_read(struct exact *join)
 {
+    if (!number_kernels(join))
+        return false;
+    for (size_t i = 0; i < join->count; i++)
+        if (!read_chunk(join, &join->inputs[i]))
+            return false;
     for (size_t i = 0; i < join->kernel_count; i++)
-        if (!join->home[i])
+        if (!join->chunk_of[i])
             return exact_differs(join, NULL, 0, "and the others have not all kernels");
-    join->base = join->home[0];
+    join->base = join->chunk_of[0];
     join->is_closed = join->request->chunks[join->base->chunk].left_out_count > 0;
-    join->ends = exact_find_header(join, TEXT(".debug_line"));
     return true;
 }
 
@@ -281,25 +296,18 @@ static void find_erased(struct exact *join)
     }
 }
 
-bool exact_is_erased(const struct exact *join, struct text name)
+bool exact_divide_symbols(struct exact *join)
 {
-    return name.size == 0 || (join->erased && text_equal(name, TEXT(EXACT_ERASED_NAME)));
-}
-
-static bool read_chunks(struct exact *join)
-{
-    if (!number_kernels(join))
-        return false;
-    for (size_t i = 0; i < join->count; i++)
-        if (!read_chunk(join, &join->inputs[i]))
-            return false;
-    if (!exact_find_form(join))
-        return false;
     for (size_t i = 0; i < join->count; i++)
         if (!divide_symbols(join, &join->inputs[i]) || !check_twins(join, &join->inputs[i]))
             return false;
     find_erased(join);
-    return find_base(join);
+    return true;
+}
+
+bool exact_is_erased(const struct exact *join, struct text name)
+{
+    return name.size == 0 || (join->erased && text_equal(name, TEXT(EXACT_ERASED_NAME)));
 }
 
 uint32_t exact_section_named(const struct exact_input *input, struct text name)
@@ -314,50 +322,34 @@ uint32_t exact_section_of(const struct exact *join, const struct exact_input *in
     return exact_section_named(input, join->image.sections[out].name);
 }
 
-static bool run(struct exact *join)
+struct text exact_twin_name(const struct exact_input *input, uint32_t row)
 {
-    return read_chunks(join) && exact_join_symbols(join) && exact_join_section_names(join) &&
-           exact_join_sections(join) && exact_check_shared(join) && exact_join_strings(join) &&
-           exact_write_symbols(join) && exact_fill(join) && exact_finish_headers(join) &&
-           exact_layout(join);
+    Elf64_Sym twin = cubin_twin_symbol(&input->cubin, &input->twins, row);
+
+    return ELF64_ST_TYPE(twin.st_info) == STT_SECTION ? cubin_string(&input->cubin, twin.st_name)
+                                                      : input->symbol_name[row];
 }
 
-static void free_join(void *argument)
+Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry)
 {
-    struct exact *join = argument;
+    Elf64_Rela record = {0};
 
-    for (size_t i = 0; i < join->count; i++) {
-        cubin_free(&join->inputs[i].cubin);
-        table_free(&join->inputs[i].symbols);
-        table_free(&join->inputs[i].sections);
-    }
-    table_free(&join->kernels);
-    table_free(&join->seen);
-    buffer_free(&join->scratch);
-    image_strings_free(&join->strings);
-    image_free(&join->image);
-    arena_free(&join->arena);
+    memcpy(&record, section->data.data + entry * section->entry_size, section->entry_size);
+    return record;
 }
 
-/* The name in *why points into a chunk's bytes, which outlive this call. */
-enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join_request *request,
-                                   struct exact_join_difference *why)
+Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela record)
 {
-    struct exact join = {.request = request, .why = why, .outcome = EXACT_JOIN_OK};
+    record.r_info = ELF64_R_INFO((uint64_t)input->symbol_out[ELF64_R_SYM(record.r_info)],
+                                 ELF64_R_TYPE(record.r_info));
+    return record;
+}
 
-    *why = (struct exact_join_difference){0};
-    if (request->count == 1 && request->chunks[0].left_out_count == 0) {
-        buffer_append(image, request->chunks[0].cubin.data, request->chunks[0].cubin.size);
-        return EXACT_JOIN_OK;
-    }
-    CONTEXT_DEFER(free_join, &join);
-    join.inputs = arena_zalloc(&join.arena, request->count, sizeof *join.inputs);
-    join.count = request->count;
-    for (size_t i = 0; i < join.count; i++)
-        join.inputs[i].chunk = i;
-    if (request->count == 0 || request->kernel_count == 0)
-        exact_unsupported(&join, NULL, 0, "there is nothing to join");
-    else if (run(&join))
-        image_bytes(&join.image, image);
-    return join.outcome;
+void exact_take_data(struct exact *join, uint32_t out)
+{
+    struct image_section *section = &join->image.sections[out];
+
+    section->size = join->scratch.size;
+    section->data = arena_copy(&join->image.arena, join->scratch.data, join->scratch.size, 1);
+    join->scratch.size = 0;
 }
