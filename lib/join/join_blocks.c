@@ -5,8 +5,6 @@
  * built-in assembler makes them. A section that is not made as expected is not cut. */
 #include "join/join_plan.h"
 
-#include <stdlib.h>
-
 #include "base/little.h"
 #include "base/search.h"
 #include "cubin/frames.h"
@@ -140,50 +138,34 @@ static bool cut_objects(struct join *join, struct join_section *section)
            gaps_are_zero(section->source->data, section->blocks, section->block_count);
 }
 
-/* A 64-bit field that holds a symbol's address, and that symbol. */
-struct field {
-    uint64_t offset;
-    uint32_t symbol;
-};
-
-static int compare_fields(const void *a, const void *b)
-{
-    const struct field *x = a, *y = b;
-
-    return COMPARE(x->offset, y->offset);
-}
-
 static bool is_address(uint32_t type)
 {
     return type == R_CUDA_64 || type == R_MERCURY_64 || type == R_MERCURY_FUNC64;
 }
 
-/* All 64-bit fields of the section that hold a symbol. */
-static struct field *find_fields(struct join *join, const struct join_section *section,
-                                 size_t *count)
+/* All 64-bit fields of the section that hold a symbol's address, by offset. */
+static struct object *find_fields(struct join *join, const struct join_section *section,
+                                  size_t *count)
 {
-    struct field *fields = NULL;
+    struct object *fields = NULL;
     size_t capacity = 0;
 
     *count = 0;
     for (const struct join_section *s = section->first_relocations; s; s = s->next_relocations)
         for (size_t k = 0; k < s->relocation_count; k++)
             if (is_address(s->relocations[k].type))
-                ARENA_PUSH(&join->arena, fields, *count, capacity) =
-                    (struct field){s->relocations[k].offset, s->relocations[k].symbol};
-    SORT(fields, *count, compare_fields);
+                ARENA_PUSH(&join->arena, fields, *count, capacity) = (struct object){
+                    s->relocations[k].offset, sizeof(uint64_t), s->relocations[k].symbol};
+    SORT(fields, *count, compare_objects);
     return fields;
 }
 
 /* Gives a block the function whose address `field` holds. */
-static bool name_block(struct join_block *block, const struct field *field)
+static bool name_block(struct join_block *block, const struct object *field)
 {
     const struct join_input *input = block->section->input;
-    const struct join_section *text;
+    const struct join_section *text = join_section_of(input, field->symbol);
 
-    if (!field || field->symbol == 0)
-        return false;
-    text = join_section_of(input, field->symbol);
     if (!text || input->cubin->symbols[field->symbol].type != STT_FUNC)
         return false;
     block->is_kept = text->function != JOIN_NONE;
@@ -191,52 +173,43 @@ static bool name_block(struct join_block *block, const struct field *field)
     return true;
 }
 
-static bool cut_frames(struct join *join, struct join_section *section)
+/* Advances *at past a CIE with its FDE, or past a unit of 32-bit DWARF: a length, then that many
+ * bytes. */
+static bool next_unit(struct bytes data, size_t *at, bool is_frame)
 {
-    struct bytes data = section->source->data;
-    size_t count;
-    struct field *fields = find_fields(join, section, &count);
     struct frame frame;
+    struct bytes unit;
 
-    section->blocks =
-        arena_alloc(&join->arena, data.size / FRAMES_LEAST + 1, sizeof *section->blocks);
-    for (size_t at = 0; at < data.size;) {
-        struct join_block *block;
-        struct field key = {0};
-
-        if (!frames_next(data, &at, &frame))
-            return false;
-        block = add_block(section, frame.begin, frame.end - frame.begin);
-        /* The function's address follows the reference to the CIE. */
-        key.offset = frame.fde + FRAMES_ADDRESS;
-        if (count == 0 ||
-            !name_block(block, bsearch(&key, fields, count, sizeof *fields, compare_fields)))
-            return false;
-    }
+    if (is_frame)
+        return frames_next(data, at, &frame);
+    if (!bytes_slice(data, *at, sizeof(uint32_t), &unit) ||
+        !bytes_slice(data, *at, sizeof(uint32_t) + (uint64_t)little_u32(unit.data), &unit))
+        return false;
+    *at += unit.size;
     return true;
 }
 
-/* Cuts a line table into units of 32-bit DWARF: a length, then that many bytes with one address in
- * them. */
-static bool cut_lines(struct join *join, struct join_section *section)
+/* Cuts frames, or a line table, into units of one function each: that whose address is the last in
+ * it (an FDE's stands behind the reference to its CIE, and a unit of lines has one). */
+static bool cut_units(struct join *join, struct join_section *section)
 {
     struct bytes data = section->source->data;
-    size_t count;
-    struct field *fields = find_fields(join, section, &count);
-    uint64_t offset = 0;
+    size_t count, next = 0;
+    struct object *fields = find_fields(join, section, &count);
 
     section->blocks = arena_alloc(&join->arena, count, sizeof *section->blocks);
-    for (size_t i = 0; i < count; i++) {
-        struct bytes unit;
+    for (size_t at = 0, begin = 0; at < data.size; begin = at) {
+        size_t first = next;
 
-        if (!bytes_slice(data, offset, sizeof(uint32_t), &unit) ||
-            !bytes_slice(data, offset, sizeof(uint32_t) + (uint64_t)little_u32(unit.data), &unit) ||
-            fields[i].offset < offset || fields[i].offset >= offset + unit.size ||
-            !name_block(add_block(section, offset, unit.size), &fields[i]))
+        if (!next_unit(data, &at, section->united->is_frames))
             return false;
-        offset += unit.size;
+        while (next < count && fields[next].offset < at)
+            next++;
+        if (next == first || (!section->united->is_frames && next > first + 1) ||
+            !name_block(add_block(section, begin, at - begin), &fields[next - 1]))
+            return false;
     }
-    return offset == data.size;
+    return next == count;
 }
 
 static bool relocations_are_inside(const struct join_section *section)
@@ -261,10 +234,9 @@ bool join_blocks(struct join *join, struct join_section *section)
     if (source->type == SHT_CUDA_GLOBAL || source->type == SHT_CUDA_GLOBAL_INIT ||
         format_is_constant(source->type))
         ok = cut_objects(join, section);
-    else if (section->united->is_frames)
-        ok = cut_frames(join, section);
-    else if (text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_line")))
-        ok = cut_lines(join, section);
+    else if (section->united->is_frames ||
+             text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_line")))
+        ok = cut_units(join, section);
     else
         return false;
     return ok && relocations_are_inside(section);
