@@ -274,11 +274,15 @@ static bool emit_ends(struct merge_run *merge)
 bool exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out)
 {
     struct merge_run merge = {.join = join, .out = out};
+    size_t count = 0;
 
     for (size_t i = 0; i < join->count; i++) {
         join->inputs[i].merge.list = &lists[i];
         join->inputs[i].merge.is_started = false;
+        count += lists[i].count;
     }
+    if (count == 0)
+        return true;
     for (size_t i = 0; i < join->owner_count; i++)
         join->runs[i].input = NULL;
     table_free(&join->seen);
