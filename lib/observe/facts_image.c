@@ -54,7 +54,7 @@ struct pairing {
 };
 
 /* State while the image's places are read. */
-struct taking {
+struct image_facts {
     struct observation *observation;
     const struct merge_report *report;
     const struct cubin *const *cubins;
@@ -63,15 +63,15 @@ struct taking {
     struct pairing *made; /* by cubin: of those made of chunks */
 };
 
-static void find_members(struct taking *taking)
+static void find_members(struct image_facts *facts)
 {
-    struct observation *observation = taking->observation;
+    struct observation *observation = facts->observation;
 
-    taking->members = arena_alloc(&observation->arena, taking->count, sizeof *taking->members);
-    for (size_t i = 0; i < taking->count; i++) {
-        uint32_t found = table_find(&observation->member_names, text_of(taking->cubins[i]->name));
+    facts->members = arena_alloc(&observation->arena, facts->count, sizeof *facts->members);
+    for (size_t i = 0; i < facts->count; i++) {
+        uint32_t found = table_find(&observation->member_names, text_of(facts->cubins[i]->name));
 
-        taking->members[i] = found == TABLE_NONE ? FACT_NONE : found;
+        facts->members[i] = found == TABLE_NONE ? FACT_NONE : found;
     }
 }
 
@@ -84,10 +84,10 @@ static uint32_t symbol_in(const struct observation *observation, uint32_t at, ui
 }
 
 /* The program's symbols of one name are assigned in turn; any further copies belong to the last. */
-static void pair_symbols(struct taking *taking, const struct cubin *cubin, uint32_t program,
+static void pair_symbols(struct image_facts *facts, const struct cubin *cubin, uint32_t program,
                          struct pairing *pairing)
 {
-    struct observation *observation = taking->observation;
+    struct observation *observation = facts->observation;
     uint32_t *next = arena_alloc(&observation->arena, observation->symbol_count, sizeof *next);
 
     *pairing = (struct pairing){
@@ -131,22 +131,22 @@ static uint32_t symbol_named(const struct observation *observation, struct text 
     return found == TABLE_NONE ? FACT_NONE : found;
 }
 
-static uint32_t symbol_of_piece(const struct taking *taking, uint32_t file, uint32_t input,
+static uint32_t symbol_of_piece(const struct image_facts *facts, uint32_t file, uint32_t input,
                                 struct text name)
 {
-    if (taking->count == 0)
-        return symbol_named(taking->observation, name);
-    if (file >= taking->count || !taking->made[file].symbols ||
-        input >= taking->cubins[file]->symbol_count)
+    if (facts->count == 0)
+        return symbol_named(facts->observation, name);
+    if (file >= facts->count || !facts->made[file].symbols ||
+        input >= facts->cubins[file]->symbol_count)
         return FACT_NONE;
-    return taking->made[file].symbols[input];
+    return facts->made[file].symbols[input];
 }
 
-static uint32_t member_of(const struct taking *taking, uint32_t file, uint32_t symbol)
+static uint32_t member_of(const struct image_facts *facts, uint32_t file, uint32_t symbol)
 {
     if (symbol != FACT_NONE)
-        return taking->observation->symbols[symbol].member;
-    return file < taking->count ? taking->members[file] : FACT_NONE;
+        return facts->observation->symbols[symbol].member;
+    return file < facts->count ? facts->members[file] : FACT_NONE;
 }
 
 static int by_section(const void *left, const void *right)
@@ -165,10 +165,10 @@ static int by_value(const void *left, const void *right)
            ?: text_compare(a->name, b->name);
 }
 
-static void take_names(struct taking *taking)
+static void take_names(struct image_facts *facts)
 {
-    struct observation *observation = taking->observation;
-    const struct merge_places *places = &taking->report->places;
+    struct observation *observation = facts->observation;
+    const struct merge_places *places = &facts->report->places;
 
     observation->names =
         arena_alloc(&observation->arena, places->name_count, sizeof *observation->names);
@@ -180,8 +180,8 @@ static void take_names(struct taking *taking)
             .value = name->value,
             .size = name->size,
             .section = name->section ? name->section : FACT_NONE,
-            .member = member_of(taking, name->file,
-                                symbol_of_piece(taking, name->file, name->input, name->name)),
+            .member = member_of(facts, name->file,
+                                symbol_of_piece(facts, name->file, name->input, name->name)),
             .type = name->type,
         };
     }
@@ -226,16 +226,16 @@ static bool add_variables(struct observation *observation, const struct fact_pie
 }
 
 /* Adds a cubin's section that went into the output. */
-static void add_piece_input(struct taking *taking, const struct merge_piece *from)
+static void add_piece_input(struct image_facts *facts, const struct merge_piece *from)
 {
-    struct observation *observation = taking->observation;
-    const struct cubin *cubin = taking->cubins[from->file];
+    struct observation *observation = facts->observation;
+    const struct cubin *cubin = facts->cubins[from->file];
     bool is_known = from->input < cubin->section_count;
-    const struct pairing *made = &taking->made[from->file];
+    const struct pairing *made = &facts->made[from->file];
     uint32_t owner = made->symbols && is_known ? made->owners[from->input] : FACT_NONE;
     const struct fact_piece piece = {
         .section = from->section,
-        .member = member_of(taking, from->file, owner),
+        .member = member_of(facts, from->file, owner),
         .offset = from->offset,
         .size = from->size,
         .name = is_known ? cubin->sections[from->input].name : TEXT(""),
@@ -247,10 +247,10 @@ static void add_piece_input(struct taking *taking, const struct merge_piece *fro
 
 /* Adds a section that came from no cubin: one made for a function belongs to the function's member.
  */
-static void add_made(struct taking *taking, uint32_t section)
+static void add_made(struct image_facts *facts, uint32_t section)
 {
-    struct observation *observation = taking->observation;
-    const struct merge_section *from = &taking->report->places.sections[section];
+    struct observation *observation = facts->observation;
+    const struct merge_section *from = &facts->report->places.sections[section];
     struct fact_piece piece = {.section = section, .size = from->size, .name = from->name};
 
     if (from->kernel >= observation->function_count) {
@@ -262,40 +262,40 @@ static void add_made(struct taking *taking, uint32_t section)
 }
 
 /* Needs the functions and the symbols. */
-static void take_pieces(struct taking *taking)
+static void take_pieces(struct image_facts *facts)
 {
-    struct observation *observation = taking->observation;
-    const struct merge_places *places = &taking->report->places;
+    struct observation *observation = facts->observation;
+    const struct merge_places *places = &facts->report->places;
     bool *has_pieces = arena_zalloc(&observation->arena, places->section_count, sizeof *has_pieces);
 
     for (size_t i = 0; i < places->piece_count; i++) {
-        add_piece_input(taking, &places->pieces[i]);
+        add_piece_input(facts, &places->pieces[i]);
         has_pieces[places->pieces[i].section] = true;
     }
     for (uint32_t i = 1; i < places->section_count; i++)
         if (!has_pieces[i])
-            add_made(taking, i);
+            add_made(facts, i);
     SORT(observation->pieces, observation->piece_count, by_section);
 }
 
-static void take_functions(struct taking *taking)
+static void take_functions(struct image_facts *facts)
 {
-    struct observation *observation = taking->observation;
-    const struct merge_report *report = taking->report;
+    struct observation *observation = facts->observation;
+    const struct merge_report *report = facts->report;
 
     observation->functions =
         arena_zalloc(&observation->arena, report->kernel_count, sizeof *observation->functions);
     observation->function_count = report->kernel_count;
     for (size_t i = 0; i < report->kernel_count; i++) {
         const struct kernel_report *kernel = &report->kernels[i];
-        uint32_t symbol = symbol_of_piece(taking, kernel->file, kernel->input, kernel->name);
+        uint32_t symbol = symbol_of_piece(facts, kernel->file, kernel->input, kernel->name);
         const struct fact_symbol *known =
             symbol == FACT_NONE ? NULL : &observation->symbols[symbol];
 
         observation->functions[i] = (struct fact_function){
-            .name = known && taking->count == 0 ? known->own_name : kernel->name,
+            .name = known && facts->count == 0 ? known->own_name : kernel->name,
             .report = *kernel,
-            .member = member_of(taking, kernel->file, symbol),
+            .member = member_of(facts, kernel->file, symbol),
             .chunk = known ? known->chunk : FACT_NONE,
             .symbol = symbol,
         };
@@ -318,15 +318,15 @@ static const char *reason_of(struct observation *observation, const struct merge
                            : "no kernel reaches it";
 }
 
-static void take_drops(struct taking *taking)
+static void take_drops(struct image_facts *facts)
 {
-    struct observation *observation = taking->observation;
-    const struct merge_places *places = &taking->report->places;
+    struct observation *observation = facts->observation;
+    const struct merge_places *places = &facts->report->places;
 
     for (size_t i = 0; i < places->drop_count; i++) {
         const struct merge_drop *drop = &places->drops[i];
-        uint32_t member = member_of(taking, drop->file,
-                                    symbol_of_piece(taking, drop->file, drop->input, drop->name));
+        uint32_t member = member_of(facts, drop->file,
+                                    symbol_of_piece(facts, drop->file, drop->input, drop->name));
 
         facts_drop(observation,
                    &(struct fact_drop){
@@ -347,10 +347,10 @@ static int by_call(const void *left, const void *right)
 }
 
 /* Takes each call once; if it is made both by name and otherwise, as a call by name. */
-static void take_calls(struct taking *taking)
+static void take_calls(struct image_facts *facts)
 {
-    struct observation *observation = taking->observation;
-    const struct merge_places *places = &taking->report->places;
+    struct observation *observation = facts->observation;
+    const struct merge_places *places = &facts->report->places;
     struct merge_call *calls =
         arena_copy(&observation->arena, places->calls, places->call_count, sizeof *calls);
     size_t kept = 0;
@@ -387,10 +387,10 @@ static bool is_made(const struct observe_merged *merged, const struct cubin *cub
 void observe_image(struct observation *observation, const struct merge_report *report,
                    const struct observe_merged *merged)
 {
-    struct taking taking = {.observation = observation,
-                            .report = report,
-                            .cubins = merged->cubins,
-                            .count = merged->count};
+    struct image_facts facts = {.observation = observation,
+                                .report = report,
+                                .cubins = merged->cubins,
+                                .count = merged->count};
 
     for (size_t i = 0;
          observation && cross_reference_is_wanted(&observation->request) && i < merged->count; i++)
@@ -398,17 +398,17 @@ void observe_image(struct observation *observation, const struct merge_report *r
             cross_reference_add_cubin(observation, merged->cubins[i]);
     if (!observe_wants_places(observation))
         return;
-    find_members(&taking);
-    taking.made = arena_zalloc(&observation->arena, merged->count, sizeof *taking.made);
+    find_members(&facts);
+    facts.made = arena_zalloc(&observation->arena, merged->count, sizeof *facts.made);
     for (size_t i = 0; i < merged->count; i++)
         if (is_made(merged, merged->cubins[i]))
-            pair_symbols(&taking, merged->cubins[i], (uint32_t)(merged->cubins[i] - merged->made),
-                         &taking.made[i]);
+            pair_symbols(&facts, merged->cubins[i], (uint32_t)(merged->cubins[i] - merged->made),
+                         &facts.made[i]);
     observation->places = &report->places;
-    take_functions(&taking);
-    take_names(&taking);
-    take_pieces(&taking);
-    take_calls(&taking);
-    take_drops(&taking);
+    take_functions(&facts);
+    take_names(&facts);
+    take_pieces(&facts);
+    take_calls(&facts);
+    take_drops(&facts);
     add_sizes(observation);
 }

@@ -286,11 +286,11 @@ static void divide_edited(struct plan *plan, uint32_t most)
         plan->edited_weight += placement->is_edited ? placement->weight : 0;
     }
     for (plan->edited_parts = EDITED_PARTS; plan->edited_parts > 1; plan->edited_parts /= 2) {
-        stable_cut(plan, most);
+        content_cut(plan, most);
         if (exact_is_worth_it(plan))
             return;
     }
-    stable_cut(plan, most);
+    content_cut(plan, most);
 }
 
 /* Makes as many chunks as the program's size is worth, unless copies of functions would add too
@@ -308,7 +308,7 @@ static void make_exact(struct dealer *dealer)
     for (; most > 1; most = is_stable ? plan->chunk_count - 1 : most / 2) {
         plan->chunk_count = most;
         if (is_stable)
-            stable_cut(plan, most);
+            content_cut(plan, most);
         else
             deal_units(dealer);
         if (plan->chunk_count > 1 && exact_is_worth_it(plan)) {
@@ -337,13 +337,13 @@ void partition_make(struct plan *plan)
     }
     callgraph_units(plan, wanted,
                     plan->request->policy == SPLIT_STABLE
-                        ? stable_piece(plan) / 2
+                        ? content_cut_piece(plan) / 2
                         : plan->total_weight / (wanted ? wanted : 1));
     find_units(&dealer);
     plan->chunk_count = choose_count(plan, dealer.unit_count);
     if (plan->request->policy == SPLIT_STABLE && plan->chunk_count > 1) {
         naming_make(plan);
-        stable_cut(plan, plan->chunk_count);
+        content_cut(plan, plan->chunk_count);
         if (plan->chunk_count > 1)
             return;
         plan->single_reason = "it is too small to be worth splitting";

@@ -125,13 +125,13 @@ void partition_make(struct plan *plan);
 /* naming.c: makes plan->names. */
 void naming_make(struct plan *plan);
 
-/* stable.c: most bytes of a piece under SPLIT_STABLE. */
-uint64_t stable_piece(const struct plan *plan);
+/* content_cut.c: most bytes of a piece under SPLIT_STABLE. */
+uint64_t content_cut_piece(const struct plan *plan);
 
-/* stable.c: distributes units and variables to at most `most` chunks, so that an edit changes few
- * of them, and sets the number of chunks. If one chunk has all functions the number is 1 and
+/* content_cut.c: distributes units and variables to at most `most` chunks, so that an edit changes
+ * few of them, and sets the number of chunks. If one chunk has all functions the number is 1 and
  * variables are not distributed. */
-void stable_cut(struct plan *plan, uint32_t most);
+void content_cut(struct plan *plan, uint32_t most);
 
 /* exact.c: makes each kernel a unit and replicates every other function, and sets plan->is_exact.
  * False, with plan->single_reason set, if the program cannot be divided without changing code. */

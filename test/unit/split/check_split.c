@@ -450,7 +450,7 @@ TEST(stable_pieces_follow_the_program)
         const struct split_request request = {.minimum_bytes = rows[i].minimum};
         const struct plan plan = {.request = &request, .total_weight = rows[i].weight};
 
-        ck_assert_uint_eq(stable_piece(&plan), rows[i].piece);
+        ck_assert_uint_eq(content_cut_piece(&plan), rows[i].piece);
     }
 }
 

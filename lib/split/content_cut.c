@@ -1,4 +1,4 @@
-/* stable.c: chunks that stay the same after an edit elsewhere.
+/* content_cut.c: chunks that stay the same after an edit elsewhere.
  *
  * Units are in program order. Chunks can be cut between any two of them; the priority of a boundary
  * is a hash of the name after it. A boundary is cut if the stretch around it, up to the next
@@ -29,7 +29,7 @@ struct row {
     size_t count;
 };
 
-uint64_t stable_piece(const struct plan *plan)
+uint64_t content_cut_piece(const struct plan *plan)
 {
     uint64_t piece = LARGEST_PIECE;
 
@@ -185,12 +185,12 @@ static void bound_copies(struct plan *plan)
             plan->placements[i].is_replicated = false;
 }
 
-void stable_cut(struct plan *plan, uint32_t most)
+void content_cut(struct plan *plan, uint32_t most)
 {
     struct row variables = find_variables(plan);
     size_t most_units = most > 1 && variables.count ? most - 1 : most;
 
-    plan->piece_bytes = stable_piece(plan);
+    plan->piece_bytes = content_cut_piece(plan);
     if (plan->is_exact) {
         cut_units(plan, most);
         return;
