@@ -319,8 +319,8 @@ bool layout_sections(struct merging *m)
             place(m, at.file, at.index, class);
     }
     begin_symbols(m);
-    place_commons(m);
     place_symbols(m);
+    place_commons(m);
     check_constants(m);
     return !m->failed;
 }

@@ -174,14 +174,19 @@ static void check_kind(struct merging *m, const struct merged_symbol *symbol, si
         check_size(m, symbol, file, input);
 }
 
-/* Whether this is a second definition, which is an error. A COMMON variable is replaced by
- * initialised data and by weak data, but not by zeroed data (measured). */
+/* Whether zeroed data beside a COMMON variable of its name does not replace it. */
+static bool keeps_common(const struct merging *m, bool is_initialised)
+{
+    return !is_initialised && toolkit_does(m->request->toolkit, TOOLKIT_KEEPS_COMMONS);
+}
+
+/* Whether this is a second definition, which is an error. */
 static bool is_second(const struct merging *m, const struct merged_symbol *symbol,
                       const struct cubin_symbol *input)
 {
     return symbol->file != MERGE_NONE && symbol->binding == STB_GLOBAL &&
            input->binding == STB_GLOBAL &&
-           (input->section != SECTION_COMMON || !is_initialised_here(m, symbol));
+           (input->section != SECTION_COMMON || keeps_common(m, is_initialised_here(m, symbol)));
 }
 
 /* A texture, sampler or surface reference is never defined; all symbols of its name must be of its
@@ -208,12 +213,14 @@ static void merge_common(struct merging *m, uint32_t id, const struct cubin_symb
 {
     struct merged_symbol *symbol = &m->symbols[id];
 
-    if (symbol->file != MERGE_NONE)
+    if (symbol->file != MERGE_NONE && !keeps_common(m, is_initialised_here(m, symbol)))
         return;
     if (!symbol->common_alignment) {
         symbol->common_alignment = input->value ? input->value : 1;
         m->resolved.commons[m->resolved.common_count++] = id;
     }
+    if (symbol->file != MERGE_NONE)
+        return;
     if (input->size > symbol->size)
         symbol->size = input->size;
     symbol->type = input->type;
@@ -335,6 +342,9 @@ static void merge_global(struct resolving *r, size_t file, size_t index)
         m->failed = true;
     } else if (input->section == SECTION_COMMON) {
         merge_common(m, id, input);
+    } else if (input->binding == STB_WEAK && merged_is_common(symbol) &&
+               keeps_common(m, is_initialised(m->cubins[file], input))) {
+        m->resolved.has_lost[m->symbol_base[file] + index] = true;
     } else if (symbol->file == MERGE_NONE ||
                (symbol->binding == STB_WEAK && input->binding == STB_GLOBAL) ||
                (input->binding == STB_WEAK && is_leaner(r, symbol, file, index))) {
@@ -439,15 +449,18 @@ static void begin(struct resolving *r)
     };
 }
 
-/* Drops commons that got a real definition later. */
+/* Drops commons that a real definition replaced. */
 static void drop_defined_commons(struct merging *m)
 {
     struct resolution *resolved = &m->resolved;
     size_t kept = 0;
 
-    for (size_t i = 0; i < resolved->common_count; i++)
-        if (m->symbols[resolved->commons[i]].file == MERGE_NONE)
+    for (size_t i = 0; i < resolved->common_count; i++) {
+        const struct merged_symbol *symbol = &m->symbols[resolved->commons[i]];
+
+        if (symbol->file == MERGE_NONE || keeps_common(m, is_initialised_here(m, symbol)))
             resolved->commons[kept++] = resolved->commons[i];
+    }
     resolved->common_count = kept;
 }
 
