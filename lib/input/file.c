@@ -354,9 +354,13 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
     search = search ? search : &nowhere;
     inputs->from_compiler = search->from_compiler;
     for (size_t i = 0; i < count; i++)
-        ok &= operands[i].is_library  ? add_library(inputs, operands[i].name, search)
-              : operands[i].is_memory ? add_memory(inputs, &operands[i])
-                                      : add_input_file(inputs, operands[i].name, NULL);
+        if (!operands[i].is_library)
+            ok &= operands[i].is_memory ? add_memory(inputs, &operands[i])
+                                        : add_input_file(inputs, operands[i].name, NULL);
+    /* Behind all others, wherever they stand (nvlink 13.0, 13.2, 13.3 and 13.5). */
+    for (size_t i = 0; i < count; i++)
+        if (operands[i].is_library)
+            ok &= add_library(inputs, operands[i].name, search);
     return ok;
 }
 
