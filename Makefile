@@ -297,6 +297,7 @@ gpu: $(BUILD)/.dependencies-tests
 .PHONY: random
 random: all
 	$(Q)COUNT=100 KINDS="$${KINDS:-sm_75 sm_80 sm_90}" BUILD=$(BUILD) test/diff/random-programs.sh
+	$(Q)COUNT=100 BUILD=$(BUILD) test/diff/random-inputs.sh
 
 # Programs that other CUDA toolkits compile and link, compared with minilink's links: all known, or VERSIONS="13.0 13.5". pip
 # installs them for the run, or once, with TOOLKITS_IN=FOLDER.
