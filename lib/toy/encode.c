@@ -130,10 +130,10 @@ static uint16_t slot_of(const struct encoder *encoder, const struct operand *ope
     if (operand->symbol != NO_INDEX)
         return CODE_LONG;
     if (word.has_register)
-        slot |= word.class << 4 | (word.number & 0xff) << 6 | word.is_negated << 14 |
-                word.is_inverted << 15;
+        slot |= (uint64_t)word.class << 4 | ((uint64_t)word.number & 0xff) << 6 |
+                (uint64_t)word.is_negated << 14 | (uint64_t)word.is_inverted << 15;
     else if (operand->kind == OPERAND_SPECIAL)
-        slot |= word.payload << 4;
+        slot |= (uint64_t)word.payload << 4;
     else if (operand->kind == OPERAND_IMMEDIATE)
         slot |= (uint64_t)word.value << 4;
     again = code_word_of_slot((uint16_t)slot);

@@ -117,7 +117,7 @@ static void print_component(struct buffer *out, struct code_word word)
     if (digits == 0)
         buffer_printf(out, "%u", component - 1u);
     while (digits-- > 0)
-        buffer_printf(out, "%u", component >> (3 * digits) & 7);
+        buffer_printf(out, "%u", (unsigned)((uint64_t)component >> (3 * digits) & 7));
 }
 
 /* Prints the contents of a relocated field without a known name; `high` is that of the upper half.
