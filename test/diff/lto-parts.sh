@@ -90,7 +90,7 @@ program() {
 }
 
 similar=equal
-for unit in state state2 tables tables2 texts texts2 templates templates2 versions groups launch; do
+for unit in state state2 tables tables2 texts texts2 templates templates2 versions groups launch meet; do
     compile "$sources/$unit.cu" $unit.o
 done
 for unit in state texts texts2 state2; do compile "$sources/$unit.cu" $unit.line.o -lineinfo; done
@@ -128,6 +128,13 @@ if [ $# = 0 ]; then
     similar=no # as libcudadevrt's machine code is merged
     program launch ../launch.o
     similar=equal
+    # Why an unsplit link makes one part: what differs from one compilation is the same in both parts.
+    for n in 1 2; do
+        runs "meet: $n parts" minilink -vv --assembler=ptxas --lto-jobs=$n --keep=meet.$n meet.o -o meet.$n.cubin
+    done
+    runs "meet: both parts have the same function" test "$(grep -c 'several versions' log)" = 0
+    runs "meet: one compilation tests the arguments" test "$(grep -c 'setp.*6;' meet.1/lto.ptx)" = 1
+    runs "meet: parts do not, so they are no default" test "$(grep -c 'setp.*6;' meet.2/lto.ptx)" = 0
     program fixtures "$ROOT/fixtures/fatbin/a.lto.o" "$ROOT/fixtures/fatbin/b.lto.o"
     NVCC_PREPEND_FLAGS=-std=c++17 compile algorithms.cu algorithms.o
     program algorithms ../algorithms.o
