@@ -21,16 +21,13 @@ typedef struct nvJitLink *nvjitlink_handle;
 
 /* nvJitLinkResult is an int-sized enum. */
 struct functions {
-    void *library;
     int (*version)(unsigned *major, unsigned *minor);
     int (*create)(nvjitlink_handle *handle, uint32_t option_count, const char *const *options);
     int (*add_data)(nvjitlink_handle handle, int type, const void *data, size_t size,
                     const char *name);
     int (*complete)(nvjitlink_handle handle);
-    int (*ptx_size)(nvjitlink_handle handle, size_t *size);
-    int (*ptx)(nvjitlink_handle handle, char *ptx);
-    int (*ltoir_size)(nvjitlink_handle handle, size_t *size); /* where it is wanted */
-    int (*ltoir)(nvjitlink_handle handle, void *ltoir);
+    int (*output_size)(nvjitlink_handle handle, size_t *size); /* PTX, or LTO-IR */
+    int (*output)(nvjitlink_handle handle, char *bytes);
     int (*error_log_size)(nvjitlink_handle handle, size_t *size);
     int (*error_log)(nvjitlink_handle handle, char *log);
     int (*info_log_size)(nvjitlink_handle handle, size_t *size);
@@ -65,12 +62,28 @@ static bool wants_ltoir(const struct lto_job *job)
     return false;
 }
 
-static bool load(const char *path, struct functions *functions, struct answer_draft *answer)
+static bool find_output(void *library, struct answer_draft *answer, bool is_ltoir,
+                        struct functions *functions)
+{
+    bool is_found =
+        find(library, answer,
+             is_ltoir ? "nvJitLinkGetLinkedLTOIRSize" : "nvJitLinkGetLinkedPtxSize",
+             &functions->output_size) &&
+        find(library, answer, is_ltoir ? "nvJitLinkGetLinkedLTOIR" : "nvJitLinkGetLinkedPtx",
+             &functions->output);
+
+    if (!is_found && is_ltoir)
+        buffer_string(&answer->errors, ": that of CUDA 13.4 and later makes LTO-IR");
+    return is_found;
+}
+
+static bool load(const struct lto_job *job, struct functions *functions,
+                 struct answer_draft *answer)
 {
     void *library;
 
     errno = 0;
-    functions->library = library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    library = dlopen(job->library, RTLD_NOW | RTLD_LOCAL);
     if (!library && errno == ENOMEM)
         context_raise(LINK_NO_MEMORY);
     if (!library) {
@@ -83,50 +96,30 @@ static bool load(const char *path, struct functions *functions, struct answer_dr
     return find(library, answer, "nvJitLinkCreate", &functions->create) &&
            find(library, answer, "nvJitLinkAddData", &functions->add_data) &&
            find(library, answer, "nvJitLinkComplete", &functions->complete) &&
-           find(library, answer, "nvJitLinkGetLinkedPtxSize", &functions->ptx_size) &&
-           find(library, answer, "nvJitLinkGetLinkedPtx", &functions->ptx) &&
+           find_output(library, answer, wants_ltoir(job), functions) &&
            find(library, answer, "nvJitLinkGetErrorLogSize", &functions->error_log_size) &&
            find(library, answer, "nvJitLinkGetErrorLog", &functions->error_log) &&
            find(library, answer, "nvJitLinkGetInfoLogSize", &functions->info_log_size) &&
            find(library, answer, "nvJitLinkGetInfoLog", &functions->info_log);
 }
 
-static bool load_ltoir(struct functions *functions, struct answer_draft *answer)
-{
-    if (find(functions->library, answer, "nvJitLinkGetLinkedLTOIRSize", &functions->ltoir_size) &&
-        find(functions->library, answer, "nvJitLinkGetLinkedLTOIR", &functions->ltoir))
-        return true;
-    buffer_string(&answer->errors, ": that of CUDA 13.4 and later makes LTO-IR");
-    return false;
-}
-
-/* Copies one of the library's texts, without its final NULs. Returns the library's result. */
-static int take_text(struct buffer *text, nvjitlink_handle handle,
-                     int (*get_size)(nvjitlink_handle, size_t *),
-                     int (*get)(nvjitlink_handle, char *))
+/* Copies bytes of the library's, or a text without its final NULs. Returns the library's result. */
+static int take(struct buffer *bytes, nvjitlink_handle handle,
+                int (*get_size)(nvjitlink_handle, size_t *), int (*get)(nvjitlink_handle, char *),
+                bool is_text)
 {
     size_t size = 0;
     int code = get_size(handle, &size);
 
     if (code || size == 0)
         return code;
-    buffer_zeros(text, size);
-    buffer_char(text, '\0');
-    code = get(handle, text->data);
-    text->size = strlen(text->data);
-    return code;
-}
-
-static int take_ltoir(struct buffer *bytes, nvjitlink_handle handle,
-                      const struct functions *functions)
-{
-    size_t size = 0;
-    int code = functions->ltoir_size(handle, &size);
-
-    if (code || size == 0)
-        return code;
     buffer_zeros(bytes, size);
-    return functions->ltoir(handle, bytes->data);
+    if (!is_text)
+        return get(handle, bytes->data);
+    buffer_char(bytes, '\0');
+    code = get(handle, bytes->data);
+    bytes->size = strlen(bytes->data);
+    return code;
 }
 
 static void run_steps(const struct lto_job *job, const struct functions *functions,
@@ -151,9 +144,8 @@ static void run_steps(const struct lto_job *job, const struct functions *functio
     if (head->code)
         return;
     head->step = LTO_STEP_PTX;
-    head->code = wants_ltoir(job)
-                     ? take_ltoir(&answer->ptx, handle, functions)
-                     : take_text(&answer->ptx, handle, functions->ptx_size, functions->ptx);
+    head->code =
+        take(&answer->ptx, handle, functions->output_size, functions->output, !wants_ltoir(job));
     if (head->code == 0 && answer->ptx.data)
         head->step = LTO_STEP_DONE;
 }
@@ -175,8 +167,7 @@ int nvjitlink_run(const struct lto_job *job)
     struct functions functions;
     nvjitlink_handle handle = NULL;
 
-    if (!load(job->library, &functions, &answer) ||
-        (wants_ltoir(job) && !load_ltoir(&functions, &answer)))
+    if (!load(job, &functions, &answer))
         return answer_write(job->answer, &answer);
     answer.head.step = LTO_STEP_CREATE;
     if (job->input_count == 0) {
@@ -188,8 +179,8 @@ int nvjitlink_run(const struct lto_job *job)
     if (answer.head.code == 0)
         run_steps(job, &functions, handle, &answer);
     if (handle) {
-        take_text(&answer.errors, handle, functions.error_log_size, functions.error_log);
-        take_text(&answer.infos, handle, functions.info_log_size, functions.info_log);
+        take(&answer.errors, handle, functions.error_log_size, functions.error_log, true);
+        take(&answer.infos, handle, functions.info_log_size, functions.info_log, true);
     }
     /* The handle is not destroyed: the process ends now, and libraries tend to crash when they are
      * shut down. */

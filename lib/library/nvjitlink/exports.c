@@ -70,25 +70,27 @@ EXPORT(nvJitLinkAddFile, (nvJitLinkHandle handle, nvJitLinkInputType type, const
        link_add_file(handle, type, path))
 EXPORT(nvJitLinkComplete, (nvJitLinkHandle handle), link_complete(handle))
 EXPORT(nvJitLinkGetLinkedCubinSize, (nvJitLinkHandle handle, size_t *size),
-       link_get_size(handle, OUTPUT_CUBIN, size))
+       link_get(handle, OUTPUT_CUBIN, size, NULL))
 EXPORT(nvJitLinkGetLinkedCubin, (nvJitLinkHandle handle, void *cubin),
-       link_get_bytes(handle, OUTPUT_CUBIN, cubin))
+       link_get(handle, OUTPUT_CUBIN, NULL, cubin))
 EXPORT(nvJitLinkGetLinkedPtxSize, (nvJitLinkHandle handle, size_t *size),
-       link_get_size(handle, OUTPUT_PTX, size))
+       link_get(handle, OUTPUT_PTX, size, NULL))
 EXPORT(nvJitLinkGetLinkedPtx, (nvJitLinkHandle handle, char *ptx),
-       link_get_bytes(handle, OUTPUT_PTX, ptx))
+       link_get(handle, OUTPUT_PTX, NULL, ptx))
 #if NVJITLINK_MAJOR > 12 /* measured: new in 13.2, with the names of 13.0 and 13.1, too */
 EXPORT(nvJitLinkGetLinkedLTOIRSize, (nvJitLinkHandle handle, size_t *size),
-       link_get_size(handle, OUTPUT_LTOIR, size))
+       link_get(handle, OUTPUT_LTOIR, size, NULL))
 EXPORT(nvJitLinkGetLinkedLTOIR, (nvJitLinkHandle handle, void *ltoir),
-       link_get_bytes(handle, OUTPUT_LTOIR, ltoir))
+       link_get(handle, OUTPUT_LTOIR, NULL, ltoir))
 #endif
 EXPORT(nvJitLinkGetErrorLogSize, (nvJitLinkHandle handle, size_t *size),
-       link_get_log_size(handle, true, size))
-EXPORT(nvJitLinkGetErrorLog, (nvJitLinkHandle handle, char *log), link_get_log(handle, true, log))
+       link_get_log(handle, true, size, NULL))
+EXPORT(nvJitLinkGetErrorLog, (nvJitLinkHandle handle, char *log),
+       link_get_log(handle, true, NULL, log))
 EXPORT(nvJitLinkGetInfoLogSize, (nvJitLinkHandle handle, size_t *size),
-       link_get_log_size(handle, false, size))
-EXPORT(nvJitLinkGetInfoLog, (nvJitLinkHandle handle, char *log), link_get_log(handle, false, log))
+       link_get_log(handle, false, size, NULL))
+EXPORT(nvJitLinkGetInfoLog, (nvJitLinkHandle handle, char *log),
+       link_get_log(handle, false, NULL, log))
 
 nvJitLinkResult nvJitLinkVersion(unsigned *major, unsigned *minor)
 {

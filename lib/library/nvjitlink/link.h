@@ -52,11 +52,12 @@ nvJitLinkResult link_complete(nvJitLinkHandle handle);
 /* What a link makes. */
 enum link_output { OUTPUT_CUBIN, OUTPUT_PTX, OUTPUT_LTOIR };
 
-/* Size and bytes of one of them; the same of the error log, or of the info log. */
-nvJitLinkResult link_get_size(struct nvJitLink *link, enum link_output output, size_t *size);
-nvJitLinkResult link_get_bytes(struct nvJitLink *link, enum link_output output, void *buffer);
-nvJitLinkResult link_get_log_size(const struct nvJitLink *link, bool is_errors, size_t *size);
-nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, char *buffer);
+/* Tells the size of one of them, or copies it; the same of the error log, or of the info log. One
+ * of `size` and `buffer` is NULL. */
+nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t *size,
+                         void *buffer);
+nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, size_t *size,
+                             char *buffer);
 
 /* Adds `size` bytes. link_add_data() after the checks of its arguments. */
 nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,

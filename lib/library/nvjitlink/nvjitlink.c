@@ -340,10 +340,8 @@ static nvJitLinkResult make_ltoir(const struct call *call)
     return ltoir_make(call->link);
 }
 
-/* Tells the size of an output, or copies it: one of `size` and `buffer` is not NULL. The error
- * differs for PTX and LTO-IR that were not asked for (measured). */
-static nvJitLinkResult get(struct nvJitLink *link, enum link_output output, size_t *size,
-                           void *buffer)
+nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t *size,
+                         void *buffer)
 {
     const void *bytes;
     size_t count = 0;
@@ -352,7 +350,7 @@ static nvJitLinkResult get(struct nvJitLink *link, enum link_output output, size
         return NVJITLINK_ERROR_NULL_INPUT;
     if ((output == OUTPUT_PTX && !link->settings.is_ptx) ||
         (output == OUTPUT_LTOIR && !link->settings.is_lto))
-        return NVJITLINK_ERROR_INVALID_INPUT;
+        return NVJITLINK_ERROR_INVALID_INPUT; /* measured: the cubin has another one */
     if (output == OUTPUT_LTOIR)
         run((struct call){.link = link, .function = make_ltoir});
     bytes = find_output(link, output, &count);
@@ -365,40 +363,19 @@ static nvJitLinkResult get(struct nvJitLink *link, enum link_output output, size
     return NVJITLINK_SUCCESS;
 }
 
-nvJitLinkResult link_get_size(struct nvJitLink *link, enum link_output output, size_t *size)
+nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, size_t *size,
+                             char *buffer)
 {
-    return get(link, output, size, NULL);
-}
+    const struct buffer *log;
 
-nvJitLinkResult link_get_bytes(struct nvJitLink *link, enum link_output output, void *buffer)
-{
-    return get(link, output, NULL, buffer);
-}
-
-static const struct buffer *find_log(const struct nvJitLink *link, bool is_errors)
-{
-    if (!link)
-        return NULL;
-    return is_errors ? &link->errors : &link->infos;
-}
-
-nvJitLinkResult link_get_log_size(const struct nvJitLink *link, bool is_errors, size_t *size)
-{
-    const struct buffer *log = find_log(link, is_errors);
-
-    if (!log || !size)
+    if (!link || (!size && !buffer))
         return NVJITLINK_ERROR_NULL_INPUT;
-    *size = log->size ? log->size + 1 : 0;
-    return NVJITLINK_SUCCESS;
-}
-
-nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, char *buffer)
-{
-    const struct buffer *log = find_log(link, is_errors);
-
-    if (!log || !buffer)
-        return NVJITLINK_ERROR_NULL_INPUT;
-    memcpy(buffer, log->size ? log->data : "", log->size);
-    buffer[log->size] = '\0';
+    log = is_errors ? &link->errors : &link->infos;
+    if (size)
+        *size = log->size ? log->size + 1 : 0;
+    if (buffer) {
+        memcpy(buffer, log->size ? log->data : "", log->size);
+        buffer[log->size] = '\0';
+    }
     return NVJITLINK_SUCCESS;
 }
