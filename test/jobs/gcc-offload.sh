@@ -128,11 +128,11 @@ else
     skip 3 "no program was made"
 fi
 
-# Every member, each on its own: for sm_75, the oldest target, which their own .target may be older than.
+# Every member, each on its own: for sm_75 and PTX 6.3, the oldest, where their own are older.
 mkdir members
 for library in "$libraries"/*.a "$libraries"/mgomp/*.a; do
     (cd members && ar x "$library" && for file in *.o; do
-        grep -q '^\.version' "$file" && sed 's/^\.target\tsm_.*/.target\tsm_75/; s/^\.version .*/.version 6.3/; s/^\.target sm_.*/.target sm_75/' "$file" > "$(basename "$library" .a)-$file.ptx"
+        grep -q '^\.version' "$file" && sed 's/^\.target[ \t]*sm_.*/.target sm_75/; s/^\.version[ \t]*\([1-5]\.\|6\.[0-2]\).*/.version 6.3/' "$file" > "$(basename "$library" .a)-$file.ptx"
         rm -f "$file"
     done)
 done
