@@ -136,15 +136,18 @@ TEST_LOOP(what_no_known_ptxas_writes_is_not_joined, COUNT(changes))
     free((void *)(uintptr_t)list[2].data);
 }
 
-/* The words of the first section of a type. */
-static uint32_t *find_words(struct bytes file, uint32_t type)
+/* The contents of the first section of a type. Headers may stand at any place. */
+static uint8_t *find_contents(struct bytes file, uint32_t type)
 {
-    const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(const void *)file.data;
-    const Elf64_Shdr *headers = (const Elf64_Shdr *)(const void *)(file.data + elf->e_shoff);
+    Elf64_Ehdr elf;
+    Elf64_Shdr header;
 
-    for (size_t i = 0; i < elf->e_shnum; i++)
-        if (headers[i].sh_type == type && headers[i].sh_size >= 16)
-            return (uint32_t *)(uintptr_t)(file.data + headers[i].sh_offset);
+    memcpy(&elf, file.data, sizeof elf);
+    for (size_t i = 0; i < elf.e_shnum; i++) {
+        memcpy(&header, file.data + elf.e_shoff + i * sizeof header, sizeof header);
+        if (header.sh_type == type && header.sh_size >= 16)
+            return (uint8_t *)(uintptr_t)file.data + header.sh_offset;
+    }
     ck_abort_msg("no section of type %#x", type);
 }
 
@@ -153,13 +156,11 @@ TEST_LOOP(edges_of_no_symbol_are_not_joined, 3)
 {
     static const uint32_t edges[][2] = {{INT32_MAX, 1}, {1, INT32_MAX}, {0, 1}};
     struct bytes list[FILES];
-    uint32_t *words;
 
     /* Of 13.5, for sm_100. */
     memcpy(list, files[7][0], sizeof list);
     change(list, ".shstrtab", ".shstrtab", 9); /* as it is: copies */
-    words = find_words(list[1], SHT_CUDA_MERC_CALLGRAPH);
-    memcpy(words + 2, edges[_i], sizeof edges[_i]); /* of the first part */
+    memcpy(find_contents(list[1], SHT_CUDA_MERC_CALLGRAPH) + 8, edges[_i], sizeof edges[_i]);
     ck_assert_int_eq(join(0, list, false), EXACT_JOIN_DIFFERS);
     ck_assert_str_eq(why.what, "has an edge of no function");
     free((void *)(uintptr_t)list[1].data);
