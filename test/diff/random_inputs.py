@@ -204,7 +204,7 @@ def main():
     options = writer.options()
     first = []
     # nvlink -r gives common variables their places, which may then not grow, and what it makes of code that reads textures
-    # reads c[0x1c][0x0] when it is linked (13.5): minilink -r does neither.
+    # reads c[0x1c][0x0] when it is linked (13.0, 13.3 and 13.5): minilink -r does neither.
     is_apart = any("common" in v.linkages or v.kind in ("texref", "surfref") for v in writer.program.variables)
     if not is_apart and len(inputs) > 1 and not any(name.startswith("-") for name in inputs) and rng.random() < 0.3:
         first, inputs = inputs[:-1], inputs[-1:]
