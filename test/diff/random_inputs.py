@@ -29,7 +29,7 @@ class Variable:
     def __init__(self, rng, number):
         self.kind = rng.choice(["global"] * 4 + ["const", "const", "managed", "texref", "surfref", "shared"])
         self.name = "%s%d" % (self.kind[0], number)
-        # No common beside weak zeroed data: nvlink 13.3 to 13.5 crash.
+        # What nvlink does not end in order is left out.
         self.linkages = rng.choice([["weak"], ["weak"], ["weak", "visible"], ["common"], ["common", "visible"], ["internal"],
                                     ["internal", "visible"], ["visible"]])
         self.differs = rng.choice([0, 0, 0.3, 0.8])
