@@ -6,7 +6,6 @@
 # does, too; 13.5 keeps every kernel of both, and -use-host-info changes nothing. libcudadevrt beside LTO-IR does not count.
 # One would guess otherwise: the lists are the host's, and say the same in whatever form the device code comes.
 # What follows: one library without -dlto makes a program larger by all kernels that its templates and headers bring.
-# minilink drops them, as it does for 13.4.
 set -u
 work=$(mktemp -d) && cd "$work" || exit 1
 trap 'rm -rf "$work"' EXIT

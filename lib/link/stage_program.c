@@ -84,6 +84,8 @@ static bool select_from_inputs(struct link *link)
     if (options->lto)
         lto_warn_useless(&link->members);
     used.is_lto = state_is_program(link);
+    used.ignore_host_info |= lto_has_others(&link->members) &&
+                             toolkit_does(link->toolkit, TOOLKIT_KEEPS_UNUSED_BESIDE_LTO);
     if (selects_entries(link)) {
         used.entries = link->entries.names;
         used.entry_count = link->entries.count;

@@ -44,6 +44,23 @@ bool lto_refuse_alone(const struct members *members)
     return refused == 0;
 }
 
+static bool is_beside_lto(const struct member *member)
+{
+    return !member->is_system && (member->role == MEMBER_PTX || member->role == MEMBER_CUBIN ||
+                                  member->role == MEMBER_BITCODE);
+}
+
+bool lto_has_others(const struct members *members)
+{
+    bool has_lto = false, has_others = false;
+
+    for (size_t i = 0; i < members->count; i++) {
+        has_lto |= members->list[i].role == MEMBER_LTO && !members->list[i].is_system;
+        has_others |= is_beside_lto(&members->list[i]);
+    }
+    return has_lto && has_others;
+}
+
 bool lto_is_partial(const struct members *members)
 {
     const char *last = NULL;
@@ -51,9 +68,7 @@ bool lto_is_partial(const struct members *members)
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
 
-        if ((member->role != MEMBER_PTX && member->role != MEMBER_CUBIN &&
-             member->role != MEMBER_BITCODE) ||
-            member->is_system || (last && strcmp(last, member->object_name) == 0))
+        if (!is_beside_lto(member) || (last && strcmp(last, member->object_name) == 0))
             continue;
         last = member->object_name;
         diag_info("requested LTO but '%s' not built for LTO so doing partial LTO",

@@ -39,6 +39,9 @@ bool lto_find(char **library, enum lto_source source, const struct toolkit_reque
  * each that has none, which says how to rebuild it. */
 bool lto_refuse_alone(const struct members *members);
 
+/* Whether LTO-IR is compiled beside code in another form, libcudadevrt's left aside. */
+bool lto_has_others(const struct members *members);
+
 /* Warns, in nvlink's words, when -lto was given but there is neither LTO-IR nor PTX, which is used
  * in its place here. */
 void lto_warn_useless(const struct members *members);

@@ -188,8 +188,6 @@ if ls "$libraries"/libnvJitLink.so* > "$work/log" 2>&1; then
     compare lines "${lto[@]}" dynamic.lto.o b.lto.o a.lto.o
     # The chunks of the two are not the same.
     compare sorted "${lto[@]}" dynamic.lto.o b.lto.o -split-compile-extended=2
-    # nvlink 13.5 keeps all kernels where other code stands beside LTO-IR, whatever host code launches.
-    ! among "$release" 13.5- || lto+=(-ignore-host-info)
     compare lines "${lto[@]}" a.lto.o b.o
     compare lines "${lto[@]}" a.lto.o b.o -r
     # The order of the modules' list says whether nvlink has merged, too.
