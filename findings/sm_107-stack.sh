@@ -1,14 +1,15 @@
 #!/bin/bash
 # sm_107-stack: for sm_107 nvlink may tell the driver that a kernel with a texture needs less stack than its own frame.
 #
-# On sm_107 a texture instruction is a call of the driver's (sm_107-textures.sh), which takes room on the stack: of this
-# kernel, k, ptxas 13.4 and 13.5 state a frame of 96 bytes (88 when its code is to be linked), and a stack of as many for a
-# whole program. nvlink of the same toolkits makes the stack 0 (MIN_STACK_SIZE), only since another kernel calls a function:
-# without that call it is 88. 0 is the frame of the Mercury form of the code, which has no call for a texture.
-# One would guess otherwise: a minimum is at least the frame that stands beside it, and what other kernels call does not
-# matter for a kernel.
-# What follows: a runtime, emulator or debugger that allocates stack by MIN_STACK_SIZE alone has too little for k. minilink
-# states its frame and what it calls.
+# On sm_107 a texture instruction is a call of the driver's (sm_107-textures.sh), which takes room on the stack: of
+# this kernel, k, ptxas 13.4 and 13.5 state a frame of 96 bytes (88 when its code is to be linked), and a stack of as
+# many for a whole program. nvlink of the same toolkits makes the stack 0 (MIN_STACK_SIZE), only since another kernel
+# calls a function: without that call it is 88. 0 is the frame of the Mercury form of the code, which has no call for
+# a texture.
+# One would guess otherwise: a minimum is at least the frame that stands beside it, and what other kernels call does
+# not matter for a kernel.
+# What follows: a runtime, emulator or debugger that allocates stack by MIN_STACK_SIZE alone has too little for k.
+# minilink states its frame and what it calls.
 set -u
 work=$(mktemp -d) && cd "$work" || exit 1
 trap 'rm -rf "$work"' EXIT
