@@ -182,6 +182,6 @@ static inline bool bytes_slice(struct bytes whole, uint64_t offset, uint64_t siz
 {
     if (offset > whole.size || size > whole.size - offset)
         return false;
-    *part = (struct bytes){whole.data + offset, (size_t)size};
+    *part = (struct bytes){whole.data ? whole.data + offset : NULL, (size_t)size};
     return true;
 }

@@ -50,7 +50,7 @@ assemble() { { begin; cat; } > "$1.ptx" && ptxas -c -arch="$target" $lines "$1.p
 # compare NAME...: links those files, with two sets, and with the first alone.
 compare() {
     local what="$target$lines $*"
-    runs "$what: minilink" minilink -w -arch="$target" --icf=safe --print-icf-sections "${@/%/_f.cubin}" -o folded.cubin || return
+    runs "$what: minilink" minilink -w -arch="$target" --icf=safe --print-gc-sections "${@/%/_f.cubin}" -o folded.cubin || return
     check "$what" "$(sed 's/ of .*: / /' log)" "function  step_f the same as 'step_i'
 function  walk_f the same as 'walk_i'"
     runs "$what: nvlink" nvlink -w -arch="$target" "${@/%/_d.cubin}" -o wanted.cubin || return

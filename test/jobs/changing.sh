@@ -115,7 +115,6 @@ cases() {
     meanwhile "shorter" in.ptx ': > in.ptx' in.ptx two.ptx "${cache[@]}"
     meanwhile "the first of two" in.ptx 'cp other.ptx in.ptx' in.ptx two.ptx "${cache[@]}"
     meanwhile "a fatbin" in.fatbin 'cp other.fatbin in.fatbin' in.fatbin "${cache[@]}"
-    meanwhile "a library of -l" ./libplain.a 'ar rc libplain.a other.o' -L. -lplain "${cache[@]}"
     meanwhile "a member of a thin archive" member.o 'cp other.o member.o' thin.a "${cache[@]}"
     meanwhile "a thin archive" thin.a 'touch thin.a' thin.a "${cache[@]}"
     meanwhile "a link to text" in.ptx 'cp other.ptx in.ptx' -lto -emit-ptx in.ptx "${cache[@]}"
@@ -126,6 +125,7 @@ cases() {
     meanwhile "a plan" in.ptx 'cp other.ptx in.ptx' in.ptx --emit-plan=plan
     assembling "an input, while it is assembled" in.ptx 'cp other.ptx in.ptx' in.ptx
     assembling "an input, while one of two is assembled" in.ptx 'cp other.ptx in.ptx' in.ptx two.ptx --chunks=2 "${cache[@]}"
+    assembling "a library of -l" ./libplain.a 'ar rc libplain.a other.o' other.o -L. -lplain "${cache[@]}"
     assembling "ptxas, replaced" ./ptxas 'mv ptxas.other ptxas' in.ptx "${cache[@]}"
     assembling "ptxas, replaced, without a cache" ./ptxas 'mv ptxas.other ptxas' in.ptx two.ptx --chunks=2
     assembling "ptxas, replaced and put back" ./ptxas 'cp -p ptxas copy; mv ptxas.other ptxas; mv copy ptxas' in.ptx "${cache[@]}"

@@ -106,5 +106,5 @@ asks deps build
 asks demo '--only-look build,build'
 asks install '--only-look build'
 asks check '--only-look build,check'
-asks lint tests
+asks lint '--only-look build,tests'
 finish

@@ -40,6 +40,17 @@ TEST(a_text_without_data_has_no_number_and_no_line)
     ck_assert_ptr_null(text.data);
 }
 
+/* The same of a section without contents. */
+TEST(a_part_of_nothing_is_nothing)
+{
+    struct bytes part;
+
+    ck_assert(bytes_slice((struct bytes){0}, 0, 0, &part));
+    ck_assert_ptr_null(part.data);
+    ck_assert(!bytes_slice((struct bytes){0}, 0, 1, &part));
+    ck_assert(!bytes_slice((struct bytes){0}, 1, 0, &part));
+}
+
 TEST(lines_end_at_line_feeds_and_at_the_end)
 {
     static const char *const lines[] = {"a", "", "b c\r", "d"};
