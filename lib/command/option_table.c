@@ -181,7 +181,7 @@ const struct option_row option_table[] = {
     {"emit-texts", NULL, NULL, FLAG(link.emit_texts), GROUP_FILES, KEY_REFUSES,
      "Write the PTX that takes part in the link, text by text, each with a NUL behind it, as nvptx-none-ld does"},
     {"emit-ltoir", NULL, NULL, FLAG(link.emit_ltoir), GROUP_FILES, KEY_REFUSES,
-     "Write the LTO-IR of all members as one, instead of a cubin (libnvJitLink 13.4 or later)"},
+     "Write the LTO-IR of all members as one (libnvJitLink 13.4 or later), or their LLVM bitcode, instead of a cubin"},
 
     {"link-time-opt", "lto", NULL, FLAG(link.options.lto), GROUP_CODE, KEY_COUNTS,
      "Optimise across modules: link LTO-IR if a toolkit is found, else PTX, even where there is machine code"},

@@ -199,6 +199,21 @@ static bool compile_lto(struct link *link)
            (save_temps_lto(link->request->keep, &link->lto) || diag_blame(LINK_ENVIRONMENT));
 }
 
+/* Links the bitcode of all members to one module of bitcode. */
+static bool link_bitcode(struct link *link)
+{
+    struct lto_request how = lto_request_of(link, &link->llvm, "libLLVM");
+    const struct bitcode_request wanted = {
+        .link = &how, .words = link->request->llvm_options, .is_linked = true, .is_open = true};
+    enum link_code code;
+
+    how.distribution = NULL;
+    code = bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted);
+    if (code == LINK_OK)
+        link->lto.ptx = link->bitcode.modules->ptx;
+    return lto_ended(code, "LLVM bitcode");
+}
+
 static bool compile_bitcode(struct link *link)
 {
     struct lto_request how = lto_request_of(link, &link->llvm, "libLLVM");
@@ -229,23 +244,25 @@ static bool compile_bitcode(struct link *link)
 /* Warns of members that are not part of the result. */
 static void warn_of_others(const struct members *members)
 {
+    bool is_bitcode = members->lto_count == 0 && members->bitcode_count > 0;
+
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
 
         if ((member->role == MEMBER_PTX || member->role == MEMBER_CUBIN ||
-             member->role == MEMBER_BITCODE) &&
+             (member->role == MEMBER_BITCODE && !is_bitcode)) &&
             !member->is_system)
-            diag_warning("'%s' has no LTO-IR, and is left out of the output (--emit-ltoir)",
-                         member->name);
+            diag_warning("'%s' has no %s, and is left out of the output (--emit-ltoir)",
+                         member->name, is_bitcode ? "bitcode" : "LTO-IR");
     }
 }
 
 bool compile_to_ltoir(struct link *link)
 {
     warn_of_others(&link->members);
-    if (link->members.lto_count == 0)
+    if (link->members.lto_count + link->members.bitcode_count == 0)
         return diag_fatal("--emit-ltoir: no input has LTO-IR for the target");
-    return compile_lto(link);
+    return link->members.lto_count ? compile_lto(link) : link_bitcode(link);
 }
 
 bool compile_to_ptx(struct link *link)

@@ -143,7 +143,8 @@ static bool wants_parts(const struct bitcode_request *request)
 {
     const struct agreement *agreement = request->link->agreement;
 
-    return request->is_linked && !agreement->debug && !agreement->line_info;
+    return request->is_linked && !request->link->emit_ltoir && !agreement->debug &&
+           !agreement->line_info;
 }
 
 /* The threads for which a program has more parts than it is worth, which is not so with a cache:
@@ -162,7 +163,7 @@ static const char **make_options(struct compilation *compilation)
     const struct agreement *agreement = request->link->agreement;
     struct arena *arena = &compilation->run.arena;
     size_t words = string_list_count(request->words), count = 0;
-    const char **options = arena_zalloc(arena, words + request->named_count + 10, sizeof *options);
+    const char **options = arena_zalloc(arena, words + request->named_count + 11, sizeof *options);
     char arch[ARCH_NAME_SIZE];
 
     options[count++] =
@@ -170,6 +171,8 @@ static const char **make_options(struct compilation *compilation)
     options[count++] = arena_printf(arena, "level=%" PRIu32, request->level);
     if (request->is_linked)
         options[count++] = "link";
+    if (request->link->emit_ltoir)
+        options[count++] = "bitcode";
     if (request->is_open)
         options[count++] = "open";
     if (agreement->debug || agreement->line_info)

@@ -16,7 +16,7 @@ struct bitcode_request {
     const char *const *words;       /* -Xllvm, ends with NULL; may be NULL */
     const char *passes;             /* --lto-newpm-passes, or NULL */
     uint32_t level;                 /* --lto-O: 0 to 3 */
-    bool is_linked;                 /* -lto */
+    bool is_linked;                 /* -lto; with link->emit_ltoir the result is bitcode */
     bool is_open;                   /* with -lto: all visible symbols stay visible; else only: */
     const struct text *named;       /* these: kernels, and symbols that other code names */
     size_t named_count;

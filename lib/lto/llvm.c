@@ -38,6 +38,7 @@ struct run {
     struct arch arch;
     unsigned level;
     bool is_linked, is_open;
+    bool wants_bitcode;
     bool wants_parts;
     unsigned parts, part; /* with is_part: the part and their number; else the number wanted */
     bool is_part;
@@ -112,6 +113,8 @@ static bool take_option(struct run *run, const char *word)
         run->is_part = sscanf(value, "%u/%u", &run->part, &run->parts) == 2;
     else if (strcmp(word, "link") == 0)
         run->is_linked = true;
+    else if (strcmp(word, "bitcode") == 0)
+        run->wants_bitcode = true;
     else if (strcmp(word, "open") == 0)
         run->is_open = true;
     else if (strcmp(word, "debug") == 0)
@@ -310,6 +313,12 @@ static bool optimize(struct run *run, llvm_module module)
     return run_passes(run, module, run->passes ? run->passes : passes);
 }
 
+/* Appends a result of LLVM's to the answer. */
+static void append_result(struct run *run, llvm_buffer result)
+{
+    buffer_append(&run->answer.ptx, run->api.buffer_start(result), run->api.buffer_size(result));
+}
+
 static bool emit(struct run *run, llvm_module module)
 {
     llvm_buffer buffer = NULL;
@@ -317,7 +326,7 @@ static bool emit(struct run *run, llvm_module module)
 
     if (run->api.emit(run->machine, module, LLVM_ASSEMBLY_FILE, &message, &buffer))
         return fail(run, message);
-    buffer_append(&run->answer.ptx, run->api.buffer_start(buffer), run->api.buffer_size(buffer));
+    append_result(run, buffer);
     return run->answer.errors.size == 0;
 }
 
@@ -434,7 +443,7 @@ static bool write_parts(struct run *run, llvm_module program)
     buffer_free(&names);
     if (run->parts == 1)
         return emit_part(run, bitcode);
-    buffer_append(&run->answer.ptx, run->api.buffer_start(bitcode), run->api.buffer_size(bitcode));
+    append_result(run, bitcode);
     return true;
 }
 
@@ -445,6 +454,10 @@ static bool compile_program(struct run *run)
     if (!program)
         return false;
     begin_step(run, LTO_STEP_COMPLETE, 0);
+    if (run->wants_bitcode) {
+        append_result(run, run->api.write_bitcode(program));
+        return true;
+    }
     if (!run->is_open)
         llvm_module_internalize(&run->api, program, &run->stays);
     if (run->wants_parts)

@@ -53,7 +53,7 @@ struct lto_request {
     const struct option_request *options;
     const char *const *nvvm_options; /* -Xnvvm, ends with NULL; may be NULL */
     const struct used_names *used;   /* names that host code uses, if known */
-    bool emit_ltoir;                 /* --emit-ltoir: the result is LTO-IR, too */
+    bool emit_ltoir;                 /* --emit-ltoir: the result is LTO-IR, or LLVM bitcode, too */
     uint32_t jobs;                   /* --lto-jobs: parts to make; 0 = decided by the program */
     bool is_split;         /* the program may be compiled in parts: else only by --lto-jobs */
     uint32_t threads;      /* most threads wanted; 0 = number of online CPUs */

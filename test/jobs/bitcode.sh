@@ -138,6 +138,18 @@ for library in "${libraries[@]}"; do
     minilink -disable-infos -arch=sm_90 --llvm="$library" -lto -r scale.bc helper.bc -o out.cubin > messages 2>&1 &&
         [ "$(functions _Z6helperf)" = 1 ]; verdict $? "$name: -r leaves all visible"
 
+    # Linked to one module of bitcode, it is the same program later on; what it is kept for is all there.
+    minilink -disable-infos -arch=sm_75 --llvm="$library" -lto scale.bc helper.bc -o wanted > messages 2>&1
+    for how in "" "-r" "--cache-dir=bitcode.cache" "--cache-dir=bitcode.cache"; do
+        # shellcheck disable=SC2086 # none or one
+        link -emit-ltoir $how scale.bc helper.bc && mv out.cubin one.bc && link -lto one.bc && cmp -s out.cubin wanted
+        verdict $? "$name: -emit-ltoir $how writes bitcode of the same program"
+    done
+    link -emit-ltoir helper.bc calls.ptx && grep -q "'calls.ptx' has no bitcode, and is left out" messages
+    verdict $? "$name: what has no bitcode is left out with a warning"
+    mv out.cubin one.bc && link -lto one.bc calls.ptx && [ "$(functions _Z6helperf)" = 1 ]
+    verdict $? "$name: a function of the module can be called later"
+
     # How many parts there are does not show.
     for jobs in 1 2 4 256; do
         link -lto --lto-jobs=$jobs --keep=kept$jobs parts.bc && cp out.cubin $jobs.cubin
