@@ -199,21 +199,7 @@ static bool compile_lto(struct link *link)
            (save_temps_lto(link->request->keep, &link->lto) || diag_blame(LINK_ENVIRONMENT));
 }
 
-/* Links the bitcode of all members to one module of bitcode. */
-static bool link_bitcode(struct link *link)
-{
-    struct lto_request how = lto_request_of(link, &link->llvm, "libLLVM");
-    const struct bitcode_request wanted = {
-        .link = &how, .words = link->request->llvm_options, .is_linked = true, .is_open = true};
-    enum link_code code;
-
-    how.distribution = NULL;
-    code = bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted);
-    if (code == LINK_OK)
-        link->lto.ptx = link->bitcode.modules->ptx;
-    return lto_ended(code, "LLVM bitcode");
-}
-
+/* To PTX, or to one module of bitcode, in which everything stays visible. */
 static bool compile_bitcode(struct link *link)
 {
     struct lto_request how = lto_request_of(link, &link->llvm, "libLLVM");
@@ -229,7 +215,7 @@ static bool compile_bitcode(struct link *link)
     CONTEXT_DEFER(arena_cleanup, &others.arena);
     CONTEXT_DEFER(table_cleanup, &others.known);
     how.distribution = NULL;
-    if (wanted.is_linked && !how.relocatable)
+    if (wanted.is_linked && !how.relocatable && !how.emit_ltoir)
         diag_silence(collect_names, &others);
     wanted.is_open = wanted.is_linked && !others.is_complete;
     wanted.named = others.list;
@@ -237,7 +223,7 @@ static bool compile_bitcode(struct link *link)
     return lto_ended(
                bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted),
                "LLVM bitcode") &&
-           (save_temps_bitcode(link->request->keep, &link->bitcode) ||
+           (how.emit_ltoir || save_temps_bitcode(link->request->keep, &link->bitcode) ||
             diag_blame(LINK_ENVIRONMENT));
 }
 
@@ -249,9 +235,7 @@ static void warn_of_others(const struct members *members)
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
 
-        if ((member->role == MEMBER_PTX || member->role == MEMBER_CUBIN ||
-             (member->role == MEMBER_BITCODE && !is_bitcode)) &&
-            !member->is_system)
+        if (lto_is_other(member) && !(is_bitcode && member->role == MEMBER_BITCODE))
             diag_warning("'%s' has no %s, and is left out of the output (--emit-ltoir)",
                          member->name, is_bitcode ? "bitcode" : "LTO-IR");
     }
@@ -262,7 +246,12 @@ bool compile_to_ltoir(struct link *link)
     warn_of_others(&link->members);
     if (link->members.lto_count + link->members.bitcode_count == 0)
         return diag_fatal("--emit-ltoir: no input has LTO-IR for the target");
-    return link->members.lto_count ? compile_lto(link) : link_bitcode(link);
+    if (link->members.lto_count)
+        return compile_lto(link);
+    if (!compile_bitcode(link))
+        return false;
+    link->lto.ptx = link->bitcode.modules->ptx;
+    return true;
 }
 
 bool compile_to_ptx(struct link *link)

@@ -44,7 +44,7 @@ bool lto_refuse_alone(const struct members *members)
     return refused == 0;
 }
 
-static bool is_beside_lto(const struct member *member)
+bool lto_is_other(const struct member *member)
 {
     return !member->is_system && (member->role == MEMBER_PTX || member->role == MEMBER_CUBIN ||
                                   member->role == MEMBER_BITCODE);
@@ -56,7 +56,7 @@ bool lto_has_others(const struct members *members)
 
     for (size_t i = 0; i < members->count; i++) {
         has_lto |= members->list[i].role == MEMBER_LTO && !members->list[i].is_system;
-        has_others |= is_beside_lto(&members->list[i]);
+        has_others |= lto_is_other(&members->list[i]);
     }
     return has_lto && has_others;
 }
@@ -68,7 +68,7 @@ bool lto_is_partial(const struct members *members)
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
 
-        if (!is_beside_lto(member) || (last && strcmp(last, member->object_name) == 0))
+        if (!lto_is_other(member) || (last && strcmp(last, member->object_name) == 0))
             continue;
         last = member->object_name;
         diag_info("requested LTO but '%s' not built for LTO so doing partial LTO",

@@ -39,6 +39,9 @@ bool lto_find(char **library, enum lto_source source, const struct toolkit_reque
  * each that has none, which says how to rebuild it. */
 bool lto_refuse_alone(const struct members *members);
 
+/* Whether the member takes part in another form than LTO-IR, and is not libcudadevrt's. */
+bool lto_is_other(const struct member *member);
+
 /* Whether LTO-IR is compiled beside code in another form, libcudadevrt's left aside. */
 bool lto_has_others(const struct members *members);
 
