@@ -3,8 +3,6 @@
  * are skipped at memory speed. */
 #include "ptx/needed.h"
 
-#include <stdlib.h>
-
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
@@ -160,9 +158,10 @@ static void follow_needs(struct choice *choice)
     }
 }
 
-struct special {
+/* A constructor or destructor, and what decides its place. */
+struct ordered_function {
     uint64_t priority;
-    size_t sequence;
+    size_t sequence; /* of its definition, over all texts */
     struct text name;
 };
 
@@ -173,26 +172,26 @@ static bool find_priority(struct text name, struct text prefix, uint64_t *priori
 }
 
 /* Fills *list, in order of the texts, with the functions of that prefix in what takes part. */
-static size_t find_specials(struct choice *choice, size_t count, struct text prefix,
-                            struct special **list)
+static size_t find_functions(struct choice *choice, size_t count, struct text prefix,
+                             struct ordered_function **list)
 {
     size_t found = 0;
 
     *list = arena_zalloc(&choice->arena, choice->mention_count + 1, sizeof **list);
     for (size_t i = 0; i < count; i++)
         for (size_t k = choice->starts[i]; k < choice->starts[i + 1]; k++) {
-            struct special *special = &(*list)[found];
+            struct ordered_function *function = &(*list)[found];
 
-            *special = (struct special){.sequence = k, .name = choice->mentions[k].name};
+            *function = (struct ordered_function){.sequence = k, .name = choice->mentions[k].name};
             found += choice->texts[i].is_needed && choice->mentions[k].is_defined &&
-                     find_priority(special->name, prefix, &special->priority);
+                     find_priority(function->name, prefix, &function->priority);
         }
     return found;
 }
 
-static int compare_specials(const void *left, const void *right)
+static int compare_order(const void *left, const void *right)
 {
-    const struct special *a = left, *b = right;
+    const struct ordered_function *a = left, *b = right;
 
     return a->priority != b->priority ? COMPARE(b->priority, a->priority)
                                       : COMPARE(b->sequence, a->sequence);
@@ -201,10 +200,10 @@ static int compare_specials(const void *left, const void *right)
 static void add_array(struct choice *choice, size_t count, struct text prefix, const char *name,
                       struct buffer *text)
 {
-    struct special *list;
-    size_t found = find_specials(choice, count, prefix, &list);
+    struct ordered_function *list;
+    size_t found = find_functions(choice, count, prefix, &list);
 
-    qsort(list, found, sizeof *list, compare_specials);
+    SORT(list, found, compare_order);
     for (size_t i = 0; i < found; i++)
         buffer_printf(text, ".extern .func %.*s;\n", TEXT_ARG(list[i].name));
     buffer_printf(text, ".visible .global .align 8 .u64 %s[%zu] = {%zu", name, found + 2, found);
@@ -216,16 +215,16 @@ static void add_array(struct choice *choice, size_t count, struct text prefix, c
 static const struct text constructors = TEXT("_GLOBAL__I_"), destructors = TEXT("_GLOBAL__D_");
 
 /* Takes in the text that runs constructors, where there are some, and adds the arrays to it. */
-static void run_specials(struct choice *choice, size_t count, struct arena *arena)
+static void take_constructors(struct choice *choice, size_t count, struct arena *arena)
 {
     uint32_t index = table_find(&choice->providers, trigger);
-    struct special *list;
+    struct ordered_function *list;
     struct buffer text = {0};
 
     if (index == TABLE_NONE)
         return;
-    if (find_specials(choice, count, constructors, &list) +
-        find_specials(choice, count, destructors, &list)) {
+    if (find_functions(choice, count, constructors, &list) +
+        find_functions(choice, count, destructors, &list)) {
         need_name(choice, trigger);
         follow_needs(choice);
     }
@@ -260,5 +259,5 @@ void needed_choose(struct needed_text *texts, size_t count, const struct text *u
     for (size_t i = 0; i < undefined_count; i++)
         need_name(&choice, undefined[i]);
     follow_needs(&choice);
-    run_specials(&choice, count, arena);
+    take_constructors(&choice, count, arena);
 }
