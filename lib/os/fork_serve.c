@@ -248,11 +248,10 @@ void fork_serve(void)
             ; /* clones that have ended, and copies that have answered */
         if (!is_asked() || !receive_message(&asked, descriptors, count))
             _exit(0);
-        if (asked.request == FORK_JOB)
+        if (asked.request == FORK_JOB) {
             dl_iterate_phdr(enlarge_text, &(unsigned){jobs++});
-        if (asked.request == FORK_JOB)
             do_job(asked.job, descriptors, count);
-        else if (asked.request == FORK_CLONE)
+        } else if (asked.request == FORK_CLONE)
             clone_for(descriptors[0]);
         else
             detach();
