@@ -9,7 +9,6 @@
 #include "facts/targets.h"
 #include "join/join.h"
 #include "link/exact.h"
-#include "os/toolkit_version.h"
 #include "ptx/symbol.h"
 
 /* A probe is three runs of ptxas on small programs, and takes 3 % of the processor time that ptxas
@@ -91,7 +90,7 @@ const char *exact_probe_version(const struct link *link, bool *needs_probe)
         return NULL;
     path = ptxas_find(assembler, NULL);
     CONTEXT_DEFER(memory_cleanup, &path);
-    version = path ? toolkit_version_of(path) : 0;
+    version = path ? state_version_of(path) : 0;
     if (!path || exact_join_knows(version))
         return NULL;
     if (version > 0 && !exact_join_is_newer(version))

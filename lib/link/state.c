@@ -2,18 +2,31 @@
 #include "link/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/name_list.h"
+#include "diag/diag.h"
 #include "facts/targets.h"
 #include "link/link_cache.h"
-#include "os/toolkit_version.h"
 #include "lto/lto_cache.h"
 #include "os/fork_server.h"
 #include "os/self_exec.h"
 #include "os/toolkit.h"
+#include "os/toolkit_version.h"
+
+unsigned state_version_of(const char *ptxas)
+{
+    int error;
+    unsigned version = toolkit_version_of(ptxas, &error);
+
+    if (!error)
+        return version;
+    diag_fatal("ptxas '%s' cannot be asked of which toolkit it is: %s", ptxas, strerror(error));
+    context_raise(LINK_ENVIRONMENT);
+}
 
 const struct toolkit_facts *state_find_toolkit(const struct link_request *request,
                                                struct buffer *why)
@@ -26,7 +39,7 @@ const struct toolkit_facts *state_find_toolkit(const struct link_request *reques
     CONTEXT_DEFER(toolkit_search_cleanup, &search);
     CONTEXT_DEFER(memory_cleanup, &ptxas);
     if (!version && (ptxas = ptxas_find(&request->assembler, &search)))
-        version = toolkit_version_of(ptxas);
+        version = state_version_of(ptxas);
     toolkit = version ? toolkits_find(version) : toolkits_newest();
     if (why && request->behave_like)
         buffer_string(why, "--behave-like");

@@ -115,6 +115,9 @@ struct link {
     struct observation *observation; /* each stage reports to it; NULL = not requested */
 };
 
+/* toolkit_version_of() for a link: raises LINK_ENVIRONMENT, reported, where it cannot be learnt. */
+unsigned state_version_of(const char *ptxas);
+
 /* The toolkit whose nvlink the link is to behave like: the requested one, or that of the ptxas that
  * is named or found, or the newest known. Appends the reason to *why, which may be NULL. */
 const struct toolkit_facts *state_find_toolkit(const struct link_request *request,

@@ -39,24 +39,30 @@ static unsigned version_in(struct bytes bytes)
     return toolkit_version_read((struct text){line, strnlen(line, rest)});
 }
 
-static unsigned read_version_file(const char *path)
+/* What is missing for a moment says nothing about the file; other errors do: it cannot be read. */
+static int error_of_want(int error)
+{
+    return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN ? error : 0;
+}
+
+static unsigned read_version_file(const char *path, int *error)
 {
     struct bytes file = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0)
+    if (fd < 0) {
+        *error = error_of_want(errno);
         return 0;
+    }
     errno = 0;
     descriptor_map(fd, &file);
-    error = errno;
+    *error = error_of_want(errno);
     close(fd);
-    if (error == ENOMEM) /* another toolkit's rules must not be followed for want of memory */
-        context_raise(LINK_NO_MEMORY);
     CONTEXT_DEFER(descriptor_unmap, &file);
     return version_in(elf_library_section(file, ".rodata"));
 }
 
-static unsigned ask_ptxas(const char *path)
+static unsigned ask_ptxas(const char *path, int *error)
 {
     const char *const argv[] = {path, "--version", NULL};
     const struct exec_request request = {
@@ -65,14 +71,16 @@ static unsigned ask_ptxas(const char *path)
     unsigned version;
 
     exec_run(&request, &result);
-    if (result.end == EXEC_NOT_STARTED && result.code == ENOMEM)
-        context_raise(LINK_NO_MEMORY);
+    if (result.end == EXEC_NOT_STARTED)
+        *error = error_of_want(result.code);
+    else if (result.output_cut && result.output_size < request.output_limit)
+        *error = ENOMEM;
     version = version_in((struct bytes){(const uint8_t *)result.output, result.output_size});
     memory_cleanup(&result.output);
     return version;
 }
 
-unsigned toolkit_version_of(const char *path)
+unsigned toolkit_version_of(const char *path, int *error)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct {
@@ -83,6 +91,7 @@ unsigned toolkit_version_of(const char *path)
     struct stat status;
     unsigned version = 0;
 
+    *error = 0;
     if (stat(path, &status) != 0 || strlen(path) >= sizeof last.path)
         return 0;
     pthread_mutex_lock(&lock);
@@ -91,9 +100,11 @@ unsigned toolkit_version_of(const char *path)
     pthread_mutex_unlock(&lock);
     if (version)
         return version;
-    version = read_version_file(path);
-    if (version == 0)
-        version = ask_ptxas(path);
+    version = read_version_file(path, error);
+    if (version == 0 && *error == 0)
+        version = ask_ptxas(path, error);
+    if (*error)
+        return 0;
     pthread_mutex_lock(&lock);
     snprintf(last.path, sizeof last.path, "%s", path);
     last.file = file_version_of(&status);

@@ -129,7 +129,7 @@ program "a link with an empty cache" 20 19 "${split[@]}" "${abc[@]}" --cache-dir
 program "a link with a full cache" 20 11 "${split[@]}" "${abc[@]}" --cache-dir=full -o out/x
 program "chunks from a cache" 20 13 "${split[@]}" "${abc[@]}" --cache-dir=full --explain-split -o out/x
 # What a plan leaves in its folder is no output, and the next one removes it.
-program "a plan" 40 19 "${split[@]}" "${abc[@]}" --emit-plan=told/plan -o out/x
+program "a plan" 130 19 "${split[@]}" "${abc[@]}" --emit-plan=told/plan -o out/x
 "${split[@]}" "${abc[@]}" --emit-plan=told/plan -o out/x && tool_distribute told/plan
 program "a link with a plan's results" 40 19 "${split[@]}" "${abc[@]}" --resume-plan=told/plan -o out/x
 if command -v ptxas > /dev/null; then
@@ -141,4 +141,8 @@ minilink -w -arch=sm_90 "${abc[@]}" -o built-in.cubin
 program "minidump" 20 9 minidump --arch=sm_90 built-in.cubin "$F"/lib.a "$F"/b.sass.o
 program "minifat" 30 2 minifat --format=object "$ROOT"/fixtures/minifat/kernel.ptx \
     "$ROOT"/fixtures/minifat/kernel90.cubin -o out/x
+# A script must be run for its version, and without that another toolkit's rules would be followed.
+printf '#!/bin/sh\necho "Cuda compilation tools, release 13.0, V13.0.88"\n' > ptxas && chmod +x ptxas
+unset MINILINK_BEHAVE_LIKE
+program "a link like the toolkit of a script" 30 23 minilink -w -arch=sm_90 --ptxas=./ptxas "$F"/b.sass.o "$F"/a.ptxonly.o -o out/x
 finish
