@@ -11,8 +11,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 
-/* Limits for files that name themselves, and for files that name each other several times. */
-#define DEEPEST   16u
+/* A limit for files of which each names the next one several times. */
 #define MOST_READ 65536u
 /* No sane command line is longer; guards against reading a device. */
 #define LONGEST_MIB 64u
@@ -164,14 +163,31 @@ static bool add_words(struct response_file *words, struct arena *arena, struct w
     return ok;
 }
 
+/* Whether the file, which is to be read at this depth, is being read at a lesser one. */
+static bool names_itself(const struct response_file *words, const char *path)
+{
+    struct file_identity *nested = words->total->nested;
+    struct stat status = {0};
+
+    nested[words->depth] =
+        stat(path, &status) == 0 ? file_identity_of(&status) : (struct file_identity){0};
+    for (unsigned i = 0; i < words->depth; i++)
+        if (file_identity_equal(nested[i], nested[words->depth]))
+            return true;
+    return false;
+}
+
 bool response_file_add_file(struct response_file *words, struct arena *arena, const char *path)
 {
     struct word_source source = {0};
     struct buffer text = {0};
     bool ok;
 
-    if (words->depth == DEEPEST)
-        return diag_fatal("Response files are nested deeper than %u at '%s'", DEEPEST, path);
+    if (words->depth == RESPONSE_FILE_DEEPEST)
+        return diag_fatal("Response files are nested deeper than %u at '%s'", RESPONSE_FILE_DEEPEST,
+                          path);
+    if (names_itself(words, path))
+        return diag_fatal("Options file '%s' names itself, directly or by other files", path);
     CONTEXT_DEFER(buffer_cleanup, &text);
     ok = read_within_limits(words->total, arena, path, &text);
     source.text = buffer_view(&text);

@@ -11,13 +11,18 @@
 
 #include "base/arena.h"
 #include "input/watch.h"
+#include "os/file.h"
 
-/* Totals of all response files of one command line. Start with {0}; the caller frees `watch`. */
+/* How deep files may name files. */
+#define RESPONSE_FILE_DEEPEST 16
+
+/* All response files of one command line. Start with {0}; the caller frees `watch`. */
 struct response_file_total {
     const char **files; /* their paths, each as often as it was read; in the arena */
     size_t file_count, file_capacity;
     size_t bytes;
-    struct watch watch; /* which versions of them were read */
+    struct watch watch;                                 /* which versions of them were read */
+    struct file_identity nested[RESPONSE_FILE_DEEPEST]; /* the last one read at each depth */
 };
 
 /* Start with {.total = ...}. The list and the words live in the arena. */
@@ -33,6 +38,6 @@ struct response_file {
 bool response_file_add(struct response_file *words, struct arena *arena, char *const *list,
                        size_t count);
 
-/* Appends the words of the file `path`. False when reported: no such file, nested too deep,
- * too much in all, a quote that is not closed. */
+/* Appends the words of the file `path`. False when reported: no such file, it names itself, nested
+ * too deep, too much in all, a quote that is not closed. */
 bool response_file_add_file(struct response_file *words, struct arena *arena, const char *path);
