@@ -21,16 +21,17 @@ static void pair_sections(struct join_input *input)
             input->sections[twin].plain = plain ? &input->sections[plain] : NULL;
 }
 
-/* Whether `twin` is the twin of the variables in `plain`, by kind, name and size. So all chunks'
- * twins of one name belong to one united section and share its size. */
-static bool is_copy_of(const struct cubin_section *twin, const struct cubin_section *plain)
+/* Returns why `twin` is not the twin of the variables in `plain`, by kind, name and size, or NULL.
+ * So all chunks' twins of one name belong to one united section and share its size. */
+static const char *check_copy(const struct cubin_section *twin, const struct cubin_section *plain)
 {
     bool is_constant = twin->type == SHT_CUDA_MERC_CONSTANT_USER;
+    struct text name = is_constant ? TEXT(".nv.constant3") : cubin_twin_plain_name(twin->name);
 
-    return plain->type == (is_constant ? SHT_CUDA_CONSTANT0 + 3 : twin->type) &&
-           text_equal(plain->name,
-                      is_constant ? TEXT(".nv.constant3") : cubin_twin_plain_name(twin->name)) &&
-           plain->size == twin->size;
+    if (plain->type != (is_constant ? SHT_CUDA_CONSTANT0 + 3 : twin->type) ||
+        !text_equal(plain->name, name))
+        return "there is data of another name or type";
+    return plain->size == twin->size ? NULL : "there is data of other size";
 }
 
 /* Checks that the twin of .nv.info equals it and that twins of variables match their sections. */
@@ -45,9 +46,13 @@ static const char *check_contents(const struct join_input *input)
         if (section->type == SHT_CUDA_MERC_INFO && !(section->flags & SHF_INFO_LINK) &&
             !bytes_equal(input->cubin->sections[info].data, section->data))
             return "their records are not the code's";
-        if (join_is_copied_twin(section) && section->size > 0 &&
-            (!plain || !is_copy_of(section, plain->source)))
-            return "there is data of other size";
+        if (join_is_copied_twin(section) && section->size > 0) {
+            const char *wrong =
+                plain ? check_copy(section, plain->source) : "there is data without a symbol";
+
+            if (wrong)
+                return wrong;
+        }
     }
     return NULL;
 }

@@ -1044,8 +1044,9 @@ TEST(copies_with_different_twins_stay_apart)
     ck_assert_uint_eq(count_sections(".nv.capmerc.text.small"), 2);
 }
 
-/* A number of a section's header, or of its contents, of the second chunk. */
+/* A number of a section's header, or of its contents. */
 static const struct {
+    size_t chunk;
     const char *section;
     bool is_content;
     size_t at, size;
@@ -1054,15 +1055,18 @@ static const struct {
 } misfits[] = {
 #define CODE      ".nv.capmerc.text.small"
 #define FIELD(of) false, offsetof(Elf64_Shdr, of), sizeof((Elf64_Shdr *)NULL)->of
-    {".nv.merc.nv.info", true, 8, 4, 0x7f, "their records are not the code's"},
-    {".nv.merc.nv.info", FIELD(sh_size), 0, "their records are not the code's"},
-    {CODE, FIELD(sh_info), 0, "there is a section of no function"},
-    {CODE, FIELD(sh_info), 1, "there is a section of no function"},
-    {CODE, FIELD(sh_info), 1000, "there is a section of no function"},
-    {CODE, FIELD(sh_size), 11, "there is a section of no function"},
-    {".nv.merc.nv.info.small", FIELD(sh_info), 1, "there is a section of no function"},
-    {".nv.merc.rela.text.small", true, 12, 4, 0, "a relocation is against no symbol"},
-    {".nv.merc.rela.text.small", true, 12, 4, 1000, "a relocation is against no symbol"},
+    {1, ".nv.merc.nv.info", true, 8, 4, 0x7f, "their records are not the code's"},
+    {1, ".nv.merc.nv.info", FIELD(sh_size), 0, "their records are not the code's"},
+    {1, CODE, FIELD(sh_info), 0, "there is a section of no function"},
+    {1, CODE, FIELD(sh_info), 1, "there is a section of no function"},
+    {1, CODE, FIELD(sh_info), 1000, "there is a section of no function"},
+    {1, CODE, FIELD(sh_size), 11, "there is a section of no function"},
+    {1, ".nv.merc.nv.info.small", FIELD(sh_info), 1, "there is a section of no function"},
+    {1, ".nv.merc.rela.text.small", true, 12, 4, 0, "a relocation is against no symbol"},
+    {1, ".nv.merc.rela.text.small", true, 12, 4, 1000, "a relocation is against no symbol"},
+    {0, ".nv.merc.nv.global.init", FIELD(sh_size), 4, "there is data of other size"},
+    {0, ".nv.merc.nv.global.init", FIELD(sh_name), 1, "there is data of another name or type"},
+    {0, ".nv.merc.nv.constant.user", FIELD(sh_size), 4, "there is data of other size"},
 };
 
 /* Where one chunk's twins are not understood, there are none. */
@@ -1071,8 +1075,8 @@ TEST_LOOP(twins_that_do_not_fit_are_left_out, COUNT(misfits))
     char *at;
 
     begin_chunks(MERCURY);
-    at = misfits[_i].is_content ? bytes_in(1, misfits[_i].section)
-                                : (char *)header_in(1, misfits[_i].section);
+    at = misfits[_i].is_content ? bytes_in(misfits[_i].chunk, misfits[_i].section)
+                                : (char *)header_in(misfits[_i].chunk, misfits[_i].section);
     memcpy(at + misfits[_i].at, &misfits[_i].value, misfits[_i].size);
     ck_assert(join_all());
     buffer_char(&joining.sink.text, '\0');
