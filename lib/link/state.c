@@ -1,6 +1,7 @@
 /* state.c: questions that several stages ask about a link, and freeing it. */
 #include "link/state.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@ unsigned state_version_of(const char *ptxas)
 
     if (!error)
         return version;
+    if (error == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
     diag_fatal("ptxas '%s' cannot be asked of which toolkit it is: %s", ptxas, strerror(error));
     context_raise(LINK_ENVIRONMENT);
 }

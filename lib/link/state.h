@@ -115,7 +115,8 @@ struct link {
     struct observation *observation; /* each stage reports to it; NULL = not requested */
 };
 
-/* toolkit_version_of() for a link: raises LINK_ENVIRONMENT, reported, where it cannot be learnt. */
+/* toolkit_version_of() for a link: raises LINK_NO_MEMORY, or LINK_ENVIRONMENT, reported, where it
+ * cannot be learnt. */
 unsigned state_version_of(const char *ptxas);
 
 /* The toolkit whose nvlink the link is to behave like: the requested one, or that of the ptxas that
