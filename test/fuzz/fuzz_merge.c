@@ -1,5 +1,6 @@
 /* fuzz_merge.c: any bytes as cubins, merged. The first byte chooses -r, -g, -preserve-relocs,
- * -dump-callgraph and which kernels live, the second -uidx; up to eight parts follow, each a cubin
+ * -dump-callgraph and which kernels live, the second -uidx, folding and the toolkit that is
+ * followed, the third what is kept and what is left out; up to eight parts follow, each a cubin
  * (fuzz_part). One that cannot be read is left out. */
 #include "cubin/cubin.h"
 #include "cubin/format.h"
@@ -7,9 +8,11 @@
 #include "merge/merge.h"
 #include "fuzz.h"
 
-#define MOST_CUBINS 8
+#define MOST_CUBINS    8
+#define OLDEST_TOOLKIT 118u
 
-static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags, uint8_t more)
+static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags, uint8_t more,
+                  uint8_t rules)
 {
     static const enum callgraph_form forms[] = {CALLGRAPH_NONE, CALLGRAPH_TEXT, CALLGRAPH_DOT,
                                                 CALLGRAPH_MANGLED};
@@ -25,7 +28,15 @@ static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags
         .suppress_stack_warning = flags & 64,
         .has_index = more & 1,
         .fold = more & 2,
-        .toolkit = toolkits_find(flags & 128 ? 135 : 130),
+        .takes_first = flags & 128,
+        .toolkit = toolkits_find(OLDEST_TOOLKIT + (more >> 2)),
+        .keep_exported = rules & 1,
+        .tools_patch = rules & 2,
+        .strip_debug = rules & 4,
+        .sass_only = rules & 8,
+        .has_extended_shared = rules & 16,
+        .has_no_reserved_shared = rules & 32,
+        .wants_places = rules & 64,
         .output_name = "out.cubin",
         .version = "fuzz",
     };
@@ -53,7 +64,7 @@ static void fuzz(struct bytes rest)
 {
     static const char *const names[MOST_CUBINS] = {"a.o", "b.o", "c.o", "d.o",
                                                    "e.o", "f.o", "g.o", "h.o"};
-    uint8_t flags = fuzz_byte(&rest), more = fuzz_byte(&rest);
+    uint8_t flags = fuzz_byte(&rest), more = fuzz_byte(&rest), rules = fuzz_byte(&rest);
     struct cubin cubins[MOST_CUBINS] = {0};
     const struct cubin *list[MOST_CUBINS];
     size_t count = 0;
@@ -62,7 +73,7 @@ static void fuzz(struct bytes rest)
         if (cubin_read(&cubins[i], names[i], fuzz_part(&rest)))
             list[count++] = &cubins[i];
     if (count)
-        merge(list, count, flags, more);
+        merge(list, count, flags, more, rules);
     for (size_t i = 0; i < MOST_CUBINS; i++)
         cubin_free(&cubins[i]);
 }
