@@ -1,5 +1,5 @@
-/* exact_chunks.c: reads the chunks of a whole program, and finds which kernel each section and
- * symbol belongs to.
+/* exact_chunks.c: reads the chunks of a whole program, and finds in which form the assembler wrote
+ * them, as their own bytes tell, and which kernel each section and symbol belongs to.
  *
  * In a whole program's cubin everything belongs either to a kernel, which the section's name tells,
  * or to the program. Checks of cubin_read() (indices of sections, records, the call graph) are not
@@ -10,6 +10,23 @@
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "join/exact_plan.h"
+
+static const struct exact_form forms[] = {
+#define FORM(first, last, symbols, names) {{first, last}, symbols, names},
+#include "join/exact_forms.def"
+#undef FORM
+};
+
+bool exact_join_knows(unsigned version)
+{
+    return version >= forms[0].toolkits.first &&
+           version <= forms[sizeof forms / sizeof *forms - 1].toolkits.last;
+}
+
+bool exact_join_is_newer(unsigned version)
+{
+    return version > forms[sizeof forms / sizeof *forms - 1].toolkits.last;
+}
 
 static bool set_outcome(struct exact *join, enum exact_join_outcome outcome,
                         const struct exact_input *input, size_t section, const char *what)
@@ -70,42 +87,24 @@ static bool number_kernels(struct exact *join)
     return true;
 }
 
-/* ".constant0" or ".constant.word". */
-static bool take_constant(struct text *name)
-{
-    if (!text_skip(name, TEXT(".constant")))
-        return false;
-    if (!text_skip(name, TEXT(".")))
-        return name->size > 0;
-    while (name->size > 0 && name->data[0] != '.')
-        *name = text_drop(*name, 1);
-    return true;
-}
-
+/* A kernel's name has no dot. Before it stand the bank of its constants, or Mercury's word for it.
+ */
 uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_head)
 {
-    static const char *const prefixes[] = {".text.", ".nv.info.", ".nv.shared.", ".nv.local."};
-    bool is_plain = true;
+    static const char *const kinds[] = {".text.", ".nv.info.", ".nv.shared.", ".nv.local."};
+    struct text plain = exact_plain_name(name), kind = plain;
+    size_t number = 0;
     uint32_t owner;
 
-    *is_head = false;
-    if (text_skip(&name, TEXT(".nv.capmerc")) || text_skip(&name, TEXT(".nv.merc")))
-        is_plain = false;
-    if (text_skip(&name, TEXT(".rela")) || text_skip(&name, TEXT(".rel")))
-        is_plain = false;
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (text_skip(&name, text_of(prefixes[i]))) {
-            owner = table_find(&join->kernels, name);
-            *is_head = owner != TABLE_NONE && is_plain && i < 3;
-            return owner == TABLE_NONE ? EXACT_COMMON : owner;
-        }
-    if (!text_skip(&name, TEXT(".nv")) || !take_constant(&name))
-        return EXACT_COMMON;
-    while (name.size > 0 && text_is_digit(name.data[0]))
-        name = text_drop(name, 1);
-    if (!text_skip(&name, TEXT(".")))
-        return EXACT_COMMON;
-    owner = table_find(&join->kernels, name);
+    while (kind.size > 0 && kind.data[kind.size - 1] != '.')
+        kind.size--;
+    while (number < 4 && !text_equal(kind, text_of(kinds[number])))
+        number++;
+    owner = table_find(&join->kernels, text_drop(plain, kind.size));
+    if (number == 4 &&
+        (!text_starts(kind, TEXT(".nv.constant")) || kind.size == strlen(".nv.constant.")))
+        owner = TABLE_NONE;
+    *is_head = owner != TABLE_NONE && plain.size == name.size && number < 3;
     return owner == TABLE_NONE ? EXACT_COMMON : owner;
 }
 
@@ -149,7 +148,9 @@ static bool own_sections(struct exact *join, struct exact_input *input)
     return true;
 }
 
-size_t exact_last_made(const struct cubin *cubin)
+/* The row past the last symbol that is made after all kernels are compiled; the number of rows if
+ * there is none of these. */
+static size_t last_made(const struct cubin *cubin)
 {
     for (size_t row = cubin->symbol_count; row-- > 0;)
         if (text_equal(cubin->symbols[row].name, TEXT(".nv.callgraph")) ||
@@ -161,6 +162,72 @@ size_t exact_last_made(const struct cubin *cubin)
 bool exact_is_nameless(const struct cubin_symbol *symbol)
 {
     return symbol->name.size == 0 && symbol->type != STT_SECTION;
+}
+
+static void order_classes(struct exact *join)
+{
+    join->order_count = classes_whole(toolkits_find(join->form->toolkits.first), join->order);
+    for (size_t i = 0; i < join->order_count; i++)
+        join->place[join->order[i]] = (uint8_t)i;
+}
+
+size_t exact_name_padding(bool has_mercury)
+{
+    return has_mercury ? 36 : 14;
+}
+
+/* Whether the names stand one after the other in the order of the sections. */
+static bool are_names_rewritten(const struct exact_input *input)
+{
+    const struct cubin *cubin = &input->cubin;
+    struct bytes names = cubin->sections[EXACT_SECTION_NAMES].data;
+    const char *next = (const char *)names.data + 1;
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        if (cubin->sections[i].name.data != next)
+            return false;
+        next += cubin->sections[i].name.size + 1;
+    }
+    return (size_t)((const char *)names.data + names.size - next) ==
+           exact_name_padding(input->has_mercury);
+}
+
+/* Whether the rows of weak symbols are where a form has them. A cubin without any fits both. */
+static bool fits_symbols(const struct cubin *cubin, enum exact_symbol_form form)
+{
+    size_t made = last_made(cubin);
+    bool is_late = false;
+
+    for (size_t row = 1; row < cubin->symbol_count; row++) {
+        const struct cubin_symbol *symbol = &cubin->symbols[row];
+
+        is_late |= row >= made || symbol->binding == STB_GLOBAL;
+        if (form == WEAK_WITH_LOCALS
+                ? is_late && (symbol->binding == STB_WEAK || exact_is_nameless(symbol))
+                : row < made && symbol->binding != STB_LOCAL)
+            return false;
+    }
+    return true;
+}
+
+static bool fits_form(const struct exact *join, const struct exact_form *form)
+{
+    for (size_t i = 0; i < join->count; i++)
+        if (are_names_rewritten(&join->inputs[i]) != (form->names == NAMES_REWRITTEN) ||
+            !fits_symbols(&join->inputs[i].cubin, form->symbols))
+            return false;
+    return true;
+}
+
+static bool find_form(struct exact *join)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (fits_form(join, &forms[i])) {
+            join->form = &forms[i];
+            order_classes(join);
+            return true;
+        }
+    return exact_unsupported(join, NULL, 0, "is written in a form that is not known");
 }
 
 /* Whether the row is one of the global symbols' part. */
@@ -177,7 +244,7 @@ static bool is_in_globals(const struct exact *join, const struct cubin_symbol *s
 static bool divide_symbols(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
-    size_t made = exact_last_made(cubin), row = 0;
+    size_t made = last_made(cubin), row = 0;
 
     if (join->form->symbols == WEAK_WITH_GLOBALS)
         row = made;
@@ -298,6 +365,8 @@ static void find_erased(struct exact *join)
 
 bool exact_divide_symbols(struct exact *join)
 {
+    if (!find_form(join))
+        return false;
     for (size_t i = 0; i < join->count; i++)
         if (!divide_symbols(join, &join->inputs[i]) || !check_twins(join, &join->inputs[i]))
             return false;

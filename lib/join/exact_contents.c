@@ -1,20 +1,207 @@
-/* exact_contents.c: the contents that are not copied unchanged: sections with records of all
- * kernels, and indices of symbols and sections, which differ in the result. */
+/* exact_contents.c: the contents of the program's sections.
+ *
+ * A kernel's section is its chunk's, with the program's indices of symbols and sections. The
+ * program's own are merged if they hold records of all kernels; all others must be the same in
+ * every chunk. */
 #include <string.h>
 
-#include "base/search.h"
 #include "cubin/compat.h"
 #include "cubin/format.h"
+#include "join/contents.h"
 #include "join/exact_plan.h"
 
-/* A writable copy of the section's contents. */
-static uint8_t *copy_contents(struct exact *join, uint32_t out)
+/* Replaces the chunk's index at `at` by the program's. False if there is none. */
+static bool map_index(const uint32_t *joined, size_t count, uint8_t *at)
 {
-    struct image_section *section = &join->image.sections[out];
-    uint8_t *copy = arena_copy(&join->image.arena, section->data, (size_t)section->size, 1);
+    uint32_t index;
 
-    section->data = copy;
-    return copy;
+    memcpy(&index, at, sizeof index);
+    if (index >= count || (index > 0 && !joined[index]))
+        return false;
+    memcpy(at, &joined[index], sizeof index);
+    return true;
+}
+
+static const char *map_records(struct exact *join, const struct exact_input *input,
+                               struct bytes *data)
+{
+    struct buffer *made = &join->scratch;
+    struct info_record record;
+    bool ok = true;
+
+    for (struct bytes rest = *data; ok && info_next(&rest, &record);)
+        ok = contents_put_record(made, &record, &input->cubin, input->symbol_out, NULL);
+    ok = ok && made->size == data->size;
+    *data = (struct bytes){arena_copy(&join->image.arena, made->data, made->size, 1), made->size};
+    made->size = 0;
+    return ok ? NULL : "has a record of no symbol";
+}
+
+/* Relocations have their symbols' indices at `at`. */
+static const char *map_entries(const struct exact_input *input, uint8_t *data, uint64_t size,
+                               uint64_t entry_size, size_t at)
+{
+    bool ok = true;
+
+    for (; ok && size >= entry_size; data += entry_size, size -= entry_size)
+        ok = map_index(input->symbol_out, input->cubin.symbol_count, data + at);
+    return ok ? NULL : "has a record of no symbol";
+}
+
+/* A function and the offset of its prototype in .strtab. */
+static const char *map_prototypes(const struct exact *join, const struct exact_input *input,
+                                  uint8_t *data, uint64_t size)
+{
+    const char *wrong = map_entries(input, data, size, 8, 0);
+
+    for (uint64_t at = 4; !wrong && at + 4 <= size; at += 8) {
+        uint32_t offset;
+
+        memcpy(&offset, data + at, sizeof offset);
+        offset = exact_string(join, cubin_string(&input->cubin, offset));
+        memcpy(data + at, &offset, sizeof offset);
+        wrong = offset ? NULL : "has a record of no symbol";
+    }
+    return wrong;
+}
+
+/* The first word of Mercury's code is the index of the code section. */
+static const char *map_mercury_code(const struct exact_input *input, uint8_t *data, uint64_t size)
+{
+    if (size < CUBIN_TWIN_CODE_HEADER)
+        return "has no header";
+    return map_index(input->section_out, input->cubin.section_count, data)
+               ? NULL
+               : "is the copy of no section";
+}
+
+/* The contents of a chunk's section with the program's indices. Returns why there are none, or
+ * NULL. */
+static const char *map_contents(struct exact *join, const struct exact_input *input, uint32_t index,
+                                struct bytes *data)
+{
+    const struct cubin_section *section = &input->cubin.sections[index];
+    enum section_class class = input->section_class[index];
+    uint8_t *copy;
+
+    *data = section->data;
+    if (class == CLASS_FUNCTION_INFO || class == CLASS_TWIN_INFO)
+        return map_records(join, input, data);
+    if (!class_is_in(class, CLASSES_OF_RELOCATIONS | CLASS_SET(PROTOTYPE) |
+                                CLASS_SET(TWIN_PROTOTYPE) | CLASS_SET(TWIN_TEXT)))
+        return NULL;
+    copy = arena_copy(&join->image.arena, data->data, data->size, 1);
+    data->data = copy;
+    if (class == CLASS_TWIN_TEXT)
+        return map_mercury_code(input, copy, data->size);
+    if (!class_is_in(class, CLASSES_OF_RELOCATIONS))
+        return map_prototypes(join, input, copy, data->size);
+    /* The symbol is the upper half of r_info. */
+    return map_entries(input, copy, data->size, section->entry_size,
+                       offsetof(Elf64_Rel, r_info) + 4);
+}
+
+/* A kernel's code has offsets in banks 3 and 4 in it, and relocations of the program's variables.
+ * These match the whole program's only if every chunk has the same variables at the same places.
+ * Bank 4 may be the beginning of the longest one. */
+
+static bool is_bank4(struct text name)
+{
+    struct text plain = exact_plain_name(name);
+
+    return text_equal(plain, TEXT(".nv.constant4")) || text_equal(plain, TEXT(".nv.constant.pic"));
+}
+
+static uint64_t bank4_size(const struct exact_input *input)
+{
+    /* If there is no bank 4, this is the null section, whose size is 0. */
+    return input->cubin.sections[exact_section_named(input, TEXT(".nv.constant4"))].size;
+}
+
+/* Prefers the base among chunks with an equally long bank 4. */
+static struct exact_input *find_longest(const struct exact *join)
+{
+    struct exact_input *longest = join->base;
+
+    for (size_t c = 0; c < join->count; c++)
+        if (bank4_size(&join->inputs[c]) > bank4_size(longest))
+            longest = &join->inputs[c];
+    return longest;
+}
+
+/* Takes the sections of bank 4 from the chunk that has all of it. */
+static void take_longest(struct exact *join)
+{
+    struct exact_input *input = find_longest(join);
+
+    for (uint32_t out = 1; out < join->image.section_count; out++) {
+        struct image_section *section = &join->image.sections[out];
+        uint32_t index = is_bank4(section->name) ? exact_section_of(join, input, out) : 0;
+
+        if (index == 0)
+            continue;
+        join->sections.items[out - 1].input = input;
+        join->sections.items[out - 1].index = index;
+        section->link = input->cubin.sections[index].link;
+        section->info = input->cubin.sections[index].info;
+    }
+}
+
+/* Classes of sections that are the same in all chunks, and those of them that a chunk may lack. */
+#define CLASSES_SHARED                                                                             \
+    (CLASS_SET(NOTE) | CLASS_SET(REL_ACTION) | CLASS_SET(CONSTANT) | CLASS_SET(GLOBAL_INIT) |      \
+     CLASS_SET(TWIN_CONSTANT) | CLASS_SET(TWIN_GLOBAL_INIT) | CLASSES_OF_RELOCATIONS |             \
+     CLASS_SET(DEBUG) | CLASS_SET(TWIN_DEBUG) | CLASSES_LACKED)
+#define CLASSES_LACKED (CLASS_SET(TEXT) | CLASS_SET(SHARED))
+
+/* Checks that all chunks that have the program's section have one of that kind. */
+static bool check_kinds(struct exact *join, uint32_t out)
+{
+    const struct image_section *section = &join->image.sections[out];
+    const struct exact_item *item = &join->sections.items[out - 1];
+
+    for (size_t c = 0; c < join->count; c++) {
+        const struct exact_input *input = &join->inputs[c];
+        uint32_t index = exact_section_of(join, input, out);
+        const struct cubin_section *mine = &input->cubin.sections[index];
+
+        if (index && (mine->type != section->type || mine->entry_size != section->entry_size ||
+                      input->section_class[index] != item->input->section_class[item->index]))
+            return exact_differs(join, input, index, "is of another kind in another chunk");
+    }
+    return true;
+}
+
+/* Checks that chunks have the same contents in the program's section, which has them. Relocations
+ * stand in descending order of offset, so those of a table's beginning are the end of its list. */
+static bool check_shared(struct exact *join, uint32_t out)
+{
+    const struct image_section *section = &join->image.sections[out];
+    const struct exact_item *item = &join->sections.items[out - 1];
+    enum section_class class = item->input->section_class[item->index];
+    bool is_list = class_is_in(class, CLASSES_OF_RELOCATIONS), is_bank = is_bank4(section->name);
+
+    for (size_t c = 0; class_is_in(class, CLASSES_SHARED) && c < join->count; c++) {
+        const struct exact_input *input = &join->inputs[c];
+        uint32_t index = exact_section_of(join, input, out);
+        const struct cubin_section *mine = &input->cubin.sections[index];
+        struct bytes data;
+
+        if (input == item->input || (index == 0 && (is_bank || class_is_in(class, CLASSES_LACKED))))
+            continue;
+        if (index == 0)
+            return exact_differs(join, item->input, item->index, "is missing in another chunk");
+        if (mine->flags != section->flags || mine->alignment != section->alignment)
+            return exact_differs(join, input, index, "has other flags in another chunk");
+        if (map_contents(join, input, index, &data) || mine->size > section->size ||
+            (mine->size < section->size && !is_bank) ||
+            (data.size > 0 &&
+             memcmp(data.data,
+                    (const char *)section->data + (is_list ? section->size - data.size : 0),
+                    data.size) != 0))
+            return exact_differs(join, input, index, "has other contents in another chunk");
+    }
+    return true;
 }
 
 static void put_items(struct exact *join, const struct exact_list *list)
@@ -24,30 +211,29 @@ static void put_items(struct exact *join, const struct exact_list *list)
 }
 
 /* Lists the records of a chunk's section that has records of all kernels. */
-static void list_records(struct exact *join, struct exact_input *input, uint32_t index,
+static bool list_records(struct exact *join, struct exact_input *input, uint32_t index,
                          struct exact_list *kernels, struct exact_list *stacks)
 {
-    struct bytes rest = input->cubin.sections[index].data, before = rest;
+    struct bytes rest = input->cubin.sections[index].data;
+    struct buffer *made = &join->scratch;
     struct info_record record;
 
-    for (; info_next(&rest, &record); before = rest) {
+    while (info_next(&rest, &record)) {
         uint32_t row = info_symbol_words(&record) == 1 ? info_word(record.payload, 0) : 0;
-        size_t size = before.size - rest.size;
-        uint8_t *data = arena_copy(&join->arena, before.data, size, 1);
-        struct exact_item item = {
-            .owner = input->symbol_owner[row],
-            .input = input,
-            .data = {data, size},
-            .row = input->symbol_out[row],
-        };
+        struct exact_item item = {.owner = input->symbol_owner[row], .input = input};
+        bool is_lost = !contents_put_record(made, &record, &input->cubin, input->symbol_out, NULL);
 
-        if (row > 0)
-            memcpy(data + size - record.payload.size, &item.row, sizeof item.row);
+        if (is_lost && (item.owner == EXACT_COMMON || item.owner < join->kernel_count))
+            return exact_differs(join, input, index, "has a record of no symbol");
+        item.data = (struct bytes){arena_copy(&join->arena, made->data, made->size, 1), made->size};
+        item.row = input->symbol_out[row];
+        made->size = 0;
         if (item.owner == EXACT_COMMON)
             item.key = text_of(arena_printf(&join->arena, "%u %.*s", record.attribute,
                                             TEXT_ARG(input->symbol_name[row])));
         exact_push(join, record.attribute == EIATTR_MIN_STACK_SIZE ? stacks : kernels, &item);
     }
+    return true;
 }
 
 static void reverse_list(struct exact_list *list)
@@ -71,8 +257,8 @@ static bool fill_info(struct exact *join, uint32_t out)
         struct exact_input *input = &join->inputs[i];
         uint32_t index = exact_section_of(join, input, out);
 
-        if (index)
-            list_records(join, input, index, &kernels[i], &stacks[i]);
+        if (index && !list_records(join, input, index, &kernels[i], &stacks[i]))
+            return false;
         reverse_list(&kernels[i]);
     }
     if (!exact_merge(join, kernels, &all) || !exact_merge(join, stacks, &rest))
@@ -173,24 +359,10 @@ static bool fill_callgraph(struct exact *join, uint32_t out)
     return true;
 }
 
-/* Whether two chunks have the same records. */
-static bool has_same_records(struct bytes a, struct bytes b)
-{
-    struct info_record mine, theirs;
-
-    while (info_next(&a, &mine))
-        if (!info_next(&b, &theirs) || theirs.attribute != mine.attribute ||
-            theirs.format != mine.format || theirs.payload.size != mine.payload.size)
-            return false;
-    return a.size == 0 && b.size == 0;
-}
-
 /* A program has of each record what a link of the chunks would have (ptxas 13.0 and 13.5, sm_90a
  * and sm_100a: bits of 03 and 0b, the largest of 02 and 05). */
 static bool fill_compat(struct exact *join, uint32_t out)
 {
-    const struct exact_item *item = &join->sections.items[out - 1];
-    struct bytes data = item->input->cubin.sections[item->index].data;
     struct compat compat = {0};
 
     for (size_t c = 0; c < join->count; c++) {
@@ -199,100 +371,17 @@ static bool fill_compat(struct exact *join, uint32_t out)
 
         if (index == 0)
             return exact_differs(join, input, 0, "has no records of compatibility");
-        if (!has_same_records(data, input->cubin.sections[index].data))
-            return exact_unsupported(join, input, index, "has other records in another chunk");
         compat_add(&compat, input->cubin.sections[index].data, true);
     }
     compat_put_all(&compat, &join->scratch);
-    if (join->scratch.size != data.size)
-        return exact_unsupported(join, item->input, item->index, "has a record twice");
+    for (size_t c = 0; c < join->count; c++) {
+        uint32_t index = exact_section_of(join, &join->inputs[c], out);
+
+        if (join->inputs[c].cubin.sections[index].size != join->scratch.size)
+            return exact_unsupported(join, &join->inputs[c], index,
+                                     "has a record twice, or not all of another chunk");
+    }
     exact_take_data(join, out);
-    return true;
-}
-
-static bool map_word(const struct exact_input *input, uint8_t *at)
-{
-    uint32_t row;
-
-    memcpy(&row, at, sizeof row);
-    if (row >= input->cubin.symbol_count || (row > 0 && !input->symbol_out[row]))
-        return false;
-    memcpy(at, &input->symbol_out[row], sizeof row);
-    return true;
-}
-
-/* A kernel's records. */
-static bool fill_kernel_info(struct exact *join, uint32_t out)
-{
-    const struct exact_item *item = &join->sections.items[out - 1];
-    const struct exact_input *input = item->input;
-    struct bytes whole = input->cubin.sections[item->index].data;
-    struct bytes rest = whole;
-    uint8_t *copy = copy_contents(join, out);
-    struct info_record record;
-
-    while (info_next(&rest, &record)) {
-        size_t words = info_symbol_words(&record);
-
-        for (size_t i = 0; i < words; i++)
-            if (!map_word(input, copy + (record.payload.data - whole.data) + 4 * i))
-                return exact_differs(join, input, item->index, "has a record of no symbol");
-    }
-    return true;
-}
-
-static bool fill_relocations(struct exact *join, uint32_t out)
-{
-    const struct exact_item *item = &join->sections.items[out - 1];
-    const struct exact_input *input = item->input;
-    const struct cubin_section *section = &input->cubin.sections[item->index];
-    uint8_t *copy = copy_contents(join, out);
-
-    for (uint64_t at = 0; at + section->entry_size <= section->size; at += section->entry_size)
-        /* The symbol is the upper half of r_info. */
-        if (!map_word(input, copy + at + offsetof(Elf64_Rel, r_info) + 4))
-            return exact_differs(join, input, item->index, "has a record of no symbol");
-    return true;
-}
-
-/* The first word of the twin of code is the index of the code section. */
-static bool fill_mercury_code(struct exact *join, uint32_t out)
-{
-    const struct exact_item *item = &join->sections.items[out - 1];
-    const struct exact_input *input = item->input;
-    uint8_t *copy = copy_contents(join, out);
-    uint32_t index;
-
-    if (join->image.sections[out].size < CUBIN_TWIN_CODE_HEADER)
-        return exact_differs(join, input, item->index, "has no header");
-    memcpy(&index, copy, sizeof index);
-    if (index >= input->cubin.section_count)
-        return exact_differs(join, input, item->index, "is the twin of no section");
-    memcpy(copy, &input->section_out[index], sizeof index);
-    return true;
-}
-
-/* Pairs of a function and the offset of its prototype in .strtab. */
-static bool fill_prototypes(struct exact *join, uint32_t out)
-{
-    const struct exact_item *item = &join->sections.items[out - 1];
-    const struct exact_input *input = item->input;
-    uint8_t *copy = copy_contents(join, out);
-    uint64_t size = join->image.sections[out].size;
-
-    for (size_t c = 0; c < join->count; c++)
-        if (&join->inputs[c] != input && exact_section_of(join, &join->inputs[c], out))
-            return exact_unsupported(join, &join->inputs[c], item->index,
-                                     "is in more than one chunk");
-    for (uint64_t at = 0; at + 8 <= size; at += 8) {
-        uint32_t offset;
-
-        memcpy(&offset, copy + at + 4, sizeof offset);
-        offset = exact_string(join, cubin_string(&input->cubin, offset));
-        if (!map_word(input, copy + at) || offset == 0)
-            return exact_differs(join, input, item->index, "has a record of no symbol");
-        memcpy(copy + at + 4, &offset, sizeof offset);
-    }
     return true;
 }
 
@@ -318,75 +407,111 @@ static uint32_t find_relocations(const struct exact *join, uint32_t out)
     return 0;
 }
 
-static bool fill_debug(struct exact *join, uint32_t out)
+/* Mercury's copy of a section of the program shares its bytes if they are equal (measured), whether
+ * or not it did in each chunk. */
+static void share_bytes(struct exact *join, uint32_t out)
 {
-    struct text name = join->image.sections[out].name;
+    struct image_section *copy = &join->image.sections[out];
+    struct text name = cubin_twin_plain_name(copy->name);
+    const struct image_section *section;
+    uint32_t plain =
+        find_section_named(join, text_equal(name, TEXT(".nv.constant.user")) ? TEXT(".nv.constant3")
+                                 : is_bank4(name)                            ? TEXT(".nv.constant4")
+                                                                             : name);
 
-    if (exact_is_frames(name))
-        return exact_fill_frames(join, out, find_relocations(join, out));
-    if (exact_is_lines(name))
-        return exact_fill_lines(join, out, find_relocations(join, out));
-    return !text_equal(cubin_twin_plain_name(name), TEXT(".nv_debug_ptx_txt")) ||
-           exact_fill_ptx(join, out);
+    section = &join->image.sections[plain];
+    if (plain && copy->size > 0 && copy->size == section->size && !copy->has_no_bytes &&
+        memcmp(copy->data, section->data, copy->size) == 0)
+        copy->shares = plain;
 }
 
-/* A twin that equals its plain section shares its bytes, whether or not it did in each chunk. */
-static bool fill_debug_twin(struct exact *join, uint32_t out)
+/* At most one chunk has prototypes, as it is with indirect calls. */
+static bool check_prototypes(struct exact *join, uint32_t out)
 {
-    struct image_section *section = &join->image.sections[out];
-    uint32_t plain = find_section_named(join, cubin_twin_plain_name(section->name));
-    const struct image_section *other = &join->image.sections[plain];
+    size_t found = 0;
 
-    if (!fill_debug(join, out))
-        return false;
-    section->shares = plain && section->size > 0 && section->size == other->size &&
-                              memcmp(section->data, other->data, section->size) == 0
-                          ? plain
-                          : 0;
+    for (size_t c = 0; c < join->count; c++) {
+        uint32_t index = exact_section_of(join, &join->inputs[c], out);
+
+        found += index > 0;
+        if (found > 1)
+            return exact_unsupported(join, &join->inputs[c], index, "is in more than one chunk");
+    }
     return true;
 }
 
-static bool fill_section(struct exact *join, uint32_t out)
+/* Fills the program's own section, other than those that are the same in all chunks; sets *is_done
+ * unless it is one of these. */
+static bool fill_common(struct exact *join, uint32_t out, bool *is_done)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
-    bool is_common = item->owner == EXACT_COMMON;
     struct text name = join->image.sections[out].name;
 
+    *is_done = true;
     switch (item->input->section_class[item->index]) {
+    case CLASS_TABLE:
+    case CLASS_TWIN_SYMTAB:
+        return true;
     case CLASS_INFO:
         return fill_info(join, out);
     case CLASS_TWIN_INFO:
-        return is_common && text_equal(name, TEXT(".nv.merc.nv.info"))
-                   ? fill_info(join, out)
-                   : fill_kernel_info(join, out);
-    case CLASS_FUNCTION_INFO:
-        return fill_kernel_info(join, out);
+        *is_done = text_equal(name, TEXT(".nv.merc.nv.info"));
+        return !*is_done || fill_info(join, out);
     case CLASS_COMPAT:
         return fill_compat(join, out);
     case CLASS_CALLGRAPH:
     case CLASS_TWIN_CALLGRAPH:
         return fill_callgraph(join, out);
-    case CLASS_PROTOTYPE:
-    case CLASS_TWIN_PROTOTYPE:
-        return fill_prototypes(join, out);
     case CLASS_DEBUG:
-        return fill_debug(join, out);
     case CLASS_TWIN_DEBUG:
-        return fill_debug_twin(join, out);
+        if (exact_is_frames(name) || exact_is_lines(name))
+            return exact_fill_units(join, out, find_relocations(join, out));
+        *is_done = !text_equal(exact_plain_name(name), TEXT(".debug_str"));
+        return !*is_done || exact_fill_ptx(join, out);
     case CLASS_RELOCATIONS:
     case CLASS_TWIN_RELOCATIONS:
-        /* Relocations of frames and line tables are filled together with their sections. */
-        return (is_common && (exact_is_frames(name) || exact_is_lines(name))) ||
-               fill_relocations(join, out);
-    case CLASS_TWIN_TEXT:
-        return fill_mercury_code(join, out);
+        /* Those of frames and line tables are filled together with their sections. */
+        *is_done = exact_is_frames(name) || exact_is_lines(name);
+        return true;
+    case CLASS_PROTOTYPE:
+    case CLASS_TWIN_PROTOTYPE:
+        *is_done = false;
+        return check_prototypes(join, out);
     default:
+        *is_done = false;
         return true;
     }
 }
 
+static bool fill_section(struct exact *join, uint32_t out)
+{
+    const struct exact_item *item = &join->sections.items[out - 1];
+    struct image_section *section = &join->image.sections[out];
+    const char *wrong;
+    struct bytes data;
+    bool is_done = false;
+
+    if (item->owner == EXACT_COMMON &&
+        (!check_kinds(join, out) || !fill_common(join, out, &is_done)))
+        return false;
+    wrong = is_done ? NULL : map_contents(join, item->input, item->index, &data);
+    if (wrong)
+        return exact_differs(join, item->input, item->index, wrong);
+    if (!is_done) {
+        section->data = data.data;
+        section->size = item->input->cubin.sections[item->index].size;
+    }
+    if (item->owner != EXACT_COMMON)
+        return true;
+    if (class_is_in(item->input->section_class[item->index],
+                    CLASS_SET(TWIN_DEBUG) | CLASS_SET(TWIN_CONSTANT) | CLASS_SET(TWIN_GLOBAL_INIT)))
+        share_bytes(join, out);
+    return is_done || check_shared(join, out);
+}
+
 bool exact_fill(struct exact *join)
 {
+    take_longest(join);
     for (uint32_t out = 1; out < join->image.section_count; out++)
         if (!fill_section(join, out))
             return false;

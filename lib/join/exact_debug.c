@@ -14,7 +14,7 @@
 #include "cubin/frames.h"
 #include "join/exact_plan.h"
 
-static struct text plain_name(struct text name)
+struct text exact_plain_name(struct text name)
 {
     struct text plain = cubin_twin_plain_name(name);
 
@@ -25,14 +25,14 @@ static struct text plain_name(struct text name)
 
 bool exact_is_lines(struct text name)
 {
-    struct text plain = plain_name(name);
+    struct text plain = exact_plain_name(name);
 
     return text_equal(plain, TEXT(".debug_line")) || text_equal(plain, TEXT(".nv_debug_line_sass"));
 }
 
 bool exact_is_frames(struct text name)
 {
-    return text_equal(plain_name(name), TEXT(".debug_frame"));
+    return text_equal(exact_plain_name(name), TEXT(".debug_frame"));
 }
 
 /* What moves as a whole, with its relocations: a function's frames, or a sequence of lines. */
@@ -105,36 +105,16 @@ static bool push_unit(struct exact *join, const struct units *units, struct exac
     return true;
 }
 
-/* Takes the frames of a unit, up to that in which byte `last` is. Their addresses stand in their
- * order, from the unit's last record on. */
-static bool take_frames(struct exact *join, const struct units *units, struct exact_unit *unit,
-                        uint64_t last)
-{
-    size_t next = unit->first + unit->count;
-    struct frame frame;
-
-    do {
-        if (!frames_next(units->section->data, &unit->end, &frame) || frame.cie != frame.begin)
-            return exact_unsupported(join, units->input, units->index,
-                                     "has entries in another order");
-        while (next > unit->first &&
-               exact_relocation(units->records, next - 1).r_offset != frame.fde + FRAMES_ADDRESS)
-            next--;
-        if (next-- == unit->first)
-            return exact_unsupported(join, units->input, units->index, "has no record of an entry");
-    } while (unit->end <= last && unit->end < units->section->data.size);
-    return unit->end > last ||
-           exact_differs(join, units->input, units->records_index, "has a record of no entry");
-}
-
 /* A function's frames are a unit, and so are its relocations, before those of the function before
  * it. */
 static bool list_frames(struct exact *join, const struct units *units, struct exact_list *list)
 {
+    struct bytes data = units->section->data;
     size_t rest = units->record_count;
+    struct frame frame;
 
-    for (size_t at = 0; at < units->section->data.size;) {
-        struct exact_unit unit = {.begin = at, .end = at, .first = rest};
+    for (size_t at = 0; at < data.size;) {
+        struct exact_unit unit = {.begin = at, .first = rest};
         Elf64_Rela record, place = {0};
         uint64_t last = 0;
 
@@ -144,15 +124,22 @@ static bool list_frames(struct exact *join, const struct units *units, struct ex
                 place = record;
             if (ELF64_R_SYM(record.r_info) != ELF64_R_SYM(place.r_info))
                 break;
-            if (record.r_offset < at)
+            last = record.r_offset > last ? record.r_offset : last;
+            if (record.r_offset < unit.begin || last >= data.size)
                 return exact_unsupported(join, units->input, units->records_index,
                                          "has records in another order");
-            last = record.r_offset > last ? record.r_offset : last;
         }
+        do {
+            if (!frames_next(data, &at, &frame) || frame.cie != frame.begin)
+                return exact_unsupported(join, units->input, units->index,
+                                         "has entries in another order");
+        } while (at <= last);
+        if (last < frame.fde + FRAMES_ADDRESS)
+            return exact_unsupported(join, units->input, units->index, "has no record of an entry");
         rest = unit.first;
-        if (!take_frames(join, units, &unit, last) || !push_unit(join, units, list, &unit, &place))
+        unit.end = at;
+        if (!push_unit(join, units, list, &unit, &place))
             return false;
-        at = unit.end;
     }
     return rest == 0 ||
            exact_differs(join, units->input, units->records_index, "has a record of no entry");
@@ -203,28 +190,6 @@ static void put_records(struct exact *join, uint32_t out, const struct exact_lis
         }
     }
     exact_take_data(join, out);
-}
-
-bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations)
-{
-    struct exact_list *lists = exact_lists(join);
-    struct exact_list list = {0};
-
-    for (size_t i = 0; i < join->count; i++) {
-        struct units units = units_of(join, &join->inputs[i], frames, relocations);
-
-        units.input->units = arena_alloc(&join->arena, units.section->data.size / FRAMES_LEAST + 1,
-                                         sizeof(struct exact_unit));
-        if (!list_frames(join, &units, &lists[i]))
-            return false;
-    }
-    if (!exact_merge(join, lists, &list))
-        return false;
-    put_units(join, frames, &list, true);
-    exact_take_data(join, frames);
-    if (relocations)
-        put_records(join, relocations, &list, true);
-    return true;
 }
 
 #define HEADER_LENGTH  6u  /* offset in the header of the length of the rest of it */
@@ -332,23 +297,27 @@ static bool list_sequences(struct exact *join, const struct units *units, struct
     return true;
 }
 
-bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations)
+bool exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
 {
     struct exact_list *lists = exact_lists(join);
     const struct image_section *sections = join->image.sections;
     struct text name = sections[out].name;
-    struct bytes header = find_contents(join, exact_find_header(join, name), out);
+    bool are_frames = exact_is_frames(name);
     bool falls = is_falling(name, sections[relocations].name);
+    struct bytes header = {0};
     struct exact_list list = {0};
     uint32_t length;
 
+    if (!are_frames)
+        header = find_contents(join, exact_find_header(join, name), out);
     for (size_t i = 0; i < join->count; i++) {
         struct units units = units_of(join, &join->inputs[i], out, relocations);
 
         units.input->units =
             arena_alloc(&join->arena, units.record_count, sizeof(struct exact_unit));
-        if (!check_header(join, units.input, out, header) ||
-            !list_sequences(join, &units, &lists[i]))
+        if (are_frames ? !list_frames(join, &units, &lists[i])
+                       : !check_header(join, units.input, out, header) ||
+                             !list_sequences(join, &units, &lists[i]))
             return false;
     }
     if (!exact_merge(join, lists, &list))
@@ -356,9 +325,10 @@ bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations)
     if (!falls)
         exact_sort_by_row(&list);
     buffer_append(&join->scratch, header.data, list.count == 0 ? header.size : header_size(header));
-    put_units(join, out, &list, false);
+    put_units(join, out, &list, are_frames);
     length = (uint32_t)(join->scratch.size - sizeof length);
-    memcpy(join->scratch.data, &length, sizeof length);
+    if (!are_frames)
+        memcpy(join->scratch.data, &length, sizeof length);
     exact_take_data(join, out);
     if (relocations)
         put_records(join, relocations, &list, falls);

@@ -125,7 +125,7 @@ struct exact {
 /* exact_chunks.c: reads the chunks' cubins, and finds the kernel of each section and symbol. */
 bool exact_read(struct exact *join);
 
-/* Finds the local and global rows of each chunk, once its form is known. */
+/* Finds the form of all chunks, and in it the local and global rows of each. */
 bool exact_divide_symbols(struct exact *join);
 
 /* Set the outcome, finally, and return false. `input` is NULL if no chunk is to blame; `section` is
@@ -149,10 +149,6 @@ uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_h
 /* Whether the target's cubins have the form that came with sm_90. */
 bool exact_has_form_90(const struct exact *join);
 
-/* The row past the last symbol that is made after all kernels are compiled; the number of rows if
- * there is none of these. */
-size_t exact_last_made(const struct cubin *cubin);
-
 /* Index of a chunk's section by its name, or of the one that section `out` of the result stands
  * for; 0 = none. */
 uint32_t exact_section_named(const struct exact_input *input, struct text name);
@@ -168,9 +164,6 @@ Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela reco
 
 /* Makes the bytes in join->scratch the contents of section `out`. */
 void exact_take_data(struct exact *join, uint32_t out);
-
-/* exact_forms.c: finds the form of all chunks, which must have been read. */
-bool exact_find_form(struct exact *join);
 
 /* Number of zeros that end rewritten section names. */
 size_t exact_name_padding(bool has_mercury);
@@ -195,6 +188,10 @@ void exact_sort_by_row(struct exact_list *list);
 bool exact_join_symbols(struct exact *join);
 bool exact_write_symbols(struct exact *join);
 
+/* Checks, once sections have their numbers, that all chunks have the program's variables, and its
+ * own symbols at the same places. */
+bool exact_check_symbols(struct exact *join);
+
 /* exact_names.c: joins .shstrtab; once the symbols are joined, makes .strtab. */
 bool exact_join_section_names(struct exact *join);
 bool exact_join_strings(struct exact *join);
@@ -209,16 +206,13 @@ bool exact_join_sections(struct exact *join);
 bool exact_finish_headers(struct exact *join);
 bool exact_layout(struct exact *join);
 
-/* exact_check.c: checks that shared contents are the same in all chunks. */
-bool exact_check_shared(struct exact *join);
-
-/* exact_contents.c: fills the sections whose contents are not copied. */
+/* exact_contents.c: fills the sections but the symbol and string tables; checks that the program's
+ * own are the same in all chunks, or merges them. */
 bool exact_fill(struct exact *join);
 
-/* exact_debug.c: joins a frame section, or a line table, which is the common section `out` of the
- * result, and its relocations (0 = none); joins the texts of PTX. */
-bool exact_fill_frames(struct exact *join, uint32_t out, uint32_t relocations);
-bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations);
+/* exact_debug.c: joins frames or a line table, which are the common section `out` of the result,
+ * and its relocations (0 = none); joins the texts of PTX. */
+bool exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations);
 bool exact_fill_ptx(struct exact *join, uint32_t out);
 
 /* The chunk whose header of line table `name` is the program's; the base if no chunk has that
@@ -229,3 +223,6 @@ struct exact_input *exact_find_header(const struct exact *join, struct text name
  * frames are. */
 bool exact_is_lines(struct text name);
 bool exact_is_frames(struct text name);
+
+/* The name of the section that Mercury's copy, or relocations of one of these, are for. */
+struct text exact_plain_name(struct text name);

@@ -109,29 +109,6 @@ static bool find_section(const struct exact *join, struct exact_item *item)
     return item->index != EXACT_NONE;
 }
 
-/* The earlier section of the result whose bytes this one shares in the file (measured: twins of
- * data), or 0. It may have come from another chunk. */
-static uint32_t find_shared(const struct exact *join, const struct exact_item *item)
-{
-    const struct exact_input *input = item->input;
-    uint32_t index = item->index;
-    const struct cubin_section *section = &input->cubin.sections[index];
-
-    if (!cubin_is_mercury(section) || section->size == 0 || section->has_no_bytes ||
-        input->section_owner[index] != EXACT_COMMON)
-        return 0;
-    for (uint32_t i = 1; i < index; i++) {
-        const struct cubin_section *other = &input->cubin.sections[i];
-        uint32_t out = TABLE_NONE;
-
-        if (other->data.data == section->data.data && other->size == section->size)
-            out = table_find(&join->seen, other->name);
-        if (out != TABLE_NONE)
-            return out;
-    }
-    return 0;
-}
-
 /* Mercury's twin of the driver's shared memory has a size on sm_110, but in a rewritten file no
  * bytes: the section header table stands there (measured). */
 static bool has_no_bytes(const struct cubin_section *section)
@@ -153,7 +130,6 @@ static void add_section(struct exact *join, const struct exact_item *item)
         .data = section->data.data,
         .link = section->link,
         .info = section->info,
-        .shares = find_shared(join, item),
         .has_no_bytes = has_no_bytes(section),
     };
 
@@ -162,7 +138,7 @@ static void add_section(struct exact *join, const struct exact_item *item)
 }
 
 /* Maps common sections that another chunk's section represents in the result. */
-static void map_common(struct exact *join, const struct table *places)
+static void map_common(struct exact *join)
 {
     for (size_t c = 0; c < join->count; c++) {
         struct exact_input *input = &join->inputs[c];
@@ -171,7 +147,7 @@ static void map_common(struct exact *join, const struct table *places)
             uint32_t out = TABLE_NONE;
 
             if (input->section_owner[i] == EXACT_COMMON)
-                out = table_find(places, input->cubin.sections[i].name);
+                out = table_find(&join->seen, input->cubin.sections[i].name);
             if (out != TABLE_NONE)
                 input->section_out[i] = out;
         }
@@ -181,30 +157,23 @@ static void map_common(struct exact *join, const struct table *places)
 bool exact_join_sections(struct exact *join)
 {
     struct exact_list *names = &join->section_names;
-    struct exact_list classes[CLASS_COUNT + 1] = {{0}};
 
     image_begin(&join->image, ET_EXEC, join->inputs[0].cubin.flags);
-    for (size_t i = 0; i < names->count; i++) {
-        struct exact_item *item = &names->items[i];
-
-        if (find_section(join, item))
-            exact_push(join, &classes[item->input->section_class[item->index]], item);
-    }
     table_free(&join->seen);
-    for (size_t place = 0; place < join->order_count; place++) {
-        const struct exact_list *list = &classes[join->order[place]];
+    for (size_t place = 0; place < join->order_count; place++)
+        for (size_t i = 0; i < names->count; i++) {
+            struct exact_item *item = &names->items[i];
 
-        for (size_t i = 0; i < list->count; i++) {
-            const struct exact_item *item = &list->items[i];
-
+            if (!find_section(join, item) ||
+                item->input->section_class[item->index] != join->order[place])
+                continue;
             add_section(join, item);
             if (item->owner == EXACT_COMMON)
                 table_add(&join->seen, item->key, (uint32_t)join->sections.count);
         }
-    }
     if (join->image.section_count >= SHN_LORESERVE)
         return exact_unsupported(join, NULL, 0, "and the others have too many sections");
-    map_common(join, &join->seen);
+    map_common(join);
     return true;
 }
 

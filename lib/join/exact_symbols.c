@@ -160,40 +160,49 @@ bool exact_join_symbols(struct exact *join)
     return true;
 }
 
+/* A chunk's row, in Mercury's table if `is_mercury`, with the program's section; its name is a
+ * chunk's. */
+static Elf64_Sym joined_row(const struct exact_input *input, uint32_t index, bool is_mercury)
+{
+    const struct cubin *cubin = &input->cubin;
+    Elf64_Sym row;
+
+    if (is_mercury)
+        row = cubin_twin_symbol(cubin, &input->twins, index);
+    else
+        memcpy(&row, cubin->sections[EXACT_SYMBOLS].data.data + index * sizeof row, sizeof row);
+    if (row.st_shndx < cubin->section_count)
+        row.st_shndx = (uint16_t)input->section_out[row.st_shndx];
+    return row;
+}
+
 static void write_rows(struct exact *join, const struct exact_list *list, Elf64_Sym *rows,
-                       bool is_twin)
+                       bool is_mercury)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
         struct exact_input *input = item->input;
         Elf64_Sym *row = &rows[input->symbol_out[item->index]];
-        struct text name = input->symbol_name[item->index];
+        struct text name =
+            is_mercury ? exact_twin_name(input, item->index) : input->symbol_name[item->index];
 
-        if (is_twin) {
-            *row = cubin_twin_symbol(&input->cubin, &input->twins, item->index);
-            name = exact_twin_name(input, item->index);
-        } else {
-            memcpy(row, input->cubin.sections[EXACT_SYMBOLS].data.data + item->index * sizeof *row,
-                   sizeof *row);
-        }
+        *row = joined_row(input, item->index, is_mercury);
         row->st_name = row->st_name ? exact_string(join, name) : 0;
-        if (row->st_shndx < input->cubin.section_count)
-            row->st_shndx = (uint16_t)input->section_out[row->st_shndx];
     }
 }
 
 /* Writes section `out`. Mercury's table has no rows for the symbols after the globals. */
-static void write_table(struct exact *join, uint32_t out, bool is_twin)
+static void write_table(struct exact *join, uint32_t out, bool is_mercury)
 {
     size_t locals = 1 + join->locals.count;
-    size_t last = is_twin ? 0 : join->last_locals.count;
+    size_t last = is_mercury ? 0 : join->last_locals.count;
     size_t count = locals + join->globals.count + last;
     Elf64_Sym *rows = arena_zalloc(&join->image.arena, count, sizeof *rows);
     struct image_section *section = &join->image.sections[out];
 
-    write_rows(join, &join->locals, rows, is_twin);
-    write_rows(join, &join->globals, rows, is_twin);
-    if (!is_twin)
+    write_rows(join, &join->locals, rows, is_mercury);
+    write_rows(join, &join->globals, rows, is_mercury);
+    if (!is_mercury)
         write_rows(join, &join->last_locals, rows, false);
     section->data = rows;
     section->size = count * sizeof *rows;
@@ -212,4 +221,56 @@ bool exact_write_symbols(struct exact *join)
     image_take_strings(image, EXACT_STRINGS, &(struct image_strings){.bytes = join->strings.bytes});
     join->strings.bytes = (struct buffer){0};
     return true;
+}
+
+/* Whether the symbol names a place in the program's data, which all chunks must have. */
+static bool is_variable(const struct exact_input *input, const struct cubin_symbol *symbol)
+{
+    enum section_class class;
+
+    if (!cubin_has_section(&input->cubin, symbol->section))
+        return false;
+    class = input->section_class[symbol->section];
+    return class == CLASS_CONSTANT || class == CLASS_GLOBAL_INIT ||
+           (class == CLASS_SHARED &&
+            text_equal(input->cubin.sections[symbol->section].name, TEXT(".nv.global")));
+}
+
+static bool is_same_row(const struct exact_input *a, uint32_t row, const struct exact_input *b,
+                        uint32_t other_row, bool is_mercury)
+{
+    Elf64_Sym x = joined_row(a, row, is_mercury), y = joined_row(b, other_row, is_mercury);
+
+    x.st_name = y.st_name = 0;
+    return memcmp(&x, &y, sizeof x) == 0;
+}
+
+static bool check_list(struct exact *join, const struct exact_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct exact_item *item = &list->items[i];
+        const struct exact_input *input = item->input;
+        const struct cubin_symbol *symbol = &input->cubin.symbols[item->index];
+
+        if (item->owner != EXACT_COMMON || symbol->type == STT_SECTION || symbol->name.size == 0)
+            continue;
+        for (size_t c = 0; c < join->count; c++) {
+            const struct exact_input *other = &join->inputs[c];
+            uint32_t row = table_find(&other->symbols, symbol->name);
+
+            if (row == TABLE_NONE && !is_variable(input, symbol))
+                continue;
+            if (row == TABLE_NONE)
+                return exact_differs(join, other, EXACT_SYMBOLS, "has not all variables");
+            if (!is_same_row(input, item->index, other, row, false) ||
+                !is_same_row(input, item->index, other, row, true))
+                return exact_differs(join, other, EXACT_SYMBOLS, "has a symbol at another place");
+        }
+    }
+    return true;
+}
+
+bool exact_check_symbols(struct exact *join)
+{
+    return check_list(join, &join->locals) && check_list(join, &join->globals);
 }

@@ -95,10 +95,10 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
 
 static bool join_whole(struct exact *join)
 {
-    return exact_read(join) && exact_find_form(join) && exact_divide_symbols(join) &&
+    return exact_read(join) && exact_divide_symbols(join) &&
            /* Every section and symbol has its owner; now they get their order. */
            exact_join_symbols(join) && exact_join_section_names(join) &&
-           exact_join_sections(join) && exact_check_shared(join) &&
+           exact_join_sections(join) && exact_check_symbols(join) &&
            /* All have their numbers; now they are written. */
            exact_join_strings(join) && exact_write_symbols(join) && exact_fill(join) &&
            exact_finish_headers(join) && exact_layout(join);

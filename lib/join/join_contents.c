@@ -1,10 +1,166 @@
-/* join_contents.c: contents of the joined sections that name symbols: info records, call graph,
- * prototypes. */
+/* join_contents.c: contents of the joined sections that name symbols: relocations, info records,
+ * call graph, prototypes.
+ *
+ * Relocations of a function's own sections keep their order; those of united sections are sorted
+ * like the assembler's, by descending offset. */
 #include "cubin/compat.h"
+#include "join/contents.h"
 #include "join/join_plan.h"
 
 #include "base/context.h"
+#include "base/search.h"
 #include "cubin/image.h"
+
+/* The relocation's addend in the joined cubin. */
+static int64_t moved_addend(const struct join *join, const struct join_section *list,
+                            uint32_t symbol, int64_t addend)
+{
+    const struct join_section *seen = join_seen_section(list, symbol);
+
+    if (list->input->cubin->symbols[symbol].type != STT_SECTION || !seen || !seen->united ||
+        seen->united->is_shared)
+        return addend;
+    return (int64_t)join_blocks_translate(join, seen, (uint64_t)addend);
+}
+
+/* The addend of a relocation against a section symbol. Measured: ptxas makes the n-th FDE refer to
+ * a CIE at byte 112 * n, wherever its CIE is; here each FDE refers to the CIE before it. */
+static int64_t section_addend(const struct join *join, const struct join_section *list,
+                              const struct cubin_relocation *relocation,
+                              const struct join_block *block)
+{
+    const struct united_section *united = list->target->united;
+
+    if (united->is_frames && !united->is_whole &&
+        join_seen_section(list, relocation->symbol) == list->target)
+        return (int64_t)block->placed;
+    return moved_addend(join, list, relocation->symbol, join_addend(list, relocation));
+}
+
+/* Notes one relocation of a united section. If it is against a section symbol, its addend is taken
+ * out of the field: before sm_90 the assembler writes REL for an addend of 0 and RELA for others
+ * (measured). */
+static void gather_relocation(struct join *join, const struct join_section *list,
+                              const struct cubin_relocation *relocation)
+{
+    struct united_section *united = list->target->united;
+    const struct join_block *block = join_blocks_at(list->target, relocation->offset);
+    struct join_relocation moved = {*relocation, list->input, list->source->type == SHT_REL};
+
+    if (!block || !block->is_kept)
+        return;
+    moved.moved.offset = block->placed + (relocation->offset - block->offset);
+    if (list->input->cubin->symbols[relocation->symbol].type == STT_SECTION) {
+        moved.moved.addend = section_addend(join, list, relocation, block);
+        if (moved.is_in_place && united->data)
+            memset(united->data + moved.moved.offset, 0, format_relocation_size(relocation->type));
+        moved.is_in_place = united->has_in_place && moved.moved.addend == 0;
+    }
+    ARENA_PUSH(&join->arena, united->relocations, united->relocation_count,
+               united->relocation_capacity) = moved;
+    united->in_place_count += moved.is_in_place;
+}
+
+static int compare_relocations(const void *a, const void *b)
+{
+    const struct join_relocation *x = a, *y = b;
+
+    if (x->is_in_place != y->is_in_place)
+        return x->is_in_place ? -1 : 1;
+    return COMPARE(y->moved.offset, x->moved.offset) ?:
+           COMPARE(x->moved.type, y->moved.type) ?:
+           COMPARE(x->moved.symbol, y->moved.symbol);
+}
+
+void join_gather_relocations(struct join *join)
+{
+    for (size_t i = 0; i < join->section_count; i++) {
+        const struct join_section *list = &join->sections[i];
+
+        for (size_t k = 0; list->target && list->target->united && k < list->relocation_count; k++)
+            gather_relocation(join, list, &list->relocations[k]);
+    }
+    for (size_t i = 0; i < join->united_count; i++)
+        SORT(join->united[i]->relocations, join->united[i]->relocation_count, compare_relocations);
+}
+
+/* Gives relocations to a joined section. Mercury's are encoded as bytes, since readers expect them
+ * so. */
+static void set_relocations(struct join *join, struct cubin_section *section,
+                            struct cubin_relocation *list, size_t count)
+{
+    Elf64_Rela *records;
+
+    section->size = count * section->entry_size;
+    if (section->type != SHT_CUDA_MERC_RELA) {
+        section->relocations = list;
+        section->relocation_count = count;
+        return;
+    }
+    records = arena_alloc(&join->out->arena, count, sizeof *records);
+    for (size_t i = 0; i < count; i++)
+        records[i] = (Elf64_Rela){.r_offset = list[i].offset,
+                                  .r_info = ELF64_R_INFO((uint64_t)list[i].symbol, list[i].type),
+                                  .r_addend = list[i].addend};
+    section->data = (struct bytes){(const uint8_t *)records, section->size};
+}
+
+/* Copies a function's relocations, with renumbered symbols. */
+static void fill_function_relocations(struct join *join, struct cubin_section *section,
+                                      const struct join_section *list)
+{
+    struct cubin_relocation *to =
+        arena_alloc(&join->out->arena, list->relocation_count, sizeof *to);
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->relocation_count; i++) {
+        struct cubin_relocation r = list->relocations[i];
+
+        if (r.symbol != 0) {
+            r.addend = moved_addend(join, list, r.symbol, r.addend);
+            r.symbol = list->input->joined[r.symbol];
+            if (r.symbol == 0)
+                continue;
+        }
+        to[count++] = r;
+    }
+    set_relocations(join, section, to, count);
+}
+
+static void fill_united_relocations(struct join *join, struct cubin_section *section,
+                                    const struct united_section *united)
+{
+    size_t begin = section->type == SHT_REL ? 0 : united->in_place_count;
+    size_t end = section->type == SHT_REL ? united->in_place_count : united->relocation_count;
+    struct cubin_relocation *to = arena_alloc(&join->out->arena, end - begin, sizeof *to);
+    size_t count = 0;
+
+    for (size_t i = begin; i < end; i++) {
+        struct cubin_relocation r = united->relocations[i].moved;
+
+        r.symbol = united->relocations[i].input->joined[r.symbol];
+        if (section->type == SHT_REL)
+            r.addend = 0;
+        if (r.symbol)
+            to[count++] = r;
+    }
+    set_relocations(join, section, to, count);
+}
+
+static void fill_relocations(struct join *join)
+{
+    for (size_t i = 1; i < join->out->section_count; i++) {
+        struct cubin_section *section = &join->out->sections[i];
+
+        if (section->type != SHT_REL && section->type != SHT_RELA &&
+            section->type != SHT_CUDA_MERC_RELA)
+            continue;
+        if (join->origins[i].united)
+            fill_united_relocations(join, section, join->origins[i].united);
+        else
+            fill_function_relocations(join, section, join->origins[i].section);
+    }
+}
 
 /* Makes the bytes in join->scratch the data of a joined section. */
 static void take_scratch(struct join *join, uint32_t section)
@@ -16,42 +172,13 @@ static void take_scratch(struct join *join, uint32_t section)
     buffer->size = 0;
 }
 
-/* Appends a record with its symbols renumbered. An EXTERNS record loses the functions that another
- * chunk defines, and is dropped if none is left. Records for dropped symbols are dropped too. */
-static void add_record(struct buffer *to, const struct join *join, uint32_t cubin,
-                       const struct info_record *record)
-{
-    size_t words = info_symbol_words(record);
-    size_t start = to->size;
-    uint16_t size = 0;
-    bool is_lost = false;
-
-    info_put_head(to, record->format, record->attribute, record->value);
-    if (record->format != EIFMT_SVAL)
-        return;
-    for (size_t i = 0; i < words; i++) {
-        uint32_t symbol = info_word(record->payload, i);
-        uint32_t joined = join_symbol_of(join, cubin, symbol);
-
-        is_lost = is_lost || joined == 0;
-        if (record->attribute != EIATTR_EXTERNS || !join_is_bound(join, cubin, symbol))
-            buffer_u32(to, joined);
-    }
-    buffer_append(to, record->payload.data + words * 4, record->payload.size - words * 4);
-    size = (uint16_t)(to->size - start - 4);
-    to->data[start + 2] = (char)(size & 0xff);
-    to->data[start + 3] = (char)(size >> 8);
-    if (is_lost || (record->attribute == EIATTR_EXTERNS && size == 0))
-        to->size = start;
-}
-
-static void add_records(struct buffer *to, const struct join *join, uint32_t cubin,
-                        struct bytes data)
+/* Records of dropped symbols are dropped, too. */
+static void add_records(struct buffer *to, const struct join_input *input, struct bytes data)
 {
     struct info_record record;
 
     while (info_next(&data, &record))
-        add_record(to, join, cubin, &record);
+        contents_put_record(to, &record, input->cubin, input->joined, input->is_bound);
 }
 
 static void fill_own_infos(struct join *join)
@@ -63,7 +190,7 @@ static void fill_own_infos(struct join *join)
         if ((type != SHT_CUDA_INFO && type != SHT_CUDA_MERC_INFO) || i == join->made[CLASS_INFO] ||
             i == join->made[CLASS_TWIN_INFO])
             continue;
-        add_records(&join->scratch, join, section->cubin, section->source->data);
+        add_records(&join->scratch, section->input, section->source->data);
         take_scratch(join, i);
     }
 }
@@ -94,43 +221,45 @@ static void add_module_records(struct buffer *to, const struct join *join, bool 
 
 /* The chunks' records about one sampler. */
 struct sampler {
-    struct bytes initial, unnormalized; /* records */
-    uint32_t initial_cubin, unnormalized_cubin;
+    const struct join_record *initial, *unnormalized;
+    const struct join_input *initial_input, *unnormalized_input;
 };
 
-static void take_sampler_record(struct sampler *sampler, uint32_t cubin, struct bytes raw)
+/* A chunk that only declares a sampler has a record with the default (measured). */
+static void take_sampler_record(struct sampler *sampler, const struct join_input *input,
+                                const struct join_record *record)
 {
-    struct bytes payload = {raw.data + 4, raw.size - 4};
+    struct bytes payload = {record->raw.data + 4, record->raw.size - 4};
 
-    if (raw.data[1] == EIATTR_SAMPLER_INIT &&
-        (sampler->initial.size == 0 || info_word(payload, 1) != UINT32_MAX)) {
-        sampler->initial = raw;
-        sampler->initial_cubin = cubin;
-    } else if (raw.data[1] == EIATTR_SAMPLER_FORCE_UNNORMALIZED) {
-        sampler->unnormalized = raw;
-        sampler->unnormalized_cubin = cubin;
+    if (record->raw.data[1] == EIATTR_SAMPLER_INIT &&
+        (!sampler->initial || info_word(payload, 1) != UINT32_MAX)) {
+        sampler->initial = record;
+        sampler->initial_input = input;
+    } else if (record->raw.data[1] == EIATTR_SAMPLER_FORCE_UNNORMALIZED) {
+        sampler->unnormalized = record;
+        sampler->unnormalized_input = input;
     }
 }
 
-/* Adds records about samplers, which no chunk defines, in the order of the symbols. A chunk that
- * only declares a sampler has a record with the default (measured). */
+/* Adds records about samplers, which no chunk defines, in the order of the symbols. */
 static void add_sampler_records(struct buffer *to, struct join *join)
 {
     struct sampler *samplers =
         arena_zalloc(&join->arena, join->out->symbol_count, sizeof *samplers);
 
-    for (uint32_t c = 0; c < join->count; c++)
-        for (size_t i = 0; i < join->inputs[c].record_count; i++) {
-            const struct join_record *record = &join->inputs[c].records[i];
-            const struct cubin_symbol *symbol = &join->inputs[c].cubin->symbols[record->symbol];
+    for (const struct join_input *in = join->inputs; in < join->inputs + join->count; in++)
+        for (size_t i = 0; i < in->record_count; i++) {
+            uint32_t symbol = in->records[i].symbol;
 
-            if (symbol->type == STT_CUDA_SAMPLER && symbol->section == SHN_UNDEF)
-                take_sampler_record(&samplers[join_symbol_of(join, c, record->symbol)], c,
-                                    record->raw);
+            if (in->cubin->symbols[symbol].type == STT_CUDA_SAMPLER &&
+                in->cubin->symbols[symbol].section == SHN_UNDEF)
+                take_sampler_record(&samplers[in->joined[symbol]], in, &in->records[i]);
         }
     for (size_t i = 1; i < join->out->symbol_count; i++) {
-        add_records(to, join, samplers[i].unnormalized_cubin, samplers[i].unnormalized);
-        add_records(to, join, samplers[i].initial_cubin, samplers[i].initial);
+        if (samplers[i].unnormalized)
+            add_records(to, samplers[i].unnormalized_input, samplers[i].unnormalized->raw);
+        if (samplers[i].initial)
+            add_records(to, samplers[i].initial_input, samplers[i].initial->raw);
     }
 }
 
@@ -149,7 +278,7 @@ static void fill_info(struct join *join)
                 continue;
             has_kernel = has_kernel || (input->cubin->symbols[i].other & STO_CUDA_ENTRY);
             for (uint32_t r = input->first_record[i]; r != JOIN_NONE; r = input->records[r].next)
-                add_records(buffer, join, text->cubin, input->records[r].raw);
+                add_records(buffer, input, input->records[r].raw);
         }
     }
     add_sampler_records(buffer, join);
@@ -239,7 +368,7 @@ void join_fill_sections(struct join *join)
     CONTEXT_DEFER(image_strings_cleanup, &strings);
     image_string(&strings, (struct text){0});
     name_functions(join);
-    join_fill_relocations(join);
+    fill_relocations(join);
     fill_own_infos(join);
     fill_info(join);
     if (join->made[CLASS_COMPAT])

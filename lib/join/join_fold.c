@@ -133,7 +133,7 @@ static bool is_bound(void *argument, uint32_t symbol)
 {
     const struct copy *copy = argument;
 
-    return join_is_bound(copy->fold->join, copy->text->cubin, symbol);
+    return copy->text->input->is_bound[symbol];
 }
 
 /* Describes all that must be equal in a function's copies, including its records in the module's

@@ -34,7 +34,7 @@ struct join_block {
 /* A relocation of a united section. */
 struct join_relocation {
     struct cubin_relocation moved; /* with its joined offset and the chunk's symbol */
-    uint32_t cubin;
+    const struct join_input *input;
     bool is_in_place; /* goes into the REL section, not the RELA one */
 };
 
@@ -96,6 +96,8 @@ struct join_input {
     struct join_record *records;
     size_t record_count, record_capacity;
     uint32_t *first_record; /* by symbol; JOIN_NONE = none */
+    bool *is_bound;         /* by symbol: a function that some chunk defines, no kernel */
+    uint32_t *joined;       /* by symbol: the result's, 0 = dropped; set by join_make_symbols() */
 };
 
 enum join_state { JOIN_UNDEFINED, JOIN_COMMON, JOIN_WEAK, JOIN_DEFINED };
@@ -237,32 +239,18 @@ static inline struct join_section *join_definition_section(const struct join *jo
     return join_section_of(&join->inputs[e->cubin], e->symbol);
 }
 
-/* True if a symbol in an EXTERNS record is a function that is now defined. Measured: kernels stay
- * in the record wherever they are defined. Call after join_resolve(). */
-bool join_is_bound(const struct join *join, uint32_t cubin, uint32_t symbol);
-
 /* join_symbols.c: the entity's name in the user's program. */
 struct text join_own_name(const struct join *join, uint32_t entity);
 
 /* The entity's binding in the user's program, also for a promoted symbol. */
 uint8_t join_own_binding(const struct join *join, uint32_t entity);
 
-/* The joined symbol for a chunk's symbol; 0 if it was dropped. Call after join_make_symbols(). */
-uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol);
-
 /* join_mercury.c: the section in which `symbol` is defined, from the view of the chunk's relocation
  * section `list`: Mercury's relocations see twins. The null section for an undefined symbol, NULL
  * for other special indices. */
 struct join_section *join_seen_section(const struct join_section *list, uint32_t symbol);
 
-/* join_blocks.c: cuts the section into blocks that can move independently. False if there are bytes
- * other than padding, or relocations, outside of them. */
-bool join_blocks(struct join *join, struct join_section *section);
-
-/* Makes the whole section one block. */
-void join_blocks_whole(struct join *join, struct join_section *section);
-
-/* The block around `offset`, or NULL. */
+/* join_unite.c: the block around `offset`, or NULL. */
 const struct join_block *join_blocks_at(const struct join_section *section, uint64_t offset);
 
 /* The offset in the joined section of byte `offset` of a chunk's united section. */
@@ -291,9 +279,6 @@ void join_order(struct join *join);
 /* join_unite.c: unites the sections that functions share, and places each of their blocks. */
 void join_unite_sections(struct join *join);
 
-/* join_relocations.c: gathers the relocations of united sections. */
-void join_gather_relocations(struct join *join);
-
 /* join_graph.c: gathers call graph and prototypes. */
 void join_gather_graph(struct join *join);
 
@@ -307,7 +292,7 @@ void join_fill_twins(struct join *join, struct image_strings *strings);
 /* join_symbols.c: makes the joined symbol table. */
 void join_make_symbols(struct join *join);
 
-/* join_contents.c: fills in contents that refer to symbols: info records, call graph, prototypes,
- * and with join_fill_relocations() (join_relocations.c) relocations. */
+/* join_contents.c: gathers the relocations of united sections; fills in contents that refer to
+ * symbols: relocations, info records, call graph, prototypes. */
+void join_gather_relocations(struct join *join);
 void join_fill_sections(struct join *join);
-void join_fill_relocations(struct join *join);

@@ -222,6 +222,19 @@ static void index_records(struct join *join, struct join_input *input)
     }
 }
 
+/* Measured: kernels stay in EXTERNS records wherever they are defined. */
+static void find_bound(struct join *join, struct join_input *input)
+{
+    input->is_bound = arena_zalloc(&join->arena, input->cubin->symbol_count, sizeof(bool));
+    for (uint32_t i = 1; i < input->cubin->symbol_count; i++) {
+        uint32_t entity = input->entities[i];
+
+        input->is_bound[i] = entity != JOIN_NONE &&
+                             join->entities[entity].state != JOIN_UNDEFINED &&
+                             !(join_definition(join, entity)->other & STO_CUDA_ENTRY);
+    }
+}
+
 bool join_resolve(struct join *join)
 {
     struct table names = {0};
@@ -238,13 +251,7 @@ bool join_resolve(struct join *join)
         ok = resolve_symbols(join, &names, (uint32_t)i) && ok;
         list_objects(join, &join->inputs[i]);
     }
+    for (size_t i = 0; i < join->count; i++)
+        find_bound(join, &join->inputs[i]);
     return ok;
-}
-
-bool join_is_bound(const struct join *join, uint32_t cubin, uint32_t symbol)
-{
-    uint32_t entity = join_entity_of(join, cubin, symbol);
-
-    return entity != JOIN_NONE && join->entities[entity].state != JOIN_UNDEFINED &&
-           !(join_definition(join, entity)->other & STO_CUDA_ENTRY);
 }

@@ -31,8 +31,7 @@ static struct text own_section_name(struct join *join, struct text name, uint32_
     if (text_equal(chunk_name, own_name) || name.size < chunk_name.size ||
         memcmp(name.data + front, chunk_name.data, chunk_name.size) != 0)
         return name;
-    return text_of(arena_printf(&join->out->arena, "%.*s%.*s",
-                                TEXT_ARG(((struct text){name.data, front})), TEXT_ARG(own_name)));
+    return arena_join(&join->out->arena, (struct text){name.data, front}, own_name);
 }
 
 /* Adds each function's sections of these classes. */
@@ -85,26 +84,35 @@ static int compare_united(const void *a, const void *b)
     return order ? order : x->first < y->first ? -1 : 1;
 }
 
+/* The header of a section of this class that no chunk has. */
+static struct cubin_section make_section(enum section_class class, struct text name)
+{
+    const struct section_facts *facts = sections_of_class(class);
+
+    return (struct cubin_section){.name = name,
+                                  .type = facts->type,
+                                  .flags = facts->flags,
+                                  .alignment = facts->alignment,
+                                  .entry_size = facts->entry_size};
+}
+
 /* Adds a section for a united section's relocations, unless it has none of that kind. */
 static void add_relocations(struct join *join, const struct united_section *united, uint32_t type)
 {
     size_t in_place = united->in_place_count, all = united->relocation_count;
-    bool is_twin = type == SHT_CUDA_MERC_RELA;
-    struct text name = united->first->source->name;
-    const char *prefix = is_twin ? ".nv.merc.rela" : type == SHT_REL ? ".rel" : ".rela";
-    struct cubin_section section = {
-        .type = type,
-        .flags = is_twin ? SHF_INFO_LINK | SHF_CUDA_MERCURY : SHF_INFO_LINK,
-        .link = is_twin ? 0 : SYMTAB, /* the index of Mercury's symbol table is set later */
-        .alignment = 8,
-        .entry_size = type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela),
-    };
+    bool is_mercury = type == SHT_CUDA_MERC_RELA;
+    struct text name = cubin_twin_plain_name(united->first->source->name);
+    const char *prefix = is_mercury ? ".nv.merc.rela" : type == SHT_REL ? ".rel" : ".rela";
+    struct cubin_section section =
+        make_section(is_mercury ? CLASS_TWIN_RELOCATIONS : CLASS_RELOCATIONS,
+                     arena_join(&join->out->arena, text_of(prefix), name));
 
-    if ((is_twin ? all : type == SHT_REL ? in_place : all - in_place) == 0)
+    if ((is_mercury ? all : type == SHT_REL ? in_place : all - in_place) == 0)
         return;
-    if (is_twin)
-        name = cubin_twin_plain_name(name);
-    section.name = text_of(arena_printf(&join->out->arena, "%s%.*s", prefix, TEXT_ARG(name)));
+    section.type = type;
+    section.link = is_mercury ? 0 : SYMTAB; /* that of Mercury's symbol table is set later */
+    if (type == SHT_REL)
+        section.entry_size = sizeof(Elf64_Rel);
     join->origins[add_section(join, &section, NULL)].united = united;
 }
 
@@ -123,28 +131,22 @@ static void add_united_relocations(struct join *join, bool of_twins)
     }
 }
 
-/* Adds Mercury's own symbol table, with a table of 32-bit section indices if needed. */
-static void add_twin_tables(struct join *join)
+static void add_table(struct join *join, enum section_class class, const char *name, uint32_t link)
 {
-    if (join->out->section_count + 2 >= SHN_LORESERVE)
-        join->made[CLASS_TWIN_INDICES] =
-            add_section(join,
-                        &(struct cubin_section){.name = TEXT(".nv.merc.symtab_shndx"),
-                                                .type = SHT_SYMTAB_SHNDX,
-                                                .flags = SHF_CUDA_MERCURY,
-                                                .link = (uint32_t)join->out->section_count + 1,
-                                                .alignment = 4,
-                                                .entry_size = sizeof(Elf32_Word)},
-                        NULL);
-    join->made[CLASS_TWIN_SYMTAB] =
-        add_section(join,
-                    &(struct cubin_section){.name = TEXT(".nv.merc.symtab"),
-                                            .type = SHT_CUDA_MERC_SYMTAB,
-                                            .flags = SHF_CUDA_MERCURY,
-                                            .link = STRTAB,
-                                            .alignment = 8,
-                                            .entry_size = sizeof(Elf64_Sym)},
-                    NULL);
+    struct cubin_section section = make_section(class, text_of(name));
+
+    section.link = link;
+    join->made[class] = add_section(join, &section, NULL);
+}
+
+/* Adds Mercury's own symbol table, with a table of 32-bit section indices if needed. */
+static void add_mercury_tables(struct join *join)
+{
+    uint32_t next = (uint32_t)join->out->section_count;
+
+    if (next + 2 >= SHN_LORESERVE)
+        add_table(join, CLASS_TWIN_INDICES, ".nv.merc.symtab_shndx", next + 1);
+    add_table(join, CLASS_TWIN_SYMTAB, ".nv.merc.symtab", STRTAB);
     for (size_t c = 0; c < join->count; c++)
         join->inputs[c].sections[join->inputs[c].twins.symtab].joined =
             join->made[CLASS_TWIN_SYMTAB];
@@ -197,7 +199,7 @@ static void add_classes(struct join *join)
         }
     }
     if (join->has_twins)
-        add_twin_tables(join);
+        add_mercury_tables(join);
 }
 
 /* Maps the sections of a dropped copy to those of the copy that was kept. */

@@ -172,6 +172,23 @@ static struct loose *find_loose(struct join *join, size_t *count)
     return list;
 }
 
+/* Finds the joined symbol of each symbol of a chunk. */
+static void map_symbols(struct join *join, uint32_t cubin)
+{
+    struct join_input *input = &join->inputs[cubin];
+
+    input->joined = arena_zalloc(&join->arena, input->cubin->symbol_count, sizeof(uint32_t));
+    for (uint32_t i = 1; i < input->cubin->symbol_count; i++) {
+        const struct join_section *section = join_section_of(input, i);
+        uint32_t entity = join_entity_of(join, cubin, i);
+
+        if (entity != JOIN_NONE)
+            input->joined[i] = join->entities[entity].index;
+        else if (section)
+            input->joined[i] = join->origins[section->joined].symbol;
+    }
+}
+
 void join_make_symbols(struct join *join)
 {
     static const uint8_t bindings[] = {STB_LOCAL, STB_WEAK, STB_GLOBAL};
@@ -193,14 +210,6 @@ void join_make_symbols(struct join *join)
             add_entity(join, loose[i].entity, bindings[pass]);
     }
     symtab->size = out->symbol_count * symtab->entry_size;
-}
-
-uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol)
-{
-    const struct join_section *section = join_section_of(&join->inputs[cubin], symbol);
-    uint32_t entity = join_entity_of(join, cubin, symbol);
-
-    if (entity != JOIN_NONE)
-        return join->entities[entity].index;
-    return section ? join->origins[section->joined].symbol : 0;
+    for (uint32_t i = 0; i < join->count; i++)
+        map_symbols(join, i);
 }

@@ -1,13 +1,304 @@
 /* join_unite.c: the sections that all functions share: data, debug information.
  *
- * Sections of one name and type become one. Their blocks stand in program order, so that the result
- * does not depend on the chunk that a block came from; sections that could not be cut are
- * concatenated in chunk order. */
+ * Sections of one name and type become one. They are cut into blocks that can move independently,
+ * which stand in program order, so that the result does not depend on the chunk that a block came
+ * from: data into objects (those that overlap stay together), .debug_frame into the pair of entries
+ * that describes one function, .debug_line into units if each is of one function, as the built-in
+ * assembler makes them. Sections that are not made as expected are concatenated in chunk order. */
 #include "join/join_plan.h"
 
 #include "base/context.h"
+#include "base/little.h"
 #include "base/search.h"
+#include "cubin/frames.h"
 #include "cubin/unknown.h"
+
+/* Alignment of an object that the splitter does not list, unless its place shows a larger one. */
+#define USUAL_ALIGNMENT 16u
+
+struct object {
+    uint64_t offset;
+    uint64_t size;
+    uint32_t symbol;
+};
+
+static int compare_objects(const void *a, const void *b)
+{
+    const struct object *x = a, *y = b;
+
+    return COMPARE(x->offset, y->offset) ?:
+           COMPARE(y->size, x->size) ?:
+           COMPARE(x->symbol, y->symbol);
+}
+
+/* The section's objects by offset. */
+static struct object *find_objects(struct join *join, const struct join_section *section,
+                                   size_t *count)
+{
+    struct object *objects = NULL;
+    size_t capacity = 0;
+
+    *count = 0;
+    for (uint32_t i = section->first_object; i; i = section->input->next_object[i]) {
+        const struct cubin_symbol *symbol = &section->input->cubin->symbols[i];
+
+        ARENA_PUSH(&join->arena, objects, *count, capacity) =
+            (struct object){symbol->value, symbol->size, i};
+    }
+    SORT(objects, *count, compare_objects);
+    return objects;
+}
+
+/* The alignment of an object: the listed one, or the largest that its offset allows, but at least
+ * the usual one. The offset depends on the objects before it in the chunk; with the minimum, small
+ * alignments do not. */
+static uint64_t object_alignment(const struct join *join, const struct join_entity *entity,
+                                 uint64_t offset, uint64_t section_alignment)
+{
+    uint64_t alignment = offset & (~offset + 1);
+
+    if (entity->listed != JOIN_NONE && join->symbols[entity->listed].alignment)
+        return join->symbols[entity->listed].alignment;
+    if (alignment == 0 || alignment > section_alignment)
+        alignment = section_alignment;
+    return alignment < USUAL_ALIGNMENT ? USUAL_ALIGNMENT : alignment;
+}
+
+/* Appends a block to a section's blocks, which have room for it. */
+static struct join_block *add_block(struct join_section *section, uint64_t offset, uint64_t size)
+{
+    struct join_block *block = &section->blocks[section->block_count++];
+
+    *block =
+        (struct join_block){.section = section, .offset = offset, .size = size, .alignment = 1};
+    return block;
+}
+
+static bool sorts_before(uint32_t rank, uint64_t order, const struct join_block *block)
+{
+    return rank < block->rank || (rank == block->rank && order < block->order);
+}
+
+/* Takes an object into a block. Objects whose definition is kept decide whether the block is kept,
+ * and its place in the order. */
+static void add_object(const struct join *join, struct join_block *block,
+                       const struct object *object)
+{
+    const struct join_section *section = block->section;
+    const struct join_entity *entity = &join->entities[section->input->entities[object->symbol]];
+    uint32_t rank = entity->listed != JOIN_NONE ? 0 : entity->user != JOIN_NONE ? 1 : 2;
+    uint64_t order = rank == 0 ? entity->listed : rank == 1 ? entity->user : 0;
+    uint64_t alignment;
+
+    if (object->offset + object->size > block->offset + block->size)
+        block->size = object->offset + object->size - block->offset;
+    if (!join_is_first(join, section->cubin, object->symbol) || join_is_dropped(entity))
+        return;
+    if (!block->is_kept || sorts_before(rank, order, block)) {
+        block->rank = rank;
+        block->order = order;
+    }
+    block->is_kept = true;
+    alignment = object_alignment(join, entity, object->offset, section->source->alignment);
+    if (alignment > block->alignment)
+        block->alignment = alignment;
+}
+
+/* True if the bytes between blocks are padding. */
+static bool gaps_are_zero(struct bytes data, const struct join_block *blocks, size_t count)
+{
+    uint64_t at = 0;
+
+    for (size_t i = 0; i <= count; i++) {
+        uint64_t end = i < count ? blocks[i].offset : data.size;
+
+        for (; at < end && at < data.size; at++)
+            if (data.data[at])
+                return false;
+        if (i < count)
+            at = blocks[i].offset + blocks[i].size;
+    }
+    return true;
+}
+
+static bool cut_objects(struct join *join, struct join_section *section)
+{
+    size_t count;
+    struct object *objects = find_objects(join, section, &count);
+    struct join_block *block = NULL;
+
+    section->blocks = arena_alloc(&join->arena, count, sizeof *section->blocks);
+    for (size_t i = 0; i < count; i++) {
+        bool overlaps = block && (objects[i].offset < block->offset + block->size ||
+                                  objects[i].offset == block->offset);
+
+        if (!overlaps) {
+            block = add_block(section, objects[i].offset, 0);
+            block->symbol = objects[i].symbol;
+        }
+        add_object(join, block, &objects[i]);
+    }
+    return section->source->has_no_bytes ||
+           gaps_are_zero(section->source->data, section->blocks, section->block_count);
+}
+
+static bool is_address(uint32_t type)
+{
+    return type == R_CUDA_64 || type == R_MERCURY_64 || type == R_MERCURY_FUNC64;
+}
+
+/* All 64-bit fields of the section that hold a symbol's address, by offset. */
+static struct object *find_fields(struct join *join, const struct join_section *section,
+                                  size_t *count)
+{
+    struct object *fields = NULL;
+    size_t capacity = 0;
+
+    *count = 0;
+    for (const struct join_section *s = section->first_relocations; s; s = s->next_relocations)
+        for (size_t k = 0; k < s->relocation_count; k++)
+            if (is_address(s->relocations[k].type))
+                ARENA_PUSH(&join->arena, fields, *count, capacity) = (struct object){
+                    s->relocations[k].offset, sizeof(uint64_t), s->relocations[k].symbol};
+    SORT(fields, *count, compare_objects);
+    return fields;
+}
+
+/* Gives a block the function whose address `field` holds. */
+static bool name_block(struct join_block *block, const struct object *field)
+{
+    const struct join_input *input = block->section->input;
+    const struct join_section *text = join_section_of(input, field->symbol);
+
+    if (!text || input->cubin->symbols[field->symbol].type != STT_FUNC)
+        return false;
+    block->is_kept = text->function != JOIN_NONE;
+    block->order = text->function;
+    return true;
+}
+
+/* Advances *at past a CIE with its FDE, or past a unit of 32-bit DWARF: a length, then that many
+ * bytes. */
+static bool next_unit(struct bytes data, size_t *at, bool is_frame)
+{
+    struct frame frame;
+    struct bytes unit;
+
+    if (is_frame)
+        return frames_next(data, at, &frame);
+    if (!bytes_slice(data, *at, sizeof(uint32_t), &unit) ||
+        !bytes_slice(data, *at, sizeof(uint32_t) + (uint64_t)little_u32(unit.data), &unit))
+        return false;
+    *at += unit.size;
+    return true;
+}
+
+/* Cuts frames, or a line table, into units of one function each: that whose address is the last in
+ * it (an FDE's stands behind the reference to its CIE, and a unit of lines has one). */
+static bool cut_units(struct join *join, struct join_section *section)
+{
+    struct bytes data = section->source->data;
+    size_t count, next = 0;
+    struct object *fields = find_fields(join, section, &count);
+
+    section->blocks = arena_alloc(&join->arena, count, sizeof *section->blocks);
+    for (size_t at = 0, begin = 0; at < data.size; begin = at) {
+        size_t first = next;
+
+        if (!next_unit(data, &at, section->united->is_frames))
+            return false;
+        while (next < count && fields[next].offset < at)
+            next++;
+        if (next == first || (!section->united->is_frames && next > first + 1) ||
+            !name_block(add_block(section, begin, at - begin), &fields[next - 1]))
+            return false;
+    }
+    return next == count;
+}
+
+static bool relocations_are_inside(const struct join_section *section)
+{
+    for (const struct join_section *s = section->first_relocations; s; s = s->next_relocations)
+        for (size_t k = 0; k < s->relocation_count; k++) {
+            uint64_t offset = s->relocations[k].offset;
+            const struct join_block *block = join_blocks_at(section, offset);
+
+            if (!block || offset - block->offset + format_relocation_size(s->relocations[k].type) >
+                              block->size)
+                return false;
+        }
+    return true;
+}
+
+/* Cuts the section into blocks. False if there are bytes other than padding, or relocations,
+ * outside of them. */
+static bool cut_blocks(struct join *join, struct join_section *section)
+{
+    const struct cubin_section *source = section->source;
+    bool ok;
+
+    if (source->type == SHT_CUDA_GLOBAL || source->type == SHT_CUDA_GLOBAL_INIT ||
+        format_is_constant(source->type))
+        ok = cut_objects(join, section);
+    else if (section->united->is_frames ||
+             text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_line")))
+        ok = cut_units(join, section);
+    else
+        return false;
+    return ok && relocations_are_inside(section);
+}
+
+/* Makes the whole section one block. */
+static void make_one_block(struct join *join, struct join_section *section)
+{
+    struct join_block *block;
+
+    section->blocks = arena_alloc(&join->arena, 1, sizeof *section->blocks);
+    section->block_count = 0;
+    block = add_block(section, 0, section->source->size);
+    block->alignment = section->source->alignment;
+    block->is_kept = true;
+}
+
+const struct join_block *join_blocks_at(const struct join_section *section, uint64_t offset)
+{
+    const struct join_block *blocks = section->blocks;
+    size_t low = SEARCH_FIRST_NOT(section->block_count, at, blocks[at].offset <= offset);
+
+    /* An object's end belongs to it: code may form the address past an array. */
+    if (low == 0 || offset - blocks[low - 1].offset > blocks[low - 1].size)
+        return NULL;
+    return &blocks[low - 1];
+}
+
+uint64_t join_blocks_translate(const struct join *join, const struct join_section *section,
+                               uint64_t offset)
+{
+    const struct join_block *block = join_blocks_at(section, offset);
+    uint32_t entity;
+
+    if (!block)
+        return offset;
+    if (block->is_kept)
+        return block->placed + (offset - block->offset);
+    if (block->symbol == 0)
+        return 0;
+    entity = join_entity_of(join, section->cubin, block->symbol);
+    return join->entities[entity].value +
+           (offset - section->input->cubin->symbols[block->symbol].value);
+}
+
+int64_t join_addend(const struct join_section *list, const struct cubin_relocation *relocation)
+{
+    const uint8_t *field;
+
+    if (list->source->type != SHT_REL)
+        return relocation->addend;
+    field = list->target->source->data.data + relocation->offset;
+    if (relocation->type == R_CUDA_64)
+        return (int64_t)little_u64(field);
+    return relocation->type == R_CUDA_32 ? little_u32(field) : 0;
+}
 
 /* Classes of sections that are neither made anew nor belong to one function. */
 #define CLASSES_UNITED                                                                             \
@@ -71,7 +362,7 @@ static void cut_section(struct join *join, struct join_section *section)
         if (s->source->type == SHT_REL)
             united->has_in_place = true;
     if (!united->is_shared && !united->is_whole)
-        united->is_whole = keeps_order(join, section) || !join_blocks(join, section);
+        united->is_whole = keeps_order(join, section) || !cut_blocks(join, section);
 }
 
 /* If a reference against a section symbol hits no block, makes its section whole. */
@@ -110,7 +401,7 @@ static void gather_blocks(struct join *join, struct join_section *section)
     struct united_section *united = section->united;
 
     if (united->is_whole)
-        join_blocks_whole(join, section);
+        make_one_block(join, section);
     for (size_t i = 0; i < section->block_count; i++)
         if (section->blocks[i].is_kept)
             ARENA_PUSH(&join->arena, united->blocks, united->block_count, united->block_capacity) =

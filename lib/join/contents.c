@@ -1,0 +1,28 @@
+/* contents.c: records with the result's symbols. */
+#include "join/contents.h"
+
+bool contents_put_record(struct buffer *to, const struct info_record *record,
+                         const struct cubin *cubin, const uint32_t *joined, const bool *bound)
+{
+    size_t words = info_symbol_words(record), start = to->size, size;
+    bool is_externs = record->attribute == EIATTR_EXTERNS, is_whole = true;
+
+    info_put_head(to, record->format, record->attribute, record->value);
+    if (record->format != EIFMT_SVAL)
+        return true;
+    for (size_t i = 0; i < words; i++) {
+        uint32_t symbol = info_word(record->payload, i);
+
+        is_whole = is_whole && symbol < cubin->symbol_count && (symbol == 0 || joined[symbol]);
+        if (is_whole && !(is_externs && bound && bound[symbol]))
+            buffer_u32(to, joined[symbol]);
+    }
+    buffer_append(to, record->payload.data + words * 4, record->payload.size - words * 4);
+    size = to->size - start - 4;
+    to->data[start + 2] = (char)(size & 0xff);
+    to->data[start + 3] = (char)(size >> 8);
+    if (is_whole && !(is_externs && size == 0))
+        return true;
+    to->size = start;
+    return false;
+}
