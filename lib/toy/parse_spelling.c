@@ -110,7 +110,7 @@ static bool check_need(struct parser *parser, size_t place, struct text what, ui
     if (scope->version && ptx > scope->version)
         return parse_error(parser, place, "'%.*s' requires PTX ISA .version %u.%u or later",
                            TEXT_ARG(what), ptx / 10u, ptx % 10u);
-    if (scope->target.sm && !syntax_target_fits(target, scope->target))
+    if (scope->target.sm && !syntax_target_fits(target, scope->target, scope->version))
         return parse_error(parser, place, "'%.*s' not supported on .target '%s', it needs sm_%s",
                            TEXT_ARG(what), arch_name(scope->target, name), target);
     return true;

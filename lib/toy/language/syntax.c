@@ -285,12 +285,14 @@ struct text syntax_misplaced_word(uint16_t opcode, const uint16_t *modifiers, si
 
 /* "100f": the targets with a suffix in sm_100's family, from sm_100 on; a family has all digits but
  * the last in common. "90a": that target alone. */
-static bool one_fits(struct text word, struct arch target)
+static bool one_fits(struct text word, struct arch target, unsigned version)
 {
     bool is_before = text_skip(&word, TEXT("<"));
     uint64_t sm;
 
     text_scan_number(&word, &sm);
+    if (is_before && text_skip(&word, TEXT(".")))
+        return version < sm * 10 + (unsigned)(word.data[0] - '0');
     if (is_before)
         return target.sm < sm;
     if (word.size == 0)
@@ -300,14 +302,14 @@ static bool one_fits(struct text word, struct arch target)
     return target.suffix == 'a' && target.sm == sm;
 }
 
-bool syntax_target_fits(const char *expression, struct arch target)
+bool syntax_target_fits(const char *expression, struct arch target, unsigned version)
 {
     struct text rest = text_of(expression);
 
     if (rest.size == 0)
         return true;
     while (rest.size)
-        if (one_fits(cut(&rest, ' '), target))
+        if (one_fits(cut(&rest, ' '), target, version))
             return true;
     return false;
 }

@@ -95,9 +95,10 @@ bool syntax_has_word(uint16_t opcode, const char *modifier);
  * when there is none. */
 struct text syntax_misplaced_word(uint16_t opcode, const uint16_t *modifiers, size_t count);
 
-/* True if `target` satisfies `expression`, a list of alternatives: numbers with their suffix, "90",
- * "100f 110f", "90a"; "<70": targets before sm_70. */
-bool syntax_target_fits(const char *expression, struct arch target);
+/* True if PTX of a version (10 * major + minor) for `target` satisfies `expression`, a list of
+ * alternatives: numbers with their suffix, "90", "100f 110f", "90a"; "<70": targets before sm_70;
+ * "<6.4": any target in PTX before that. */
+bool syntax_target_fits(const char *expression, struct arch target, unsigned version);
 
 /* The PTX version and target that a modifier needs in any instruction. */
 void syntax_word_needs(uint16_t modifier, uint16_t *ptx, const char **target);
