@@ -119,7 +119,9 @@ static const char *variable_fault(struct arena *arena,
     if (declaration->linkage == PTX_COMMON && declaration->space != PTX_SPACE_GLOBAL)
         return ".common variables must be declared in .global space";
     if (declaration->space == PTX_SPACE_REG)
-        return NULL;
+        return declaration->is_array ? words_with_name(arena, "Variable", declaration->name,
+                                                       "cannot be allocated into a register")
+                                     : NULL;
     if (declaration->linkage != PTX_EXTERN && declaration->is_array && !declaration->is_sized)
         return words_with_name(arena, "Non-external variable", declaration->name,
                                "has incomplete type");

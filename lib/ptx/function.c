@@ -327,6 +327,27 @@ static bool parse_rest(struct parser *parser, struct ptx_item *item)
     return true;
 }
 
+static void keep_parameters(struct parser *parser, struct ptx_function *function,
+                            const struct parameter_list *parameters)
+{
+    function->parameters =
+        arena_copy(parser->arena, parameters->list, parameters->count, sizeof *parameters->list);
+    function->parameter_count = (uint32_t)parameters->count;
+}
+
+bool parser_prototype(struct parser *parser, struct ptx_function *prototype)
+{
+    struct parameter_list parameters = {0};
+    struct ptx_item item = {.kind = PTX_FUNCTION};
+
+    CONTEXT_DEFER(memory_cleanup, &parameters.list);
+    if (!parse_head(parser, &item, &parameters))
+        return false;
+    keep_parameters(parser, &item.function, &parameters);
+    *prototype = item.function;
+    return true;
+}
+
 bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start)
 {
     struct parameter_list parameters = {0};
@@ -337,9 +358,7 @@ bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t sta
     CONTEXT_DEFER(memory_cleanup, &parameters.list);
     if (!parse_head(parser, &item, &parameters) || !parse_rest(parser, &item))
         return false;
-    item.function.parameters =
-        arena_copy(parser->arena, parameters.list, parameters.count, sizeof *parameters.list);
-    item.function.parameter_count = (uint32_t)parameters.count;
+    keep_parameters(parser, &item.function, &parameters);
     parser_add(parser, &item, start);
     return true;
 }

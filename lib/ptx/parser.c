@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 
-/* The largest alignment that a variable or parameter may request (measured on ptxas: 256 is
- * accepted; PTX ISA gives no limit). */
-#define LARGEST_ALIGNMENT (1u << 16)
+/* The largest alignment that a variable or parameter may request: ptxas 13.0 takes 2^31, too, but no
+ * section of a cubin is read that has a larger one than this. */
+#define LARGEST_ALIGNMENT (1u << 20)
 
 /* No object is larger than the address space of a GPU; the limit keeps all sums in 64 bits. */
 #define LARGEST_OBJECT (UINT64_C(1) << 48)
@@ -147,6 +147,14 @@ bool parser_number(struct parser *parser, uint64_t *value, uint64_t largest, con
     return true;
 }
 
+bool parser_count(struct parser *parser, uint64_t *value, uint64_t largest, const char *what)
+{
+    if (parser->token.kind != TOKEN_WORD || !lexer_literal(parser_text(parser), value))
+        return parser_number(parser, value, largest, what);
+    parser_next(parser);
+    return true;
+}
+
 bool parser_strings(struct parser *parser)
 {
     for (;;) {
@@ -185,12 +193,8 @@ bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, b
         if (is_first && parser_at_mark(parser, ']')) {
             *is_open = true;
         } else {
-            if (parser->token.kind == TOKEN_WORD &&
-                lexer_literal(parser_text(parser), &dimension)) {
-                parser_next(parser);
-            } else if (!parser_number(parser, &dimension, LARGEST_OBJECT, "an array size")) {
+            if (!parser_count(parser, &dimension, LARGEST_OBJECT, "an array size"))
                 return false;
-            }
             /* With an initial value ptxas treats 0 as a missing size (measured). */
             if (is_first && dimension == 0) {
                 *is_open = true;

@@ -1,4 +1,5 @@
-/* parser.h: shared by the parts of the module parser: the current token, and error reporting.
+/* parser.h: shared by the parts of the module parser, and by that of bodies (toy): the current
+ * token, error reporting, and declarations.
  *
  * The parser looks one token ahead. A parser_* function that returns false has reported the error;
  * the item is then abandoned, and parsing goes on after it. */
@@ -25,7 +26,8 @@ struct parser {
     size_t counted; /* lines have been counted up to this offset */
     uint32_t line;  /* of `counted`, from 1 */
     unsigned errors;
-    uint64_t numbered; /* variables made from ranges */
+    bool is_body;      /* it parses a function's body */
+    uint64_t numbered; /* variables made from ranges, and bytes before a body */
 };
 
 /* Moves to the next token. */
@@ -57,10 +59,11 @@ bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
 bool parser_braces(struct parser *parser, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Each of these consumes the current token if it is the expected one. */
+/* Each of these consumes the current token if it is the expected one; WARP_SZ is a count. */
 bool parser_mark(struct parser *parser, char mark);
 bool parser_word(struct parser *parser, struct text *word, const char *what);
 bool parser_number(struct parser *parser, uint64_t *value, uint64_t largest, const char *what);
+bool parser_count(struct parser *parser, uint64_t *value, uint64_t largest, const char *what);
 bool parser_alignment(struct parser *parser, uint32_t *alignment);
 
 /* One or more strings with commas between them, as `.pragma` has them. */
@@ -82,8 +85,12 @@ void parser_add(struct parser *parser, const struct ptx_item *item, size_t start
 /* function.c: after the linkage; the current token is `.func` or `.entry`. */
 bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start);
 
+/* `.callprototype (...) _ (...)`: sets the head and the parameters. */
+bool parser_prototype(struct parser *parser, struct ptx_function *prototype);
+
 /* variable.c: after the linkage; the current token is the space, or an attribute or alignment
- * before it. */
+ * before it. Registers of a body are variables; of a range of them there is one item, whose number
+ * is one more than the range's. */
 bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t start);
 
 /* The space that the current token names, or PTX_SPACE_NONE. */

@@ -1,4 +1,4 @@
-/* variable.c: module-level variables.
+/* variable.c: variables of modules and of bodies.
  *
  *     [linkage] space [.attribute(...)] [.align N] [.vN] .type  name[dims] [= init] {, name ...} ;
  *
@@ -62,28 +62,32 @@ static bool parse_bank(struct parser *parser, struct ptx_variable *variable)
     return true;
 }
 
-/* The space, which a module-level variable must have. */
+/* The space, which every variable must have. */
 static bool parse_space(struct parser *parser, struct ptx_variable *variable)
 {
     variable->space = (uint8_t)parser_space(parser);
     switch (parser_space(parser)) {
-    case PTX_SPACE_GLOBAL:
-    case PTX_SPACE_CONST:
-    case PTX_SPACE_SHARED:
     case PTX_SPACE_TEX:
-        parser_next(parser);
-        return variable->space != PTX_SPACE_CONST || !parser_at_mark(parser, '[') ||
-               parse_bank(parser, variable);
+        if (parser->is_body)
+            return parser_fail(parser, parser->token.offset,
+                               "Texture variables must be declared at module scope");
+        break;
     case PTX_SPACE_LOCAL:
     case PTX_SPACE_PARAM:
     case PTX_SPACE_REG:
-        return parser_fail(parser, parser->token.offset,
-                           "'%.*s' is not allowed outside of functions",
-                           TEXT_ARG(parser_text(parser)));
+        if (!parser->is_body)
+            return parser_fail(parser, parser->token.offset,
+                               "'%.*s' is not allowed outside of functions",
+                               TEXT_ARG(parser_text(parser)));
+        break;
     case PTX_SPACE_NONE:
+        return parser_expected(parser, "the space of a variable");
+    default:
         break;
     }
-    return parser_expected(parser, "the space of a variable");
+    parser_next(parser);
+    return variable->space != PTX_SPACE_CONST || parser->is_body || !parser_at_mark(parser, '[') ||
+           parse_bank(parser, variable);
 }
 
 /* Parses everything before the name. */
@@ -170,7 +174,7 @@ static bool check_variable(struct parser *parser, const struct ptx_item *item, s
     const struct ptx_variable *variable = &item->variable;
     struct variable_declaration declaration = {
         .name = item->name,
-        .role = DECLARATION_MODULE_VARIABLE,
+        .role = parser->is_body ? DECLARATION_BODY_VARIABLE : DECLARATION_MODULE_VARIABLE,
         .space = variable->space,
         .type = variable->type,
         .vector = variable->vector,
@@ -189,7 +193,8 @@ static bool check_variable(struct parser *parser, const struct ptx_item *item, s
 }
 
 /* `x<4>` declares x0 to x3 (PTX ISA, "Parameterized Variable Names"): adds that many copies of the
- * item. The count is bounded by the text's size, since a single number could request any count. */
+ * item, but for registers. The count is bounded by the text's size, since a single number could
+ * request any count. */
 static bool parse_name_range(struct parser *parser, const struct ptx_item *model, size_t start,
                              size_t place)
 {
@@ -197,10 +202,15 @@ static bool parse_name_range(struct parser *parser, const struct ptx_item *model
     uint64_t count;
 
     parser_next(parser);
-    if (!parser_number(parser, &count, UINT32_MAX, "a number of variables") ||
+    if (!parser_count(parser, &count, UINT32_MAX - 1, "a number of variables") ||
         !parser_mark(parser, '>') || !set_size(parser, &item, 1, false, place) ||
         !check_variable(parser, &item, place))
         return false;
+    if (item.variable.space == PTX_SPACE_REG) {
+        item.number = count + 1;
+        parser_add(parser, &item, start);
+        return true;
+    }
     if (count > parser->lexer.text.size - parser->numbered)
         return parser_fail(parser, place, "too many variables");
     parser->numbered += count;

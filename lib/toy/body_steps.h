@@ -45,9 +45,8 @@ bool frame_layout(struct body *body, uint32_t base, struct function_code *functi
 
 /* signature.c: function prototypes as the short strings that the linker compares. */
 
-/* The string for the head of a function, ".func (...) name (...)", or for a ".callprototype", in
- * the arena: "#ii" for int (int). */
-struct text signature_of(struct arena *arena, struct text head);
+/* The string for a function or a .callprototype, in the arena: "#ii" for int (int). */
+struct text signature_of(struct arena *arena, const struct ptx_function *function);
 
 /* registers.c: register allocation for one body. */
 

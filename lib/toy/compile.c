@@ -39,10 +39,10 @@ static void survey_operand(struct survey *survey, const struct operand *operand)
         use_symbol(survey, operand->symbol, USE_CODE);
 }
 
-static void add_signature(struct survey *survey, struct text head)
+static void add_signature(struct survey *survey, const struct ptx_function *prototype)
 {
     struct function_code *result = survey->result;
-    struct text signature = signature_of(&result->arena, head);
+    struct text signature = signature_of(&result->arena, prototype);
     uint32_t next = (uint32_t)result->signature_count;
 
     if (table_add(&survey->signatures, signature, next) == next)
@@ -56,7 +56,7 @@ static void survey_targets(struct survey *survey, const struct operand *operand)
     if (operand->kind != OPERAND_NAME)
         return;
     const struct label *label = &survey->body->labels[operand->label];
-    if (label->prototype.size)
+    if (label->prototype)
         add_signature(survey, label->prototype);
     if (label->targets && survey->is_seen[operand->label])
         return;

@@ -62,7 +62,7 @@ static const char system_call_suffix[] =
 
 static struct text prototype_of(struct unit *unit, const struct global *global)
 {
-    struct text prototype = signature_of(&unit->arena, global->item->function.head);
+    struct text prototype = signature_of(&unit->arena, &global->item->function);
 
     if (global->is_defined)
         return prototype;

@@ -8,39 +8,42 @@
 #include <stdarg.h>
 
 #include "base/context.h"
+#include "base/memory.h"
 #include "ptx/expression.h"
 
-void parse_advance(struct parser *parser)
+void parse_advance(struct body_parser *parser)
 {
-    parser->token = lexer_next(&parser->lexer);
+    parser_next(&parser->base);
 }
 
-bool parse_at(const struct parser *parser, char mark)
+bool parse_at(const struct body_parser *parser, char mark)
 {
-    return parser->token.mark == mark;
+    return parser->base.token.mark == mark;
 }
 
-struct text parse_text(const struct parser *parser)
+struct text parse_text(const struct body_parser *parser)
 {
-    return parser->token.kind == TOKEN_END ? TEXT("end of the body")
-                                           : lexer_text(&parser->lexer, parser->token);
+    return parser->base.token.kind == TOKEN_END
+               ? TEXT("end of the body")
+               : lexer_text(&parser->base.lexer, parser->base.token);
 }
 
-size_t parse_unended_line(const struct parser *parser)
+size_t parse_unended_line(const struct body_parser *parser)
 {
-    const struct text text = parser->lexer.text;
-    size_t at = parser->token.offset;
-    bool is_statement = parser->token.kind == TOKEN_WORD || parser->token.kind == TOKEN_DOT ||
-                        parse_at(parser, '@') || parse_at(parser, '{') || parse_at(parser, '}');
+    const struct text text = parser->base.lexer.text;
+    size_t at = parser->base.token.offset;
+    bool is_statement = parser->base.token.kind == TOKEN_WORD ||
+                        parser->base.token.kind == TOKEN_DOT || parse_at(parser, '@') ||
+                        parse_at(parser, '{') || parse_at(parser, '}');
 
     while (at > 0 && strchr(" \t\r\n", text.data[at - 1]))
         at--;
-    return is_statement && memchr(text.data + at, '\n', parser->token.offset - at) ? at : 0;
+    return is_statement && memchr(text.data + at, '\n', parser->base.token.offset - at) ? at : 0;
 }
 
 /* After reporting a missing semicolon at the end of a line, parsing continues as if it were there,
  * to avoid consequential errors. */
-bool parse_expect(struct parser *parser, char mark, const char *where)
+bool parse_expect(struct body_parser *parser, char mark, const char *where)
 {
     size_t line_end = mark == ';' && !parse_at(parser, ';') ? parse_unended_line(parser) : 0;
 
@@ -49,46 +52,47 @@ bool parse_expect(struct parser *parser, char mark, const char *where)
         return true;
     }
     if (!parse_at(parser, mark))
-        return parse_error(parser, parser->token.offset, "'%c' was expected %s, found '%.*s'", mark,
-                           where, TEXT_ARG(parse_text(parser)));
+        return parse_error(parser, parser->base.token.offset, "'%c' was expected %s, found '%.*s'",
+                           mark, where, TEXT_ARG(parse_text(parser)));
     parse_advance(parser);
     return true;
 }
 
-bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
+bool parse_error(struct body_parser *parser, size_t offset, const char *format, ...)
 {
     struct diag_place place;
     const char *message;
 
     va_list arguments;
 
-    if (++parser->errors > PARSE_ERROR_LIMIT)
+    if (++parser->base.errors > PARSE_ERROR_LIMIT)
         return false;
-    place = diag_place_behind(parser->scope->file, parser->lexer.text, offset, parser->body_start,
-                              parser->body_line);
+    place = diag_place_behind(parser->scope->file, parser->base.lexer.text, offset,
+                              parser->base.counted, parser->base.line);
     va_start(arguments, format);
     message = arena_vprintf(parser->body->arena, format, arguments);
     va_end(arguments);
     diag_at(DIAG_ERROR, &place, "%s", message);
-    if (parser->errors == PARSE_ERROR_LIMIT)
+    if (parser->base.errors == PARSE_ERROR_LIMIT)
         diag_note("too many errors in '%.*s'", TEXT_ARG(parser->body->function));
     return false;
 }
 
-bool parse_unknown(struct parser *parser, size_t offset, const char *format, struct text name,
+bool parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
                    const char *meant)
 {
     parse_error(parser, offset, format, TEXT_ARG(name));
-    if (meant && parser->errors <= PARSE_ERROR_LIMIT)
+    if (meant && parser->base.errors <= PARSE_ERROR_LIMIT)
         diag_note("did you mean '%s'?", meant);
     return false;
 }
 
 /* A constant expression of an operand: almost always one number. */
-bool parse_constant(struct parser *parser, int64_t *value, uint8_t *bits)
+bool parse_constant(struct body_parser *parser, int64_t *value, uint8_t *bits)
 {
-    struct expression expression = {
-        .lexer = parser->lexer, .token = parser->token, .end = parser->lexer.text.size};
+    struct expression expression = {.lexer = parser->base.lexer,
+                                    .token = parser->base.token,
+                                    .end = parser->base.lexer.text.size};
     struct constant constant;
 
     if (!expression_read(&expression, &constant)) {
@@ -98,25 +102,15 @@ bool parse_constant(struct parser *parser, int64_t *value, uint8_t *bits)
         return parse_error(parser, expression.place, "%s at '%.*s'", expression.fault,
                            TEXT_ARG(lexer_text(&lexer, token)));
     }
-    parser->lexer = expression.lexer;
-    parser->token = expression.token;
+    parser->base.lexer = expression.lexer;
+    parser->base.token = expression.token;
     *value = (int64_t)constant.bits;
     *bits = constant.kind == CONSTANT_SINGLE ? 32 : constant.kind == CONSTANT_DOUBLE ? 64 : 0;
     return true;
 }
 
-bool parse_literal(struct parser *parser, uint64_t *value)
-{
-    if ((parser->token.kind != TOKEN_NUMBER && parser->token.kind != TOKEN_WORD) ||
-        !lexer_literal(parse_text(parser), value))
-        return parse_error(parser, parser->token.offset, "A number was expected, found '%.*s'",
-                           TEXT_ARG(parse_text(parser)));
-    parse_advance(parser);
-    return true;
-}
-
 /* @p or @!p */
-static bool parse_guard(struct parser *parser, struct instruction *instruction)
+static bool parse_guard(struct body_parser *parser, struct instruction *instruction)
 {
     size_t place;
     struct text name;
@@ -126,9 +120,9 @@ static bool parse_guard(struct parser *parser, struct instruction *instruction)
     instruction->guard_negated = parse_at(parser, '!');
     if (instruction->guard_negated)
         parse_advance(parser);
-    place = parser->token.offset;
+    place = parser->base.token.offset;
     name = parse_text(parser);
-    if (parser->token.kind != TOKEN_WORD ||
+    if (parser->base.token.kind != TOKEN_WORD ||
         !parse_names_find(parser, name, &kind, &instruction->guard))
         return parse_error(parser, place, "Predicate '%.*s' is not declared", TEXT_ARG(name));
     if (kind != DECLARED_REGISTER ||
@@ -139,7 +133,7 @@ static bool parse_guard(struct parser *parser, struct instruction *instruction)
 }
 
 /* Builds the instruction in place; it is counted when it is complete. */
-static bool parse_instruction(struct parser *parser)
+static bool parse_instruction(struct body_parser *parser)
 {
     struct body *body = parser->body;
     struct instruction *instruction;
@@ -150,10 +144,8 @@ static bool parse_instruction(struct parser *parser)
     *instruction = (struct instruction){.guard = NO_INDEX, .loc = parser->location};
     if (parse_at(parser, '@') && !parse_guard(parser, instruction))
         return false;
-    parser->line +=
-        lexer_count_lines(parser->lexer.text, parser->line_offset, parser->token.offset);
-    parser->line_offset = parser->token.offset;
-    instruction->line = parser->line;
+    parser->base.line = instruction->line = parser_line(&parser->base);
+    parser->base.counted = parser->base.token.offset;
     if (!parse_spelling(parser, instruction) || !parse_operands(parser, instruction) ||
         !parse_expect(parser, ';', "behind the instruction"))
         return false;
@@ -161,21 +153,22 @@ static bool parse_instruction(struct parser *parser)
     return true;
 }
 
-static bool parse_label(struct parser *parser)
+static bool parse_label(struct body_parser *parser)
 {
-    uint32_t label = parse_label_define(parser, parse_text(parser), parser->token.offset);
+    uint32_t label = parse_label_define(parser, parse_text(parser), parser->base.token.offset);
 
     parse_advance(parser);
     parse_advance(parser); /* the colon */
-    return parser->token.kind != TOKEN_DOT || parse_declare_table(parser, label);
+    return parser->base.token.kind != TOKEN_DOT || parse_declare_table(parser, label);
 }
 
 /* At the limit, reports an error that ends the parsing. */
-static void open_block(struct parser *parser)
+static void open_block(struct body_parser *parser)
 {
-    if (parser->names.scope_count > PARSE_DEEPEST_BLOCK && parser->errors < PARSE_ERROR_LIMIT) {
-        parse_error(parser, parser->token.offset, "Blocks are nested too deeply");
-        parser->errors = PARSE_ERROR_LIMIT;
+    if (parser->names.scope_count > PARSE_DEEPEST_BLOCK &&
+        parser->base.errors < PARSE_ERROR_LIMIT) {
+        parse_error(parser, parser->base.token.offset, "Blocks are nested too deeply");
+        parser->base.errors = PARSE_ERROR_LIMIT;
     }
     parse_names_open(parser);
     parse_label_open(parser);
@@ -183,39 +176,39 @@ static void open_block(struct parser *parser)
 
 /* After an error: skips to after the next semicolon, or to the brace that closes the block. Braces
  * on the way are a vector's, or a block's if there is a semicolon inside them. */
-static void skip_statement(struct parser *parser)
+static void skip_statement(struct body_parser *parser)
 {
     size_t braces = 0;
 
     parser->operand_count = 0;
-    while (parser->token.kind != TOKEN_END && !parse_at(parser, ';')) {
+    while (parser->base.token.kind != TOKEN_END && !parse_at(parser, ';')) {
         if (parse_at(parser, '{'))
             braces++;
         else if (parse_at(parser, '}') && braces-- == 0)
             return;
         parse_advance(parser);
     }
-    for (; braces && parser->errors < PARSE_ERROR_LIMIT; braces--)
+    for (; braces && parser->base.errors < PARSE_ERROR_LIMIT; braces--)
         open_block(parser);
 }
 
-static bool parse_statement(struct parser *parser)
+static bool parse_statement(struct body_parser *parser)
 {
-    if (parser->token.kind == TOKEN_WORD && lexer_peek(&parser->lexer).mark == ':')
+    if (parser->base.token.kind == TOKEN_WORD && lexer_peek(&parser->base.lexer).mark == ':')
         return parse_label(parser);
-    if (parser->token.kind == TOKEN_DOT)
+    if (parser->base.token.kind == TOKEN_DOT)
         return parse_declare(parser);
     return parse_instruction(parser);
 }
 
 /* Parses everything up to the brace that closes the body. */
-static void parse_block(struct parser *parser)
+static void parse_block(struct body_parser *parser)
 {
     size_t enclosing = parser->labels.open_count;
 
     open_block(parser);
     parse_advance(parser);
-    while (parser->labels.open_count > enclosing && parser->errors < PARSE_ERROR_LIMIT) {
+    while (parser->labels.open_count > enclosing && parser->base.errors < PARSE_ERROR_LIMIT) {
         if (parse_at(parser, '{')) {
             open_block(parser);
             parse_advance(parser);
@@ -225,8 +218,8 @@ static void parse_block(struct parser *parser)
             parse_advance(parser);
         } else if (parse_at(parser, ';')) {
             parse_advance(parser);
-        } else if (parser->token.kind == TOKEN_END) {
-            parse_error(parser, parser->token.offset, "'}' is missing at the end of the body");
+        } else if (parser->base.token.kind == TOKEN_END) {
+            parse_error(parser, parser->base.token.offset, "'}' is missing at the end of the body");
             return;
         } else if (!parse_statement(parser)) {
             skip_statement(parser);
@@ -234,40 +227,39 @@ static void parse_block(struct parser *parser)
     }
 }
 
-static struct parser begin(struct body *body, struct text text, const struct parse_scope *scope)
+bool parse_body(struct body *body, struct text text, const struct parse_scope *scope)
 {
     size_t start = (size_t)(text.data - scope->whole.data);
     struct text until = {scope->whole.data, start + text.size};
-    struct parser parser = {.body = body, .scope = scope, .lexer = lexer_at(until, start)};
+    struct ptx_module module = {.file = scope->file, .whole = scope->whole};
+    struct body_parser parser = {.base = {.lexer = lexer_at(until, start),
+                                          .arena = body->arena,
+                                          .module = &module,
+                                          .counted = start,
+                                          .line = scope->first_line,
+                                          .is_body = true,
+                                          .numbered = start},
+                                 .body = body,
+                                 .scope = scope,
+                                 .register_capacity = body->register_count,
+                                 .symbol_capacity = body->symbol_count};
 
-    parser.body_start = start;
-    parser.body_line = scope->first_line;
-    parser.line_offset = start;
-    parser.line = scope->first_line;
-    parser.register_capacity = body->register_count;
-    parser.symbol_capacity = body->symbol_count;
-    return parser;
-}
-
-bool parse_body(struct body *body, struct text text, const struct parse_scope *scope)
-{
-    struct parser parser = begin(body, text, scope);
-
+    CONTEXT_DEFER(memory_cleanup, &parser.base.items);
     CONTEXT_DEFER(table_cleanup, &parser.names.ranges);
     CONTEXT_DEFER(table_cleanup, &parser.names.words);
     parse_advance(&parser);
-    if (!parse_names_begin(&parser, text.size))
+    if (!parse_names_begin(&parser))
         return false;
     if (!parse_at(&parser, '{')) {
-        parse_error(&parser, parser.token.offset, "A body begins with '{', not '%.*s'",
+        parse_error(&parser, parser.base.token.offset, "A body begins with '{', not '%.*s'",
                     TEXT_ARG(parse_text(&parser)));
     } else {
         parse_block(&parser);
-        if (parser.errors == 0 && parser.token.kind != TOKEN_END)
-            parse_error(&parser, parser.token.offset, "'%.*s' stands behind the body",
+        if (parser.base.errors == 0 && parser.base.token.kind != TOKEN_END)
+            parse_error(&parser, parser.base.token.offset, "'%.*s' stands behind the body",
                         TEXT_ARG(parse_text(&parser)));
     }
-    if (parser.errors < PARSE_ERROR_LIMIT)
+    if (parser.base.errors < PARSE_ERROR_LIMIT)
         parse_label_resolve(&parser);
-    return parser.errors == 0;
+    return parser.base.errors == 0;
 }

@@ -12,7 +12,7 @@
 #include "toy/language/opcode.h"
 
 struct checking {
-    struct parser *parser;
+    struct body_parser *parser;
     const struct instruction *instruction;
     const char *problem; /* the first one found, or NULL */
     const struct operand *culprit;
@@ -437,10 +437,10 @@ static bool check_all(struct checking *checking, const struct syntax *syntax)
 
 static bool report(struct checking *checking, size_t place)
 {
-    struct parser *parser = checking->parser;
+    struct body_parser *parser = checking->parser;
     const char *name = opcode_get(checking->instruction->opcode)->name;
     const struct operand *culprit = checking->culprit;
-    const char *text = parser->lexer.text.data;
+    const char *text = parser->base.lexer.text.data;
 
     if (!culprit)
         return parse_error(parser, place, "Arguments mismatch for instruction '%s': %s", name,
@@ -450,7 +450,7 @@ static bool report(struct checking *checking, size_t place)
                        TEXT_ARG(culprit->text), checking->problem);
 }
 
-static struct checking begin(struct parser *parser, const struct instruction *instruction)
+static struct checking begin(struct body_parser *parser, const struct instruction *instruction)
 {
     return (struct checking){
         .parser = parser, .instruction = instruction, .is_store = instruction->opcode == INDEX_st};
@@ -479,7 +479,7 @@ static bool fits(struct checking *checking, struct instruction *instruction)
     return false;
 }
 
-bool parse_check(struct parser *parser, struct instruction *instruction, size_t place)
+bool parse_check(struct body_parser *parser, struct instruction *instruction, size_t place)
 {
     struct checking checking = begin(parser, instruction);
 

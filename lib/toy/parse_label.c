@@ -9,7 +9,7 @@
 
 #define FORGOTTEN (NO_INDEX - 1)
 
-static void add_event(struct parser *parser, enum label_event_kind kind, uint32_t index)
+static void add_event(struct body_parser *parser, enum label_event_kind kind, uint32_t index)
 {
     struct labels *labels = &parser->labels;
 
@@ -17,7 +17,7 @@ static void add_event(struct parser *parser, enum label_event_kind kind, uint32_
         (struct label_event){(uint8_t)kind, index};
 }
 
-void parse_label_open(struct parser *parser)
+void parse_label_open(struct body_parser *parser)
 {
     struct labels *labels = &parser->labels;
 
@@ -26,14 +26,14 @@ void parse_label_open(struct parser *parser)
     add_event(parser, EVENT_OPEN, NO_INDEX);
 }
 
-void parse_label_close(struct parser *parser)
+void parse_label_close(struct body_parser *parser)
 {
     struct labels *labels = &parser->labels;
 
     add_event(parser, EVENT_CLOSE, labels->open[--labels->open_count]);
 }
 
-uint32_t parse_label_define(struct parser *parser, struct text name, size_t offset)
+uint32_t parse_label_define(struct body_parser *parser, struct text name, size_t offset)
 {
     struct body *body = parser->body;
     struct labels *labels = &parser->labels;
@@ -49,7 +49,7 @@ uint32_t parse_label_define(struct parser *parser, struct text name, size_t offs
     return number;
 }
 
-uint32_t parse_label_use(struct parser *parser, struct text name, size_t offset)
+uint32_t parse_label_use(struct body_parser *parser, struct text name, size_t offset)
 {
     struct labels *labels = &parser->labels;
 
@@ -61,7 +61,7 @@ uint32_t parse_label_use(struct parser *parser, struct text name, size_t offset)
 
 /* The scope's labels are chained newest first: of two with the same name the later one is entered
  * first, and is the one to report. */
-static void replay_open(struct parser *parser, struct table *known, uint32_t scope)
+static void replay_open(struct body_parser *parser, struct table *known, uint32_t scope)
 {
     struct labels *labels = &parser->labels;
 
@@ -81,7 +81,7 @@ static void replay_open(struct parser *parser, struct table *known, uint32_t sco
     }
 }
 
-static void replay_close(struct parser *parser, struct table *known, uint32_t scope)
+static void replay_close(struct body_parser *parser, struct table *known, uint32_t scope)
 {
     struct labels *labels = &parser->labels;
 
@@ -89,7 +89,7 @@ static void replay_close(struct parser *parser, struct table *known, uint32_t sc
         table_set(known, parser->body->labels[i].name, labels->places[i].hidden);
 }
 
-static void replay_use(struct parser *parser, struct table *known, struct label_use *use)
+static void replay_use(struct body_parser *parser, struct table *known, struct label_use *use)
 {
     uint32_t found = table_find(known, use->name);
 
@@ -100,7 +100,8 @@ static void replay_use(struct parser *parser, struct table *known, struct label_
 }
 
 /* Replaces the numbers of uses by labels. `is_table`: they must be tables, else plain labels. */
-static void patch(struct parser *parser, struct operand *operands, uint32_t count, bool is_table)
+static void patch(struct body_parser *parser, struct operand *operands, uint32_t count,
+                  bool is_table)
 {
     const struct label *labels = parser->body->labels;
 
@@ -112,7 +113,7 @@ static void patch(struct parser *parser, struct operand *operands, uint32_t coun
         use = &parser->labels.uses[operands[i].label];
         operands[i].label = use->label;
         if (use->label != NO_INDEX &&
-            is_table != (labels[use->label].targets || labels[use->label].prototype.size))
+            is_table != (labels[use->label].targets || labels[use->label].prototype))
             parse_error(parser, use->offset,
                         is_table ? "Label '%.*s' has no table of targets or prototype"
                                  : "Label '%.*s' is a table, not a place in the code",
@@ -120,14 +121,14 @@ static void patch(struct parser *parser, struct operand *operands, uint32_t coun
     }
 }
 
-void parse_label_resolve(struct parser *parser)
+void parse_label_resolve(struct body_parser *parser)
 {
     struct labels *labels = &parser->labels;
     struct body *body = parser->body;
     struct table known = {0};
 
     CONTEXT_DEFER(table_cleanup, &known);
-    for (size_t i = 0; i < labels->event_count && parser->errors < PARSE_ERROR_LIMIT; i++) {
+    for (size_t i = 0; i < labels->event_count && parser->base.errors < PARSE_ERROR_LIMIT; i++) {
         struct label_event event = labels->events[i];
 
         if (event.kind == EVENT_OPEN)

@@ -16,7 +16,7 @@ static uint32_t depth_of(const struct names *names)
 
 /* Adds a declaration whose name (in `table`) is not declared at its depth or deeper. The result is
  * valid until the next call. */
-static const struct declaration *enter(struct parser *parser, struct table *table,
+static const struct declaration *enter(struct body_parser *parser, struct table *table,
                                        const struct declaration *model)
 {
     struct names *names = &parser->names;
@@ -42,7 +42,7 @@ static struct declaration *innermost(const struct names *names, const struct tab
     return found == TABLE_NONE || found == FORGOTTEN ? NULL : &names->declarations[found];
 }
 
-void parse_names_open(struct parser *parser)
+void parse_names_open(struct body_parser *parser)
 {
     struct names *names = &parser->names;
 
@@ -50,7 +50,7 @@ void parse_names_open(struct parser *parser)
         NO_INDEX;
 }
 
-void parse_names_close(struct parser *parser)
+void parse_names_close(struct body_parser *parser)
 {
     struct names *names = &parser->names;
     uint32_t number = names->scopes[--names->scope_count];
@@ -65,24 +65,23 @@ void parse_names_close(struct parser *parser)
 }
 
 /* Adds a parameter. */
-static bool enter_given(struct parser *parser, struct text name, uint32_t index, uint8_t kind)
+static bool enter_given(struct body_parser *parser, struct text name, uint32_t index, uint8_t kind)
 {
     struct names *names = &parser->names;
     const struct declaration entry = {.name = name, .index = index, .kind = kind};
 
     if (innermost(names, &names->words, name))
-        return parse_error(parser, parser->token.offset, "Duplicate definition of variable '%.*s'",
-                           TEXT_ARG(name));
+        return parse_error(parser, parser->base.token.offset,
+                           "Duplicate definition of variable '%.*s'", TEXT_ARG(name));
     enter(parser, &names->words, &entry);
     return true;
 }
 
-bool parse_names_begin(struct parser *parser, size_t size)
+bool parse_names_begin(struct body_parser *parser)
 {
     struct body *body = parser->body;
     bool ok = true;
 
-    parser->names.room = size;
     parse_names_open(parser);
     for (size_t i = 0; i < body->register_count; i++)
         ok &= enter_given(parser, body->registers[i].name, (uint32_t)i, DECLARED_REGISTER);
@@ -93,7 +92,7 @@ bool parse_names_begin(struct parser *parser, size_t size)
     return ok;
 }
 
-static uint32_t add_register(struct parser *parser, const struct virtual_register *model)
+static uint32_t add_register(struct body_parser *parser, const struct virtual_register *model)
 {
     struct body *body = parser->body;
 
@@ -102,7 +101,7 @@ static uint32_t add_register(struct parser *parser, const struct virtual_registe
     return (uint32_t)body->register_count - 1;
 }
 
-static uint32_t add_symbol(struct parser *parser, const struct body_symbol *model)
+static uint32_t add_symbol(struct body_parser *parser, const struct body_symbol *model)
 {
     struct body *body = parser->body;
 
@@ -146,7 +145,7 @@ static struct declaration *range_of(const struct names *names, struct text name)
 }
 
 /* Creates the register `name` of a range. */
-static const struct declaration *materialise(struct parser *parser, struct text name,
+static const struct declaration *materialise(struct body_parser *parser, struct text name,
                                              const struct declaration *range)
 {
     struct names *names = &parser->names;
@@ -160,7 +159,7 @@ static const struct declaration *materialise(struct parser *parser, struct text 
 
 /* The declaration of a name: a register or variable of the body, or a module-level symbol that was
  * met before; NULL = none. */
-static const struct declaration *find(struct parser *parser, struct text name)
+static const struct declaration *find(struct body_parser *parser, struct text name)
 {
     struct names *names = &parser->names;
     const struct declaration *word = innermost(names, &names->words, name);
@@ -170,7 +169,7 @@ static const struct declaration *find(struct parser *parser, struct text name)
                                                            : materialise(parser, name, range);
 }
 
-static bool is_taken(struct parser *parser, struct text name)
+static bool is_taken(struct body_parser *parser, struct text name)
 {
     const struct names *names = &parser->names;
     const struct declaration *meaning = find(parser, name);
@@ -183,7 +182,7 @@ static bool is_taken(struct parser *parser, struct text name)
     return meaning && (meaning->depth == depth_of(names) || (is_given && depth_of(names) == 1));
 }
 
-bool parse_names_register(struct parser *parser, struct text name, uint32_t count,
+bool parse_names_register(struct body_parser *parser, struct text name, uint32_t count,
                           const struct virtual_register *model)
 {
     struct names *names = &parser->names;
@@ -208,7 +207,7 @@ bool parse_names_register(struct parser *parser, struct text name, uint32_t coun
     return true;
 }
 
-bool parse_names_symbol(struct parser *parser, const struct body_symbol *symbol)
+bool parse_names_symbol(struct body_parser *parser, const struct body_symbol *symbol)
 {
     struct declaration entry = {
         .name = symbol->name, .depth = depth_of(&parser->names), .kind = DECLARED_SYMBOL};
@@ -220,7 +219,7 @@ bool parse_names_symbol(struct parser *parser, const struct body_symbol *symbol)
     return true;
 }
 
-bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, uint32_t *index)
+bool parse_names_find(struct body_parser *parser, struct text name, uint8_t *kind, uint32_t *index)
 {
     const struct parse_scope *scope = parser->scope;
     struct body_symbol symbol = {.name = name};

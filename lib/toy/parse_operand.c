@@ -12,14 +12,14 @@
 /* The possible meanings of an identifier at a place. */
 enum role { ROLE_VALUE, ROLE_LABEL, ROLE_PROTOTYPE, ROLE_FUNCTION };
 
-static bool parse_operand(struct parser *parser, enum role role, unsigned depth);
+static bool parse_operand(struct body_parser *parser, enum role role, unsigned depth);
 
-static bool touches(const struct parser *parser, size_t end)
+static bool touches(const struct body_parser *parser, size_t end)
 {
-    return parser->token.kind == TOKEN_DOT && parser->token.offset == end;
+    return parser->base.token.kind == TOKEN_DOT && parser->base.token.offset == end;
 }
 
-static struct operand *push(struct parser *parser, enum operand_kind kind)
+static struct operand *push(struct body_parser *parser, enum operand_kind kind)
 {
     struct text text = parse_text(parser);
     struct operand *operand = &ARENA_PUSH(parser->body->arena, parser->operands,
@@ -34,7 +34,7 @@ static struct operand *push(struct parser *parser, enum operand_kind kind)
 }
 
 /* Moves the operands from `first` on from the stack into the arena. */
-static struct operand *pop(struct parser *parser, size_t first, uint32_t *count)
+static struct operand *pop(struct body_parser *parser, size_t first, uint32_t *count)
 {
     *count = (uint32_t)(parser->operand_count - first);
     parser->operand_count = first;
@@ -67,21 +67,21 @@ static bool decode_component(struct text word, struct operand *operand)
     return true;
 }
 
-static bool parse_component(struct parser *parser, size_t end, struct operand *operand)
+static bool parse_component(struct body_parser *parser, size_t end, struct operand *operand)
 {
     if (!touches(parser, end))
         return true;
     if (!decode_component(parse_text(parser), operand))
-        return parse_error(parser, parser->token.offset, "'%.*s' selects no part of a register",
-                           TEXT_ARG(parse_text(parser)));
+        return parse_error(parser, parser->base.token.offset,
+                           "'%.*s' selects no part of a register", TEXT_ARG(parse_text(parser)));
     parse_advance(parser);
     return true;
 }
 
 /* `+ 8`, `- 8`, `+ -8` after a symbol or the base of an address. */
-static bool parse_offset(struct parser *parser, int64_t *offset)
+static bool parse_offset(struct body_parser *parser, int64_t *offset)
 {
-    size_t place = parser->token.offset;
+    size_t place = parser->base.token.offset;
     bool is_plus = parse_at(parser, '+');
     uint8_t bits = 0;
 
@@ -95,12 +95,12 @@ static bool parse_offset(struct parser *parser, int64_t *offset)
 }
 
 /* %tid.x and similar: takes as many adjacent dotted words as make a known name. */
-static bool parse_special(struct parser *parser, struct operand *operand, struct token word)
+static bool parse_special(struct body_parser *parser, struct operand *operand, struct token word)
 {
     struct text name = operand->text;
 
     if (touches(parser, word.offset + word.size)) {
-        struct text whole = {name.data, word.size + parser->token.size};
+        struct text whole = {name.data, word.size + parser->base.token.size};
 
         operand->label = words_find(&special_words, whole);
         if (operand->label) {
@@ -114,7 +114,7 @@ static bool parse_special(struct parser *parser, struct operand *operand, struct
     return operand->label != 0;
 }
 
-static bool parse_symbol(struct parser *parser, struct operand *operand, enum role role,
+static bool parse_symbol(struct body_parser *parser, struct operand *operand, enum role role,
                          size_t place)
 {
     struct body_symbol *symbol = &parser->body->symbols[operand->symbol];
@@ -126,17 +126,17 @@ static bool parse_symbol(struct parser *parser, struct operand *operand, enum ro
     return parse_offset(parser, &operand->value);
 }
 
-static bool report_unknown(struct parser *parser, struct text name, size_t place)
+static bool report_unknown(struct body_parser *parser, struct text name, size_t place)
 {
     return parse_unknown(parser, place, "'%.*s' is not declared", name,
                          name.data[0] == '%' ? words_nearest(&special_words, name) : NULL);
 }
 
 /* A register, special register, symbol or sink on top of the stack. */
-static bool parse_name(struct parser *parser, enum role role)
+static bool parse_name(struct body_parser *parser, enum role role)
 {
     struct operand *operand = push(parser, OPERAND_REGISTER);
-    struct token word = parser->token;
+    struct token word = parser->base.token;
     struct text name = operand->text;
     uint8_t kind = DECLARED_REGISTER;
     uint32_t index = 0;
@@ -164,7 +164,7 @@ static bool parse_name(struct parser *parser, enum role role)
     return report_unknown(parser, name, word.offset);
 }
 
-static bool parse_number(struct parser *parser)
+static bool parse_number(struct body_parser *parser)
 {
     struct operand *operand = push(parser, OPERAND_IMMEDIATE);
 
@@ -172,7 +172,7 @@ static bool parse_number(struct parser *parser)
 }
 
 /* a, b, ... up to `closing`, which is skipped; may be empty. */
-static bool parse_sequence(struct parser *parser, char closing, unsigned depth)
+static bool parse_sequence(struct body_parser *parser, char closing, unsigned depth)
 {
     const char where[] = {'b', 'e', 'f', 'o', 'r', 'e', ' ', '\'', closing, '\'', 0};
 
@@ -192,7 +192,8 @@ static bool parse_sequence(struct parser *parser, char closing, unsigned depth)
     return true;
 }
 
-static bool parse_group(struct parser *parser, enum operand_kind kind, char closing, unsigned depth)
+static bool parse_group(struct body_parser *parser, enum operand_kind kind, char closing,
+                        unsigned depth)
 {
     size_t at = parser->operand_count;
     struct operand *elements;
@@ -209,9 +210,9 @@ static bool parse_group(struct parser *parser, enum operand_kind kind, char clos
 }
 
 /* The base of an address: a register, a symbol, or a number. */
-static bool parse_base(struct parser *parser, struct operand *operand)
+static bool parse_base(struct body_parser *parser, struct operand *operand)
 {
-    struct token word = parser->token;
+    struct token word = parser->base.token;
     struct text name = parse_text(parser);
     uint8_t kind = DECLARED_REGISTER;
     uint32_t index = 0;
@@ -237,7 +238,7 @@ static bool parse_base(struct parser *parser, struct operand *operand)
     return parse_offset(parser, &operand->value);
 }
 
-static bool parse_address(struct parser *parser, unsigned depth)
+static bool parse_address(struct body_parser *parser, unsigned depth)
 {
     size_t at = parser->operand_count;
     struct operand base = *push(parser, OPERAND_ADDRESS);
@@ -246,7 +247,7 @@ static bool parse_address(struct parser *parser, unsigned depth)
     parse_advance(parser);
     if (!parse_base(parser, &base))
         return false;
-    end = parser->token.offset + 1;
+    end = parser->base.token.offset + 1;
     if (parse_at(parser, ']'))
         parse_advance(parser);
     else if (!parse_expect(parser, ',', "in the address"))
@@ -265,10 +266,10 @@ static bool parse_address(struct parser *parser, unsigned depth)
 }
 
 /* `-r`, `!p`, with a register or special register after the sign. */
-static bool parse_signed(struct parser *parser, enum role role)
+static bool parse_signed(struct body_parser *parser, enum role role)
 {
     size_t at = parser->operand_count;
-    size_t place = parser->token.offset;
+    size_t place = parser->base.token.offset;
     bool is_minus = parse_at(parser, '-');
 
     parse_advance(parser);
@@ -284,31 +285,31 @@ static bool parse_signed(struct parser *parser, enum role role)
 }
 
 /* One operand, pushed on the stack. */
-static bool parse_operand(struct parser *parser, enum role role, unsigned depth)
+static bool parse_operand(struct body_parser *parser, enum role role, unsigned depth)
 {
-    char mark = parser->token.mark;
+    char mark = parser->base.token.mark;
 
     if (depth > DEEPEST_OPERAND)
-        return parse_error(parser, parser->token.offset, "Operand is nested too deeply");
-    if (parser->token.kind == TOKEN_WORD)
+        return parse_error(parser, parser->base.token.offset, "Operand is nested too deeply");
+    if (parser->base.token.kind == TOKEN_WORD)
         return parse_name(parser, role);
     if (mark == '{')
         return parse_group(parser, OPERAND_VECTOR, '}', depth);
     if (mark == '[')
         return parse_address(parser, depth);
-    if ((mark == '-' || mark == '!') && lexer_peek(&parser->lexer).kind == TOKEN_WORD)
+    if ((mark == '-' || mark == '!') && lexer_peek(&parser->base.lexer).kind == TOKEN_WORD)
         return parse_signed(parser, role);
     return parse_number(parser);
 }
 
 /* d|p, with d on top of the stack: becomes a vector of two. */
-static bool parse_pair(struct parser *parser, size_t at)
+static bool parse_pair(struct body_parser *parser, size_t at)
 {
     struct operand pair = parser->operands[at];
 
     parse_advance(parser);
-    if (parser->token.kind != TOKEN_WORD)
-        return parse_error(parser, parser->token.offset, "A register was expected behind '|'");
+    if (parser->base.token.kind != TOKEN_WORD)
+        return parse_error(parser, parser->base.token.offset, "A register was expected behind '|'");
     if (!parse_name(parser, ROLE_VALUE))
         return false;
     pair.kind = OPERAND_VECTOR;
@@ -336,7 +337,7 @@ static enum role role_of(const struct opcode *opcode, size_t index, bool list)
     return ROLE_VALUE;
 }
 
-static bool parse_one(struct parser *parser, const struct opcode *opcode, size_t first)
+static bool parse_one(struct body_parser *parser, const struct opcode *opcode, size_t first)
 {
     size_t at = parser->operand_count;
     bool list = at > first && parser->operands[first].kind == OPERAND_LIST;
@@ -351,8 +352,8 @@ static bool parse_one(struct parser *parser, const struct opcode *opcode, size_t
 }
 
 /* Checks that at least one of the rows that match the words has so many operands. */
-static bool check_count(struct parser *parser, const struct instruction *instruction, size_t count,
-                        size_t place)
+static bool check_count(struct body_parser *parser, const struct instruction *instruction,
+                        size_t count, size_t place)
 {
     const struct opcode *opcode = opcode_get(instruction->opcode);
     const char *name = opcode->name;
@@ -377,11 +378,11 @@ static bool check_count(struct parser *parser, const struct instruction *instruc
                        most, count);
 }
 
-bool parse_operands(struct parser *parser, struct instruction *instruction)
+bool parse_operands(struct body_parser *parser, struct instruction *instruction)
 {
     const struct opcode *opcode = opcode_get(instruction->opcode);
     size_t first = parser->operand_count;
-    size_t place = parser->token.offset;
+    size_t place = parser->base.token.offset;
     size_t given;
     uint32_t count;
 
@@ -389,7 +390,8 @@ bool parse_operands(struct parser *parser, struct instruction *instruction)
     if (!parser->operands)
         parser->operands = arena_grow(parser->body->arena, NULL, 0, &parser->operand_capacity,
                                       sizeof *parser->operands);
-    while (!parse_at(parser, ';') && !parse_at(parser, '}') && parser->token.kind != TOKEN_END) {
+    while (!parse_at(parser, ';') && !parse_at(parser, '}') &&
+           parser->base.token.kind != TOKEN_END) {
         if (parser->operand_count > first && parse_unended_line(parser))
             break;
         if (parser->operand_count > first && !parse_expect(parser, ',', "between operands"))
@@ -406,13 +408,13 @@ bool parse_operands(struct parser *parser, struct instruction *instruction)
     return true;
 }
 
-bool parse_operand_target(struct parser *parser, struct operand *operand, bool is_label)
+bool parse_operand_target(struct body_parser *parser, struct operand *operand, bool is_label)
 {
     size_t at = parser->operand_count;
     bool found;
 
-    if (parser->token.kind != TOKEN_WORD)
-        return parse_error(parser, parser->token.offset, "A name was expected, found '%.*s'",
+    if (parser->base.token.kind != TOKEN_WORD)
+        return parse_error(parser, parser->base.token.offset, "A name was expected, found '%.*s'",
                            TEXT_ARG(parse_text(parser)));
     found = parse_name(parser, is_label ? ROLE_LABEL : ROLE_VALUE);
     if (found)

@@ -7,10 +7,10 @@
 #include "toy/parser.h"
 
 /* The bytes from the current token to the first that cannot be part of an opcode or modifier. */
-static struct text spelling_at(const struct parser *parser)
+static struct text spelling_at(const struct body_parser *parser)
 {
-    struct text text = parser->lexer.text;
-    size_t from = parser->token.offset, end = from;
+    struct text text = parser->base.lexer.text;
+    size_t from = parser->base.token.offset, end = from;
 
     while (end < text.size && (lexer_continues[(uint8_t)text.data[end]] || text.data[end] == '.' ||
                                text.data[end] == ':'))
@@ -18,7 +18,7 @@ static struct text spelling_at(const struct parser *parser)
     return (struct text){text.data + from, end - from};
 }
 
-static bool parse_modifier(struct parser *parser, struct instruction *instruction,
+static bool parse_modifier(struct body_parser *parser, struct instruction *instruction,
                            uint16_t words[INSTRUCTION_MODIFIERS])
 {
     struct text word = parse_text(parser);
@@ -26,18 +26,19 @@ static bool parse_modifier(struct parser *parser, struct instruction *instructio
     uint16_t modifier = modifier_find(name);
 
     if (modifier == 0)
-        return parse_unknown(parser, parser->token.offset, "Unknown modifier '%.*s'", word,
+        return parse_unknown(parser, parser->base.token.offset, "Unknown modifier '%.*s'", word,
                              words_nearest(&modifier_words, name));
     if (instruction->modifier_count == INSTRUCTION_MODIFIERS)
-        return parse_error(parser, parser->token.offset, "An instruction has at most %d modifiers",
-                           INSTRUCTION_MODIFIERS);
+        return parse_error(parser, parser->base.token.offset,
+                           "An instruction has at most %d modifiers", INSTRUCTION_MODIFIERS);
     words[instruction->modifier_count++] = modifier;
     parse_advance(parser);
     return true;
 }
 
 /* Reports that no row matches, and which word is wrong if it is a single one. */
-static bool report_words(struct parser *parser, const struct instruction *instruction, size_t place)
+static bool report_words(struct body_parser *parser, const struct instruction *instruction,
+                         size_t place)
 {
     const char *opcode = opcode_get(instruction->opcode)->name;
     uint16_t words[INSTRUCTION_MODIFIERS];
@@ -101,7 +102,7 @@ static bool find_without_doubles(struct syntax *syntax, const struct instruction
 }
 
 /* "Feature '.bf16' requires .target sm_80 or higher", in ptxas's wording. */
-static bool check_need(struct parser *parser, size_t place, struct text what, uint16_t ptx,
+static bool check_need(struct body_parser *parser, size_t place, struct text what, uint16_t ptx,
                        const char *target)
 {
     const struct parse_scope *scope = parser->scope;
@@ -116,7 +117,7 @@ static bool check_need(struct parser *parser, size_t place, struct text what, ui
     return true;
 }
 
-static bool check_versions(struct parser *parser, const struct instruction *instruction,
+static bool check_versions(struct body_parser *parser, const struct instruction *instruction,
                            const struct syntax *syntax, struct text spelling, size_t place)
 {
     const struct opcode *opcode = opcode_get(instruction->opcode);
@@ -139,20 +140,20 @@ static bool check_versions(struct parser *parser, const struct instruction *inst
     return true;
 }
 
-static bool read_words(struct parser *parser, struct instruction *instruction)
+static bool read_words(struct body_parser *parser, struct instruction *instruction)
 {
     struct text word = parse_text(parser);
     uint16_t words[INSTRUCTION_MODIFIERS] = {0};
 
-    if (parser->token.kind != TOKEN_WORD)
-        return parse_error(parser, parser->token.offset,
+    if (parser->base.token.kind != TOKEN_WORD)
+        return parse_error(parser, parser->base.token.offset,
                            "An instruction was expected, found '%.*s'", TEXT_ARG(word));
     instruction->opcode = words_find(&opcode_words, word);
     if (instruction->opcode == 0)
-        return parse_unknown(parser, parser->token.offset, "Unknown instruction '%.*s'", word,
+        return parse_unknown(parser, parser->base.token.offset, "Unknown instruction '%.*s'", word,
                              words_nearest(&opcode_words, word));
     parse_advance(parser);
-    while (parser->token.kind == TOKEN_DOT)
+    while (parser->base.token.kind == TOKEN_DOT)
         if (!parse_modifier(parser, instruction, words))
             return false;
     instruction->modifiers =
@@ -160,9 +161,9 @@ static bool read_words(struct parser *parser, struct instruction *instruction)
     return true;
 }
 
-bool parse_spelling(struct parser *parser, struct instruction *instruction)
+bool parse_spelling(struct body_parser *parser, struct instruction *instruction)
 {
-    size_t place = parser->token.offset;
+    size_t place = parser->base.token.offset;
     struct text text = spelling_at(parser);
     struct text misplaced;
 

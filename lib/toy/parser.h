@@ -11,7 +11,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
-#include "ptx/lexer.h"
+#include "ptx/parser.h"
 #include "toy/language/syntax.h"
 #include "toy/parse.h"
 
@@ -52,7 +52,6 @@ struct names {
     struct register_range *range_list;
     size_t range_count;
     size_t range_capacity;
-    size_t room;              /* variables that ranges of variables (x<4>) may still declare */
     uint32_t given_registers; /* number of leading registers of the body that are parameters */
     uint32_t given_symbols;
     uint32_t *scopes; /* by depth: the newest declaration, or NO_INDEX */
@@ -99,17 +98,12 @@ struct labels {
     size_t open_capacity;
 };
 
-struct parser {
+struct body_parser {
     struct body *body;
     const struct parse_scope *scope;
-    struct lexer lexer; /* over `whole` up to the body's end: offsets count from whole.data */
-    struct token token; /* the current token */
-    size_t body_start;  /* offset of the body in `whole` */
-    uint32_t body_line; /* its line */
-    size_t line_offset; /* of the last instruction, and its line */
-    uint32_t line;
-    uint32_t location; /* instruction.loc of the next instruction */
-    unsigned errors;
+    struct parser base; /* over `whole` up to the body's end: offsets count from whole.data; it has
+                           counted lines up to the last instruction or declaration */
+    uint32_t location;  /* instruction.loc of the next instruction */
     struct syntax syntax; /* of the current instruction */
     struct names names;
     struct labels labels;
@@ -127,98 +121,94 @@ struct parser {
 /* parse.c: tokens and messages. */
 
 /* Moves to the next token. */
-void parse_advance(struct parser *parser);
+void parse_advance(struct body_parser *parser);
 
 /* True if the current token is this character. */
-bool parse_at(const struct parser *parser, char mark);
+bool parse_at(const struct body_parser *parser, char mark);
 
 /* Offset of the end of the line before the current token, if that token can begin a statement; else
  * 0. */
-size_t parse_unended_line(const struct parser *parser);
+size_t parse_unended_line(const struct body_parser *parser);
 
 /* Skips the character, or reports that it is missing. */
-bool parse_expect(struct parser *parser, char mark, const char *where);
+bool parse_expect(struct body_parser *parser, char mark, const char *where);
 
 /* The text of the current token. */
-struct text parse_text(const struct parser *parser);
+struct text parse_text(const struct body_parser *parser);
 
 /* Reports an error at `offset` of the text; always false. */
-bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
+bool parse_error(struct body_parser *parser, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Reports an error about a name in the format, with the word that may have been meant; NULL = none.
  */
-bool parse_unknown(struct parser *parser, size_t offset, const char *format, struct text name,
+bool parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
                    const char *meant);
 
 /* A constant expression that begins with the current token. *bits is 32 or 64 for a float literal,
  * else 0. */
-bool parse_constant(struct parser *parser, int64_t *value, uint8_t *bits);
-
-/* A number in a declaration, which cannot be an expression; WARP_SZ is one. */
-bool parse_literal(struct parser *parser, uint64_t *value);
+bool parse_constant(struct body_parser *parser, int64_t *value, uint8_t *bits);
 
 /* parse_spelling.c */
 
 /* Opcode and modifiers; sets parser->syntax. */
-bool parse_spelling(struct parser *parser, struct instruction *instruction);
+bool parse_spelling(struct body_parser *parser, struct instruction *instruction);
 
 /* parse_check.c */
 
 /* Checks the operands against the instruction's row of syntax_table.def, and notes which of them
  * are results. */
-bool parse_check(struct parser *parser, struct instruction *instruction, size_t place);
+bool parse_check(struct body_parser *parser, struct instruction *instruction, size_t place);
 
 /* parse_declare.c */
 
 /* A directive inside the body, from its dotted word to its end. */
-bool parse_declare(struct parser *parser);
+bool parse_declare(struct body_parser *parser);
 
 /* The directives that follow a label: .branchtargets, .calltargets, .callprototype. */
-bool parse_declare_table(struct parser *parser, uint32_t label);
+bool parse_declare_table(struct body_parser *parser, uint32_t label);
 
 /* parse_operand.c */
 
 /* Reads comma-separated operands up to a `;` (not skipped) into the instruction. */
-bool parse_operands(struct parser *parser, struct instruction *instruction);
+bool parse_operands(struct body_parser *parser, struct instruction *instruction);
 
 /* Reads one operand of a target table: a label or a symbol. */
-bool parse_operand_target(struct parser *parser, struct operand *operand, bool is_label);
+bool parse_operand_target(struct body_parser *parser, struct operand *operand, bool is_label);
 
 /* parse_names.c */
 
-/* Begins scope 0 and adds the body's registers and symbols to it. `size`, the size of the body's
- * text in bytes, bounds the number of variables that ranges declare. Reports an error and returns
+/* Begins scope 0 and adds the body's registers and symbols to it. Reports an error and returns
  * false if two have the same name. */
-bool parse_names_begin(struct parser *parser, size_t size);
+bool parse_names_begin(struct body_parser *parser);
 
 /* Begins a block, whose declarations hide outer names until it is closed. */
-void parse_names_open(struct parser *parser);
-void parse_names_close(struct parser *parser);
+void parse_names_open(struct body_parser *parser);
+void parse_names_close(struct body_parser *parser);
 
 /* Declares a register, or a range if `count` is not NO_INDEX. False if the name is taken. */
-bool parse_names_register(struct parser *parser, struct text name, uint32_t count,
+bool parse_names_register(struct body_parser *parser, struct text name, uint32_t count,
                           const struct virtual_register *model);
 
 /* Declares a variable of the body. False if the name is taken. */
-bool parse_names_symbol(struct parser *parser, const struct body_symbol *symbol);
+bool parse_names_symbol(struct body_parser *parser, const struct body_symbol *symbol);
 
 /* Finds the meaning of `name` here: a register or symbol, and its index. Module-level symbols are
  * added to the body when they are first met. False if the name is undeclared. */
-bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, uint32_t *index);
+bool parse_names_find(struct body_parser *parser, struct text name, uint8_t *kind, uint32_t *index);
 
 /* parse_label.c */
 
 /* Begin and end a block, which has labels of its own. */
-void parse_label_open(struct parser *parser);
-void parse_label_close(struct parser *parser);
+void parse_label_open(struct body_parser *parser);
+void parse_label_close(struct body_parser *parser);
 
 /* Adds a label before the next instruction and returns its index in body.labels. */
-uint32_t parse_label_define(struct parser *parser, struct text name, size_t offset);
+uint32_t parse_label_define(struct body_parser *parser, struct text name, size_t offset);
 
 /* Notes a use and returns its number, which operand.label holds until parse_label_resolve(). */
-uint32_t parse_label_use(struct parser *parser, struct text name, size_t offset);
+uint32_t parse_label_use(struct body_parser *parser, struct text name, size_t offset);
 
 /* Replaces the numbers in all operands by indices of body.labels; reports undefined and duplicate
  * labels. */
-void parse_label_resolve(struct parser *parser);
+void parse_label_resolve(struct body_parser *parser);

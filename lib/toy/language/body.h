@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "diag/diag.h"
+#include "ptx/item.h"
 #include "ptx/types.h"
 
 #define NO_INDEX UINT32_MAX
@@ -99,7 +100,7 @@ struct label {
     struct operand *targets; /* .branchtargets / .calltargets lists; NULL for a plain label */
     uint32_t target_count;
     uint32_t holder; /* the encoder's: address of the instruction that has the list, or NO_INDEX */
-    struct text prototype; /* .callprototype text; empty for others */
+    struct ptx_function *prototype; /* .callprototype; NULL for others */
 };
 
 /* How a function's code uses one of its symbols. */
