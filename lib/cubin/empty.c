@@ -3,34 +3,17 @@
 #include "cubin/empty.h"
 
 #include <elf.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "cubin/format.h"
+#include "cubin/tool_note.h"
 #include "facts/targets.h"
-
-#define CUINFO_TYPE 1000u
-#define NOTE_OWNER  "NVIDIA Corp"
 
 /* A cubin has Mercury's symbol table from sm_100 on. */
 enum { EMPTY_STRINGS = 1, EMPTY_SYMTAB, EMPTY_TKINFO, EMPTY_CUINFO, EMPTY_TWIN, EMPTY_SECTIONS };
 
 /* The null symbol and those of both notes. */
 enum { EMPTY_SYMBOLS = 3 };
-
-/* Owner, then u16 version 2, u16 SM number, u16 CUDA version, u16 0. */
-static struct bytes cuinfo_note(struct arena *arena, unsigned sm,
-                                const struct toolkit_facts *toolkit)
-{
-    uint32_t words[8] = {sizeof NOTE_OWNER, 8, CUINFO_TYPE};
-    uint8_t *note = arena_alloc(arena, 1, sizeof words);
-
-    memcpy(&words[3], NOTE_OWNER, sizeof NOTE_OWNER);
-    words[6] = 2u | sm << 16;
-    words[7] = toolkit->version;
-    memcpy(note, words, sizeof words);
-    return (struct bytes){note, sizeof words};
-}
 
 static void put_section(struct cubin *cubin, size_t index, struct text name, uint32_t type,
                         uint64_t flags, struct bytes data)
@@ -83,7 +66,10 @@ void empty_cubin(struct cubin *cubin, struct arch arch, unsigned virtual_sm,
 {
     bool has_compat = targets_have(arch.sm, TARGET_HAS_COMPAT);
     bool has_twin = targets_have(arch.sm, TARGET_HAS_MERCURY);
+    struct buffer note = {0};
 
+    CONTEXT_DEFER(buffer_cleanup, &note);
+    tool_note_put_target(&note, virtual_sm, toolkit->version);
     cubin->name = "lto.cubin";
     cubin->type = ET_REL;
     cubin->flags = format_target_flags(arch.sm) | (uint32_t)EMPTY_CUINFO << CUBIN_FLAGS_NOTE_SHIFT;
@@ -93,7 +79,7 @@ void empty_cubin(struct cubin *cubin, struct arch arch, unsigned virtual_sm,
                 (struct bytes){0});
     put_section(cubin, EMPTY_CUINFO, TEXT(".note.nv.cuinfo"), SHT_NOTE,
                 has_compat ? 0x1000000 | SHF_INFO_LINK : 0x1000000,
-                cuinfo_note(&cubin->arena, virtual_sm, toolkit));
+                (struct bytes){arena_copy(&cubin->arena, note.data, note.size, 1), note.size});
     put_symbols(cubin);
     if (has_twin)
         put_twin(cubin);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define NOTE_TYPE    2000u
+#define TARGET_TYPE  1000u
 #define NOTE_VERSION 2u
 #define NOTE_OWNER   "NVIDIA Corp"
 
@@ -52,18 +53,36 @@ bool tool_note_next(struct bytes *rest, struct tool_note *note)
     return true;
 }
 
+size_t tool_note_begin(struct buffer *out, const char *owner, uint32_t type)
+{
+    size_t start = out->size;
+    uint32_t size = (uint32_t)strlen(owner) + 1;
+
+    buffer_u32(out, size);
+    buffer_u32(out, 0);
+    buffer_u32(out, type);
+    buffer_append(out, owner, size);
+    buffer_align(out, 4);
+    return start;
+}
+
+void tool_note_end(struct buffer *out, size_t start)
+{
+    uint32_t owner, size;
+
+    buffer_align(out, 4);
+    memcpy(&owner, out->data + start, sizeof owner);
+    size = (uint32_t)(out->size - start) - 12 - (owner + 3) / 4 * 4;
+    memcpy(out->data + start + 4, &size, sizeof size);
+}
+
 void tool_note_put(struct buffer *out, const struct tool_note *note)
 {
     const struct text texts[NOTE_TEXTS] = {note->output, note->tool, note->release, note->build,
                                            note->command};
-    size_t start = out->size, begin;
-    uint32_t size, place = 0;
+    size_t start = tool_note_begin(out, NOTE_OWNER, NOTE_TYPE);
+    uint32_t place = 0;
 
-    buffer_u32(out, sizeof NOTE_OWNER);
-    buffer_u32(out, 0);
-    buffer_u32(out, NOTE_TYPE);
-    buffer_append(out, NOTE_OWNER, sizeof NOTE_OWNER);
-    begin = out->size;
     buffer_u32(out, NOTE_VERSION);
     for (size_t i = 0; i < NOTE_TEXTS; place += (uint32_t)texts[i++].size + 1)
         buffer_u32(out, place);
@@ -71,9 +90,16 @@ void tool_note_put(struct buffer *out, const struct tool_note *note)
         buffer_append(out, texts[i].data, texts[i].size);
         buffer_append(out, "", 1);
     }
-    buffer_align(out, 4);
-    size = (uint32_t)(out->size - begin);
-    memcpy(out->data + start + 4, &size, sizeof size);
+    tool_note_end(out, start);
+}
+
+void tool_note_put_target(struct buffer *out, unsigned sm, unsigned version)
+{
+    size_t start = tool_note_begin(out, NOTE_OWNER, TARGET_TYPE);
+
+    buffer_u32(out, NOTE_VERSION | sm << 16);
+    buffer_u32(out, version & 0xffff);
+    tool_note_end(out, start);
 }
 
 void tool_note_forget_files(struct tool_note *note, struct buffer *out)

@@ -1,7 +1,9 @@
-/* tool_note.h: records of .note.nv.tkinfo, each of which names a tool and how it was called.
+/* tool_note.h: notes. A record of .note.nv.tkinfo names a tool and how it was called, that of
+ * .note.nv.cuinfo the target.
  *
- * A record is a note of the owner "NVIDIA Corp" with type 2000: u32 version 2; five u32, the places
- * of texts; the texts, each with a NUL (ptxas and nvlink 13.0 to 13.5). */
+ * A tool's record is a note of the owner "NVIDIA Corp" with type 2000: u32 version 2; five u32, the
+ * places of texts; the texts, each with a NUL. The target's has type 1000: u16 version 2, u16 SM
+ * number, u16 CUDA version, u16 0 (ptxas and nvlink 13.0 to 13.5). */
 #pragma once
 
 #include <stdbool.h>
@@ -20,8 +22,14 @@ struct tool_note {
 /* Takes the first record off *rest. False where there is none, or what follows is not one. */
 bool tool_note_next(struct bytes *rest, struct tool_note *note);
 
-/* Appends a record. */
+/* Append a tool's record, and the target's; `version` is CUDA's, 10 * major + minor. */
 void tool_note_put(struct buffer *out, const struct tool_note *note);
+void tool_note_put_target(struct buffer *out, unsigned sm, unsigned version);
+
+/* Appends what any note has before its contents, and returns its place in `out`; the other one pads
+ * the contents, and enters their size. */
+size_t tool_note_begin(struct buffer *out, const char *owner, uint32_t type);
+void tool_note_end(struct buffer *out, size_t start);
 
 /* Makes of a record in which an assembler of this link named its files the one that nvlink writes,
  * whose assembler has none: the output is "elf.o", and the command has only the options. The text

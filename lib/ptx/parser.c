@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 
-/* The largest alignment that a variable or parameter may request: ptxas 13.0 takes 2^31, too, but no
- * section of a cubin is read that has a larger one than this. */
+/* The largest alignment that a variable or parameter may request: ptxas 13.0 takes 2^31, too, but
+ * no section of a cubin is read that has a larger one than this. */
 #define LARGEST_ALIGNMENT (1u << 20)
 
 /* No object is larger than the address space of a GPU; the limit keeps all sums in 64 bits. */
@@ -72,9 +72,11 @@ static bool fail_in_comment(struct parser *parser, size_t place)
 bool parser_is_unended(const struct parser *parser)
 {
     size_t size = parser->token.offset - parser->last_end;
+    bool begins = parser->token.kind == TOKEN_DOT ||
+                  (parser->is_body && (parser->token.kind == TOKEN_WORD ||
+                                       (parser->token.mark && strchr("@{}", parser->token.mark))));
 
-    return parser->token.kind == TOKEN_DOT && size > 0 &&
-           memchr(parser->lexer.text.data + parser->last_end, '\n', size);
+    return begins && size > 0 && memchr(parser->lexer.text.data + parser->last_end, '\n', size);
 }
 
 bool parser_braces(struct parser *parser, const char *format, ...)

@@ -42,8 +42,8 @@ struct text parser_from(const struct parser *parser, size_t start);
 bool parser_at_mark(const struct parser *parser, char mark);
 bool parser_at_dot(const struct parser *parser, const char *word);
 
-/* True when the current token is a directive that begins a line: if a `;` was expected, it was
- * forgotten. */
+/* True when the current token is a directive, or in a body any beginning of a statement, that
+ * begins a line: if a `;` was expected, it was forgotten. */
 bool parser_is_unended(const struct parser *parser);
 
 /* Reports "expected WHAT, not 'token'" at the current token, or that a line's `;` is missing;

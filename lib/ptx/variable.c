@@ -134,7 +134,7 @@ static bool skip_initialiser(struct parser *parser, struct text *initialiser)
         parser_next(parser);
     }
     while (depth > 0 || (!parser_at_mark(parser, ',') && !parser_at_mark(parser, ';') &&
-                         !parser_is_unended(parser))) {
+                         !(parser->last_end > start && parser_is_unended(parser)))) {
         if (parser_at_mark(parser, '('))
             depth++;
         if (parser_at_mark(parser, ')') && depth > 0)

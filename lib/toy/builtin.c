@@ -8,8 +8,6 @@
 #include "diag/diag.h"
 #include "toy/phases.h"
 
-#define PROGRAM "builtin"
-
 /* The result for the caller; made under a recovery point of its own. */
 struct answer {
     struct unit *unit;
@@ -33,7 +31,7 @@ static enum link_code give_answer(void *argument)
 static void report_into(struct diag_state *state, struct diag_sink *log)
 {
     state->sink = log;
-    state->program = PROGRAM;
+    state->program = BUILTIN_NAME;
     state->report_arch = NULL;
     state->error_count = 0;
     state->format = DIAG_FORM_GNU;
@@ -73,7 +71,7 @@ static int assemble(void *unused, const struct minilink_job *job, struct minilin
 
 const struct minilink_assembler builtin_assembler = {
     .abi = MINILINK_ASSEMBLER_ABI,
-    .name = PROGRAM,
-    .version = "encoding 2",
+    .name = BUILTIN_NAME,
+    .version = BUILTIN_VERSION,
     .assemble = assemble,
 };

@@ -6,6 +6,9 @@
 
 #include "minilink/assembler.h"
 
+#define BUILTIN_NAME    "builtin"
+#define BUILTIN_VERSION "encoding 2"
+
 /* The assembler's entry in the registry. A function's code, records and symbols depend only on its
  * own text and the declarations that it uses, not on its chunk. */
 extern const struct minilink_assembler builtin_assembler;

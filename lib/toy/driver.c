@@ -16,11 +16,6 @@
 #include "toy/emit.h"
 #include "toy/language/target.h"
 
-bool unit_is_cancelled(const struct unit *unit)
-{
-    return unit->job->cancelled && __atomic_load_n(unit->job->cancelled, __ATOMIC_RELAXED);
-}
-
 static enum link_code ok_or_failed(bool ok)
 {
     return ok ? LINK_OK : LINK_FAILED;
@@ -304,7 +299,11 @@ static enum link_code compile_functions(struct unit *unit)
     if (!data_build(&unit->data, &unit->arena, &unit->module, &unit->scope, unit->functions,
                     unit->function_count, unit->job->sm))
         return LINK_FAILED;
-    unit->obstacle = emit_cubin(unit);
+    unit->obstacle = "it was not asked for";
+    if (unit->switches.executable && unit->mode->kind == MODE_WHOLE_PROGRAM)
+        unit->obstacle = program_emit(unit);
+    if (unit->obstacle)
+        emit_relocatable(unit);
     return LINK_OK;
 }
 

@@ -9,10 +9,9 @@
 #include "base/buffer.h"
 #include "toy/unit.h"
 
-/* Makes unit->image and its bytes, unit->cubin, from everything else in the unit. Returns NULL for
- * an executable, which the switches and the mode must request; else the reason why it is
- * relocatable. */
-const char *emit_cubin(struct unit *unit);
+/* Makes unit->image and its bytes, unit->cubin, from everything else in the unit, as a relocatable
+ * cubin. */
+void emit_relocatable(struct unit *unit);
 
 /* program.c: makes unit->owners, unit->image and unit->cubin as a finished program, in which
  * nothing calls across sections: each kernel has copies of the functions that it calls, and its
@@ -21,11 +20,13 @@ const char *emit_cubin(struct unit *unit);
  * variables of the module, not on other kernels. */
 const char *program_emit(struct unit *unit);
 
-/* emit.c: parts of both forms. */
+/* emit_sections.c: parts of both forms. */
 
 /* Begins unit->image of type ET_REL or ET_EXEC and adds the first sections of every cubin, up to
  * .nv.callgraph, without contents. */
 void emit_head(struct unit *unit, uint16_t type);
+
+void emit_single(struct unit *unit, enum single_section which);
 
 /* Adds the owners' sections of one kind. */
 void emit_owner_sections(struct unit *unit, enum owner_section kind);
@@ -79,8 +80,5 @@ emit_put emit_graph_calls, emit_graph_prototypes;
 /* True if some function needs a record in .nv.prototype. */
 bool emit_graph_has_prototypes(const struct unit *unit);
 
-/* emit_line.c: true if some function has line numbers. */
-bool emit_line_is_needed(const struct unit *unit);
-
-/* Contents of .debug_line, and of its relocations. */
+/* emit_line.c: contents of .debug_line, and of its relocations. */
 emit_put emit_line_units;

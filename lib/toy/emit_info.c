@@ -2,10 +2,9 @@
  */
 #include "toy/emit.h"
 
-#include <stdio.h>
-
 #include "cubin/cubin.h"
 #include "cubin/format.h"
+#include "cubin/tool_note.h"
 #include "facts/targets.h"
 #include "ptx/types.h"
 #include "toy/budget.h"
@@ -21,12 +20,7 @@
 /* Offset written for a texture, sampler or surface parameter, which has none. */
 #define NO_OFFSET 0xffffu
 
-#define OWNER_NVIDIA     "NVIDIA Corp"
-#define OWNER_MINILINK   "minilink"
-#define TYPE_TOOL        2000u
-#define TYPE_CUDA        1000u
 #define TYPE_ENCODING    1u
-#define NOTE_VERSION     2u
 #define CUDA_VERSION     130u /* 10 * major + minor */
 #define ENCODING_VERSION 2u
 
@@ -261,57 +255,28 @@ void emit_info_program(struct unit *unit, struct buffer *out)
     put_stacks(unit, true, out);
 }
 
-/* Appends everything before a note's descriptor. */
-static void put_note_head(struct buffer *out, const char *owner, uint32_t type, size_t size)
-{
-    buffer_u32(out, (uint32_t)strlen(owner) + 1);
-    buffer_u32(out, (uint32_t)size);
-    buffer_u32(out, type);
-    buffer_append(out, owner, strlen(owner) + 1);
-    buffer_align(out, 4);
-}
-
-/* Version 2; offsets of five strings in the rest: output name, tool, its version, its build,
- * command line. */
 void emit_info_tool_note(struct unit *unit, struct buffer *out)
 {
-    char command[64];
+    const char *words = arena_printf(&unit->arena, "-arch %.32s %s", unit->job->arch,
+                                     unit->image.type == ET_REL ? "-c " : "");
 
-    snprintf(command, sizeof command, "-arch %.32s %s", unit->job->arch,
-             unit->image.type == ET_REL ? "-c " : "");
-    const char *strings[] = {"", builtin_assembler.name, builtin_assembler.version, "minilink",
-                             command};
-    size_t count = sizeof strings / sizeof *strings;
-    uint32_t offset = 0;
-    size_t size = 4 + 4 * count;
-    for (size_t i = 0; i < count; i++)
-        size += strlen(strings[i]) + 1;
-    put_note_head(out, OWNER_NVIDIA, TYPE_TOOL, (size + 3) / 4 * 4);
-    buffer_u32(out, NOTE_VERSION);
-    for (size_t i = 0; i < count; i++) {
-        buffer_u32(out, offset);
-        offset += (uint32_t)strlen(strings[i]) + 1;
-    }
-    for (size_t i = 0; i < count; i++)
-        buffer_append(out, strings[i], strlen(strings[i]) + 1);
-    buffer_align(out, 4);
+    tool_note_put(out, &(struct tool_note){.tool = TEXT(BUILTIN_NAME),
+                                           .release = TEXT(BUILTIN_VERSION),
+                                           .build = TEXT("minilink"),
+                                           .command = text_of(words)});
 }
 
-/* Version, architecture, CUDA version, padding: 16 bits each. */
 void emit_info_cuda_note(struct unit *unit, struct buffer *out)
 {
-    put_note_head(out, OWNER_NVIDIA, TYPE_CUDA, 8);
-    buffer_u32(out, NOTE_VERSION | (unit->job->sm & 0xffffu) << 16);
-    buffer_u32(out, CUDA_VERSION);
+    tool_note_put_target(out, unit->job->sm, CUDA_VERSION);
 }
 
 void emit_info_builtin_note(struct unit *unit, struct buffer *out)
 {
-    (void)unit;
-    const char *name = builtin_assembler.name;
+    size_t start = tool_note_begin(out, "minilink", TYPE_ENCODING);
 
-    put_note_head(out, OWNER_MINILINK, TYPE_ENCODING, 4 + strlen(name) + 1);
+    (void)unit;
     buffer_u32(out, ENCODING_VERSION);
-    buffer_append(out, name, strlen(name) + 1);
-    buffer_align(out, 4);
+    buffer_append(out, BUILTIN_NAME, sizeof BUILTIN_NAME);
+    tool_note_end(out, start);
 }

@@ -258,14 +258,6 @@ static size_t put_unit(struct line_table *table, const struct function_code *fun
     return place;
 }
 
-bool emit_line_is_needed(const struct unit *unit)
-{
-    for (size_t i = 0; i < unit->function_count; i++)
-        if (unit->functions[i].line_count)
-            return true;
-    return false;
-}
-
 void emit_line_units(struct unit *unit, struct buffer *out)
 {
     Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);

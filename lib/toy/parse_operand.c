@@ -392,7 +392,7 @@ bool parse_operands(struct body_parser *parser, struct instruction *instruction)
                                       sizeof *parser->operands);
     while (!parse_at(parser, ';') && !parse_at(parser, '}') &&
            parser->base.token.kind != TOKEN_END) {
-        if (parser->operand_count > first && parse_unended_line(parser))
+        if (parser->operand_count > first && parser_is_unended(&parser->base))
             break;
         if (parser->operand_count > first && !parse_expect(parser, ',', "between operands"))
             return false;

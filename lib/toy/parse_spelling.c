@@ -48,7 +48,7 @@ static bool report_words(struct body_parser *parser, const struct instruction *i
     for (unsigned i = 0; i < instruction->modifier_count; i++) {
         const char *name = modifier_name(instruction->modifiers[i]);
 
-        types += syntax_is_type(instruction->modifiers[i]);
+        types += modifier_is_type(instruction->modifiers[i]);
         if (!syntax_has_word(instruction->opcode, name))
             return parse_error(parser, place, "Illegal modifier '.%s' for instruction '%s'", name,
                                opcode);
@@ -59,7 +59,7 @@ static bool report_words(struct body_parser *parser, const struct instruction *i
         for (unsigned i = 0; i < instruction->modifier_count; i++)
             if (i != left)
                 words[count++] = instruction->modifiers[i];
-        if (!syntax_is_type(instruction->modifiers[left]) &&
+        if (!modifier_is_type(instruction->modifiers[left]) &&
             syntax_find(&syntax, instruction->opcode, words, count, 0))
             return parse_error(parser, place,
                                "Modifier '.%s' cannot be combined with the others of '%s'",

@@ -1,8 +1,9 @@
 /* parser.h: the state shared by the files of the body parser (parse*.c); private to them.
  *
- * parse.c parses statements, parse_spelling.c opcodes and modifiers, parse_operand.c operands, and
- * parse_declare.c declarations; parse_check.c checks operands against opcodes; parse_names.c looks
- * names up in the current scope, and parse_label.c resolves labels at the end of the body. */
+ * parse_token.c has the current token and messages; parse.c parses statements, parse_spelling.c
+ * opcodes and modifiers, parse_operand.c operands, and parse_declare.c declarations; parse_check.c
+ * checks operands against opcodes; parse_names.c looks names up in the current scope, and
+ * parse_label.c resolves labels at the end of the body. */
 #pragma once
 
 #include <stdbool.h>
@@ -118,17 +119,13 @@ struct body_parser {
     size_t location_capacity;
 };
 
-/* parse.c: tokens and messages. */
+/* parse_token.c */
 
 /* Moves to the next token. */
 void parse_advance(struct body_parser *parser);
 
 /* True if the current token is this character. */
 bool parse_at(const struct body_parser *parser, char mark);
-
-/* Offset of the end of the line before the current token, if that token can begin a statement; else
- * 0. */
-size_t parse_unended_line(const struct body_parser *parser);
 
 /* Skips the character, or reports that it is missing. */
 bool parse_expect(struct body_parser *parser, char mark, const char *where);

@@ -109,5 +109,8 @@ struct unit {
     struct buffer cubin;
 };
 
-/* driver.c: whether the job is cancelled; another thread may set the flag at any time. */
-bool unit_is_cancelled(const struct unit *unit);
+/* Whether the job is cancelled; another thread may set the flag at any time. */
+static inline bool unit_is_cancelled(const struct unit *unit)
+{
+    return unit->job->cancelled && __atomic_load_n(unit->job->cancelled, __ATOMIC_RELAXED);
+}

@@ -29,7 +29,7 @@ static unsigned bits_of(const char *type, bool is_packed)
 {
     if (is_packed && strcmp(type, "e2m1") == 0)
         return 4;
-    return syntax_type(text_of(type))->matrix_bits;
+    return modifier_type(text_of(type))->matrix_bits;
 }
 
 static void read_modifiers(struct multiplication *result, const uint16_t *modifiers, size_t count)

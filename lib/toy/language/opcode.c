@@ -28,6 +28,15 @@ static const struct text modifier_names[] = {
 #undef MODIFIER
 };
 
+static const struct type types[] = {
+    {0, 0, 0},
+#define TYPE(name, class, bits, matrix_bits) {class, bits, matrix_bits},
+#define MODIFIER(name)                       {0, 0, 0},
+#include "toy/language/modifier_table.def"
+#undef MODIFIER
+#undef TYPE
+};
+
 static const struct text special_names[] = {
     TEXT(""),
 #define SPECIAL(name) TEXT(name),
@@ -86,6 +95,16 @@ const char *modifier_name(uint16_t index)
 uint16_t modifier_find(struct text name)
 {
     return words_find(&modifier_words, name);
+}
+
+bool modifier_is_type(uint16_t index)
+{
+    return index < ENTRIES(types) && types[index].bits != 0;
+}
+
+const struct type *modifier_type(struct text name)
+{
+    return &types[modifier_find(name)];
 }
 
 const char *special_name(uint16_t index)

@@ -93,7 +93,7 @@ static enum order order_of(uint16_t modifier)
 {
     const char *name = modifier_name(modifier);
 
-    if (syntax_is_type(modifier))
+    if (modifier_is_type(modifier))
         return ORDER_TYPE;
     if (strcmp(name, "row") == 0 || strcmp(name, "col") == 0)
         return ORDER_LAYOUT;

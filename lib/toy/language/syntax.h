@@ -49,14 +49,6 @@ struct fragment {
     uint16_t bits;      /* of each register: 32, or 64 for .f64 */
 };
 
-/* A type, as modifier_table.def describes it. */
-struct type {
-    char class;    /* 'b' bits, 'u' 's' integers, 'f' .f32 .f64, 'p' predicate, 'x' a type that only
-                      bit registers hold */
-    uint16_t bits; /* of a register that holds it */
-    uint16_t matrix_bits; /* of an element of a matrix; 0 = no matrix has it */
-};
-
 /* What an operand must be. */
 struct operand_rule {
     uint8_t kind;  /* enum rule_kind */
@@ -112,12 +104,6 @@ const char *syntax_row(uint16_t row, uint16_t *opcode, const char **operands, ui
 const char *syntax_set(struct text name);
 
 /* syntax_rule.c */
-
-/* True when modifier `index` is the name of a type. */
-bool syntax_is_type(uint16_t index);
-
-/* The type of that name; an empty one if there is none. */
-const struct type *syntax_type(struct text name);
 
 /* Reads the row's operands into syntax->rules, given the instruction's opcode and words. */
 void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operands,

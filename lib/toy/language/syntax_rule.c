@@ -13,28 +13,6 @@ struct words_seen {
     bool has_hint;  /* .L2::cache_hint */
 };
 
-static const struct type types[] = {
-    {0, 0, 0},
-#define TYPE(name, class, bits, matrix_bits) {class, bits, matrix_bits},
-#define MODIFIER(name)                       {0, 0, 0},
-#include "toy/language/modifier_table.def"
-#undef MODIFIER
-#undef TYPE
-};
-
-/* Modifiers are numbered from 1. */
-bool syntax_is_type(uint16_t index)
-{
-    return index < sizeof types / sizeof *types && types[index].bits != 0;
-}
-
-const struct type *syntax_type(struct text name)
-{
-    uint16_t index = modifier_find(name);
-
-    return &types[syntax_is_type(index) ? index : 0];
-}
-
 static struct words_seen look(const uint16_t *modifiers, size_t count)
 {
     struct words_seen seen = {0};
@@ -42,7 +20,7 @@ static struct words_seen look(const uint16_t *modifiers, size_t count)
     for (size_t i = 0; i < count; i++) {
         const char *name = modifier_name(modifiers[i]);
 
-        if (syntax_is_type(modifiers[i]))
+        if (modifier_is_type(modifiers[i]))
             seen.types[seen.type_count++] = modifiers[i];
         else if (name[0] == 'v' && text_is_digit(name[1]) && name[2] == '\0')
             seen.lanes = (uint8_t)(name[1] - '0');
@@ -100,8 +78,8 @@ static void take_type(struct text item, const struct words_seen *seen, struct op
         }
         name = text_of(modifier_name(seen->types[number]));
     }
-    rule->class = syntax_type(name)->class;
-    rule->bits = syntax_type(name)->bits;
+    rule->class = modifier_type(name)->class;
+    rule->bits = modifier_type(name)->bits;
     if (item.size == 2 && item.data[0] == 'u')
         rule->class = 'u';
     if (item.size == 2 && item.data[0] == 'w')

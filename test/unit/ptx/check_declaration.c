@@ -24,7 +24,7 @@ static struct {
     {"Instruction or declaration violates .target texmode_unified setting", 88, 0},
     {"Variable 'n' cannot be allocated in .param state space", 3092, 0},
     {"Entry parameter 'n' must have .param state space", 1908, 0},
-    {"Variable 'n' cannot be allocated into a register", 1992, 0},
+    {"Variable 'n' cannot be allocated into a register", 3432, 0},
     {"In ABI compilation, returning predicate, 8-bit and 16-bit values from device functions is "
      "not supported",
      740, 0},
@@ -35,7 +35,7 @@ static struct {
     {"Output parameter cannot be an incomplete array.", 3736, 0},
     {".common variables must be declared in .global space", 4816, 0},
     {"Non-external variable 'n' has incomplete type", 4704, 0},
-    {"none", 57860, 0},
+    {"none", 56420, 0},
 };
 
 static void count_fault(struct arena *arena, const struct variable_declaration *declaration)
