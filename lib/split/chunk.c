@@ -103,7 +103,8 @@ static void write_function_declaration(struct chunk_context *context, uint32_t s
         writer_printf(writer, " .abi_preserve %u", performance->abi_preserve);
     if (performance->has_abi_preserve_control)
         writer_printf(writer, " .abi_preserve_control %u", performance->abi_preserve_control);
-    writer_text(writer, performance->unknown);
+    if (!entry->item->function.is_entry) /* ptxas takes none of a kernel's in a declaration */
+        writer_text(writer, performance->unknown);
     writer_text(writer, TEXT(";\n"));
 }
 

@@ -285,6 +285,25 @@ static bool contains(const struct chunk *chunk, const char *words)
     return strstr(chunk->text.data, words) != NULL;
 }
 
+/* ptxas takes no directives in the declaration of a kernel, so one that is not known yet is
+ * assumed to be about the body, too. */
+TEST(what_is_not_known_of_a_kernel_stays_with_its_body)
+{
+    OWNED(buffer) text = load_case("18_entry_addr_directives");
+    struct program_source source = {"later", buffer_view(&text)};
+    char *known = memmem(text.data, text.size, ".maxnreg 40", 11);
+
+    ck_assert_ptr_nonnull(known);
+    memcpy(known, ".later 4, x", 11);
+    split(&source, 1, 2);
+    ck_assert_uint_eq(chunks.count, 2);
+    check_all();
+    for (size_t i = 0; i < chunks.count; i++)
+        ck_assert(contains(&chunks.list[i], ".later") ==
+                  contains(&chunks.list[i], ".visible .entry k0"));
+    release();
+}
+
 TEST(file_numbers_labels_and_section_labels_do_not_clash)
 {
     struct program_source sources[] = {
