@@ -8,7 +8,6 @@
 #include "facts/targets.h"
 #include "input/file.h"
 #include "input/offload.h"
-#include "merge/relocation_rule.h"
 #include "ptx/lexer.h"
 #include "toy/language/opcode.h"
 #include "toy/language/target.h"
@@ -58,15 +57,13 @@ static void print_format(void)
         if (format_attribute_name((uint8_t)attribute))
             printf("%#x %s\n", attribute, format_attribute_name((uint8_t)attribute));
     puts("== relocations: number, name, bytes, the merge's rule");
-    for (uint32_t type = 0; type < 300; type++) {
-        const char *name = format_relocation_name(type);
-        const struct relocation_rule *rule = relocation_rule(type);
+    for (uint32_t type = 0; type < 0x20000; type++) {
+        const struct relocation_facts *facts = relocation_types_find(type);
 
-        if (name || rule->action || format_relocation_size(type))
-            printf("%#x %s %u: %u %u %u %u %u %u %u %u, in an executable %#x\n", type,
-                   name ? name : "-", format_relocation_size(type), rule->action, rule->uses,
-                   rule->first, rule->width, rule->shift, rule->bank, rule->size, rule->plain,
-                   rule->action == RELOCATION_KEPT ? relocation_plain(type) : type);
+        if (facts->name || facts->action)
+            printf("%#x %s %u: %u %u %u %u %u %u, in an executable %#x\n", type,
+                   facts->name ? facts->name : "-", facts->bytes, facts->action, facts->uses,
+                   facts->first, facts->width, facts->shift, facts->bank, facts->plain);
     }
 }
 

@@ -127,7 +127,7 @@ static void print_relocations(const struct dump *dump, const struct cubin *cubin
             dump_print(
                 dump, "  %.*s+0x%" PRIx64 ": %s %.*s", TEXT_ARG(section_name(cubin, section->info)),
                 relocation->offset,
-                lookup_name(format_relocation_name(relocation->type), relocation->type, text),
+                lookup_name(relocation_types_find(relocation->type)->name, relocation->type, text),
                 TEXT_ARG(symbol_name(cubin, relocation->symbol)));
             if (section->type == SHT_RELA)
                 dump_print(dump, " %+" PRId64, relocation->addend);
@@ -150,7 +150,7 @@ static void print_resolved(const struct dump *dump, const struct cubin *cubin,
         symbol = (uint32_t)ELF64_R_SYM(record.r_info);
         dump_print(dump, "  %.*s+0x%" PRIx64 ": %s %.*s %+" PRId64 "\n",
                    TEXT_ARG(section_name(cubin, section->info)), record.r_offset,
-                   lookup_name(format_relocation_name(type), type, text),
+                   lookup_name(relocation_types_find(type)->name, type, text),
                    TEXT_ARG(symbol_name(cubin, symbol)), record.r_addend);
     }
 }

@@ -96,6 +96,13 @@ bool cubin_has_section(const struct cubin *cubin, uint32_t section);
  * as read, is the alignment of the address that they had. */
 bool cubin_is_shared_instance(const struct cubin_symbol *symbol);
 
+/* Number of relocations in a list of them, and one of them. cubin_read() does not decode or check
+ * Mercury's, which are decoded here: the symbol is 0 if its index is out of range. */
+size_t cubin_relocation_count(const struct cubin_section *list);
+const struct cubin_relocation *cubin_relocation_at(const struct cubin *cubin,
+                                                   const struct cubin_section *list, size_t index,
+                                                   struct cubin_relocation *decoded);
+
 /* Index of the first section with that name, or 0. A linear search. */
 uint32_t cubin_section_find(const struct cubin *cubin, struct text name);
 

@@ -2,8 +2,6 @@
  * length or ended by a mark, so that different functions never have one description. */
 #include "cubin/describe.h"
 
-#include "cubin/mercury.h"
-
 void describe_bytes(struct buffer *to, struct bytes bytes)
 {
     buffer_u64(to, bytes.size);
@@ -35,22 +33,21 @@ void describe_record(const struct description *description, const struct info_re
     describe_bytes(description->to, rest);
 }
 
-/* cubin_read() does not decode Mercury's relocations. */
 static void describe_relocations(const struct description *description,
                                  const struct cubin_section *list)
 {
-    bool is_twin = list->type == SHT_CUDA_MERC_RELA;
-    size_t count = is_twin ? cubin_twin_relocation_count(list) : list->relocation_count;
+    size_t count = cubin_relocation_count(list);
 
     buffer_u64(description->to, count);
     for (size_t i = 0; i < count; i++) {
-        const struct cubin_relocation relocation =
-            is_twin ? cubin_twin_relocation(description->cubin, list, i) : list->relocations[i];
+        struct cubin_relocation decoded;
+        const struct cubin_relocation *relocation =
+            cubin_relocation_at(description->cubin, list, i, &decoded);
 
-        buffer_u64(description->to, relocation.offset);
-        buffer_u32(description->to, relocation.type);
-        buffer_u64(description->to, (uint64_t)relocation.addend);
-        description->put_symbol(description->argument, relocation.symbol);
+        buffer_u64(description->to, relocation->offset);
+        buffer_u32(description->to, relocation->type);
+        buffer_u64(description->to, (uint64_t)relocation->addend);
+        description->put_symbol(description->argument, relocation->symbol);
     }
 }
 

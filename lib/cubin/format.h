@@ -2,13 +2,14 @@
  *
  * Names come from public pages (LLVM's ELF.h, CuAssembler, denvdis); meanings and rules were
  * measured on the output of ptxas and nvlink, and hold up to 13.5. Standard ELF numbers come from
- * <elf.h>, types of sections from sections.def. */
+ * <elf.h>, types of sections from sections.def, those of relocations from relocation_types.def. */
 #pragma once
 
 #include <elf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "facts/relocation_types.h"
 #include "facts/sections.h"
 
 #ifndef EM_CUDA
@@ -85,75 +86,6 @@ enum cubin_symbol_type {
 #define SECTION_ABSOLUTE (SECTION_SPECIAL | SHN_ABS)
 #define SECTION_COMMON   (SECTION_SPECIAL | SHN_COMMON)
 
-/* Relocation types: R_CUDA_<field> as in public name lists; see minilink-cubin(5). */
-enum cubin_relocation_type {
-    R_CUDA_NONE = 0x00,
-    R_CUDA_32 = 0x01,
-    R_CUDA_64 = 0x02,
-    R_CUDA_G32 = 0x03,
-    R_CUDA_G64 = 0x04,
-    R_CUDA_TEX_HEADER_INDEX = 0x06, /* a word in constant bank 0 */
-    R_CUDA_SAMP_HEADER_INDEX = 0x07,
-    R_CUDA_FUNC_DESC_32 = 0x22, /* address of a kernel */
-    R_CUDA_FUNC_DESC_64 = 0x23,
-    R_CUDA_SURF_HEADER_INDEX = 0x34,
-    R_CUDA_ABS32_32 = 0x37,    /* shared address; bits 32..63 */
-    R_CUDA_ABS32_LO_32 = 0x38, /* low half of an address; bits 32..63 */
-    R_CUDA_ABS32_HI_32 = 0x39,
-    R_CUDA_ABS47_34 = 0x3a, /* call target, sm_75..89 */
-    R_CUDA_ABS16_32 = 0x3b, /* constant bank offset; bits 32..47 */
-    R_CUDA_FUNC_DESC32_32 = 0x3d,
-    R_CUDA_FUNC_DESC32_LO_32 = 0x3e,
-    R_CUDA_FUNC_DESC32_HI_32 = 0x3f,
-    R_CUDA_CONST_FIELD19_40 = 0x40,
-    R_CUDA_BINDLESSOFF14_40 = 0x41, /* header's offset / 4 in constant bank 0, sm_75..89 */
-    R_CUDA_CONST_FIELD21_38 = 0x42, /* bits 38..53 offset, 54..58 bank */
-    R_CUDA_YIELD_OPCODE9_0 = 0x44,  /* the two YIELD types have no symbol (sm_75, -G) */
-    R_CUDA_YIELD_CLEAR_PRED4_87 = 0x45,
-    R_CUDA_UNUSED_CLEAR32 = 0x48,
-    R_CUDA_UNUSED_CLEAR64 = 0x49,
-    R_CUDA_ABS24_40 = 0x4a,    /* shared address, sm_75..89 */
-    R_CUDA_ABS55_16_34 = 0x4b, /* call target, sm_90 on */
-    R_CUDA_8_0 = 0x4c,         /* + n: byte n of a 64-bit address in data */
-    R_CUDA_G8_0 = 0x54,
-    R_CUDA_FUNC_DESC_8_0 = 0x5c,
-    R_CUDA_ABS20_44 = 0x64, /* shared memory address of cp.async, sm_80..89; bits 44..63 */
-    R_CUDA_SAMP_HEADER_INDEX_0 = 0x65, /* R_CUDA_SAMP_HEADER_INDEX from sm_100 on */
-    R_CUDA_UNIFIED = 0x66,
-    R_CUDA_UNIFIED_32 = 0x67,
-    R_CUDA_UNIFIED_8_0 = 0x68,
-    R_CUDA_UNIFIED32_LO_32 = 0x70,
-    R_CUDA_UNIFIED32_HI_32 = 0x71,
-    R_CUDA_ABS56_16_34 = 0x72, /* indirect call */
-    R_CUDA_CONST_FIELD22_37 = 0x73,
-};
-
-/* Relocation types of .nv.merc.rela.X. The names are derived from the plain types that ptxas was
- * measured to use at the same places in .rela.X; the comments list those types. */
-enum cubin_mercury_relocation_type {
-    R_MERCURY_G64 = 0x10001,   /* R_CUDA_G64 */
-    R_MERCURY_64 = 0x10002,    /* R_CUDA_64, R_CUDA_ABS55_16_34, R_CUDA_ABS56_16_34 */
-    R_MERCURY_ABS32 = 0x10003, /* R_CUDA_ABS32_32, R_CUDA_CONST_FIELD22_37, R_CUDA_32 */
-    R_MERCURY_ABS16 = 0x10004, /* R_CUDA_ABS16_32, R_CUDA_CONST_FIELD21_38 */
-    R_MERCURY_G32_LO = 0x10005,
-    R_MERCURY_G32_HI = 0x10006,
-    R_MERCURY_PROG_REL32 =
-        0x10008, /* offset of code in a table of bank 2, of a section in debug data */
-    R_MERCURY_TEX_HEADER_INDEX = 0x1000b,
-    R_MERCURY_SAMP_HEADER_INDEX = 0x1000c,
-    R_MERCURY_SURF_HEADER_INDEX = 0x1000d,
-    R_MERCURY_UNUSED_CLEAR64 = 0x1000e,
-    R_MERCURY_FUNC_DESC_64 = 0x1000f, /* R_CUDA_FUNC_DESC_64 */
-    R_MERCURY_8_0 = 0x10010,          /* + n: R_CUDA_8_0 + n */
-    R_MERCURY_G8_0 = 0x10018,         /* + n: R_CUDA_G8_0 + n */
-    R_MERCURY_FUNC32_LO = 0x10028,    /* R_CUDA_ABS32_LO_32 of code */
-    R_MERCURY_FUNC32_HI = 0x10029,
-    R_MERCURY_UNIFIED = 0x10032,
-    R_MERCURY_FUNC64 = 0x1003d, /* R_CUDA_64 of code in debug data */
-    R_MERCURY_UNIFIED32_LO = 0x1003e,
-    R_MERCURY_UNIFIED32_HI = 0x1003f,
-};
-
 /* Records of .nv.info*, .nv.compat: u8 format, u8 attribute, u16 value or payload size, payload. */
 enum info_format { EIFMT_NVAL = 1, EIFMT_BVAL = 2, EIFMT_HVAL = 3, EIFMT_SVAL = 4 };
 
@@ -186,10 +118,6 @@ enum callgraph_part {
 #define NV_REL_ACTION_SIZE 16
 extern const uint8_t format_rel_action[NV_REL_ACTION_SIZE];
 
-/* Size in bytes of a relocation's field: 1, 4 or 8. In a text section the whole 16-byte instruction
- * at the relocation's offset belongs to it. */
-unsigned format_relocation_size(uint32_t type);
-
 /* True for a section type without file contents: NOBITS, and NVIDIA's before the link. */
 bool format_is_nobits(uint32_t type);
 
@@ -202,6 +130,5 @@ static inline bool format_is_reference(uint8_t type)
     return type >= STT_CUDA_TEXTURE && type <= STT_CUDA_SURFACE;
 }
 
-/* Names for dumps; NULL when unknown. */
-const char *format_relocation_name(uint32_t type);
+/* The name for dumps; NULL when unknown. */
 const char *format_attribute_name(uint8_t attribute);

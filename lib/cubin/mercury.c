@@ -49,27 +49,6 @@ uint32_t cubin_twin_section(const struct cubin *cubin, const struct cubin_twins 
     return extended;
 }
 
-size_t cubin_twin_relocation_count(const struct cubin_section *list)
-{
-    return list->data.size / sizeof(Elf64_Rela);
-}
-
-struct cubin_relocation cubin_twin_relocation(const struct cubin *cubin,
-                                              const struct cubin_section *list, size_t index)
-{
-    Elf64_Rela record;
-    uint64_t symbol;
-
-    memcpy(&record, list->data.data + index * sizeof record, sizeof record);
-    symbol = ELF64_R_SYM(record.r_info);
-    return (struct cubin_relocation){
-        .offset = record.r_offset,
-        .type = (uint32_t)ELF64_R_TYPE(record.r_info),
-        .symbol = symbol < cubin->symbol_count ? (uint32_t)symbol : 0,
-        .addend = record.r_addend,
-    };
-}
-
 /* True if symbol i means the same in both tables. */
 static bool are_parallel(const struct cubin *cubin, const struct cubin_twins *twins)
 {

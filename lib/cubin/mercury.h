@@ -25,12 +25,6 @@ Elf64_Sym cubin_twin_symbol(const struct cubin *cubin, const struct cubin_twins 
 uint32_t cubin_twin_section(const struct cubin *cubin, const struct cubin_twins *twins,
                             uint32_t index);
 
-/* Number of relocations in a Mercury relocation section, and one of them decoded: cubin_read() does
- * not decode these sections. The relocation's symbol is 0 if its index is out of range. */
-size_t cubin_twin_relocation_count(const struct cubin_section *list);
-struct cubin_relocation cubin_twin_relocation(const struct cubin *cubin,
-                                              const struct cubin_section *list, size_t index);
-
 /* Returns why the twins cannot be carried over, as a text for cubin_twins_leave_out(), or NULL if
  * they can: then symbol i means the same in both tables, so that one numbering serves both, and
  * sections that belong to a function name it (cubin_twin_code). */

@@ -313,26 +313,20 @@ static bool check_relocation_section(const struct reader *reader, size_t index)
     return true;
 }
 
-/* Measured: ptxas -G for sm_75 marks instructions that the linker may change. */
-static bool has_no_symbol(uint32_t type)
-{
-    return type == R_CUDA_NONE || type == R_CUDA_YIELD_OPCODE9_0 ||
-           type == R_CUDA_YIELD_CLEAR_PRED4_87;
-}
-
 static bool check_relocation(const struct reader *reader, size_t index, size_t entry)
 {
     const struct cubin *cubin = reader->cubin;
     const struct cubin_section *section = &cubin->sections[index];
     const struct cubin_section *target = &cubin->sections[section->info];
     const struct cubin_relocation *relocation = &section->relocations[entry];
-    uint64_t size = cubin_is_text(target) ? 16 : format_relocation_size(relocation->type);
+    const struct relocation_facts *facts = relocation_types_find(relocation->type);
+    uint64_t size = cubin_is_text(target) ? 16 : facts->bytes;
 
     if (relocation->offset > target->size || size > target->size - relocation->offset)
         return read_damaged(
             reader, "record %zu of " READ_SECTION " is for byte %" PRIu64 " of %" PRIu64, entry,
             READ_SECTION_ARG(reader, index), relocation->offset, target->size);
-    if ((relocation->symbol == 0 && !has_no_symbol(relocation->type)) ||
+    if ((relocation->symbol == 0 && facts->action != RELOCATION_IGNORED) ||
         relocation->symbol >= cubin->symbol_count)
         return read_damaged(reader, "record %zu of " READ_SECTION " refers to symbol %u of %zu",
                             entry, READ_SECTION_ARG(reader, index), relocation->symbol,

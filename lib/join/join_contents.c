@@ -53,7 +53,8 @@ static void gather_relocation(struct join *join, const struct join_section *list
     if (list->input->cubin->symbols[relocation->symbol].type == STT_SECTION) {
         moved.moved.addend = section_addend(join, list, relocation, block);
         if (moved.is_in_place && united->data)
-            memset(united->data + moved.moved.offset, 0, format_relocation_size(relocation->type));
+            memset(united->data + moved.moved.offset, 0,
+                   relocation_types_find(relocation->type)->bytes);
         moved.is_in_place = united->has_in_place && moved.moved.addend == 0;
     }
     ARENA_PUSH(&join->arena, united->relocations, united->relocation_count,

@@ -62,11 +62,11 @@ static const char *read_twin_relocations(struct join *join, struct join_input *i
                                          uint32_t index)
 {
     const struct cubin_section *section = &input->cubin->sections[index];
-    size_t count = cubin_twin_relocation_count(section);
+    size_t count = cubin_relocation_count(section);
     struct cubin_relocation *list = arena_alloc(&join->arena, count, sizeof *list);
 
     for (size_t i = 0; i < count; i++) {
-        list[i] = cubin_twin_relocation(input->cubin, section, i);
+        cubin_relocation_at(input->cubin, section, i, &list[i]);
         if (list[i].symbol == 0)
             return "a relocation is against no symbol";
     }

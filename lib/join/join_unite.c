@@ -223,8 +223,9 @@ static bool relocations_are_inside(const struct join_section *section)
             uint64_t offset = s->relocations[k].offset;
             const struct join_block *block = join_blocks_at(section, offset);
 
-            if (!block || offset - block->offset + format_relocation_size(s->relocations[k].type) >
-                              block->size)
+            if (!block ||
+                offset - block->offset + relocation_types_find(s->relocations[k].type)->bytes >
+                    block->size)
                 return false;
         }
     return true;

@@ -8,9 +8,12 @@
  * on; the bank is in byte 12. */
 #include "merge/mercury_code.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/little.h"
+#include "base/search.h"
+#include "merge/merge_steps.h"
 
 #define HEADER_SIZE 12u
 #define PREFIX      0x11 /* low bits of two bytes that belong to the next instruction */
@@ -109,4 +112,85 @@ bool mercury_code_patch(uint8_t *data, size_t size, enum mercury_load load, cons
         return false;
     walk(data, size, &load_kinds[load], values);
     return true;
+}
+
+/* The next relocation of the target's code against a constant, or NULL. Measured: both forms list
+ * theirs in the same order. */
+static const struct cubin_relocation *next_plain(struct relocation_list *list)
+{
+    while (list->plain && list->plain_next < list->plain->relocation_count) {
+        const struct cubin_relocation *plain = &list->plain->relocations[list->plain_next++];
+        const struct cubin_symbol *symbol = &list->cubin->symbols[plain->symbol];
+
+        if (symbol->type == STT_CUDA_OBJECT && (symbol->other & STO_CUDA_SPACE) == STO_CUDA_CONST)
+            return plain;
+    }
+    return NULL;
+}
+
+static bool add_operand(struct relocation_list *list, const struct cubin_relocation *relocation,
+                        uint64_t value, enum mercury_load load)
+{
+    ARENA_PUSH(&list->m->arena, list->operands, list->operand_count, list->operand_capacity) =
+        (struct mercury_operand){relocation->offset, (uint16_t)value, (uint8_t)load};
+    return true;
+}
+
+bool mercury_code_add_constant(struct relocation_list *list,
+                               const struct cubin_relocation *relocation, uint32_t symbol)
+{
+    const struct placed_symbol *constant = &list->m->placed[symbol];
+    const struct cubin_relocation *plain = next_plain(list);
+    bool is_internal = ELF64_ST_VISIBILITY(constant->other) == STV_INTERNAL;
+    enum mercury_load load = MERCURY_LOAD_OPTIMIZER;
+
+    if (!plain || plain->symbol != relocation->symbol || constant->section == MERGE_NONE) {
+        mercury_leave_out(list->m, list->file,
+                          "a relocation against a constant has no counterpart");
+        return false;
+    }
+    if (plain->type == R_CUDA_ABS16_32 && !is_internal)
+        return true; /* a plain move of it, which the target's instructions have */
+    if (plain->type == R_CUDA_CONST_FIELD22_37 && !is_internal)
+        load = MERCURY_LOAD_UNIFORM;
+    else if (plain->type == R_CUDA_CONST_FIELD21_38)
+        load = is_internal ? MERCURY_LOAD_OPTIMIZER : MERCURY_LOAD_USER;
+    else
+        relocate_refuse(list, relocation, "Cannot resolve");
+    return add_operand(list, relocation, constant->value + (uint64_t)relocation->addend, load);
+}
+
+bool mercury_code_add_reference(struct relocation_list *list,
+                                const struct cubin_relocation *relocation, uint32_t symbol)
+{
+    const struct textures *textures = &list->m->textures;
+
+    return add_operand(list, relocation, textures->offset[symbol] - textures->base,
+                       MERCURY_LOAD_REFERENCE);
+}
+
+static int compare_operands(const void *a, const void *b)
+{
+    const struct mercury_operand *x = a, *y = b;
+
+    return COMPARE(x->load, y->load) ?: COMPARE(x->offset, y->offset);
+}
+
+void mercury_code_fill(struct relocation_list *list)
+{
+    struct merging *m = list->m;
+    const struct mercury_operand *operands = list->operands;
+    uint16_t *values = arena_alloc(&m->arena, list->operand_count, sizeof *values);
+    uint64_t size = m->sections[list->place.section].size;
+    uint8_t *code = layout_writable(m, list->place.section, &m->image->arena);
+
+    SORT(list->operands, list->operand_count, compare_operands);
+    for (size_t i = 0; m->has_twins && i < list->operand_count;) {
+        size_t first = i;
+
+        for (; i < list->operand_count && operands[i].load == operands[first].load; i++)
+            values[i] = operands[i].value;
+        if (!mercury_code_patch(code, size, operands[first].load, values + first, i - first))
+            mercury_leave_out(m, list->file, "a load from a constant bank is not found in them");
+    }
 }

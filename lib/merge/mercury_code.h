@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "merge/relocate.h"
+
 /* Kinds of loads, by bank and uniformity. */
 enum mercury_load {
     MERCURY_LOAD_UNIFORM,   /* uniform, of .nv.constant.user */
@@ -24,3 +26,16 @@ enum mercury_load {
  * and returns false. */
 bool mercury_code_patch(uint8_t *data, size_t size, enum mercury_load load, const uint16_t *values,
                         size_t count);
+
+/* Notes the offset of a constant that the code loads, in the bank, for mercury_code_fill(); the
+ * target's instructions have a relocation against it, too, which tells the kind of load. If it has
+ * none, the twins are left out. False then, or if that kind is not known. */
+bool mercury_code_add_constant(struct relocation_list *list,
+                               const struct cubin_relocation *relocation, uint32_t symbol);
+
+/* The same for the word of a texture, sampler or surface reference. */
+bool mercury_code_add_reference(struct relocation_list *list,
+                                const struct cubin_relocation *relocation, uint32_t symbol);
+
+/* Writes what was noted into the code; the twins are left out if it has other loads. */
+void mercury_code_fill(struct relocation_list *list);

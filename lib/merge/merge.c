@@ -192,10 +192,9 @@ static bool relocate(struct merging *m)
     debug_registers_clear(m);
     constants_fill(m);
     mercury_pair(m);
-    mercury_relocate(m);
-    if (!relocate_sections(m))
+    if (!relocations_make(m))
         return false;
-    mercury_add_lists(m);
+    relocations_add_twins(m);
     return true;
 }
 

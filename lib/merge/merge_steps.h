@@ -25,6 +25,10 @@ bool resolve_is_reserved(struct text name);
 /* True for reserved names that an executable no longer has. */
 bool resolve_is_unified_table(struct text name);
 
+/* Whether the symbol is the size of the program's constants, against which isspacep.const compares
+ * (libcudadevrt's cudaMemcpyAsync does, too). */
+bool resolve_is_constants_size(const struct cubin_symbol *symbol);
+
 /* overridden.c: weak definitions that lost to an earlier cubin's, and their remains. */
 
 /* Fills m->losses. Comes after resolve_symbols(). */
@@ -297,40 +301,28 @@ void texture_count(const struct merging *m, uint32_t kernel, struct kernel_repor
  * in turn; *next counts the kernels processed so far. */
 void texture_relocate(struct merging *m, size_t file, size_t *next);
 
-/* relocations.c: the relocations that are kept in the image, and their sections. relocate.c,
- * mercury_relocate.c and texture.c add them. */
+/* relocations.c: the relocations of the image, and their sections. */
 
-/* Adds the relocation section of merged section `target`, with `type` SHT_REL, SHT_RELA or one of
- * Mercury's, and returns its index. */
-uint32_t relocations_add_list(struct merging *m, struct text name, uint32_t type, uint64_t flags,
-                              uint32_t target);
+/* The list of relocations of merged section `target` of a type (SHT_REL, SHT_RELA, one of resolved
+ * relocations or of Mercury's), which is added if it is new. Returns its index. */
+uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uint64_t flags);
 
 /* Adds a relocation to its list. */
 void relocations_add(struct merging *m, const struct merged_relocation *relocation);
 
-/* -preserve-relocs: the relocations that a link resolves are listed in its output too, in a section
- * .nv.resolvedrela.X for each section X that had some. If that option is set, lists a resolved
- * relocation of merged section `target`; its `list` need not be set. */
-void relocations_add_resolved(struct merging *m, uint32_t target,
-                              const struct merged_relocation *relocation);
+/* Writes the values that the link decides into the sections' contents, and collects the relocations
+ * that are kept, or listed as resolved for -preserve-relocs, in m->relocations, with sections for
+ * them. False for types that it cannot resolve. Mercury's that cannot be handled are left out with
+ * all twins, but not those of unknown types. */
+bool relocations_make(struct merging *m);
 
-/* Whether a debug section, or its twin, omits a function's losing copy. Measured: lines and frames
- * omit it, from CUDA 13 on; other sections point to the winner instead. */
-bool relocations_forget_losers(const struct merging *m, struct text section);
-
-/* Whether the symbol is the size of the program's constants, against which isspacep.const compares
- * (libcudadevrt's cudaMemcpyAsync does, too). */
-bool relocations_is_constants_size(const struct cubin_symbol *symbol);
+/* Adds an empty relocation section for a section if only its twin has relocations (measured on
+ * nvlink). */
+void relocations_add_twins(struct merging *m);
 
 /* Writes the contents of the lists. Comes after the symbols have their rows. False if a kept
  * relocation names a symbol that is not written. */
 bool relocations_write(struct merging *m);
-
-/* relocate.c: resolves relocations whose value the link decides; keeps others for the driver. */
-
-/* Writes resolved values into the sections' contents, and collects the relocations that are kept in
- * m->relocations, with sections for them. False for types that it cannot resolve. */
-bool relocate_sections(struct merging *m);
 
 /* mercury.c: Mercury twins of sections: the second form of the code in cubins from sm_100 on, for
  * finalizers to other targets (minilink-cubin(5) states the rules). They are merged like the first
@@ -368,17 +360,6 @@ void mercury_encode(struct merging *m);
 /* Writes Mercury's symbol table into the image. Comes after all sections and the other names in
  * .strtab. */
 void mercury_encode_symbols(struct merging *m);
-
-/* mercury_relocate.c: the relocations of Mercury's twins. */
-
-/* Resolves them, or collects them in m->relocations with sections of their own. Comes before the
- * other relocations. If a relocation cannot be handled, the twins are left out; but the step fails,
- * when relocate_sections() does, if its type is not known. */
-void mercury_relocate(struct merging *m);
-
-/* Adds an empty relocation section for a section if only its twin has relocations (measured on
- * nvlink). Comes after relocate_sections. */
-void mercury_add_lists(struct merging *m);
 
 /* ordering.c: the order of the image's sections. */
 

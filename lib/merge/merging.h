@@ -148,7 +148,7 @@ struct reach {
 
 /* The relocation sections of a section: without and with addends, as its inputs had them, and those
  * of -preserve-relocs. */
-enum relocation_list { LIST_REL, LIST_RELA, LIST_RESOLVED, LIST_COUNT };
+enum { LIST_REL, LIST_RELA, LIST_RESOLVED, LIST_COUNT };
 
 /* A section that will be written. */
 struct merged_section {

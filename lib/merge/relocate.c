@@ -3,87 +3,58 @@
  * The link decides where shared variables and constants lie, so it writes their offsets into the
  * instructions. Addresses of code and of global data are only known when the driver loads the
  * image: these relocations are kept, and their fields are not changed. Texture references
- * (texture.c) are replaced by the offsets of words in constant bank 0. Lists are written with the
- * relocation read last in front. Relocations of debug sections against removed functions are
- * dropped. Fields and rules were measured on nvlink; any other type is refused.
+ * (texture.c) are replaced by the offsets of words in constant bank 0. Relocations of debug
+ * sections against removed functions are dropped. Fields and rules (facts/relocation_types.def)
+ * were measured on nvlink; any other type is refused.
  *
- * Groups of files are processed in parallel, since a cubin's relocations only change its own
- * fields. Kept relocations are added to lists, in order, when all groups are done. */
-#include "merge/merge_steps.h"
+ * Those of Mercury's twins, in .nv.merc.rela.X, have types of their own, and nvlink was measured to
+ * treat them alike. But offsets in shared memory are in the target's instructions already, and
+ * records against the end of the driver's shared memory are kept. */
+#include "merge/relocate.h"
 
-#include <stdlib.h>
-
-#include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "merge/relocation_rule.h"
+#include "merge/mercury_code.h"
+#include "merge/merge_steps.h"
 
-/* State of a relocation found by a part, stored in `list` until it is in one. */
-enum { FOUND_KEPT, FOUND_RESOLVED };
-
-/* An input's relocation section, some of whose relocations are kept or listed as resolved. */
-struct found_list {
-    uint32_t file;
-    uint32_t index; /* of the section */
-    size_t end;     /* in the part's `found`: past its last */
-};
-
-/* The relocations of some files. */
-struct part {
-    struct arena contents; /* of sections with changed fields */
-    struct merged_relocation *found;
-    size_t count;
-    size_t capacity;
-    struct found_list *lists;
-    size_t list_count;
-    size_t list_capacity;
-    bool failed;
-};
-
-struct relocating {
-    struct merging *m;
-    struct part parts[SPREAD_MOST];
-};
-
-/* The relocation section being processed. */
-struct list {
-    struct merging *m;
-    struct part *part;
-    size_t file;
-    const struct cubin_section *input;  /* the list */
-    const struct cubin_section *target; /* the section that it applies to */
-    uint32_t target_index;
-    struct merged_place place; /* where the target went */
-    bool has_addends;          /* RELA; else addends are in the fields */
-    bool is_debug;
-};
-
-/* Reports why a relocation is refused; always false. */
-static bool refuse(struct list *list, const struct cubin_relocation *relocation, const char *why)
+/* A type that a newer toolkit may have added is no reason to leave all twins out. */
+bool relocate_refuse(struct relocation_list *list, const struct cubin_relocation *relocation,
+                     const char *why)
 {
-    const struct cubin *cubin = list->m->cubins[list->file];
-    const char *name = format_relocation_name(relocation->type);
+    const struct cubin *cubin = list->cubin;
+    const char *name = relocation_types_find(relocation->type)->name;
+    unsigned maker = cubin_maker(cubin);
+    const char *advice =
+        list->is_twin
+            ? arena_printf(&list->part->contents,
+                           ", which CUDA %u.%u made (--binary-kind=sass leaves Mercury's sections "
+                           "out)",
+                           maker / 10, maker % 10)
+            : "";
 
-    diag_error("%s relocation type %#x (%s) against '%.*s' in section '%.*s' of '%s'", why,
+    diag_error("%s relocation type %#x (%s) against '%.*s' in section '%.*s' of '%s'%s", why,
                relocation->type, name ? name : "unknown",
                TEXT_ARG(cubin->symbols[relocation->symbol].name), TEXT_ARG(list->target->name),
-               cubin->name);
+               cubin->name, advice);
     list->part->failed = true;
     return false;
 }
 
-static uint64_t load(const uint8_t *at, unsigned size)
+static bool cannot_resolve(struct relocation_list *list, const struct cubin_relocation *relocation)
 {
-    uint64_t value = 0;
-
-    memcpy(&value, at, size);
-    return value;
+    return relocate_refuse(list, relocation, "Cannot resolve");
 }
 
-static bool keep(struct list *list, const struct cubin_relocation *relocation, uint32_t type,
-                 uint32_t symbol, uint32_t section, int64_t addend)
+static bool leave_twins_out(const struct relocation_list *list, const char *why)
 {
-    struct part *part = list->part;
+    mercury_leave_out(list->m, list->file, why);
+    return false;
+}
+
+static bool keep(struct relocation_list *list, const struct cubin_relocation *relocation,
+                 uint32_t type, uint32_t symbol, uint32_t section, int64_t addend)
+{
+    struct relocation_part *part = list->part;
 
     ARRAY_PUSH(part->found, part->count, part->capacity) = (struct merged_relocation){
         .offset = list->place.offset + relocation->offset,
@@ -97,10 +68,10 @@ static bool keep(struct list *list, const struct cubin_relocation *relocation, u
 }
 
 /* Notes a resolved relocation, if these are listed. */
-static void preserve(struct list *list, const struct cubin_relocation *relocation, uint32_t symbol,
-                     uint32_t section, int64_t addend)
+static void preserve(struct relocation_list *list, const struct cubin_relocation *relocation,
+                     uint32_t symbol, uint32_t section, int64_t addend)
 {
-    struct part *part = list->part;
+    struct relocation_part *part = list->part;
 
     if (!list->m->request->preserve_relocations)
         return;
@@ -108,10 +79,45 @@ static void preserve(struct list *list, const struct cubin_relocation *relocatio
     part->found[part->count - 1].list = FOUND_RESOLVED;
 }
 
-static uint8_t *field_bytes(struct list *list, const struct cubin_relocation *relocation)
+static uint64_t load(const uint8_t *at, unsigned size)
 {
+    uint64_t value = 0;
+
+    memcpy(&value, at, size);
+    return value;
+}
+
+/* The field, of `size` bytes; NULL if it does not lie in the section. */
+static uint8_t *find_field(struct relocation_list *list, const struct cubin_relocation *relocation,
+                           size_t size)
+{
+    if (list->is_twin_code || list->target->size < size ||
+        relocation->offset > list->target->size - size) {
+        if (list->is_twin)
+            leave_twins_out(list, "a relocation is misplaced");
+        else
+            relocate_refuse(list, relocation, "Misplaced");
+        return NULL;
+    }
     return layout_writable(list->m, list->place.section, &list->part->contents) +
            list->place.offset + relocation->offset;
+}
+
+/* Writes base + addend, or one byte of it, into data. */
+static bool put_value(struct relocation_list *list, const struct cubin_relocation *relocation,
+                      uint64_t base)
+{
+    const struct relocation_facts *facts = list->facts;
+    uint8_t *at = find_field(list, relocation, facts->bytes);
+    uint64_t value;
+
+    if (!at)
+        return false;
+    value = base + (list->has_addends ? (uint64_t)relocation->addend : load(at, facts->bytes));
+    if (facts->action == RELOCATION_BYTE)
+        value >>= 8 * (relocation->type - (list->is_twin ? R_MERCURY_8_0 : R_CUDA_8_0));
+    memcpy(at, &value, facts->bytes);
+    return true;
 }
 
 /* Replaces `width` bits from bit `first` of the instruction at `at`. All fields are in its first
@@ -124,15 +130,14 @@ static void put_bits(uint8_t *at, unsigned first, unsigned width, uint64_t value
     memcpy(at, &bits, 8);
 }
 
-static bool put_field(struct list *list, const struct cubin_relocation *relocation, uint64_t value,
-                      uint32_t bank)
+static bool put_field(struct relocation_list *list, const struct cubin_relocation *relocation,
+                      uint64_t value, uint32_t bank)
 {
-    const struct relocation_rule *field = relocation_rule(relocation->type);
-    uint8_t *at;
+    const struct relocation_facts *field = list->facts;
+    uint8_t *at = find_field(list, relocation, 16);
 
-    if (list->target->size < 16 || relocation->offset > list->target->size - 16)
-        return refuse(list, relocation, "Misplaced");
-    at = field_bytes(list, relocation);
+    if (!at)
+        return false;
     value = (value + (uint64_t)relocation->addend) >> field->shift;
     if (!list->has_addends)
         value += load(at, 8) >> field->first & ((UINT64_C(1) << field->width) - 1);
@@ -142,15 +147,15 @@ static bool put_field(struct list *list, const struct cubin_relocation *relocati
     return true;
 }
 
-static bool resolve_shared(struct list *list, const struct cubin_relocation *relocation,
+static bool resolve_shared(struct relocation_list *list, const struct cubin_relocation *relocation,
                            uint32_t symbol)
 {
     const struct merging *m = list->m;
-    uint32_t function = merging_owner(m, list->file, list->target_index);
+    uint32_t function = merging_owner(m, list->file, list->input->info);
     uint64_t value = m->shared.address[symbol];
 
-    if (!(relocation_rule(relocation->type)->uses & FIELD_OF_SHARED))
-        return refuse(list, relocation, "Cannot resolve");
+    if (!(list->facts->uses & FIELD_OF_SHARED))
+        return cannot_resolve(list, relocation);
     if (m->symbols[symbol].file == MERGE_NONE) {
         /* If no kernel reaches the function, all bits are set, or none under -g (measured). */
         value = function == MERGE_NONE ? UINT64_MAX : m->shared.extern_address[function];
@@ -158,145 +163,142 @@ static bool resolve_shared(struct list *list, const struct cubin_relocation *rel
             value = 0;
     }
     preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-    return put_field(list, relocation, value, 0);
+    return list->is_twin || put_field(list, relocation, value, 0);
 }
 
-/* Resolves an address in the driver's shared memory, or an offset in a constant bank. */
-static bool resolve_placed(struct list *list, const struct cubin_relocation *relocation,
-                           uint32_t symbol, enum field_use use)
+/* Resolves an address in the driver's shared memory, or an offset in a constant bank, which data
+ * may have as an address. */
+static bool resolve_placed(struct relocation_list *list, const struct cubin_relocation *relocation,
+                           uint32_t symbol, bool is_field)
 {
     const struct merging *m = list->m;
     const struct placed_symbol *placed = &m->placed[symbol];
 
-    if (!(relocation_rule(relocation->type)->uses & use) || placed->section == MERGE_NONE)
-        return refuse(list, relocation, "Cannot resolve");
+    if (placed->section == MERGE_NONE && !list->is_twin)
+        return cannot_resolve(list, relocation);
     preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-    return put_field(list, relocation, placed->value, m->sections[placed->section].bank);
+    if (!is_field)
+        return put_value(list, relocation, placed->value);
+    return list->is_twin
+               ? mercury_code_add_constant(list, relocation, symbol)
+               : put_field(list, relocation, placed->value, m->sections[placed->section].bank);
 }
 
-/* Writes base + addend, or what is left of it from byte `first` on, into `size` bytes of data. */
-static bool put_bytes(struct list *list, const struct cubin_relocation *relocation, uint64_t base,
-                      unsigned size, unsigned first)
+/* Measured (TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES): the field is not changed, or gets the offset in
+ * the plain section. */
+static bool put_plain_offset(struct relocation_list *list,
+                             const struct cubin_relocation *relocation)
 {
-    uint8_t *at = field_bytes(list, relocation);
-    uint64_t value = base + (list->has_addends ? (uint64_t)relocation->addend : load(at, size));
+    const struct merging *m = list->m;
+    uint32_t plain = list->cubin->symbols[relocation->symbol].section;
 
-    value >>= 8 * first;
-    memcpy(at, &value, size);
-    return true;
+    return !list->is_debug || m->request->relocatable || !cubin_has_section(list->cubin, plain) ||
+           merging_place(m, list->file, plain)->section == MERGE_NONE ||
+           !toolkit_does(m->request->toolkit, TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES) ||
+           put_value(list, relocation, merging_place(m, list->file, plain)->offset);
 }
 
-/* Writes base + addend into a whole data field. */
-static bool put_value(struct list *list, const struct cubin_relocation *relocation, uint64_t base)
-{
-    return put_bytes(list, relocation, base, relocation_rule(relocation->type)->size, 0);
-}
-
-/* Whether data has an address as it is, or one byte of it. */
-static bool is_address_in_data(uint32_t type)
-{
-    return type == R_CUDA_64 || (type >= R_CUDA_8_0 && type < R_CUDA_8_0 + 8);
-}
-
-/* Writes the address of a constant, which is its offset, into data. */
-static bool put_constant_address(struct list *list, const struct cubin_relocation *relocation,
-                                 uint32_t symbol)
-{
-    const struct placed_symbol *placed = &list->m->placed[symbol];
-    bool is_whole = relocation->type == R_CUDA_64;
-    unsigned size = is_whole ? 8 : 1;
-
-    if (placed->section == MERGE_NONE)
-        return refuse(list, relocation, "Cannot resolve");
-    if (list->target->size < size || relocation->offset > list->target->size - size)
-        return refuse(list, relocation, "Misplaced");
-    preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-    return put_bytes(list, relocation, placed->value, size,
-                     is_whole ? 0 : relocation->type - R_CUDA_8_0);
-}
-
-/* A section symbol means the place where this cubin's part of the section begins. */
-static bool relocate_section(struct list *list, const struct cubin_relocation *relocation)
+/* A section symbol means the place where this cubin's part of the section, or of its twin,
+ * begins. */
+static bool relocate_section(struct relocation_list *list,
+                             const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
-    const struct relocation_rule *rule = relocation_rule(relocation->type);
-    const struct cubin_symbol *input = &m->cubins[list->file]->symbols[relocation->symbol];
-    const struct merged_place *part = merging_place(m, list->file, input->section);
-    bool is_own = input->section == list->target_index;
-    bool is_debug_offset = relocation->type == R_CUDA_32 && list->is_debug;
+    const struct relocation_facts *facts = list->facts;
+    uint32_t type = relocation->type;
+    uint32_t section =
+        list->is_twin ? cubin_twin_section(list->cubin, &m->twins[list->file], relocation->symbol)
+                      : list->cubin->symbols[relocation->symbol].section;
+    const struct merged_place *part;
+    bool is_offset, is_known;
 
+    if (section >= list->cubin->section_count)
+        return leave_twins_out(list, "a relocation is against no section");
+    part = merging_place(m, list->file, section);
     if (part->section == MERGE_NONE)
-        return list->is_debug || refuse(list, relocation, "Cannot resolve");
-    if (rule->action != RELOCATION_KEPT || rule->plain)
-        return refuse(list, relocation, "Cannot resolve");
-    if (!m->request->relocatable &&
-        ((is_own && relocation->type == R_CUDA_64) || is_debug_offset)) {
+        return list->is_twin || list->is_debug || cannot_resolve(list, relocation);
+    is_offset = (section == list->input->info && facts->action == RELOCATION_ADDRESS) ||
+                (list->is_debug && type == (list->is_twin ? R_MERCURY_ABS32 : R_CUDA_32));
+    is_known = list->is_twin ? m->request->relocatable || type == R_MERCURY_PROG_REL32
+                             : relocation_types_keep(facts) && facts->plain == type;
+    if (is_offset && !m->request->relocatable) {
         preserve(list, relocation, MERGE_NONE, part->section,
                  relocation->addend + (int64_t)part->offset);
         return put_value(list, relocation, part->offset);
     }
+    if (!is_known)
+        return cannot_resolve(list, relocation);
+    if (type == R_MERCURY_PROG_REL32)
+        put_plain_offset(list, relocation);
     if (!list->has_addends && part->offset != 0) {
-        if (!rule->size)
-            return refuse(list, relocation, "Cannot move");
+        if (!relocation_types_are_whole(facts))
+            return relocate_refuse(list, relocation, "Cannot move");
         put_value(list, relocation, part->offset);
     }
-    return keep(list, relocation, relocation->type, MERGE_NONE, part->section,
+    return keep(list, relocation, type, MERGE_NONE, part->section,
                 relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
 }
 
 /* Measured: the frame of a function that a later cubin's replaced is dropped too if its code had
- * relocations, but never up to sm_80, where the addresses of frames have no addends. */
-static bool is_replaced_frame(const struct list *list, const struct cubin_relocation *relocation,
-                              uint32_t symbol)
+ * relocations, but never up to sm_80, where the addresses of frames have no addends, nor in a
+ * twin. */
+static bool is_replaced_frame(const struct relocation_list *list,
+                              const struct cubin_relocation *relocation, uint32_t symbol)
 {
     const struct merging *m = list->m;
 
-    return !m->request->relocatable && list->has_addends &&
+    return !m->request->relocatable && list->has_addends && !list->is_twin &&
            overridden_replaced(m, list->file, relocation->symbol, symbol) &&
            overridden_had_relocations(m, list->file, relocation->symbol);
 }
 
 /* Debug information about functions: ranges of dead functions are emptied. A copy that lost to an
  * earlier cubin's is no longer described; one that was replaced by a later cubin's is. */
-static bool relocate_debug(struct list *list, const struct cubin_relocation *relocation,
+static bool relocate_debug(struct relocation_list *list, const struct cubin_relocation *relocation,
                            uint32_t symbol)
 {
     struct merging *m = list->m;
     const struct merged_symbol *merged = &m->symbols[symbol];
     bool is_function = merged->type == STT_FUNC;
     bool is_dead = is_function && !m->is_live[symbol];
-    const struct relocation_rule *rule = relocation_rule(relocation->type);
+    const struct relocation_facts *facts = list->facts;
 
-    if (rule->action == RELOCATION_CLEARED && !m->request->relocatable) {
-        if ((is_dead && overridden_empty(m, list->file, relocation->symbol, symbol)) ||
-            fold_has(m, list->file, relocation->symbol))
-            memset(field_bytes(list, relocation), 0, rule->size);
+    if (facts->action == RELOCATION_CLEARED && !m->request->relocatable) {
+        bool is_gone = (is_dead && overridden_empty(m, list->file, relocation->symbol, symbol)) ||
+                       fold_has(m, list->file, relocation->symbol);
+        uint8_t *at = is_gone ? find_field(list, relocation, facts->bytes) : NULL;
+
+        if (at)
+            memset(at, 0, facts->bytes);
         return true;
     }
-    if (is_dead || (is_function && relocations_forget_losers(list->m, list->target->name) &&
+    if (is_dead || (is_function && list->forgets_losers &&
                     (overridden_has(m, list->file, relocation->symbol) ||
                      is_replaced_frame(list, relocation, symbol))))
         return true;
     if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable) {
-        if (rule->action != RELOCATION_KEPT || !rule->size)
-            return refuse(list, relocation, "Cannot resolve");
+        if (!relocation_types_are_whole(facts))
+            return cannot_resolve(list, relocation);
         preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
         return put_value(list, relocation, m->shared.address[symbol]);
     }
-    if (rule->action != RELOCATION_CLEARED && rule->action != RELOCATION_KEPT)
-        return refuse(list, relocation, "Cannot resolve");
+    if (facts->action != RELOCATION_CLEARED && !relocation_types_keep(facts) && !list->is_twin)
+        return cannot_resolve(list, relocation);
     return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
 }
 
 /* The size of the program's constants; measured: without any all bits are set. With -r it is not
  * final: nvlink writes it all the same, or all bits, and then loses relocations (measured). */
-static bool put_constants_size(struct list *list, const struct cubin_relocation *relocation)
+static bool put_constants_size(struct relocation_list *list,
+                               const struct cubin_relocation *relocation)
 {
     const struct merging *m = list->m;
     uint32_t section = table_find(&m->section_names, TEXT(".nv.constant3"));
 
-    if (!(relocation_rule(relocation->type)->uses & FIELD_OF_SHARED))
-        return refuse(list, relocation, "Cannot resolve");
+    if (list->is_twin) /* as in the target's instructions */
+        return true;
+    if (!(list->facts->uses & FIELD_OF_SHARED))
+        return cannot_resolve(list, relocation);
     return put_field(list, relocation,
                      section == TABLE_NONE ? UINT64_MAX : m->sections[section].size, 0);
 }
@@ -309,175 +311,100 @@ static bool is_lost_label(const struct cubin_symbol *symbol)
            symbol->binding == STB_LOCAL;
 }
 
-static bool relocate_one(struct list *list, const struct cubin_relocation *relocation)
+/* Relocates code or data of an executable. */
+static bool relocate_executable(struct relocation_list *list,
+                                const struct cubin_relocation *relocation, uint32_t symbol)
 {
-    struct merging *m = list->m;
-    const struct cubin_symbol *input = &m->cubins[list->file]->symbols[relocation->symbol];
-    uint32_t symbol = merging_symbol(m, list->file, relocation->symbol);
-    const struct relocation_rule *rule = relocation_rule(relocation->type);
-    const struct merged_symbol *merged;
+    const struct merging *m = list->m;
+    const struct relocation_facts *facts = list->facts;
+    const struct merged_symbol *merged = &m->symbols[symbol];
+    bool is_reserved = merged_is_data(merged, STO_CUDA_RESERVED_SHARED);
+    bool is_constant = merged_is_data(merged, STO_CUDA_CONST);
 
-    if (rule->action == RELOCATION_IGNORED)
+    /* A function that nothing calls is kept without its callees. */
+    if ((merged->type == STT_FUNC && !m->is_live[symbol]) || facts->action == RELOCATION_CLEARED ||
+        resolve_is_unified_table(merged->name))
         return true;
-    if (symbol == MERGE_NONE && cubin_names_section(m->cubins[list->file], input))
-        return relocate_section(list, relocation);
-    if (relocations_is_constants_size(input) && !m->request->relocatable)
+    if (list->is_twin && (is_reserved || resolve_is_reserved(merged->name)))
+        return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
+    if (merged_is_data(merged, STO_CUDA_SHARED))
+        return resolve_shared(list, relocation, symbol);
+    if (is_reserved)
+        return facts->uses & FIELD_OF_SHARED ? resolve_placed(list, relocation, symbol, true)
+                                             : cannot_resolve(list, relocation);
+    if (is_constant && (list->is_twin_code || (facts->uses & FIELD_OF_CONSTANT)))
+        return resolve_placed(list, relocation, symbol, true);
+    if (is_constant && (facts->action == RELOCATION_ADDRESS || facts->action == RELOCATION_BYTE))
+        return resolve_placed(list, relocation, symbol, false);
+    if (format_is_reference(merged->type) && list->is_twin_code)
+        return mercury_code_add_reference(list, relocation, symbol);
+    if (format_is_reference(merged->type) && (facts->uses & FIELD_OF_TEXTURE))
+        return put_field(list, relocation, m->textures.offset[symbol], 0);
+    if (!relocation_types_keep(facts) && !resolve_is_descriptor_size(merged->name))
+        return cannot_resolve(list, relocation);
+    return keep(list, relocation, facts->plain, symbol, MERGE_NONE, relocation->addend);
+}
+
+static bool relocate_one(struct relocation_list *list, const struct cubin_relocation *relocation)
+{
+    const struct merging *m = list->m;
+    const struct cubin_symbol *input = &list->cubin->symbols[relocation->symbol];
+    uint32_t symbol = merging_symbol(m, list->file, relocation->symbol);
+
+    if (list->is_twin && relocation->symbol == 0)
+        return leave_twins_out(list, "a relocation is against no symbol");
+    list->facts = relocation_types_find(
+        relocation_types_is_mercury(relocation->type) == list->is_twin ? relocation->type
+                                                                       : UINT32_MAX);
+    if (list->facts->action == RELOCATION_IGNORED)
+        return true;
+    if (resolve_is_constants_size(input) && !m->request->relocatable)
         return put_constants_size(list, relocation);
+    if (symbol == MERGE_NONE && (list->is_twin || cubin_names_section(list->cubin, input)))
+        return relocate_section(list, relocation);
     if (symbol == MERGE_NONE)
-        return (list->is_debug && is_lost_label(input)) ||
-               refuse(list, relocation, "Cannot resolve");
+        return (list->is_debug && is_lost_label(input)) || cannot_resolve(list, relocation);
     symbol = merging_canonical(m, symbol);
     if (list->is_debug)
         return relocate_debug(list, relocation, symbol);
     if (m->request->relocatable)
         return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
-    merged = &m->symbols[symbol];
-    /* A function that nothing calls is kept without its callees. */
-    if ((merged->type == STT_FUNC && !m->is_live[symbol]) || rule->action == RELOCATION_CLEARED ||
-        resolve_is_unified_table(merged->name))
-        return true;
-    if (merged_is_data(merged, STO_CUDA_SHARED))
-        return resolve_shared(list, relocation, symbol);
-    if (merged_is_data(merged, STO_CUDA_RESERVED_SHARED))
-        return resolve_placed(list, relocation, symbol, FIELD_OF_SHARED);
-    if ((rule->uses & FIELD_OF_CONSTANT) && merged_is_data(merged, STO_CUDA_CONST))
-        return resolve_placed(list, relocation, symbol, FIELD_OF_CONSTANT);
-    if (is_address_in_data(relocation->type) && merged_is_data(merged, STO_CUDA_CONST))
-        return put_constant_address(list, relocation, symbol);
-    if ((rule->uses & FIELD_OF_TEXTURE) && format_is_reference(merged->type))
-        return put_field(list, relocation, m->textures.offset[symbol], 0);
-    if (rule->action != RELOCATION_KEPT && !resolve_is_descriptor_size(merged->name))
-        return refuse(list, relocation, "Cannot resolve");
-    return keep(list, relocation, relocation_plain(relocation->type), symbol, MERGE_NONE,
-                relocation->addend);
+    return relocate_executable(list, relocation, symbol);
 }
 
-static void relocate_list(struct merging *m, struct part *part, size_t file, size_t index)
+/* Measured: lines and frames, and their twins, omit a function's losing copy, from CUDA 13 on;
+ * other debug sections point to the winner instead. */
+static bool forgets_losers(const struct merging *m, struct text section)
 {
-    const struct cubin *cubin = m->cubins[file];
-    const struct cubin_section *input = &cubin->sections[index];
-    struct list list = {
-        .m = m, .part = part, .file = file, .input = input, .target_index = input->info};
-    size_t before = part->count;
+    struct text plain = cubin_twin_plain_name(section);
 
-    if (input->relocation_count == 0 || !merging_keeps(m, file, input->info))
-        return;
-    list.target = &cubin->sections[input->info];
-    list.place = m->layout.places[m->section_base[file] + input->info];
-    if (list.place.section == MERGE_NONE)
-        return;
-    /* Mercury's twins have lists of their own kind. */
-    if (m->sections[list.place.section].class >= CLASS_TWIN_TEXT) {
-        refuse(&list, &input->relocations[0], "Misplaced");
-        return;
+    return toolkit_does(m->request->toolkit, TOOLKIT_FORGETS_LOST_COPIES) &&
+           (text_equal(plain, TEXT(".debug_line")) || text_equal(plain, TEXT(".debug_frame")) ||
+            text_equal(plain, TEXT(".nv_debug_line_sass")));
+}
+
+void relocate_list(struct relocation_list *list, struct merged_place place)
+{
+    struct merging *m = list->m;
+    struct relocation_part *part = list->part;
+    enum section_class class = m->sections[place.section].class;
+    size_t before = part->count, count = cubin_relocation_count(list->input);
+
+    list->place = place;
+    list->is_debug = class == CLASS_DEBUG || class == CLASS_TWIN_DEBUG;
+    list->forgets_losers = list->is_debug && forgets_losers(m, list->target->name);
+    for (size_t i = 0; i < count && (m->has_twins || !list->is_twin); i++) {
+        struct cubin_relocation decoded;
+        const struct cubin_relocation *relocation =
+            cubin_relocation_at(list->cubin, list->input, i, &decoded);
+
+        if (!m->losses.range_count ||
+            !overridden_forget(m, list->file, list->storage, relocation->offset))
+            relocate_one(list, relocation);
     }
-    list.has_addends = input->type == SHT_RELA;
-    list.is_debug = m->sections[list.place.section].class == CLASS_DEBUG;
-    for (size_t i = 0; i < input->relocation_count; i++)
-        if (!overridden_forget(m, file, input->info, input->relocations[i].offset))
-            relocate_one(&list, &input->relocations[i]);
+    if (list->operand_count > 0)
+        mercury_code_fill(list);
     if (part->count > before)
         ARRAY_PUSH(part->lists, part->list_count, part->list_capacity) =
-            (struct found_list){(uint32_t)file, (uint32_t)index, part->count};
-}
-
-static void relocate_files(void *argument, size_t number, size_t first, size_t last)
-{
-    struct relocating *relocating = argument;
-    struct merging *m = relocating->m;
-    struct part *part = &relocating->parts[number];
-    size_t count = 0;
-
-    for (size_t file = first; file < last; file++)
-        count += m->cubins[file]->relocation_count;
-    ARRAY_RESERVE(part->found, part->capacity, count);
-    for (size_t file = first; file < last; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            if (merging_is(m, file, i, INPUT_RELOCATIONS))
-                relocate_list(m, part, file, i);
-}
-
-/* State while the output's lists are made. */
-struct joining {
-    struct merging *m;
-    size_t file;   /* the words of kernels in earlier files have been relocated: */
-    size_t kernel; /* their number */
-};
-
-static void join_words(struct joining *joining, size_t end)
-{
-    for (; joining->file < end; joining->file++)
-        texture_relocate(joining->m, joining->file, &joining->kernel);
-}
-
-/* Adds the relocations that the part found in a list, from `first` on, to the output's list. */
-static void join_list(struct joining *joining, const struct part *part,
-                      const struct found_list *list, size_t first)
-{
-    struct merging *m = joining->m;
-    const struct cubin_section *input = &m->cubins[list->file]->sections[list->index];
-    uint32_t target = merging_place(m, list->file, input->info)->section;
-    enum relocation_list kind = input->type == SHT_RELA ? LIST_RELA : LIST_REL;
-    uint32_t merged = m->sections[target].lists[kind];
-
-    for (size_t i = first; i < list->end; i++) {
-        struct merged_relocation *found = &part->found[i];
-
-        if (found->list == FOUND_RESOLVED) {
-            relocations_add_resolved(m, target, found);
-            continue;
-        }
-        if (merged == MERGE_NONE) {
-            merged = relocations_add_list(m, input->name, input->type, input->flags, target);
-            m->sections[target].lists[kind] = merged;
-        }
-        found->list = merged;
-        relocations_add(m, found);
-    }
-}
-
-static void join_part(struct joining *joining, struct part *part)
-{
-    struct merging *m = joining->m;
-    size_t first = 0;
-
-    for (size_t i = 0; i < part->list_count; i++) {
-        const struct found_list *list = &part->lists[i];
-
-        if (!merging_is_mercury(m))
-            join_words(joining, list->file + 1);
-        join_list(joining, part, list, first);
-        first = list->end;
-    }
-    arena_take(&m->image->arena, &part->contents);
-    m->failed |= part->failed;
-}
-
-static void free_parts(void *argument)
-{
-    struct relocating *relocating = argument;
-
-    for (size_t i = 0; i < SPREAD_MOST; i++) {
-        arena_free(&relocating->parts[i].contents);
-        free(relocating->parts[i].found);
-        free(relocating->parts[i].lists);
-    }
-}
-
-bool relocate_sections(struct merging *m)
-{
-    struct joining joining = {.m = m};
-    struct relocating relocating = {.m = m};
-    size_t least_files = m->count / (m->section_base[m->count] / IMAGE_WORTH_A_THREAD + 1) + 1;
-    size_t count = 0;
-
-    CONTEXT_DEFER(free_parts, &relocating);
-    for (size_t file = 0; file < m->count; file++)
-        count += m->cubins[file]->relocation_count;
-    ARRAY_RESERVE(m->relocations.items, m->relocations.capacity, count);
-    spread_run(&m->request->spread, m->count, least_files, relocate_files, &relocating);
-    for (size_t i = 0; i < SPREAD_MOST; i++)
-        join_part(&joining, &relocating.parts[i]);
-    join_words(&joining, m->count);
-    return !m->failed;
+            (struct found_list){(uint32_t)list->file, place.section, list->input, part->count};
 }

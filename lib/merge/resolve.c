@@ -40,6 +40,11 @@ bool resolve_is_reserved(struct text name)
            text_starts(name, TEXT(".nv.reservedSmem."));
 }
 
+bool resolve_is_constants_size(const struct cubin_symbol *symbol)
+{
+    return symbol->section == SHN_UNDEF && text_equal(symbol->name, TEXT(".nv.ptx.const0.size"));
+}
+
 static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
     if (symbol->type == STT_FUNC)
@@ -370,7 +375,7 @@ static void resolve_one(struct resolving *r, size_t file, size_t index)
     } else if (input->name.size > 0 || input->type == STT_FUNC) {
         /* relocate.c knows the only one; with -r it stays, for the last link. */
         if (input->section == SHN_UNDEF &&
-            !(m->request->relocatable && relocations_is_constants_size(input)))
+            !(m->request->relocatable && resolve_is_constants_size(input)))
             return;
         id = add_symbol(m, file, input);
         if (input->section != SHN_UNDEF)

@@ -211,45 +211,24 @@ void texture_count(const struct merging *m, uint32_t kernel, struct kernel_repor
     }
 }
 
-/* The list of relocations of one kernel's words. */
-static uint32_t add_list(struct merging *m, uint32_t kernel)
-{
-    struct merged_section *bank = &m->sections[m->textures.bank_of[kernel]];
-    bool is_mercury = merging_is_mercury(m);
-    char *name =
-        arena_printf(&m->image->arena, is_mercury ? ".rela%.*s" : ".rel%.*s", TEXT_ARG(bank->name));
-    uint32_t list =
-        relocations_add_list(m, text_of(name), is_mercury ? SHT_RELA : SHT_REL,
-                             is_mercury ? SHF_INFO_LINK : 0, m->textures.bank_of[kernel]);
-
-    bank->lists[is_mercury ? LIST_RELA : LIST_REL] = list;
-    return list;
-}
-
-/* The same in Mercury's form; MERGE_NONE if there is none. */
-static uint32_t add_twin_list(struct merging *m, uint32_t kernel)
-{
-    uint32_t twin = m->sections[m->textures.bank_of[kernel]].twin;
-
-    if (!m->has_twins)
-        return MERGE_NONE;
-    return relocations_add_list(m,
-                                arena_join(&m->image->arena, TEXT(".nv.merc.rela"),
-                                           cubin_twin_plain_name(m->sections[twin].name)),
-                                SHT_CUDA_MERC_RELA, SHF_CUDA_MERCURY | SHF_INFO_LINK, twin);
-}
-
 static void relocate_kernel(struct merging *m, uint32_t kernel)
 {
-    uint32_t list = add_list(m, kernel), twin_list = add_twin_list(m, kernel);
+    uint32_t bank = m->textures.bank_of[kernel];
+    bool is_mercury = merging_is_mercury(m);
+    uint32_t list =
+        relocations_list(m, bank, is_mercury ? SHT_RELA : SHT_REL, is_mercury ? SHF_INFO_LINK : 0);
+    uint32_t twin_list = !m->has_twins
+                             ? MERGE_NONE
+                             : relocations_list(m, m->sections[bank].twin, SHT_CUDA_MERC_RELA,
+                                                SHF_CUDA_MERCURY | SHF_INFO_LINK);
 
-    layout_writable(m, m->textures.bank_of[kernel], &m->image->arena);
+    layout_writable(m, bank, &m->image->arena);
     for (size_t i = 0; i < m->textures.count; i++) {
         const struct merged_symbol *reference = &m->symbols[m->textures.words[i]];
         struct merged_relocation word = {
             .offset = m->textures.base + WORD_SIZE * i,
-            .type = merging_is_mercury(m) ? kind_of(reference)->mercury_relocation
-                                          : kind_of(reference)->relocation,
+            .type = is_mercury ? kind_of(reference)->mercury_relocation
+                               : kind_of(reference)->relocation,
             .list = list,
             .symbol = m->textures.words[i],
             .section = MERGE_NONE,

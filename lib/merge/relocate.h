@@ -1,0 +1,66 @@
+/* relocate.h: a list of relocations while it is processed, for relocate.c, relocations.c and
+ * mercury_code.c. */
+#pragma once
+
+#include "facts/relocation_types.h"
+#include "merge/merging.h"
+
+/* State of a relocation found by a part, stored in `list` until it is in one. */
+enum { FOUND_KEPT, FOUND_RESOLVED };
+
+/* An input's relocation section, some of whose relocations are kept or listed as resolved. */
+struct found_list {
+    uint32_t file;
+    uint32_t target; /* merged section */
+    const struct cubin_section *input;
+    size_t end; /* in the part's `found`: past its last */
+};
+
+/* The relocations of some files that are kept, or listed as resolved. */
+struct relocation_part {
+    struct arena contents; /* of sections with changed fields */
+    struct merged_relocation *found;
+    size_t count;
+    size_t capacity;
+    struct found_list *lists;
+    size_t list_count;
+    size_t list_capacity;
+    bool failed;
+};
+
+/* An offset in a constant bank that goes into the twin of code. */
+struct mercury_operand {
+    uint64_t offset; /* of the relocation, gives the order */
+    uint16_t value;
+    uint8_t load; /* enum mercury_load */
+};
+
+struct relocation_list {
+    struct merging *m;
+    struct relocation_part *part;
+    size_t file;
+    const struct cubin *cubin;
+    const struct cubin_section *input;    /* the list */
+    const struct cubin_section *target;   /* the section that it applies to */
+    struct merged_place place;            /* where the target went */
+    const struct relocation_facts *facts; /* of the current relocation's type */
+    uint32_t storage;                     /* the target, or the plain section of a twin of data */
+    bool is_twin;                         /* it is Mercury's */
+    bool is_twin_code;                    /* its target is the twin of code */
+    bool is_debug;
+    bool forgets_losers; /* the target omits functions' losing copies */
+    bool has_addends;    /* else addends are in the fields */
+    /* Of the twin of code: */
+    const struct cubin_section *plain; /* relocations of the code, or NULL */
+    size_t plain_next;
+    struct mercury_operand *operands;
+    size_t operand_count;
+    size_t operand_capacity;
+};
+
+/* Reports why a relocation is refused; always false. */
+bool relocate_refuse(struct relocation_list *list, const struct cubin_relocation *relocation,
+                     const char *why);
+
+/* Relocates the list for one of the places of its target. */
+void relocate_list(struct relocation_list *list, struct merged_place place);
