@@ -60,7 +60,7 @@ static bool read_arch_option(struct dump *dump, const char *text)
            diag_fatal("Value '%s' is not defined for option 'arch'", text);
 }
 
-static bool read_limit(struct dump *dump, const char *text)
+static bool read_dump_limit(struct dump *dump, const char *text)
 {
     char *end;
     unsigned long long mebibytes = strtoull(text, &end, 10);
@@ -73,18 +73,18 @@ static bool read_limit(struct dump *dump, const char *text)
 }
 
 /* Reads the value of an option; an option without one is a part to print. */
-static bool take_option(struct dump *dump, int code)
+static bool take_dump_option(struct dump *dump, int code)
 {
     if (code == OPTION_ARCH)
         return read_arch_option(dump, optarg);
     if (code == OPTION_LIMIT)
-        return read_limit(dump, optarg);
+        return read_dump_limit(dump, optarg);
     dump->parts |= (unsigned)code;
     return true;
 }
 
 /* `code` is ':' for a missing argument, or '?' for anything else that is wrong. */
-static bool report_wrong(int code, const char *word)
+static bool report_wrong_option(int code, const char *word)
 {
     int name_length = (int)strcspn(word, "=");
 
@@ -98,7 +98,7 @@ static bool report_wrong(int code, const char *word)
 /* Without letters every word is an option's name, and getopt has moved past it when it returns; it
  * would not move past a word with an unknown letter. False when there is nothing more to do;
  * command->status says how it ended. */
-static bool read_options(struct command *command)
+static bool read_dump_options(struct command *command)
 {
     struct option list[ROWS + 1] = {0};
     int code;
@@ -117,8 +117,8 @@ static bool read_options(struct command *command)
             return false;
         }
         if (code == '?' || code == ':')
-            return report_wrong(code, command->argv[optind - 1]);
-        if (!take_option(&command->dump, code))
+            return report_wrong_option(code, command->argv[optind - 1]);
+        if (!take_dump_option(&command->dump, code))
             return false;
     }
     return optind < command->argc ||
@@ -155,7 +155,7 @@ static enum link_code run_minidump(void *argument)
 {
     struct command *command = argument;
 
-    if (read_options(command)) {
+    if (read_dump_options(command)) {
         if (command->dump.parts == 0)
             command->dump.parts = DUMP_ALL;
         command->status =

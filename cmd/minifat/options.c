@@ -101,7 +101,7 @@ static bool take_arch(struct options *options, const char *value)
            diag_fatal("Value '%s' is not defined for option 'arch'", value);
 }
 
-static bool take_choice(struct options *options, enum option_id id, const char *value)
+static bool take_fat_choice(struct options *options, enum option_id id, const char *value)
 {
     static const char *const kinds[] = {"ptx", "elf", "nvvm", NULL};
     static const enum fatbin_kind kind_numbers[] = {FATBIN_PTX, FATBIN_ELF, FATBIN_NVVM};
@@ -135,7 +135,7 @@ static bool take_choice(struct options *options, enum option_id id, const char *
     return choice >= 0;
 }
 
-static bool take_option(struct options *options, enum option_id id, const char *value)
+static bool take_fat_option(struct options *options, enum option_id id, const char *value)
 {
     switch (id) {
     case OPTION_ARCH:
@@ -159,7 +159,7 @@ static bool take_option(struct options *options, enum option_id id, const char *
         options->output = value;
         return true;
     default:
-        return take_choice(options, id, value);
+        return take_fat_choice(options, id, value);
     }
 }
 
@@ -293,7 +293,7 @@ enum options_action options_read(struct options *options, int argc, char **argv)
             return OPTIONS_VERSION;
         if (code == 1)
             add_input_path(options, optarg);
-        else if (!take_option(options, id, optarg))
+        else if (!take_fat_option(options, id, optarg))
             return OPTIONS_WRONG;
     }
     while (optind < argc)

@@ -206,7 +206,7 @@ static bool store_value(const struct cache *cache, const struct cache_key *key,
     return ok;
 }
 
-static void note_kept(struct cache *cache, struct kept *kept)
+static void note_kept_result(struct cache *cache, struct kept *kept)
 {
     kept->previous = atomic_load(&cache->kept);
     while (!atomic_compare_exchange_weak(&cache->kept, &kept->previous, kept))
@@ -264,7 +264,7 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
         return;
     *kept = (struct kept){NULL, kind, *key};
     if (store_value(cache, key, header, value)) {
-        note_kept(cache, kept);
+        note_kept_result(cache, kept);
         count(&cache->statistics.kinds[kind].stored, 1);
         count(&cache->statistics.written_bytes, entry_size(value));
     } else {

@@ -68,8 +68,8 @@ static void identify(struct identity *identity, const struct stat *status, const
         strncpy(identity->text, text, MOST_TEXT - 1);
 }
 
-static const struct record *find_record(const struct record *records, size_t count,
-                                        const struct identity *identity)
+static const struct record *find_hash_record(const struct record *records, size_t count,
+                                             const struct identity *identity)
 {
     for (size_t i = count; i-- > 0;)
         if (memcmp(&records[i].identity, identity, sizeof *identity) == 0)
@@ -92,7 +92,7 @@ static bool find_in_memory(struct record *record)
 
     if (atomic_flag_test_and_set(&memory.is_taken))
         return false;
-    found = find_record(memory.records, memory.count, &record->identity);
+    found = find_hash_record(memory.records, memory.count, &record->identity);
     if (found)
         *record = *found;
     atomic_flag_clear(&memory.is_taken);
@@ -103,7 +103,7 @@ static void keep_in_memory(const struct record *record)
 {
     if (atomic_flag_test_and_set(&memory.is_taken))
         return;
-    if (!find_record(memory.records, memory.count, &record->identity))
+    if (!find_hash_record(memory.records, memory.count, &record->identity))
         memory.count = append_record(memory.records, memory.count, record);
     atomic_flag_clear(&memory.is_taken);
 }
@@ -139,7 +139,7 @@ static bool find_in_folder(struct cache *cache, struct record *record)
 {
     struct record records[MOST_RECORDS] = {0};
     const struct record *found =
-        find_record(records, read_record_list(cache, records), &record->identity);
+        find_hash_record(records, read_record_list(cache, records), &record->identity);
 
     if (found)
         *record = *found;

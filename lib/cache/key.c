@@ -11,7 +11,7 @@
 
 enum item { ITEM_NUMBER = 1, ITEM_BYTES, ITEM_ABSENT, ITEM_LIST };
 
-static void add_item(struct key *key, enum item item, const void *data, size_t size)
+static void add_key_item(struct key *key, enum item item, const void *data, size_t size)
 {
     uint8_t kind = (uint8_t)item;
     uint64_t length = size;
@@ -34,17 +34,17 @@ void key_begin(struct key *key, const char *what)
 
 void key_number(struct key *key, uint64_t number)
 {
-    add_item(key, ITEM_NUMBER, &number, sizeof number);
+    add_key_item(key, ITEM_NUMBER, &number, sizeof number);
 }
 
 void key_text(struct key *key, struct text text)
 {
-    add_item(key, ITEM_BYTES, text.data, text.size);
+    add_key_item(key, ITEM_BYTES, text.data, text.size);
 }
 
 void key_bytes(struct key *key, struct bytes bytes)
 {
-    add_item(key, ITEM_BYTES, bytes.data, bytes.size);
+    add_key_item(key, ITEM_BYTES, bytes.data, bytes.size);
 }
 
 void key_string(struct key *key, const char *string)
@@ -52,14 +52,14 @@ void key_string(struct key *key, const char *string)
     if (string)
         key_text(key, text_of(string));
     else
-        add_item(key, ITEM_ABSENT, NULL, 0);
+        add_key_item(key, ITEM_ABSENT, NULL, 0);
 }
 
 void key_strings(struct key *key, const char *const *strings)
 {
     size_t count = string_list_count(strings);
 
-    add_item(key, ITEM_LIST, NULL, 0);
+    add_key_item(key, ITEM_LIST, NULL, 0);
     key_number(key, count);
     for (size_t i = 0; i < count; i++)
         key_string(key, strings[i]);
@@ -67,7 +67,7 @@ void key_strings(struct key *key, const char *const *strings)
 
 void key_key(struct key *key, const struct cache_key *other)
 {
-    add_item(key, ITEM_BYTES, other->bytes, sizeof other->bytes);
+    add_key_item(key, ITEM_BYTES, other->bytes, sizeof other->bytes);
 }
 
 void key_variable(struct key *key, const char *name)

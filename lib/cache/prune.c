@@ -102,7 +102,7 @@ static const char *find_suffix(const char *name)
     return *suffix == '\0' ? suffix : NULL;
 }
 
-static void take_file(struct pruning *pruning, unsigned shelf, const char *name)
+static void take_cached_file(struct pruning *pruning, unsigned shelf, const char *name)
 {
     const char *suffix = find_suffix(name);
     struct stat status;
@@ -137,7 +137,7 @@ static void walk_shelves(struct pruning *pruning)
             continue;
         pruning->stream = fdopendir(pruning->shelf);
         while (pruning->stream && (entry = readdir(pruning->stream)))
-            take_file(pruning, shelf, entry->d_name);
+            take_cached_file(pruning, shelf, entry->d_name);
         close_shelf(pruning);
     }
 }

@@ -17,7 +17,7 @@
 #define LONGEST_MIB 64u
 #define LONGEST     ((size_t)LONGEST_MIB << 20)
 
-static void close_file(void *file)
+static void close_response_file(void *file)
 {
     fclose(file);
 }
@@ -46,7 +46,7 @@ static bool read_response_file(const char *path, struct buffer *text, size_t mos
         context_raise(LINK_NO_MEMORY);
     if (!file)
         return false;
-    CONTEXT_DEFER(close_file, file);
+    CONTEXT_DEFER(close_response_file, file);
     if (fstat(fileno(file), &status) != 0)
         status = (struct stat){0};
     while (text->size <= most && (got = fread(block, 1, sizeof block, file)) > 0)
@@ -87,7 +87,7 @@ struct word_source {
     char stray;     /* a quote that is not closed, or a backslash with nothing after it */
 };
 
-static bool next_word(struct word_source *source, struct buffer *word)
+static bool next_file_word(struct word_source *source, struct buffer *word)
 {
     struct text text = source->text;
     size_t at = source->at;
@@ -131,7 +131,7 @@ static bool report_stray(const struct word_source *source, const char *path)
         place.line);
 }
 
-static bool add_word(struct response_file *words, struct arena *arena, char *word)
+static bool add_file_word(struct response_file *words, struct arena *arena, char *word)
 {
     struct stat status;
 
@@ -145,21 +145,21 @@ bool response_file_add(struct response_file *words, struct arena *arena, char *c
                        size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!add_word(words, arena, list[i]))
+        if (!add_file_word(words, arena, list[i]))
             return false;
     return true;
 }
 
-static bool add_words(struct response_file *words, struct arena *arena, struct word_source *source,
-                      const char *path)
+static bool add_file_words(struct response_file *words, struct arena *arena,
+                           struct word_source *source, const char *path)
 {
     struct buffer word = {0};
     bool ok = true;
 
     CONTEXT_DEFER(buffer_cleanup, &word);
-    while (ok && next_word(source, &word))
+    while (ok && next_file_word(source, &word))
         ok = source->stray ? report_stray(source, path)
-                           : add_word(words, arena, arena_string(arena, buffer_view(&word)));
+                           : add_file_word(words, arena, arena_string(arena, buffer_view(&word)));
     return ok;
 }
 
@@ -192,7 +192,7 @@ bool response_file_add_file(struct response_file *words, struct arena *arena, co
     ok = read_within_limits(words->total, arena, path, &text);
     source.text = buffer_view(&text);
     words->depth++;
-    ok = ok && add_words(words, arena, &source, path);
+    ok = ok && add_file_words(words, arena, &source, path);
     words->depth--;
     return ok;
 }

@@ -50,7 +50,7 @@ static uint64_t fold_values(const struct compat *compat, const struct compat_rul
     }
 }
 
-static struct compat_record *find_record(struct compat *compat, uint8_t number)
+static struct compat_record *find_compat_record(struct compat *compat, uint8_t number)
 {
     for (size_t i = 0; i < compat->count; i++)
         if (compat->records[i].record.attribute == number)
@@ -69,7 +69,7 @@ static void add_compat_record(struct compat *compat, const struct info_record *r
                               uint64_t value, bool has_code)
 {
     const struct compat_rule *rule = compat_rule(record->attribute);
-    struct compat_record *known = find_record(compat, record->attribute);
+    struct compat_record *known = find_compat_record(compat, record->attribute);
 
     if (rule && rule->merge == COMPAT_AND && compat->is_mercury && !has_code)
         value = 0;
@@ -91,7 +91,7 @@ void compat_add(struct compat *compat, struct bytes section, bool has_code)
 
     /* What one cubin says twice is one record. */
     for (struct bytes rest = section; info_next(&rest, &record);) {
-        struct compat_record *known = find_record(&own, record.attribute);
+        struct compat_record *known = find_compat_record(&own, record.attribute);
 
         if (known)
             known->value = fold_values(&own, compat_rule(record.attribute), known->value,
@@ -102,7 +102,7 @@ void compat_add(struct compat *compat, struct bytes section, bool has_code)
     for (size_t i = 0; i < compat->count; i++) {
         const struct compat_rule *rule = compat_rule(compat->records[i].record.attribute);
 
-        if (counts_missing(rule) && !find_record(&own, rule->number))
+        if (counts_missing(rule) && !find_compat_record(&own, rule->number))
             compat->records[i].value =
                 fold_values(compat, rule, compat->records[i].value, rule->missing);
     }

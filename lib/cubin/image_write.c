@@ -200,7 +200,7 @@ static void check_libelf(const void *result)
         context_raise(LINK_NO_MEMORY);
 }
 
-static void add_data(Elf_Scn *place, const void *bytes, uint64_t size, int64_t offset)
+static void add_section_data(Elf_Scn *place, const void *bytes, uint64_t size, int64_t offset)
 {
     Elf_Data *data;
 
@@ -217,7 +217,7 @@ static bool is_small(const struct image_section *section)
 }
 
 /* The runs, and room for their bytes. */
-static void find_runs(struct writer *writer)
+static void find_copied_runs(struct writer *writer)
 {
     const struct image *image = writer->image;
     struct run *run = NULL;
@@ -268,7 +268,8 @@ static void copy_run(const struct image *image, const struct run *run)
 /* Passes a run to libelf as contents of its last section, with an offset before that section. */
 static void add_run(Elf_Scn *place, const struct run *run)
 {
-    add_data(place, run->bytes, run->size, (int64_t)(elf64_getshdr(place)->sh_size - run->size));
+    add_section_data(place, run->bytes, run->size,
+                     (int64_t)(elf64_getshdr(place)->sh_size - run->size));
 }
 
 /* *run is the first run that may end here, or the end of all. */
@@ -289,7 +290,7 @@ static void describe_section(struct writer *writer, size_t index, const struct r
     if (!has_contents(section))
         return;
     if (writer->run_count == 0 || !is_small(section))
-        add_data(place, section->data, section->size, 0);
+        add_section_data(place, section->data, section->size, 0);
     else if (index == (*run)->last)
         add_run(place, (*run)++);
 }
@@ -344,7 +345,7 @@ static bool update_failed(struct writer *writer, int error)
 /* After a write error errno is that of the system call; libelf's other errors occur before it
  * writes anything. A future libelf may refuse contents that begin before their section; then
  * contents are passed singly. */
-static bool lay_out(struct writer *writer)
+static bool lay_out_sections(struct writer *writer)
 {
     int error;
 
@@ -357,11 +358,11 @@ static bool lay_out(struct writer *writer)
         return update_failed(writer, error);
     close_elf(writer);
     describe_image(writer);
-    return lay_out(writer);
+    return lay_out_sections(writer);
 }
 
-static bool put_record(const struct writer *writer, const void *record, size_t size,
-                       uint64_t offset)
+static bool put_written_record(const struct writer *writer, const void *record, size_t size,
+                               uint64_t offset)
 {
     return descriptor_write_at(writer->output->fd, record, size, offset) ||
            output_fail(writer->output, errno);
@@ -374,8 +375,8 @@ static bool put_segments(const struct writer *writer)
 
     for (size_t i = 0; i < count; i++)
         headers[i] = segment_header(writer->image, i);
-    return count == 0 || put_record(writer, headers, count * sizeof *headers,
-                                    writer->image->program_header_offset);
+    return count == 0 || put_written_record(writer, headers, count * sizeof *headers,
+                                            writer->image->program_header_offset);
 }
 
 static bool put_exceptions(const struct writer *writer)
@@ -385,8 +386,9 @@ static bool put_exceptions(const struct writer *writer)
     for (size_t i = 1; writer->exceptions > 0 && i < image->section_count; i++) {
         Elf64_Shdr header = section_header(image, i);
 
-        if (is_exception(image, i) && !put_record(writer, &header, sizeof header,
-                                                  image->section_header_offset + i * sizeof header))
+        if (is_exception(image, i) &&
+            !put_written_record(writer, &header, sizeof header,
+                                image->section_header_offset + i * sizeof header))
             return false;
     }
     return true;
@@ -398,8 +400,8 @@ static bool put_rest(const struct writer *writer)
     Elf64_Ehdr header = file_header(image);
     bool is_told = image->segment_count == 0 && header.e_version == EV_CURRENT;
 
-    return (is_told || put_record(writer, &header, sizeof header, 0)) && put_exceptions(writer) &&
-           put_segments(writer);
+    return (is_told || put_written_record(writer, &header, sizeof header, 0)) &&
+           put_exceptions(writer) && put_segments(writer);
 }
 
 /* A program that ends with its link leaves libelf's many records to the kernel: freeing a block for
@@ -412,17 +414,17 @@ static void leave_elf(struct writer *writer)
     writer->elf = NULL;
 }
 
-static bool write_file(const struct image *image, struct output *output,
-                       const struct spread *spread)
+static bool write_image_file(const struct image *image, struct output *output,
+                             const struct spread *spread)
 {
     struct writer writer = {.image = image, .output = output};
     bool is_large = image->section_count >= IMAGE_WORTH_A_THREAD, ok;
 
     CONTEXT_DEFER(close_elf, &writer);
-    find_runs(&writer);
+    find_copied_runs(&writer);
     /* Copying takes about as long as libelf takes for its records of the sections. */
     spread_both(spread, is_large, copy_runs, describe_image, &writer);
-    ok = lay_out(&writer) && put_rest(&writer);
+    ok = lay_out_sections(&writer) && put_rest(&writer);
     output->size = ok ? image->file_size : 0;
     if (ok && is_large && self_exec_is_program())
         leave_elf(&writer);
@@ -440,7 +442,7 @@ bool image_append(const struct image *image, struct output *output, const struct
         return true;
     }
     if (output->temporary)
-        return write_file(image, output, spread);
+        return write_image_file(image, output, spread);
     CONTEXT_DEFER(buffer_cleanup, &bytes);
     image_bytes(image, &bytes);
     return output_append(output, buffer_bytes(&bytes));

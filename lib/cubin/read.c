@@ -187,8 +187,8 @@ static bool is_zeroed_twin(const Elf64_Shdr *header)
 
 /* libelf refuses sections of symbols and relocations whose size is not a whole number of records.
  * Reading them as bytes lets the later checks report what is wrong. */
-static struct bytes contents_of(const struct reader *reader, Elf_Scn *place,
-                                const Elf64_Shdr *header)
+static struct bytes contents_of_section(const struct reader *reader, Elf_Scn *place,
+                                        const Elf64_Shdr *header)
 {
     const Elf_Data *data = elf_rawdata(place, NULL);
 
@@ -221,7 +221,7 @@ static bool read_section(struct reader *reader, size_t index, Elf_Scn *place,
         return read_damaged(reader, "section %zu has %" PRIu64 " bytes at byte %" PRIu64 " of %zu",
                             index, header->sh_size, header->sh_offset, reader->file.size);
     if (!section->has_no_bytes)
-        section->data = contents_of(reader, place, header);
+        section->data = contents_of_section(reader, place, header);
     if ((section->alignment & (section->alignment - 1)) != 0 ||
         section->alignment > READ_LARGEST_ALIGNMENT)
         return read_damaged(reader,
@@ -341,7 +341,7 @@ static bool check_sections(const struct reader *reader)
 }
 
 /* Opens the file with libelf, which must find as many sections as were checked. */
-static void open_file(struct reader *reader)
+static void open_cubin(struct reader *reader)
 {
     size_t count = 0;
 
@@ -354,7 +354,7 @@ static void open_file(struct reader *reader)
     context_raise(LINK_INTERNAL);
 }
 
-static void close_file(void *elf)
+static void close_cubin(void *elf)
 {
     elf_end(*(Elf **)elf);
 }
@@ -386,8 +386,8 @@ static bool read_headers(struct reader *reader)
 {
     if (!check_file_header(reader))
         return false;
-    CONTEXT_DEFER(close_file, &reader->elf);
-    open_file(reader);
+    CONTEXT_DEFER(close_cubin, &reader->elf);
+    open_cubin(reader);
     return read_sections(reader);
 }
 

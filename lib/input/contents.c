@@ -117,7 +117,7 @@ static void note_contents(const struct members *members, size_t begin, size_t en
 }
 
 /* The end of the run of members that share the string `name` (one pointer per file or object). */
-static size_t run_end(const struct members *members, size_t begin, bool by_file)
+static size_t end_of_symbols(const struct members *members, size_t begin, bool by_file)
 {
     const struct member *list = members->list;
     size_t end = begin;
@@ -153,7 +153,7 @@ static void ask_for_target(const struct members *members, const char *choice)
 
     diag_error("-arch is needed: the inputs have code for %s", choice);
     for (size_t at = 0, end; at < members->count; at = end) {
-        end = run_end(members, at, true);
+        end = end_of_symbols(members, at, true);
         if (shown++ < SHOWN_FILES)
             note_contents(members, at, end, members->list[at].file);
     }
@@ -274,7 +274,7 @@ static void report_file(const struct members *members, size_t begin, size_t end,
     if (first->is_system ||
         (outcome.has_taken && (first->object_name != first->file || !outcome.has_missing))) {
         for (size_t at = begin, next; at < end; at = next) {
-            next = run_end(members, at, false);
+            next = end_of_symbols(members, at, false);
             report_object(members, at, next);
         }
         return;
@@ -288,7 +288,7 @@ static void report_file(const struct members *members, size_t begin, size_t end,
 void contents_report_missing(const struct members *members, bool suppress_arch_warning)
 {
     for (size_t at = 0, end; at < members->count; at = end) {
-        end = run_end(members, at, true);
+        end = end_of_symbols(members, at, true);
         report_file(members, at, end, suppress_arch_warning);
     }
 }

@@ -133,7 +133,7 @@ const char *file_kind_name(enum file_kind kind)
     return names[kind];
 }
 
-static bool open_failed(const char *path, int error)
+static bool report_unopened(const char *path, int error)
 {
     if (error == ENOMEM)
         context_raise(LINK_NO_MEMORY);
@@ -206,7 +206,7 @@ static bool read_stream(struct inputs *inputs, struct input_file *file, struct o
             buffer->size += (size_t)size;
     }
     if (size < 0)
-        return open_failed(file->path, errno);
+        return report_unopened(file->path, errno);
     if (size > 0)
         return diag_fatal("Could not open input file '%s': it is no regular file and does not end",
                           file->path);
@@ -240,7 +240,7 @@ static bool read_whole(struct inputs *inputs, struct input_file *file, struct op
         return true;
     }
     if (errno)
-        return open_failed(file->path, errno);
+        return report_unopened(file->path, errno);
     if (current_size(opening->fd) == (off_t)size)
         return read_stream(inputs, file, opening);
     return diag_fatal("Could not open input file '%s': it became shorter while it was read",
@@ -260,7 +260,7 @@ static bool load_regular(struct inputs *inputs, struct input_file *file, struct 
             return true;
         }
         if (errno != ENODEV)
-            return open_failed(file->path, errno);
+            return report_unopened(file->path, errno);
         return read_stream(inputs, file, opening);
     }
     if (version->size > 0) {
@@ -278,16 +278,16 @@ static bool load_regular(struct inputs *inputs, struct input_file *file, struct 
     return true;
 }
 
-static bool load_file(struct inputs *inputs, struct input_file *file, struct opening *opening)
+static bool load_input(struct inputs *inputs, struct input_file *file, struct opening *opening)
 {
     struct file_version version;
     struct stat status;
 
     opening->fd = open(file->path, O_RDONLY | O_CLOEXEC);
     if (opening->fd < 0 || fstat(opening->fd, &status) != 0)
-        return open_failed(file->path, errno);
+        return report_unopened(file->path, errno);
     if (S_ISDIR(status.st_mode))
-        return open_failed(file->path, EISDIR);
+        return report_unopened(file->path, EISDIR);
     file->place = file_identity_of(&status);
     if (!S_ISREG(status.st_mode))
         return read_stream(inputs, file, opening);
@@ -298,7 +298,7 @@ static bool load_file(struct inputs *inputs, struct input_file *file, struct ope
 
 /* Whether an archive was opened before, by whatever path. nvcc and CMake both name libcudadevrt.a,
  * for example. */
-static bool is_repeated(const struct inputs *inputs, const struct input_file *file)
+static bool is_repeated_file(const struct inputs *inputs, const struct input_file *file)
 {
     for (size_t i = 0; file->kind == FILE_ARCHIVE && i < inputs->count; i++)
         if (inputs->files[i].kind == FILE_ARCHIVE &&
@@ -326,18 +326,18 @@ static bool add_input_file(struct inputs *inputs, const char *path, const char *
     struct opening opening = {.fd = -1, .file = &file};
 
     CONTEXT_DEFER(close_opening, &opening);
-    if (!load_file(inputs, &file, &opening) || (thin_is(file.data) && !thin_gather(inputs, &file)))
+    if (!load_input(inputs, &file, &opening) || (thin_is(file.data) && !thin_gather(inputs, &file)))
         return false;
     file.kind = file_classify(file.data);
-    if (!is_repeated(inputs, &file)) {
+    if (!is_repeated_file(inputs, &file)) {
         ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity) = file;
         opening.file = NULL;
     }
     return true;
 }
 
-static bool add_library(struct inputs *inputs, const char *name,
-                        const struct library_search *search)
+static bool add_library_file(struct inputs *inputs, const char *name,
+                             const struct library_search *search)
 {
     const char *path;
 
@@ -360,7 +360,7 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
     /* Behind all others, wherever they stand (nvlink 13.0, 13.2, 13.3 and 13.5). */
     for (size_t i = 0; i < count; i++)
         if (operands[i].is_library)
-            ok &= add_library(inputs, operands[i].name, search);
+            ok &= add_library_file(inputs, operands[i].name, search);
     return ok;
 }
 

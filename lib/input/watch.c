@@ -27,7 +27,7 @@ struct watched {
 };
 
 /* The hash of a file's first `size` bytes. False when the file is shorter, or cannot be read. */
-static bool hash_open(int fd, uint64_t size, XXH128_hash_t *hash)
+static bool hash_watched(int fd, uint64_t size, XXH128_hash_t *hash)
 {
     uint8_t piece[PIECE];
     XXH3_state_t state;
@@ -45,15 +45,15 @@ static bool hash_open(int fd, uint64_t size, XXH128_hash_t *hash)
 }
 
 /* A pipe in its place must not keep the link waiting. */
-static int open_file(const char *path)
+static int open_watched(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-static bool hash_file(const char *path, uint64_t size, XXH128_hash_t *hash)
+static bool hash_watched_file(const char *path, uint64_t size, XXH128_hash_t *hash)
 {
-    int fd = open_file(path);
-    bool ok = fd >= 0 && hash_open(fd, size, hash);
+    int fd = open_watched(path);
+    bool ok = fd >= 0 && hash_watched(fd, size, hash);
 
     if (fd >= 0)
         close(fd);
@@ -86,7 +86,7 @@ void watch_add_all(struct watch *watch, const struct watch *from)
 
 void watch_add_tool(struct watch *watch, const char *path)
 {
-    int fd = watch && path ? open_file(path) : -1;
+    int fd = watch && path ? open_watched(path) : -1;
     struct watched watched = {.is_tool = true};
     struct stat status;
     bool is_file;
@@ -97,7 +97,7 @@ void watch_add_tool(struct watch *watch, const char *path)
     if (is_file) {
         watched.version = file_version_of(&status);
         watched.has_hash = !file_version_is_settled(&watched.version) &&
-                           hash_open(fd, watched.version.size, &watched.hash);
+                           hash_watched(fd, watched.version.size, &watched.hash);
     }
     close(fd);
     if (is_file)
@@ -115,7 +115,7 @@ static const char *find_change(const struct watched *watched, char text[REASON_S
     if (change || !watched->has_hash)
         return change;
     errno = 0;
-    if (!hash_file(watched->path, watched->version.size, &hash)) {
+    if (!hash_watched_file(watched->path, watched->version.size, &hash)) {
         snprintf(text, REASON_SIZE, "it can no longer be read (%s)",
                  errno ? strerror(errno) : "it became shorter");
         return text;

@@ -46,7 +46,7 @@ static bool is_what_it_should_be(const char *name, enum file_kind kind, enum min
     return is_right;
 }
 
-static const char *name_of(const struct addition *addition)
+static const char *name_of_input(const struct addition *addition)
 {
     struct minilink *link = addition->link;
 
@@ -55,7 +55,7 @@ static const char *name_of(const struct addition *addition)
     return arena_printf(&link->arena, "input %zu", link->input_count + 1);
 }
 
-static void take_input(struct minilink *link, const struct input_operand *operand)
+static void take_input_data(struct minilink *link, const struct input_operand *operand)
 {
     struct options *options = &link->options;
 
@@ -64,12 +64,12 @@ static void take_input(struct minilink *link, const struct input_operand *operan
     link->input_count++;
 }
 
-static enum link_code add(void *argument)
+static enum link_code add_input(void *argument)
 {
     const struct addition *addition = argument;
     struct minilink *link = addition->link;
     struct bytes data = addition->data;
-    struct input_operand operand = {.name = name_of(addition), .is_memory = true};
+    struct input_operand operand = {.name = name_of_input(addition), .is_memory = true};
     enum file_kind kind = file_classify(data);
 
     if (kind == FILE_PTX || addition->input == MINILINK_INPUT_PTX) {
@@ -89,7 +89,7 @@ static enum link_code add(void *argument)
     } else {
         operand.data.data = arena_copy(&link->arena, data.data, data.size, 1);
     }
-    take_input(link, &operand);
+    take_input_data(link, &operand);
     return LINK_OK;
 }
 
@@ -108,7 +108,7 @@ static bool is_one_version(const struct file_contents *contents, const char *pat
     return watch_check(&watch);
 }
 
-static enum link_code add_file(void *argument)
+static enum link_code add_file_input(void *argument)
 {
     struct addition *addition = argument;
     struct file_contents contents;
@@ -119,7 +119,7 @@ static enum link_code add_file(void *argument)
     }
     CONTEXT_DEFER(files_cleanup, &contents);
     addition->data = (struct bytes){(const uint8_t *)contents.data, contents.size};
-    return is_one_version(&contents, addition->path) ? add(addition) : LINK_ENVIRONMENT;
+    return is_one_version(&contents, addition->path) ? add_input(addition) : LINK_ENVIRONMENT;
 }
 
 static bool is_open(const struct minilink *link)
@@ -134,7 +134,7 @@ int minilink_add_data(struct minilink *link, enum minilink_input input, const vo
 
     if (!is_open(link) || !data || !is_input((int)input) || size > LARGEST_INPUT)
         return MINILINK_USAGE;
-    return handle_call(link, add, &addition);
+    return handle_call(link, add_input, &addition);
 }
 
 int minilink_add_file(struct minilink *link, enum minilink_input input, const char *path)
@@ -143,24 +143,24 @@ int minilink_add_file(struct minilink *link, enum minilink_input input, const ch
 
     if (!is_open(link) || !path || !is_input((int)input))
         return MINILINK_USAGE;
-    return handle_call(link, add_file, &addition);
+    return handle_call(link, add_file_input, &addition);
 }
 
-static enum link_code add_library(void *argument)
+static enum link_code add_library_input(void *argument)
 {
     const struct addition *addition = argument;
 
-    take_input(addition->link,
-               &(struct input_operand){.name = name_of(addition), .is_library = true});
+    take_input_data(addition->link,
+                    &(struct input_operand){.name = name_of_input(addition), .is_library = true});
     return LINK_OK;
 }
 
-static enum link_code add_path(void *argument)
+static enum link_code add_path_input(void *argument)
 {
     const struct addition *addition = argument;
     struct options *options = &addition->link->options;
 
-    apply_option_word(options, &options->library_paths, name_of(addition));
+    apply_option_word(options, &options->library_paths, name_of_input(addition));
     return LINK_OK;
 }
 
@@ -168,14 +168,14 @@ int minilink_add_library(struct minilink *link, const char *name)
 {
     struct addition addition = {.link = link, .name = name};
 
-    return is_open(link) && name ? handle_call(link, add_library, &addition) : MINILINK_USAGE;
+    return is_open(link) && name ? handle_call(link, add_library_input, &addition) : MINILINK_USAGE;
 }
 
 int minilink_add_library_path(struct minilink *link, const char *path)
 {
     struct addition addition = {.link = link, .name = path};
 
-    return is_open(link) && path ? handle_call(link, add_path, &addition) : MINILINK_USAGE;
+    return is_open(link) && path ? handle_call(link, add_path_input, &addition) : MINILINK_USAGE;
 }
 
 int minilink_set_assembler(struct minilink *link, const struct minilink_assembler *assembler)

@@ -69,7 +69,7 @@ int handle_call(struct minilink *link, enum link_code (*function)(void *argument
 }
 
 /* Refuses options that have no use in the library, or would print. */
-static bool refuse(const struct options *options, enum options_action action)
+static bool refuse_call(const struct options *options, enum options_action action)
 {
     const struct link_request *link = &options->link;
     const struct observe_request *observe = &link->observe;
@@ -98,7 +98,7 @@ struct creation {
     enum options_action action;
 };
 
-static enum link_code create(void *argument)
+static enum link_code create_link(void *argument)
 {
     struct creation *creation = argument;
     struct minilink *link = creation->link;
@@ -109,14 +109,14 @@ static enum link_code create(void *argument)
         return LINK_USAGE;
     creation->action = options_end(options);
     if (creation->action == OPTIONS_WRONG ||
-        (!link->is_command && refuse(options, creation->action)))
+        (!link->is_command && refuse_call(options, creation->action)))
         return LINK_USAGE;
     reporting_set(options);
     reporting_tell_ignored(options);
     return LINK_OK;
 }
 
-static int make(struct minilink **result, struct creation *creation, bool is_command)
+static int make_link(struct minilink **result, struct creation *creation, bool is_command)
 {
     struct minilink *link = calloc(1, sizeof *link);
     int code;
@@ -134,7 +134,7 @@ static int make(struct minilink **result, struct creation *creation, bool is_com
     link->options.color = is_command ? COLOR_AUTO : COLOR_NEVER;
     link->writer = (struct diag_writer){write_log, link};
     creation->link = link;
-    code = handle_call(link, create, creation);
+    code = handle_call(link, create_link, creation);
     link->is_wrong = code != MINILINK_OK;
     return code;
 }
@@ -145,7 +145,7 @@ struct creation_words {
     size_t count;
 };
 
-static bool read_words(struct options *options, const void *argument)
+static bool read_option_words(struct options *options, const void *argument)
 {
     const struct creation_words *words = argument;
 
@@ -159,12 +159,12 @@ static bool read_words(struct options *options, const void *argument)
 int minilink_create(struct minilink **link, const char *const *options, size_t count)
 {
     const struct creation_words words = {options, count};
-    struct creation creation = {.read = read_words, .argument = &words};
+    struct creation creation = {.read = read_option_words, .argument = &words};
     int code;
 
     if (!link || (!options && count))
         return MINILINK_USAGE;
-    code = make(link, &creation, false);
+    code = make_link(link, &creation, false);
     if (code == MINILINK_NO_MEMORY)
         minilink_destroy(link);
     return code;
@@ -174,7 +174,7 @@ int handle_create_command(struct minilink **link, handle_reader *read, const voi
                           enum options_action *action)
 {
     struct creation creation = {.read = read, .argument = argument, .action = OPTIONS_WRONG};
-    int code = make(link, &creation, true);
+    int code = make_link(link, &creation, true);
 
     *action = code == MINILINK_OK ? creation.action : OPTIONS_WRONG;
     return code;
@@ -202,7 +202,7 @@ static void keep_here(struct minilink *link)
         request->assembler.own = &link->assembler;
 }
 
-static enum link_code complete(void *argument)
+static enum link_code complete_link(void *argument)
 {
     struct minilink *link = argument;
     struct link_request *request = &link->options.link;
@@ -223,7 +223,7 @@ static enum link_code complete(void *argument)
     return link_run(request);
 }
 
-static enum link_code tell(void *argument)
+static enum link_code tell_log(void *argument)
 {
     struct minilink *link = argument;
 
@@ -246,11 +246,11 @@ int minilink_complete(struct minilink *link)
     if (!link)
         return MINILINK_USAGE;
     was_complete = link->is_complete;
-    code = handle_call(link, complete, link);
+    code = handle_call(link, complete_link, link);
     if (code == MINILINK_CANCELLED && !link->is_command)
         handle_call(link, say_cancelled, link);
     if (link->is_complete && !was_complete && !link->is_command &&
-        handle_call(link, tell, link) == MINILINK_NO_MEMORY)
+        handle_call(link, tell_log, link) == MINILINK_NO_MEMORY)
         code = MINILINK_NO_MEMORY;
     if (code != MINILINK_OK && !was_complete)
         link_product_free(&link->product);

@@ -44,8 +44,8 @@ struct compilation {
     struct parts_run run;
 };
 
-static const struct member *member_of(const struct compilation *compilation, size_t part,
-                                      uint32_t input)
+static const struct member *member_of_module(const struct compilation *compilation, size_t part,
+                                             uint32_t input)
 {
     size_t first = compilation->firsts[part], end = compilation->firsts[part + 1];
 
@@ -69,7 +69,7 @@ static const char *name_part(const struct compilation *compilation, size_t part,
 static const char *describe_work(struct compilation *compilation, size_t part)
 {
     const struct lto_answer *answer = &compilation->run.list[part].answer;
-    const struct member *member = member_of(compilation, part, answer->failed_input);
+    const struct member *member = member_of_module(compilation, part, answer->failed_input);
     bool is_program = compilation->request->is_linked && answer->step != LTO_STEP_ADD;
 
     if (answer->step == LTO_STEP_LOAD || answer->step == LTO_STEP_CREATE)
@@ -88,7 +88,7 @@ static const char *describe_work(struct compilation *compilation, size_t part)
 static bool report_newer(struct compilation *compilation, size_t part)
 {
     const struct lto_answer *answer = &compilation->run.list[part].answer;
-    const struct member *member = member_of(compilation, part, answer->failed_input);
+    const struct member *member = member_of_module(compilation, part, answer->failed_input);
     struct bitcode bitcode;
     unsigned producer;
 
@@ -106,7 +106,7 @@ static bool report_newer(struct compilation *compilation, size_t part)
     return true;
 }
 
-static void report_failed(struct compilation *compilation, size_t index)
+static void report_failed_module(struct compilation *compilation, size_t index)
 {
     const struct part *part = &compilation->run.list[index];
     const char *work = describe_work(compilation, index);
@@ -118,7 +118,7 @@ static void report_failed(struct compilation *compilation, size_t index)
 }
 
 /* Reports the library's messages to each child, and each part's result. */
-static void report_parts(struct compilation *compilation)
+static void report_bitcode_parts(struct compilation *compilation)
 {
     struct parts_run *run = &compilation->run;
 
@@ -149,7 +149,7 @@ static bool wants_parts(const struct bitcode_request *request)
 
 /* The threads for which a program has more parts than it is worth, which is not so with a cache:
  * another machine's parts would be others. */
-static uint32_t count_threads(const struct lto_request *link)
+static uint32_t count_bitcode_threads(const struct lto_request *link)
 {
     uint32_t threads = link->cache ? 1 : parts_threads(link);
 
@@ -179,7 +179,8 @@ static const char **make_options(struct compilation *compilation)
         options[count++] = agreement->debug ? "debug" : "lines";
     if (wants_parts(request)) {
         options[count++] = arena_printf(arena, "parts=%" PRIu32, request->link->jobs);
-        options[count++] = arena_printf(arena, "threads=%" PRIu32, count_threads(request->link));
+        options[count++] =
+            arena_printf(arena, "threads=%" PRIu32, count_bitcode_threads(request->link));
     }
     if (request->passes)
         options[count++] = arena_printf(arena, "passes=%s", request->passes);
@@ -190,7 +191,7 @@ static const char **make_options(struct compilation *compilation)
     return options;
 }
 
-static void make_batches(struct compilation *compilation)
+static void make_module_batches(struct compilation *compilation)
 {
     struct parts_run *run = &compilation->run;
     size_t inputs = run->inputs.count;
@@ -204,7 +205,7 @@ static void make_batches(struct compilation *compilation)
         compilation->firsts[i] = inputs * i / count;
 }
 
-static void make_jobs(struct compilation *compilation)
+static void make_bitcode_jobs(struct compilation *compilation)
 {
     struct parts_run *run = &compilation->run;
     const char **options = make_options(compilation);
@@ -246,7 +247,7 @@ static bool take_modules(struct compilation *compilation, size_t part)
 }
 
 /* Takes the results: one text, or one for each member. */
-static bool take_results(struct compilation *compilation)
+static bool take_module_results(struct compilation *compilation)
 {
     struct bitcode_result *result = compilation->result;
     const struct member *list = compilation->request->link->members->list;
@@ -267,7 +268,7 @@ static bool take_results(struct compilation *compilation)
     return ok;
 }
 
-static void list_members(struct compilation *compilation)
+static void list_bitcode_members(struct compilation *compilation)
 {
     const struct members *members = compilation->request->link->members;
     size_t count = 0;
@@ -289,7 +290,7 @@ static bool run_children(struct compilation *compilation)
     run->is_repeated |= run->list->cost >= SIZE_OF_PARTS;
     failed = parts_run(run, compilation->texts);
     if (failed < run->count)
-        report_failed(compilation, failed);
+        report_failed_module(compilation, failed);
     return failed == run->count;
 }
 
@@ -374,11 +375,11 @@ static bool compile_parts(struct compilation *compilation, const struct program 
     make_part_jobs(compilation, program);
     if (!run_children(compilation))
         return false;
-    report_parts(compilation);
+    report_bitcode_parts(compilation);
     return true;
 }
 
-static bool compile_program(struct compilation *compilation, const struct program *program)
+static bool compile_bitcode_program(struct compilation *compilation, const struct program *program)
 {
     struct text *texts = arena_zalloc(&compilation->run.arena, program->parts, sizeof *texts);
 
@@ -392,20 +393,20 @@ static bool compile_program(struct compilation *compilation, const struct progra
                         program->parts, &program->internal);
 }
 
-static bool compile(struct compilation *compilation)
+static bool compile_bitcode(struct compilation *compilation)
 {
     struct program program = {0};
 
-    make_batches(compilation);
-    make_jobs(compilation);
-    if (!run_children(compilation) || !take_results(compilation))
+    make_module_batches(compilation);
+    make_bitcode_jobs(compilation);
+    if (!run_children(compilation) || !take_module_results(compilation))
         return false;
-    report_parts(compilation);
+    report_bitcode_parts(compilation);
     if (!wants_parts(compilation->request))
         return true;
     CONTEXT_DEFER(table_cleanup, &program.internal);
     return !read_program(&program, compilation->run.list->answer.ptx) ||
-           compile_program(compilation, &program);
+           compile_bitcode_program(compilation, &program);
 }
 
 enum link_code bitcode_compile(struct bitcode_result *result, struct arena *arena,
@@ -421,9 +422,9 @@ enum link_code bitcode_compile(struct bitcode_result *result, struct arena *aren
     };
 
     CONTEXT_DEFER(parts_end, &compilation.run);
-    list_members(&compilation);
+    list_bitcode_members(&compilation);
     lto_inputs_write(&compilation.run, MEMBER_BITCODE);
     if (!watch_check(link->watch))
         return LINK_ENVIRONMENT;
-    return compile(&compilation) ? LINK_OK : LINK_NVVM_ERROR;
+    return compile_bitcode(&compilation) ? LINK_OK : LINK_NVVM_ERROR;
 }

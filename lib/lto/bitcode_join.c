@@ -46,7 +46,7 @@ static bool note_definitions(struct joining *joining, uint32_t part)
     return true;
 }
 
-static void note_declarations(struct joining *joining, const struct ptx_module *module)
+static void note_joined_declarations(struct joining *joining, const struct ptx_module *module)
 {
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
@@ -69,28 +69,28 @@ static bool read_parts(struct joining *joining, const struct text *parts)
             return false;
     }
     for (size_t i = 0; i < joining->count; i++)
-        note_declarations(joining, &joining->modules[i]);
+        note_joined_declarations(joining, &joining->modules[i]);
     return true;
 }
 
-static void write_linkage(struct joining *joining, const struct ptx_item *item)
+static void write_joined_linkage(struct joining *joining, const struct ptx_item *item)
 {
     if (item->linkage != PTX_INTERNAL && table_find(joining->internal, item->name) == TABLE_NONE)
         buffer_printf(&joining->text, "%s ", ptx_linkage_name((enum ptx_linkage)item->linkage));
 }
 
 /* Writes a declaration: a function's part may come after one that calls it. */
-static void write_declaration(struct joining *joining, const struct ptx_item *item)
+static void write_joined_declaration(struct joining *joining, const struct ptx_item *item)
 {
     if (item->kind != PTX_FUNCTION || !item->is_definition || item->function.is_entry)
         return;
-    write_linkage(joining, item);
+    write_joined_linkage(joining, item);
     buffer_text(&joining->text, item->function.head);
     buffer_string(&joining->text,
                   item->function.performance.is_noreturn ? "\n.noreturn;\n" : ";\n");
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_joined_names(const void *a, const void *b)
 {
     return text_compare((*(const struct ptx_item *const *)a)->name,
                         (*(const struct ptx_item *const *)b)->name);
@@ -112,20 +112,20 @@ static void write_others(struct joining *joining)
             if (index != TABLE_NONE)
                 list[index] = item;
         }
-    qsort(list, joining->others.count, sizeof *list, compare_names);
+    qsort(list, joining->others.count, sizeof *list, compare_joined_names);
     for (size_t i = 0; i < joining->others.count; i++) {
         buffer_text(&joining->text, list[i]->text);
         buffer_char(&joining->text, '\n');
     }
 }
 
-static void write_variable(struct joining *joining, const struct ptx_item *item)
+static void write_joined_variable(struct joining *joining, const struct ptx_item *item)
 {
     const char *from = item->variable.prefix.data, *end = item->text.data + item->text.size;
 
     if (item->kind != PTX_VARIABLE || !item->is_definition)
         return;
-    write_linkage(joining, item);
+    write_joined_linkage(joining, item);
     buffer_append(&joining->text, from, (size_t)(end - from));
     buffer_char(&joining->text, '\n');
 }
@@ -228,27 +228,27 @@ static void write_renumbered(struct joining *joining, struct text text)
     }
 }
 
-static void write_function(struct joining *joining, const struct ptx_item *item)
+static void write_joined_function(struct joining *joining, const struct ptx_item *item)
 {
     const char *from = item->function.head.data, *end = item->text.data + item->text.size;
 
     if (item->kind != PTX_FUNCTION || !item->is_definition)
         return;
     buffer_char(&joining->text, '\n');
-    write_linkage(joining, item);
+    write_joined_linkage(joining, item);
     write_renumbered(joining, (struct text){from, (size_t)(end - from)});
     buffer_char(&joining->text, '\n');
 }
 
-static void write_all(struct joining *joining,
-                      void (*write)(struct joining *joining, const struct ptx_item *item))
+static void write_joined(struct joining *joining,
+                         void (*write)(struct joining *joining, const struct ptx_item *item))
 {
     for (size_t i = 0; i < joining->count; i++)
         for (size_t k = 0; k < joining->modules[i].item_count; k++)
             write(joining, &joining->modules[i].items[k]);
 }
 
-static void write_header(struct joining *joining)
+static void write_joined_header(struct joining *joining)
 {
     const struct ptx_module *module = joining->modules;
     char arch[ARCH_NAME_SIZE];
@@ -269,11 +269,11 @@ bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *part
     CONTEXT_DEFER(buffer_cleanup, &joining.text);
     if (!read_parts(&joining, parts))
         return false;
-    write_header(&joining);
-    write_all(&joining, write_declaration);
+    write_joined_header(&joining);
+    write_joined(&joining, write_joined_declaration);
     write_others(&joining);
-    write_all(&joining, write_variable);
-    write_all(&joining, write_function);
+    write_joined(&joining, write_joined_variable);
+    write_joined(&joining, write_joined_function);
     *ptx = arena_text(arena, buffer_view(&joining.text));
     return true;
 }

@@ -101,7 +101,7 @@ static void write_bytes(struct writer *writer, const void *data, size_t size)
 }
 
 /* Writes the header of a fatbin with a single entry of `size` bytes. */
-static void write_header(struct writer *writer, uint64_t size)
+static void write_inputs_header(struct writer *writer, uint64_t size)
 {
     uint8_t head[FATBIN_HEADER_SIZE] = {0x50, 0xED, 0x55, 0xBA, 1, 0, FATBIN_HEADER_SIZE, 0};
 
@@ -122,7 +122,7 @@ static void write_member(struct writer *writer, struct job_input *input,
                                 .offset = writer->size,
                                 .is_fatbin = is_fatbin};
     if (is_fatbin)
-        write_header(writer, input->data.size);
+        write_inputs_header(writer, input->data.size);
     write_bytes(writer, input->data.data, input->data.size);
     input->size = writer->size - input->offset;
     write_bytes(writer, zeros, (size_t)(-writer->size % ALIGNMENT));

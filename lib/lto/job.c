@@ -12,7 +12,7 @@
 
 #define FORMAT "1"
 
-static void add_word(struct buffer *words, const char *key, const char *value)
+static void add_job_word(struct buffer *words, const char *key, const char *value)
 {
     buffer_string(words, key);
     buffer_char(words, '=');
@@ -26,10 +26,10 @@ struct text job_write(struct arena *arena, const char *library, const char *cons
     struct buffer words = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &words);
-    add_word(&words, "format", FORMAT);
-    add_word(&words, inputs->is_bitcode ? "llvm" : "library", library);
+    add_job_word(&words, "format", FORMAT);
+    add_job_word(&words, inputs->is_bitcode ? "llvm" : "library", library);
     for (size_t i = 0; options && options[i]; i++)
-        add_word(&words, "option", options[i]);
+        add_job_word(&words, "option", options[i]);
     for (size_t i = 0; i < inputs->count; i++) {
         const struct job_input *input = &inputs->list[i];
 
@@ -43,7 +43,7 @@ struct text job_write(struct arena *arena, const char *library, const char *cons
     return arena_text(arena, buffer_view(&words));
 }
 
-static bool take_input(struct lto_input *input, const char *value, struct bytes inputs)
+static bool take_job_input(struct lto_input *input, const char *value, struct bytes inputs)
 {
     struct text rest = text_of(value);
     uint64_t offset, size;
@@ -65,15 +65,15 @@ const char *job_value(const char *word, const char *key)
 }
 
 /* Takes one word. False when it is unknown. */
-static bool take_word(struct lto_job *job, const char **options, struct lto_input *list,
-                      const char *word, struct bytes inputs)
+static bool take_job_word(struct lto_job *job, const char **options, struct lto_input *list,
+                          const char *word, struct bytes inputs)
 {
     const char *value;
 
     if ((value = job_value(word, "option")))
         options[job->option_count++] = value;
     else if ((value = job_value(word, "input")))
-        return take_input(&list[job->input_count++], value, inputs);
+        return take_job_input(&list[job->input_count++], value, inputs);
     else if (!job->library && (value = job_value(word, "library")))
         job->library = value;
     else if (!job->library && (value = job_value(word, "llvm"))) {
@@ -107,7 +107,7 @@ bool job_read(struct lto_job *job, struct arena *arena, const char *path, struct
     if (words.size < sizeof first || memcmp(word, first, sizeof first) != 0 || end[-1] != '\0')
         return diag_fatal("'%s' is no job: it does not begin with '%s', or is cut", path, first);
     for (word += sizeof first; word < end; word += strlen(word) + 1)
-        if (!take_word(job, options, list, word, inputs))
+        if (!take_job_word(job, options, list, word, inputs))
             return diag_fatal("Job '%s' has a word at offset %zu that is not understood, or "
                               "names bytes that its inputs do not have",
                               path, (size_t)(word - (const char *)words.data));

@@ -29,7 +29,7 @@ struct collector {
 };
 
 /* Adds a kernel, unless it is known. */
-static void add(struct collector *collector, struct lto_kernel kernel, size_t place)
+static void add_kernel(struct collector *collector, struct lto_kernel kernel, size_t place)
 {
     struct lto_kernels *kernels = collector->kernels;
 
@@ -42,7 +42,7 @@ static void add(struct collector *collector, struct lto_kernel kernel, size_t pl
     ARENA_PUSH(collector->arena, kernels->list, kernels->count, collector->capacity) = kernel;
 }
 
-static uint64_t bytes_of(const struct member *member)
+static uint64_t bytes_of_kernel(const struct member *member)
 {
     return member->entry.uncompressed_size ? member->entry.uncompressed_size
                                            : member->entry.payload.size;
@@ -54,7 +54,7 @@ uint64_t lto_kernels_bytes(const struct members *members)
 
     for (size_t i = 0; i < members->count; i++)
         if (members->list[i].role == MEMBER_LTO)
-            bytes += bytes_of(&members->list[i]);
+            bytes += bytes_of_kernel(&members->list[i]);
     return bytes;
 }
 
@@ -74,18 +74,18 @@ static const struct member *find_ptx(const struct members *members, size_t at)
 }
 
 /* Adds an item if it is a kernel that the link keeps. */
-static void add_item(struct collector *collector, const struct ptx_item *item, size_t place)
+static void add_kernel_item(struct collector *collector, const struct ptx_item *item, size_t place)
 {
     if (item->kind == PTX_FUNCTION && item->is_definition && item->function.is_entry &&
         used_names_kernel(collector->request->used, item->name))
-        add(collector,
-            (struct lto_kernel){.name = item->name,
-                                .cost = item->text.size,
-                                .is_internal = item->linkage == PTX_INTERNAL},
-            place);
+        add_kernel(collector,
+                   (struct lto_kernel){.name = item->name,
+                                       .cost = item->text.size,
+                                       .is_internal = item->linkage == PTX_INTERNAL},
+                   place);
 }
 
-static enum link_code read_member(void *argument)
+static enum link_code read_kernels_of(void *argument)
 {
     struct collector *collector = argument;
     struct module_cursor cursor = {0};
@@ -102,7 +102,7 @@ static enum link_code read_member(void *argument)
         if (!module_parse_next(&module, &collector->text, collector->member->name, text, &cursor))
             return LINK_OK;
         for (size_t i = 0; i < module.item_count; i++)
-            add_item(collector, &module.items[i], collector->kernels->count);
+            add_kernel_item(collector, &module.items[i], collector->kernels->count);
     }
     collector->is_read = true;
     return LINK_OK;
@@ -113,7 +113,7 @@ static enum link_code read_member(void *argument)
 static bool add_member(struct collector *collector, const struct member *member)
 {
     collector->member = member;
-    diag_silence(read_member, collector);
+    diag_silence(read_kernels_of, collector);
     arena_reset(&collector->text);
     return collector->is_read;
 }
@@ -157,8 +157,8 @@ static size_t list_regions(struct region *regions, const struct members *members
 
     for (size_t i = 0; i < members->count; i++)
         if (members->list[i].role == MEMBER_LTO)
-            regions[count++] =
-                (struct region){members->list[i].entry.payload.data, bytes_of(&members->list[i])};
+            regions[count++] = (struct region){members->list[i].entry.payload.data,
+                                               bytes_of_kernel(&members->list[i])};
     qsort(regions, count, sizeof *regions, compare_regions);
     for (size_t i = 0; i < count; i++)
         regions[i].bytes = bytes += regions[i].bytes;
@@ -166,7 +166,7 @@ static size_t list_regions(struct region *regions, const struct members *members
 }
 
 /* Bytes in regions that begin before `end`. */
-static uint64_t bytes_before(const struct region *regions, size_t count, const uint8_t *end)
+static uint64_t kernel_bytes_before(const struct region *regions, size_t count, const uint8_t *end)
 {
     size_t low = SEARCH_FIRST_NOT(count, at, (uintptr_t)regions[at].start < (uintptr_t)end);
 
@@ -182,13 +182,14 @@ static void add_from_lists(struct collector *collector, const struct used_set *s
 
     for (size_t i = 0, end; i < set->count; i = end) {
         struct bytes object = set->patterns[i].object;
-        uint64_t bytes = bytes_before(regions, count, object.data + object.size) -
-                         bytes_before(regions, count, object.data);
+        uint64_t bytes = kernel_bytes_before(regions, count, object.data + object.size) -
+                         kernel_bytes_before(regions, count, object.data);
 
         for (end = i; end < set->count && set->patterns[end].object.data == object.data; end++)
             ;
         for (size_t k = i; k < end; k++)
-            add(collector,
+            add_kernel(
+                collector,
                 (struct lto_kernel){.name = set->patterns[k].text,
                                     .cost = bytes / (end - i),
                                     .is_internal = set->patterns[k].list == USED_INTERNAL_KERNELS},
@@ -216,7 +217,7 @@ bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
     return true;
 }
 
-static enum link_code read_text(void *argument)
+static enum link_code read_kernel_text(void *argument)
 {
     struct collector *collector = argument;
     struct lto_kernels *kernels = collector->kernels;
@@ -229,7 +230,7 @@ static enum link_code read_text(void *argument)
         const struct ptx_item *item = &module->items[i];
         bool is_function = item->kind == PTX_FUNCTION;
 
-        add_item(collector, item, i);
+        add_kernel_item(collector, item, i);
         if (is_function || item->kind == PTX_VARIABLE)
             table_add(is_function && !item->is_definition ? &kernels->declarations
                                                           : &kernels->places,
@@ -245,7 +246,7 @@ bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
     struct collector collector = {
         .request = request, .kernels = kernels, .arena = arena, .whole = ptx};
 
-    diag_silence(read_text, &collector);
+    diag_silence(read_kernel_text, &collector);
     kernels->is_one_text = true;
     return collector.is_read;
 }

@@ -66,7 +66,7 @@ static void begin_step(struct run *run, enum lto_step step, size_t input)
     descriptor_write_at(run->job->answer, &head, sizeof head, 0);
 }
 
-static bool fail(struct run *run, const char *message)
+static bool fail_with_message(struct run *run, const char *message)
 {
     buffer_printf(&run->answer.errors, "%s\n", message ? message : "no reason given");
     return false;
@@ -75,7 +75,7 @@ static bool fail(struct run *run, const char *message)
 /* Returns false; this message counts if LLVM has given no reason. */
 static bool fail_anyhow(struct run *run, const char *message)
 {
-    return run->answer.errors.size == 0 && fail(run, message);
+    return run->answer.errors.size == 0 && fail_with_message(run, message);
 }
 
 static void take_diagnostic(llvm_diagnostic diagnostic, void *argument)
@@ -91,7 +91,7 @@ static void take_diagnostic(llvm_diagnostic diagnostic, void *argument)
     run->api.dispose_message(text);
 }
 
-static bool take_option(struct run *run, const char *word)
+static bool take_llvm_option(struct run *run, const char *word)
 {
     const char *value;
 
@@ -141,20 +141,20 @@ static bool parse_words(struct run *run)
     return true;
 }
 
-static bool take_options(struct run *run)
+static bool take_llvm_options(struct run *run)
 {
     const struct lto_job *job = run->job;
 
     run->words = arena_zalloc(&run->arena, job->option_count + 2, sizeof *run->words);
     run->words[run->word_count++] = "minilink";
     for (size_t i = 0; i < job->option_count; i++)
-        if (!take_option(run, job->options[i])) {
+        if (!take_llvm_option(run, job->options[i])) {
             buffer_printf(&run->answer.errors, "option '%s' is not understood\n", job->options[i]);
             return false;
         }
     if (run->word_count > 1 && !parse_words(run))
         return false;
-    return run->arch.sm != 0 || fail(run, "option arch= is missing");
+    return run->arch.sm != 0 || fail_with_message(run, "option arch= is missing");
 }
 
 static llvm_machine make_machine(struct run *run, const char *cpu, const char *features)
@@ -197,7 +197,8 @@ static bool find_cpu(struct run *run, int said)
     while (targets_next(&arch, NULL) && arch.sm <= run->arch.sm)
         if (!arch.suffix && knows(run, arch_name(arch, name), said))
             memcpy(run->cpu, name, sizeof run->cpu);
-    return run->cpu[0] || fail(run, "it knows no target whose PTX is good for this one");
+    return run->cpu[0] ||
+           fail_with_message(run, "it knows no target whose PTX is good for this one");
 }
 
 /* Runs find_cpu with standard error redirected to a memory file. */
@@ -223,7 +224,7 @@ static bool open_target(struct run *run)
     run->api.init_target_mc();
     run->api.init_printer();
     if (run->api.find_target(TRIPLE, &run->target, &message))
-        return fail(run, message);
+        return fail_with_message(run, message);
     if (!choose_cpu(run))
         return false;
     if (strcmp(arch_name(run->arch, asked), run->cpu) != 0)
@@ -252,7 +253,7 @@ static bool open_machine(struct run *run, unsigned ptx)
         snprintf(run->features, sizeof run->features, "+ptx%u", ptx % 1000);
     run->machine = make_machine(run, run->cpu, run->features);
     run->layout = run->machine ? run->api.create_layout(run->machine) : NULL;
-    return run->layout || fail(run, "it makes no code for this target");
+    return run->layout || fail_with_message(run, "it makes no code for this target");
 }
 
 static llvm_context make_context(struct run *run)
@@ -263,7 +264,7 @@ static llvm_context make_context(struct run *run)
     return context;
 }
 
-static bool read_module(struct run *run, llvm_context context, size_t index, llvm_module *module)
+static bool parse_module(struct run *run, llvm_context context, size_t index, llvm_module *module)
 {
     struct bytes data = run->job->inputs[index].data;
     llvm_buffer buffer;
@@ -279,7 +280,7 @@ static bool run_passes(struct run *run, llvm_module module, const char *passes)
     llvm_error error =
         run->api.run_passes(module, passes, run->machine, run->api.create_pass_options());
 
-    return !error || fail(run, run->api.error_message(error));
+    return !error || fail_with_message(run, run->api.error_message(error));
 }
 
 /* Runs the rows of passes that must see the whole program. */
@@ -314,19 +315,19 @@ static bool optimize(struct run *run, llvm_module module)
 }
 
 /* Appends a result of LLVM's to the answer. */
-static void append_result(struct run *run, llvm_buffer result)
+static void append_object(struct run *run, llvm_buffer result)
 {
     buffer_append(&run->answer.ptx, run->api.buffer_start(result), run->api.buffer_size(result));
 }
 
-static bool emit(struct run *run, llvm_module module)
+static bool emit_code(struct run *run, llvm_module module)
 {
     llvm_buffer buffer = NULL;
     char *message = NULL;
 
     if (run->api.emit(run->machine, module, LLVM_ASSEMBLY_FILE, &message, &buffer))
-        return fail(run, message);
-    append_result(run, buffer);
+        return fail_with_message(run, message);
+    append_object(run, buffer);
     return run->answer.errors.size == 0;
 }
 
@@ -344,11 +345,11 @@ static bool compile_modules(struct run *run)
         llvm_context context = make_context(run);
         llvm_module module;
 
-        if (!read_module(run, context, i, &module))
+        if (!parse_module(run, context, i, &module))
             return false;
         begin_step(run, LTO_STEP_COMPLETE, i);
         if (!open_machine(run, llvm_module_ptx(&run->api, module, 0)) || !optimize(run, module) ||
-            !drop_unused(run, module) || !emit(run, module))
+            !drop_unused(run, module) || !emit_code(run, module))
             return false;
         buffer_char(&run->answer.ptx, '\0');
         run->api.dispose_machine(run->machine);
@@ -366,7 +367,7 @@ static llvm_module link_modules(struct run *run, llvm_context context)
     unsigned ptx = 0; /* the newest version that a module needs */
 
     for (size_t i = 0; i < count; i++) {
-        if (!read_module(run, context, i, &modules[i]))
+        if (!parse_module(run, context, i, &modules[i]))
             return NULL;
         ptx = llvm_module_ptx(&run->api, modules[i], ptx);
     }
@@ -423,7 +424,7 @@ static bool emit_part(struct run *run, llvm_buffer bitcode)
     llvm_parts_read(&run->api, program);
     begin_step(run, LTO_STEP_COMPLETE, 0);
     return finish_functions(run, program) && run_passes(run, program, LLVM_PARTS_PASSES) &&
-           emit(run, program);
+           emit_code(run, program);
 }
 
 /* Writes the program for the children that compile its parts. If it is a single part, that is
@@ -443,11 +444,11 @@ static bool write_parts(struct run *run, llvm_module program)
     buffer_free(&names);
     if (run->parts == 1)
         return emit_part(run, bitcode);
-    append_result(run, bitcode);
+    append_object(run, bitcode);
     return true;
 }
 
-static bool compile_program(struct run *run)
+static bool compile_linked(struct run *run)
 {
     llvm_module program = link_modules(run, make_context(run));
 
@@ -455,7 +456,7 @@ static bool compile_program(struct run *run)
         return false;
     begin_step(run, LTO_STEP_COMPLETE, 0);
     if (run->wants_bitcode) {
-        append_result(run, run->api.write_bitcode(program));
+        append_object(run, run->api.write_bitcode(program));
         return true;
     }
     if (!run->is_open)
@@ -468,7 +469,8 @@ static bool compile_program(struct run *run)
         run->wants_parts ? llvm_parts_count(&run->api, program, run->parts, run->threads) : 0;
     if (run->parts)
         return write_parts(run, program);
-    return (!run->rows || run_passes(run, program, run->rows->functions)) && emit(run, program);
+    return (!run->rows || run_passes(run, program, run->rows->functions)) &&
+           emit_code(run, program);
 }
 
 static bool compile_part(struct run *run)
@@ -479,14 +481,14 @@ static bool compile_part(struct run *run)
     return emit_part(run, run->api.make_buffer((const char *)data.data, data.size, "bitcode", 0));
 }
 
-static bool compile(struct run *run)
+static bool compile_module(struct run *run)
 {
     begin_step(run, LTO_STEP_CREATE, 0);
-    if (!take_options(run) || !open_target(run))
+    if (!take_llvm_options(run) || !open_target(run))
         return false;
     if (run->is_part)
         return run->job->input_count == 1 && compile_part(run);
-    return run->is_linked ? compile_program(run) : compile_modules(run);
+    return run->is_linked ? compile_linked(run) : compile_modules(run);
 }
 
 int llvm_run(const struct lto_job *job)
@@ -497,7 +499,7 @@ int llvm_run(const struct lto_job *job)
 
     if (llvm_api_load(&run.api, job->library, &run.answer.errors)) {
         run.api.get_version(&head->major, &head->minor, &patch);
-        if (compile(&run))
+        if (compile_module(&run))
             head->step = LTO_STEP_DONE;
     }
     return answer_write(job->answer, &run.answer);

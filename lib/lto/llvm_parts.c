@@ -102,8 +102,8 @@ static bool is_nested(const struct llvm_api *api, llvm_value user, unsigned dept
     return api->as_constant(user) && !api->as_global(user) && depth < DEEPEST;
 }
 
-static void find_users(const struct llvm_api *api, llvm_value value, unsigned depth,
-                       struct users *users)
+static void find_value_users(const struct llvm_api *api, llvm_value value, unsigned depth,
+                             struct users *users)
 {
     for (llvm_value use = api->first_use(value); use && !users->has_others;
          use = api->next_use(use)) {
@@ -114,7 +114,7 @@ static void find_users(const struct llvm_api *api, llvm_value value, unsigned de
             users->has_others = users->function && users->function != function;
             users->function = function;
         } else if (is_nested(api, user, depth)) {
-            find_users(api, user, depth + 1, users);
+            find_value_users(api, user, depth + 1, users);
         } else {
             users->has_others = true;
         }
@@ -207,11 +207,11 @@ static void promote(const struct llvm_api *api, llvm_value value, int linkage, s
 }
 
 /* Whether anything except the function itself names it. */
-static bool is_used(const struct llvm_api *api, llvm_value function)
+static bool is_value_used(const struct llvm_api *api, llvm_value function)
 {
     struct users users = {0};
 
-    find_users(api, function, 0, &users);
+    find_value_users(api, function, 0, &users);
     return users.has_others || (users.function && users.function != function);
 }
 
@@ -221,7 +221,7 @@ static bool is_used_outside(const struct llvm_api *api, llvm_value variable)
 {
     struct users users = {0};
 
-    find_users(api, variable, 0, &users);
+    find_value_users(api, variable, 0, &users);
     return users.has_others ||
            (users.function && (api->get_linkage(variable) != LLVM_INTERNAL ||
                                api->address_space(api->get_type(variable)) != LLVM_SHARED_SPACE));
@@ -251,12 +251,12 @@ void llvm_parts_promote(const struct llvm_api *api, llvm_module module, struct b
     }
     for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
         keep_shared(api, f);
-        if (is_local(api, f) && is_used(api, f))
+        if (is_local(api, f) && is_value_used(api, f))
             promote(api, f, LLVM_EXTERNAL, names);
     }
 }
 
-static unsigned part_of(const struct llvm_api *api, llvm_value function)
+static unsigned part_of_function(const struct llvm_api *api, llvm_value function)
 {
     llvm_attribute attribute =
         api->get_attribute(function, LLVM_FUNCTION_INDEX, PART, sizeof PART - 1);
@@ -268,7 +268,7 @@ static unsigned part_of(const struct llvm_api *api, llvm_value function)
 void llvm_parts_keep(const struct llvm_api *api, llvm_module module, unsigned part)
 {
     for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
-        if (!api->is_declaration(f) && part_of(api, f) != part)
+        if (!api->is_declaration(f) && part_of_function(api, f) != part)
             api->set_linkage(f, LLVM_AVAILABLE_EXTERNALLY);
 }
 
@@ -301,7 +301,7 @@ static void name_made(const struct llvm_api *api, llvm_value variable, struct ta
     struct text function;
     uint32_t count;
 
-    find_users(api, variable, 0, &users);
+    find_value_users(api, variable, 0, &users);
     if (!users.function || users.has_others)
         return;
     function = llvm_name(api, users.function);

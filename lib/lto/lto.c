@@ -147,7 +147,7 @@ static void deal_kernels(struct compilation *compilation, uint32_t count)
 }
 
 /* Reports the options; those that differ between parts are reported for each part. */
-static void tell_options(const char *const *options, size_t part, size_t part_count)
+static void tell_lto_options(const char *const *options, size_t part, size_t part_count)
 {
     for (size_t i = 0; options[i]; i++) {
         bool is_own = part_count > 1 && (strncmp(options[i], "-Xnvvm=-host-ref-ek=", 20) == 0 ||
@@ -177,7 +177,7 @@ static void tell_one_thread(const struct compilation *compilation)
                   (int)agreement->split_compile);
 }
 
-static void make_jobs(struct compilation *compilation)
+static void make_part_jobs(struct compilation *compilation)
 {
     const struct lto_request *request = compilation->request;
     struct parts_run *run = &compilation->run;
@@ -188,7 +188,7 @@ static void make_jobs(struct compilation *compilation)
         const char *const *options = lto_options(
             &run->arena, request, is_open, compilation->shares ? &compilation->shares[i] : NULL);
 
-        tell_options(options, i, run->count);
+        tell_lto_options(options, i, run->count);
         run->child_threads = child_tokens_threads(options);
         run->list[i].memory =
             MEMORY_TO_START + MEMORY_OF_BYTE * lto_kernels_bytes(request->members);
@@ -214,7 +214,8 @@ static const struct member *find_ptx_beside(const struct members *members, size_
 }
 
 /* Says which library was too old, and what to give. */
-static void note_outdated(const struct compilation *compilation, const struct lto_answer *answer)
+static void note_outdated_library(const struct compilation *compilation,
+                                  const struct lto_answer *answer)
 {
     const struct member *ptx = find_ptx_beside(compilation->request->members, answer->failed_input);
     const struct toolkit_facts *made =
@@ -247,10 +248,10 @@ static void report_refusal(const struct compilation *compilation, const struct l
         diag_fatal("elfLink JIT compile failed: %s",
                    answer->code ? nvjitlink_code_text(answer->code) : "libnvJitLink made no PTX");
     if (answer->code == NVJITLINK_CODE_OUTDATED)
-        note_outdated(compilation, answer);
+        note_outdated_library(compilation, answer);
 }
 
-static void report_failed(struct compilation *compilation)
+static void report_failed_part(struct compilation *compilation)
 {
     size_t index = compilation->failed;
     const struct part *part = &compilation->run.list[index];
@@ -267,7 +268,7 @@ static void report_failed(struct compilation *compilation)
                   TEXT_ARG(compilation->shares[index].first_kernel));
 }
 
-static void report_parts(const struct compilation *compilation)
+static void report_part_times(const struct compilation *compilation)
 {
     const struct parts_run *run = &compilation->run;
 
@@ -305,7 +306,7 @@ static bool run_parts(struct compilation *compilation, uint32_t count)
     compilation->shares = NULL;
     if (count > 1)
         deal_kernels(compilation, count);
-    make_jobs(compilation);
+    make_part_jobs(compilation);
     compilation->failed = parts_run(run, compilation->texts);
     if (compilation->failed < count)
         return false;
@@ -318,7 +319,8 @@ static bool run_parts(struct compilation *compilation, uint32_t count)
     return true;
 }
 
-static enum parts_answer join_parts(struct compilation *compilation, struct parts_result *joined)
+static enum parts_answer join_part_texts(struct compilation *compilation,
+                                         struct parts_result *joined)
 {
     const struct lto_request *request = compilation->request;
     struct parts_order order = {lto_kernels_rank, &compilation->kernels};
@@ -332,10 +334,10 @@ static enum parts_answer join_parts(struct compilation *compilation, struct part
 
 /* Joins the parts into one module. A caution says when they are not parts of one program, which
  * must then be compiled in one part. */
-static enum parts_answer join(struct compilation *compilation)
+static enum parts_answer join_texts(struct compilation *compilation)
 {
     struct parts_result joined = {0};
-    enum parts_answer answer = join_parts(compilation, &joined);
+    enum parts_answer answer = join_part_texts(compilation, &joined);
 
     compilation->result->ptx = joined.ptx;
     if (joined.several)
@@ -392,18 +394,18 @@ static bool compile_in_one(struct compilation *compilation)
 
     if (!run_parts(compilation, 1) &&
         !(may_lack_kernels(compilation) && compile_without_lists(compilation))) {
-        report_failed(compilation);
+        report_failed_part(compilation);
         return false;
     }
     compilation->result->ptx = *compilation->result->parts;
     if (is_joined_alone(compilation))
-        answer = join_parts(compilation, &joined);
+        answer = join_part_texts(compilation, &joined);
     if (answer == PARTS_JOINED)
         compilation->result->ptx = joined.ptx;
     return answer != PARTS_FAILED;
 }
 
-static bool compile(struct compilation *compilation)
+static bool compile_ltoir(struct compilation *compilation)
 {
     uint32_t count;
     const char *reason = count_parts(compilation, &count);
@@ -416,11 +418,11 @@ static bool compile(struct compilation *compilation)
     diag_verbose("LTO-IR of %zu kernels is compiled in %" PRIu32 " parts",
                  compilation->kernels.count, count);
     if (run_parts(compilation, count)) {
-        answer = join(compilation);
+        answer = join_texts(compilation);
         if (answer != PARTS_DISAGREE)
             return answer == PARTS_JOINED;
     } else if (!may_lack_kernels(compilation)) {
-        report_failed(compilation);
+        report_failed_part(compilation);
         return false;
     }
     return compile_in_one(compilation);
@@ -443,8 +445,8 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
     compilation.common = lto_cache_common(request, &compilation.run.inputs);
     if (!watch_check(request->watch))
         return LINK_ENVIRONMENT;
-    if (!compile(&compilation))
+    if (!compile_ltoir(&compilation))
         return LINK_NVVM_ERROR;
-    report_parts(&compilation);
+    report_part_times(&compilation);
     return LINK_OK;
 }

@@ -75,7 +75,7 @@ struct cache_key lto_cache_key(const struct cache_key *common, const char *const
 }
 
 /* Takes the output in exec_run()'s form: NULL is empty. */
-static bool take_output(struct exec_result *result, struct bytes output)
+static bool take_kept_output(struct exec_result *result, struct bytes output)
 {
     if (output.size == 0)
         return true;
@@ -89,7 +89,7 @@ static bool take_output(struct exec_result *result, struct bytes output)
 }
 
 /* Fills the part. If its answer cannot be put into memory, it counts as missing. */
-static bool take(struct part *part, const struct cache_value *value)
+static bool take_kept(struct part *part, const struct cache_value *value)
 {
     const struct bytes *peak = &value->parts[PART_PEAK];
     int answer = descriptor_memory_file("minilink-lto");
@@ -97,7 +97,7 @@ static bool take(struct part *part, const struct cache_value *value)
     part->result = (struct exec_result){.end = EXEC_EXITED};
     if (answer >= 0 && peak->size == sizeof part->result.peak &&
         descriptor_write(answer, value->parts[PART_ANSWER].data, value->parts[PART_ANSWER].size) &&
-        take_output(&part->result, value->parts[PART_OUTPUT])) {
+        take_kept_output(&part->result, value->parts[PART_OUTPUT])) {
         memcpy(&part->result.peak, peak->data, peak->size);
         part->answer_fd = answer;
         return true;
@@ -115,7 +115,7 @@ bool lto_cache_find(struct cache *cache, struct part *part)
     part->started = clock_now();
     if (!cache || !cache_lookup(cache, CACHE_LTO, &part->key, &value))
         return false;
-    part->succeeded = part->is_found = take(part, &value);
+    part->succeeded = part->is_found = take_kept(part, &value);
     cache_value_free(&value);
     part->nanoseconds = clock_now() - part->started;
     return part->is_found;

@@ -35,7 +35,8 @@ struct functions {
 };
 
 /* Finds a function by name; the versioned one is preferred. */
-static bool find(void *library, struct answer_draft *answer, const char *name, void *function)
+static bool find_function(void *library, struct answer_draft *answer, const char *name,
+                          void *function)
 {
     char versioned[64];
     void *address;
@@ -62,23 +63,24 @@ static bool wants_ltoir(const struct lto_job *job)
     return false;
 }
 
-static bool find_output(void *library, struct answer_draft *answer, bool is_ltoir,
+static bool find_linked(void *library, struct answer_draft *answer, bool is_ltoir,
                         struct functions *functions)
 {
     bool is_found =
-        find(library, answer,
-             is_ltoir ? "nvJitLinkGetLinkedLTOIRSize" : "nvJitLinkGetLinkedPtxSize",
-             &functions->output_size) &&
-        find(library, answer, is_ltoir ? "nvJitLinkGetLinkedLTOIR" : "nvJitLinkGetLinkedPtx",
-             &functions->output);
+        find_function(library, answer,
+                      is_ltoir ? "nvJitLinkGetLinkedLTOIRSize" : "nvJitLinkGetLinkedPtxSize",
+                      &functions->output_size) &&
+        find_function(library, answer,
+                      is_ltoir ? "nvJitLinkGetLinkedLTOIR" : "nvJitLinkGetLinkedPtx",
+                      &functions->output);
 
     if (!is_found && is_ltoir)
         buffer_string(&answer->errors, ": that of CUDA 13.4 and later makes LTO-IR");
     return is_found;
 }
 
-static bool load(const struct lto_job *job, struct functions *functions,
-                 struct answer_draft *answer)
+static bool load_functions(const struct lto_job *job, struct functions *functions,
+                           struct answer_draft *answer)
 {
     void *library;
 
@@ -90,23 +92,23 @@ static bool load(const struct lto_job *job, struct functions *functions,
         buffer_string(&answer->errors, dlerror());
         return false;
     }
-    if (!find(library, answer, "nvJitLinkVersion", &functions->version))
+    if (!find_function(library, answer, "nvJitLinkVersion", &functions->version))
         return false;
     functions->version(&answer->head.major, &answer->head.minor);
-    return find(library, answer, "nvJitLinkCreate", &functions->create) &&
-           find(library, answer, "nvJitLinkAddData", &functions->add_data) &&
-           find(library, answer, "nvJitLinkComplete", &functions->complete) &&
-           find_output(library, answer, wants_ltoir(job), functions) &&
-           find(library, answer, "nvJitLinkGetErrorLogSize", &functions->error_log_size) &&
-           find(library, answer, "nvJitLinkGetErrorLog", &functions->error_log) &&
-           find(library, answer, "nvJitLinkGetInfoLogSize", &functions->info_log_size) &&
-           find(library, answer, "nvJitLinkGetInfoLog", &functions->info_log);
+    return find_function(library, answer, "nvJitLinkCreate", &functions->create) &&
+           find_function(library, answer, "nvJitLinkAddData", &functions->add_data) &&
+           find_function(library, answer, "nvJitLinkComplete", &functions->complete) &&
+           find_linked(library, answer, wants_ltoir(job), functions) &&
+           find_function(library, answer, "nvJitLinkGetErrorLogSize", &functions->error_log_size) &&
+           find_function(library, answer, "nvJitLinkGetErrorLog", &functions->error_log) &&
+           find_function(library, answer, "nvJitLinkGetInfoLogSize", &functions->info_log_size) &&
+           find_function(library, answer, "nvJitLinkGetInfoLog", &functions->info_log);
 }
 
 /* Copies bytes of the library's, or a text without its final NULs. Returns the library's result. */
-static int take(struct buffer *bytes, nvjitlink_handle handle,
-                int (*get_size)(nvjitlink_handle, size_t *), int (*get)(nvjitlink_handle, char *),
-                bool is_text)
+static int take_linked(struct buffer *bytes, nvjitlink_handle handle,
+                       int (*get_size)(nvjitlink_handle, size_t *),
+                       int (*get)(nvjitlink_handle, char *), bool is_text)
 {
     size_t size = 0;
     int code = get_size(handle, &size);
@@ -144,14 +146,14 @@ static void run_steps(const struct lto_job *job, const struct functions *functio
     if (head->code)
         return;
     head->step = LTO_STEP_PTX;
-    head->code =
-        take(&answer->ptx, handle, functions->output_size, functions->output, !wants_ltoir(job));
+    head->code = take_linked(&answer->ptx, handle, functions->output_size, functions->output,
+                             !wants_ltoir(job));
     if (head->code == 0 && answer->ptx.data)
         head->step = LTO_STEP_DONE;
 }
 
 /* Tells the file that the loader has taken. */
-static void add_file(struct answer_draft *answer, const struct functions *functions)
+static void add_input_file(struct answer_draft *answer, const struct functions *functions)
 {
     Dl_info info;
     void *address;
@@ -167,11 +169,11 @@ int nvjitlink_run(const struct lto_job *job)
     struct functions functions;
     nvjitlink_handle handle = NULL;
 
-    if (!load(job, &functions, &answer))
+    if (!load_functions(job, &functions, &answer))
         return answer_write(job->answer, &answer);
     answer.head.step = LTO_STEP_CREATE;
     if (job->input_count == 0) {
-        add_file(&answer, &functions);
+        add_input_file(&answer, &functions);
         answer.head.step = LTO_STEP_DONE;
         return answer_write(job->answer, &answer);
     }
@@ -179,8 +181,8 @@ int nvjitlink_run(const struct lto_job *job)
     if (answer.head.code == 0)
         run_steps(job, &functions, handle, &answer);
     if (handle) {
-        take(&answer.errors, handle, functions.error_log_size, functions.error_log, true);
-        take(&answer.infos, handle, functions.info_log_size, functions.info_log, true);
+        take_linked(&answer.errors, handle, functions.error_log_size, functions.error_log, true);
+        take_linked(&answer.infos, handle, functions.info_log_size, functions.info_log, true);
     }
     /* The handle is not destroyed: the process ends now, and libraries tend to crash when they are
      * shut down. */

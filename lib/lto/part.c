@@ -51,7 +51,7 @@ static bool run_copy(struct part *part, const struct exec_request *run, const in
 /* Runs minilink --lto-part=LIBRARY JOB INPUTS ANSWER. libnvvm walks tables in the order of
  * addresses: with other addresses, private strings are in another order (measured). A copy has the
  * same addresses as a separate child. */
-static void run_child(struct part *part, int job)
+static void run_part_child(struct part *part, int job)
 {
     const struct parts_run *run = part->run;
     const char *library = run->link->library;
@@ -90,7 +90,7 @@ static void run_child(struct part *part, int job)
                       answer_succeeded(part->answer_fd);
 }
 
-static void give_up_behind(struct part *part)
+static void cancel_later_parts(struct part *part)
 {
     struct part *end = part->run->list + part->run->count;
 
@@ -117,7 +117,7 @@ static void run_part(void *argument)
     part->answer_fd = descriptor_memory_file("minilink-lto");
     job = part->answer_fd < 0 ? -1 : descriptor_memory_file("minilink-lto-job");
     if (job >= 0 && descriptor_write(job, part->job.data, part->job.size))
-        run_child(part, job);
+        run_part_child(part, job);
     else
         part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = errno};
     if (job >= 0)
@@ -127,7 +127,7 @@ static void run_part(void *argument)
     if (part->succeeded)
         lto_cache_keep(part->run->link->cache, part);
     else
-        give_up_behind(part);
+        cancel_later_parts(part);
 }
 
 /* Scales a cost to the 32 bits of a task's priority. */
@@ -154,7 +154,7 @@ static size_t make_tasks(struct pool_task *tasks, struct parts_run *run, uint64_
 }
 
 /* Cancels every part, when the result is no longer wanted. */
-static void give_up(void *argument)
+static void cancel_parts(void *argument)
 {
     struct parts_run *run = argument;
 
@@ -170,7 +170,7 @@ struct sending {
     struct bytes inputs; /* mapped */
 };
 
-static void let_go(void *argument)
+static void end_sending_parts(void *argument)
 {
     struct sending *sending = argument;
 
@@ -178,7 +178,7 @@ static void let_go(void *argument)
     distribute_free(&sending->batch);
 }
 
-static void choose_tool(struct sending *sending)
+static void choose_part_tool(struct sending *sending)
 {
     struct distribute_batch *batch = &sending->batch;
     const char **words = arena_alloc(&batch->arena, 3, sizeof *words);
@@ -202,7 +202,7 @@ static void choose_tool(struct sending *sending)
     };
 }
 
-static void make_jobs(struct sending *sending)
+static void make_remote_parts(struct sending *sending)
 {
     struct parts_run *run = sending->run;
     struct distribute_batch *batch = &sending->batch;
@@ -235,7 +235,7 @@ static void take_answer(struct part *part, const struct distribute_job *job)
         lto_cache_keep(part->run->link->cache, part);
 }
 
-static void take_parts(struct sending *sending)
+static void take_remote_parts(struct sending *sending)
 {
     for (size_t i = 0; i < sending->batch.count; i++) {
         const struct distribute_job *job = &sending->batch.jobs[i];
@@ -251,7 +251,7 @@ static void take_parts(struct sending *sending)
     }
 }
 
-static void run_jobs(struct sending *sending)
+static void run_remote_parts(struct sending *sending)
 {
     struct distribute_batch *batch = &sending->batch;
 
@@ -262,7 +262,7 @@ static void run_jobs(struct sending *sending)
     }
     job_messages_report(batch, batch->how != NULL);
     distribute_report_missing(batch);
-    take_parts(sending);
+    take_remote_parts(sending);
 }
 
 /* Has the distributor run the parts that are not in the cache. Each part is left as its child would
@@ -273,14 +273,14 @@ static void send_parts(struct parts_run *run)
     struct sending sending = {
         .run = run, .batch = {.distribution = run->link->distribution, .begins = answer_begins}};
 
-    CONTEXT_DEFER(let_go, &sending);
-    make_jobs(&sending);
-    choose_tool(&sending);
-    run_jobs(&sending);
+    CONTEXT_DEFER(end_sending_parts, &sending);
+    make_remote_parts(&sending);
+    choose_part_tool(&sending);
+    run_remote_parts(&sending);
 }
 
 /* Runs the remaining tasks. Returns how many ran at one time. */
-static uint32_t run_tasks(struct parts_run *run, struct pool_task *tasks, size_t count)
+static uint32_t run_part_tasks(struct parts_run *run, struct pool_task *tasks, size_t count)
 {
     const struct dispatch_request wanted = {
         .tasks = tasks,
@@ -292,7 +292,7 @@ static uint32_t run_tasks(struct parts_run *run, struct pool_task *tasks, size_t
     };
     uint32_t threads = run->threads;
 
-    cancellation_watch(run->link->stop, give_up, run);
+    cancellation_watch(run->link->stop, cancel_parts, run);
     if (run->link->distribution)
         send_parts(run);
     else
@@ -310,7 +310,7 @@ uint32_t parts_threads(const struct lto_request *link)
 }
 
 /* The number of parts that may run at one time. */
-static uint32_t count_threads(struct parts_run *run)
+static uint32_t count_part_threads(struct parts_run *run)
 {
     uint32_t threads = parts_threads(run->link);
     uint64_t *needs = arena_alloc(&run->arena, run->count, sizeof *needs);
@@ -329,14 +329,14 @@ static void run_all(struct parts_run *run)
     size_t count;
     uint32_t threads;
 
-    run->threads = count_threads(run);
+    run->threads = count_part_threads(run);
     run->is_repeated |= run->count > run->threads;
     count = make_tasks(tasks, run, &cost);
     if (count == 0)
         return;
     progress_stage(run->inputs.is_bitcode ? "compiling LLVM bitcode" : "compiling LTO-IR", count,
                    cost);
-    threads = run_tasks(run, tasks, count);
+    threads = run_part_tasks(run, tasks, count);
     if (count == run->count)
         run->threads = threads;
 }
@@ -356,7 +356,7 @@ size_t parts_run(struct parts_run *run, struct arena *texts)
     return first_failed;
 }
 
-static void free_parts(struct parts_run *run)
+static void free_part_list(struct parts_run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
         if (run->list[i].answer_fd >= 0)
@@ -368,7 +368,7 @@ static void free_parts(struct parts_run *run)
 
 void parts_make(struct parts_run *run, size_t count)
 {
-    free_parts(run);
+    free_part_list(run);
     run->list = arena_zalloc(&run->arena, count, sizeof *run->list);
     for (size_t i = 0; i < count; i++)
         run->list[i].answer_fd = -1;
@@ -387,7 +387,7 @@ void parts_end(void *argument)
 {
     struct parts_run *run = argument;
 
-    free_parts(run);
+    free_part_list(run);
     if (run->inputs_fd >= 0)
         close(run->inputs_fd);
     table_free(&run->said);

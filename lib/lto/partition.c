@@ -39,7 +39,7 @@ uint32_t partition_part_count(uint64_t bytes, size_t kernel_count)
 }
 
 /* Costliest first; of equals, the one that comes first. */
-static int compare(const void *left, const void *right)
+static int compare_by_weight(const void *left, const void *right)
 {
     const struct bundle *a = left, *b = right;
 
@@ -91,7 +91,7 @@ uint32_t *partition_kernels(struct arena *arena, const struct lto_kernel *kernel
     count = make_bundles(bundles, kernels, kernel_count, total / (part_count * BUNDLES_OF_PART));
     if (count < part_count)
         count = make_bundles(bundles, kernels, kernel_count, 0);
-    SORT(bundles, count, compare);
+    SORT(bundles, count, compare_by_weight);
     for (size_t i = 0; i < count; i++) {
         uint32_t part = find_lightest(loads, part_count);
 

@@ -24,7 +24,8 @@ struct naming {
     struct buffer content;
 };
 
-static struct part_entry *find(const struct joining *joining, uint32_t part, struct text name)
+static struct part_entry *find_renamed(const struct joining *joining, uint32_t part,
+                                       struct text name)
 {
     uint32_t at = table_find(&joining->parts[part].names, name);
 
@@ -52,7 +53,7 @@ static uint64_t hash_content(struct naming *naming, uint32_t part, const struct 
     while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
         struct text word = lexer_text(&lexer, token);
         const struct part_entry *entry =
-            token.kind == TOKEN_WORD ? find(naming->joining, part, word) : NULL;
+            token.kind == TOKEN_WORD ? find_renamed(naming->joining, part, word) : NULL;
 
         buffer_char(content, ' ');
         buffer_text(content, entry && entry->symbol != NO_INDEX
@@ -102,7 +103,7 @@ static struct text program_name(struct naming *naming, uint32_t part, const stru
                       : text_of(arena_printf(arena, "%.*s$mlp%016llx", TEXT_ARG(item->name), hash));
 }
 
-static struct joined_symbol *symbol_of(struct naming *naming, struct text name)
+static struct joined_symbol *symbol_of_name(struct naming *naming, struct text name)
 {
     struct joining *joining = naming->joining;
     uint32_t at = table_add(&naming->keys, name, (uint32_t)joining->symbol_count);
@@ -117,7 +118,7 @@ static struct joined_symbol *symbol_of(struct naming *naming, struct text name)
     return &joining->symbols[at];
 }
 
-static uint32_t add_entry(struct joining *joining, uint32_t part, struct text name)
+static uint32_t add_renamed(struct joining *joining, uint32_t part, struct text name)
 {
     uint32_t at = table_add(&joining->parts[part].names, name, (uint32_t)joining->entry_count);
 
@@ -131,10 +132,10 @@ static uint32_t add_entry(struct joining *joining, uint32_t part, struct text na
 }
 
 /* Enters a function or variable of a part. */
-static bool name_item(struct naming *naming, uint32_t part, const struct ptx_item *item)
+static bool rename_item(struct naming *naming, uint32_t part, const struct ptx_item *item)
 {
     struct joining *joining = naming->joining;
-    uint32_t at = add_entry(joining, part, item->name);
+    uint32_t at = add_renamed(joining, part, item->name);
     struct part_entry *entry = &joining->entries[at];
     struct joined_symbol *symbol;
 
@@ -146,7 +147,7 @@ static bool name_item(struct naming *naming, uint32_t part, const struct ptx_ite
         return true;
     }
     entry->item = item;
-    symbol = symbol_of(naming, program_name(naming, part, item));
+    symbol = symbol_of_name(naming, program_name(naming, part, item));
     entry->symbol = (uint32_t)(symbol - joining->symbols);
     if (symbol->first_entry == NO_INDEX)
         symbol->first_entry = at;
@@ -212,7 +213,7 @@ static void number_files(struct joining *joining, struct joined_part *part)
 static void name_label(struct joining *joining, uint32_t part, struct text label,
                        struct text content)
 {
-    uint32_t at = add_entry(joining, part, label);
+    uint32_t at = add_renamed(joining, part, label);
     unsigned long long hash = XXH3_64bits(content.data, content.size);
     struct text name = text_of(arena_printf(&joining->arena, "$L__info_string_%016llx", hash));
 
@@ -256,7 +257,7 @@ static bool name_items(struct naming *naming, uint32_t part, const struct ptx_mo
         if (item->kind == PTX_ALIAS)
             return parts_differ(joining, "alias ", item->name);
         if ((item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE) &&
-            !name_item(naming, part, item))
+            !rename_item(naming, part, item))
             return false;
         if (item->kind == PTX_FILE)
             ARENA_PUSH(&joining->arena, joining->files, joining->file_count,

@@ -65,7 +65,7 @@ static int compare_nodes(const void *left, const void *right)
            COMPARE(a, b);
 }
 
-static int leaves_before(const void *left, const void *right)
+static int leaves_name_before(const void *left, const void *right)
 {
     return compare_nodes(left, right) < 0;
 }
@@ -75,7 +75,7 @@ static int compare_ranks(struct parts_rank a, struct parts_rank b)
     return COMPARE(a.module, b.module) ?: COMPARE(a.place, b.place);
 }
 
-static bool is_known(struct parts_rank rank)
+static bool is_known_name(struct parts_rank rank)
 {
     return compare_ranks(rank, PARTS_NO_RANK) != 0;
 }
@@ -142,9 +142,10 @@ static void note_neighbours(struct restoring *restoring, bool is_behind)
         struct parts_rank *here = &nearest[node->key.stage];
         int order = compare_ranks(*here, *known);
 
-        if (is_known(node->own))
+        if (is_known_name(node->own))
             *here = node->own;
-        else if (is_known(*here) && (!is_known(*known) || (is_behind ? order < 0 : order > 0)))
+        else if (is_known_name(*here) &&
+                 (!is_known_name(*known) || (is_behind ? order < 0 : order > 0)))
             *known = *here;
     }
 }
@@ -156,11 +157,11 @@ static void place_between(struct node *node)
 {
     const struct parts_rank before = node->before, behind = node->behind;
 
-    if (is_known(before) && (!is_known(behind) || before.module < behind.module)) {
+    if (is_known_name(before) && (!is_known_name(behind) || before.module < behind.module)) {
         node->key.module = before.module;
         node->key.place = UINT32_MAX;
         node->key.side = SIDE_BEHIND;
-    } else if (is_known(behind)) {
+    } else if (is_known_name(behind)) {
         node->key.module = behind.module;
         node->key.place = behind.place;
         node->key.side = SIDE_BEFORE;
@@ -181,7 +182,7 @@ static enum stage stage_of(const struct restoring *restoring, const struct node 
 static void set_key(struct restoring *restoring, struct node *node)
 {
     node->key.reach = restoring->joining->versions[node->place.version].position;
-    if (is_known(node->own)) {
+    if (is_known_name(node->own)) {
         node->key.module = node->own.module;
         node->key.place = node->own.place;
         node->key.side = SIDE_OWN;
@@ -254,7 +255,7 @@ static void offer(struct restoring *restoring, struct node *node)
 }
 
 /* Gives the node its place in the program's text. */
-static void put(struct restoring *restoring, struct node *node)
+static void put_restored(struct restoring *restoring, struct node *node)
 {
     struct joining *joining = restoring->joining;
 
@@ -293,7 +294,7 @@ static void merge_rows(struct restoring *restoring, struct node **sorted, size_t
         if (sorted[i]->waits_for == 0)
             offer(restoring, sorted[i]);
     while ((node = pqueue_pop(restoring->ready)))
-        put(restoring, node);
+        put_restored(restoring, node);
     if (joining->sequence_count - begin == count)
         return;
     qsort(sorted, count, sizeof *sorted, compare_reach);
@@ -329,7 +330,7 @@ void parts_restore(struct joining *joining)
 
     make_nodes(&restoring);
     read_rows(&restoring);
-    restoring.ready = pqueue_create(leaves_before);
+    restoring.ready = pqueue_create(leaves_name_before);
     if (!restoring.ready)
         context_raise(LINK_NO_MEMORY);
     CONTEXT_DEFER(free_ready, &restoring);

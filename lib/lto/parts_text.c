@@ -36,14 +36,14 @@ static void copy_to(struct reading *reading, size_t at)
     reading->copied = at;
 }
 
-static void replace(struct reading *reading, struct token token, struct text with)
+static void replace_name(struct reading *reading, struct token token, struct text with)
 {
     copy_to(reading, token.offset);
     buffer_text(&reading->rendering->text, with);
     reading->copied = token.offset + token.size;
 }
 
-static void add_reference(struct joining *joining, uint32_t symbol, bool is_call)
+static void add_text_reference(struct joining *joining, uint32_t symbol, bool is_call)
 {
     struct rendering *rendering = &joining->rendering;
     uint32_t *stamp = &rendering->stamps[2 * (size_t)symbol + is_call];
@@ -129,11 +129,11 @@ static void render_entry(struct reading *reading, struct token token, struct par
     } else if (entry->symbol != NO_INDEX) {
         is_call &= joining->symbols[entry->symbol].is_function;
         entry->is_address_taken |= !is_call;
-        add_reference(joining, entry->symbol, is_call);
+        add_text_reference(joining, entry->symbol, is_call);
         name = name_for(joining, entry, is_call);
     }
     if (!text_equal(name, entry->name))
-        replace(reading, token, name);
+        replace_name(reading, token, name);
 }
 
 static struct part_entry *find_entry(const struct reading *reading, struct text word)
@@ -268,7 +268,7 @@ static bool begins_statement(const struct reading *reading, struct token last, s
            memchr(text + reading->last_end, '\n', size) != NULL;
 }
 
-static void note_directive(struct reading *reading, struct text word)
+static void note_text_directive(struct reading *reading, struct text word)
 {
     reading->has_file = text_equal(word, TEXT(".loc"));
     reading->rendering->has_shared |= text_equal(word, TEXT(".shared"));
@@ -285,7 +285,7 @@ static void render_token(struct reading *reading, struct token token)
     if (token.kind == TOKEN_WORD)
         render_word(reading, token);
     else if (token.kind == TOKEN_DOT && reading->is_start)
-        note_directive(reading, lexer_text(&reading->lexer, token));
+        note_text_directive(reading, lexer_text(&reading->lexer, token));
     else if (token.kind == TOKEN_NUMBER && reading->has_file)
         render_file(reading, token);
     reading->is_guard = false;
@@ -317,7 +317,7 @@ static void render_text(struct joining *joining, const struct part_entry *own, b
     copy_to(&reading, reading.last_end);
 }
 
-static void begin(struct joining *joining)
+static void begin_text(struct joining *joining)
 {
     struct rendering *rendering = &joining->rendering;
 
@@ -337,7 +337,7 @@ void parts_render(struct joining *joining, const struct part_entry *entry)
     const struct ptx_item *item = entry->item;
     struct buffer *text = &joining->rendering.text;
 
-    begin(joining);
+    begin_text(joining);
     if (item->kind == PTX_FUNCTION) {
         const char *behind = item->function.head.data + item->function.head.size;
         const char *end = item->text.data + item->text.size;

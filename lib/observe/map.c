@@ -39,21 +39,21 @@ static void put_map_members(const struct observation *observation, struct buffer
     }
 }
 
-static void put_place(struct buffer *out, uint64_t offset, uint64_t size)
+static void map_place(struct buffer *out, uint64_t offset, uint64_t size)
 {
     buffer_printf(out, "%12" PRIx64 "%12" PRIx64, offset, size);
 }
 
 static void put_map_symbol(const struct fact_name *name, uint64_t base, struct buffer *out)
 {
-    put_place(out, base + name->value, name->size);
+    map_place(out, base + name->value, name->size);
     buffer_printf(out, "%22s", "");
     escape_text(name->name, out);
     buffer_char(out, '\n');
 }
 
 /* Prints the symbols in a section from number *at on that lie below `end`. */
-static void put_symbols(const struct observation *observation, uint32_t section, uint64_t end,
+static void map_symbols(const struct observation *observation, uint32_t section, uint64_t end,
                         size_t *at, struct buffer *out)
 {
     const struct merge_section *in = &observation->places->sections[section];
@@ -67,13 +67,13 @@ static void put_symbols(const struct observation *observation, uint32_t section,
     }
 }
 
-static void put_section(const struct observation *observation, uint32_t number, size_t *piece,
+static void map_section(const struct observation *observation, uint32_t number, size_t *piece,
                         size_t *name, struct buffer *out)
 {
     const struct merge_section *section = &observation->places->sections[number];
     uint64_t base = section->has_no_bytes ? 0 : section->offset;
 
-    put_place(out, base, section->size);
+    map_place(out, base, section->size);
     buffer_printf(out, "%6" PRIu64 "  ", section->alignment);
     escape_text(section->name, out);
     buffer_char(out, '\n');
@@ -81,25 +81,25 @@ static void put_section(const struct observation *observation, uint32_t number, 
          (*piece)++) {
         const struct fact_piece *from = &observation->pieces[*piece];
 
-        put_symbols(observation, number, from->offset, name, out);
-        put_place(out, base + from->offset, from->size);
+        map_symbols(observation, number, from->offset, name, out);
+        map_place(out, base + from->offset, from->size);
         buffer_printf(out, "%15s", "");
         escape_text(text_of(member_name(observation, from->member)), out);
         buffer_string(out, ":(");
         escape_text(from->name, out);
         buffer_string(out, ")\n");
     }
-    put_symbols(observation, number, UINT64_MAX, name, out);
+    map_symbols(observation, number, UINT64_MAX, name, out);
 }
 
-static void put_sections(const struct observation *observation, struct buffer *out)
+static void map_sections(const struct observation *observation, struct buffer *out)
 {
     size_t piece = 0, name = 0;
 
     buffer_string(out, "\nSections\n\n"
                        "      offset        size align  section, member:(its section), symbol\n");
     for (uint32_t i = 1; i < observation->places->section_count; i++)
-        put_section(observation, i, &piece, &name, out);
+        map_section(observation, i, &piece, &name, out);
 }
 
 static void put_undefined(const struct observation *observation, struct buffer *out)
@@ -146,7 +146,7 @@ void map_print(struct observation *observation, struct buffer *out)
     buffer_char(out, '\n');
     put_map_members(observation, out);
     if (observation->places) {
-        put_sections(observation, out);
+        map_sections(observation, out);
         put_undefined(observation, out);
     }
     if (observation->drop_count)

@@ -147,7 +147,7 @@ static void push_options(struct json_t *list, const char *const *options)
         json_tree_push_text(list, text_of(*options));
 }
 
-static void put_chunks(struct observation *observation, struct json_t *root)
+static void report_chunks(struct observation *observation, struct json_t *root)
 {
     struct json_t *list = json_tree_add_array(root, "chunks");
     const uint32_t *functions = functions_of_symbols(observation);
@@ -203,7 +203,7 @@ static const struct text *readable_names(struct observation *observation)
     return names;
 }
 
-static void put_functions(struct observation *observation, struct json_t *root)
+static void report_functions(struct observation *observation, struct json_t *root)
 {
     struct json_t *list = json_tree_add_array(root, "functions");
     const struct text *readable = readable_names(observation);
@@ -236,7 +236,7 @@ static void put_functions(struct observation *observation, struct json_t *root)
     }
 }
 
-static void put_sections(const struct observation *observation, struct json_t *root)
+static void report_sections(const struct observation *observation, struct json_t *root)
 {
     struct json_t *list = json_tree_add_array(root, "sections");
     size_t piece = 0;
@@ -335,9 +335,9 @@ static void put_all(struct observation *observation, struct json_t *root)
     put_stages(observation, root);
     put_report_members(observation, root);
     put_options(observation, root);
-    put_chunks(observation, root);
-    put_functions(observation, root);
-    put_sections(observation, root);
+    report_chunks(observation, root);
+    report_functions(observation, root);
+    report_sections(observation, root);
     put_drops(observation, root);
     put_time_line(observation, root);
 }

@@ -78,7 +78,7 @@ static void put_member_row(struct row *row, const char *use)
     }
 }
 
-static void put_chunks(struct row *row, const char *suffix)
+static void time_chunks(struct row *row, const char *suffix)
 {
     char name[64];
 
@@ -108,9 +108,9 @@ static void put_inputs(struct row *row, const char *stage)
         if (strcmp(stage, "link") == 0)
             put_member_row(row, "cubin");
     } else if (strcmp(stage, "assemble") == 0)
-        put_chunks(row, "ptx");
+        time_chunks(row, "ptx");
     else if (strcmp(stage, "merge") == 0) {
-        put_chunks(row, "cubin");
+        time_chunks(row, "cubin");
         put_member_row(row, "cubin");
     }
 }

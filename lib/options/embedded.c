@@ -27,7 +27,7 @@ static const struct spelling spellings[EMBEDDED_COUNT] = {
 };
 
 /* As atoi(), on a NUL-terminated copy. */
-static int32_t read_value_number(struct text text)
+static int32_t read_embedded_number(struct text text)
 {
     char *copy = memory_copy_string(text.data, text.size);
     long value = strtol(copy, NULL, 10);
@@ -52,8 +52,8 @@ bool embedded_find(struct text options, enum embedded_option option, int32_t *va
     found += wanted.size;
     *value = 1;
     if (spellings[option].has_value)
-        *value =
-            read_value_number((struct text){found, options.size - (size_t)(found - options.data)});
+        *value = read_embedded_number(
+            (struct text){found, options.size - (size_t)(found - options.data)});
     return true;
 }
 

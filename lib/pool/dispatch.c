@@ -92,7 +92,7 @@ static void wait_ended(int ended_fd)
 }
 
 /* The order of the pool's queue, which here gets one task at a time, as tokens arrive. */
-static int compare(const void *a, const void *b)
+static int compare_priorities(const void *a, const void *b)
 {
     const struct pool_task *first = ((const struct counted_task *)a)->task;
     const struct pool_task *second = ((const struct counted_task *)b)->task;
@@ -202,7 +202,7 @@ static bool run_as_client(const struct dispatch_request *request, struct pool *p
         for (size_t i = 0; i < request->count; i++)
             tasks[i] = (struct counted_task){
                 .task = &request->tasks[i], .coordinator = &coordinator, .child.fds = {-1, -1}};
-        qsort(tasks, request->count, sizeof *tasks, compare);
+        qsort(tasks, request->count, sizeof *tasks, compare_priorities);
         run_with_tokens(&coordinator);
         close(coordinator.ended_fd);
     }

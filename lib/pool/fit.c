@@ -8,7 +8,7 @@
 #include "os/cgroup.h"
 
 /* Largest first. */
-static int compare(const void *left, const void *right)
+static int compare_needs(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
@@ -44,7 +44,7 @@ uint32_t fit_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t c
         return threads;
     limit = limit ? limit : groups_limit();
     left = limit > own ? limit - own : 0;
-    qsort(needs, count, sizeof *needs, compare);
+    qsort(needs, count, sizeof *needs, compare_needs);
     while (fitting < threads && fitting < count && needs[fitting] <= left)
         left -= needs[fitting++];
     if (fitting == count)

@@ -54,7 +54,7 @@ static void restore_signals(sigset_t before)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static struct text next_word(const char **cursor)
+static struct text next_flag(const char **cursor)
 {
     size_t length;
 
@@ -105,7 +105,7 @@ enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_aut
     if (word.data[0] != '-' && !memchr(word.data, '=', word.size) &&
         memchr(word.data, 'n', word.size))
         return JOBSERVER_NO_AUTH;
-    while ((word = next_word(&makeflags)).size > 0 && !text_equal(word, TEXT("--"))) {
+    while ((word = next_flag(&makeflags)).size > 0 && !text_equal(word, TEXT("--"))) {
         struct text value = word;
 
         if (text_skip(&value, TEXT("--jobserver-auth=")) ||
@@ -169,7 +169,7 @@ static bool open_pipe(struct jobserver *jobserver, const struct jobserver_auth *
     return jobserver->read_fd >= 0 && jobserver->write_fd >= 0;
 }
 
-static void fail(struct jobserver *jobserver, enum jobserver_state state)
+static void record_failure(struct jobserver *jobserver, enum jobserver_state state)
 {
     if (jobserver->state != JOBSERVER_OK)
         return;
@@ -197,7 +197,7 @@ struct jobserver *jobserver_open(const struct jobserver_auth *auth)
     else
         is_open = auth->kind == JOBSERVER_PIPE && open_pipe(jobserver, auth);
     if (!is_open)
-        fail(jobserver, JOBSERVER_NOT_OPEN);
+        record_failure(jobserver, JOBSERVER_NOT_OPEN);
     return jobserver;
 }
 
@@ -236,7 +236,7 @@ void jobserver_report_end(enum jobserver_use use, enum jobserver_state state)
 }
 
 /* Reads what the environment names. False when make limits no jobs. */
-static bool find(struct jobserver_auth *auth, enum jobserver_state *state)
+static bool find_flag(struct jobserver_auth *auth, enum jobserver_state *state)
 {
     *state = jobserver_parse(getenv("MAKEFLAGS"), auth);
     return auth->kind == JOBSERVER_SERIAL ||
@@ -248,7 +248,7 @@ bool jobserver_counts(enum jobserver_use use)
     struct jobserver_auth auth;
     enum jobserver_state state;
 
-    return use != JOBSERVER_OFF && find(&auth, &state);
+    return use != JOBSERVER_OFF && find_flag(&auth, &state);
 }
 
 struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
@@ -260,7 +260,7 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
 
     if (use == JOBSERVER_OFF)
         return NULL;
-    if (!find(&auth, &state)) {
+    if (!find_flag(&auth, &state)) {
         if (use == JOBSERVER_ON)
             diag_caution("GNU Jobserver support requested, but no compatible jobserver found. "
                          "Ignoring '--jobserver'");
@@ -295,9 +295,9 @@ static bool try_take(struct jobserver *jobserver)
     if (got == 1) {
         jobserver->token_cursor++;
     } else if (got == 0) {
-        fail(jobserver, JOBSERVER_SHORT_IO);
+        record_failure(jobserver, JOBSERVER_SHORT_IO);
     } else if (errno != EAGAIN && errno != EINTR) {
-        fail(jobserver, JOBSERVER_IO_ERROR);
+        record_failure(jobserver, JOBSERVER_IO_ERROR);
     }
     restore_signals(before);
     return got == 1;
@@ -318,7 +318,7 @@ bool jobserver_acquire(struct jobserver *jobserver, int wake_fd)
 
         ready = poll(fds, 2, -1);
         if (ready < 0 && errno != EINTR && errno != EAGAIN) {
-            fail(jobserver, JOBSERVER_IO_ERROR);
+            record_failure(jobserver, JOBSERVER_IO_ERROR);
             return false; /* the caller waits for `wake_fd` itself */
         }
         if (ready <= 0)
@@ -351,11 +351,11 @@ enum jobserver_state jobserver_release(struct jobserver *jobserver)
     if (jobserver->token_cursor > held) {
         /* Dropped even if it cannot be written: a second try would fail as well. */
         if (!put_back(jobserver->write_fd, --jobserver->token_cursor))
-            fail(jobserver, JOBSERVER_IO_ERROR);
+            record_failure(jobserver, JOBSERVER_IO_ERROR);
     } else if (!jobserver->implicit_available) {
         jobserver->implicit_available = true;
     } else {
-        fail(jobserver, JOBSERVER_BAD_RELEASE);
+        record_failure(jobserver, JOBSERVER_BAD_RELEASE);
     }
     restore_signals(before);
     return jobserver->state;
@@ -393,6 +393,6 @@ void jobserver_return_all(void)
         return;
     while (jobserver->token_cursor > held)
         put_back(jobserver->write_fd, --jobserver->token_cursor);
-    fail(jobserver, JOBSERVER_SHUT_DOWN);
+    record_failure(jobserver, JOBSERVER_SHUT_DOWN);
     errno = saved;
 }

@@ -45,7 +45,7 @@ struct pool {
 
 /* Highest priority first, then first come first served. Sequence numbers wrap around, but the
  * difference of two that are queued at the same time does not. */
-static int leaves_before(const void *a, const void *b)
+static int leaves_work_before(const void *a, const void *b)
 {
     const struct task_node *first = a, *second = b;
 
@@ -71,7 +71,7 @@ static __thread uint32_t worker_number;
 
 /* Sets the name from within the thread: to name another thread, glibc opens a file without
  * O_CLOEXEC, which a child started at that moment would inherit. */
-static void take_name(void)
+static void take_thread_name(void)
 {
     char name[16]; /* Linux's limit */
 
@@ -87,7 +87,7 @@ static void *worker_main(void *argument)
 
     pthread_mutex_lock(&pool->mutex);
     worker_number = ++pool->numbered;
-    take_name();
+    take_thread_name();
     thread_use_c_locale(); /* a new thread has the program's locale, not its creator's */
     while ((task = next_task(pool)) != NULL) {
         pthread_mutex_unlock(&pool->mutex);
@@ -161,7 +161,7 @@ struct pool *pool_create(size_t threads)
         return NULL;
     }
     pool->threads = calloc(threads, sizeof *pool->threads);
-    pool->queue = pqueue_create(leaves_before);
+    pool->queue = pqueue_create(leaves_work_before);
     if (pool->threads && pool->queue)
         start_workers(pool, threads);
     if (pool->started == 0) {

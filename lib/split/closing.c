@@ -27,7 +27,7 @@ struct closing {
     uint32_t kernel_count;
 };
 
-static void find_functions(struct closing *closing)
+static void find_driver_functions(struct closing *closing)
 {
     const struct program *program = closing->plan->program;
 
@@ -114,7 +114,7 @@ struct closing *closing_new(const struct plan *plan)
     struct closing *closing = arena_zalloc(plan->arena, 1, sizeof *closing);
 
     closing->plan = plan;
-    find_functions(closing);
+    find_driver_functions(closing);
     if (closing->function_count == 0 || closing->function_count > MOST_FUNCTIONS)
         return NULL;
     find_closing_kernels(closing);

@@ -101,8 +101,8 @@ static void warn_of_targets(struct nvJitLink *link, unsigned changes)
 }
 
 /* Adds the assembler's cubin to the link. An input that needs no assembler is added as it is. */
-static nvJitLinkResult take_cubin(struct nvJitLink *link, const struct minilink *made,
-                                  const struct input *input)
+static nvJitLinkResult take_finished_cubin(struct nvJitLink *link, const struct minilink *made,
+                                           const struct input *input)
 {
     const struct buffer *cubin = &made->product.chunk;
 
@@ -112,8 +112,8 @@ static nvJitLinkResult take_cubin(struct nvJitLink *link, const struct minilink 
     return input->type == MINILINK_INPUT_PTX ? NVJITLINK_ERROR_INTERNAL : hand_on(link, input);
 }
 
-static void tell(struct nvJitLink *link, const struct minilink *made,
-                 const struct settings *settings)
+static void tell_of_input(struct nvJitLink *link, const struct minilink *made,
+                          const struct settings *settings)
 {
     warn_of_targets(link, settings->target_changes);
     link_take_errors(link, made);
@@ -122,8 +122,8 @@ static void tell(struct nvJitLink *link, const struct minilink *made,
 
 /* Assembles PTX, or that of a container with one fatbin, to a relocatable cubin, and adds that. A
  * container whose PTX does not take part is added as it is. */
-static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *settings,
-                                const struct input *input)
+static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct settings *settings,
+                                    const struct input *input)
 {
     struct words words = {.arena = &link->arena};
     struct minilink *made;
@@ -145,10 +145,10 @@ static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *s
     if (code == MINILINK_OK)
         code = minilink_complete(made);
     if (code != MINILINK_OK || input->type == MINILINK_INPUT_PTX || made->product.chunk.data)
-        tell(link, made, settings);
+        tell_of_input(link, made, settings);
     result = assembly_result(link, code, input->name);
     if (result == NVJITLINK_SUCCESS)
-        result = take_cubin(link, made, input);
+        result = take_finished_cubin(link, made, input);
     minilink_destroy(&link->trial);
     return result;
 }
@@ -161,8 +161,8 @@ nvJitLinkResult input_add_nothing(struct nvJitLink *link)
     const struct settings settings = {
         .sm = link->settings.sm, .suffix = link->settings.suffix, .level = -1};
 
-    return assemble(link, &settings,
-                    &(struct input){MINILINK_INPUT_PTX, empty, sizeof empty - 1, "empty"});
+    return assemble_ptx(link, &settings,
+                        &(struct input){MINILINK_INPUT_PTX, empty, sizeof empty - 1, "empty"});
 }
 
 /* Reports a cubin that cannot be linked for the target, by a link with --dry-run. */
@@ -228,7 +228,7 @@ static nvJitLinkResult add_container(struct nvJitLink *link, const struct input 
     if (contents.has_ltoir && link->settings.is_lto)
         return let_wait(link, input);
     if (contents.fatbin_count == 1 && contents.has_ptx && !contents.has_cubin)
-        return assemble(link, &link->settings, input);
+        return assemble_ptx(link, &link->settings, input);
     return hand_on(link, input);
 }
 
@@ -247,8 +247,8 @@ static nvJitLinkResult add_ltoir(struct nvJitLink *link, const struct input *inp
     return let_wait(link, input);
 }
 
-static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
-                           size_t size, const char *name);
+static nvJitLinkResult add_to_link(struct nvJitLink *link, nvJitLinkInputType type,
+                                   const void *data, size_t size, const char *name);
 
 /* An archive, and its members. */
 struct library {
@@ -272,7 +272,7 @@ static bool list_member(void *argument, struct text name, struct bytes data)
     return true;
 }
 
-static enum link_code list_members(void *argument)
+static enum link_code list_linked_members(void *argument)
 {
     struct library *library = argument;
     const struct bytes bytes = {library->archive->data, library->archive->size};
@@ -283,24 +283,24 @@ static enum link_code list_members(void *argument)
 
 /* Adds each member like an input. Those before one that is wrong, or before damage, stay (measured
  * on 12.0 to 13.5). */
-static nvJitLinkResult add_library(struct nvJitLink *link, const struct input *input)
+static nvJitLinkResult add_library_to_link(struct nvJitLink *link, const struct input *input)
 {
     struct library library = {.arena = &link->arena, .archive = input};
     const struct words none = {0};
     nvJitLinkResult result = NVJITLINK_SUCCESS;
-    int code =
-        link_begin(link, &link->trial, &none) ?: handle_call(link->trial, list_members, &library);
+    int code = link_begin(link, &link->trial, &none)
+                   ?: handle_call(link->trial, list_linked_members, &library);
 
     link_take_errors(link, link->trial);
     minilink_destroy(&link->trial);
     for (size_t i = 0; i < library.count && result == NVJITLINK_SUCCESS; i++)
-        result = add(link, NVJITLINK_INPUT_ANY, library.list[i].data, library.list[i].size,
-                     library.list[i].name);
+        result = add_to_link(link, NVJITLINK_INPUT_ANY, library.list[i].data, library.list[i].size,
+                             library.list[i].name);
     return result ?: code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
 }
 
-static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
-                           size_t size, const char *name)
+static nvJitLinkResult add_to_link(struct nvJitLink *link, nvJitLinkInputType type,
+                                   const void *data, size_t size, const char *name)
 {
     static const enum minilink_input types[] = {
         [NVJITLINK_INPUT_CUBIN] = MINILINK_INPUT_CUBIN,
@@ -324,11 +324,11 @@ static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, cons
         return add_cubin(link, &input);
     case NVJITLINK_INPUT_PTX:
         link->has_other_code = true;
-        return assemble(link, &link->settings, &input);
+        return assemble_ptx(link, &link->settings, &input);
     case NVJITLINK_INPUT_LTOIR:
         return add_ltoir(link, &input);
     case NVJITLINK_INPUT_LIBRARY:
-        return add_library(link, &input);
+        return add_library_to_link(link, &input);
     default:
         return add_container(link, &input);
     }
@@ -337,7 +337,7 @@ static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, cons
 nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
                           size_t size, const char *name)
 {
-    nvJitLinkResult result = add(link, type, data, size, name);
+    nvJitLinkResult result = add_to_link(link, type, data, size, name);
 
     link->input_count += result == NVJITLINK_SUCCESS;
     return result;

@@ -55,7 +55,7 @@ int link_begin(struct nvJitLink *link, struct minilink **made, const struct word
 /* With -ptx, called functions may be undefined. A link that permits that keeps all symbols visible,
  * though, which changes the PTX of complete programs. So there are two links, and the second is
  * completed only if the first one fails. */
-static nvJitLinkResult begin(struct nvJitLink *link)
+static nvJitLinkResult begin_call(struct nvJitLink *link)
 {
     const struct settings *settings = &link->settings;
     struct words words = {.arena = &link->arena}, open = words;
@@ -106,7 +106,7 @@ struct call {
     const char *name;
 };
 
-static enum link_code run_call(void *argument)
+static enum link_code run_entered(void *argument)
 {
     struct call *call = argument;
 
@@ -116,7 +116,7 @@ static enum link_code run_call(void *argument)
 
 /* Makes the call under a recovery point; without memory for it the result is an internal error. All
  * calls on a link that could not be created return the result of its creation. */
-static nvJitLinkResult run(struct call call)
+static nvJitLinkResult run_unlogged(struct call call)
 {
     struct caller_state saved;
     enum link_code code;
@@ -125,19 +125,19 @@ static nvJitLinkResult run(struct call call)
         return call.link->created;
     if (!caller_state_save(&saved))
         return NVJITLINK_ERROR_INTERNAL;
-    code = context_run(run_call, &call);
+    code = context_run(run_entered, &call);
     caller_state_restore(&saved);
     return code == LINK_OK ? call.result : NVJITLINK_ERROR_INTERNAL;
 }
 
-static nvJitLinkResult create(const struct call *call)
+static nvJitLinkResult create_handle(const struct call *call)
 {
     struct nvJitLink *link = call->link;
 
     return check_stack(link)
            ?: settings_read(&link->settings, &link->arena, call->options, call->count,
                             &link->errors)
-           ?: begin(link);
+           ?: begin_call(link);
 }
 
 nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char *const *options,
@@ -153,8 +153,8 @@ nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char 
         return NVJITLINK_ERROR_INTERNAL;
     link->start = clock_now();
     link->settings.version = version;
-    link->created =
-        run((struct call){.link = link, .function = create, .options = options, .count = count});
+    link->created = run_unlogged(
+        (struct call){.link = link, .function = create_handle, .options = options, .count = count});
     *handle = link;
     return link->created;
 }
@@ -188,7 +188,7 @@ nvJitLinkResult link_check_open(struct nvJitLink *link)
     return NVJITLINK_ERROR_INTERNAL;
 }
 
-static nvJitLinkResult add_data(const struct call *call)
+static nvJitLinkResult add_data_of(const struct call *call)
 {
     struct nvJitLink *link = call->link;
     char number[32];
@@ -204,11 +204,11 @@ nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, c
 {
     if (!handle || (!data && size))
         return NVJITLINK_ERROR_NULL_INPUT;
-    return run(
-        (struct call){handle, add_data, .type = type, .data = data, .size = size, .name = name});
+    return run_unlogged(
+        (struct call){handle, add_data_of, .type = type, .data = data, .size = size, .name = name});
 }
 
-static nvJitLinkResult add_file(const struct call *call)
+static nvJitLinkResult add_file_of(const struct call *call)
 {
     return input_add_file(call->link, call->type, call->name);
 }
@@ -217,7 +217,8 @@ nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, c
 {
     if (!handle || !path)
         return NVJITLINK_ERROR_NULL_INPUT;
-    return run((struct call){.link = handle, .function = add_file, .type = type, .name = path});
+    return run_unlogged(
+        (struct call){.link = handle, .function = add_file_of, .type = type, .name = path});
 }
 
 /* Milliseconds since *start, which is set to the current time. */
@@ -230,7 +231,7 @@ static double lap(uint64_t *start)
 }
 
 /* Whether the inputs fit the options. */
-static nvJitLinkResult check_inputs(struct nvJitLink *link)
+static nvJitLinkResult check_added(struct nvJitLink *link)
 {
     const struct settings *settings = &link->settings;
 
@@ -286,12 +287,12 @@ static nvJitLinkResult link_all(struct nvJitLink *link)
     return result_of(link, code);
 }
 
-static bool is_ltoir_alone(const struct settings *settings)
+static bool makes_ltoir_only(const struct settings *settings)
 {
     return settings->kind == TARGET_LTOIR && settings->is_lto && !settings->is_ptx;
 }
 
-static nvJitLinkResult complete(const struct call *call)
+static nvJitLinkResult complete_handle(const struct call *call)
 {
     struct nvJitLink *link = call->link;
     nvJitLinkResult result = link_check_open(link);
@@ -301,10 +302,10 @@ static nvJitLinkResult complete(const struct call *call)
     link->is_complete = true;
     if (link->settings.is_timed)
         buffer_printf(&link->infos, "nvJitLink time until Complete: %f\n", lap(&link->start));
-    result = check_inputs(link);
+    result = check_added(link);
     if (result != NVJITLINK_SUCCESS)
         link->waiting_count = 0; /* there is to be no LTO-IR, either */
-    if (result == NVJITLINK_SUCCESS && is_ltoir_alone(&link->settings))
+    if (result == NVJITLINK_SUCCESS && makes_ltoir_only(&link->settings))
         result = ltoir_make(link) ? NVJITLINK_ERROR_NVVM_COMPILE : NVJITLINK_SUCCESS;
     else
         result = result ?: input_hand_on_waiting(link) ?: link_all(link);
@@ -317,11 +318,12 @@ nvJitLinkResult link_complete(nvJitLinkHandle handle)
 {
     if (!handle)
         return NVJITLINK_ERROR_NULL_INPUT;
-    return run((struct call){.link = handle, .function = complete});
+    return run_unlogged((struct call){.link = handle, .function = complete_handle});
 }
 
 /* The bytes, or NULL. */
-static const void *find_output(const struct nvJitLink *link, enum link_output output, size_t *size)
+static const void *find_handle_output(const struct nvJitLink *link, enum link_output output,
+                                      size_t *size)
 {
     const void *bytes = NULL;
 
@@ -352,8 +354,8 @@ nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t
         (output == OUTPUT_LTOIR && !link->settings.is_lto))
         return NVJITLINK_ERROR_INVALID_INPUT; /* measured: the cubin has another one */
     if (output == OUTPUT_LTOIR)
-        run((struct call){.link = link, .function = make_ltoir});
-    bytes = find_output(link, output, &count);
+        run_unlogged((struct call){.link = link, .function = make_ltoir});
+    bytes = find_handle_output(link, output, &count);
     if (!bytes)
         return NVJITLINK_ERROR_INTERNAL;
     if (buffer)

@@ -194,7 +194,7 @@ static nvJitLinkResult drop_reservation(const struct reading *reading)
 
 /* Words for the step from Mercury's code to a GPU's, from sm_100 on, which is a part of ptxas here.
  * Measured on 13.5: -O0 changes nothing; a word that is not known fails when an input is added. */
-static nvJitLinkResult leave_out(const struct reading *reading)
+static nvJitLinkResult leave_option_out(const struct reading *reading)
 {
     buffer_printf(reading->errors, "'%s' has no effect: ptxas makes the code\n", reading->word);
     return NVJITLINK_SUCCESS;
@@ -239,7 +239,7 @@ static const struct known known[] = {
     {"-fast-compile", FORM_PREFIX, SETS(is_fast, 0)},
     {"-no-opt", FORM_PREFIX, NULL, NO_FLAG, 0, 0, NULL}, /* measured on 13.5: it changes nothing */
     {"-disable-smem-reserve", FORM_PREFIX, READS(drop_reservation)},
-    {"-Xfinalizer=", FORM_VALUE, leave_out, NO_FLAG, 132, 0, NULL},
+    {"-Xfinalizer=", FORM_VALUE, leave_option_out, NO_FLAG, 132, 0, NULL},
     {"--enable-extended-smem=", FORM_VALUE, read_extended_memory, NO_FLAG, 134, 0, NULL},
     {"-nvvm-latest", FORM_PREFIX, SETS(is_latest, 135)},
     {"-r", FORM_PREFIX, SETS(is_relocatable, 130)},
@@ -419,7 +419,7 @@ static void add_common(struct words *words, const struct settings *settings, con
  * without a list stays. minilink's belong together, as nvlink's do: if one list is given, the other
  * is empty. Only under -lto are variables removed, by libnvvm, which is then told that host code
  * names one that no program can have (all measured: the PTX of both is the same). */
-static void add_used(struct words *words, const struct settings *settings)
+static void add_used_name(struct words *words, const struct settings *settings)
 {
     if (!settings->names_kernels && !settings->names_variables)
         words_add(words, "-ignore-host-info");
@@ -449,7 +449,7 @@ static void add_lto(struct words *words, const struct settings *settings, const 
 
 /* Adds a word of `program`. Without -lto, words for libnvvm and for splitting are dropped. For PTX,
  * -split-compile-extended becomes -split-compile. */
-static void add_word(struct words *words, const struct settings *settings, const char *word)
+static void add_option_word(struct words *words, const struct settings *settings, const char *word)
 {
     static const char nvvm[] = "-Xnvvm=", split[] = "-split-compile", extended[] = "-extended";
     bool is_split = strncmp(word, split, strlen(split)) == 0;
@@ -478,9 +478,9 @@ void settings_program_words(const struct settings *settings, const char *library
     if (toolkit_does(toolkits_find(settings->version), TOOLKIT_WRITES_ABI_7) &&
         !targets_have(settings->sm, TARGET_HAS_MERCURY))
         words_add(words, "--output-abi=7");
-    add_used(words, settings);
+    add_used_name(words, settings);
     for (size_t i = 0; i < settings->program.count; i++)
-        add_word(words, settings, settings->program.list[i]);
+        add_option_word(words, settings, settings->program.list[i]);
 }
 
 void settings_input_words(const struct settings *settings, const char *ptxas, struct words *words)
