@@ -151,6 +151,7 @@ static void prepare_outputs(struct assembly *assembly)
         .first_failed = count,
         .keep_going = request->keep_going,
         .cache = request->cache,
+        .trial = request->trial,
     };
     count_threads(assembly);
     fit_into_memory(assembly);
@@ -463,15 +464,6 @@ static void free_assembly(struct assembly *assembly, bool keep)
         cubins_free(cubins);
 }
 
-/* Flags every chunk when the link is cancelled. */
-static void stop_assembly(void *argument)
-{
-    struct assemble_options *options = argument;
-
-    for (size_t i = options->count; i-- > 0;)
-        __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
-}
-
 static enum link_code run_assembly(void *argument)
 {
     struct assembly *assembly = argument;
@@ -483,7 +475,7 @@ static enum link_code run_assembly(void *argument)
     progress_stage("assembling", assembly->chunks->count, weigh_chunks(assembly->chunks));
     prepare_outputs(assembly);
     tell_options(assembly);
-    cancellation_watch(assembly->request->stop, stop_assembly, &assembly->options);
+    cancellation_watch(assembly->request->stop, workitem_cancel_all, &assembly->options);
     make_chunk_tasks(assembly);
     if (assembly->request->distribution)
         code = remote_chunks_run(assembly->request, assembly->chunks, assembly->tasks,
@@ -491,7 +483,8 @@ static enum link_code run_assembly(void *argument)
     else
         cubins->threads = run_tasks(assembly);
     /* Only one thread runs now, and every token has been returned. */
-    if (cancellation_is_set(assembly->request->stop))
+    if (cancellation_is_set(assembly->request->stop) ||
+        (assembly->request->trial && assembly->request->trial->has_failed))
         return LINK_CANCELLED;
     if (is_to_fit(assembly))
         return LINK_FAILED;

@@ -138,6 +138,25 @@ static enum link_code enter_phase(const struct assemble_options *options)
     return phase == PHASE_NONE || phase == PHASE_CHUNKS ? LINK_OK : LINK_INTERNAL;
 }
 
+void workitem_cancel_all(void *argument)
+{
+    struct assemble_options *options = argument;
+
+    for (size_t i = options->count; i-- > 0;)
+        __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
+}
+
+static void try_first(struct assemble_options *options, const struct chunk_output *output)
+{
+    struct chunk_trial *trial = options->trial;
+
+    if (!trial || atomic_flag_test_and_set(&trial->is_asked) ||
+        trial->is_useful(trial->argument, (struct bytes){output->cubin, output->cubin_size}))
+        return;
+    trial->has_failed = true;
+    workitem_cancel_all(options);
+}
+
 void workitem_run(void *argument)
 {
     struct work_item *item = argument;
@@ -152,10 +171,12 @@ void workitem_run(void *argument)
         return;
     }
     item->result = (int32_t)compile_chunk(item);
-    if (item->result == LINK_OK)
+    if (item->result == LINK_OK) {
         chunk_cache_keep(item->options->cache, item->output_ptr);
-    else
+        try_first(item->options, item->output_ptr);
+    } else {
         mark_failed(item->options, item->output_ptr->index);
+    }
     progress_done(item->output_ptr->weight);
 }
 

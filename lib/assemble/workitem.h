@@ -33,6 +33,15 @@ struct chunk_output {
     int cancelled;              /* job->cancelled points here; written with an atomic store */
 };
 
+/* A question about the first chunk that is assembled: when its cubin is of no use, those of the
+ * others are not, either, and they are stopped. */
+struct chunk_trial {
+    bool (*is_useful)(const void *argument, struct bytes cubin);
+    const void *argument;
+    atomic_flag is_asked;
+    bool has_failed; /* read when all have ended */
+};
+
 /* Shared by all items; the workers only read it, except for first_failed. */
 struct assemble_options {
     const struct minilink_assembler *assembler;
@@ -45,8 +54,9 @@ struct assemble_options {
      * cancelled; earlier ones are not, so that, whatever the timing, the chunk that fails the link
      * is the first one that cannot be assembled. */
     _Atomic size_t first_failed;
-    bool keep_going;     /* nothing is cancelled */
-    struct cache *cache; /* stores the results; or NULL */
+    bool keep_going;           /* nothing is cancelled */
+    struct cache *cache;       /* stores the results; or NULL */
+    struct chunk_trial *trial; /* or NULL */
 };
 
 struct work_item {
@@ -76,6 +86,9 @@ void workitem_run(void *item);
 /* The link code for an assembler's result. The assembler is foreign code: a success without a cubin
  * is an internal error, a warning with a cubin is a success. */
 enum link_code workitem_code(enum link_code code, const struct minilink_result *result);
+
+/* Cancels all chunks of `options`, a struct assemble_options. */
+void workitem_cancel_all(void *options);
 
 /* True when the chunk is cancelled, because an earlier one failed. */
 bool workitem_is_cancelled(const struct work_item *item);

@@ -14,6 +14,8 @@
  */
 #include "join/join.h"
 
+#include <string.h>
+
 #include "base/context.h"
 #include "cubin/unknown.h"
 #include "diag/diag.h"
@@ -122,16 +124,12 @@ static void free_exact(void *argument)
 }
 
 /* The name in *why points into a chunk's bytes, which outlive this call. */
-enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join_request *request,
-                                   struct exact_join_difference *why)
+static enum exact_join_outcome join_chunks(struct buffer *image,
+                                           const struct exact_join_request *request,
+                                           struct exact_join_difference *why)
 {
     struct exact join = {.request = request, .why = why, .outcome = EXACT_JOIN_OK};
 
-    *why = (struct exact_join_difference){0};
-    if (request->count == 1 && request->chunks[0].left_out_count == 0) {
-        buffer_append(image, request->chunks[0].cubin.data, request->chunks[0].cubin.size);
-        return EXACT_JOIN_OK;
-    }
     CONTEXT_DEFER(free_exact, &join);
     join.inputs = arena_zalloc(&join.arena, request->count, sizeof *join.inputs);
     join.count = request->count;
@@ -142,4 +140,31 @@ enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join
     else if (join_whole(&join))
         image_bytes(&join.image, image);
     return join.outcome;
+}
+
+enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join_request *request,
+                                   struct exact_join_difference *why)
+{
+    const struct exact_join_chunk *first = request->chunks;
+
+    *why = (struct exact_join_difference){0};
+    if (request->count != 1 || first->left_out_count)
+        return join_chunks(image, request, why);
+    buffer_append(image, first->cubin.data, first->cubin.size);
+    return EXACT_JOIN_OK;
+}
+
+bool exact_join_remakes(struct bytes cubin, const struct text *kernels, size_t count,
+                        size_t line_count)
+{
+    const struct exact_join_chunk chunk = {.cubin = cubin};
+    const struct exact_join_request request = {&chunk, 1, kernels, count, line_count};
+    struct exact_join_difference why = {0};
+    struct buffer image = {0};
+
+    CONTEXT_DEFER(buffer_cleanup, &image);
+    /* Lines of text that only closing kernels have are left out of a line table. */
+    return join_chunks(&image, &request, &why) == EXACT_JOIN_OK &&
+           (line_count || (image.size == cubin.size &&
+                           memcmp(image.data, cubin.data, cubin.size) == 0));
 }

@@ -97,3 +97,9 @@ struct exact_join_difference {
  * Raises LINK_NO_MEMORY. Takes time and memory in proportion to the chunks' sizes. */
 enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join_request *request,
                                    struct exact_join_difference *why);
+
+/* Whether a join of this one chunk makes its own bytes: else they are in a form that is not known.
+ * `kernels`: all of the chunk's, in the order of its text. Reports nothing; raises LINK_NO_MEMORY.
+ */
+bool exact_join_remakes(struct bytes cubin, const struct text *kernels, size_t count,
+                        size_t line_count);

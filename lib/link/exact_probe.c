@@ -82,7 +82,7 @@ const char *exact_probe_options(const struct link *link)
 const char *exact_probe_version(const struct link *link, bool *needs_probe)
 {
     const struct assembler_request *assembler = &link->request->assembler;
-    unsigned version;
+    struct toolkit_version version;
     char *path;
 
     *needs_probe = false;
@@ -90,10 +90,15 @@ const char *exact_probe_version(const struct link *link, bool *needs_probe)
         return NULL;
     path = ptxas_find(assembler, NULL);
     CONTEXT_DEFER(memory_cleanup, &path);
-    version = path ? state_version_of(path) : 0;
-    if (!path || exact_join_knows(version))
+    if (!path)
         return NULL;
-    if (version > 0 && !exact_join_is_newer(version))
+    version = state_version_of(path);
+    if (exact_join_knows(version.number)) {
+        /* Of a small program, the first chunk tells soon enough (stage_assemble.c). */
+        *needs_probe = !version.is_listed && code_size(link) >= LEAST_PROBED;
+        return NULL;
+    }
+    if (version.number > 0 && !exact_join_is_newer(version.number))
         return "ptxas before CUDA 13 writes whole programs in another form";
     *needs_probe = link->request->chunk_count > 1 || code_size(link) >= LEAST_PROBED;
     return *needs_probe ? NULL : "it is small, and this ptxas is of a toolkit that is not known";

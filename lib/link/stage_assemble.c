@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "assemble/remote_chunks.h"
+#include "assemble/workitem.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
@@ -204,13 +205,20 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
                                    struct assembled *assembled, struct cubins *cubins)
 {
     const struct link_request *request = link->request;
-    const struct assemble_request wanted = stage_assemble_request(link, cut, assembled);
+    struct assemble_request wanted = stage_assemble_request(link, cut, assembled);
+    struct chunk_trial trial = {
+        .is_useful = exact_is_known, .argument = &cut->chunks, .is_asked = ATOMIC_FLAG_INIT};
     enum link_code code;
 
     /* A plan's chunks are in memory, and no longer depend on any input. */
     if (request->distribution.emit_plan && !state_check_changes(link))
         return LINK_FAILED;
+    if (cut->chunks.is_exact && cut->chunks.count > 1)
+        wanted.trial = &trial;
     code = (enum link_code)assemble_chunks(cubins, &cut->chunks, &wanted);
+    assembled->is_unknown = trial.has_failed;
+    if (trial.has_failed && code == LINK_CANCELLED)
+        code = LINK_OK;
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     if (code == LINK_USAGE)
@@ -355,11 +363,12 @@ static bool verify(const struct link *link, struct cut *cut, struct assembled *a
 bool stage_join(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     struct buffer image = {0};
-    const char *why;
+    const char *why = "its chunks are written in a form that is not known";
 
     if (!cut->chunks.is_exact)
         return true;
-    if (exact_make_program(&image, &cut->chunks, &assembled->cubins, &assembled->arena, &why)) {
+    if (!assembled->is_unknown &&
+        exact_make_program(&image, &cut->chunks, &assembled->cubins, &assembled->arena, &why)) {
         assembled->program = (struct chunk_cubin){.data = image.data, .size = image.size};
         diag_replay(&assembled->said);
         return !link->request->verify_split || verify(link, cut, assembled);

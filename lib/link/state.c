@@ -16,18 +16,17 @@
 #include "os/fork_server.h"
 #include "os/self_exec.h"
 #include "os/toolkit.h"
-#include "os/toolkit_version.h"
 
-unsigned state_version_of(const char *ptxas)
+struct toolkit_version state_version_of(const char *ptxas)
 {
-    int error;
-    unsigned version = toolkit_version_of(ptxas, &error);
+    struct toolkit_version version = toolkit_version_of(ptxas);
 
-    if (!error)
+    if (!version.error)
         return version;
-    if (error == ENOMEM)
+    if (version.error == ENOMEM)
         context_raise(LINK_NO_MEMORY);
-    diag_fatal("ptxas '%s' cannot be asked of which toolkit it is: %s", ptxas, strerror(error));
+    diag_fatal("ptxas '%s' cannot be asked of which toolkit it is: %s", ptxas,
+               strerror(version.error));
     context_raise(LINK_ENVIRONMENT);
 }
 
@@ -42,7 +41,7 @@ const struct toolkit_facts *state_find_toolkit(const struct link_request *reques
     CONTEXT_DEFER(toolkit_search_cleanup, &search);
     CONTEXT_DEFER(memory_cleanup, &ptxas);
     if (!version && (ptxas = ptxas_find(&request->assembler, &search)))
-        version = state_version_of(ptxas);
+        version = state_version_of(ptxas).number;
     toolkit = version ? toolkits_find(version) : toolkits_newest();
     if (why && request->behave_like)
         buffer_string(why, "--behave-like");

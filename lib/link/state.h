@@ -16,6 +16,7 @@
 #include "merge/merge.h"
 #include "observe/observe.h"
 #include "options/entries.h"
+#include "os/toolkit_version.h"
 #include "pool/spread.h"
 
 /* Result of splitting. */
@@ -35,6 +36,7 @@ struct assembled {
     struct diag_sink said;      /* messages of the chunks, until they are joined */
     uint32_t fit;               /* limit on functions' registers; 0 = as they need */
     uint32_t wanted_fit;        /* the limit that a failed assembly asks for, or 0 */
+    bool is_unknown;            /* chunks in a form that is not known; there are no cubins then */
     bool is_in_parts; /* assemble for a merge: a whole program's cubin would have the wrong form */
 };
 
@@ -117,7 +119,7 @@ struct link {
 
 /* toolkit_version_of() for a link: raises LINK_NO_MEMORY, or LINK_ENVIRONMENT, reported, where it
  * cannot be learnt. */
-unsigned state_version_of(const char *ptxas);
+struct toolkit_version state_version_of(const char *ptxas);
 
 /* The toolkit whose nvlink the link is to behave like: the requested one, or that of the ptxas that
  * is named or found, or the newest known. Appends the reason to *why, which may be NULL. */

@@ -27,16 +27,22 @@
 /* Timeout in seconds for a ptxas that is asked; it answers within milliseconds. */
 #define ANSWER_SECONDS 10
 
-static unsigned version_in(struct bytes bytes)
+static struct toolkit_version version_in(struct bytes bytes)
 {
     const char *line = bytes.size ? memmem(bytes.data, bytes.size, RELEASE, strlen(RELEASE)) : NULL;
-    size_t rest;
+    struct toolkit_version version = {0};
+    struct text rest, listed;
 
     if (!line)
-        return 0;
+        return version;
     line += strlen(RELEASE);
-    rest = bytes.size - (size_t)(line - (const char *)bytes.data);
-    return toolkit_version_read((struct text){line, strnlen(line, rest)});
+    rest = (struct text){line, bytes.size - (size_t)(line - (const char *)bytes.data)};
+    rest.size = strnlen(line, rest.size);
+    version.number = toolkit_version_read(rest);
+    listed = text_of(toolkits_find(version.number)->release);
+    version.is_listed = text_starts(rest, listed) &&
+                        (rest.size == listed.size || !text_is_digit(rest.data[listed.size]));
+    return version;
 }
 
 /* What is missing for a moment says nothing about the file; other errors do: it cannot be read. */
@@ -45,66 +51,67 @@ static int error_of_want(int error)
     return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN ? error : 0;
 }
 
-static unsigned read_version_file(const char *path, int *error)
+static struct toolkit_version read_version_file(const char *path)
 {
     struct bytes file = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct toolkit_version version;
+    int fd = open(path, O_RDONLY | O_CLOEXEC), error;
 
-    if (fd < 0) {
-        *error = error_of_want(errno);
-        return 0;
-    }
+    if (fd < 0)
+        return (struct toolkit_version){.error = error_of_want(errno)};
     errno = 0;
     descriptor_map(fd, &file);
-    *error = error_of_want(errno);
+    error = error_of_want(errno);
     close(fd);
     CONTEXT_DEFER(descriptor_unmap, &file);
-    return version_in(elf_library_section(file, ".rodata"));
+    version = version_in(elf_library_section(file, ".rodata"));
+    version.error = error;
+    return version;
 }
 
-static unsigned ask_ptxas(const char *path, int *error)
+static struct toolkit_version ask_ptxas(const char *path)
 {
     const char *const argv[] = {path, "--version", NULL};
     const struct exec_request request = {
         .argv = argv, .output_limit = 4096, .timeout = ANSWER_SECONDS};
     struct exec_result result;
-    unsigned version;
+    struct toolkit_version version;
 
     exec_run(&request, &result);
-    if (result.end == EXEC_NOT_STARTED)
-        *error = error_of_want(result.code);
-    else if (result.output_cut && result.output_size < request.output_limit)
-        *error = ENOMEM;
     version = version_in((struct bytes){(const uint8_t *)result.output, result.output_size});
+    version.is_listed = false; /* a script may change what the ptxas that it runs writes */
+    if (result.end == EXEC_NOT_STARTED)
+        version.error = error_of_want(result.code);
+    else if (result.output_cut && result.output_size < request.output_limit)
+        version.error = ENOMEM;
     memory_cleanup(&result.output);
     return version;
 }
 
-unsigned toolkit_version_of(const char *path, int *error)
+struct toolkit_version toolkit_version_of(const char *path)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct {
         char path[PATH_MAX];
         struct file_version file;
-        unsigned version;
+        struct toolkit_version version;
     } last;
     struct stat status;
-    unsigned version = 0;
+    struct toolkit_version version = {0};
 
-    *error = 0;
     if (stat(path, &status) != 0 || strlen(path) >= sizeof last.path)
-        return 0;
+        return version;
     pthread_mutex_lock(&lock);
     if (strcmp(last.path, path) == 0 && !file_version_change(&last.file, path))
         version = last.version;
     pthread_mutex_unlock(&lock);
-    if (version)
+    if (version.number)
         return version;
-    version = read_version_file(path, error);
-    if (version == 0 && *error == 0)
-        version = ask_ptxas(path, error);
-    if (*error)
-        return 0;
+    version = read_version_file(path);
+    if (version.number == 0 && !version.error)
+        version = ask_ptxas(path);
+    if (version.error)
+        return version;
     pthread_mutex_lock(&lock);
     snprintf(last.path, sizeof last.path, "%s", path);
     last.file = file_version_of(&status);
