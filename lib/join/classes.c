@@ -7,7 +7,8 @@
      CLASS_SET(GLOBAL))
 
 static const struct class_step steps[] = {
-    {UNITED, ~(CLASSES_OF_DATA | CLASSES_OF_TWINS)}, /* debug information, and what is not known */
+    {UNITED,
+     ~(CLASSES_OF_DATA | CLASSES_OF_MERCURY)}, /* debug information, and what is not known */
     {MADE_ANEW, CLASS_SET(NOTE)},
     {MADE_ANEW, CLASS_SET(INFO)},
     {MADE_ANEW, CLASS_SET(COMPAT)},
@@ -32,9 +33,9 @@ static const struct class_step steps[] = {
     {OF_FUNCTIONS, CLASS_SET(TWIN_INFO)},
     {OF_FUNCTIONS, CLASS_SET(TWIN_RELOCATIONS)},
     {OF_UNITED, CLASS_SET(TWIN_RELOCATIONS)},
-    {OF_FUNCTIONS, CLASSES_OF_TWINS & ~(CLASS_SET(TWIN_TEXT) | CLASS_SET(TWIN_INFO) |
-                                        CLASS_SET(TWIN_RELOCATIONS))},
-    {UNITED, CLASSES_OF_TWINS & ~CLASS_SET(TWIN_DEBUG)},
+    {OF_FUNCTIONS, CLASSES_OF_MERCURY & ~(CLASS_SET(TWIN_TEXT) | CLASS_SET(TWIN_INFO) |
+                                          CLASS_SET(TWIN_RELOCATIONS))},
+    {UNITED, CLASSES_OF_MERCURY & ~CLASS_SET(TWIN_DEBUG)},
 };
 
 static const uint8_t whole_plain[] = {
@@ -48,10 +49,10 @@ enum section_class classes_of(const struct cubin_section *section)
 {
     const struct section_facts *row =
         sections_find(section->type, section->flags, section->name, false);
-    bool is_twin = cubin_is_mercury(section);
+    bool is_mercury = cubin_is_mercury(section);
 
-    if (!row || class_is_in(row->class, CLASSES_OF_TWINS) != is_twin)
-        return is_twin ? CLASS_TWIN_OTHER : CLASS_OTHER;
+    if (!row || class_is_in(row->class, CLASSES_OF_MERCURY) != is_mercury)
+        return is_mercury ? CLASS_TWIN_OTHER : CLASS_OTHER;
     return section->type == SHT_CUDA_CONSTANT0 ? CLASS_FUNCTION_CONSTANT : row->class;
 }
 
@@ -64,13 +65,13 @@ const struct class_step *classes_relocatable(size_t *count)
 size_t classes_whole(const struct toolkit_facts *toolkit, uint8_t order[CLASS_COUNT + 1])
 {
     size_t count, next = 0;
-    const enum section_class *twins = sections_twin_order(toolkit, &count);
+    const enum section_class *copies = sections_twin_order(toolkit, &count);
 
     while (next < sizeof whole_plain) {
         order[next] = whole_plain[next];
         next++;
     }
     for (size_t i = 0; i < count; i++)
-        order[next++] = (uint8_t)twins[i];
+        order[next++] = (uint8_t)copies[i];
     return next;
 }

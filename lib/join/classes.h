@@ -9,7 +9,7 @@
 
 /* Sets of classes. */
 #define CLASS_SET(class)       (UINT64_C(1) << CLASS_##class)
-#define CLASSES_OF_TWINS       ((CLASS_SET(TWIN_SYMTAB) << 1) - CLASS_SET(TWIN_TEXT))
+#define CLASSES_OF_MERCURY     ((CLASS_SET(TWIN_SYMTAB) << 1) - CLASS_SET(TWIN_TEXT))
 #define CLASSES_OF_RELOCATIONS (CLASS_SET(RELOCATIONS) | CLASS_SET(TWIN_RELOCATIONS))
 
 static inline bool class_is_in(enum section_class class, uint64_t set)

@@ -285,7 +285,7 @@ static bool own_symbols(struct exact *join, struct exact_input *input)
 }
 
 /* Mercury's table has the same symbols in the same rows, up to the last global. */
-static bool check_twins(struct exact *join, struct exact_input *input)
+static bool check_mercury(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
     bool is_parallel = true;
@@ -293,18 +293,18 @@ static bool check_twins(struct exact *join, struct exact_input *input)
     if (!input->has_mercury)
         return true;
     is_parallel =
-        input->twins.symtab && !input->twins.indices &&
-        cubin->sections[input->twins.symtab].size == input->globals_end * sizeof(Elf64_Sym);
+        input->mercury.symtab && !input->mercury.indices &&
+        cubin->sections[input->mercury.symtab].size == input->globals_end * sizeof(Elf64_Sym);
     for (uint32_t row = 0; is_parallel && row < input->globals_end; row++) {
         const struct cubin_symbol *symbol = &cubin->symbols[row];
-        Elf64_Sym twin = cubin_twin_symbol(cubin, &input->twins, row);
+        Elf64_Sym copy = cubin_twin_symbol(cubin, &input->mercury, row);
 
         is_parallel =
-            (ELF64_ST_TYPE(twin.st_info) == STT_SECTION) == (symbol->type == STT_SECTION) &&
+            (ELF64_ST_TYPE(copy.st_info) == STT_SECTION) == (symbol->type == STT_SECTION) &&
             (symbol->type == STT_SECTION ||
-             text_equal(cubin_string(cubin, twin.st_name), symbol->name));
+             text_equal(cubin_string(cubin, copy.st_name), symbol->name));
     }
-    return is_parallel || exact_unsupported(join, input, input->twins.symtab,
+    return is_parallel || exact_unsupported(join, input, input->mercury.symtab,
                                             "has symbols of Mercury's in another order");
 }
 
@@ -330,7 +330,7 @@ static bool read_chunk(struct exact *join, struct exact_input *input)
         return exact_differs(join, input, 0, "has other ELF flags");
     if (!input->cubin.symtab)
         return exact_unsupported(join, input, 0, "has no symbols");
-    input->has_mercury = cubin_twins_find(&input->cubin, &input->twins);
+    input->has_mercury = cubin_twins_find(&input->cubin, &input->mercury);
     return own_sections(join, input) && own_symbols(join, input);
 }
 
@@ -368,7 +368,7 @@ bool exact_divide_symbols(struct exact *join)
     if (!find_form(join))
         return false;
     for (size_t i = 0; i < join->count; i++)
-        if (!divide_symbols(join, &join->inputs[i]) || !check_twins(join, &join->inputs[i]))
+        if (!divide_symbols(join, &join->inputs[i]) || !check_mercury(join, &join->inputs[i]))
             return false;
     find_erased(join);
     return true;
@@ -391,11 +391,11 @@ uint32_t exact_section_of(const struct exact *join, const struct exact_input *in
     return exact_section_named(input, join->image.sections[out].name);
 }
 
-struct text exact_twin_name(const struct exact_input *input, uint32_t row)
+struct text exact_mercury_name(const struct exact_input *input, uint32_t row)
 {
-    Elf64_Sym twin = cubin_twin_symbol(&input->cubin, &input->twins, row);
+    Elf64_Sym copy = cubin_twin_symbol(&input->cubin, &input->mercury, row);
 
-    return ELF64_ST_TYPE(twin.st_info) == STT_SECTION ? cubin_string(&input->cubin, twin.st_name)
+    return ELF64_ST_TYPE(copy.st_info) == STT_SECTION ? cubin_string(&input->cubin, copy.st_name)
                                                       : input->symbol_name[row];
 }
 

@@ -149,7 +149,7 @@ bool exact_join_section_names(struct exact *join)
         enum section_class class = join->order[place];
         size_t begin = join->section_names.count;
 
-        join->ends = exact_find_header(join, class_is_in(class, CLASSES_OF_TWINS)
+        join->ends = exact_find_header(join, class_is_in(class, CLASSES_OF_MERCURY)
                                                  ? TEXT(".nv.merc.debug_line")
                                                  : TEXT(".debug_line"));
         if (!exact_merge(join, lists[class], &join->section_names))
@@ -186,16 +186,17 @@ static void put_once(struct exact *join, struct text name)
         put_string(join, name, 1);
 }
 
-/* The names of the rows, in Mercury's table if `is_twin`. The overwritten symbol's name stays. */
-static void put_names(struct exact *join, const struct exact_list *list, bool is_twin)
+/* The names of the rows, in Mercury's table if `is_mercury`. The overwritten symbol's name stays.
+ */
+static void put_names(struct exact *join, const struct exact_list *list, bool is_mercury)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
         const struct exact_input *input = item->input;
         struct text name = input->symbol_name[item->index];
 
-        if (is_twin)
-            name = exact_twin_name(input, item->index);
+        if (is_mercury)
+            name = exact_mercury_name(input, item->index);
         put_once(join, name.size > 0 ? name : TEXT(EXACT_ERASED_NAME));
     }
 }

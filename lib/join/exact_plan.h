@@ -61,8 +61,8 @@ struct exact_input {
     struct bytes file;
     struct cubin cubin;
     bool is_read;     /* cubin_read() accepted it */
-    bool has_mercury; /* it has Mercury's twins */
-    struct cubin_twins twins;
+    bool has_mercury; /* it has Mercury's copies */
+    struct cubin_twins mercury;
     size_t locals;            /* rows of the symbol table before the globals */
     size_t globals_end;       /* row past the globals; more local symbols may follow */
     uint32_t *section_owner;  /* by section */
@@ -155,7 +155,7 @@ uint32_t exact_section_named(const struct exact_input *input, struct text name);
 uint32_t exact_section_of(const struct exact *join, const struct exact_input *input, uint32_t out);
 
 /* The name of a row in Mercury's table. */
-struct text exact_twin_name(const struct exact_input *input, uint32_t row);
+struct text exact_mercury_name(const struct exact_input *input, uint32_t row);
 
 /* An entry of a relocation section, with or without addends; and one with its symbol's index in the
  * result. */

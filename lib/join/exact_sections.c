@@ -34,7 +34,7 @@ static bool is_known(const struct exact *join, struct text name)
 #define CLASSES_BY_TYPE                                                                            \
     (CLASS_SET(TABLE) | CLASS_SET(NOTE) | CLASS_SET(COMPAT) | CLASS_SET(CALLGRAPH) |               \
      CLASS_SET(PROTOTYPE) | CLASS_SET(REL_ACTION) | CLASS_SET(RELOCATIONS) |                       \
-     (CLASSES_OF_TWINS & ~(CLASS_SET(TWIN_OTHER) | CLASS_SET(TWIN_INDICES))))
+     (CLASSES_OF_MERCURY & ~(CLASS_SET(TWIN_OTHER) | CLASS_SET(TWIN_INDICES))))
 
 /* The class of a section; CLASS_NONE = the join cannot divide it. */
 static enum section_class class_of(const struct exact *join, const struct cubin_section *section,
@@ -109,7 +109,7 @@ static bool find_section(const struct exact *join, struct exact_item *item)
     return item->index != EXACT_NONE;
 }
 
-/* Mercury's twin of the driver's shared memory has a size on sm_110, but in a rewritten file no
+/* Mercury's copy of the driver's shared memory has a size on sm_110, but in a rewritten file no
  * bytes: the section header table stands there (measured). */
 static bool has_no_bytes(const struct cubin_section *section)
 {
@@ -326,7 +326,7 @@ static bool check_chunk(struct exact *join, const struct exact_input *input)
             continue;
         }
         if (section->size > 0 && section->data.data != input->file.data + place) {
-            /* A twin that shares the bytes of its plain section. */
+            /* A copy for Mercury that shares the bytes of its plain section. */
             if (cubin_is_mercury(section) && input->section_owner[i] == EXACT_COMMON &&
                 section->data.data < input->file.data + position)
                 continue;

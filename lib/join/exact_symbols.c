@@ -168,7 +168,7 @@ static Elf64_Sym joined_row(const struct exact_input *input, uint32_t index, boo
     Elf64_Sym row;
 
     if (is_mercury)
-        row = cubin_twin_symbol(cubin, &input->twins, index);
+        row = cubin_twin_symbol(cubin, &input->mercury, index);
     else
         memcpy(&row, cubin->sections[EXACT_SYMBOLS].data.data + index * sizeof row, sizeof row);
     if (row.st_shndx < cubin->section_count)
@@ -184,7 +184,7 @@ static void write_rows(struct exact *join, const struct exact_list *list, Elf64_
         struct exact_input *input = item->input;
         Elf64_Sym *row = &rows[input->symbol_out[item->index]];
         struct text name =
-            is_mercury ? exact_twin_name(input, item->index) : input->symbol_name[item->index];
+            is_mercury ? exact_mercury_name(input, item->index) : input->symbol_name[item->index];
 
         *row = joined_row(input, item->index, is_mercury);
         row->st_name = row->st_name ? exact_string(join, name) : 0;

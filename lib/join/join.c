@@ -9,6 +9,8 @@
  * order of sections      classes_relocatable()               classes_whole()
  * order in a class       functions in program order          the chunks' own orders, merged
  *                        (join_order.c), data by names       (exact_merge.c)
+ * contents               symbols' indices, where they    the same; those that all chunks
+ *                        stand; data cut into blocks     have must be equal then
  * written                as struct cubin, which the merge    as a file, byte for byte as the
  *                        reads; relocations are open         assembler writes it
  */
@@ -42,7 +44,7 @@ static bool join_relocatable(struct join *join)
 {
     struct cubin *joined = join->out;
 
-    join_find_twins(join);
+    join_find_mercury(join);
     if (!join_resolve(join))
         return false;
     join_fold(join);

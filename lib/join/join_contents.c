@@ -338,8 +338,8 @@ static void fill_strings(struct join *join, const struct image_strings *strings)
     join_set_data(join, out->sections[out->symtab].link, out->strings.data, size);
 }
 
-/* Sets the function's symbol in each code section and its twin; the twin's data begins with the
- * index of the code section. */
+/* Sets the function's symbol in each code section and in Mercury's copy of it, whose data begins
+ * with the index of the code section. */
 static void name_functions(struct join *join)
 {
     for (size_t f = 0; f < join->function_count; f++) {
@@ -349,15 +349,15 @@ static void name_functions(struct join *join)
 
         *info = (*info & 0xff000000u) | index;
         for (const struct join_section *s = text; s; s = s->next_owned) {
-            struct cubin_section *twin = &join->out->sections[s->joined];
+            struct cubin_section *copy = &join->out->sections[s->joined];
             uint8_t *data;
 
             if (s->source->type != SHT_CUDA_CAPMERC)
                 continue;
-            data = arena_copy(&join->out->arena, twin->data.data, twin->size, 1);
+            data = arena_copy(&join->out->arena, copy->data.data, copy->size, 1);
             memcpy(data, &text->joined, sizeof text->joined);
-            twin->data.data = data;
-            twin->info = index;
+            copy->data.data = data;
+            copy->info = index;
         }
     }
 }
@@ -380,6 +380,6 @@ void join_fill_sections(struct join *join)
         add_pairs(&join->scratch, join, &join->graph[JOIN_PROTOTYPES], &strings);
         take_scratch(join, join->made[CLASS_PROTOTYPE]);
     }
-    join_fill_twins(join, &strings);
+    join_fill_mercury(join, &strings);
     fill_strings(join, &strings);
 }

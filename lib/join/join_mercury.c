@@ -1,40 +1,40 @@
-/* join_mercury.c: joins Mercury twins, from sm_100 on (merge/mercury.c).
+/* join_mercury.c: joins Mercury's copies, from sm_100 on (merge/mercury.c).
  *
- * Twins are treated like their plain sections: those of code, records, branch tables and their
+ * Copies are treated like their plain sections: those of code, records, branch tables and their
  * relocations stay with their function, those of variables are placed like the variables, and
  * frames are cut like the plain ones. Measured on ptxas: in a relocatable cubin every function has
- * a twin, .nv.merc.nv.info equals .nv.info byte for byte, and section symbols and addends count
- * from the start of twins. If that does not hold, all twins are left out. */
+ * a copy, .nv.merc.nv.info equals .nv.info byte for byte, and section symbols and addends count
+ * from the start of the copies. If that does not hold, all of them are left out. */
 #include "join/join_plan.h"
 
 #include <string.h>
 
 #include "cubin/image.h"
 
-/* Finds the plain section of each twin. */
+/* Finds the plain section of each copy. */
 static void pair_sections(struct join_input *input)
 {
-    uint32_t plain, twin;
+    uint32_t plain, copy;
 
     for (uint32_t i = 1; i < input->cubin->symbol_count; i++)
-        if (cubin_twins_pair(input->cubin, &input->twins, i, &plain, &twin))
-            input->sections[twin].plain = plain ? &input->sections[plain] : NULL;
+        if (cubin_twins_pair(input->cubin, &input->mercury, i, &plain, &copy))
+            input->sections[copy].plain = plain ? &input->sections[plain] : NULL;
 }
 
-/* Returns why `twin` is not the twin of the variables in `plain`, by kind, name and size, or NULL.
- * So all chunks' twins of one name belong to one united section and share its size. */
-static const char *check_copy(const struct cubin_section *twin, const struct cubin_section *plain)
+/* Returns why `copy` is not the copy of the variables in `plain`, by kind, name and size, or NULL.
+ * So all chunks' copies of one name belong to one united section and share its size. */
+static const char *check_copy(const struct cubin_section *copy, const struct cubin_section *plain)
 {
-    bool is_constant = twin->type == SHT_CUDA_MERC_CONSTANT_USER;
-    struct text name = is_constant ? TEXT(".nv.constant3") : cubin_twin_plain_name(twin->name);
+    bool is_constant = copy->type == SHT_CUDA_MERC_CONSTANT_USER;
+    struct text name = is_constant ? TEXT(".nv.constant3") : cubin_twin_plain_name(copy->name);
 
-    if (plain->type != (is_constant ? SHT_CUDA_CONSTANT0 + 3 : twin->type) ||
+    if (plain->type != (is_constant ? SHT_CUDA_CONSTANT0 + 3 : copy->type) ||
         !text_equal(plain->name, name))
         return "there is data of another name or type";
-    return plain->size == twin->size ? NULL : "there is data of other size";
+    return plain->size == copy->size ? NULL : "there is data of other size";
 }
 
-/* Checks that the twin of .nv.info equals it and that twins of variables match their sections. */
+/* Checks that the copy of .nv.info equals it and that copies of variables match their sections. */
 static const char *check_contents(const struct join_input *input)
 {
     uint32_t info = cubin_section_find(input->cubin, TEXT(".nv.info"));
@@ -46,7 +46,7 @@ static const char *check_contents(const struct join_input *input)
         if (section->type == SHT_CUDA_MERC_INFO && !(section->flags & SHF_INFO_LINK) &&
             !bytes_equal(input->cubin->sections[info].data, section->data))
             return "their records are not the code's";
-        if (join_is_copied_twin(section) && section->size > 0) {
+        if (join_is_mercury_data(section) && section->size > 0) {
             const char *wrong =
                 plain ? check_copy(section, plain->source) : "there is data without a symbol";
 
@@ -58,8 +58,8 @@ static const char *check_contents(const struct join_input *input)
 }
 
 /* Decodes one Mercury relocation section, which cubin_read() does not decode. */
-static const char *read_twin_relocations(struct join *join, struct join_input *input,
-                                         uint32_t index)
+static const char *read_mercury_relocations(struct join *join, struct join_input *input,
+                                            uint32_t index)
 {
     const struct cubin_section *section = &input->cubin->sections[index];
     size_t count = cubin_relocation_count(section);
@@ -75,9 +75,9 @@ static const char *read_twin_relocations(struct join *join, struct join_input *i
     return NULL;
 }
 
-static const char *read_twins(struct join *join, struct join_input *input)
+static const char *read_mercury(struct join *join, struct join_input *input)
 {
-    const char *wrong = cubin_twins_check(input->cubin, &input->twins);
+    const char *wrong = cubin_twins_check(input->cubin, &input->mercury);
 
     if (wrong)
         return wrong;
@@ -85,21 +85,21 @@ static const char *read_twins(struct join *join, struct join_input *input)
     wrong = check_contents(input);
     for (uint32_t i = 1; !wrong && i < input->cubin->section_count; i++)
         if (input->cubin->sections[i].type == SHT_CUDA_MERC_RELA)
-            wrong = read_twin_relocations(join, input, i);
+            wrong = read_mercury_relocations(join, input, i);
     return wrong;
 }
 
-void join_find_twins(struct join *join)
+void join_find_mercury(struct join *join)
 {
     for (size_t i = 0; i < join->count; i++)
-        join->has_twins |= cubin_twins_find(join->inputs[i].cubin, &join->inputs[i].twins);
-    for (size_t i = 0; join->has_twins && i < join->count; i++) {
-        const char *wrong = read_twins(join, &join->inputs[i]);
+        join->has_mercury |= cubin_twins_find(join->inputs[i].cubin, &join->inputs[i].mercury);
+    for (size_t i = 0; join->has_mercury && i < join->count; i++) {
+        const char *wrong = read_mercury(join, &join->inputs[i]);
 
         if (!wrong)
             continue;
         cubin_twins_leave_out(join->inputs[i].cubin, wrong);
-        join->has_twins = false;
+        join->has_mercury = false;
     }
 }
 
@@ -107,17 +107,17 @@ struct join_section *join_seen_section(const struct join_section *list, uint32_t
 {
     const struct join_input *input = list->input;
     uint32_t section = cubin_is_mercury(list->source)
-                           ? cubin_twin_section(input->cubin, &input->twins, symbol)
+                           ? cubin_twin_section(input->cubin, &input->mercury, symbol)
                            : input->cubin->symbols[symbol].section;
 
     return section < input->cubin->section_count ? &input->sections[section] : NULL;
 }
 
-/* Copies one chunk's twin of variables to the places of the variables. */
-static void copy_blocks(struct join *join, struct join_section *twin)
+/* Copies one chunk's copy of variables to the places of the variables. */
+static void copy_blocks(struct join *join, struct join_section *copy)
 {
-    const struct join_section *plain = twin->plain;
-    struct united_section *united = twin->united;
+    const struct join_section *plain = copy->plain;
+    struct united_section *united = copy->united;
 
     if (!plain || !plain->united)
         return;
@@ -126,44 +126,44 @@ static void copy_blocks(struct join *join, struct join_section *twin)
         united->alignment = plain->united->alignment;
         united->data = arena_zalloc(&join->out->arena, united->size, 1);
     }
-    twin->blocks = arena_alloc(&join->arena, plain->block_count, sizeof *twin->blocks);
-    twin->block_count = plain->block_count;
+    copy->blocks = arena_alloc(&join->arena, plain->block_count, sizeof *copy->blocks);
+    copy->block_count = plain->block_count;
     for (size_t i = 0; i < plain->block_count; i++) {
-        struct join_block *block = &twin->blocks[i];
+        struct join_block *block = &copy->blocks[i];
 
         *block = plain->blocks[i];
-        block->section = twin;
+        block->section = copy;
         if (block->is_kept && block->size)
-            memcpy(united->data + block->placed, twin->source->data.data + block->offset,
+            memcpy(united->data + block->placed, copy->source->data.data + block->offset,
                    block->size);
     }
 }
 
-void join_unite_twins(struct join *join)
+void join_unite_mercury(struct join *join)
 {
-    for (size_t i = 0; join->has_twins && i < join->section_count; i++)
+    for (size_t i = 0; join->has_mercury && i < join->section_count; i++)
         if (join->sections[i].united && join->sections[i].united->is_copied)
             copy_blocks(join, &join->sections[i]);
 }
 
-/* Returns by joined section its joined twin, or itself if it has none. */
+/* Returns by joined section its joined copy, or itself if it has none. */
 static uint32_t *pair_joined(struct join *join)
 {
-    uint32_t *twin_of = arena_alloc(&join->arena, join->out->section_count, sizeof *twin_of);
+    uint32_t *copy_of = arena_alloc(&join->arena, join->out->section_count, sizeof *copy_of);
 
     for (uint32_t i = 0; i < join->out->section_count; i++)
-        twin_of[i] = i;
+        copy_of[i] = i;
     for (size_t i = 0; i < join->section_count; i++) {
-        const struct join_section *twin = &join->sections[i];
+        const struct join_section *copy = &join->sections[i];
 
-        if (twin->plain && twin->joined && twin->plain->joined)
-            twin_of[twin->plain->joined] = twin->joined;
+        if (copy->plain && copy->joined && copy->plain->joined)
+            copy_of[copy->plain->joined] = copy->joined;
     }
-    return twin_of;
+    return copy_of;
 }
 
 /* Gives functions the size of their Mercury form. */
-static void set_twin_sizes(const struct join *join, Elf64_Sym *rows)
+static void set_mercury_sizes(const struct join *join, Elf64_Sym *rows)
 {
     for (size_t i = 0; i < join->entity_count; i++) {
         const struct join_entity *entity = &join->entities[i];
@@ -171,22 +171,22 @@ static void set_twin_sizes(const struct join *join, Elf64_Sym *rows)
 
         if (entity->index && ELF64_ST_TYPE(rows[entity->index].st_info) == STT_FUNC)
             rows[entity->index].st_size =
-                cubin_twin_symbol(input->cubin, &input->twins, entity->symbol).st_size;
+                cubin_twin_symbol(input->cubin, &input->mercury, entity->symbol).st_size;
     }
 }
 
-void join_fill_twins(struct join *join, struct image_strings *strings)
+void join_fill_mercury(struct join *join, struct image_strings *strings)
 {
     struct cubin *out = join->out;
     struct image_symbols rows = {.strings = strings, .count = out->symbol_count};
-    uint32_t *twin_of;
+    uint32_t *copy_of;
 
-    if (!join->has_twins)
+    if (!join->has_mercury)
         return;
     rows.table = arena_zalloc(&out->arena, rows.count, sizeof *rows.table);
     if (join->made[CLASS_TWIN_INDICES])
         rows.indices = arena_zalloc(&out->arena, rows.count, sizeof *rows.indices);
-    twin_of = pair_joined(join);
+    copy_of = pair_joined(join);
     for (size_t i = 1; i < rows.count; i++) {
         const struct cubin_symbol *symbol = &out->symbols[i];
         struct text name = {0};
@@ -202,11 +202,11 @@ void join_fill_twins(struct join *join, struct image_strings *strings)
                              .binding = symbol->binding,
                              .other = symbol->other,
                              .section = symbol->section < out->section_count
-                                            ? twin_of[symbol->section]
+                                            ? copy_of[symbol->section]
                                             : symbol->section,
                          });
     }
-    set_twin_sizes(join, rows.table);
+    set_mercury_sizes(join, rows.table);
     join_set_data(join, join->made[CLASS_TWIN_SYMTAB], rows.table, rows.count * sizeof *rows.table);
     out->sections[join->made[CLASS_TWIN_SYMTAB]].info = out->sections[out->symtab].info;
     if (rows.indices)

@@ -45,7 +45,7 @@ struct united_section {
     uint64_t size;
     bool is_shared;    /* objects without an address: only their sizes count */
     bool is_frames;    /* .debug_frame */
-    bool is_copied;    /* Mercury's twin of data: its blocks are placed like the data's */
+    bool is_copied;    /* Mercury's copy of data: its blocks are placed like the data's */
     bool is_whole;     /* concatenated section by section, since its objects cannot be separated */
     bool has_in_place; /* it has REL relocations: addends of 0 go there (measured up to sm_89) */
     struct join_block **blocks; /* kept ones, in the result's order */
@@ -73,7 +73,7 @@ struct join_section {
     struct join_section *next_relocations;      /* of a relocation section: the next one */
     const struct cubin_relocation *relocations; /* including those of Mercury sections */
     size_t relocation_count;
-    struct join_section *plain; /* a twin's: its plain section; NULL = not known */
+    struct join_section *plain; /* of Mercury's copy: its plain section; NULL = not known */
     uint32_t first_object; /* the first symbol defined in it, except section symbols; 0 = none */
     struct united_section *united; /* the united section that it becomes part of, or NULL; */
     struct join_block *blocks;     /* and its blocks there, by ascending offset */
@@ -89,7 +89,7 @@ struct join_record {
 
 struct join_input {
     const struct cubin *cubin;
-    struct cubin_twins twins;
+    struct cubin_twins mercury;
     uint32_t *entities;    /* by symbol; JOIN_NONE for section symbols */
     uint32_t *next_object; /* by symbol: the next in the same section, 0 = none */
     struct join_section *sections;
@@ -172,7 +172,7 @@ struct join {
     size_t function_count;
     struct united_section **united;
     size_t united_count, united_capacity;
-    bool has_twins;                      /* Mercury's sections take part */
+    bool has_mercury;                    /* Mercury's sections take part */
     struct join_pairs graph[JOIN_PARTS]; /* by part, see JOIN_PART */
     struct join_origin *origins;         /* by joined section */
     uint32_t made[CLASS_COUNT];          /* by class: the joined section made anew, 0 = none */
@@ -195,8 +195,8 @@ static inline bool join_is_dropped(const struct join_entity *entity)
            entity->used_by_copy && !entity->used_by_data;
 }
 
-/* True for Mercury's twin of variables, which is laid out like the variables. */
-static inline bool join_is_copied_twin(const struct cubin_section *section)
+/* True for Mercury's copy of variables, which is laid out like the variables. */
+static inline bool join_is_mercury_data(const struct cubin_section *section)
 {
     return cubin_twin_is_shared(section) && section->type != SHT_PROGBITS &&
            section->type != SHT_CUDA_RESERVED_SHARED;
@@ -246,8 +246,8 @@ struct text join_own_name(const struct join *join, uint32_t entity);
 uint8_t join_own_binding(const struct join *join, uint32_t entity);
 
 /* join_mercury.c: the section in which `symbol` is defined, from the view of the chunk's relocation
- * section `list`: Mercury's relocations see twins. The null section for an undefined symbol, NULL
- * for other special indices. */
+ * section `list`: Mercury's relocations see its copies. The null section for an undefined symbol,
+ * NULL for other special indices. */
 struct join_section *join_seen_section(const struct join_section *list, uint32_t symbol);
 
 /* join_unite.c: the block around `offset`, or NULL. */
@@ -262,9 +262,9 @@ int64_t join_addend(const struct join_section *list, const struct cubin_relocati
 
 /* The steps, in order. */
 
-/* join_mercury.c: decides whether the Mercury twins can be joined too; else warns why they are left
+/* join_mercury.c: decides whether Mercury's copies can be joined too; else warns why they are left
  * out. */
-void join_find_twins(struct join *join);
+void join_find_mercury(struct join *join);
 
 /* join_resolve.c: finds the entity of each symbol, the definition that is kept, and the function of
  * each section. Reports errors and returns false if two chunks define the same symbol. */
@@ -285,9 +285,9 @@ void join_gather_graph(struct join *join);
 /* join_sections.c: makes the joined sections, without contents that refer to symbols. */
 void join_make_sections(struct join *join);
 
-/* join_mercury.c: fills the twins of united data and Mercury's own symbol table. */
-void join_unite_twins(struct join *join);
-void join_fill_twins(struct join *join, struct image_strings *strings);
+/* join_mercury.c: fills Mercury's copies of united data and Mercury's own symbol table. */
+void join_unite_mercury(struct join *join);
+void join_fill_mercury(struct join *join, struct image_strings *strings);
 
 /* join_symbols.c: makes the joined symbol table. */
 void join_make_symbols(struct join *join);

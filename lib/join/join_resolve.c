@@ -135,8 +135,8 @@ static bool resolve_symbols(struct join *join, struct table *names, uint32_t cub
 }
 
 /* The code section that a section belongs to: itself, or the target of its sh_info, or for
- * relocations of a function's constants the owner of the constants. The twin of code names its
- * function instead. */
+ * relocations of a function's constants the owner of the constants. Mercury's copy of code names
+ * its function instead. */
 static struct join_section *find_code(const struct join *join, struct join_section *section)
 {
     const struct join_input *input = section->input;
@@ -146,7 +146,7 @@ static struct join_section *find_code(const struct join *join, struct join_secti
 
         if (cubin_is_text(s))
             return section;
-        if (cubin_is_mercury(s) && !join->has_twins)
+        if (cubin_is_mercury(s) && !join->has_mercury)
             return NULL;
         if (s->type == SHT_CUDA_CAPMERC)
             return join_section_of(input, s->info);
@@ -172,7 +172,7 @@ static void own_function_sections(struct join *join)
             s->relocations = s->source->relocations;
             s->relocation_count = s->source->relocation_count;
         }
-        if (s->target && s->source->size && (type != SHT_CUDA_MERC_RELA || join->has_twins)) {
+        if (s->target && s->source->size && (type != SHT_CUDA_MERC_RELA || join->has_mercury)) {
             s->next_relocations = s->target->first_relocations;
             s->target->first_relocations = s;
         }

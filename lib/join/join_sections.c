@@ -116,13 +116,13 @@ static void add_relocations(struct join *join, const struct united_section *unit
     join->origins[add_section(join, &section, NULL)].united = united;
 }
 
-/* Adds relocation sections of the united sections, or of their twins. */
-static void add_united_relocations(struct join *join, bool of_twins)
+/* Adds relocation sections of the united sections, or of Mercury's. */
+static void add_united_relocations(struct join *join, bool of_mercury)
 {
     for (size_t i = 0; i < join->united_count; i++) {
-        if (class_is_in(join->united[i]->first->class, CLASSES_OF_TWINS) != of_twins)
+        if (class_is_in(join->united[i]->first->class, CLASSES_OF_MERCURY) != of_mercury)
             continue;
-        if (of_twins) {
+        if (of_mercury) {
             add_relocations(join, join->united[i], SHT_CUDA_MERC_RELA);
         } else {
             add_relocations(join, join->united[i], SHT_REL);
@@ -148,7 +148,7 @@ static void add_mercury_tables(struct join *join)
         add_table(join, CLASS_TWIN_INDICES, ".nv.merc.symtab_shndx", next + 1);
     add_table(join, CLASS_TWIN_SYMTAB, ".nv.merc.symtab", STRTAB);
     for (size_t c = 0; c < join->count; c++)
-        join->inputs[c].sections[join->inputs[c].twins.symtab].joined =
+        join->inputs[c].sections[join->inputs[c].mercury.symtab].joined =
             join->made[CLASS_TWIN_SYMTAB];
 }
 
@@ -179,9 +179,9 @@ static void add_classes(struct join *join)
 
     for (size_t i = 0; i < count; i++) {
         const struct class_step *step = &steps[i];
-        bool is_twin = (step->classes & CLASSES_OF_TWINS) != 0;
+        bool is_mercury = (step->classes & CLASSES_OF_MERCURY) != 0;
 
-        if (is_twin && !join->has_twins)
+        if (is_mercury && !join->has_mercury)
             continue;
         switch (step->source) {
         case OF_FUNCTIONS:
@@ -191,14 +191,14 @@ static void add_classes(struct join *join)
             add_united_classes(join, step->classes);
             break;
         case OF_UNITED:
-            add_united_relocations(join, is_twin);
+            add_united_relocations(join, is_mercury);
             break;
         case MADE_ANEW:
             if (step->classes != CLASS_SET(PROTOTYPE) || join->graph[JOIN_PROTOTYPES].count)
                 add_first_sections(join, (enum section_class)__builtin_ctzll(step->classes));
         }
     }
-    if (join->has_twins)
+    if (join->has_mercury)
         add_mercury_tables(join);
 }
 

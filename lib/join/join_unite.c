@@ -306,7 +306,7 @@ int64_t join_addend(const struct join_section *list, const struct cubin_relocati
     (CLASS_SET(DEBUG) | CLASS_SET(OTHER) | CLASS_SET(CONSTANT) | CLASS_SET(FUNCTION_CONSTANT) |    \
      CLASS_SET(GLOBAL_INIT) | CLASS_SET(SHARED) | CLASS_SET(DEBUG_SHARED) | CLASS_SET(RESERVED) |  \
      CLASS_SET(GLOBAL))
-#define TWINS_UNITED                                                                               \
+#define MERCURY_UNITED                                                                             \
     (CLASS_SET(TWIN_DEBUG) | CLASS_SET(TWIN_OTHER) | CLASS_SET(TWIN_CONSTANT) |                    \
      CLASS_SET(TWIN_GLOBAL_INIT) | CLASS_SET(TWIN_RESERVED))
 
@@ -329,7 +329,7 @@ static struct united_section *united_for(struct join *join, struct table *names,
             .alignment = 1,
             .is_shared = source->type == SHT_CUDA_SHARED,
             .is_frames = text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_frame")),
-            .is_copied = join_is_copied_twin(source)};
+            .is_copied = join_is_mercury_data(source)};
         ARENA_PUSH(&join->arena, join->united, join->united_count, join->united_capacity) = united;
     }
     if (source->alignment > united->alignment)
@@ -465,7 +465,7 @@ static void place_objects(struct join *join, struct join_section *section)
 
 void join_unite_sections(struct join *join)
 {
-    uint64_t classes = CLASSES_UNITED | (join->has_twins ? TWINS_UNITED : 0);
+    uint64_t classes = CLASSES_UNITED | (join->has_mercury ? MERCURY_UNITED : 0);
     struct table names = {0};
 
     CONTEXT_DEFER(table_cleanup, &names);
@@ -482,6 +482,6 @@ void join_unite_sections(struct join *join)
     for (size_t i = 0; i < join->united_count; i++)
         if (!join->united[i]->is_shared && !join->united[i]->is_copied)
             place_blocks(join, join->united[i]);
-    join_unite_twins(join);
+    join_unite_mercury(join);
     for_each_united(join, place_objects);
 }

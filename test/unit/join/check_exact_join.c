@@ -357,7 +357,7 @@ TEST_RANGE(lines_of_another_text_are_not_joined, TARGETS, COUNT(programs))
     check_refused(EXACT_JOIN_DIFFERS, NULL);
 }
 
-TEST(a_lone_chunk_is_copied)
+TEST(a_single_chunk_is_copied)
 {
     open_program(0);
     ck_assert_int_eq(join(false, 1), EXACT_JOIN_OK);

@@ -22,10 +22,10 @@ static void read_list(struct exact *join, struct exact_list *list, const char *w
     }
 }
 
-/* Merges two chunks' lists. `homes` has each kernel's chunk, `ends` the chunk whose order goes for
+/* Merges two chunks' lists. `owners` has each kernel's chunk, `ends` the chunk whose order goes for
  * what is made at the end. Returns the words of the result, or why there is none; freed by the
  * caller. */
-static struct buffer merge(const char *const chunks[2], const char *homes, uint32_t ends)
+static struct buffer merge(const char *const chunks[2], const char *owners, uint32_t ends)
 {
     struct exact_join_difference why = {0};
     struct exact_input *chunk_of[KERNELS];
@@ -34,8 +34,8 @@ static struct buffer merge(const char *const chunks[2], const char *homes, uint3
     struct exact join = {.why = &why,
                          .inputs = inputs,
                          .count = 2,
-                         .kernel_count = strlen(homes),
-                         .owner_count = strlen(homes),
+                         .kernel_count = strlen(owners),
+                         .owner_count = strlen(owners),
                          .chunk_of = chunk_of,
                          .runs = runs,
                          .base = inputs,
@@ -44,8 +44,8 @@ static struct buffer merge(const char *const chunks[2], const char *homes, uint3
     struct exact_list out = {0};
     struct buffer said = {0};
 
-    for (size_t i = 0; homes[i]; i++)
-        chunk_of[i] = &inputs[homes[i] - '0'];
+    for (size_t i = 0; owners[i]; i++)
+        chunk_of[i] = &inputs[owners[i] - '0'];
     for (size_t i = 0; i < 2; i++)
         read_list(&join, &lists[i], chunks[i]);
     if (exact_merge(&join, lists, &out))
@@ -61,7 +61,7 @@ static struct buffer merge(const char *const chunks[2], const char *homes, uint3
 
 static const struct {
     const char *chunks[2];
-    const char *homes;
+    const char *owners;
     uint32_t ends;
     const char *expected;
 } rows[] = {
@@ -100,7 +100,7 @@ static const struct {
 
 TEST_LOOP(lists_become_one, COUNT(rows))
 {
-    OWNED(buffer) said = merge(rows[_i].chunks, rows[_i].homes, rows[_i].ends);
+    OWNED(buffer) said = merge(rows[_i].chunks, rows[_i].owners, rows[_i].ends);
 
     ck_assert_str_eq(said.data, rows[_i].expected);
 }
