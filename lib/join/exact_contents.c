@@ -104,7 +104,6 @@ static const char *map_contents(struct exact *join, const struct exact_input *in
 /* A kernel's code has offsets in banks 3 and 4 in it, and relocations of the program's variables.
  * These match the whole program's only if every chunk has the same variables at the same places.
  * Bank 4 may be the beginning of the longest one. */
-
 static bool is_bank4(struct text name)
 {
     struct text plain = exact_plain_name(name);
@@ -112,27 +111,21 @@ static bool is_bank4(struct text name)
     return text_equal(plain, TEXT(".nv.constant4")) || text_equal(plain, TEXT(".nv.constant.pic"));
 }
 
-static uint64_t bank4_size(const struct exact_input *input)
-{
-    /* If there is no bank 4, this is the null section, whose size is 0. */
-    return input->cubin.sections[exact_section_named(input, TEXT(".nv.constant4"))].size;
-}
-
-/* Prefers the base among chunks with an equally long bank 4. */
-static struct exact_input *find_longest(const struct exact *join)
-{
-    struct exact_input *longest = join->base;
-
-    for (size_t c = 0; c < join->count; c++)
-        if (bank4_size(&join->inputs[c]) > bank4_size(longest))
-            longest = &join->inputs[c];
-    return longest;
-}
-
-/* Takes the sections of bank 4 from the chunk that has all of it. */
+/* Takes the sections of bank 4 from the chunk that has all of it: the base among equals. */
 static void take_longest(struct exact *join)
 {
-    struct exact_input *input = find_longest(join);
+    struct exact_input *input = join->base;
+    uint64_t most = 0;
+
+    for (size_t c = 0; c <= join->count; c++) {
+        struct exact_input *other = c == 0 ? join->base : &join->inputs[c - 1];
+        uint32_t bank = exact_section_named(other, TEXT(".nv.constant4")); /* 0: of size 0 */
+
+        if (other->cubin.sections[bank].size > most) {
+            most = other->cubin.sections[bank].size;
+            input = other;
+        }
+    }
 
     for (uint32_t out = 1; out < join->image.section_count; out++) {
         struct image_section *section = &join->image.sections[out];
@@ -154,7 +147,8 @@ static void take_longest(struct exact *join)
      CLASS_SET(DEBUG) | CLASS_SET(TWIN_DEBUG) | CLASSES_LACKED)
 #define CLASSES_LACKED (CLASS_SET(TEXT) | CLASS_SET(SHARED))
 
-/* Checks that all chunks that have the program's section have one of that kind. */
+/* Checks that all chunks that have the program's section have one of that kind, and that only one
+ * has prototypes, as it is with indirect calls. */
 static bool check_kinds(struct exact *join, uint32_t out)
 {
     const struct image_section *section = &join->image.sections[out];
@@ -168,6 +162,10 @@ static bool check_kinds(struct exact *join, uint32_t out)
         if (index && (mine->type != section->type || mine->entry_size != section->entry_size ||
                       input->section_class[index] != item->input->section_class[item->index]))
             return exact_differs(join, input, index, "is of another kind in another chunk");
+        if (index && input != item->input &&
+            class_is_in(input->section_class[index],
+                        CLASS_SET(PROTOTYPE) | CLASS_SET(TWIN_PROTOTYPE)))
+            return exact_unsupported(join, input, index, "is in more than one chunk");
     }
     return true;
 }
@@ -425,21 +423,6 @@ static void share_bytes(struct exact *join, uint32_t out)
         copy->shares = plain;
 }
 
-/* At most one chunk has prototypes, as it is with indirect calls. */
-static bool check_prototypes(struct exact *join, uint32_t out)
-{
-    size_t found = 0;
-
-    for (size_t c = 0; c < join->count; c++) {
-        uint32_t index = exact_section_of(join, &join->inputs[c], out);
-
-        found += index > 0;
-        if (found > 1)
-            return exact_unsupported(join, &join->inputs[c], index, "is in more than one chunk");
-    }
-    return true;
-}
-
 /* Fills the program's own section, other than those that are the same in all chunks; sets *is_done
  * unless it is one of these. */
 static bool fill_common(struct exact *join, uint32_t out, bool *is_done)
@@ -473,10 +456,6 @@ static bool fill_common(struct exact *join, uint32_t out, bool *is_done)
         /* Those of frames and line tables are filled together with their sections. */
         *is_done = exact_is_frames(name) || exact_is_lines(name);
         return true;
-    case CLASS_PROTOTYPE:
-    case CLASS_TWIN_PROTOTYPE:
-        *is_done = false;
-        return check_prototypes(join, out);
     default:
         *is_done = false;
         return true;
@@ -487,26 +466,24 @@ static bool fill_section(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
     struct image_section *section = &join->image.sections[out];
-    const char *wrong;
-    struct bytes data;
-    bool is_done = false;
+    bool is_common = item->owner == EXACT_COMMON, is_done = false;
 
-    if (item->owner == EXACT_COMMON &&
-        (!check_kinds(join, out) || !fill_common(join, out, &is_done)))
+    if (is_common && (!check_kinds(join, out) || !fill_common(join, out, &is_done)))
         return false;
-    wrong = is_done ? NULL : map_contents(join, item->input, item->index, &data);
-    if (wrong)
-        return exact_differs(join, item->input, item->index, wrong);
     if (!is_done) {
+        struct bytes data;
+        const char *wrong = map_contents(join, item->input, item->index, &data);
+
+        if (wrong)
+            return exact_differs(join, item->input, item->index, wrong);
         section->data = data.data;
         section->size = item->input->cubin.sections[item->index].size;
     }
-    if (item->owner != EXACT_COMMON)
-        return true;
-    if (class_is_in(item->input->section_class[item->index],
+    if (is_common &&
+        class_is_in(item->input->section_class[item->index],
                     CLASS_SET(TWIN_DEBUG) | CLASS_SET(TWIN_CONSTANT) | CLASS_SET(TWIN_GLOBAL_INIT)))
         share_bytes(join, out);
-    return is_done || check_shared(join, out);
+    return !is_common || is_done || check_shared(join, out);
 }
 
 bool exact_fill(struct exact *join)

@@ -9,8 +9,8 @@
  * order of sections      classes_relocatable()               classes_whole()
  * order in a class       functions in program order          the chunks' own orders, merged
  *                        (join_order.c), data by names       (exact_merge.c)
- * contents               symbols' indices, where they    the same; those that all chunks
- *                        stand; data cut into blocks     have must be equal then
+ * contents               with the result's symbols; data     with the program's indices; what
+ *                        and lines cut into blocks           all chunks have must be equal then
  * written                as struct cubin, which the merge    as a file, byte for byte as the
  *                        reads; relocations are open         assembler writes it
  */
