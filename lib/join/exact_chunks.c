@@ -244,15 +244,12 @@ static bool is_in_globals(const struct exact *join, const struct cubin_symbol *s
 static bool divide_symbols(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
-    size_t made = last_made(cubin), row = 0;
+    size_t row = 0;
 
-    if (join->form->symbols == WEAK_WITH_GLOBALS)
-        row = made;
-    while (row < cubin->symbol_count && cubin->symbols[row].binding != STB_GLOBAL &&
-           join->form->symbols == WEAK_WITH_LOCALS)
+    while (row < cubin->symbol_count && cubin->symbols[row].binding != STB_GLOBAL)
         row++;
-    if (row == cubin->symbol_count)
-        row = made;
+    if (row == cubin->symbol_count || join->form->symbols == WEAK_WITH_GLOBALS)
+        row = last_made(cubin);
     input->locals = row;
     while (row < cubin->symbol_count && is_in_globals(join, &cubin->symbols[row]))
         row++;

@@ -29,10 +29,11 @@ static void add_pair(struct join *join, struct join_pairs *pairs, const struct j
     pairs->list[pairs->count - 1].sequence = (uint32_t)(pairs->count - 1);
 }
 
-/* Takes one entry of a chunk's call graph. */
-static void gather_call(struct join *join, uint32_t cubin, const struct callgraph_entry *entry)
+/* Takes one entry of a chunk's call graph, or a function with its prototype, as of part 0. */
+static void gather_entry(struct join *join, uint32_t cubin, const struct callgraph_entry *entry)
 {
     bool is_call = entry->part == CALLGRAPH_DIRECT || entry->part == CALLGRAPH_CANDIDATE;
+    bool is_of_all = entry->part == CALLGRAPH_ADDRESS || entry->part == 0;
     struct join_pair pair = {.first = join_entity_of(join, cubin, entry->first),
                              .second = JOIN_NONE};
 
@@ -44,11 +45,9 @@ static void gather_call(struct join *join, uint32_t cubin, const struct callgrap
         pair.prototype = cubin_string(join->inputs[cubin].cubin, entry->second);
     if (is_call && pair.second == JOIN_NONE)
         return;
-    if (entry->part == CALLGRAPH_ADDRESS)
-        pair.position = position_of(join, pair.first);
-    else
-        pair.position = own_position(join, cubin, entry->first);
-    if (entry->part == CALLGRAPH_ADDRESS || pair.position != JOIN_NONE)
+    pair.position =
+        is_of_all ? position_of(join, pair.first) : own_position(join, cubin, entry->first);
+    if (is_of_all || pair.position != JOIN_NONE)
         add_pair(join, &join->graph[JOIN_PART(entry->part)], &pair);
 }
 
@@ -57,25 +56,15 @@ static void gather_callgraph(struct join *join, uint32_t cubin, struct bytes dat
     struct callgraph_entry entry = {0};
 
     while (callgraph_next(&data, &entry))
-        gather_call(join, cubin, &entry);
+        gather_entry(join, cubin, &entry);
 }
 
 static void gather_prototypes(struct join *join, uint32_t cubin, struct bytes data)
 {
-    for (size_t i = 0; i < data.size / 8; i++) {
-        uint32_t entity = join_entity_of(join, cubin, info_word(data, i * 2));
-
-        if (entity == JOIN_NONE)
-            continue;
-        add_pair(
-            join, &join->graph[JOIN_PROTOTYPES],
-            &(struct join_pair){
-                .first = entity,
-                .second = JOIN_NONE,
-                .prototype = cubin_string(join->inputs[cubin].cubin, info_word(data, i * 2 + 1)),
-                .position = position_of(join, entity),
-            });
-    }
+    for (size_t i = 0; i < data.size / 8; i++)
+        gather_entry(join, cubin,
+                     &(struct callgraph_entry){.first = info_word(data, i * 2),
+                                               .second = info_word(data, i * 2 + 1)});
 }
 
 static int compare_callers(const void *a, const void *b)
