@@ -240,14 +240,13 @@ static bool relocate_section(struct relocation_list *list,
 }
 
 /* Measured: the frame of a function that a later cubin's replaced is dropped too if its code had
- * relocations, but never up to sm_80, where the addresses of frames have no addends, nor in a
- * twin. */
+ * relocations, but never up to sm_80, where the addresses of frames have no addends. */
 static bool is_replaced_frame(const struct relocation_list *list,
                               const struct cubin_relocation *relocation, uint32_t symbol)
 {
     const struct merging *m = list->m;
 
-    return !m->request->relocatable && list->has_addends && !list->is_twin &&
+    return !m->request->relocatable && list->has_addends &&
            overridden_replaced(m, list->file, relocation->symbol, symbol) &&
            overridden_had_relocations(m, list->file, relocation->symbol);
 }

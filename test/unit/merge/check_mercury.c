@@ -139,6 +139,15 @@ TEST(twins_of_frames_of_a_replaced_function_that_goes_are_emptied)
     ck_assert_uint_eq(word_at(frames, 0x70 + 0x54), 0);
 }
 
+/* As the plain ones: each function that stays has one frame with its address. */
+TEST(twins_of_frames_of_a_replaced_function_with_relocations_have_no_address)
+{
+    merge_with(REQUEST(100),
+               "45_replaced-sm_100-a.o 45_replaced-sm_100-b.o 45_replaced-sm_100-c.o");
+    ck_assert_uint_eq(section(".rela.debug_frame")->relocation_count, 5);
+    ck_assert_uint_eq(section(".nv.merc.rela.debug_frame")->data.size, 5 * sizeof(Elf64_Rela));
+}
+
 TEST(relocatable_output_has_twins)
 {
     merge_with(REQUEST(100, .relocatable = true), "04_const-sm_100-a.o");
