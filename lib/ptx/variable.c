@@ -133,8 +133,9 @@ static bool skip_initialiser(struct parser *parser, struct text *initialiser)
             return false;
         parser_next(parser);
     }
-    while (depth > 0 || (!parser_at_mark(parser, ',') && !parser_at_mark(parser, ';') &&
-                         !(parser->last_end > start && parser_is_unended(parser)))) {
+    while (depth > 0 ||
+           (!parser_at_mark(parser, ',') && !parser_at_mark(parser, ';') &&
+            !((!parser->is_body || parser->last_end > start) && parser_is_unended(parser)))) {
         if (parser_at_mark(parser, '('))
             depth++;
         if (parser_at_mark(parser, ')') && depth > 0)

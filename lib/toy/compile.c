@@ -72,6 +72,7 @@ static void survey_call(struct survey *survey, const struct instruction *instruc
     for (unsigned i = 0; i < instruction->operand_count; i++) {
         const struct operand *operand = &instruction->operands[i];
 
+        survey->result->calls_indirectly |= i == target && operand->kind == OPERAND_REGISTER;
         if (i == target && operand->kind == OPERAND_SYMBOL)
             use_symbol(survey, operand->symbol, USE_CALLED);
         else if (i > target && operand->kind == OPERAND_NAME)
@@ -101,6 +102,14 @@ static void survey_barrier(struct survey *survey, const struct instruction *inst
         result->barrier_count = count;
 }
 
+static void survey_mma(struct survey *survey, const struct instruction *instruction)
+{
+    uint16_t type = modifier_find(TEXT("f64"));
+
+    for (unsigned i = 0; i < instruction->modifier_count; i++)
+        survey->result->has_double_mma |= instruction->modifiers[i] == type;
+}
+
 /* Before spilling: surveys everything except the exits, whose addresses are not known yet. */
 static void survey_body(struct survey *survey)
 {
@@ -118,6 +127,8 @@ static void survey_body(struct survey *survey)
         }
         if (opcode->flags & OPCODE_BARRIER)
             survey_barrier(survey, instruction, results);
+        if (instruction->opcode == INDEX_mma || instruction->opcode == INDEX_wmma)
+            survey_mma(survey, instruction);
         for (unsigned k = 0; k < instruction->operand_count; k++)
             survey_operand(survey, &instruction->operands[k]);
     }

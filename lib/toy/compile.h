@@ -45,6 +45,8 @@ struct function_code {
     uint32_t frame_bytes;     /* of local memory */
     uint32_t spill_bytes;
     bool uses_textures;
+    bool calls_indirectly;
+    bool has_double_mma;       /* mma .f64 */
     uint64_t shared_bytes;     /* kernels: of the body's own .shared variables */
     uint32_t shared_alignment; /* the largest of them */
     uint32_t constant_symbol;  /* the symbol of the section of its parameters; 0 = none */

@@ -245,13 +245,6 @@ static enum link_code make_records(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 17. Neither finding ends the compilation: ptxas (measured) accepts both silently. */
-static enum link_code look_at_calls(struct unit *unit)
-{
-    calls_report(unit);
-    return LINK_OK;
-}
-
 /* Phase 19. The line table is the only debug information; the module's own .debug_ sections
  * describe code of another encoding and are omitted. */
 static enum link_code decide_line_table(struct unit *unit)
@@ -338,9 +331,9 @@ static enum link_code free_unit(struct unit *unit)
 }
 
 /* Without rows: 3 (Timing Gate: run_phase() reads the clock), 7 (PTX Header Emission: the parser
- * needs no placeholder entry), 16 (Load/Store Cache Mode: phase 1 has it), 18 (Scheduling Class
- * Assignment: instructions keep the order of the text), 22 (Output File Setup: the output is a
- * buffer). */
+ * needs no placeholder entry), 16 (Load/Store Cache Mode: phase 1 has it), 17 (Indirect Call and
+ * MMA Validation: phase 24, when calls are known), 18 (Scheduling Class Assignment: instructions
+ * keep the order of the text), 22 (Output File Setup: the output is a buffer). */
 const struct phase driver_phases[DRIVER_PHASES] = {
     {1, "Option Query and Cache Configuration", read_options, false},
     {2, "Cancellation Check", check_cancellation, false},
@@ -355,7 +348,6 @@ const struct phase driver_phases[DRIVER_PHASES] = {
     {13, "Entry Point Collection", select_entries, false},
     {14, "Transfer State into Codegen Context", apply_switches, false},
     {15, "init_callback(ctx, entries)", make_records, false},
-    {17, "Indirect Call and MMA Validation", look_at_calls, false},
     {19, "Debug Info Setup", decide_line_table, false},
     {20, "Reserved Register Configuration", reserve_registers, false},
     {21, "Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, false},

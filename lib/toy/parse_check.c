@@ -249,7 +249,7 @@ static bool check_immediate(struct checking *checking, const struct operand_rule
            mismatch(checking, operand, "the value is out of range");
 }
 
-/* One register of a fragment; all have the size of the first. */
+/* One register of a fragment; all have the size that the rule gives, or that of the first. */
 static bool check_part(struct checking *checking, const struct operand_rule *rule,
                        const struct operand *part, unsigned *bits)
 {
@@ -270,31 +270,34 @@ static bool check_part(struct checking *checking, const struct operand_rule *rul
     if (*bits == 0)
         *bits = reg->bits;
     return *bits == reg->bits ||
-           mismatch(checking, part, "the registers of a vector are of one size");
+           mismatch(checking, part, "a register of the vector has another size");
 }
 
 /* A matrix fragment or similar: a vector of registers, or a single one. */
 static bool check_parts(struct checking *checking, const struct operand_rule *rule,
                         const struct operand *operand)
 {
-    unsigned bits = 0;
+    bool is_vector = operand->kind == OPERAND_VECTOR;
+    unsigned bits = rule->bits;
 
-    if (rule->lanes && operand->kind != OPERAND_VECTOR)
+    if (operand->kind == OPERAND_REGISTER && rule->lanes > 1 &&
+        checking->parser->body->registers[operand->reg].lanes == rule->lanes)
+        return true;
+    if (rule->lanes && !is_vector)
         return mismatch(checking, operand, "a vector is needed");
-    if (operand->kind == OPERAND_VECTOR && rule->lanes && rule->lanes != SYNTAX_ANY_LANES &&
+    if (is_vector && rule->lanes && rule->lanes != SYNTAX_ANY_LANES &&
         rule->lanes != operand->element_count)
         return mismatch(checking, operand, "the vector has another number of elements");
     /* Only wgmma has vectors of any multiple of four registers. */
-    if (operand->kind == OPERAND_VECTOR && checking->instruction->opcode != INDEX_wgmma &&
+    if (is_vector && checking->instruction->opcode != INDEX_wgmma &&
         (operand->element_count & (operand->element_count - 1)))
         return mismatch(checking, operand, "a vector of this size does not exist");
-    if (operand->kind == OPERAND_VECTOR && operand->component_kind != '|') {
-        for (uint32_t i = 0; i < operand->element_count; i++)
-            if (!check_part(checking, rule, &operand->elements[i], &bits))
-                return false;
-        return true;
-    }
-    return check_part(checking, rule, operand, &bits);
+    if (!is_vector || operand->component_kind == '|')
+        return check_part(checking, rule, operand, &bits);
+    for (uint32_t i = 0; i < operand->element_count; i++)
+        if (!check_part(checking, rule, &operand->elements[i], &bits))
+            return false;
+    return true;
 }
 
 /* The state space that the instruction names for its address number `index`, or PTX_SPACE_NONE: an
@@ -380,7 +383,6 @@ static bool check_operand(struct checking *checking, const struct operand_rule *
                           const struct operand *operand)
 {
     bool is_pair = operand->kind == OPERAND_VECTOR && operand->component_kind == '|';
-    const char *problem;
 
     if (is_pair && !(rule->flags & (RULE_MAY_PAIR | RULE_MUST_PAIR)))
         return mismatch(checking, operand, "the instruction has no second result");
@@ -392,11 +394,7 @@ static bool check_operand(struct checking *checking, const struct operand_rule *
     case RULE_VALUE:
         return check_value(checking, rule, operand);
     case RULE_PARTS:
-        problem = rule->fragment.registers
-                      ? fragment_problem(&rule->fragment, checking->parser->body, operand)
-                      : NULL;
-        return problem ? mismatch(checking, operand, problem)
-                       : check_parts(checking, rule, operand);
+        return check_parts(checking, rule, operand);
     case RULE_IMMEDIATE:
         return check_immediate(checking, rule, operand);
     case RULE_ADDRESS:

@@ -84,13 +84,6 @@ bool conflicts_resolve(struct unit *unit);
  * kernel's and is not. */
 bool entries_select(struct unit *unit);
 
-/* calls.c: the calls in a chunk, found in the text before anything is compiled, and remarks about
- * them (minilink-internals(7), Phases, 17). */
-
-/* Phase 17: reports an info for each function with both an indirect call and mma .f64; under -v
- * also one for each ring of calls. */
-void calls_report(struct unit *unit);
-
 /* kernels.c: the per-function loop, in one thread or on several: minilink-internals(7), Functions
  * of one chunk. Each function is a work item; small ones are batched. The results are the same for
  * any number of threads, byte for byte and message for message. */
@@ -108,5 +101,6 @@ enum link_code kernels_compile(struct unit *unit);
  * false if there are any. */
 bool results_check_registers(struct unit *unit);
 
-/* Prints what ptxas prints under -v, and the warnings that the switches request. */
-void results_report(const struct unit *unit);
+/* Prints what ptxas prints under -v, and the warnings that the switches request; an info for each
+ * function with both an indirect call and mma .f64, and under -v for each ring of calls. */
+void results_report(struct unit *unit);

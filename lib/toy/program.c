@@ -99,19 +99,9 @@ static const char *obstacle_in_module(const struct unit *unit)
                                                : obstacle_in_objects(unit);
 }
 
-/* The function of symbol number `position` of a function's body; the function itself if that symbol
- * is not one of the chunk's functions; COMPONENTS_END past the last. */
 static uint32_t callee_at(void *argument, uint32_t function, uint32_t position)
 {
-    const struct maker *maker = argument;
-    const struct function_code *code = &maker->unit->functions[function];
-
-    if (position >= code->symbol_count)
-        return COMPONENTS_END;
-    const struct body_symbol *symbol = &code->symbols[position];
-    const struct global *global = function_of(maker, symbol);
-
-    return global && symbol->uses && global->is_defined ? global->function : function;
+    return unit_callee(((const struct maker *)argument)->unit, function, position);
 }
 
 static bool calls_itself(const struct function_code *code)
@@ -131,7 +121,8 @@ static void add_stack(void *argument, const uint32_t *members, size_t count, con
     uint64_t deepest = 0;
 
     (void)is_open;
-    for (uint32_t i = 0, callee; (callee = callee_at(maker, members[0], i)) != COMPONENTS_END; i++)
+    for (uint32_t i = 0, callee;
+         (callee = unit_callee(maker->unit, members[0], i)) != COMPONENTS_END; i++)
         if (maker->stacks[callee] > deepest)
             deepest = maker->stacks[callee];
     if (count > 1 || calls_itself(code))

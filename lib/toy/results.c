@@ -1,11 +1,12 @@
 /* results.c: checks that kernels have enough registers for the functions that they reach, by calls
- * and by addresses; the output of -v and the warnings about each function.
+ * and by addresses; the output of -v and the remarks about each function.
  *
  * Measured on ptxas, -c: the kernel's limit matters, not its use. ptxas reports every pair of
  * kernel and function; here each function is reported once, with the kernel of the lowest limit, so
  * that the call graph is walked once for any number of kernels. */
 #include "toy/phases.h"
 
+#include "base/components.h"
 #include "diag/diag.h"
 #include "toy/budget.h"
 
@@ -122,8 +123,42 @@ static void warn_of_function(const struct switches *switches, const struct funct
                      TEXT_ARG(name), function->frame_bytes);
 }
 
-void results_report(const struct unit *unit)
+/* Reports a ring: the first of its functions in the order of the text. */
+static void report_ring(void *argument, const uint32_t *members, size_t count, const bool *is_open)
 {
+    const struct unit *unit = argument;
+    uint32_t first = UINT32_MAX, second = UINT32_MAX;
+
+    (void)is_open;
+    for (size_t i = 0; i < count; i++)
+        if (members[i] < first) {
+            second = first;
+            first = members[i];
+        } else if (members[i] < second) {
+            second = members[i];
+        }
+    if (count > 1)
+        diag_info("Functions '%.*s' and '%.*s'%s call each other",
+                  TEXT_ARG(unit->functions[first].item->name),
+                  TEXT_ARG(unit->functions[second].item->name), count > 2 ? " and more" : "");
+}
+
+static void report_calls(struct unit *unit)
+{
+    for (size_t i = 0; i < unit->function_count; i++)
+        if (unit->functions[i].calls_indirectly && unit->functions[i].has_double_mma)
+            diag_info("Function '%.*s' has indirect calls beside mma .f64, which keep the "
+                      "scheduler from the tensor cores",
+                      TEXT_ARG(unit->functions[i].item->name));
+    if (unit->switches.verbose)
+        components_find(
+            &(struct components_graph){unit, unit->function_count, unit_callee, report_ring},
+            &unit->arena);
+}
+
+void results_report(struct unit *unit)
+{
+    report_calls(unit);
     report_use(unit);
     for (size_t i = 0; i < unit->function_count; i++)
         warn_of_function(&unit->switches, &unit->functions[i]);

@@ -19,7 +19,7 @@
 
 struct mode;
 
-#define DRIVER_PHASES 21u /* of minilink-internals(7), Phases: those that do something */
+#define DRIVER_PHASES 20u /* of minilink-internals(7), Phases: those that do something */
 
 /* A function in an owner's section: in a program the kernel itself, or a copy of a function that it
  * reaches. */
@@ -108,6 +108,10 @@ struct unit {
     struct image_strings strings;
     struct buffer cubin;
 };
+
+/* For struct components_graph, whose argument is the unit: the function that symbol `position` of a
+ * function's body calls, or that function itself if it calls none of the chunk. */
+uint32_t unit_callee(void *unit, uint32_t function, uint32_t position);
 
 /* Whether the job is cancelled; another thread may set the flag at any time. */
 static inline bool unit_is_cancelled(const struct unit *unit)

@@ -56,7 +56,7 @@ static const char *type_of(const struct multiplication *m, enum matrix matrix)
     return m->type_count == 4 ? m->types[matrix] : NULL;
 }
 
-static bool size_of(struct fragment *fragment, const struct multiplication *m, enum matrix matrix)
+static void set_size(struct operand_rule *rule, const struct multiplication *m, enum matrix matrix)
 {
     const char *type = type_of(m, matrix);
     unsigned bits = type ? bits_of(type, m->is_packed) : 0;
@@ -67,61 +67,33 @@ static bool size_of(struct fragment *fragment, const struct multiplication *m, e
                                              : m->m * m->n;
 
     if (bits == 0 || elements == 0)
-        return false;
+        return;
     if (m->is_sparse && matrix == MATRIX_A)
         elements /= 2;
     if (m->is_wmma && is_factor && is_half)
         elements = WMMA_HALVES * WARP;
     if (!m->is_wmma && m->m == 8 && m->k == 4 && strcmp(type, "f64") != 0)
         elements *= 4;
-    fragment->bits = bits == 64 ? 64 : 32;
-    fragment->registers = (uint16_t)(elements * bits / WARP / fragment->bits);
-    return fragment->registers > 0;
+    rule->bits = bits == 64 ? 64 : 32;
+    rule->lanes = (uint8_t)(elements * bits / WARP / rule->bits);
 }
 
-/* wmma.load.a and similar instructions have one matrix. */
-static bool transfer(struct fragment *fragment, const struct multiplication *m, const char *what,
-                     const char *name, unsigned operand)
-{
-    bool is_load = strcmp(what, "load") == 0;
-
-    if (operand != (is_load ? 0u : 1u))
-        return false;
-    return size_of(fragment, m, *name == 'a' ? MATRIX_A : *name == 'b' ? MATRIX_B : MATRIX_C);
-}
-
-bool fragment_of(struct fragment *fragment, uint16_t opcode, const uint16_t *modifiers,
-                 size_t count, unsigned operand)
+void fragment_set(struct operand_rule *rule, uint16_t opcode, const uint16_t *modifiers,
+                  size_t count, unsigned operand)
 {
     const char *name = opcode_get(opcode)->name;
     struct multiplication m = {.is_wmma = strcmp(name, "wmma") == 0};
-    const char *first;
+    const char *first, *of;
 
     if ((!m.is_wmma && strcmp(name, "mma") != 0) || count < 2)
-        return false;
+        return;
     read_modifiers(&m, modifiers, count);
     first = modifier_name(modifiers[0]);
-    if (m.is_wmma && strcmp(first, "mma") != 0)
-        return transfer(fragment, &m, first, modifier_name(modifiers[1]), operand);
-    return operand <= MATRIX_C && size_of(fragment, &m, (enum matrix)operand);
-}
-
-const char *fragment_problem(const struct fragment *fragment, const struct body *body,
-                             const struct operand *operand)
-{
-    if (operand->kind == OPERAND_REGISTER && fragment->registers > 1 &&
-        body->registers[operand->reg].lanes == fragment->registers)
-        return NULL;
-    if (operand->kind != OPERAND_VECTOR)
-        return "a vector is needed";
-    if (operand->element_count != fragment->registers)
-        return "the vector is not as large as the matrix wants";
-    for (unsigned i = 0; i < operand->element_count; i++) {
-        const struct operand *element = &operand->elements[i];
-
-        if (element->kind == OPERAND_REGISTER && body->registers[element->reg].lanes <= 1 &&
-            body->registers[element->reg].bits != fragment->bits)
-            return "a register of the vector has the wrong size";
+    of = modifier_name(modifiers[1]);
+    if (!m.is_wmma || strcmp(first, "mma") == 0) {
+        if (operand <= MATRIX_C)
+            set_size(rule, &m, (enum matrix)operand);
+    } else if (operand == (strcmp(first, "load") == 0 ? 0u : 1u)) { /* wmma.load.a: one matrix */
+        set_size(rule, &m, *of == 'a' ? MATRIX_A : *of == 'b' ? MATRIX_B : MATRIX_C);
     }
-    return NULL;
 }

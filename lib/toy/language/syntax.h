@@ -42,22 +42,15 @@ enum rule_flag {
     RULE_ACCUMULATES = 1024, /* read as well as written */
 };
 
-/* The vector of registers that holds one thread's part of a matrix of mma or wmma (PTX ISA, "Matrix
- * Fragments"). */
-struct fragment {
-    uint16_t registers; /* 0 = the operand is not a fragment */
-    uint16_t bits;      /* of each register: 32, or 64 for .f64 */
-};
-
 /* What an operand must be. */
 struct operand_rule {
     uint8_t kind;  /* enum rule_kind */
     char class;    /* of the type; or 'a', an integer of address size */
     uint16_t bits; /* of the type */
-    uint8_t lanes; /* elements of the vector, 0 = a scalar; of PARTS: 0 = any number */
+    uint8_t lanes; /* elements of the vector, 0 = a scalar; of PARTS: 0 = any number, and `bits` 0
+                      = any size of register */
     uint16_t flags;
-    struct fragment fragment; /* of PARTS that stand for a matrix */
-    const char *values;       /* RULE_IMMEDIATE: "4/8/16" or "0..15"; NULL = any */
+    const char *values; /* RULE_IMMEDIATE: "4/8/16" or "0..15"; NULL = any */
 };
 
 /* The row that matches an instruction's words, with its operand rules decoded. */
@@ -109,14 +102,8 @@ const char *syntax_set(struct text name);
 void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operands,
                       const uint16_t *modifiers, size_t count);
 
-/* fragment.c */
-
-/* True if operand number `operand` of an instruction with these modifiers is a matrix fragment;
- * sets *fragment to its size. */
-bool fragment_of(struct fragment *fragment, uint16_t opcode, const uint16_t *modifiers,
-                 size_t count, unsigned operand);
-
-/* What is wrong with a fragment operand; NULL if it is the vector of registers that the shape and
- * the types require. */
-const char *fragment_problem(const struct fragment *fragment, const struct body *body,
-                             const struct operand *operand);
+/* fragment.c: if operand number `operand` of an instruction with these modifiers is a thread's part
+ * of a matrix of mma or wmma (PTX ISA, "Matrix Fragments"), sets the size of its vector of
+ * registers in its rule. */
+void fragment_set(struct operand_rule *rule, uint16_t opcode, const uint16_t *modifiers,
+                  size_t count, unsigned operand);

@@ -164,7 +164,7 @@ void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operan
         *rule = (struct operand_rule){0};
         take_item(item, &seen, rule);
         if (rule->kind == RULE_PARTS)
-            fragment_of(&rule->fragment, opcode, modifiers, count, syntax->rule_count - 1u);
+            fragment_set(rule, opcode, modifiers, count, syntax->rule_count - 1u);
         syntax->required = (uint8_t)(syntax->required + !(rule->flags & RULE_OPTIONAL));
     }
 }

@@ -243,7 +243,7 @@ TEST_LOOP(cache_options_are_operators_in_the_code, COUNT(caches))
     ck_assert_mem_eq(with_option.result.cubin, in_text.result.cubin, in_text.result.cubin_size);
 }
 
-/* --- Phases 17 and 24: calls. --- */
+/* --- Phase 24: calls. --- */
 
 /* ptxas 13.0 has no word on any of it; an info is no reason to refuse. */
 TEST(recursion_and_indirect_calls_beside_mma_are_taken)
