@@ -7,66 +7,79 @@
 #include "toy/emit.h"
 
 #include "cubin/format.h"
+#include "facts/sections.h"
 #include "facts/targets.h"
 #include "toy/phases.h"
 
 #define NOTE_FLAGS_TOOL 0x2000000u
-#define NOTE_FLAGS_CUDA 0x1000000u
-#define TEXT_ALIGNMENT  128u
-#define RELA_SIZE       24u
 
-static const struct {
+/* A section's name, or the beginning of it. What else its header has is in facts/sections.def. */
+struct kind {
     const char *name;
     uint32_t type;
-    uint64_t alignment;
-    uint64_t entry_size;
-    bool is_linked; /* sh_link is the symbol table */
-    uint64_t flags;
-} singles[SINGLE_SECTIONS] = {
-    [SECTION_NAMES] = {".shstrtab", SHT_STRTAB, 1, 0, false, 0},
-    [SECTION_STRINGS] = {".strtab", SHT_STRTAB, 1, 0, false, 0},
-    [SECTION_SYMBOLS] = {".symtab", SHT_SYMTAB, 8, sizeof(Elf64_Sym), false, 0},
-    [SECTION_LINES] = {".debug_line", SHT_PROGBITS, 1, 0, false, 0},
-    [SECTION_TOOL_NOTE] = {".note.nv.tkinfo", SHT_NOTE, 4, 0, false, NOTE_FLAGS_TOOL},
-    [SECTION_CUDA_NOTE] = {".note.nv.cuinfo", SHT_NOTE, 4, 0, false, NOTE_FLAGS_CUDA},
-    [SECTION_BUILTIN_NOTE] = {".note.minilink", SHT_NOTE, 4, 0, false, 0},
-    [SECTION_INFO] = {".nv.info", SHT_CUDA_INFO, 4, 0, true, 0},
-    [SECTION_COMPAT] = {".nv.compat", SHT_CUDA_COMPAT, 4, 0, false, 0},
-    [SECTION_CALLGRAPH] = {".nv.callgraph", SHT_CUDA_CALLGRAPH, 4, 8, true, 0},
-    [SECTION_PROTOTYPE] = {".nv.prototype", SHT_CUDA_PROTOTYPE, 4, 8, true, 0},
-    [SECTION_LINE_RELOCATIONS] = {".rela.debug_line", SHT_RELA, 8, RELA_SIZE, true, SHF_INFO_LINK},
 };
 
-static const struct {
-    const char *name;
-    uint32_t type;
-    uint64_t flags;
-} data_sections[DATA_KINDS] = {
-    [DATA_CONSTANT] = {".nv.constant3", SHT_CUDA_CONSTANT0 + 3, SHF_ALLOC},
-    [DATA_INITIALISED] = {".nv.global.init", SHT_CUDA_GLOBAL_INIT, SHF_ALLOC | SHF_WRITE},
-    [DATA_SHARED] = {".nv_debug.shared", SHT_CUDA_SHARED, SHF_ALLOC | SHF_WRITE},
-    [DATA_ZERO] = {".nv.global", SHT_CUDA_GLOBAL, SHF_ALLOC | SHF_WRITE},
+static const struct kind singles[SINGLE_SECTIONS] = {
+    [SECTION_NAMES] = {".shstrtab", SHT_STRTAB},
+    [SECTION_STRINGS] = {".strtab", SHT_STRTAB},
+    [SECTION_SYMBOLS] = {".symtab", SHT_SYMTAB},
+    [SECTION_LINES] = {".debug_line", SHT_PROGBITS},
+    [SECTION_TOOL_NOTE] = {".note.nv.tkinfo", SHT_NOTE},
+    [SECTION_CUDA_NOTE] = {".note.nv.cuinfo", SHT_NOTE},
+    [SECTION_BUILTIN_NOTE] = {".note.minilink", SHT_NOTE},
+    [SECTION_INFO] = {".nv.info", SHT_CUDA_INFO},
+    [SECTION_COMPAT] = {".nv.compat", SHT_CUDA_COMPAT},
+    [SECTION_CALLGRAPH] = {".nv.callgraph", SHT_CUDA_CALLGRAPH},
+    [SECTION_PROTOTYPE] = {".nv.prototype", SHT_CUDA_PROTOTYPE},
+    [SECTION_LINE_RELOCATIONS] = {".rela.debug_line", SHT_RELA},
 };
 
-static uint32_t add(struct unit *unit, const char *name, struct text suffix,
-                    struct image_section section)
+static const struct kind of_owners[OWNER_SECTIONS] = {
+    [OWNER_TEXT] = {".text.", SHT_PROGBITS},
+    [OWNER_INFO] = {".nv.info.", SHT_CUDA_INFO},
+    [OWNER_SHARED] = {".nv.shared.", SHT_CUDA_SHARED},
+    [OWNER_RELOCATIONS] = {".rela.text.", SHT_RELA},
+    [OWNER_CONSTANT] = {".nv.constant0.", SHT_CUDA_CONSTANT0},
+};
+
+static const struct kind of_data[DATA_KINDS] = {
+    [DATA_CONSTANT] = {".nv.constant3", SHT_CUDA_CONSTANT3},
+    [DATA_INITIALISED] = {".nv.global.init", SHT_CUDA_GLOBAL_INIT},
+    [DATA_SHARED] = {".nv_debug.shared", SHT_CUDA_SHARED},
+    [DATA_ZERO] = {".nv.global", SHT_CUDA_GLOBAL},
+};
+
+static struct image_section section_of(const struct unit *unit, struct kind kind, bool is_owned)
+{
+    bool is_code = is_owned && kind.type == SHT_PROGBITS;
+    const struct section_facts *facts =
+        sections_find(kind.type, is_code ? SHF_EXECINSTR : 0, text_of(kind.name), is_owned);
+    bool is_linked = facts->link == SECTION_LINK_SYMBOLS;
+
+    return (struct image_section){.name = text_of(kind.name),
+                                  .type = kind.type,
+                                  .flags = facts->flags,
+                                  .link = is_linked ? unit->sections[SECTION_SYMBOLS] : 0,
+                                  .alignment = facts->alignment,
+                                  .entry_size = facts->entry_size};
+}
+
+/* Appends `suffix` to the section's name. */
+static uint32_t add(struct unit *unit, struct image_section section, struct text suffix)
 {
     section.name =
-        text_of(arena_printf(&unit->arena, "%s%.*s", name,
+        text_of(arena_printf(&unit->arena, "%.*s%.*s", TEXT_ARG(section.name),
                              (int)(suffix.size > INT32_MAX ? 0 : suffix.size), suffix.data));
     return image_add_section(&unit->image, &section);
 }
 
 void emit_single(struct unit *unit, enum single_section which)
 {
-    unit->sections[which] =
-        add(unit, singles[which].name, TEXT(""),
-            (struct image_section){
-                .type = singles[which].type,
-                .link = singles[which].is_linked ? unit->sections[SECTION_SYMBOLS] : 0,
-                .flags = singles[which].flags,
-                .alignment = singles[which].alignment,
-                .entry_size = singles[which].entry_size});
+    struct image_section section = section_of(unit, singles[which], false);
+
+    if (which == SECTION_TOOL_NOTE)
+        section.flags = NOTE_FLAGS_TOOL;
+    unit->sections[which] = add(unit, section, TEXT(""));
 }
 
 static bool has_lines(const struct unit *unit)
@@ -104,108 +117,76 @@ void emit_head(struct unit *unit, uint16_t type)
     emit_single(unit, SECTION_CALLGRAPH);
 }
 
-/* Sections of executables have ELF's own types (measured). */
-static uint32_t type_of(const struct unit *unit, uint32_t type, bool has_no_bytes)
+/* Enters what the section contains. Those of executables have ELF's own types (measured). */
+static void set_data(const struct unit *unit, struct image_section *section, uint64_t size,
+                     const void *data, bool has_no_bytes)
 {
-    if (unit->image.type == ET_REL)
-        return type;
-    return has_no_bytes ? SHT_NOBITS : SHT_PROGBITS;
+    section->size = size;
+    section->data = data;
+    section->has_no_bytes = has_no_bytes;
+    if (unit->image.type != ET_REL)
+        section->type = has_no_bytes ? SHT_NOBITS : SHT_PROGBITS;
 }
 
-static struct image_section relocation_section(const struct unit *unit)
+/* Whether the owner has a section of that kind; enters its size. */
+static bool fill_owner_section(struct unit *unit, const struct owner *owner,
+                               enum owner_section kind, struct image_section *section)
 {
-    return (struct image_section){.type = SHT_RELA,
-                                  .link = unit->sections[SECTION_SYMBOLS],
-                                  .flags = SHF_INFO_LINK,
-                                  .alignment = 8,
-                                  .entry_size = RELA_SIZE};
-}
-
-/* The owner's section of that kind, without its name; its type is 0 if there is none. */
-static struct image_section owner_section(struct unit *unit, const struct owner *owner,
-                                          enum owner_section kind)
-{
-    uint32_t symbols = unit->sections[SECTION_SYMBOLS];
-    uint64_t size;
+    uint64_t size = unit->parameter_base + owner->function->parameter_bytes;
 
     switch (kind) {
     case OWNER_TEXT:
-        return (struct image_section){.type = SHT_PROGBITS,
-                                      .link = symbols,
-                                      .flags = SHF_ALLOC | SHF_EXECINSTR,
-                                      .alignment = TEXT_ALIGNMENT,
-                                      .size = owner->code.size,
-                                      .data = owner->code.data};
-    case OWNER_INFO:
-        return (struct image_section){
-            .type = SHT_CUDA_INFO, .link = symbols, .flags = SHF_INFO_LINK, .alignment = 4};
+        section->size = owner->code.size;
+        section->data = owner->code.data;
+        return true;
     case OWNER_SHARED:
-        if (owner->shared_alignment == 0)
-            break;
-        return (struct image_section){.type = type_of(unit, SHT_CUDA_SHARED, true),
-                                      .flags = SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK,
-                                      .alignment = owner->shared_alignment,
-                                      .size = owner->shared_bytes,
-                                      .has_no_bytes = true};
+        section->alignment = owner->shared_alignment;
+        set_data(unit, section, owner->shared_bytes, NULL, true);
+        return owner->shared_alignment != 0;
     case OWNER_RELOCATIONS:
-        if (owner->relocation_count == 0)
-            break;
-        return relocation_section(unit);
+        return owner->relocation_count != 0;
     case OWNER_CONSTANT:
         if (!owner->function->item->function.is_entry)
-            break;
-        size = unit->parameter_base + owner->function->parameter_bytes;
-        return (struct image_section){.type = type_of(unit, SHT_CUDA_CONSTANT0, false),
-                                      .flags = SHF_ALLOC | SHF_INFO_LINK,
-                                      .alignment = 4,
-                                      .size = size,
-                                      .data = arena_zalloc(&unit->arena, size, 1)};
-    case OWNER_SECTIONS:
-        break;
+            return false;
+        set_data(unit, section, size, arena_zalloc(&unit->arena, size, 1), false);
+        return true;
+    default:
+        return true;
     }
-    return (struct image_section){0};
 }
 
 void emit_owner_sections(struct unit *unit, enum owner_section kind)
 {
-    static const char *const names[OWNER_SECTIONS] = {[OWNER_TEXT] = ".text.",
-                                                      [OWNER_INFO] = ".nv.info.",
-                                                      [OWNER_SHARED] = ".nv.shared.",
-                                                      [OWNER_RELOCATIONS] = ".rela.text.",
-                                                      [OWNER_CONSTANT] = ".nv.constant0."};
-
     for (size_t i = 0; i < unit->owner_count; i++) {
-        struct image_section section = owner_section(unit, &unit->owners[i], kind);
+        struct owner *owner = &unit->owners[i];
+        struct image_section section = section_of(unit, of_owners[kind], true);
 
-        if (section.type)
-            unit->owners[i].sections[kind] =
-                add(unit, names[kind], unit->owners[i].function->item->name, section);
+        if (fill_owner_section(unit, owner, kind, &section))
+            owner->sections[kind] = add(unit, section, owner->function->item->name);
     }
 }
 
 void emit_data_relocations(struct unit *unit, enum data_kind kind)
 {
-    if (unit->data.sections[kind].relocation_count == 0)
-        return;
-    unit->data.sections[kind].relocation_section =
-        add(unit, ".rela", text_of(data_sections[kind].name), relocation_section(unit));
+    struct data_section *section = &unit->data.sections[kind];
+
+    if (section->relocation_count)
+        section->relocation_section =
+            add(unit, section_of(unit, (struct kind){".rela", SHT_RELA}, false),
+                text_of(of_data[kind].name));
 }
 
 void emit_data(struct unit *unit, enum data_kind kind)
 {
-    const struct data_section *section = &unit->data.sections[kind];
+    struct data_section *data = &unit->data.sections[kind];
+    struct image_section section = section_of(unit, of_data[kind], false);
     bool has_no_bytes = kind == DATA_ZERO || kind == DATA_SHARED;
 
-    if (section->alignment == 0)
+    if (data->alignment == 0)
         return;
-    unit->data.sections[kind].section =
-        add(unit, data_sections[kind].name, TEXT(""),
-            (struct image_section){.type = type_of(unit, data_sections[kind].type, has_no_bytes),
-                                   .flags = data_sections[kind].flags,
-                                   .alignment = section->alignment,
-                                   .size = section->size,
-                                   .has_no_bytes = has_no_bytes,
-                                   .data = section->bytes});
+    section.alignment = data->alignment;
+    set_data(unit, &section, data->size, data->bytes, has_no_bytes);
+    data->section = add(unit, section, TEXT(""));
 }
 
 static void set_contents(struct unit *unit, uint32_t section)
