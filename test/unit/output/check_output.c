@@ -101,3 +101,17 @@ TEST(what_is_given_up_leaves_the_old_file)
     ck_assert_int_eq(stat(path, &status), 0);
     ck_assert_int_eq(status.st_size, LARGE);
 }
+
+/* As a signal's handler does. */
+TEST(the_temporaries_of_all_open_outputs_are_removed)
+{
+    struct output outputs[3];
+
+    for (size_t i = 0; i < COUNT(outputs); i++)
+        ck_assert(output_open(&outputs[i], path));
+    output_remove_temporaries();
+    ck_assert_int_eq(rmdir(folder), 0);
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    for (size_t i = 0; i < COUNT(outputs); i++)
+        output_abort(&outputs[i]);
+}
