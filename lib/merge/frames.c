@@ -5,6 +5,7 @@
  * ptxas's addend. */
 #include "merge/merge_steps.h"
 
+#include "base/context.h"
 #include "base/search.h"
 #include "cubin/frames.h"
 
@@ -17,6 +18,7 @@ struct group {
 
 struct pruning {
     struct merging *m;
+    struct arena *scratch; /* of one file */
     size_t file;
     const struct cubin *cubin;
     size_t section;
@@ -47,7 +49,7 @@ static bool find_groups(struct pruning *p)
     struct bytes data = p->cubin->sections[p->section].data;
     struct frame frame;
 
-    p->groups = arena_alloc(&p->m->arena, data.size / FRAMES_LEAST + 1, sizeof *p->groups);
+    p->groups = arena_alloc(p->scratch, data.size / FRAMES_LEAST + 1, sizeof *p->groups);
     for (size_t at = 0; at < data.size;) {
         if (!frames_next(data, &at, &frame))
             return false;
@@ -68,8 +70,11 @@ static const struct group *group_at(const struct pruning *p, uint64_t offset)
 
 static void copy_contents(const struct pruning *p, struct cubin_section *section)
 {
-    uint8_t *copy = arena_alloc(&p->m->image->arena, p->size, 1);
+    uint8_t *copy;
 
+    if (p->size == section->data.size) /* all stay */
+        return;
+    copy = arena_alloc(&p->m->image->arena, p->size, 1);
     for (size_t i = 0; i < p->count; i++)
         memcpy(copy + p->groups[i].placed, section->data.data + p->groups[i].start,
                p->groups[i].end - p->groups[i].start);
@@ -126,7 +131,7 @@ static bool find_frames(struct pruning *p)
     }
     if (p->list == 0)
         return false;
-    p->functions = arena_zalloc(&p->m->arena, cubin->sections[p->section].size, 4);
+    p->functions = arena_zalloc(p->scratch, cubin->sections[p->section].size, 4);
     for (size_t i = 0; i < cubin->sections[p->list].relocation_count; i++) {
         const struct cubin_relocation *relocation = &cubin->sections[p->list].relocations[i];
 
@@ -139,14 +144,17 @@ static bool find_frames(struct pruning *p)
 const struct cubin *const *frames_prune(struct merging *m)
 {
     const struct cubin **cubins;
+    struct arena scratch = {0};
 
     if (!merging_is_mercury(m))
         return m->cubins;
     cubins = arena_alloc(&m->arena, m->count, sizeof *cubins);
+    CONTEXT_DEFER(arena_cleanup, &scratch);
     for (size_t file = 0; file < m->count; file++) {
-        struct pruning p = {.m = m, .file = file, .cubin = m->cubins[file]};
+        struct pruning p = {.m = m, .scratch = &scratch, .file = file, .cubin = m->cubins[file]};
 
-        cubins[file] = find_frames(&p) && find_groups(&p) ? pruned(&p) : m->cubins[file];
+        cubins[file] = find_frames(&p) && find_groups(&p) ? pruned(&p) : p.cubin;
+        arena_reset(&scratch);
     }
     return cubins;
 }
