@@ -1,4 +1,4 @@
-/* search.h: sorting arrays, and binary search in sorted ones. */
+/* search.h: sorting arrays, binary search in sorted ones, and the largest of several values. */
 #pragma once
 
 #include <stddef.h>
@@ -11,6 +11,15 @@
 /* Less than, equal to or greater than 0, as `a` compares with `b`: one key of a comparison for
  * SORT. Join several with ?:; the first that differs counts. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Makes `place` at least `value`. */
+#define RAISE(place, value)                                                                        \
+    do {                                                                                           \
+        __typeof__(place) raise_ = (value);                                                        \
+                                                                                                   \
+        if ((place) < raise_)                                                                      \
+            (place) = raise_;                                                                      \
+    } while (0)
 
 /* The partition point of 0 .. `count`: the first index for which the expression `is_before`, which
  * names it `index`, is false; `count` when it is true for all. The indexes for which it is true

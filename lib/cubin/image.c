@@ -10,6 +10,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "cubin/format.h"
 
 uint64_t image_align_up(uint64_t value, uint64_t alignment)
@@ -226,8 +227,7 @@ static void add_segment_of(struct image *image, const struct segment_rule *rule,
         if (!found)
             start = end = section->offset;
         found = true;
-        if (section->offset + file_bytes(section) > end)
-            end = section->offset + file_bytes(section);
+        RAISE(end, section->offset + file_bytes(section));
         if (section->has_no_bytes && first_empty == last)
             first_empty = i;
     }

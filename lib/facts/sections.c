@@ -13,6 +13,14 @@ static const struct section_facts rows[] = {
 #undef SECTION
 };
 
+/* Mercury's stand behind all others. */
+enum {
+    FIRST_TWIN = 0
+#define SECTION(class, ...) +(CLASS_##class < CLASS_TWIN_TEXT || CLASS_##class > CLASS_TWIN_SYMTAB)
+#include "facts/sections.def"
+#undef SECTION
+};
+
 static const struct {
     uint32_t number;
     const char *name;
@@ -33,11 +41,12 @@ static const struct {
 #undef ORDER
 };
 
-/* Banks of constants are alike; flags tell apart those kinds that share a type. */
-static bool is_of(const struct section_facts *row, uint32_t type, uint64_t flags, struct text name)
+/* Whether it is the row of such a section, whose type it has: flags tell apart those kinds that
+ * share a type, and names those of debug information and notes. */
+static inline bool is_of(const struct section_facts *row, uint64_t flags, struct text name)
 {
-    if (type != row->type)
-        return false;
+    uint32_t type = row->type;
+
     if (type != SHT_PROGBITS && type != SHT_NOTE && type != SHT_CUDA_GLOBAL_INIT &&
         type != SHT_CUDA_RESERVED_SHARED && type != SHT_SYMTAB_SHNDX)
         return true;
@@ -47,18 +56,30 @@ static bool is_of(const struct section_facts *row, uint32_t type, uint64_t flags
            text_starts(name, row->name);
 }
 
+static const struct section_facts *search_rows(const struct section_facts *row, uint32_t type,
+                                               uint64_t flags, struct text name)
+{
+    for (; row < rows + COUNT_OF(rows); row++)
+        if (row->type == type && is_of(row, flags, name))
+            return row;
+    return NULL;
+}
+
 const struct section_facts *sections_find(uint32_t type, uint64_t flags, struct text name,
                                           bool is_owned)
 {
-    const struct section_facts *row = rows;
+    const struct section_facts *row = NULL;
 
     if (type >= SHT_CUDA_CONSTANT0 && type <= SHT_CUDA_CONSTANT_LAST)
-        type = SHT_CUDA_CONSTANT0;
-    while (row < rows + COUNT_OF(rows) && !is_of(row, type, flags, name))
-        row++;
-    if (row == rows + COUNT_OF(rows))
-        return NULL;
-    return is_owned && row[1].type == type && (row[1].flags & SHF_INFO_LINK) ? row + 1 : row;
+        type = SHT_CUDA_CONSTANT0; /* banks of constants are alike */
+    if (flags & SHF_CUDA_MERCURY)
+        row = search_rows(rows + FIRST_TWIN, type, flags, name);
+    if (!row)
+        row = search_rows(rows, type, flags, name);
+    return is_owned && row && row + 1 < rows + COUNT_OF(rows) && row[1].type == type &&
+                   (row[1].flags & SHF_INFO_LINK)
+               ? row + 1
+               : row;
 }
 
 const struct section_facts *sections_of_class(enum section_class class)

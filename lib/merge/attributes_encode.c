@@ -139,13 +139,9 @@ static void find_largest(struct bytes rest, uint8_t attribute, uint32_t *largest
 {
     struct info_record record;
 
-    while (info_next(&rest, &record)) {
-        uint32_t word = info_word(record.payload, 0);
-
-        if (record.attribute != attribute || record.format != EIFMT_SVAL)
-            continue;
-        *largest = word > *largest ? word : *largest;
-    }
+    while (info_next(&rest, &record))
+        if (record.attribute == attribute && record.format == EIFMT_SVAL)
+            RAISE(*largest, info_word(record.payload, 0));
 }
 
 /* Encodes the records that functions, dead ones too, and files have for the program: the largest of

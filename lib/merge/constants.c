@@ -77,8 +77,7 @@ static void place(struct planner *planner, uint32_t from)
     for (uint32_t i = users->first[from]; i < users->first[from + 1]; i++) {
         uint64_t end = m->sections[planner->bank_of[users->items[i]]].size;
 
-        if (end > offset)
-            offset = end;
+        RAISE(offset, end);
     }
     offset = merged_align(offset, placed->alignment);
     placed->copies = users->first[from];
@@ -86,8 +85,7 @@ static void place(struct planner *planner, uint32_t from)
         uint32_t to = planner->bank_of[users->items[i]];
         struct merged_section *section = &m->sections[to];
 
-        if (placed->alignment > section->alignment)
-            section->alignment = placed->alignment;
+        RAISE(section->alignment, placed->alignment);
         section->size = merged_align(offset + placed->size, section->alignment);
         m->constants[i] = (struct merged_copy){from, to, offset};
     }

@@ -170,8 +170,7 @@ static uint64_t append(struct merging *m, uint32_t index, uint64_t alignment, ui
     struct merged_section *section = &m->sections[index];
     uint64_t offset = merged_align(section->size, alignment);
 
-    if (alignment > section->alignment)
-        section->alignment = alignment;
+    RAISE(section->alignment, alignment);
     if (size > LARGEST_SECTION || offset > LARGEST_SECTION)
         MERGING_ERROR(m, "Section '%.*s' is too large", TEXT_ARG(section->name));
     else

@@ -159,8 +159,7 @@ static void grow(struct merging *m, uint32_t section, struct merged_section *twi
         memcpy(own, twin->data, twin->size);
     twin->data = twin->own = own;
     twin->size = size;
-    if (m->sections[section].alignment > twin->alignment)
-        twin->alignment = m->sections[section].alignment;
+    RAISE(twin->alignment, m->sections[section].alignment);
 }
 
 /* Copies the twin of a function's constants into the kernel's twin. */

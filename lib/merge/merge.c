@@ -249,8 +249,7 @@ static bool choose_abi(struct merging *m)
 
     for (size_t file = 0; file < m->count; file++) {
         is_old = is_old && m->cubins[file]->toolkit != 0;
-        if (m->cubins[file]->toolkit > m->toolkit)
-            m->toolkit = m->cubins[file]->toolkit;
+        RAISE(m->toolkit, m->cubins[file]->toolkit);
     }
     if (m->request->abi != MERGE_ABI_AUTO)
         is_old = m->request->abi == MERGE_ABI_7;

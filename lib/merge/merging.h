@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/table.h"
 #include "cubin/format.h"
 #include "cubin/mercury.h"

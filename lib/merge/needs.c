@@ -149,7 +149,7 @@ static void collect_record(struct needs *needs, const struct info_record *record
         *value |= record->value;
         break;
     case PASSES_MOST_OF_SEVERAL:
-        *value = record->value > *value ? record->value : *value;
+        RAISE(*value, record->value);
         break;
     default:
         break;

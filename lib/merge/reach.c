@@ -169,26 +169,19 @@ static void add_own(const struct merging *m, struct reach *sum, uint32_t node)
         return;
     function = &m->functions[node];
     add_registers(sum, function->registers, node);
-    if (function->twin_registers > sum->twin_registers)
-        sum->twin_registers = function->twin_registers;
-    if (function->barriers > sum->barriers)
-        sum->barriers = function->barriers;
+    RAISE(sum->twin_registers, function->twin_registers);
+    RAISE(sum->barriers, function->barriers);
     sum->flags |= function->flags;
 }
 
 static void add_reached(struct reach *sum, const struct reach *reached)
 {
     add_registers(sum, reached->registers, reached->dearest);
-    if (reached->twin_registers > sum->twin_registers)
-        sum->twin_registers = reached->twin_registers;
-    if (reached->barriers > sum->barriers)
-        sum->barriers = reached->barriers;
-    if (reached->stack > sum->stack)
-        sum->stack = reached->stack;
-    if (reached->twin_stack > sum->twin_stack)
-        sum->twin_stack = reached->twin_stack;
-    if (reached->call_stack > sum->call_stack)
-        sum->call_stack = reached->call_stack;
+    RAISE(sum->twin_registers, reached->twin_registers);
+    RAISE(sum->barriers, reached->barriers);
+    RAISE(sum->stack, reached->stack);
+    RAISE(sum->twin_stack, reached->twin_stack);
+    RAISE(sum->call_stack, reached->call_stack);
     sum->flags |= reached->flags;
 }
 
@@ -249,8 +242,7 @@ static void widen_only(struct merging *m)
     for (size_t i = 0; kernel != MERGE_NONE && i < m->symbol_count; i++) {
         if (!m->is_live[i])
             continue;
-        if (m->functions[i].barriers > m->reach[kernel].barriers)
-            m->reach[kernel].barriers = m->functions[i].barriers;
+        RAISE(m->reach[kernel].barriers, m->functions[i].barriers);
         m->reach[kernel].flags |= m->functions[i].flags & WIDENED;
     }
 }

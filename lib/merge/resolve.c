@@ -226,8 +226,7 @@ static void merge_common(struct merging *m, uint32_t id, const struct cubin_symb
     }
     if (symbol->file != MERGE_NONE)
         return;
-    if (input->size > symbol->size)
-        symbol->size = input->size;
+    RAISE(symbol->size, input->size);
     symbol->type = input->type;
     symbol->other = input->other;
 }

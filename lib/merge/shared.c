@@ -88,8 +88,7 @@ static bool declares_extern(const struct merging *m, uint64_t *alignment)
         if (symbol->file != MERGE_NONE || (symbol->other & STO_CUDA_SPACE) != STO_CUDA_SHARED)
             continue;
         found = true;
-        if (symbol->value > *alignment)
-            *alignment = symbol->value;
+        RAISE(*alignment, symbol->value);
     }
     return found;
 }
@@ -122,7 +121,7 @@ static void align_common(struct shared_planner *planner)
                                    targets_have(m->request->arch.sm, TARGET_ALIGNS_FOR_EXTERNS)));
     planner->is_strict = strictest > SHARED_EXTERN_ALIGNMENT;
     for (size_t k = 0; k < m->layout.kernel_count; k++) {
-        shared_align(&planner->windows[k], strictest);
+        RAISE(planner->windows[k].alignment, strictest);
         planner->windows[k].has_variables |= needs_memory;
     }
 }
@@ -157,10 +156,8 @@ static void grow_debug_shared(struct merging *m, uint64_t alignment, uint64_t si
     if (m->shared.debug_section == MERGE_NONE)
         m->shared.debug_section = layout_make(m, CLASS_DEBUG_SHARED);
     section = &m->sections[m->shared.debug_section];
-    if (alignment > section->alignment)
-        section->alignment = alignment;
-    if (size > section->size)
-        section->size = size;
+    RAISE(section->alignment, alignment);
+    RAISE(section->size, size);
 }
 
 /* Measured on nvlink 13.0 to 13.5: dynamic arrays alone have an empty section only while they need
@@ -320,7 +317,7 @@ static void keep_fixed(struct shared_planner *planner)
                           "cannot be placed beside its own, which ptxas -ewp placed",
                           TEXT_ARG(at.section->name), m->cubins[at.file]->name);
         window->end = at.section->size;
-        shared_align(window, at.section->alignment);
+        RAISE(window->alignment, at.section->alignment);
     }
 }
 
@@ -418,8 +415,7 @@ bool shared_layout_reserved(struct merging *m)
         const struct merged_symbol *symbol = &m->symbols[variables[i]];
         uint64_t place = merged_align(end, symbol->value);
 
-        if (symbol->value > alignment)
-            alignment = symbol->value;
+        RAISE(alignment, symbol->value);
         end = place + symbol->size;
         if (symbol->size > most || end > most)
             return diag_error(

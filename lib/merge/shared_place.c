@@ -119,10 +119,8 @@ static size_t place_in_slot(struct slots *slots, uint32_t variable)
         slots->count++;
         *slot = (struct slot){0};
     }
-    if (symbol->size > slot->size)
-        slot->size = symbol->size;
-    if (symbol->value > slot->alignment)
-        slot->alignment = symbol->value;
+    RAISE(slot->size, symbol->size);
+    RAISE(slot->alignment, symbol->value);
     for (size_t i = 0; i < count; i++)
         take_slot(slots, sets[i], found);
     if (count)
@@ -138,8 +136,7 @@ static void grow_windows(struct shared_planner *planner, const uint64_t *ends)
 
     for (uint32_t group = 0; group < planner->group_count; group++)
         for (uint32_t i = users->first[group]; i < users->first[group + 1]; i++)
-            if (planner->windows[users->items[i]].end < ends[group])
-                planner->windows[users->items[i]].end = ends[group];
+            RAISE(planner->windows[users->items[i]].end, ends[group]);
 }
 
 /* Sets the addresses of common variables to their slots' offsets. */
@@ -327,10 +324,8 @@ static struct instance *find_instances(struct shared_planner *planner, uint32_t 
 
         if (!window->has_extern)
             continue;
-        if (window->end > instance->end)
-            instance->end = window->end;
-        if (window->extern_alignment > instance->alignment)
-            instance->alignment = window->extern_alignment;
+        RAISE(instance->end, window->end);
+        RAISE(instance->alignment, window->extern_alignment);
     }
     return instances;
 }
@@ -354,11 +349,10 @@ static void place_extern(struct shared_planner *planner)
         if (!window->has_extern)
             continue;
         window->extern_address = merged_align(instance->end, instance->alignment);
-        shared_align(window, window->extern_alignment);
+        RAISE(window->alignment, window->extern_alignment);
         window->end =
             merged_align(instance->end, rounds_all ? window->alignment : window->extern_alignment);
-        if (window->end < window->extern_address)
-            window->end = window->extern_address;
+        RAISE(window->end, window->extern_address);
     }
 }
 

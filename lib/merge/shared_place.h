@@ -36,13 +36,6 @@ struct shared_planner {
     bool is_strict;  /* has_common, and they are aligned more strictly than `.extern` arrays */
 };
 
-/* Raises the alignment of a window's section to at least `alignment`. */
-static inline void shared_align(struct shared_window *window, uint64_t alignment)
-{
-    if (alignment > window->alignment)
-        window->alignment = alignment;
-}
-
 /* Whether a variable is outside kernels' functions and named by code, but not of one kernel alone.
  * Its address is the same in all kernels. */
 bool shared_is_common(const struct shared_planner *planner, uint32_t variable);

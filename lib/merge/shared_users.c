@@ -25,13 +25,11 @@ struct grouping {
 static void join_group(struct group *group, const struct merged_symbol *variable)
 {
     if (variable->file == MERGE_NONE) {
-        if (shared_extern_alignment(variable) > group->extern_alignment)
-            group->extern_alignment = shared_extern_alignment(variable);
+        RAISE(group->extern_alignment, shared_extern_alignment(variable));
         return;
     }
     group->has_variables = true;
-    if (variable->value > group->alignment)
-        group->alignment = variable->value;
+    RAISE(group->alignment, variable->value);
 }
 
 /* The index of a list of numbers in the table: `next` if it is new. */
@@ -77,10 +75,9 @@ static void add_group(struct grouping *grouping, uint32_t group, uint32_t kernel
     struct shared_window *window = &grouping->planner->windows[kernel];
 
     window->has_extern |= added->extern_alignment > 0;
-    if (added->extern_alignment > window->extern_alignment)
-        window->extern_alignment = added->extern_alignment;
+    RAISE(window->extern_alignment, added->extern_alignment);
     window->has_variables |= added->has_variables;
-    shared_align(window, added->alignment);
+    RAISE(window->alignment, added->alignment);
     index_lists_add(&grouping->pairs, group, kernel);
 }
 
