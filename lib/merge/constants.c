@@ -5,10 +5,14 @@
  * first. The functions follow, the one read last first, each at the largest end that the sections
  * of its kernels have so far; an end is aligned as its section. A function that no kernel reaches
  * loses its constants. Constants of copies that lost (overridden.c) follow the function's own; if
- * the kept copy has none, they remain in a section of the function. */
+ * the kept copy has none, they remain in a section of the function.
+ *
+ * nvlink -r (13.0 and 13.5, for every target) leaves out the relocations by which functions refer
+ * to their constants; so their code reads from the beginning of the bank, whatever is there. */
 #include "merge/merge_steps.h"
 
 #include "diag/diag.h"
+#include "diag/symbol_names.h"
 
 #define BANK_BYTES 0x10000u
 
@@ -16,6 +20,8 @@ struct planner {
     struct merging *m;
     uint32_t *bank_of;              /* by symbol: its merged section of the bank, or MERGE_NONE */
     struct merged_lists kernels_of; /* by section that moves: the kernels that reach its function */
+    bool *refers;                   /* by symbol: its code refers to its constants */
+    bool failed;
 };
 
 void constants_gather(struct merging *m)
@@ -66,6 +72,34 @@ static void find_users(struct planner *planner, uint32_t model)
     planner->kernels_of = index_lists_make(&m->arena, &users, m->section_count);
 }
 
+static void find_referring(struct planner *planner)
+{
+    struct merging *m = planner->m;
+
+    planner->refers = arena_zalloc(&m->arena, m->symbol_count, sizeof *planner->refers);
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);) {
+        const struct cubin *cubin = m->cubins[at.file];
+        uint32_t owner = merging_owner(m, at.file, at.section->info);
+
+        for (size_t i = 0; owner != MERGE_NONE && i < at.section->relocation_count; i++) {
+            uint32_t section = cubin->symbols[at.section->relocations[i].symbol].section;
+
+            planner->refers[owner] |=
+                section < cubin->section_count &&
+                cubin->sections[section].type == SHT_CUDA_CONSTANT0 + CONSTANTS_BANK;
+        }
+    }
+}
+
+static bool report_fixed(const struct merging *m, const struct merged_symbol *function)
+{
+    return diag_error(
+        "The code of %s in '%s' reads its constants at the beginning of bank 2, where "
+        "others are, and has no relocation for that, as nvlink -r leaves it out; link "
+        "what it was made of in one step, or by minilink -r",
+        symbol_names_quoted(function->name, &m->image->arena), m->cubins[function->file]->name);
+}
+
 /* Sets the constants' offset, the same for all their kernels, and extends the kernels' sections. */
 static void place(struct planner *planner, uint32_t from)
 {
@@ -80,6 +114,8 @@ static void place(struct planner *planner, uint32_t from)
         RAISE(offset, end);
     }
     offset = merged_align(offset, placed->alignment);
+    if (offset > 0 && !planner->refers[placed->function])
+        planner->failed = !report_fixed(m, &m->symbols[placed->function]);
     placed->copies = users->first[from];
     for (uint32_t i = users->first[from]; i < users->first[from + 1]; i++) {
         uint32_t to = planner->bank_of[users->items[i]];
@@ -118,7 +154,7 @@ static void place_all(struct planner *planner)
 static bool check_sizes(const struct planner *planner)
 {
     const struct merging *m = planner->m;
-    bool ok = true;
+    bool ok = !planner->failed;
 
     for (size_t k = 0; k < m->layout.kernel_count; k++) {
         uint32_t kernel = m->layout.kernels[k];
@@ -161,6 +197,7 @@ bool constants_layout(struct merging *m)
     find_users(&planner, first);
     m->constant_count = planner.kernels_of.first[m->section_count];
     m->constants = arena_alloc(&m->arena, m->constant_count, sizeof *m->constants);
+    find_referring(&planner);
     place_all(&planner);
     move_symbols(m);
     return check_sizes(&planner);
