@@ -184,7 +184,7 @@ bool exact_make_program(struct buffer *image, const struct chunks *chunks,
 }
 
 /* A chunk that is tried alone. */
-struct lone {
+struct trial {
     const struct chunks *chunks;
     struct bytes file;
     struct cubin cubin;
@@ -194,16 +194,16 @@ struct lone {
 
 /* The kernels that the chunk has, in the order of its text: its share, then those that close it,
  * which are listed last first. */
-static size_t find_kernels(struct lone *lone, struct text *kernels)
+static size_t find_kernels(struct trial *trial, struct text *kernels)
 {
-    const struct chunks *chunks = lone->chunks;
+    const struct chunks *chunks = trial->chunks;
     struct table names = {0};
     size_t count = 0;
 
     CONTEXT_DEFER(table_cleanup, &names);
-    for (uint32_t i = 1; i < lone->cubin.symbol_count; i++)
-        if (lone->cubin.symbols[i].other & STO_CUDA_ENTRY)
-            table_add(&names, lone->cubin.symbols[i].name, i);
+    for (uint32_t i = 1; i < trial->cubin.symbol_count; i++)
+        if (trial->cubin.symbols[i].other & STO_CUDA_ENTRY)
+            table_add(&names, trial->cubin.symbols[i].name, i);
     for (size_t i = 0; i < chunks->symbol_count + chunks->closing_count; i++) {
         size_t closing = chunks->symbol_count + chunks->closing_count - 1 - i;
         struct text name =
@@ -217,32 +217,32 @@ static size_t find_kernels(struct lone *lone, struct text *kernels)
 
 static enum link_code try_chunk(void *argument)
 {
-    struct lone *lone = argument;
-    size_t most = lone->chunks->symbol_count + lone->chunks->closing_count;
-    struct text *kernels = arena_alloc(&lone->arena, most, sizeof *kernels);
+    struct trial *trial = argument;
+    size_t most = trial->chunks->symbol_count + trial->chunks->closing_count;
+    struct text *kernels = arena_alloc(&trial->arena, most, sizeof *kernels);
 
     /* The join says which chunk is no executable: what is said here must be so of every chunk. */
-    lone->is_known = cubin_read(&lone->cubin, "a chunk", lone->file) &&
-                     (lone->cubin.type != ET_EXEC ||
-                      exact_join_remakes(lone->file, kernels, find_kernels(lone, kernels),
-                                         lone->chunks->line_count));
+    trial->is_known = cubin_read(&trial->cubin, "a chunk", trial->file) &&
+                      (trial->cubin.type != ET_EXEC ||
+                       exact_join_remakes(trial->file, kernels, find_kernels(trial, kernels),
+                                          trial->chunks->line_count));
     return LINK_OK;
 }
 
-static enum link_code try_quietly(void *lone)
+static enum link_code try_quietly(void *trial)
 {
-    diag_silence(try_chunk, lone);
+    diag_silence(try_chunk, trial);
     return LINK_OK;
 }
 
 bool exact_is_known(const void *chunks, struct bytes cubin)
 {
-    struct lone lone = {.chunks = chunks, .file = cubin};
-    enum link_code code = context_run(try_quietly, &lone);
+    struct trial trial = {.chunks = chunks, .file = cubin};
+    enum link_code code = context_run(try_quietly, &trial);
 
-    cubin_free(&lone.cubin);
-    arena_free(&lone.arena);
-    return lone.is_known || code != LINK_OK;
+    cubin_free(&trial.cubin);
+    arena_free(&trial.arena);
+    return trial.is_known || code != LINK_OK;
 }
 
 /* The first section of `whole` that differs by name, contents or place in the list. */
