@@ -17,6 +17,15 @@ static const struct exact_form forms[] = {
 #undef FORM
 };
 
+struct text exact_plain_name(struct text name)
+{
+    struct text plain = cubin_twin_plain_name(name);
+
+    if (!text_skip(&plain, TEXT(".rela")))
+        text_skip(&plain, TEXT(".rel"));
+    return plain;
+}
+
 bool exact_join_knows(unsigned version)
 {
     return version >= forms[0].toolkits.first &&

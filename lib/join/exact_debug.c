@@ -14,15 +14,6 @@
 #include "cubin/frames.h"
 #include "join/exact_plan.h"
 
-struct text exact_plain_name(struct text name)
-{
-    struct text plain = cubin_twin_plain_name(name);
-
-    if (!text_skip(&plain, TEXT(".rela")))
-        text_skip(&plain, TEXT(".rel"));
-    return plain;
-}
-
 bool exact_is_lines(struct text name)
 {
     struct text plain = exact_plain_name(name);

@@ -128,6 +128,9 @@ bool exact_read(struct exact *join);
 /* Finds the form of all chunks, and in it the local and global rows of each. */
 bool exact_divide_symbols(struct exact *join);
 
+/* The name of the section that Mercury's copy, or relocations of one of these, are for. */
+struct text exact_plain_name(struct text name);
+
 /* Set the outcome, finally, and return false. `input` is NULL if no chunk is to blame; `section` is
  * an index or 0. */
 bool exact_differs(struct exact *join, const struct exact_input *input, size_t section,
@@ -223,6 +226,3 @@ struct exact_input *exact_find_header(const struct exact *join, struct text name
  * frames are. */
 bool exact_is_lines(struct text name);
 bool exact_is_frames(struct text name);
-
-/* The name of the section that Mercury's copy, or relocations of one of these, are for. */
-struct text exact_plain_name(struct text name);

@@ -167,6 +167,6 @@ bool exact_join_remakes(struct bytes cubin, const struct text *kernels, size_t c
     CONTEXT_DEFER(buffer_cleanup, &image);
     /* Lines of text that only closing kernels have are left out of a line table. */
     return join_chunks(&image, &request, &why) == EXACT_JOIN_OK &&
-           (line_count || (image.size == cubin.size &&
-                           memcmp(image.data, cubin.data, cubin.size) == 0));
+           (line_count ||
+            (image.size == cubin.size && memcmp(image.data, cubin.data, cubin.size) == 0));
 }

@@ -301,7 +301,7 @@ void texture_count(const struct merging *m, uint32_t kernel, struct kernel_repor
  * in turn; *next counts the kernels processed so far. */
 void texture_relocate(struct merging *m, size_t file, size_t *next);
 
-/* relocations.c: the relocations of the image, and their sections. */
+/* relocation_lists.c: */
 
 /* The list of relocations of merged section `target` of a type (SHT_REL, SHT_RELA, one of resolved
  * relocations or of Mercury's), which is added if it is new. Returns its index. */
@@ -309,6 +309,8 @@ uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uin
 
 /* Adds a relocation to its list. */
 void relocations_add(struct merging *m, const struct merged_relocation *relocation);
+
+/* relocations.c: the relocations of the image, and their sections. */
 
 /* Writes the values that the link decides into the sections' contents, and collects the relocations
  * that are kept, or listed as resolved for -preserve-relocs, in m->relocations, with sections for

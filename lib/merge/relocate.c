@@ -17,29 +17,6 @@
 #include "merge/mercury_code.h"
 #include "merge/merge_steps.h"
 
-/* A type that a newer toolkit may have added is no reason to leave all twins out. */
-bool relocate_refuse(struct relocation_list *list, const struct cubin_relocation *relocation,
-                     const char *why)
-{
-    const struct cubin *cubin = list->cubin;
-    const char *name = relocation_types_find(relocation->type)->name;
-    unsigned maker = cubin_maker(cubin);
-    const char *advice =
-        list->is_twin
-            ? arena_printf(&list->part->contents,
-                           ", which CUDA %u.%u made (--binary-kind=sass leaves Mercury's sections "
-                           "out)",
-                           maker / 10, maker % 10)
-            : "";
-
-    diag_error("%s relocation type %#x (%s) against '%.*s' in section '%.*s' of '%s'%s", why,
-               relocation->type, name ? name : "unknown",
-               TEXT_ARG(cubin->symbols[relocation->symbol].name), TEXT_ARG(list->target->name),
-               cubin->name, advice);
-    list->part->failed = true;
-    return false;
-}
-
 static bool cannot_resolve(struct relocation_list *list, const struct cubin_relocation *relocation)
 {
     return relocate_refuse(list, relocation, "Cannot resolve");

@@ -58,7 +58,7 @@ struct relocation_list {
     size_t operand_capacity;
 };
 
-/* Reports why a relocation is refused; always false. */
+/* relocation_lists.c: reports why a relocation is refused; always false. */
 bool relocate_refuse(struct relocation_list *list, const struct cubin_relocation *relocation,
                      const char *why);
 

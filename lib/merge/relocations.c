@@ -18,42 +18,6 @@
 #include "merge/merge_steps.h"
 #include "merge/relocate.h"
 
-uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uint64_t flags)
-{
-    unsigned kind = type == SHT_REL                                  ? LIST_REL
-                    : type == SHT_RELA || type == SHT_CUDA_MERC_RELA ? LIST_RELA
-                                                                     : LIST_RESOLVED;
-    const struct section_facts *facts;
-    struct merged_section list;
-    uint32_t added;
-
-    if (m->sections[target].lists[kind] != MERGE_NONE)
-        return m->sections[target].lists[kind];
-    facts = sections_find(type, flags, (struct text){0}, true);
-    list = (struct merged_section){
-        .class = facts->class,
-        .name = arena_join(&m->image->arena, (struct text){facts->name.data, facts->name.size - 1},
-                           cubin_twin_plain_name(m->sections[target].name)),
-        .type = type,
-        .flags = flags,
-        .alignment = facts->alignment,
-        .entry_size = facts->entry_size,
-        .function = MERGE_NONE,
-        .target = target,
-    };
-    added = layout_add(m, &list);
-    m->sections[target].lists[kind] = added;
-    return added;
-}
-
-void relocations_add(struct merging *m, const struct merged_relocation *relocation)
-{
-    struct merged_section *list = &m->sections[relocation->list];
-
-    ARRAY_PUSH(m->relocations.items, m->relocations.count, m->relocations.capacity) = *relocation;
-    list->size += list->entry_size;
-}
-
 /* Whether a resolved relocation of this kind is listed. */
 static bool is_listed(const struct merging *m, uint32_t target,
                       const struct merged_relocation *relocation)
