@@ -7,7 +7,7 @@
  * loses its constants. Constants of copies that lost (overridden.c) follow the function's own; if
  * the kept copy has none, they remain in a section of the function.
  *
- * nvlink -r (13.0 and 13.5, for every target) leaves out the relocations by which functions refer
+ * nvlink -r (13.0 and 13.5, sm_75 to sm_120) leaves out the relocations by which functions refer
  * to their constants; so their code reads from the beginning of the bank, whatever is there. */
 #include "merge/merge_steps.h"
 
