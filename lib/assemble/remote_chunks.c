@@ -185,12 +185,13 @@ static void find_job_kernels(struct arena *arena, struct distribute_job *job)
     job->kernels = list;
 }
 
-static void make_remote_jobs(struct sending *sending)
+static void make_remote_jobs(struct sending *sending, size_t count)
 {
     struct distribute_batch *batch = &sending->batch;
 
-    batch->jobs = arena_zalloc(&batch->arena, batch->count, sizeof *batch->jobs);
-    for (size_t i = 0; i < batch->count; i++) {
+    batch->jobs = arena_zalloc(&batch->arena, count, sizeof *batch->jobs);
+    batch->count = count;
+    for (size_t i = 0; i < count; i++) {
         const struct work_item *item = item_of(sending, i);
         size_t index = item->output_ptr->index;
         char name[CHUNK_NAME_SIZE];
@@ -304,7 +305,6 @@ enum link_code remote_chunks_run(const struct assemble_request *request,
                               .chunks = chunks,
                               .tasks = tasks,
                               .batch = {.distribution = distribution,
-                                        .count = count,
                                         .watch = distribution->resume_plan ? request->watch : NULL,
                                         .check = verify_cubin,
                                         .check_argument = &expectation,
@@ -318,7 +318,7 @@ enum link_code remote_chunks_run(const struct assemble_request *request,
         return LINK_ENVIRONMENT;
     progress_stage("assembling on other machines", 0, 0);
     CONTEXT_DEFER(end_sending, &sending);
-    make_remote_jobs(&sending);
+    make_remote_jobs(&sending, count);
     choose_tool(&sending, version);
     expectation.is_vouched_for = sending.batch.tool.reports;
     return distribution->emit_plan ? distribute_emit_plan(&sending.batch) : run_jobs(&sending);

@@ -355,7 +355,7 @@ void distribute_report_missing(struct distribute_batch *batch)
 
 void distribute_free(struct distribute_batch *batch)
 {
-    for (size_t i = 0; batch->jobs && i < batch->count; i++) {
+    for (size_t i = 0; i < batch->count; i++) {
         free(batch->jobs[i].data);
         free(batch->jobs[i].log);
         batch->jobs[i].data = NULL;

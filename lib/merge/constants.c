@@ -81,7 +81,9 @@ static void find_referring(struct planner *planner)
         const struct cubin *cubin = m->cubins[at.file];
         uint32_t owner = merging_owner(m, at.file, at.section->info);
 
-        for (size_t i = 0; owner != MERGE_NONE && i < at.section->relocation_count; i++) {
+        if (owner == MERGE_NONE || !(m->functions[owner].flags & REACHES_CONSTANTS))
+            continue;
+        for (size_t i = 0; i < at.section->relocation_count; i++) {
             uint32_t section = cubin->symbols[at.section->relocations[i].symbol].section;
 
             planner->refers[owner] |=
