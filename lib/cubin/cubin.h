@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cubin/format.h"
 #include "facts/attributes.h"
+#include "facts/sections.h"
 
 struct cubin_relocation {
     uint64_t offset; /* bytes in the target section; the field is known to lie inside it */
@@ -24,6 +25,7 @@ struct cubin_relocation {
 
 struct cubin_section {
     struct text name;
+    const struct section_facts *facts; /* sections_find(); NULL: of an unknown kind */
     uint64_t flags;
     uint64_t alignment; /* a power of two, at least 1 */
     uint64_t entry_size;

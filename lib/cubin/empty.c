@@ -21,6 +21,7 @@ static void put_empty_section(struct cubin *cubin, size_t index, struct text nam
     cubin->sections[index] = (struct cubin_section){.name = name,
                                                     .type = type,
                                                     .flags = flags,
+                                                    .facts = sections_find(type, flags, name),
                                                     .alignment = 4,
                                                     .size = data.size,
                                                     .data = data};

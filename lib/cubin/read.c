@@ -261,14 +261,15 @@ static bool name_sections(struct reader *reader)
     if (table->data.size == 0 || table->data.data[table->data.size - 1] != '\0')
         return read_damaged(reader, "the table of section names does not end with NUL");
     for (size_t i = 1; i < cubin->section_count; i++) {
+        struct cubin_section *section = &cubin->sections[i];
         uint32_t name;
 
         place = elf_nextscn(reader->elf, place);
         name = header_of(place).sh_name;
-
-        if (!read_name(reader, table->data, name, &cubin->sections[i].name))
+        if (!read_name(reader, table->data, name, &section->name))
             return read_damaged(reader, "the name of section %zu stands at byte %u of %zu", i, name,
                                 table->data.size);
+        section->facts = sections_find(section->type, section->flags, section->name);
     }
     return true;
 }

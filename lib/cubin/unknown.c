@@ -6,7 +6,6 @@
 #include "cubin/mercury.h"
 #include "diag/diag.h"
 #include "facts/compat.h"
-#include "facts/sections.h"
 #include "facts/toolkits.h"
 
 /* All such sections of all cubins, in order. */
@@ -33,10 +32,7 @@ bool unknown_is_record(const struct cubin_section *section, const struct info_re
 
 bool unknown_is(const struct cubin_section *section)
 {
-    bool is_owned = (section->flags & SHF_INFO_LINK) != 0;
-
-    return section->type != SHT_NULL &&
-           !sections_find(section->type, section->flags, section->name, is_owned);
+    return section->type != SHT_NULL && !section->facts;
 }
 
 /* Sections of functions differ in their names. */

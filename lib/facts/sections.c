@@ -65,8 +65,7 @@ static const struct section_facts *search_rows(const struct section_facts *row, 
     return NULL;
 }
 
-const struct section_facts *sections_find(uint32_t type, uint64_t flags, struct text name,
-                                          bool is_owned)
+const struct section_facts *sections_find(uint32_t type, uint64_t flags, struct text name)
 {
     const struct section_facts *row = NULL;
 
@@ -76,10 +75,15 @@ const struct section_facts *sections_find(uint32_t type, uint64_t flags, struct 
         row = search_rows(rows + FIRST_TWIN, type, flags, name);
     if (!row)
         row = search_rows(rows, type, flags, name);
-    return is_owned && row && row + 1 < rows + COUNT_OF(rows) && row[1].type == type &&
-                   (row[1].flags & SHF_INFO_LINK)
-               ? row + 1
-               : row;
+    return row;
+}
+
+const struct section_facts *sections_of_function(const struct section_facts *row)
+{
+    bool has_both = row && row + 1 < rows + COUNT_OF(rows) && row[1].type == row->type &&
+                    (row[1].flags & SHF_INFO_LINK);
+
+    return has_both ? row + 1 : row;
 }
 
 const struct section_facts *sections_of_class(enum section_class class)

@@ -90,10 +90,13 @@ struct section_facts {
     struct toolkit_range toolkits;
 };
 
-/* The row for a section with this header; NULL: the kind is not known. Types tell what they are for
- * without the name, but PROGBITS and NOTE. `is_owned`: it belongs to a function. */
-const struct section_facts *sections_find(uint32_t type, uint64_t flags, struct text name,
-                                          bool is_owned);
+/* The row for a section with this header, of those that belong to no function if there are both;
+ * NULL: the kind is not known. Types tell what they are for without the name, but PROGBITS and
+ * NOTE. */
+const struct section_facts *sections_find(uint32_t type, uint64_t flags, struct text name);
+
+/* The row for such a section that belongs to a function. NULL for NULL. */
+const struct section_facts *sections_of_function(const struct section_facts *row);
 
 /* The first row of a class. Not for the classes without rows: CLASS_OTHER, CLASS_TWIN_OTHER. */
 const struct section_facts *sections_of_class(enum section_class class);

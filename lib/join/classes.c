@@ -47,8 +47,7 @@ static const uint8_t whole_plain[] = {
 
 enum section_class classes_of(const struct cubin_section *section)
 {
-    const struct section_facts *row =
-        sections_find(section->type, section->flags, section->name, false);
+    const struct section_facts *row = section->facts;
     bool is_mercury = cubin_is_mercury(section);
 
     if (!row || class_is_in(row->class, CLASSES_OF_MERCURY) != is_mercury)

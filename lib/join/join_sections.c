@@ -14,8 +14,10 @@ static uint32_t add_section(struct join *join, const struct cubin_section *secti
                             const struct join_section *from)
 {
     struct cubin *out = join->out;
+    struct cubin_section *added = &out->sections[out->section_count];
 
-    out->sections[out->section_count] = *section;
+    *added = *section;
+    added->facts = sections_find(added->type, added->flags, added->name);
     join->origins[out->section_count] = (struct join_origin){.section = from};
     return (uint32_t)out->section_count++;
 }

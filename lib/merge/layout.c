@@ -106,7 +106,7 @@ static enum section_class class_of(const struct merging *m, const struct cubin_s
                                    uint32_t owner)
 {
     const struct section_facts *facts =
-        sections_find(section->type, section->flags, section->name, owner != MERGE_NONE);
+        owner == MERGE_NONE ? section->facts : sections_of_function(section->facts);
     bool is_twin = cubin_is_mercury(section);
 
     /* Measured (13.5): of ptxas -ewp, which leaves an empty one, nvlink drops it. */

@@ -16,7 +16,7 @@ uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uin
 
     if (m->sections[target].lists[kind] != MERGE_NONE)
         return m->sections[target].lists[kind];
-    facts = sections_find(type, flags, (struct text){0}, true);
+    facts = sections_find(type, flags, (struct text){0});
     list = (struct merged_section){
         .class = facts->class,
         .name = arena_join(&m->image->arena, (struct text){facts->name.data, facts->name.size - 1},

@@ -53,15 +53,17 @@ static struct image_section section_of(const struct unit *unit, struct kind kind
 {
     bool is_code = is_owned && kind.type == SHT_PROGBITS;
     const struct section_facts *facts =
-        sections_find(kind.type, is_code ? SHF_EXECINSTR : 0, text_of(kind.name), is_owned);
-    bool is_linked = facts->link == SECTION_LINK_SYMBOLS;
+        sections_find(kind.type, is_code ? SHF_EXECINSTR : 0, text_of(kind.name));
 
-    return (struct image_section){.name = text_of(kind.name),
-                                  .type = kind.type,
-                                  .flags = facts->flags,
-                                  .link = is_linked ? unit->sections[SECTION_SYMBOLS] : 0,
-                                  .alignment = facts->alignment,
-                                  .entry_size = facts->entry_size};
+    if (is_owned)
+        facts = sections_of_function(facts);
+    return (struct image_section){
+        .name = text_of(kind.name),
+        .type = kind.type,
+        .flags = facts->flags,
+        .link = facts->link == SECTION_LINK_SYMBOLS ? unit->sections[SECTION_SYMBOLS] : 0,
+        .alignment = facts->alignment,
+        .entry_size = facts->entry_size};
 }
 
 /* Appends `suffix` to the section's name. */
