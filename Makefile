@@ -54,7 +54,7 @@ PROGRAMS = minilink minifat minidump
 SCRIPTS = minilink-dist-parallel minilink-dist-slurm
 VERSION := $(shell sed -n 's/^.define MINILINK_VERSION "\(.*\)"/\1/p' lib/link/link.h)
 MAN_SECTIONS = 1 3 5 7
-LIB_SOURCES = $(sort $(wildcard lib/*/*.c lib/toy/language/*.c))
+LIB_SOURCES = $(sort $(wildcard lib/*/*.c))
 LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/page.o $(BUILD)/preload.o $(THREAD_LOG)
 NVJITLINK = $(BUILD)/nvjitlink/libnvJitLink.so
 NVJITLINK_SOURCES = $(sort $(wildcard lib/library/nvjitlink/*.c))

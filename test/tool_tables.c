@@ -9,8 +9,8 @@
 #include "input/file.h"
 #include "input/offload.h"
 #include "ptx/lexer.h"
-#include "toy/language/opcode.h"
-#include "toy/language/target.h"
+#include "language/opcode.h"
+#include "language/target.h"
 #include "toy/phases.h"
 
 static void print_targets(void)

@@ -1,4 +1,4 @@
-/* parser.h: shared by the parts of the module parser, and by that of bodies (toy): the current
+/* parser.h: shared by the parts of the module parser, and by that of bodies (language): the current
  * token, error reporting, and declarations.
  *
  * The parser looks one token ahead. A parser_* function that returns false has reported the error;

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "ptx/module.h"
 #include "toy/compile.h"
-#include "toy/language/body.h"
+#include "language/body.h"
 #include "toy/scope.h"
 
 /* call_check.c: checks calls against the prototypes of their callees. */

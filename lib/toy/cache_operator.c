@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "diag/diag.h"
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 static const char *const load_operators[] = {"ca", "cg", "cs", "lu", "cv", NULL};
 static const char *const store_operators[] = {"wb", "cg", "cs", "wt", NULL};

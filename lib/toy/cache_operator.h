@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "toy/language/body.h"
+#include "language/body.h"
 #include "toy/switches.h"
 
 /* How an option applies to loads or stores. */

@@ -8,7 +8,7 @@
 
 #include "diag/diag.h"
 #include "ptx/types.h"
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 /* Errors in one body after which checking stops. */
 #define MOST_ERRORS 20u

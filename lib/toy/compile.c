@@ -9,8 +9,8 @@
 #include "ptx/lexer.h"
 #include "toy/body_steps.h"
 #include "toy/budget.h"
-#include "toy/language/opcode.h"
-#include "toy/parse.h"
+#include "language/opcode.h"
+#include "language/parse.h"
 
 #define ALL_BARRIERS 16u /* for a barrier number that is only known at run time */
 

@@ -11,7 +11,7 @@
 #include "diag/diag.h"
 #include "ptx/module.h"
 #include "toy/encode.h"
-#include "toy/language/body.h"
+#include "language/body.h"
 
 /* The source line of the code from `address` on. */
 struct code_line {

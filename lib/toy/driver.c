@@ -14,7 +14,7 @@
 #include "toy/body_steps.h"
 #include "toy/budget.h"
 #include "toy/emit.h"
-#include "toy/language/target.h"
+#include "language/target.h"
 
 static enum link_code ok_or_failed(bool ok)
 {

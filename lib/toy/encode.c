@@ -2,7 +2,7 @@
 #include "toy/encode.h"
 
 #include "cubin/format.h"
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 #define ERROR_LIMIT 20u
 

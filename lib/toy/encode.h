@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "toy/language/body.h"
+#include "language/body.h"
 
 #define CODE_WORD_SIZE      16u
 #define CODE_SLOTS          4u /* of the head word */

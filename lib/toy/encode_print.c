@@ -6,7 +6,7 @@
  * of exactly the words that its head counts. */
 #include "toy/encode.h"
 
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 struct printer {
     struct buffer *out;

@@ -5,7 +5,7 @@
 
 #include "ptx/declaration.h"
 #include "ptx/types.h"
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 /* Measured on ptxas for sm_90. */
 #define MOST_PARAMETER_BYTES 0x7ffcu

@@ -10,7 +10,7 @@
 #include "toy/body_steps.h"
 
 #include "base/search.h"
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 #define MOST_REGISTERS    255u
 #define PREDICATES        7u

@@ -8,7 +8,7 @@
 #include "diag/diag.h"
 #include "ptx/declaration.h"
 #include "ptx/types.h"
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 /* Reports an error; `format` has a place for the item's name. */
 static bool fail(const struct ptx_module *module, const struct ptx_item *item, const char *format)

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/table.h"
 #include "ptx/module.h"
-#include "toy/language/body.h"
+#include "language/body.h"
 
 /* A function or variable of the chunk; one entry for all its declarations. */
 struct global {

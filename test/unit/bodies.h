@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "toy/parse.h"
+#include "language/parse.h"
 
 struct parsed {
     struct arena arena;

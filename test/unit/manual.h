@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "toy/language/opcode.h"
-#include "toy/language/syntax.h"
+#include "language/opcode.h"
+#include "language/syntax.h"
 
 /* Behind this line of man/minilink-ptx.5 stands what manual_table() makes. */
 #define MANUAL_MARK ".\\\" The rest is made by: build/tool_verdict --manual\n"

@@ -8,7 +8,7 @@
 #include "pool/dispatch.h"
 #include "toy/compile.h"
 #include "toy/phases.h"
-#include "toy/language/target.h"
+#include "language/target.h"
 #include "job_fixture.h"
 
 #define KERNEL ".visible .entry k() { ret; }\n"

@@ -3,8 +3,8 @@
  * (right.txt) and since (recent.txt), and wrong ones with what is said of them;
  * test/diff/language.sh and test/diff/language-recent.sh put them before ptxas. */
 
-#include "toy/language/opcode.h"
-#include "toy/language/syntax.h"
+#include "language/opcode.h"
+#include "language/syntax.h"
 #include "manual.h"
 #include "suite.h"
 #include "verdict.h"

@@ -4,11 +4,11 @@
  * `?` follows. `v2+b64` in a choice are words that come together; a word in capitals is a name of
  * syntax_sets.def. The rows of an opcode are adjacent, so a binary search finds them; the first
  * that matches is used. */
-#include "toy/language/syntax.h"
+#include "language/syntax.h"
 
 #include "base/search.h"
 #include "base/text.h"
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 struct row {
     uint16_t opcode;
@@ -20,7 +20,7 @@ struct row {
 
 static const struct row rows[] = {
 #define SYNTAX(opcode, words, operands, ptx, target) {INDEX_##opcode, ptx, words, operands, target},
-#include "toy/language/syntax_table.def"
+#include "language/syntax_table.def"
 #undef SYNTAX
 };
 
@@ -31,7 +31,7 @@ static const struct {
     const char *words;
 } sets[] = {
 #define SET(name, words) {TEXT(#name), words},
-#include "toy/language/syntax_sets.def"
+#include "language/syntax_sets.def"
 #undef SET
 };
 
@@ -41,7 +41,7 @@ static const struct {
     const char *target;
 } needs[] = {
 #define NEEDS(word, ptx, target) {word, ptx, target},
-#include "toy/language/syntax_needs.def"
+#include "language/syntax_needs.def"
 #undef NEEDS
 };
 
@@ -50,7 +50,7 @@ static const struct {
     const char *names;
 } compounds[] = {
 #define NAMES(opcode, names) {INDEX_##opcode, names},
-#include "toy/language/syntax_names.def"
+#include "language/syntax_names.def"
 #undef NAMES
 };
 

@@ -3,7 +3,7 @@
  * A statement is a block, a label, a directive or an instruction; after an error the rest of the
  * statement is skipped, so that one run reports all errors, up to a limit. Registers and variables
  * must be declared before use; labels need not be. */
-#include "toy/parser.h"
+#include "language/parser.h"
 
 #include "base/context.h"
 #include "base/memory.h"

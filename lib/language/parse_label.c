@@ -2,10 +2,10 @@
  * them, so uses are only noted while the body is read. At its end all scopes and uses are replayed
  * in the text's order, with all labels of a scope known from its start. This takes linear time for
  * any nesting. */
-#include "toy/parser.h"
+#include "language/parser.h"
 
 #include "base/context.h"
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 #define FORGOTTEN (NO_INDEX - 1)
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "base/arch.h"
-#include "toy/language/body.h"
+#include "language/body.h"
 
 /* The context of a body. `lookup` finds a module-level symbol of the chunk by symbol->name: true if
  * there is one, with `is_function`, `space` and `global` set. */

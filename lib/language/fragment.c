@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "toy/language/opcode.h"
-#include "toy/language/syntax.h"
+#include "language/opcode.h"
+#include "language/syntax.h"
 
 #define WARP 32u
 

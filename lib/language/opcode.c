@@ -1,5 +1,5 @@
 /* opcode.c: the tables of opcode_table.def, modifier_table.def and special_table.def. */
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 #include "base/edit_distance.h"
 
@@ -8,14 +8,14 @@
 static const struct opcode opcodes[] = {
     {"", 0, 0, 0},
 #define OPCODE(name, flags, ptx, sm) {#name, flags, ptx, sm},
-#include "toy/language/opcode_table.def"
+#include "language/opcode_table.def"
 #undef OPCODE
 };
 
 static const struct text opcode_names[] = {
     TEXT(""),
 #define OPCODE(name, ...) TEXT(#name),
-#include "toy/language/opcode_table.def"
+#include "language/opcode_table.def"
 #undef OPCODE
 };
 
@@ -23,7 +23,7 @@ static const struct text modifier_names[] = {
     TEXT(""),
 #define MODIFIER(name)  TEXT(name),
 #define TYPE(name, ...) TEXT(name),
-#include "toy/language/modifier_table.def"
+#include "language/modifier_table.def"
 #undef TYPE
 #undef MODIFIER
 };
@@ -32,7 +32,7 @@ static const struct type types[] = {
     {0, 0, 0},
 #define TYPE(name, class, bits, matrix_bits) {class, bits, matrix_bits},
 #define MODIFIER(name)                       {0, 0, 0},
-#include "toy/language/modifier_table.def"
+#include "language/modifier_table.def"
 #undef MODIFIER
 #undef TYPE
 };
@@ -40,7 +40,7 @@ static const struct type types[] = {
 static const struct text special_names[] = {
     TEXT(""),
 #define SPECIAL(name) TEXT(name),
-#include "toy/language/special_table.def"
+#include "language/special_table.def"
 #undef SPECIAL
 };
 

@@ -1,5 +1,5 @@
 /* parse_token.c: what all parts of the body parser take from the text and say of it. */
-#include "toy/parser.h"
+#include "language/parser.h"
 
 #include <stdarg.h>
 

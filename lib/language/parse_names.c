@@ -4,7 +4,7 @@
  * that it hides, and closing a scope restores those. So a lookup takes a few probes, and closing is
  * linear in the scope's declarations. Ranges (%r<7>) are found by the name without its digits, and
  * apply if they are in a deeper scope than the declaration of the whole name. */
-#include "toy/parser.h"
+#include "language/parser.h"
 
 /* Marks a name whose scopes are all closed, since entries cannot be removed from tables. */
 #define FORGOTTEN (NO_INDEX - 1)

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/arch.h"
-#include "toy/language/opcode.h"
-#include "toy/parser.h"
+#include "language/opcode.h"
+#include "language/parser.h"
 
 /* The bytes from the current token to the first that cannot be part of an opcode or modifier. */
 static struct text spelling_at(const struct body_parser *parser)

@@ -13,8 +13,8 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "ptx/parser.h"
-#include "toy/language/syntax.h"
-#include "toy/parse.h"
+#include "language/syntax.h"
+#include "language/parse.h"
 
 /* Errors in one body after which parsing stops. */
 #define PARSE_ERROR_LIMIT 20u

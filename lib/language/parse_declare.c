@@ -1,6 +1,6 @@
 /* parse_declare.c: directives inside a body: registers, variables, source locations, target tables.
  */
-#include "toy/parser.h"
+#include "language/parser.h"
 
 #include "ptx/types.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/arch.h"
 #include "base/text.h"
-#include "toy/language/body.h"
+#include "language/body.h"
 
 #define SYNTAX_OPERANDS  12u
 #define SYNTAX_NO_ROW    UINT16_MAX

@@ -1,7 +1,7 @@
 /* target.c: PTX versions and targets (minilink-internals(7), Phases, 4 and 5), as ptxas was
  * measured to treat them: every PTX version of --list-version with every .target, and every .target
  * with every --gpu-name; sm_107 and the versions since 9.0, with ptxas 13.5. */
-#include "toy/language/target.h"
+#include "language/target.h"
 
 #include "facts/runs_on.h"
 #include "facts/targets.h"

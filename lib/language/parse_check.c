@@ -5,11 +5,11 @@
  * integers match each other; floats only floats; halves, packed and small floats only bits. An
  * integer literal is not a float, and a double literal is rounded if a float is expected.
  */
-#include "toy/parser.h"
+#include "language/parser.h"
 
 #include <stdlib.h>
 
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 struct checking {
     struct body_parser *parser;

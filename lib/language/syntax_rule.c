@@ -1,8 +1,8 @@
 /* syntax_rule.c: decodes the operands of a row of syntax_table.def, which explains the notation. */
-#include "toy/language/syntax.h"
+#include "language/syntax.h"
 
 #include "base/text.h"
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 /* The instruction's words that operands depend on. */
 struct words_seen {

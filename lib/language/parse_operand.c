@@ -2,9 +2,9 @@
  *
  * Operands are read onto a stack, so that nested ones (a vector in an address) can be copied into
  * the arena with their exact number when their bracket closes. */
-#include "toy/parser.h"
+#include "language/parser.h"
 
-#include "toy/language/opcode.h"
+#include "language/opcode.h"
 
 /* An address in a list with a vector in it is the deepest that PTX has. */
 #define DEEPEST_OPERAND 4u

@@ -14,7 +14,7 @@
 enum opcode_index {
     INDEX_none,
 #define OPCODE(name, ...) INDEX_##name,
-#include "toy/language/opcode_table.def"
+#include "language/opcode_table.def"
 #undef OPCODE
 };
 
