@@ -6,34 +6,38 @@
 #define ENTRIES(array) (sizeof(array) / sizeof(array)[0])
 
 static const struct opcode opcodes[] = {
-    {"", 0, 0, 0},
-#define OPCODE(name, flags, ptx, sm) {#name, flags, ptx, sm},
+    {"", 0, 0, 0, 0},
+#define OPCODE(name, flags, ptx, sm)      {#name, INDEX_##name, flags, ptx, sm},
+#define LIKE(name, other, flags, ptx, sm) {#name, INDEX_##other, flags, ptx, sm},
 #include "language/opcode_table.def"
+#undef LIKE
 #undef OPCODE
 };
 
 static const struct text opcode_names[] = {
     TEXT(""),
 #define OPCODE(name, ...) TEXT(#name),
+#define LIKE              OPCODE
 #include "language/opcode_table.def"
+#undef LIKE
 #undef OPCODE
 };
 
 static const struct text modifier_names[] = {
     TEXT(""),
-#define MODIFIER(name)  TEXT(name),
+#define WORD(name)      TEXT(name),
 #define TYPE(name, ...) TEXT(name),
 #include "language/modifier_table.def"
 #undef TYPE
-#undef MODIFIER
+#undef WORD
 };
 
 static const struct type types[] = {
     {0, 0, 0},
 #define TYPE(name, class, bits, matrix_bits) {class, bits, matrix_bits},
-#define MODIFIER(name)                       {0, 0, 0},
+#define WORD(name)                           {0, 0, 0},
 #include "language/modifier_table.def"
-#undef MODIFIER
+#undef WORD
 #undef TYPE
 };
 

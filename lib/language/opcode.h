@@ -14,7 +14,9 @@
 enum opcode_index {
     INDEX_none,
 #define OPCODE(name, ...) INDEX_##name,
+#define LIKE              OPCODE
 #include "language/opcode_table.def"
+#undef LIKE
 #undef OPCODE
 };
 
@@ -30,6 +32,7 @@ enum opcode_flag {
 
 struct opcode {
     const char *name;   /* "add" */
+    uint16_t rows;      /* the opcode whose rows of syntax_table.def it has */
     uint16_t flags;     /* enum opcode_flag */
     uint16_t least_ptx; /* PTX ISA version that brought it, 10 * major + minor */
     uint16_t least_sm;

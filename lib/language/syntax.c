@@ -181,9 +181,14 @@ static bool fits(const char *words, struct fitting *fitting)
     return fitting->taken == (1u << fitting->count) - 1;
 }
 
-static uint16_t first_row(uint16_t opcode)
+/* The first row from `first` on that holds for the opcode; ROWS behind its last. */
+static uint16_t next_row(uint16_t opcode, uint16_t first)
 {
-    return (uint16_t)SEARCH_FIRST_NOT(ROWS, at, rows[at].opcode < opcode);
+    uint16_t own = opcode_get(opcode)->rows;
+
+    if (first == 0)
+        first = (uint16_t)SEARCH_FIRST_NOT(ROWS, at, rows[at].opcode < own);
+    return first < ROWS && rows[first].opcode == own ? first : ROWS;
 }
 
 bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers, size_t count,
@@ -195,8 +200,7 @@ bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifie
         return false;
     for (size_t i = 0; i < count; i++)
         names[i] = text_of(modifier_name(modifiers[i]));
-    for (uint16_t i = first ? first : first_row(opcode); i < ROWS && rows[i].opcode == opcode;
-         i++) {
+    for (uint16_t i = next_row(opcode, first); i < ROWS; i = next_row(opcode, (uint16_t)(i + 1))) {
         struct fitting fitting = {.modifiers = modifiers, .names = names, .count = count};
 
         if (!fits(rows[i].words, &fitting))
@@ -233,7 +237,7 @@ static bool has_word(const char *words, struct text word, unsigned depth)
 
 bool syntax_has_word(uint16_t opcode, const char *modifier)
 {
-    for (uint16_t i = first_row(opcode); i < ROWS && rows[i].opcode == opcode; i++)
+    for (uint16_t i = next_row(opcode, 0); i < ROWS; i = next_row(opcode, (uint16_t)(i + 1)))
         if (has_word(rows[i].words, text_of(modifier), 0))
             return true;
     return false;

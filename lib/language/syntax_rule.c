@@ -10,7 +10,6 @@ struct words_seen {
     size_t type_count;
     uint8_t lanes;  /* .v2 .v4 .v8; else 0 */
     uint8_t repeat; /* .x1 .x2 .x4; else 0 */
-    bool has_hint;  /* .L2::cache_hint */
 };
 
 static struct words_seen look(const uint16_t *modifiers, size_t count)
@@ -26,10 +25,36 @@ static struct words_seen look(const uint16_t *modifiers, size_t count)
             seen.lanes = (uint8_t)(name[1] - '0');
         else if (name[0] == 'x' && text_is_digit(name[1]) && name[2] == '\0')
             seen.repeat = (uint8_t)(name[1] - '0');
-        else if (strcmp(name, "L2::cache_hint") == 0)
-            seen.has_hint = true;
     }
     return seen;
+}
+
+/* Operands that are there exactly with one of these words, and what they are. */
+static const struct {
+    const char *item, *word, *operand;
+} conditional[] = {
+    {"h", "L2::cache_hint", "b64"},
+    {"B", "and", "pred"},
+    {"B", "or", "pred"},
+    {"B", "xor", "pred"},
+    {"M", "multicast::cluster", "b16"},
+    {"M", "multicast::cluster::16b", "b16"},
+};
+
+/* What a row's item stands for with these words: itself, but for those; empty = nothing. */
+static struct text operand_with(struct text item, const uint16_t *modifiers, size_t count)
+{
+    struct text result = item;
+
+    for (size_t i = 0; i < sizeof conditional / sizeof conditional[0]; i++) {
+        if (!text_equal(item, text_of(conditional[i].item)))
+            continue;
+        result.size = 0;
+        for (size_t k = 0; k < count; k++)
+            if (strcmp(modifier_name(modifiers[k]), conditional[i].word) == 0)
+                return text_of(conditional[i].operand);
+    }
+    return result;
 }
 
 /* The flag of a mark before an operand; 0 for any other character. */
@@ -136,8 +161,6 @@ static void take_item(struct text item, const struct words_seen *seen, struct op
     } else if (item.data[0] == 'X') { /* X: as many as .x4 gives; XX: twice that */
         rule->kind = RULE_PARTS;
         rule->lanes = (uint8_t)(seen->repeat * item.size);
-    } else if (text_equal(item, TEXT("h"))) {
-        *rule = (struct operand_rule){.kind = RULE_VALUE, .class = 'b', .bits = 64};
     } else if (strchr("mAx", item.data[0]) || item.data[0] == 'c') {
         rule->kind = RULE_ANY;
     } else {
@@ -152,10 +175,11 @@ void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operan
     struct words_seen seen = look(modifiers, count);
 
     for (const char *at = operands; *at;) {
-        struct text item = {at, strcspn(at, " ")};
+        struct text word = {at, strcspn(at, " ")};
+        struct text item = operand_with(word, modifiers, count);
 
-        at += item.size + (at[item.size] == ' ');
-        if (text_equal(item, TEXT("h")) && !seen.has_hint)
+        at += word.size + (at[word.size] == ' ');
+        if (item.size == 0)
             continue;
         if (syntax->rule_count == SYNTAX_OPERANDS)
             return;

@@ -35,19 +35,30 @@ static inline void manual_text(struct buffer *out, const char *text, size_t *col
     }
 }
 
-/* One paragraph for each opcode, a line for each of its forms. */
+/* The names of the opcodes that have the rows of this one, their PTX version and target. */
+static inline void manual_names(struct buffer *out, uint16_t opcode)
+{
+    const struct opcode *entry = opcode_get(opcode);
+
+    buffer_printf(out, ".TP\n.B %s", entry->name);
+    for (uint16_t i = (uint16_t)(opcode + 1); i < opcode_words.count; i++)
+        if (opcode_get(i)->rows == opcode)
+            buffer_printf(out, ", %s", opcode_get(i)->name);
+    buffer_printf(out, "\nPTX %u.%u, sm_%u\n", entry->least_ptx / 10, entry->least_ptx % 10,
+                  entry->least_sm);
+}
+
+/* One paragraph for opcodes that have the same forms, a line for each form. */
 static inline void manual_table(struct buffer *out)
 {
     const char *words, *operands, *target;
     uint16_t opcode, ptx, last = 0;
 
     for (uint16_t i = 0; (words = syntax_row(i, &opcode, &operands, &ptx, &target)); i++) {
-        const struct opcode *entry = opcode_get(opcode);
         size_t column = 2;
 
         if (opcode != last)
-            buffer_printf(out, ".TP\n.B %s\nPTX %u.%u, sm_%u\n", entry->name, entry->least_ptx / 10,
-                          entry->least_ptx % 10, entry->least_sm);
+            manual_names(out, opcode);
         last = opcode;
         buffer_string(out, ".br\n\\&");
         manual_text(out, *words ? words : "(no modifier)", &column);
