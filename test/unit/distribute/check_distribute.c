@@ -1,4 +1,5 @@
 /* check_distribute.c: names of jobs' files, the job file, reports, and small files. */
+#include <elf.h>
 #include <errno.h>
 #include <jansson.h>
 #include <sys/resource.h>
@@ -8,6 +9,7 @@
 #include "distribute/files.h"
 #include "distribute/jobfile.h"
 #include "distribute/job_report.h"
+#include "distribute/verify_cubin.h"
 #include "os/folder.h"
 #include "messages.h"
 #include "suite.h"
@@ -316,4 +318,29 @@ TEST(a_large_result_that_begins_as_none_is_not_read)
     ck_assert_int_eq(jobs[0].end, DISTRIBUTE_DONE);
     ck_assert_uint_eq(jobs[0].size, 100);
     folder_remove(&folder);
+}
+
+/* The header alone says whether a large file can be one; what a small one is, reading it tells. */
+TEST(a_large_cubin_begins_with_a_header_whose_sections_are_inside)
+{
+    const uint64_t large = (uint64_t)2 << 20, table = 3 * sizeof(Elf64_Shdr);
+    const Elf64_Ehdr good = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64},
+                             .e_machine = 190,
+                             .e_shoff = large - table,
+                             .e_shnum = 3};
+    Elf64_Ehdr changed[] = {good, good, good, good, good};
+    const struct bytes head = {(const uint8_t *)&good, sizeof good};
+
+    ck_assert(verify_cubin_begins(head, large));
+    ck_assert(!verify_cubin_begins((struct bytes){head.data, head.size - 1}, large));
+    ck_assert(verify_cubin_begins((struct bytes){head.data, 0}, 1 << 20));
+    ck_assert(!verify_cubin_begins((struct bytes){head.data, 0}, (1 << 20) + 1));
+    changed[0].e_ident[0] = 'e';
+    changed[1].e_ident[EI_CLASS] = ELFCLASS32;
+    changed[2].e_machine = EM_X86_64;
+    changed[3].e_shoff++;
+    changed[4].e_shoff = large + 1;
+    for (size_t i = 0; i < COUNT(changed); i++)
+        ck_assert(!verify_cubin_begins(
+            (struct bytes){(const uint8_t *)&changed[i], sizeof changed[i]}, large));
 }

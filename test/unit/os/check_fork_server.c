@@ -258,6 +258,8 @@ TEST_LOOP(a_server_that_works_leaves_a_clone_behind_for_a_job_beside_its_own, 2)
     ck_assert(run("copy", "beside"));
     expect_copied("beside");
     clone = server;
+    ck_assert(run("copy", "again"));
+    ck_assert_int_eq(server, clone); /* it is idle: no other is made */
     end_long_job(&job, false);
     ck_assert_int_eq(job.result.code, 0);
     ck_assert_int_ne(job.server, clone);
