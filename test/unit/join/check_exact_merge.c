@@ -5,8 +5,11 @@
 
 #define KERNELS 4
 
+/* That of a program with closing kernels; else NULL. */
+static const struct exact_form *closed_form;
+
 /* Words that begin with a digit are items of that kernel, and in capitals what is made at its
- * beginning; all others are common. */
+ * beginning; all others are common, those with ! undefined functions. */
 static void read_list(struct exact *join, struct exact_list *list, const char *words)
 {
     for (size_t size; *words; words += size + (words[size] == ' ')) {
@@ -14,6 +17,7 @@ static void read_list(struct exact *join, struct exact_list *list, const char *w
 
         size = strcspn(words, " ");
         item.key = (struct text){words, size};
+        item.is_undefined = words[0] == '!';
         if (words[0] >= '0' && words[0] <= '9') {
             item.owner = (uint32_t)(words[0] - '0');
             item.is_head = words[1] >= 'A' && words[1] <= 'Z';
@@ -30,12 +34,16 @@ static struct buffer merge(const char *const chunks[2], const char *owners, uint
     struct exact_join_difference why = {0};
     struct exact_input *chunk_of[KERNELS];
     struct exact_run runs[KERNELS];
+    struct bytes externs[KERNELS] = {{0}};
     struct exact_input inputs[2] = {{.chunk = 0}, {.chunk = 1}};
     struct exact join = {.why = &why,
                          .inputs = inputs,
                          .count = 2,
                          .kernel_count = strlen(owners),
-                         .owner_count = strlen(owners),
+                         .owner_count = strlen(owners) + (closed_form != NULL),
+                         .form = closed_form,
+                         .externs = externs,
+                         .is_closed = closed_form != NULL,
                          .chunk_of = chunk_of,
                          .runs = runs,
                          .base = inputs,
@@ -103,6 +111,30 @@ TEST_LOOP(lists_become_one, COUNT(rows))
     OWNED(buffer) said = merge(rows[_i].chunks, rows[_i].owners, rows[_i].ends);
 
     ck_assert_str_eq(said.data, rows[_i].expected);
+}
+
+/* The first kernel's run begins with what the closing kernel's has: before that comes the symbol
+ * for shared memory, in the forms that put it among the global ones, and nothing else. */
+TEST_LOOP(what_closes_a_program_opens_its_list, 2)
+{
+    static const struct exact_form forms[] = {{.symbols = WEAK_WITH_LOCALS},
+                                              {.symbols = WEAK_WITH_GLOBALS}};
+    static const struct {
+        const char *base, *expected[COUNT(forms)];
+    } lists[] = {
+        {"2c p !f 0A r 0a", {"0A p !f r 0a", "0A p !f r 0a"}},
+        {"2c p !f 0A " EXACT_ERASED_NAME " r 0a",
+         {"0A p !f " EXACT_ERASED_NAME " r 0a", "0A p " EXACT_ERASED_NAME " !f r 0a"}},
+    };
+
+    closed_form = &forms[_i];
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        OWNED(buffer)
+        said = merge((const char *const[]){lists[i].base, "2c p 1A 1a"}, "01", 0);
+
+        ck_assert_str_eq(said.data, suite_print("%s 1A 1a", lists[i].expected[_i]));
+    }
+    closed_form = NULL;
 }
 
 /* A hundred items may be made at the end, in whichever chunk. */
