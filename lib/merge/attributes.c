@@ -134,13 +134,12 @@ bool attributes_is_about_program(const struct info_record *record)
            record->attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED;
 }
 
-/* Measured: if all functions are dead there may be no records left, and then no section. */
-static bool has_program_records(const struct merging *m)
+bool attributes_has_program_records(const struct merging *m, enum input_kind infos)
 {
     for (size_t i = 0; i < m->symbol_count; i++)
         if (m->symbols[i].type == STT_FUNC && m->is_live[i])
             return true;
-    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, infos);) {
         struct bytes rest = at.section->data;
         struct info_record record;
 
@@ -154,7 +153,7 @@ static bool has_program_records(const struct merging *m)
 
 void attributes_add_sections(struct merging *m)
 {
-    if (has_program_records(m))
+    if (attributes_has_program_records(m, INPUT_INFO))
         layout_make(m, CLASS_INFO);
     for (size_t file = 0; file < m->count; file++)
         for (int is_kernel = 1; is_kernel >= 0; is_kernel--)

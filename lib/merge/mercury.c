@@ -218,16 +218,14 @@ static void add_infos(struct merging *m)
 {
     uint32_t *found = arena_zalloc(&m->arena, m->symbol_count, sizeof *found); /* by function */
     size_t count = m->section_count;
-    bool has_infos = false;
 
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_TWIN_INFO);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
 
-        has_infos = true;
         if (owner != MERGE_NONE && merging_keeps(m, at.file, at.index))
             found[owner] = at.index;
     }
-    if (has_infos)
+    if (attributes_has_program_records(m, INPUT_TWIN_INFO))
         layout_make(m, CLASS_TWIN_INFO);
     for (size_t i = 0; i < count; i++)
         if (m->sections[i].class == CLASS_FUNCTION_INFO && found[m->sections[i].function])

@@ -154,6 +154,10 @@ bool attributes_is_passed_on(const struct merging *m, const struct info_record *
 /* Number of barriers of a function in the output: for a kernel that of all that it reaches. */
 uint32_t attributes_barriers(const struct merging *m, uint32_t function);
 
+/* Whether a section of the program's records, of this kind, has any. Measured: if all functions are
+ * dead there may be none left, and then no section. */
+bool attributes_has_program_records(const struct merging *m, enum input_kind infos);
+
 /* Adds the info sections to m->sections: .nv.info, then .nv.info.F, a cubin's kernels first. */
 void attributes_add_sections(struct merging *m);
 
