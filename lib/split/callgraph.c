@@ -165,7 +165,10 @@ bool callgraph_count_copies(struct plan *plan)
 
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         plan->placements[i].copies = 0;
+    plan->largest_load = 0;
     for (uint32_t c = 0; c < plan->chunk_count && copied <= most; c++) {
+        uint64_t before = copied;
+
         closure_restart(&closure);
         for (size_t i = bounds[c]; i < bounds[c + 1]; i++)
             callgraph_add_replicas(plan, functions[i], &closure);
@@ -177,6 +180,8 @@ bool callgraph_count_copies(struct plan *plan)
                 (plan->loads && plan->loads[c] < plan->loads[placement->lightest]))
                 placement->lightest = c;
         }
+        if (plan->loads && plan->loads[c] + copied - before > plan->largest_load)
+            plan->largest_load = plan->loads[c] + copied - before;
     }
     return copied <= most;
 }

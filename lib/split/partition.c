@@ -287,19 +287,20 @@ static void divide_edited(struct plan *plan, uint32_t most)
     }
     for (plan->edited_parts = EDITED_PARTS; plan->edited_parts > 1; plan->edited_parts /= 2) {
         content_cut(plan, most);
-        if (exact_is_worth_it(plan))
+        if (!exact_waste(plan))
             return;
     }
     content_cut(plan, most);
 }
 
 /* Makes as many chunks as the program's size is worth, unless copies of functions would add too
- * much: then half as many, and so on. Under SPLIT_STABLE names decide the cuts, and pieces become
- * twice as large instead. */
+ * much, or one kernel is nearly all: then half as many, and so on. Under SPLIT_STABLE names decide
+ * the cuts, and pieces become twice as large instead. */
 static void make_exact(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
     bool is_stable = plan->request->policy == SPLIT_STABLE;
+    const char *waste = NULL;
     uint32_t most;
 
     plan->edited_parts = 1;
@@ -311,15 +312,15 @@ static void make_exact(struct dealer *dealer)
             content_cut(plan, most);
         else
             deal_units(dealer);
-        if (plan->chunk_count > 1 && exact_is_worth_it(plan)) {
+        waste = plan->chunk_count > 1 ? exact_waste(plan) : NULL;
+        if (plan->chunk_count > 1 && !waste) {
             divide_edited(plan, most);
             return;
         }
     }
     plan->chunk_count = 1;
     if (!plan->single_reason)
-        plan->single_reason = is_stable ? "it is too small to be worth splitting"
-                                        : "its kernels share most of their code";
+        plan->single_reason = is_stable ? "it is too small to be worth splitting" : waste;
 }
 
 void partition_make(struct plan *plan)

@@ -41,6 +41,7 @@ struct plan {
     uint64_t whole_weight;   /* the same of modules that stay whole */
     uint32_t whole_function_count;
     uint64_t *loads;        /* of each chunk: bytes of its units; or NULL */
+    uint64_t largest_load;  /* with copies: set by callgraph_count_copies(), if there are loads */
     uint64_t minimum_bytes; /* of a chunk; 0 when nothing is distributed */
     uint64_t most_by_size;  /* chunks for the program's size */
     size_t unit_count;      /* units that could be in separate chunks */
@@ -137,8 +138,9 @@ void content_cut(struct plan *plan, uint32_t most);
  * False, with plan->single_reason set, if the program cannot be divided without changing code. */
 bool exact_begin(struct plan *plan);
 
-/* exact.c: true when the repeated parts are small compared with the divided ones. */
-bool exact_is_worth_it(struct plan *plan);
+/* exact.c: why the chunks are not worth their number: the repeated parts are too much of the
+ * divided ones, or one chunk is nearly everything. Else NULL. */
+const char *exact_waste(struct plan *plan);
 
 /* exact.c: puts all variables into every chunk. */
 void exact_place_variables(struct plan *plan);

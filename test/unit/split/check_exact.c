@@ -378,6 +378,25 @@ TEST_LOOP(copies_are_bounded, 3)
         ck_assert_str_eq(chunks.single_reason, "it is too small to be worth splitting");
 }
 
+/* One kernel that has nearly all of the code would be as late in a chunk of its own. */
+TEST_LOOP(a_chunk_takes_enough_from_the_largest, 3)
+{
+    static const size_t small_bytes[] = {2000, 8000, 2000};
+    struct split_request request = exact_request(16);
+    OWNED(buffer) text = {0};
+
+    put_callers(&text, 1, 20000, 100);
+    buffer_string(&text, ".visible .entry other()\n");
+    put_body(&text, small_bytes[_i]);
+    buffer_string(&text, "ret; }\n");
+    request.minimum_bytes = _i == 2; /* else by size */
+    request.threads = 2;
+    split_one(buffer_view(&text), &request);
+    ck_assert_uint_eq(chunks.count, _i == 0 ? 1 : 2);
+    if (_i == 0)
+        ck_assert_str_eq(chunks.single_reason, "one kernel has most of its code");
+}
+
 /* Gives the number of stable chunks of such a program. */
 static size_t cut_stable(const struct buffer *text, bool is_exact, uint64_t minimum)
 {
