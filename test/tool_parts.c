@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "input/file.h"
 #include "input/used.h"
-#include "lto/parts.h"
+#include "parts/parts.h"
 #include "read_file.h"
 
 /* What the options say of host code. The number of arguments taken. */

@@ -13,7 +13,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "lto/lto.h"
-#include "lto/parts.h"
+#include "parts/parts.h"
 
 struct lto_kernel {
     struct text name; /* or a pattern, in which `*` matches any characters */

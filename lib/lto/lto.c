@@ -17,7 +17,7 @@
 #include "lto/nvjitlink.h"
 #include "lto/part.h"
 #include "lto/partition.h"
-#include "lto/parts.h"
+#include "parts/parts.h"
 #include "pool/child_tokens.h"
 
 /* Memory of a compilation (measured on libnvJitLink 13.0: 60 MiB for 139 KB of LTO-IR, 109 MiB for

@@ -5,7 +5,7 @@
 #include "damage/trial.h"
 #include "diag/diag.h"
 #include "input/used.h"
-#include "lto/parts.h"
+#include "parts/parts.h"
 #include "ptx/lexer.h"
 #include "split/split.h"
 #include "toy/builtin.h"

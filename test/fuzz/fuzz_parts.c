@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "input/file.h"
 #include "input/used.h"
-#include "lto/parts.h"
+#include "parts/parts.h"
 #include "ptx/module.h"
 
 #define MOST_PARTS 4

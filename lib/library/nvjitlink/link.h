@@ -38,7 +38,7 @@ struct nvJitLink {
     uint64_t start; /* clock_now() when a time was last reported */
 };
 
-/* The implementations of the exported functions. `version`: of the interface that the
+/* nvjitlink.c: the implementations of the exported functions. `version`: of the interface that the
  * caller is linked with, ten times the number. Results are those of 13, which exports.c maps to
  * those of 12. */
 nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char *const *options,
@@ -59,6 +59,22 @@ nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t
 nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, size_t *size,
                              char *buffer);
 
+/* link.c: */
+
+/* NVJITLINK_SUCCESS when inputs may still be added; otherwise reports an error. */
+nvJitLinkResult link_check_open(struct nvJitLink *link);
+
+/* Creates a minilink link with the words. If the result is not MINILINK_OK, the error log says why,
+ * and *made is NULL. */
+int link_begin(struct nvJitLink *link, struct minilink **made, const struct words *words);
+
+/* Append minilink's logs to the link's, without the program's name at the beginning of each line.
+ * Infos that contain `but` are left out (NULL = none are). */
+void link_take_errors(struct nvJitLink *link, const struct minilink *made);
+void link_take_infos(struct nvJitLink *link, const struct minilink *made, const char *but);
+
+/* inputs.c: */
+
 /* Adds `size` bytes. link_add_data() after the checks of its arguments. */
 nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
                           size_t size, const char *name);
@@ -72,17 +88,5 @@ nvJitLinkResult input_add_nothing(struct nvJitLink *link);
 /* Passes on the waiting inputs. */
 nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link);
 
-/* Makes the LTO-IR of a complete link, if it has not been made. */
+/* ltoir.c: makes the LTO-IR of a complete link, if it has not been made. */
 nvJitLinkResult ltoir_make(struct nvJitLink *link);
-
-/* NVJITLINK_SUCCESS when inputs may still be added; otherwise reports an error. */
-nvJitLinkResult link_check_open(struct nvJitLink *link);
-
-/* Creates a minilink link with the words. If the result is not MINILINK_OK, the error log says why,
- * and *made is NULL. */
-int link_begin(struct nvJitLink *link, struct minilink **made, const struct words *words);
-
-/* Append minilink's logs to the link's, without the program's name at the beginning of each line.
- * Infos that contain `but` are left out (NULL = none are). */
-void link_take_errors(struct nvJitLink *link, const struct minilink *made);
-void link_take_infos(struct nvJitLink *link, const struct minilink *made, const char *but);

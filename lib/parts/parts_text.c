@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "lto/parts_steps.h"
+#include "parts/parts_steps.h"
 #include "ptx/lexer.h"
 
 /* State of the reader of a text. */

@@ -1,4 +1,4 @@
-/* parts_steps.h: the steps of parts_join, in order, and their results. Private to lto/.
+/* parts_steps.h: the steps of parts_join, in order, and their results. Private to parts/.
  *
  *     texts -> parts with their names -> one symbol for each name -> versions of its text -> order
  *
@@ -16,7 +16,7 @@
 #include "base/buffer.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "lto/parts.h"
+#include "parts/parts.h"
 #include "ptx/filter.h"
 #include "ptx/item.h"
 #include "ptx/module.h"
@@ -140,7 +140,13 @@ struct joining {
 };
 
 /* Records what the parts disagree about. Returns false. */
-bool parts_differ(struct joining *joining, const char *what, struct text name);
+static inline bool parts_differ(struct joining *joining, const char *what, struct text name)
+{
+    joining->result->difference =
+        name.size ? arena_printf(joining->result_arena, "%s'%.*s'", what, TEXT_ARG(name))
+                  : arena_string(joining->result_arena, text_of(what));
+    return false;
+}
 
 /* parts_read.c: parses the texts. PARTS_JOINED when there is no error yet. */
 enum parts_answer parts_read(struct joining *joining);

@@ -6,7 +6,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "lto/parts.h"
+#include "parts/parts.h"
 #include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"

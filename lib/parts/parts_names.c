@@ -11,7 +11,7 @@
 
 #include "base/context.h"
 #include "base/search.h"
-#include "lto/parts_steps.h"
+#include "parts/parts_steps.h"
 #include "ptx/lexer.h"
 #include "ptx/types.h"
 

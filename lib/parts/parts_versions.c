@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "base/search.h"
-#include "lto/parts_steps.h"
+#include "parts/parts_steps.h"
 #include "ptx/types.h"
 
 /* The difference between two variables that are not the same. */

@@ -5,7 +5,7 @@
 
 #include "base/search.h"
 #include "input/used.h"
-#include "lto/parts_steps.h"
+#include "parts/parts_steps.h"
 #include "ptx/types.h"
 
 /* A version on the walk, and how many of its references have been followed. */

@@ -1,9 +1,9 @@
 /* parts.c: runs the steps of joining, each on all parts before the next begins, and writes the
  * joined program as one module. */
-#include "lto/parts.h"
+#include "parts/parts.h"
 
 #include "base/context.h"
-#include "lto/parts_steps.h"
+#include "parts/parts_steps.h"
 #include "ptx/types.h"
 
 static void free_joining(void *argument)
@@ -17,14 +17,6 @@ static void free_joining(void *argument)
     table_free(&joining->rendering.numbered);
     table_free(&joining->rendering.counters);
     arena_free(&joining->arena);
-}
-
-bool parts_differ(struct joining *joining, const char *what, struct text name)
-{
-    joining->result->difference =
-        name.size ? arena_printf(joining->result_arena, "%s'%.*s'", what, TEXT_ARG(name))
-                  : arena_string(joining->result_arena, text_of(what));
-    return false;
 }
 
 static void write_header(struct buffer *text, const struct ptx_module *module)

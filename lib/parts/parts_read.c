@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "lto/parts_steps.h"
+#include "parts/parts_steps.h"
 #include "ptx/lexer.h"
 
 static bool parse_part(struct joining *joining, size_t index)

@@ -5,7 +5,7 @@
 
 #include "diag/diag.h"
 #include "input/used.h"
-#include "lto/parts.h"
+#include "parts/parts.h"
 #include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"

@@ -10,7 +10,7 @@
 
 #include "base/context.h"
 #include "base/search.h"
-#include "lto/parts_steps.h"
+#include "parts/parts_steps.h"
 #include "pool/pqueue.h"
 
 /* The place of a symbol as far as it is known without the rows; most significant member first. */
