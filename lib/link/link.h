@@ -14,7 +14,7 @@
 #include "distribute/distribute.h"
 #include "input/file.h"
 #include "lto/lto.h"
-#include "merge/output_forms.h"
+#include "resolve/output_forms.h"
 #include "observe/request.h"
 #include "options/consensus.h"
 #include "pool/jobserver.h"

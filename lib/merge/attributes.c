@@ -1,125 +1,22 @@
-/* attributes.c: gathers what .nv.info and .nv.info.F say, and makes their sections.
+/* attributes.c: writes .nv.info and .nv.info.F, with what a kernel needs because of all that
+ * it reaches.
  *
- * The driver reads from these records what a kernel needs: registers, barriers, stack. ptxas only
- * knows what each function needs by itself, so the linker recomputes a kernel's records from all
- * that it can reach (attributes_encode.c); device functions keep their own. */
+ * nvlink prepends records as it reads them, which reverses every list. All rules were measured on
+ * nvlink 13.0 to 13.5. */
 #include "merge/merge_steps.h"
+#include "merge/needs.h"
 
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/search.h"
 #include "diag/diag.h"
+#include "facts/finalizer.h"
 
-/* nvlink: "Internal error: no regcount?"; not under -r. */
-static void check_is_function(struct merging *m, size_t file, uint32_t symbol)
-{
-    if (m->request->relocatable || m->cubins[file]->symbols[symbol].type == STT_FUNC)
-        return;
-    MERGING_ERROR(m, "'%s' says how many registers symbol %u needs, which is no function",
-                  m->cubins[file]->name, symbol);
-}
+/* A record's payload has a 16-bit size; longer lists of externs are cut into several records. */
+#define EXTERNS_PER_RECORD 16000u
 
-static void gather_program_records(struct merging *m, size_t file, struct bytes rest, bool is_twin)
-{
-    struct info_record record;
-
-    while (info_next(&rest, &record)) {
-        struct merged_function *function;
-        uint32_t symbol, value = info_word(record.payload, 1);
-
-        if (record.format != EIFMT_SVAL ||
-            (record.attribute != EIATTR_REGCOUNT && record.attribute != EIATTR_FRAME_SIZE))
-            continue;
-        if (record.attribute == EIATTR_REGCOUNT)
-            check_is_function(m, file, info_word(record.payload, 0));
-        symbol = merging_symbol(m, file, info_word(record.payload, 0));
-        if (symbol == MERGE_NONE || m->symbols[symbol].file != file)
-            continue;
-        function = &m->functions[symbol];
-        if (record.attribute == EIATTR_REGCOUNT)
-            *(is_twin ? &function->twin_registers : &function->registers) = value;
-        else
-            *(is_twin ? &function->twin_frame : &function->frame) = value;
-    }
-}
-
-bool attributes_is_passed_on(const struct merging *m, const struct info_record *record)
-{
-    switch (attributes_pass(record->attribute, m->request->toolkit)) {
-    case PASSES_FLAG:
-    case PASSES_MOST:
-    case PASSES_SUM:
-    case PASSES_OR:
-    case PASSES_UNION:
-    case PASSES_MOST_OF_SEVERAL:
-        return true;
-    case PASSES_MASK:
-        return record->value != 0;
-    default:
-        return false;
-    }
-}
-
-static void gather_function_records(const struct merging *m, struct merged_function *function,
-                                    struct bytes rest)
-{
-    struct info_record record;
-
-    function->records = rest;
-    while (info_next(&rest, &record)) {
-        if (attributes_is_passed_on(m, &record) && record.attribute != EIATTR_NUM_BARRIERS)
-            function->flags |= REACHES_RECORDS;
-        if (attributes_is_externs(&record))
-            function->flags |= REACHES_EXTERNS;
-        if (record.attribute == EIATTR_REG_RECONFIG)
-            function->flags |= REACHES_RECONFIG;
-        if (record.attribute == EIATTR_NUM_BARRIERS)
-            function->barriers = record.value;
-        else if (record.attribute == EIATTR_MAXREG_COUNT)
-            function->most_registers = record.value;
-        else if (record.attribute == EIATTR_CRS_STACK_SIZE)
-            function->call_stack = info_word(record.payload, 0);
-    }
-}
-
-/* Reads barrier counts from sh_flags of code of CUDA 12. */
-static void gather_flags(struct merging *m, size_t file)
-{
-    const struct cubin *cubin = m->cubins[file];
-
-    for (size_t i = 1; cubin->toolkit && i < cubin->section_count; i++) {
-        uint32_t owner = merging_owner(m, file, i);
-
-        if (cubin_is_text(&cubin->sections[i]) && owner != MERGE_NONE && merging_keeps(m, file, i))
-            m->functions[owner].barriers =
-                (uint32_t)(cubin->sections[i].flags & CUBIN_OLD_BARRIERS) >>
-                CUBIN_OLD_BARRIERS_SHIFT;
-    }
-}
-
-void attributes_gather(struct merging *m)
-{
-    uint32_t order = 0;
-
-    m->functions = arena_zalloc(&m->arena, m->symbol_count, sizeof *m->functions);
-    for (size_t i = 0; i < m->symbol_count; i++) {
-        m->functions[i].order = MERGE_NONE;
-        if (m->symbols[i].alias != MERGE_NONE && !merging_is_inner(m, (uint32_t)i))
-            m->functions[m->symbols[i].alias].flags |= REACHES_ALIAS;
-    }
-    for (size_t file = 0; file < m->count; file++)
-        gather_flags(m, file);
-    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
-        uint32_t owner = merging_owner(m, at.file, at.index);
-
-        if (owner == MERGE_NONE) {
-            gather_program_records(m, at.file, at.section->data, false);
-        } else if (merging_keeps(m, at.file, at.index)) {
-            m->functions[owner].order = order++;
-            gather_function_records(m, &m->functions[owner], at.section->data);
-        }
-    }
-    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_TWIN_INFO);)
-        if (!(at.section->flags & SHF_INFO_LINK))
-            gather_program_records(m, at.file, at.section->data, true);
-}
+#define MERCURY_ISA_FIRST 0x100u
 
 uint32_t attributes_barriers(const struct merging *m, uint32_t function)
 {
@@ -165,4 +62,401 @@ void attributes_add_sections(struct merging *m)
                     merged_is_kernel(&m->symbols[owner]) == (is_kernel != 0))
                     layout_make_info(m, CLASS_FUNCTION_INFO, owner, (uint32_t)i);
             }
+}
+
+struct encoder {
+    struct merging *m;
+    struct buffer out;
+    bool is_twin;                /* the current section is Mercury's */
+    size_t file;                 /* the current cubin */
+    struct info_record *records; /* of its current section, in reading order */
+    size_t count;
+    size_t capacity;
+    struct needs needs; /* of the current function */
+};
+
+static enum attribute_pass pass_of(const struct encoder *encoder, uint8_t attribute)
+{
+    return attributes_pass(attribute, encoder->m->request->toolkit);
+}
+
+/* Measured: without a bound in a cycle of calls. */
+static uint32_t call_stack_of(const struct merging *m, uint32_t kernel)
+{
+    return reach_is_unbounded(m, kernel) || m->reach[kernel].call_stack > UINT32_MAX
+               ? UINT32_MAX
+               : (uint32_t)m->reach[kernel].call_stack;
+}
+
+static void put_word(struct encoder *encoder, uint8_t attribute, uint32_t word)
+{
+    info_put_head(&encoder->out, EIFMT_SVAL, attribute, 4);
+    buffer_u32(&encoder->out, word);
+}
+
+static void put_symbol_record(struct encoder *encoder, uint8_t attribute, uint32_t row,
+                              uint32_t word)
+{
+    info_put_head(&encoder->out, EIFMT_SVAL, attribute, 8);
+    buffer_u32(&encoder->out, row);
+    buffer_u32(&encoder->out, word);
+}
+
+/* The row of a cubin's symbol; for a section symbol, that of the section that received its
+ * contents. */
+static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
+{
+    uint32_t symbol = merging_symbol(m, file, index);
+    const struct cubin *cubin = m->cubins[file];
+    uint32_t section;
+
+    if (symbol != MERGE_NONE)
+        return m->out->rows.of_symbol[symbol];
+    if (cubin->symbols[index].section >= cubin->section_count)
+        return 0;
+    section = m->out->layout.places[m->section_base[file] + cubin->symbols[index].section].section;
+    return section == MERGE_NONE ? 0 : m->out->sections[section].row;
+}
+
+/* Copies a record, replacing symbols by their rows. */
+static void put_record(struct encoder *encoder, const struct info_record *record)
+{
+    struct merging *m = encoder->m;
+    size_t words = info_symbol_words(record);
+    bool has_payload = record->format == EIFMT_SVAL;
+
+    info_put_head(&encoder->out, record->format, record->attribute,
+                  has_payload ? record->payload.size : record->value);
+    for (size_t i = 0; i < words; i++) {
+        uint32_t row = row_of(m, encoder->file, info_word(record->payload, i));
+
+        if (row == 0)
+            MERGING_ERROR(m, "Record %#x in '%s' is for symbol %u, which is not in the output",
+                          record->attribute, m->cubins[encoder->file]->name,
+                          info_word(record->payload, i));
+        buffer_u32(&encoder->out, row);
+    }
+    if (has_payload)
+        buffer_append(&encoder->out, record->payload.data + words * 4,
+                      record->payload.size - words * 4);
+}
+
+static void read_records(struct encoder *encoder, struct bytes rest)
+{
+    struct info_record record;
+
+    while (info_next(&rest, &record))
+        ARENA_PUSH(&encoder->m->arena, encoder->records, encoder->count, encoder->capacity) =
+            record;
+}
+
+static void encode_program_record(struct encoder *encoder, const struct info_record *record)
+{
+    struct merging *m = encoder->m;
+    uint32_t symbol, value;
+
+    if (!m->request->relocatable && (record->attribute == EIATTR_MAX_STACK_SIZE ||
+                                     pass_of(encoder, record->attribute) == PASSES_PROGRAM))
+        return;
+    if (attributes_is_about_program(record)) {
+        put_record(encoder, record);
+        return;
+    }
+    symbol = merging_symbol(m, encoder->file, info_word(record->payload, 0));
+    if (!merging_defines(m, encoder->file, info_word(record->payload, 0)) ||
+        !m->is_live[merging_is_inner(m, symbol) ? m->symbols[symbol].alias : symbol])
+        return;
+    value = info_word(record->payload, 1);
+    if (record->attribute == EIATTR_REGCOUNT && attributes_are_summed(m, symbol))
+        value = encoder->is_twin ? m->reach[symbol].twin_registers : m->reach[symbol].registers;
+    put_symbol_record(encoder, record->attribute, m->out->rows.of_symbol[symbol], value);
+}
+
+static uint32_t stack_of(const struct encoder *encoder, uint32_t kernel)
+{
+    const struct reach *reach = &encoder->m->reach[kernel];
+
+    if (reach_is_unbounded(encoder->m, kernel))
+        return UINT32_MAX;
+    return (uint32_t)(encoder->is_twin ? reach->twin_stack : reach->stack);
+}
+
+static void find_largest(struct bytes rest, uint8_t attribute, uint32_t *largest)
+{
+    struct info_record record;
+
+    while (info_next(&rest, &record))
+        if (record.attribute == attribute && record.format == EIFMT_SVAL)
+            RAISE(*largest, info_word(record.payload, 0));
+}
+
+/* Encodes the records that functions, dead ones too, and files have for the program: the largest of
+ * each. */
+static void encode_passed_to_program(struct encoder *encoder)
+{
+    const struct merging *m = encoder->m;
+
+    for (unsigned attribute = 0; attribute <= UINT8_MAX; attribute++) {
+        uint32_t largest = 0;
+
+        if (pass_of(encoder, (uint8_t)attribute) != PASSES_PROGRAM)
+            continue;
+        for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);)
+            find_largest(at.section->data, (uint8_t)attribute, &largest);
+        if (largest > 0)
+            put_word(encoder, (uint8_t)attribute, largest);
+    }
+}
+
+/* Encodes the program's records of .nv.info or, by `kind`, of its Mercury twin. */
+static void encode_program(struct encoder *encoder, enum input_kind kind)
+{
+    struct merging *m = encoder->m;
+
+    for (size_t file = m->count; file-- > 0;) {
+        const struct cubin *cubin = m->cubins[file];
+
+        encoder->file = file;
+        encoder->count = 0;
+        for (size_t i = 1; i < cubin->section_count; i++)
+            if (merging_is(m, file, i, kind) && merging_owner(m, file, i) == MERGE_NONE)
+                read_records(encoder, cubin->sections[i].data);
+        for (size_t i = encoder->count; i-- > 0;)
+            encode_program_record(encoder, &encoder->records[i]);
+    }
+    if (!m->request->relocatable)
+        encode_passed_to_program(encoder);
+    for (size_t i = 0; i < m->out->layout.kernel_count && !m->request->relocatable; i++) {
+        uint32_t kernel = m->out->layout.kernels[i];
+
+        put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->out->rows.of_symbol[kernel],
+                          stack_of(encoder, kernel));
+    }
+}
+
+static void put_externs(struct encoder *encoder)
+{
+    for (size_t done = 0; done < encoder->needs.extern_count;) {
+        size_t count = encoder->needs.extern_count - done;
+
+        if (count > EXTERNS_PER_RECORD)
+            count = EXTERNS_PER_RECORD;
+        info_put_head(&encoder->out, EIFMT_SVAL, EIATTR_EXTERNS, count * 4);
+        for (size_t i = 0; i < count; i++)
+            buffer_u32(&encoder->out,
+                       encoder->m->out->rows.of_symbol[encoder->needs.externs[done + i]]);
+        done += count;
+    }
+    encoder->needs.extern_count = 0;
+}
+
+static void put_union(struct encoder *encoder, uint8_t attribute, uint32_t kernel)
+{
+    struct buffer words = {0};
+
+    CONTEXT_DEFER(buffer_cleanup, &words);
+    needs_words(&encoder->needs, attribute, kernel, &words);
+    info_put_head(&encoder->out, EIFMT_SVAL, attribute, words.size);
+    buffer_append(&encoder->out, words.data, words.size);
+}
+
+/* Encodes one record of a function, with recomputed values where the link has them. */
+static void encode_function_record(struct encoder *encoder, const struct info_record *record,
+                                   uint32_t function)
+{
+    const struct merging *m = encoder->m;
+    bool is_summed = attributes_are_summed(m, function);
+    struct info_record changed = *record;
+
+    if (record->attribute == EIATTR_EXTERNS) {
+        put_externs(encoder);
+        return;
+    }
+    if ((record->attribute == EIATTR_NUM_BARRIERS && m->abi == CUBIN_OLD_ABI_VERSION) ||
+        (record->attribute == EIATTR_AT_ENTRY_FRAGMENTS && !is_summed &&
+         !m->request->relocatable) ||
+        (pass_of(encoder, record->attribute) == PASSES_PROGRAM && !m->request->relocatable))
+        return;
+    if (is_summed && record->format == EIFMT_SVAL &&
+        pass_of(encoder, record->attribute) == PASSES_DEEPEST) {
+        put_word(encoder, record->attribute, call_stack_of(m, function));
+        return;
+    }
+    if (is_summed && record->format == EIFMT_SVAL && encoder->needs.reached_count > 0 &&
+        pass_of(encoder, record->attribute) == PASSES_UNION) {
+        put_union(encoder, record->attribute, function);
+        return;
+    }
+    if (is_summed)
+        changed.value = needs_value(&encoder->needs, record, function);
+    put_record(encoder, &changed);
+}
+
+static bool has_record(const struct encoder *encoder, uint8_t attribute)
+{
+    for (size_t i = 0; i < encoder->count; i++)
+        if (encoder->records[i].attribute == attribute)
+            return true;
+    return false;
+}
+
+/* Encodes a record that a function lacks, once. */
+static void add_record(struct encoder *encoder, const struct info_record *record, uint32_t function)
+{
+    if (has_record(encoder, record->attribute))
+        return;
+    encode_function_record(encoder, record, function);
+    ARENA_PUSH(&encoder->m->arena, encoder->records, encoder->count, encoder->capacity) = *record;
+}
+
+/* Encodes the records that a kernel lacks but the functions that it reaches have, in their order,
+ * with its externs among them: those of one attribute, or with 0 all. */
+static void add_reached_records(struct encoder *encoder, uint32_t kernel, uint8_t attribute)
+{
+    for (size_t i = 0; i < encoder->needs.reached_count; i++) {
+        struct bytes rest = encoder->m->functions[encoder->needs.reached[i]].records;
+        struct info_record record;
+
+        while (info_next(&rest, &record))
+            if (attribute && record.attribute != attribute)
+                continue;
+            else if (record.attribute == EIATTR_EXTERNS)
+                put_externs(encoder);
+            else if (records_is_passed_on(encoder->m, &record))
+                add_record(encoder, &record, kernel);
+    }
+}
+
+/* The same for the program's only kernel. Measured: its records are in an order of their own, and
+ * it has no number of barriers or mbarriers that is 0. */
+static void add_all_records(struct encoder *encoder, uint32_t kernel)
+{
+    static const uint8_t order[] = {EIATTR_CTAIDZ_USED,
+                                    EIATTR_RESERVED_SMEM_USED,
+                                    EIATTR_CLUSTER_LAUNCH_CONTROL_USED,
+                                    EIATTR_VRC_CTA_INIT_COUNT,
+                                    EIATTR_TCGEN05_1CTA_USED,
+                                    EIATTR_TCGEN05_2CTA_USED,
+                                    EIATTR_NUM_BARRIERS,
+                                    EIATTR_REG_RECONFIG,
+                                    EIATTR_NUM_MBARRIERS,
+                                    EIATTR_EXTERNS,
+                                    EIATTR_LANGUAGE,
+                                    EIATTR_AT_ENTRY_FRAGMENTS,
+                                    EIATTR_GRID_ATTRIBUTES};
+
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if ((order[i] != EIATTR_NUM_MBARRIERS || encoder->needs.values[EIATTR_NUM_MBARRIERS]) &&
+            (order[i] != EIATTR_NUM_BARRIERS || encoder->m->reach[kernel].barriers))
+            add_reached_records(encoder, kernel, order[i]);
+}
+
+/* Encodes records that a function lacks but needs because of functions that it reaches. */
+static void encode_added_records(struct encoder *encoder, uint32_t function)
+{
+    const struct merging *m = encoder->m;
+    const struct info_record mask = {EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, NEEDS_ALIAS_MASK, {0}};
+    const struct info_record barriers = {
+        EIFMT_BVAL, EIATTR_NUM_BARRIERS, (uint16_t)attributes_barriers(m, function), {0}};
+    bool is_summed = attributes_are_summed(m, function);
+
+    if (is_summed && call_stack_of(m, function) > 0 && !has_record(encoder, EIATTR_CRS_STACK_SIZE))
+        put_word(encoder, EIATTR_CRS_STACK_SIZE, call_stack_of(m, function));
+    if (encoder->needs.has_masks && !m->request->relocatable)
+        add_record(encoder, &mask, function);
+    if (m->out->layout.kernel_count == 1)
+        add_all_records(encoder, function);
+    else
+        add_reached_records(encoder, function, 0);
+    if (barriers.value && (is_summed || m->cubins[m->symbols[function].file]->toolkit != 0))
+        add_record(encoder, &barriers, function);
+    if (is_summed)
+        put_externs(encoder);
+    else if (!m->request->relocatable && (merging_target(m)->flags & TARGET_HAS_FORM_90) &&
+             (m->functions[function].flags & REACHES_ALIAS))
+        put_record(encoder, &mask);
+}
+
+/* Measured on nvlink 13.0 and 13.5: from sm_100 on kernels with words for references (texture.c)
+ * have bank 0 for them. */
+static void put_reference_banks(struct encoder *encoder, uint32_t function)
+{
+    const struct merging *m = encoder->m;
+
+    if (m->uses.reference_count == 0 || m->request->relocatable || !merging_is_mercury(m) ||
+        !merged_is_kernel(&m->symbols[function]) || !texture_has_words(m, function))
+        return;
+    info_put_head(&encoder->out, EIFMT_BVAL, EIATTR_BINDLESS_TEXTURE_BANK, 0);
+    info_put_head(&encoder->out, EIFMT_BVAL, EIATTR_BINDLESS_SURFACE_BANK, 0);
+}
+
+/* Nothing is claimed of code that another finalizer made. */
+static void put_finalizer_records(struct encoder *encoder)
+{
+    const struct merging *m = encoder->m;
+    const struct finalizer_record *record = NULL;
+
+    if (m->request->relocatable || !merging_is_mercury(m) || m->out->is_outdated[encoder->file])
+        return;
+    while ((record = finalizer_next(record, m->request->arch.sm, m->request->toolkit)) != NULL)
+        if (!has_record(encoder, record->attribute))
+            info_put_head(&encoder->out, EIFMT_BVAL, record->attribute, record->value);
+}
+
+/* Cubins of CUDA 12.9 do not say of which version their Mercury form is: it was the first (measured
+ * on nvlink 13.0, 13.3 and 13.5). */
+static void put_first_version(struct encoder *encoder)
+{
+    if (merging_is_mercury(encoder->m) && !has_record(encoder, EIATTR_MERCURY_ISA_VERSION))
+        info_put_head(&encoder->out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, MERCURY_ISA_FIRST);
+}
+
+static void encode_function(struct encoder *encoder, const struct merged_section *section)
+{
+    const struct merging *m = encoder->m;
+
+    encoder->file = m->symbols[section->function].file;
+    read_records(encoder, m->cubins[encoder->file]->sections[section->input].data);
+    needs_collect(&encoder->needs, section->function, encoder->is_twin);
+    put_first_version(encoder);
+    for (size_t i = encoder->count; i-- > 0;)
+        if (needs_moves(&encoder->needs, encoder->records[i].attribute, section->function))
+            encoder->records[i].attribute = 0; /* so that it counts as one that lacks */
+        else
+            encode_function_record(encoder, &encoder->records[i], section->function);
+    encode_added_records(encoder, section->function);
+    if (encoder->is_twin)
+        return;
+    put_reference_banks(encoder, section->function);
+    put_finalizer_records(encoder);
+}
+
+static void encode_section(struct encoder *encoder, struct merged_section *section)
+{
+    encoder->count = 0;
+    encoder->out.size = 0;
+    encoder->is_twin = merged_is_twin(section->class);
+    if (section->class == CLASS_INFO)
+        encode_program(encoder, INPUT_INFO);
+    else if (section->class == CLASS_TWIN_INFO)
+        encode_program(encoder, INPUT_TWIN_INFO);
+    else
+        encode_function(encoder, section);
+    layout_set(encoder->m, section, buffer_bytes(&encoder->out));
+}
+
+bool attributes_encode(struct merging *m)
+{
+    static const enum section_class classes[] = {CLASS_INFO, CLASS_FUNCTION_INFO, CLASS_TWIN_INFO,
+                                                 CLASS_TWIN_FUNCTION_INFO};
+    struct encoder encoder = {.m = m};
+
+    CONTEXT_DEFER(buffer_cleanup, &encoder.out);
+    needs_begin(&encoder.needs, m);
+    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
+        for (uint32_t i = m->out->classes.first[classes[c]];
+             i < m->out->classes.first[classes[c] + 1]; i++)
+            if (m->out->sections[m->out->classes.items[i]].index)
+                encode_section(&encoder, &m->out->sections[m->out->classes.items[i]]);
+    return !m->failed;
 }

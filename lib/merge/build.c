@@ -6,9 +6,9 @@
 
 static uint32_t find_index(const struct merging *m, struct text name)
 {
-    uint32_t section = table_find(&m->section_names, name);
+    uint32_t section = table_find(&m->out->section_names, name);
 
-    return section == TABLE_NONE ? 0 : m->sections[section].index;
+    return section == TABLE_NONE ? 0 : m->out->sections[section].index;
 }
 
 static uint32_t link_of(const struct merging *m, const struct merged_section *section)
@@ -21,7 +21,7 @@ static uint32_t link_of(const struct merging *m, const struct merged_section *se
     case SECTION_LINK_SYMBOLS:
         return ORDERING_SYMTAB;
     case SECTION_LINK_TWIN_SYMBOLS:
-        return m->sections[m->twin_symtab].index;
+        return m->out->sections[m->out->twin_symtab].index;
     case SECTION_LINK_NOTES:
         return text_equal(section->name, TEXT(".note.nv.cuinfo"))
                    ? find_index(m, TEXT(".note.nv.tkinfo"))
@@ -34,23 +34,23 @@ static uint32_t link_of(const struct merging *m, const struct merged_section *se
 static uint32_t info_of(const struct merging *m, const struct merged_section *section)
 {
     uint32_t text =
-        section->function == MERGE_NONE ? MERGE_NONE : m->layout.text_of[section->function];
+        section->function == MERGE_NONE ? MERGE_NONE : m->out->layout.text_of[section->function];
 
     switch (section->class) {
     case CLASS_TEXT:
     case CLASS_TWIN_TEXT:
-        return m->rows.of_symbol[section->function] | (uint32_t)section->info_high << 24;
+        return m->out->rows.of_symbol[section->function] | (uint32_t)section->info_high << 24;
     case CLASS_NOTE:
         return section->flags & SHF_INFO_LINK ? find_index(m, TEXT(".nv.compat")) : 0;
     case CLASS_RELOCATIONS:
     case CLASS_TWIN_RELOCATIONS:
-        return m->sections[section->target].index;
+        return m->out->sections[section->target].index;
     case CLASS_TWIN_SYMTAB:
-        return (uint32_t)m->rows.first_global;
+        return (uint32_t)m->out->rows.first_global;
     default:
         if (text != MERGE_NONE && merged_is_twin(section->class))
-            text = m->sections[text].twin;
-        return text == MERGE_NONE ? 0 : m->sections[text].index;
+            text = m->out->sections[text].twin;
+        return text == MERGE_NONE ? 0 : m->out->sections[text].index;
     }
 }
 
@@ -82,11 +82,11 @@ static uint32_t shared_with(const struct merging *m, const struct merged_section
 
     if (!is_data || section->target == MERGE_NONE)
         return 0;
-    plain = &m->sections[section->target];
+    plain = &m->out->sections[section->target];
     if (plain->size != section->size || section->size == 0 || !plain->data || !section->data ||
         memcmp(plain->data, section->data, section->size) != 0)
         return 0;
-    return m->sections[section->target].index;
+    return m->out->sections[section->target].index;
 }
 
 static void add_to_image(struct merging *m, const struct merged_section *section)
@@ -124,11 +124,11 @@ void build_tables(struct merging *m)
     };
     size_t count = ordering_is_extended(m) ? ORDERING_INDICES : ORDERING_INDICES - 1;
 
-    ARRAY_RESERVE(m->image->sections, m->image->section_capacity, m->order_count + count + 1);
+    ARRAY_RESERVE(m->image->sections, m->image->section_capacity, m->out->order_count + count + 1);
     for (size_t i = 0; i < count; i++)
         image_add_section(m->image, &tables[i]);
-    image_begin_symbols(m->image, ordering_is_extended(m) ? ORDERING_INDICES : 0, m->rows.count,
-                        &m->strings, &m->table);
+    image_begin_symbols(m->image, ordering_is_extended(m) ? ORDERING_INDICES : 0,
+                        m->out->rows.count, &m->out->strings, &m->out->table);
 }
 
 static void set_header(struct merging *m)
@@ -154,38 +154,38 @@ static void reserve_strings(struct merging *m)
 
     for (size_t file = 0; file < m->count; file++)
         bytes += m->cubins[file]->strings.size;
-    buffer_reserve(&m->strings.bytes, bytes);
-    table_reserve(&m->strings.offsets, m->order_count + m->symbol_count);
+    buffer_reserve(&m->out->strings.bytes, bytes);
+    table_reserve(&m->out->strings.offsets, m->out->order_count + m->symbol_count);
 }
 
 /* The names of sections stand in both string tables, in the same order. */
 void build_names(struct merging *m)
 {
     reserve_strings(m);
-    image_string(&m->strings, (struct text){0});
-    m->names_start = m->strings.bytes.size;
-    for (size_t i = 0; i < m->order_count; i++) {
-        struct merged_section *section = &m->sections[m->order[i]];
+    image_string(&m->out->strings, (struct text){0});
+    m->out->names_start = m->out->strings.bytes.size;
+    for (size_t i = 0; i < m->out->order_count; i++) {
+        struct merged_section *section = &m->out->sections[m->out->order[i]];
 
-        section->name_offset = image_string(&m->strings, section->name);
+        section->name_offset = image_string(&m->out->strings, section->name);
     }
-    m->names_end = m->strings.bytes.size;
+    m->out->names_end = m->out->strings.bytes.size;
     symtab_encode(m);
 }
 
 void build_image(struct merging *m)
 {
     struct image *image = m->image;
-    const struct bytes strings = buffer_bytes(&m->strings.bytes);
+    const struct bytes strings = buffer_bytes(&m->out->strings.bytes);
     struct bytes names;
 
     set_header(m);
-    for (size_t i = 0; i < m->order_count; i++)
-        add_to_image(m, &m->sections[m->order[i]]);
-    bytes_slice(strings, m->names_start, m->names_end - m->names_start, &names);
-    image_copy_section_names(image, ORDERING_SHSTRTAB, image->section_count - m->order_count, names,
-                             m->names_start);
+    for (size_t i = 0; i < m->out->order_count; i++)
+        add_to_image(m, &m->out->sections[m->out->order[i]]);
+    bytes_slice(strings, m->out->names_start, m->out->names_end - m->out->names_start, &names);
+    image_copy_section_names(image, ORDERING_SHSTRTAB, image->section_count - m->out->order_count,
+                             names, m->out->names_start);
     mercury_encode_symbols(m);
-    image_take_strings(image, ORDERING_STRTAB, &m->strings);
+    image_take_strings(image, ORDERING_STRTAB, &m->out->strings);
     image_layout(image);
 }

@@ -24,23 +24,12 @@ struct planner {
     bool failed;
 };
 
-void constants_gather(struct merging *m)
-{
-    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_CONSTANT);) {
-        uint32_t owner = merging_owner(m, at.file, at.index);
-
-        if (owner != MERGE_NONE && merging_keeps(m, at.file, at.index) &&
-            at.section->type == SHT_CUDA_CONSTANT0 + CONSTANTS_BANK)
-            m->functions[owner].flags |= REACHES_CONSTANTS;
-    }
-}
-
 /* Whether a section has a device function's constants, which must move. */
 static bool moves(const struct merging *m, uint32_t section)
 {
-    uint32_t function = m->sections[section].function;
+    uint32_t function = m->out->sections[section].function;
 
-    return merged_is_bank(&m->sections[section], CONSTANTS_BANK) &&
+    return merged_is_bank(&m->out->sections[section], CONSTANTS_BANK) &&
            !merged_is_kernel(&m->symbols[function]) &&
            (m->functions[function].flags & REACHES_CONSTANTS);
 }
@@ -52,8 +41,8 @@ static void find_users(struct planner *planner, uint32_t model)
     struct merging *m = planner->m;
     struct merged_pairs users = {.arena = &m->arena};
 
-    for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
-        uint32_t kernel = m->layout.kernels[k];
+    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
+        uint32_t kernel = m->out->layout.kernels[k];
         const uint32_t *found;
         size_t count = reach_walk(m, kernel, REACHES_CONSTANTS, &found);
 
@@ -66,10 +55,10 @@ static void find_users(struct planner *planner, uint32_t model)
             if (planner->bank_of[kernel] != MERGE_NONE)
                 continue;
             planner->bank_of[kernel] = layout_make_like(m, model, ".nv.constant2.", kernel);
-            m->sections[planner->bank_of[kernel]].alignment = 1;
+            m->out->sections[planner->bank_of[kernel]].alignment = 1;
         }
     }
-    planner->kernels_of = index_lists_make(&m->arena, &users, m->section_count);
+    planner->kernels_of = index_lists_make(&m->arena, &users, m->out->section_count);
 }
 
 static void find_referring(struct planner *planner)
@@ -106,12 +95,12 @@ static bool report_fixed(const struct merging *m, const struct merged_symbol *fu
 static void place(struct planner *planner, uint32_t from)
 {
     struct merging *m = planner->m;
-    struct merged_section *placed = &m->sections[from];
+    struct merged_section *placed = &m->out->sections[from];
     const struct merged_lists *users = &planner->kernels_of;
     uint64_t offset = 0;
 
     for (uint32_t i = users->first[from]; i < users->first[from + 1]; i++) {
-        uint64_t end = m->sections[planner->bank_of[users->items[i]]].size;
+        uint64_t end = m->out->sections[planner->bank_of[users->items[i]]].size;
 
         RAISE(offset, end);
     }
@@ -121,11 +110,11 @@ static void place(struct planner *planner, uint32_t from)
     placed->copies = users->first[from];
     for (uint32_t i = users->first[from]; i < users->first[from + 1]; i++) {
         uint32_t to = planner->bank_of[users->items[i]];
-        struct merged_section *section = &m->sections[to];
+        struct merged_section *section = &m->out->sections[to];
 
         RAISE(section->alignment, placed->alignment);
         section->size = merged_align(offset + placed->size, section->alignment);
-        m->constants[i] = (struct merged_copy){from, to, offset};
+        m->out->constants[i] = (struct merged_copy){from, to, offset};
     }
     placed->class = CLASS_COUNT; /* only its contents are still needed */
 }
@@ -158,11 +147,11 @@ static bool check_sizes(const struct planner *planner)
     const struct merging *m = planner->m;
     bool ok = !planner->failed;
 
-    for (size_t k = 0; k < m->layout.kernel_count; k++) {
-        uint32_t kernel = m->layout.kernels[k];
+    for (size_t k = 0; k < m->out->layout.kernel_count; k++) {
+        uint32_t kernel = m->out->layout.kernels[k];
         uint32_t section = planner->bank_of[kernel];
 
-        if (section == MERGE_NONE || m->sections[section].size <= BANK_BYTES)
+        if (section == MERGE_NONE || m->out->sections[section].size <= BANK_BYTES)
             continue;
         ok = diag_refusal(
             "Entry function '%.*s' uses too much data for compiler-generated constants; "
@@ -175,14 +164,14 @@ static bool check_sizes(const struct planner *planner)
 static void move_symbols(struct merging *m)
 {
     for (size_t i = 0; i < m->symbol_count; i++) {
-        struct placed_symbol *symbol = &m->placed[i];
+        struct placed_symbol *symbol = &m->out->placed[i];
         size_t copy;
 
-        if (symbol->section == MERGE_NONE || m->sections[symbol->section].class != CLASS_COUNT)
+        if (symbol->section == MERGE_NONE || m->out->sections[symbol->section].class != CLASS_COUNT)
             continue;
-        copy = m->sections[symbol->section].copies;
-        if (copy < m->constant_count && m->constants[copy].from == symbol->section)
-            symbol->value += m->constants[copy].offset;
+        copy = m->out->sections[symbol->section].copies;
+        if (copy < m->out->constant_count && m->out->constants[copy].from == symbol->section)
+            symbol->value += m->out->constants[copy].offset;
     }
 }
 
@@ -191,14 +180,14 @@ bool constants_layout(struct merging *m)
     struct planner planner = {.m = m};
     uint32_t first = 0;
 
-    while (first < m->section_count && !moves(m, first))
+    while (first < m->out->section_count && !moves(m, first))
         first++;
-    if (m->request->relocatable || first == m->section_count)
+    if (m->request->relocatable || first == m->out->section_count)
         return true;
     planner.bank_of = layout_find_banks(m, CONSTANTS_BANK);
     find_users(&planner, first);
-    m->constant_count = planner.kernels_of.first[m->section_count];
-    m->constants = arena_alloc(&m->arena, m->constant_count, sizeof *m->constants);
+    m->out->constant_count = planner.kernels_of.first[m->out->section_count];
+    m->out->constants = arena_alloc(&m->arena, m->out->constant_count, sizeof *m->out->constants);
     find_referring(&planner);
     place_all(&planner);
     move_symbols(m);
@@ -207,9 +196,9 @@ bool constants_layout(struct merging *m)
 
 void constants_fill(struct merging *m)
 {
-    for (size_t i = 0; i < m->constant_count; i++) {
-        const struct merged_copy *copy = &m->constants[i];
-        const struct merged_section *from = &m->sections[copy->from];
+    for (size_t i = 0; i < m->out->constant_count; i++) {
+        const struct merged_copy *copy = &m->out->constants[i];
+        const struct merged_section *from = &m->out->sections[copy->from];
 
         if (from->size > 0)
             memcpy(layout_writable(m, copy->to, &m->image->arena) + copy->offset, from->data,

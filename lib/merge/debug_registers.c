@@ -86,15 +86,16 @@ static void collect_functions(const struct merging *m, struct table *kept)
 
 void debug_registers_clear(struct merging *m)
 {
-    uint32_t index = table_find(&m->section_names, SECTION_NAME);
+    uint32_t index = table_find(&m->out->section_names, SECTION_NAME);
     struct table kept = {0}, seen = {0};
     struct text text;
 
-    if (!merging_is_mercury(m) || index == TABLE_NONE || m->sections[index].class != CLASS_DEBUG)
+    if (!merging_is_mercury(m) || index == TABLE_NONE ||
+        m->out->sections[index].class != CLASS_DEBUG)
         return;
     CONTEXT_DEFER(table_cleanup, &kept);
     CONTEXT_DEFER(table_cleanup, &seen);
-    text = (struct text){(const char *)m->sections[index].data, m->sections[index].size};
+    text = (struct text){(const char *)m->out->sections[index].data, m->out->sections[index].size};
     collect_functions(m, &kept);
     /* What has another structure is carried over whole. */
     if (walk(text, &seen, &kept, NULL))

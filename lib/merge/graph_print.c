@@ -135,12 +135,12 @@ static void number_functions(struct printer *printer)
     uint32_t count = 0;
 
     printer->number = arena_zalloc(arena, m->symbol_count, sizeof *printer->number);
-    printer->names = arena_alloc(arena, m->rows.count, sizeof *printer->names);
-    for (size_t row = 0; row < m->rows.count; row++) {
-        uint32_t symbol = m->rows.symbols[row];
+    printer->names = arena_alloc(arena, m->out->rows.count, sizeof *printer->names);
+    for (size_t row = 0; row < m->out->rows.count; row++) {
+        uint32_t symbol = m->out->rows.symbols[row];
 
         if (symbol == MERGE_NONE || m->symbols[symbol].type != STT_FUNC ||
-            m->rows.of_symbol[symbol] == 0)
+            m->out->rows.of_symbol[symbol] == 0)
             continue;
         printer->names[count] = m->symbols[symbol].name;
         printer->number[symbol] = ++count;
@@ -164,8 +164,8 @@ void graph_print(const struct merging *m, struct buffer *out)
                       "# &s        // s has address taken\n",
                       m->request->arch.sm);
     number_functions(&printer);
-    for (size_t row = 0; row < m->rows.count; row++) {
-        uint32_t symbol = m->rows.symbols[row];
+    for (size_t row = 0; row < m->out->rows.count; row++) {
+        uint32_t symbol = m->out->rows.symbols[row];
 
         if (symbol == MERGE_NONE || printer.number[symbol] == 0)
             continue;
@@ -176,7 +176,7 @@ void graph_print(const struct merging *m, struct buffer *out)
     }
     if (printer.is_dot)
         buffer_string(out, "}\n");
-    for (size_t row = 0; row < m->rows.count && !printer.is_dot; row++)
-        if (m->rows.symbols[row] != MERGE_NONE && printer.number[m->rows.symbols[row]])
-            put_propagated(&printer, m->rows.symbols[row]);
+    for (size_t row = 0; row < m->out->rows.count && !printer.is_dot; row++)
+        if (m->out->rows.symbols[row] != MERGE_NONE && printer.number[m->out->rows.symbols[row]])
+            put_propagated(&printer, m->out->rows.symbols[row]);
 }

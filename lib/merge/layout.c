@@ -13,12 +13,13 @@
 
 uint32_t layout_add(struct merging *m, const struct merged_section *section)
 {
-    struct merged_section *added = &ARRAY_PUSH(m->sections, m->section_count, m->section_capacity);
+    struct merged_section *added =
+        &ARRAY_PUSH(m->out->sections, m->out->section_count, m->out->section_capacity);
 
     *added = *section;
     added->twin = MERGE_NONE;
     memset(added->lists, 0xff, sizeof added->lists); /* MERGE_NONE */
-    return (uint32_t)(m->section_count - 1);
+    return (uint32_t)(m->out->section_count - 1);
 }
 
 /* The type of a section in the output: an executable has only ELF's own types. */
@@ -54,7 +55,7 @@ uint32_t layout_make_of(struct merging *m, enum section_class class, struct text
 
 uint32_t layout_make_like(struct merging *m, uint32_t model, const char *prefix, uint32_t kernel)
 {
-    struct merged_section section = m->sections[model];
+    struct merged_section section = m->out->sections[model];
 
     section.name = arena_join(&m->image->arena, text_of(prefix), m->symbols[kernel].name);
     section.function = kernel;
@@ -69,7 +70,7 @@ void layout_make_info(struct merging *m, enum section_class class, uint32_t func
     struct text name = m->cubins[m->symbols[function].file]->sections[input].name;
     uint32_t added = layout_make_of(m, class, name, function);
 
-    m->sections[added].input = input;
+    m->out->sections[added].input = input;
 }
 
 void layout_set(struct merging *m, struct merged_section *section, struct bytes contents)
@@ -83,9 +84,9 @@ uint32_t *layout_find_banks(struct merging *m, uint32_t bank)
 {
     uint32_t *bank_of = merging_none(m, m->symbol_count);
 
-    for (uint32_t i = 0; i < m->section_count; i++)
-        if (merged_is_bank(&m->sections[i], bank))
-            bank_of[m->sections[i].function] = i;
+    for (uint32_t i = 0; i < m->out->section_count; i++)
+        if (merged_is_bank(&m->out->sections[i], bank))
+            bank_of[m->out->sections[i].function] = i;
     return bank_of;
 }
 
@@ -110,7 +111,7 @@ static enum section_class class_of(const struct merging *m, const struct cubin_s
     bool is_twin = cubin_is_mercury(section);
 
     /* Measured (13.5): of ptxas -ewp, which leaves an empty one, nvlink drops it. */
-    if (is_stripped(m, section) || (is_twin && !m->has_twins) ||
+    if (is_stripped(m, section) || (is_twin && !m->out->has_twins) ||
         (section->type == SHT_CUDA_RESERVED_SHARED && section->size == 0))
         return CLASS_COUNT;
     if (!facts && section->type == SHT_PROGBITS)
@@ -156,10 +157,10 @@ static uint32_t find_section(struct merging *m, enum section_class class,
         /* Unlike a name it begins with NUL. */
         key = (struct text){arena_copy(&m->arena, numbers, 1, sizeof numbers), sizeof numbers};
     }
-    known = table_add(&m->section_names, key, (uint32_t)m->section_count);
-    if (known == m->section_count)
+    known = table_add(&m->out->section_names, key, (uint32_t)m->out->section_count);
+    if (known == m->out->section_count)
         layout_add(m, &section);
-    if (m->sections[known].class != class)
+    if (m->out->sections[known].class != class)
         MERGING_ERROR(m, "Section '%.*s' has types that cannot be merged", TEXT_ARG(input->name));
     return known;
 }
@@ -167,7 +168,7 @@ static uint32_t find_section(struct merging *m, enum section_class class,
 /* Appends `size` bytes to the section and returns their offset. */
 static uint64_t append(struct merging *m, uint32_t index, uint64_t alignment, uint64_t size)
 {
-    struct merged_section *section = &m->sections[index];
+    struct merged_section *section = &m->out->sections[index];
     uint64_t offset = merged_align(section->size, alignment);
 
     RAISE(section->alignment, alignment);
@@ -182,10 +183,10 @@ static void place(struct merging *m, size_t file, size_t index, enum section_cla
 {
     const struct cubin_section *input = &m->cubins[file]->sections[index];
     uint32_t owner = merging_owner(m, file, index);
-    struct merged_place *where = &m->layout.places[m->section_base[file] + index];
+    struct merged_place *where = &m->out->layout.places[m->section_base[file] + index];
 
     where->section = find_section(m, class, input, owner);
-    if (m->sections[where->section].class != class) {
+    if (m->out->sections[where->section].class != class) {
         MERGING_ERROR(m, "Section '%.*s' in '%s' is of another kind than before",
                       TEXT_ARG(input->name), m->cubins[file]->name);
         where->section = MERGE_NONE;
@@ -196,9 +197,9 @@ static void place(struct merging *m, size_t file, size_t index, enum section_cla
     else
         where->offset = append(m, where->section, input->alignment, input->size);
     if (class == CLASS_TEXT) {
-        m->layout.text_of[owner] = where->section;
+        m->out->layout.text_of[owner] = where->section;
         if (merged_is_kernel(&m->symbols[owner]))
-            m->layout.kernels[m->layout.kernel_count++] = owner;
+            m->out->layout.kernels[m->out->layout.kernel_count++] = owner;
     }
 }
 
@@ -213,10 +214,10 @@ static void place_commons(struct merging *m)
 
     for (size_t i = m->request->relocatable ? 0 : m->resolved.common_count; i-- > 0;) {
         const struct merged_symbol *symbol = &m->symbols[m->resolved.commons[i]];
-        struct placed_symbol *placed = &m->placed[m->resolved.commons[i]];
+        struct placed_symbol *placed = &m->out->placed[m->resolved.commons[i]];
 
         placed->section = find_section(m, CLASS_GLOBAL, &global, MERGE_NONE);
-        if (m->sections[placed->section].class != CLASS_GLOBAL) {
+        if (m->out->sections[placed->section].class != CLASS_GLOBAL) {
             MERGING_ERROR(m, "Section '.nv.global' is of another kind than usual");
             return;
         }
@@ -237,16 +238,16 @@ static void place_symbols(struct merging *m)
         where = merging_place(m, symbol->file, symbol->input_section);
         if (where->section == MERGE_NONE)
             continue;
-        m->placed[i].section = where->section;
+        m->out->placed[i].section = where->section;
         if (!merged_is_data(symbol, STO_CUDA_SHARED))
-            m->placed[i].value += where->offset;
+            m->out->placed[i].value += where->offset;
     }
 }
 
 static void check_constants(struct merging *m)
 {
-    for (size_t i = 0; i < m->section_count; i++) {
-        const struct merged_section *section = &m->sections[i];
+    for (size_t i = 0; i < m->out->section_count; i++) {
+        const struct merged_section *section = &m->out->sections[i];
 
         if (section->class != CLASS_CONSTANT || section->size <= CONSTANT_BANK_BYTES)
             continue;
@@ -289,9 +290,9 @@ static bool is_placed(const struct merging *m, size_t file, uint32_t index,
 /* Until they are placed, symbols have the values of their cubins. */
 static void begin_symbols(struct merging *m)
 {
-    m->placed = arena_alloc(&m->arena, m->symbol_count, sizeof *m->placed);
+    m->out->placed = arena_alloc(&m->arena, m->symbol_count, sizeof *m->out->placed);
     for (size_t i = 0; i < m->symbol_count; i++)
-        m->placed[i] = (struct placed_symbol){
+        m->out->placed[i] = (struct placed_symbol){
             .name = m->symbols[i].name,
             .value = m->symbols[i].value,
             .section = MERGE_NONE,
@@ -303,13 +304,13 @@ bool layout_sections(struct merging *m)
 {
     size_t inputs = m->section_base[m->count];
 
-    m->layout = (struct layout){
+    m->out->layout = (struct layout){
         .places = arena_alloc(&m->arena, inputs, sizeof(struct merged_place)),
         .text_of = merging_none(m, m->symbol_count),
         .kernels = arena_alloc(&m->arena, inputs, sizeof(uint32_t)),
     };
-    memset(m->layout.places, 0xff, inputs * sizeof *m->layout.places); /* MERGE_NONE */
-    ARRAY_RESERVE(m->sections, m->section_capacity, inputs);
+    memset(m->out->layout.places, 0xff, inputs * sizeof *m->out->layout.places); /* MERGE_NONE */
+    ARRAY_RESERVE(m->out->sections, m->out->section_capacity, inputs);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         const struct cubin_section *section = at.section;
         enum section_class class = class_of(m, section, merging_owner(m, at.file, at.index));
@@ -326,7 +327,7 @@ bool layout_sections(struct merging *m)
 
 uint8_t *layout_writable(struct merging *m, uint32_t index, struct arena *arena)
 {
-    struct merged_section *section = &m->sections[index];
+    struct merged_section *section = &m->out->sections[index];
 
     if (!section->own) {
         section->own = arena_alloc(arena, section->size, 1);
@@ -342,7 +343,7 @@ uint8_t *layout_writable(struct merging *m, uint32_t index, struct arena *arena)
 static void fill(struct merging *m, const struct cubin_section *input,
                  const struct merged_place *where)
 {
-    struct merged_section *section = &m->sections[where->section];
+    struct merged_section *section = &m->out->sections[where->section];
     bool has_no_bytes = section->class >= CLASS_SHARED && section->class != CLASS_COUNT;
 
     if (has_no_bytes || section->class == CLASS_TWIN_RESERVED || input->size == 0)

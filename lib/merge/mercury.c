@@ -21,16 +21,9 @@
 
 void mercury_leave_out(struct merging *m, size_t file, const char *why)
 {
-    if (m->has_twins)
+    if (m->out->has_twins)
         cubin_twins_leave_out(m->cubins[file], why);
-    m->has_twins = false;
-}
-
-uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_section *section)
-{
-    uint32_t code = cubin_twin_code(m->cubins[file], section);
-
-    return code ? merging_owner(m, file, code) : MERGE_NONE;
+    m->out->has_twins = false;
 }
 
 /* Finds the symbol tables; false if no input has twins. */
@@ -38,9 +31,9 @@ static bool find_tables(struct merging *m)
 {
     bool found = false;
 
-    m->twins = arena_zalloc(&m->arena, m->count, sizeof *m->twins);
+    m->out->twins = arena_zalloc(&m->arena, m->count, sizeof *m->out->twins);
     for (size_t file = 0; file < m->count; file++)
-        found |= cubin_twins_find(m->cubins[file], &m->twins[file]);
+        found |= cubin_twins_find(m->cubins[file], &m->out->twins[file]);
     return found;
 }
 
@@ -48,13 +41,13 @@ static bool find_tables(struct merging *m)
 static const char *own_sections(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
-    const char *wrong = cubin_twins_check(cubin, &m->twins[file]);
+    const char *wrong = cubin_twins_check(cubin, &m->out->twins[file]);
 
     for (size_t i = 1; !wrong && i < cubin->section_count; i++) {
         uint32_t owner = MERGE_NONE;
 
         if (cubin_twin_is_owned(&cubin->sections[i]))
-            owner = mercury_owner(m, file, &cubin->sections[i]);
+            owner = merging_twin_owner(m, file, &cubin->sections[i]);
         if (owner != MERGE_NONE)
             m->resolved.owner_of[m->section_base[file] + i] = owner;
     }
@@ -70,7 +63,7 @@ static void find_plain_only(struct merging *m)
     for (int pass = 0; pass < 2; pass++)
         for (size_t file = 0; file < m->count && (pass == 0 || is_plain_only); file++) {
             const struct cubin *cubin = m->cubins[file];
-            size_t rows = cubin->sections[m->twins[file].symtab].size / sizeof(Elf64_Sym);
+            size_t rows = cubin->sections[m->out->twins[file].symtab].size / sizeof(Elf64_Sym);
 
             for (size_t i = pass == 0 ? rows : 1; i < (pass == 0 ? cubin->symbol_count : rows);
                  i++) {
@@ -83,7 +76,7 @@ static void find_plain_only(struct merging *m)
                 is_plain_only[symbol] = pass == 0 && m->symbols[symbol].file == MERGE_NONE;
             }
         }
-    m->is_plain_only = is_plain_only;
+    m->out->is_plain_only = is_plain_only;
 }
 
 /* Finds code that nvlink's finalizer would make anew, and says where it is. */
@@ -93,13 +86,13 @@ static void find_outdated(struct merging *m)
     size_t count = 0;
 
     CONTEXT_DEFER(buffer_cleanup, &names);
-    m->is_outdated = arena_zalloc(&m->arena, m->count, sizeof *m->is_outdated);
+    m->out->is_outdated = arena_zalloc(&m->arena, m->count, sizeof *m->out->is_outdated);
     for (size_t file = 0; file < m->count; file++) {
         unsigned maker = cubin_maker(m->cubins[file]);
 
         if (maker == 0 || toolkits_find(maker)->finalizer >= m->request->toolkit->finalizer)
             continue;
-        m->is_outdated[file] = true;
+        m->out->is_outdated[file] = true;
         if (merging_is_made(m, file)) /* by the assembler that was chosen for this link */
             continue;
         if (count++ < NAMED)
@@ -121,14 +114,14 @@ void mercury_begin(struct merging *m)
         find_outdated(m);
     if (m->request->sass_only || !merging_is_mercury(m) || !find_tables(m))
         return;
-    m->has_twins = true;
-    for (size_t file = 0; m->has_twins && file < m->count; file++) {
+    m->out->has_twins = true;
+    for (size_t file = 0; m->out->has_twins && file < m->count; file++) {
         const char *wrong = own_sections(m, file);
 
         if (wrong)
             mercury_leave_out(m, file, wrong);
     }
-    if (m->has_twins)
+    if (m->out->has_twins)
         find_plain_only(m);
 }
 
@@ -140,16 +133,16 @@ void mercury_begin(struct merging *m)
 static void add_twin(struct merging *m, uint32_t section, uint32_t model)
 {
     uint32_t twin = layout_make_like(m, model, ".nv.merc.nv.constant.optimizer.",
-                                     m->sections[section].function);
+                                     m->out->sections[section].function);
 
-    m->sections[twin].target = section;
-    m->sections[section].twin = twin;
+    m->out->sections[twin].target = section;
+    m->out->sections[section].twin = twin;
 }
 
 /* Makes the twin as long as the kernel's section. */
 static void grow(struct merging *m, uint32_t section, struct merged_section *twin)
 {
-    uint64_t size = m->sections[section].size;
+    uint64_t size = m->out->sections[section].size;
     uint8_t *own;
 
     if (twin->size >= size)
@@ -159,32 +152,33 @@ static void grow(struct merging *m, uint32_t section, struct merged_section *twi
         memcpy(own, twin->data, twin->size);
     twin->data = twin->own = own;
     twin->size = size;
-    RAISE(twin->alignment, m->sections[section].alignment);
+    RAISE(twin->alignment, m->out->sections[section].alignment);
 }
 
 /* Copies the twin of a function's constants into the kernel's twin. */
 static void copy(struct merging *m, const struct merged_copy *constants)
 {
-    uint32_t from = m->sections[constants->from].twin, to;
+    uint32_t from = m->out->sections[constants->from].twin, to;
     const struct merged_section *source;
 
     if (from == MERGE_NONE)
         return;
-    if (m->sections[constants->to].twin == MERGE_NONE)
+    if (m->out->sections[constants->to].twin == MERGE_NONE)
         add_twin(m, constants->to, from);
-    to = m->sections[constants->to].twin;
-    grow(m, constants->to, &m->sections[to]);
-    source = &m->sections[from];
-    if (source->size > 0 && constants->offset + source->size <= m->sections[constants->to].size)
+    to = m->out->sections[constants->to].twin;
+    grow(m, constants->to, &m->out->sections[to]);
+    source = &m->out->sections[from];
+    if (source->size > 0 &&
+        constants->offset + source->size <= m->out->sections[constants->to].size)
         memcpy(layout_writable(m, to, &m->image->arena) + constants->offset, source->data,
                source->size);
 }
 
 void mercury_pair(struct merging *m)
 {
-    size_t count = m->section_count;
+    size_t count = m->out->section_count;
 
-    if (!m->has_twins)
+    if (!m->out->has_twins)
         return;
     for (size_t file = 0; file < m->count; file++) {
         const struct cubin *cubin = m->cubins[file];
@@ -193,22 +187,22 @@ void mercury_pair(struct merging *m)
         for (uint32_t i = 1; i < cubin->symbol_count; i++) {
             uint32_t plain, twin;
 
-            if (!cubin_twins_pair(cubin, &m->twins[file], i, &plain, &twin) ||
+            if (!cubin_twins_pair(cubin, &m->out->twins[file], i, &plain, &twin) ||
                 places[plain].section == MERGE_NONE || places[twin].section == MERGE_NONE)
                 continue;
-            m->sections[places[plain].section].twin = places[twin].section;
-            m->sections[places[twin].section].target = places[plain].section;
+            m->out->sections[places[plain].section].twin = places[twin].section;
+            m->out->sections[places[twin].section].target = places[plain].section;
         }
     }
-    for (size_t i = 0; i < m->constant_count; i++)
-        copy(m, &m->constants[i]);
+    for (size_t i = 0; i < m->out->constant_count; i++)
+        copy(m, &m->out->constants[i]);
     /* Twins of moved constants are not written themselves. */
     for (size_t i = 0; i < count; i++) {
-        struct merged_section *section = &m->sections[i];
+        struct merged_section *section = &m->out->sections[i];
 
         if (section->class != CLASS_COUNT || section->twin == MERGE_NONE)
             continue;
-        m->sections[section->twin].class = CLASS_COUNT;
+        m->out->sections[section->twin].class = CLASS_COUNT;
         section->twin = MERGE_NONE;
     }
 }
@@ -217,7 +211,7 @@ void mercury_pair(struct merging *m)
 static void add_infos(struct merging *m)
 {
     uint32_t *found = arena_zalloc(&m->arena, m->symbol_count, sizeof *found); /* by function */
-    size_t count = m->section_count;
+    size_t count = m->out->section_count;
 
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_TWIN_INFO);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
@@ -228,52 +222,52 @@ static void add_infos(struct merging *m)
     if (attributes_has_program_records(m, INPUT_TWIN_INFO))
         layout_make(m, CLASS_TWIN_INFO);
     for (size_t i = 0; i < count; i++)
-        if (m->sections[i].class == CLASS_FUNCTION_INFO && found[m->sections[i].function])
-            layout_make_info(m, CLASS_TWIN_FUNCTION_INFO, m->sections[i].function,
-                             found[m->sections[i].function]);
+        if (m->out->sections[i].class == CLASS_FUNCTION_INFO && found[m->out->sections[i].function])
+            layout_make_info(m, CLASS_TWIN_FUNCTION_INFO, m->out->sections[i].function,
+                             found[m->out->sections[i].function]);
 }
 
 /* Adds the twins of the call graph, which graph_encode() writes: rows of functions are the same in
  * both symbol tables, and prototypes stand in one string table. */
 static void add_graph(struct merging *m)
 {
-    size_t count = m->section_count;
+    size_t count = m->out->section_count;
 
     for (uint32_t i = 0; i < count; i++) {
-        enum section_class class = m->sections[i].class;
+        enum section_class class = m->out->sections[i].class;
 
         if (class != CLASS_CALLGRAPH && class != CLASS_PROTOTYPE)
             continue;
         class = sections_of_class(class)->twin;
         if (!toolkit_is_in(m->request->toolkit, sections_of_class(class)->toolkits))
             continue;
-        m->sections[i].twin = layout_make(m, class);
-        m->sections[m->sections[i].twin].target = i;
+        m->out->sections[i].twin = layout_make(m, class);
+        m->out->sections[m->out->sections[i].twin].target = i;
     }
 }
 
 void mercury_add_sections(struct merging *m)
 {
-    if (!m->has_twins)
+    if (!m->out->has_twins)
         return;
     add_infos(m);
     add_graph(m);
     /* The table of section indices, if indices may not fit into st_shndx. */
-    m->twin_indices = m->section_count + ORDERING_INDICES + 2 < SHN_LORESERVE
-                          ? MERGE_NONE
-                          : layout_make(m, CLASS_TWIN_INDICES);
-    m->twin_symtab = layout_make(m, CLASS_TWIN_SYMTAB);
+    m->out->twin_indices = m->out->section_count + ORDERING_INDICES + 2 < SHN_LORESERVE
+                               ? MERGE_NONE
+                               : layout_make(m, CLASS_TWIN_INDICES);
+    m->out->twin_symtab = layout_make(m, CLASS_TWIN_SYMTAB);
 }
 
 void mercury_encode(struct merging *m)
 {
-    for (uint32_t i = 0; m->has_twins && i < m->section_count; i++) {
-        struct merged_section *section = &m->sections[i];
+    for (uint32_t i = 0; m->out->has_twins && i < m->out->section_count; i++) {
+        struct merged_section *section = &m->out->sections[i];
         uint32_t text;
 
         if (section->class != CLASS_TWIN_TEXT)
             continue;
-        text = m->sections[m->layout.text_of[section->function]].index;
+        text = m->out->sections[m->out->layout.text_of[section->function]].index;
         memcpy(layout_writable(m, i, &m->image->arena), &text, sizeof text);
     }
 }
@@ -281,9 +275,9 @@ void mercury_encode(struct merging *m)
 /* A merged section's twin, or itself if it has none. */
 static const struct merged_section *twin_of(const struct merging *m, uint32_t section)
 {
-    uint32_t twin = m->sections[section].twin;
+    uint32_t twin = m->out->sections[section].twin;
 
-    return &m->sections[twin == MERGE_NONE ? section : twin];
+    return &m->out->sections[twin == MERGE_NONE ? section : twin];
 }
 
 static struct image_symbol section_row(const struct merging *m, uint32_t section)
@@ -303,7 +297,7 @@ static struct image_symbol symbol_row(const struct merging *m, uint32_t index,
                                       const Elf64_Sym *plain)
 {
     const struct merged_symbol *symbol = &m->symbols[index];
-    const struct placed_symbol *placed = &m->placed[index];
+    const struct placed_symbol *placed = &m->out->placed[index];
     struct image_symbol row = {
         .name_offset = plain->st_name,
         .value = plain->st_value,
@@ -318,7 +312,7 @@ static struct image_symbol symbol_row(const struct merging *m, uint32_t index,
         row.section = twin_of(m, placed->section)->index;
     if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE) {
         const Elf64_Sym twin =
-            cubin_twin_symbol(m->cubins[symbol->file], &m->twins[symbol->file], symbol->input);
+            cubin_twin_symbol(m->cubins[symbol->file], &m->out->twins[symbol->file], symbol->input);
 
         row.size = twin.st_size;
         if (merging_is_inner(m, index))
@@ -328,7 +322,7 @@ static struct image_symbol symbol_row(const struct merging *m, uint32_t index,
         row.value = 0;
     /* Under -g: without the bytes reserved for the driver. */
     if (merged_is_data(symbol, STO_CUDA_SHARED) && !m->request->relocatable)
-        row.value = m->shared.address[index];
+        row.value = m->out->shared.address[index];
     if (merged_is_data(symbol, STO_CUDA_RESERVED_SHARED))
         row.value = shared_reserved_twin_value(m, index);
     return row;
@@ -340,19 +334,19 @@ void mercury_encode_symbols(struct merging *m)
     uint32_t symtab, indices;
     struct image_symbols rows;
 
-    if (!m->has_twins)
+    if (!m->out->has_twins)
         return;
-    symtab = m->sections[m->twin_symtab].index;
-    indices = m->twin_indices == MERGE_NONE ? 0 : m->sections[m->twin_indices].index;
-    image_begin_symbols(m->image, indices, m->rows.twin_count, &m->strings, &rows);
+    symtab = m->out->sections[m->out->twin_symtab].index;
+    indices = m->out->twin_indices == MERGE_NONE ? 0 : m->out->sections[m->out->twin_indices].index;
+    image_begin_symbols(m->image, indices, m->out->rows.twin_count, &m->out->strings, &rows);
     image_put_symbol(&rows, 0, &(struct image_symbol){0});
     for (size_t row = 1; row < rows.count; row++) {
-        uint32_t symbol = m->rows.symbols[row];
-        struct image_symbol made = symbol == MERGE_NONE ? section_row(m, m->rows.sections[row])
+        uint32_t symbol = m->out->rows.symbols[row];
+        struct image_symbol made = symbol == MERGE_NONE ? section_row(m, m->out->rows.sections[row])
                                                         : symbol_row(m, symbol, &plain[row]);
 
         image_put_symbol(&rows, row, &made);
     }
     image_end_symbols(m->image, symtab, &rows);
-    m->image->sections[symtab].info = (uint32_t)m->rows.first_global;
+    m->image->sections[symtab].info = (uint32_t)m->out->rows.first_global;
 }

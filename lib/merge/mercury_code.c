@@ -139,7 +139,7 @@ static bool add_operand(struct relocation_list *list, const struct cubin_relocat
 bool mercury_code_add_constant(struct relocation_list *list,
                                const struct cubin_relocation *relocation, uint32_t symbol)
 {
-    const struct placed_symbol *constant = &list->m->placed[symbol];
+    const struct placed_symbol *constant = &list->m->out->placed[symbol];
     const struct cubin_relocation *plain = next_plain(list);
     bool is_internal = ELF64_ST_VISIBILITY(constant->other) == STV_INTERNAL;
     enum mercury_load load = MERCURY_LOAD_OPTIMIZER;
@@ -163,7 +163,7 @@ bool mercury_code_add_constant(struct relocation_list *list,
 bool mercury_code_add_reference(struct relocation_list *list,
                                 const struct cubin_relocation *relocation, uint32_t symbol)
 {
-    const struct textures *textures = &list->m->textures;
+    const struct textures *textures = &list->m->out->textures;
 
     return add_operand(list, relocation, textures->offset[symbol] - textures->base,
                        MERCURY_LOAD_REFERENCE);
@@ -181,11 +181,11 @@ void mercury_code_fill(struct relocation_list *list)
     struct merging *m = list->m;
     const struct mercury_operand *operands = list->operands;
     uint16_t *values = arena_alloc(&m->arena, list->operand_count, sizeof *values);
-    uint64_t size = m->sections[list->place.section].size;
+    uint64_t size = m->out->sections[list->place.section].size;
     uint8_t *code = layout_writable(m, list->place.section, &m->image->arena);
 
     SORT(list->operands, list->operand_count, compare_operands);
-    for (size_t i = 0; m->has_twins && i < list->operand_count;) {
+    for (size_t i = 0; m->out->has_twins && i < list->operand_count;) {
         size_t first = i;
 
         for (; i < list->operand_count && operands[i].load == operands[first].load; i++)

@@ -1,19 +1,16 @@
 /* merge.c: merges relocatable cubins into one image, step by step.
  *
- * The steps share struct merging; each reports all its errors before it fails. The rules were
- * measured on nvlink; each step's file states its own. */
+ * The steps share struct merging, which resolve/program.c fills in first; each reports all its
+ * errors before it fails. The rules were measured on nvlink; each step's file states its own. */
 #include "merge/merge_steps.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "cubin/unknown.h"
 #include "diag/diag.h"
-#include "facts/runs_on.h"
 
 bool merge_check_index(const char *path)
 {
@@ -35,151 +32,8 @@ bool merge_check_index(const char *path)
            diag_fatal("'%s' is not uidx input", path);
 }
 
-/* nvlink's last message after errors about contradicting definitions. */
-static bool give_up(void)
-{
-    return diag_state_get()->verbose && diag_fatal("merge_elf failed");
-}
-
-/* The rest of the flags must agree. */
-static bool is_for_target(const struct merging *m, const struct cubin *cubin)
-{
-    uint32_t other = CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK;
-
-    return runs_on_sass(m->request->arch, (struct arch){CUBIN_FLAGS_SM(cubin->flags), 0},
-                        m->request->toolkit) &&
-           ((cubin->flags ^ m->cubins[0]->flags) & other) == 0;
-}
-
-static uint8_t kind_of(const struct cubin_section *section)
-{
-    if (section->relocation_count > 0)
-        return INPUT_RELOCATIONS;
-    switch (section->type) {
-    case SHT_CUDA_INFO:
-        return INPUT_INFO;
-    case SHT_CUDA_MERC_INFO:
-        return INPUT_TWIN_INFO;
-    case SHT_CUDA_SHARED:
-        return INPUT_SHARED;
-    case SHT_NOTE:
-        return INPUT_NOTE;
-    case SHT_CUDA_CALLGRAPH:
-    case SHT_CUDA_PROTOTYPE:
-        return INPUT_GRAPH;
-    case SHT_CUDA_UFT_ENTRY:
-    case SHT_CUDA_UDT_ENTRY:
-        return INPUT_UNIFIED;
-    default:
-        return format_is_constant(section->type) ? INPUT_CONSTANT : INPUT_OTHER;
-    }
-}
-
-/* Numbers all symbols and sections, and finds their kinds in one walk, so that steps that need few
- * sections do not have to read all headers again. */
-static void index_inputs(struct merging *m)
-{
-    uint8_t *kind;
-
-    m->symbol_base = arena_zalloc(&m->arena, m->count + 1, sizeof *m->symbol_base);
-    m->section_base = arena_zalloc(&m->arena, m->count + 1, sizeof *m->section_base);
-    for (size_t file = 0; file < m->count; file++) {
-        m->symbol_base[file + 1] = m->symbol_base[file] + m->cubins[file]->symbol_count;
-        m->section_base[file + 1] = m->section_base[file] + m->cubins[file]->section_count;
-    }
-    kind = m->kinds = arena_alloc(&m->arena, m->section_base[m->count], sizeof *m->kinds);
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 0; i < m->cubins[file]->section_count; i++)
-            *kind++ = kind_of(&m->cubins[file]->sections[i]);
-}
-
-/* For an executable, checks that no cubin has unified symbols. */
-static bool check_unified(const struct merging *m)
-{
-    struct merging_walk at = {0};
-
-    if (m->request->relocatable || !merging_next_of(m, &at, INPUT_UNIFIED))
-        return true;
-    if (m->request->has_index)
-        return diag_fatal("Unified symbols found in '%s': minilink cannot read index files",
-                          m->cubins[at.file]->name);
-    return diag_fatal("Unified symbols found but index file not specified.");
-}
-
-/* Checks that all inputs are relocatable, for the target, and of one kind. */
-static bool check_inputs(struct merging *m)
-{
-    char arch[ARCH_NAME_SIZE];
-
-    index_inputs(m);
-    for (size_t file = 0; file < m->count; file++) {
-        const struct cubin *cubin = m->cubins[file];
-
-        if (cubin->type != ET_REL) {
-            MERGING_ERROR(m, "Input file '%s' is not a relocatable cubin", cubin->name);
-        } else if (!is_for_target(m, cubin)) {
-            diag_fatal("Input file '%s' arch does not match target '%s'", cubin->name,
-                       arch_name(m->request->arch, arch));
-            m->failed = true;
-        } else if (runs_on_finalized(m->request->arch,
-                                     (struct arch){CUBIN_FLAGS_SM(cubin->flags), 0},
-                                     m->request->toolkit)) {
-            MERGING_ERROR(
-                m,
-                "Input file '%s' is code for sm_%u, of which only NVIDIA's finalizer makes "
-                "code for '%s': compile it for that target",
-                cubin->name, CUBIN_FLAGS_SM(cubin->flags), arch_name(m->request->arch, arch));
-        }
-    }
-    if (m->symbol_base[m->count] >= MERGE_NONE / 2 || m->section_base[m->count] >= MERGE_NONE / 2)
-        MERGING_ERROR(m, "Too many symbols or sections to merge");
-    if (m->failed)
-        return false;
-    if (m->request->preserve_relocations && targets_have(m->request->arch.sm, TARGET_HAS_FORM_90))
-        diag_warning("Option '--preserve-relocs' is not fully implemented for gpu archtecture '%s' "
-                     "and may not work as expected",
-                     arch_name(m->request->arch, arch));
-    if (!check_unified(m) || !unknown_check(m->cubins, m->count, m->request->sass_only))
-        return false;
-    for (size_t file = 0; file < m->count; file++)
-        m->failed |= !unknown_check_records(m->cubins[file], m->request->sass_only);
-    if (m->failed)
-        return false;
-    unknown_tell(m->cubins, m->count, m->request->sass_only);
-    unknown_tell_records(m->cubins, m->count, m->request->sass_only);
-    return true;
-}
-
-static bool gather(struct merging *m)
-{
-    attributes_gather(m);
-    shared_gather(m);
-    texture_gather(m);
-    constants_gather(m);
-    reach_summarize(m);
-    if (m->request->relocatable)
-        return true;
-    limits_check_cta_groups(m);
-    return limits_check_registers(m);
-}
-
-/* Reads the call graph, and folds identical functions if requested. */
-static bool read_graph(struct merging *m)
-{
-    bool folds = m->request->fold && !m->request->relocatable && !merging_keeps_all(m);
-
-    return graph_read(m) && (!folds || !fold_functions(m) || graph_read(m));
-}
-
-static bool find_live(struct merging *m)
-{
-    reach_mark_live(m);
-    return m->request->relocatable || resolve_check_undefined(m);
-}
-
 static bool place(struct merging *m)
 {
-    m->cubins = frames_prune(m);
     notes_add(m);
     mercury_begin(m);
     return layout_sections(m) && shared_layout_reserved(m) && texture_layout(m) &&
@@ -203,7 +57,7 @@ static void add_action(struct merging *m)
 {
     uint32_t added = layout_make(m, CLASS_REL_ACTION);
 
-    layout_set(m, &m->sections[added], (struct bytes){format_rel_action, NV_REL_ACTION_SIZE});
+    layout_set(m, &m->out->sections[added], (struct bytes){format_rel_action, NV_REL_ACTION_SIZE});
 }
 
 /* From here on no section is added. */
@@ -216,6 +70,36 @@ static void order(struct merging *m)
     mercury_add_sections(m);
     ordering_sections(m);
     symtab_assign(m);
+}
+
+static size_t count_unbounded(const struct merging *m)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->out->layout.kernel_count; i++)
+        count += reach_is_unbounded(m, m->out->layout.kernels[i]);
+    return count;
+}
+
+static void warn_of_stacks(struct merging *m)
+{
+    bool folds = diag_folds() && count_unbounded(m) > DIAG_UNFOLDED;
+    size_t count = 0;
+
+    if (m->request->relocatable || m->request->suppress_stack_warning)
+        return;
+    for (size_t i = 0; i < m->out->layout.kernel_count; i++) {
+        uint32_t kernel = m->out->layout.kernels[i];
+
+        if (!reach_is_unbounded(m, kernel) || (++count > 1 && folds))
+            continue;
+        diag_warning("Stack size for entry function '%.*s' cannot be statically determined",
+                     TEXT_ARG(m->symbols[kernel].name));
+        if (count == 1)
+            diagnostics_recursion(m, kernel);
+    }
+    if (count > 1 && folds)
+        diag_note("nor that of %zu more entry functions; -v names them", count - 1);
 }
 
 static void encode_names(void *merging)
@@ -236,53 +120,27 @@ static bool encode(struct merging *m)
     build_tables(m);
     graph_encode(m);
     mercury_encode(m);
-    limits_warn_stack(m);
-    spread_both(&m->request->spread, m->order_count >= IMAGE_WORTH_A_THREAD, encode_names,
+    warn_of_stacks(m);
+    spread_both(&m->request->spread, m->out->order_count >= IMAGE_WORTH_A_THREAD, encode_names,
                 encode_contents, m);
     return !m->failed;
-}
-
-/* Chooses the format of the output. */
-static bool choose_abi(struct merging *m)
-{
-    bool is_old = true;
-
-    for (size_t file = 0; file < m->count; file++) {
-        is_old = is_old && m->cubins[file]->toolkit != 0;
-        RAISE(m->toolkit, m->cubins[file]->toolkit);
-    }
-    if (m->request->abi != MERGE_ABI_AUTO)
-        is_old = m->request->abi == MERGE_ABI_7;
-    m->abi = is_old ? CUBIN_OLD_ABI_VERSION : CUBIN_ABI_VERSION;
-    if (m->toolkit == 0)
-        m->toolkit = toolkits_last(TOOLKIT_WRITES_ABI_7);
-    if (is_old && merging_is_mercury(m))
-        return diag_error(
-            "--output-abi=7 is for targets up to sm_90: no toolkit of that time knows '%s'",
-            arch_name(m->request->arch, (char[ARCH_NAME_SIZE]){0}));
-    return true;
 }
 
 bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t count,
                   const struct merge_request *request, struct merge_report *report)
 {
-    struct merging m = {.request = request, .cubins = cubins, .count = count, .image = image};
-    bool ok;
+    struct placing out = {0};
+    struct merging m = {
+        .request = request, .cubins = cubins, .count = count, .image = image, .out = &out};
 
     CONTEXT_DEFER(arena_cleanup, &m.arena);
-    CONTEXT_DEFER(image_strings_cleanup, &m.strings);
-    CONTEXT_DEFER(table_cleanup, &m.section_names);
-    CONTEXT_DEFER(arena_cleanup, &m.notes.arena);
-    CONTEXT_DEFER(memory_cleanup, &m.relocations.items);
-    CONTEXT_DEFER(memory_cleanup, &m.sections);
+    CONTEXT_DEFER(image_strings_cleanup, &out.strings);
+    CONTEXT_DEFER(table_cleanup, &out.section_names);
+    CONTEXT_DEFER(arena_cleanup, &out.notes.arena);
+    CONTEXT_DEFER(memory_cleanup, &out.relocations.items);
+    CONTEXT_DEFER(memory_cleanup, &out.sections);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
-    ok = check_inputs(&m) && choose_abi(&m) &&
-         ((resolve_symbols(&m) && limits_check_tensor_forms(&m) && limits_check_patches(&m) &&
-           limits_check_parameters(&m) && read_graph(&m)) ||
-          give_up()) &&
-         find_live(&m);
-    /* From here on it is known what is kept. */
-    if (!ok || !gather(&m) || !place(&m) || !relocate(&m))
+    if (!program_resolve(&m) || !place(&m) || !relocate(&m))
         return false;
     order(&m);
     if (!encode(&m))

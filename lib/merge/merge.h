@@ -10,49 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arch.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
-#include "facts/toolkits.h"
-#include "merge/output_forms.h"
-#include "pool/spread.h"
-
-struct members;    /* input/member.h */
-struct renames;    /* base/renames.h */
-struct used_names; /* input/used.h */
-
-struct merge_request {
-    struct arch arch;
-    const struct toolkit_facts *toolkit; /* the one whose nvlink is followed; not NULL */
-    bool debug;                          /* -g: nothing is dead, all debug sections are kept */
-    bool relocatable;                    /* -r */
-    const struct used_names *used; /* which kernels live, unless debug or relocatable; NULL = all */
-    const struct members *members; /* all members of the inputs, for notes; may be NULL */
-    const struct renames *renames; /* of references, except those of `made`; may be NULL */
-    const struct cubin *made;      /* an array: the cubins of the chunks */
-    size_t made_count;
-    uint32_t *fit; /* if not NULL, a kernel that calls functions with more registers than its limit
-                      is not an error: the smallest such limit is stored here */
-    bool fold;     /* identical functions become one, except with debug or relocatable */
-    bool takes_first;            /* of several definitions, with a warning */
-    bool suppress_stack_warning; /* -suppress-stack-size-warning */
-    bool keep_exported;          /* -ewp: keep functions that another link may call */
-    bool preserve_relocations;   /* -preserve-relocs: resolved relocations are listed too */
-    bool tools_patch;            /* -astoolspatch: every function must be compiled for it */
-    bool strip_debug;            /* omit what only debuggers and profilers read */
-    bool sass_only;              /* omit the Mercury twins */
-    bool has_extended_shared;    /* --enable-extended-smem: kernels may have more than 48 KiB */
-    bool has_no_reserved_shared; /* --disable-smem-reservation: without the driver's bytes */
-    bool wants_places;           /* fill in merge_report.places */
-    bool has_index;              /* -uidx: an index of unified symbols was given */
-    enum callgraph_form callgraph;
-    enum merge_abi abi;
-    struct spread spread;    /* threads; the image is the same for any number */
-    const char *output_name; /* base name of the output, for the tool note under -g */
-    const char *version;     /* minilink's version, for the tool note */
-};
+#include "resolve/request.h"
 
 /* One function of the image, for -v and reports. */
 struct kernel_report {

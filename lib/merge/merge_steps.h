@@ -1,85 +1,17 @@
-/* merge_steps.h: the steps of a merge, in order (merge.c), and the functions that each offers to
- * others. A step that fails has reported all errors that it found, in nvlink's wording, and returns
- * false. */
+/* merge_steps.h: the steps of a merge after those of resolve/, in order (merge.c), and the
+ * functions that each offers to others. A step that fails has reported all errors that it found, in
+ * nvlink's wording, and returns false. */
 #pragma once
 
-#include "merge/merging.h"
+#include "merge/placing.h"
 
-/* resolve.c: merges the cubins' symbols into one symbol per name. */
+/* graph_encode.c: the call graph of the output. */
 
-/* Finds symbols, their definitions, aliases, the owners of sections, and the order in which symbols
- * will be written. False if definitions contradict each other. */
-bool resolve_symbols(struct merging *m);
-
-/* Reports every symbol that is neither defined nor provided by the driver. Comes after liveness:
- * symbols that only dead code needs may be undefined. False if there is any. */
-bool resolve_check_undefined(struct merging *m);
-
-/* Whether the driver provides the size of a texture's, sampler's or surface's descriptor under that
- * name; txq and suq read descriptors. */
-bool resolve_is_descriptor_size(struct text name);
-
-/* True for names that cubins declare for the driver: unified tables, reserved shared memory. */
-bool resolve_is_reserved(struct text name);
-
-/* True for reserved names that an executable no longer has. */
-bool resolve_is_unified_table(struct text name);
-
-/* Whether the symbol is the size of the program's constants, against which isspacep.const compares
- * (libcudadevrt's cudaMemcpyAsync does, too). */
-bool resolve_is_constants_size(const struct cubin_symbol *symbol);
-
-/* overridden.c: weak definitions that lost to an earlier cubin's, and their remains. */
-
-/* Fills m->losses. Comes after resolve_symbols(). */
-void overridden_find(struct merging *m);
-
-/* Whether a symbol is defined in this cubin, but lost to an earlier cubin's definition. */
-static inline bool overridden_has(const struct merging *m, size_t file, uint32_t index)
-{
-    return m->resolved.has_lost[m->symbol_base[file] + index];
-}
-
-/* Whether data of a cubin holds a symbol's address outside of storage for which overridden_forget()
- * is true. */
-static inline bool overridden_points_at(const struct merging *m, size_t file, uint32_t index)
-{
-    return m->losses.is_pointed_at[m->symbol_base[file] + index];
-}
-
-/* Whether all variables in a section lost. */
-static inline bool overridden_own(const struct merging *m, size_t file, size_t section)
-{
-    return m->losses.storage[m->section_base[file] + section] == STORAGE_LOSERS;
-}
-
-/* Whether symbol `index` of a cubin, which became `symbol`, is defined there, but a later cubin's
- * definition replaced it. */
-bool overridden_replaced(const struct merging *m, size_t file, uint32_t index, uint32_t symbol);
-
-/* Whether the code of a function that was replaced had relocations. */
-bool overridden_had_relocations(const struct merging *m, size_t file, uint32_t index);
-
-/* Whether debug information empties the range of a removed function. Measured: yes if the
- * definition was the kept one, or was replaced by a later cubin's and had no relocations in its
- * code; no if it lost to an earlier cubin's. */
-bool overridden_empty(const struct merging *m, size_t file, uint32_t index, uint32_t symbol);
-
-/* Whether an address in initialised data is not written, so that the cubin's bytes there (0)
- * remain. This is so in .nv.global.init in the storage of a variable that lost, which nothing reads
- * (measured). In .nv.constant3 such addresses are kept. */
-bool overridden_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset);
-
-/* graph.c: the call graph of the whole program. */
-
-/* Reads .nv.callgraph and .nv.prototype of all cubins into m->graph. False if two cubins disagree
- * about a function's prototype. */
-bool graph_read(struct merging *m);
-
-/* Adds .nv.callgraph, and .nv.prototype unless it would be empty, to m->sections. */
+/* Adds .nv.callgraph, and .nv.prototype unless it would be empty, to m->out->sections. */
 void graph_add_sections(struct merging *m);
 
-/* Writes their contents, and prototypes to m->strings. Comes after the symbols have their rows. */
+/* Writes their contents, and prototypes to m->out->strings. Comes after the symbols have their
+ * rows. */
 void graph_encode(struct merging *m);
 
 /* graph_print.c: the call graph as text. */
@@ -90,48 +22,7 @@ void graph_encode(struct merging *m);
  * rows. */
 void graph_print(const struct merging *m, struct buffer *out);
 
-/* fold.c: --icf=safe: folds identical device functions. */
-
-/* Folds functions that are identical in everything that an executable has of them: references to
- * the others become references to the first, and their sections are treated like those of a weak
- * copy that lost. Comes after graph_read(). Returns true if anything was folded; the call graph is
- * then out of date. */
-bool fold_functions(struct merging *m);
-
-/* Whether symbol `index` of a cubin defines a function that was folded into another. */
-static inline bool fold_has(const struct merging *m, size_t file, uint32_t index)
-{
-    return m->resolved.is_folded && m->resolved.is_folded[m->symbol_base[file] + index];
-}
-
-/* reach.c: liveness, and what each function can reach. */
-
-/* Fills m->is_live with the functions that are kept: kernels, functions whose address is taken or
- * is in data, and all that they need; under -g and -r, every function. */
-void reach_mark_live(struct merging *m);
-
-/* Fills m->reach: per node the largest register and barrier counts, the deepest stack and the flags
- * of everything that it can reach through direct and indirect calls. Own values come from
- * m->functions. Takes linear time, also with recursion. */
-void reach_summarize(struct merging *m);
-
-/* Finds the functions that `from` can reach, including itself, visiting only nodes whose m->reach
- * has `flag`. Returns their number; *found is valid until the next walk. Walks share m->walker, so
- * only one may run at a time. */
-size_t reach_walk(struct merging *m, uint32_t from, enum reach_flag flag, const uint32_t **found);
-
-/* True if the stack of `kernel` has no bound, or one that does not fit its record. */
-bool reach_is_unbounded(const struct merging *m, uint32_t kernel);
-
-/* Finds a cycle that `from` can reach: *cycle are its nodes, each of which leads to the next and
- * the last to the first. Returns their number; 0 without REACHES_CYCLE. */
-size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle);
-
-/* attributes.c, attributes_encode.c: the records of .nv.info*: read, summed up over the call graph,
- * written. */
-
-/* Fills m->functions with the own values of every function. Comes after liveness. */
-void attributes_gather(struct merging *m);
+/* attributes.c: the records of .nv.info*, summed up over the call graph. */
 
 /* Whether the link recomputes a function's records from all that it reaches. */
 static inline bool attributes_are_summed(const struct merging *m, uint32_t function)
@@ -142,15 +33,6 @@ static inline bool attributes_are_summed(const struct merging *m, uint32_t funct
 /* Whether a record is not about one function; the compiler writes some into every cubin. */
 bool attributes_is_about_program(const struct info_record *record);
 
-/* Whether the record lists functions outside its cubin that a function needs. */
-static inline bool attributes_is_externs(const struct info_record *record)
-{
-    return record->attribute == EIATTR_EXTERNS && record->format == EIFMT_SVAL;
-}
-
-/* Whether a kernel needs the record if a function that it reaches has it. */
-bool attributes_is_passed_on(const struct merging *m, const struct info_record *record);
-
 /* Number of barriers of a function in the output: for a kernel that of all that it reaches. */
 uint32_t attributes_barriers(const struct merging *m, uint32_t function);
 
@@ -158,43 +40,13 @@ uint32_t attributes_barriers(const struct merging *m, uint32_t function);
  * dead there may be none left, and then no section. */
 bool attributes_has_program_records(const struct merging *m, enum input_kind infos);
 
-/* Adds the info sections to m->sections: .nv.info, then .nv.info.F, a cubin's kernels first. */
+/* Adds the info sections to m->out->sections: .nv.info, then .nv.info.F, a cubin's kernels first.
+ */
 void attributes_add_sections(struct merging *m);
 
 /* Writes their contents. Comes after the symbols have their rows. False if a record names a symbol
  * without a row. */
 bool attributes_encode(struct merging *m);
-
-/* limits.c: checks across cubins besides symbol resolution. */
-
-/* Checks that not one cubin has code for tensor memory of CUDA 12.9, and another of a later one. */
-bool limits_check_tensor_forms(struct merging *m);
-
-/* Checks that kernels and functions use tensor memory of one CTA, or of a pair. */
-void limits_check_cta_groups(struct merging *m);
-
-/* -astoolspatch: checks that each function was compiled for it. */
-bool limits_check_patches(struct merging *m);
-
-/* Checks that a weak kernel's copies have parameters of one size. Comes after the owners of
- * sections are known. */
-bool limits_check_parameters(struct merging *m);
-
-/* Checks that every function has a register count, and that a kernel with a register limit
- * (.maxnreg, .maxntid) only reaches functions within it: the driver would launch the kernel with
- * fewer registers than they use. Comes after reach_summarize(). */
-bool limits_check_registers(struct merging *m);
-
-/* Warns of kernels whose stack cannot be determined, and names one recursion as the reason. Comes
- * after layout. */
-void limits_warn_stack(struct merging *m);
-
-/* frames.c: from sm_100 on .debug_frame describes only functions in the output. */
-
-/* The cubins of the merge, if needed as copies (in its arena) whose .debug_frame lacks functions
- * that are dead or lost to an earlier cubin's. Symbols and sections keep their indices. Comes after
- * liveness. */
-const struct cubin *const *frames_prune(struct merging *m);
 
 /* debug_registers.c: from sm_100 on .nv_debug_info_reg_sass says nothing of other functions. */
 
@@ -205,16 +57,13 @@ void debug_registers_clear(struct merging *m);
 /* notes.c: the records of the tools that made the image and of its target. */
 
 /* Adds those of .note.nv.tkinfo, .note.nv.cuinfo, .nv.compat and .note.minilink that the inputs
- * have to m->sections. */
+ * have to m->out->sections. */
 void notes_add(struct merging *m);
-
-/* The command line of the tool that made a cubin, from its note; empty without one. */
-struct text notes_command(const struct merging *m, size_t file);
 
 /* layout.c: the sections of the output, and the places of the inputs' contents in them. */
 
-/* Adds code, data and debug sections to m->sections, fills m->layout, and gives symbols their
- * section and value. False, and errors, for contents that do not fit or cannot be merged. */
+/* Adds code, data and debug sections to m->out->sections, fills m->out->layout, and gives symbols
+ * their section and value. False, and errors, for contents that do not fit or cannot be merged. */
 bool layout_sections(struct merging *m);
 
 /* Gives every section with bytes its contents: a view of the only input, or a copy of all. */
@@ -248,15 +97,11 @@ uint32_t *layout_find_banks(struct merging *m, uint32_t bank);
 
 /* shared.c: places shared variables in each kernel's window of shared memory. */
 
-/* Reads from the relocations which functions use which shared variables; sets m->shared and
- * m->functions. Comes after liveness. */
-void shared_gather(struct merging *m);
-
 /* Bytes of a kernel's section that are reserved for the driver. */
 uint64_t shared_reserved_bytes(const struct merging *m);
 
-/* Places the shared variables (m->shared) and adds .nv.shared.K sections. False if a kernel needs
- * more shared memory than there is. */
+/* Places the shared variables (m->out->shared) and adds .nv.shared.K sections. False if a kernel
+ * needs more shared memory than there is. */
 bool shared_layout(struct merging *m);
 
 /* Places the variables in the shared memory that the driver reserves, after the driver's own part,
@@ -271,11 +116,6 @@ uint64_t shared_reserved_twin_value(const struct merging *m, uint32_t variable);
 /* constants.c: compiler constants: numbers too long for an instruction, and tables of switch
  * statements. ptxas puts those of function F into .nv.constant2.F, at offset 0 of bank 2. */
 
-#define CONSTANTS_BANK 2u
-
-/* Notes in m->functions which functions have such constants. */
-void constants_gather(struct merging *m);
-
 /* Moves device functions' constants into the sections of the kernels that reach them, adding
  * missing sections, and sets new values for their symbols. Does nothing with -r. False if a
  * kernel's constants exceed the bank. */
@@ -285,10 +125,6 @@ bool constants_layout(struct merging *m);
 void constants_fill(struct merging *m);
 
 /* texture.c: the words in bank 0 that lead to texture, sampler and surface references. */
-
-/* Finds the references, and marks live functions whose code names one. Comes before
- * reach_summarize(). */
-void texture_gather(struct merging *m);
 
 /* Orders the words and makes room for them in bank 0 of each kernel that reaches such a function.
  * Comes after layout_sections(). Does nothing under -r. False if a kernel would have too many
@@ -317,9 +153,9 @@ void relocations_add(struct merging *m, const struct merged_relocation *relocati
 /* relocations.c: the relocations of the image, and their sections. */
 
 /* Writes the values that the link decides into the sections' contents, and collects the relocations
- * that are kept, or listed as resolved for -preserve-relocs, in m->relocations, with sections for
- * them. False for types that it cannot resolve. Mercury's that cannot be handled are left out with
- * all twins, but not those of unknown types. */
+ * that are kept, or listed as resolved for -preserve-relocs, in m->out->relocations, with sections
+ * for them. False for types that it cannot resolve. Mercury's that cannot be handled are left out
+ * with all twins, but not those of unknown types. */
 bool relocations_make(struct merging *m);
 
 /* Adds an empty relocation section for a section if only its twin has relocations (measured on
@@ -343,15 +179,11 @@ void mercury_begin(struct merging *m);
  * target's instructions call, as nvlink's finalizer made them (textures on sm_107). */
 static inline bool mercury_lacks(const struct merging *m, uint32_t symbol)
 {
-    return m->has_twins && m->is_plain_only && m->is_plain_only[symbol];
+    return m->out->has_twins && m->out->is_plain_only && m->out->is_plain_only[symbol];
 }
 
 /* Leaves the twins out from here on, with a warning that says why and names the cubin. */
 void mercury_leave_out(struct merging *m, size_t file, const char *why);
-
-/* The function of a Mercury section: the twin of its code, info about that, or relocations of it;
- * or MERGE_NONE. */
-uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_section *section);
 
 /* Finds the twin of each merged section, and adds those that kernels need for constants. Comes
  * after constants_fill(). */
@@ -373,7 +205,8 @@ void mercury_encode_symbols(struct merging *m);
  * indices do not fit into st_shndx. */
 enum { ORDERING_SHSTRTAB = 1, ORDERING_STRTAB, ORDERING_SYMTAB, ORDERING_INDICES };
 
-/* Fills m->classes and m->order, and gives every merged section its index in the image. */
+/* Fills m->out->classes and m->out->order, and gives every merged section its index in the image.
+ */
 void ordering_sections(struct merging *m);
 
 /* Writes the functions with code to `functions`, which has room for one per section, in the order
@@ -390,8 +223,8 @@ bool ordering_is_extended(const struct merging *m);
 
 /* symtab.c: the symbols that are written, their order, and the symbol table. */
 
-/* Decides which symbols are written, and gives them and the section symbols their rows, m->rows.
- * Comes after the sections have their indices. */
+/* Decides which symbols are written, and gives them and the section symbols their rows,
+ * m->out->rows. Comes after the sections have their indices. */
 void symtab_assign(struct merging *m);
 
 /* Whether a symbol that other cubins may name becomes local. */
@@ -402,7 +235,7 @@ static inline bool symtab_makes_local(const struct merging *m, uint32_t symbol)
            toolkit_does(m->request->toolkit, TOOLKIT_MAKES_SHARED_LOCAL);
 }
 
-/* Writes the table, and names to m->strings. Changes nothing else. */
+/* Writes the table, and names to m->out->strings. Changes nothing else. */
 void symtab_encode(struct merging *m);
 
 /* build.c: makes the image of merged sections and tables. */
@@ -410,8 +243,8 @@ void symtab_encode(struct merging *m);
 /* Begins m->image with its tables. */
 void build_tables(struct merging *m);
 
-/* Adds the names of the sections to m->strings and records their offsets, then encodes the symbols,
- * whose names follow. Changes nothing else. */
+/* Adds the names of the sections to m->out->strings and records their offsets, then encodes the
+ * symbols, whose names follow. Changes nothing else. */
 void build_names(struct merging *m);
 
 /* Adds the sections to m->image and lays it out. Comes last: all contents are there. */
@@ -421,36 +254,3 @@ void build_image(struct merging *m);
 
 /* Comes after the image is built. Texts are copied into the report's arena. */
 void report_fill(struct merge_report *report, struct merging *m);
-
-/* diagnostics.c: messages about symbols of cubins, in nvlink's wording, and notes that help to fix
- * them. */
-
-/* Reports the `count` undefined symbols; as long as there is diag_room(), notes where each is
- * referenced and which definitions have similar names. */
-void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, size_t count);
-
-/* Reports that cubin `here` defines again what `first` does. */
-void diagnostics_again(const struct merging *m, struct text name, const char *here,
-                       const char *first);
-
-/* After that error, notes if symbol `input` of cubin `file` has the same bytes as `symbol`, and
- * after the first such error what to do. */
-void diagnostics_same(const struct merging *m, const struct merged_symbol *symbol, size_t file,
-                      size_t input);
-
-/* Reports that a function is a kernel in only one of two cubins. */
-void diagnostics_kernel(const struct merging *m, struct text name, const char *here, bool is_kernel,
-                        const char *first);
-
-/* Notes the origin of the register limit of `kernel` and of the registers of `callee`, which it
- * reaches. */
-void diagnostics_registers(struct merging *m, uint32_t kernel, uint32_t callee);
-
-/* Notes a recursion that kernel `kernel` can get into. */
-void diagnostics_recursion(struct merging *m, uint32_t kernel);
-
-/* Reports that cubin `here` has a function under another prototype than cubin `other`; `first` is
- * the one that nvlink names. */
-void diagnostics_prototype(const struct merging *m, struct text name, const char *here,
-                           const char *first, struct text prototype, const char *other,
-                           struct text other_prototype);

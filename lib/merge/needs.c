@@ -22,12 +22,12 @@ static void add_externs(struct needs *needs, uint32_t function)
     struct info_record record;
 
     while (info_next(&rest, &record))
-        for (size_t i = 0; attributes_is_externs(&record) && i < record.payload.size / 4; i++) {
+        for (size_t i = 0; records_is_externs(&record) && i < record.payload.size / 4; i++) {
             uint32_t symbol =
                 merging_symbol(m, m->symbols[function].file, info_word(record.payload, i));
 
             if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) ||
-                m->rows.of_symbol[symbol] == 0 || needs->extern_of[symbol] == needs->kernel ||
+                m->out->rows.of_symbol[symbol] == 0 || needs->extern_of[symbol] == needs->kernel ||
                 (needs->is_twin && mercury_lacks(m, symbol)))
                 continue;
             needs->extern_of[symbol] = needs->kernel;
@@ -54,7 +54,7 @@ static void start_externs(struct needs *needs)
 static void list_reached(struct needs *needs, uint32_t kernel, enum reach_flag flag)
 {
     struct merging *m = needs->m;
-    bool is_only = m->layout.kernel_count == 1;
+    bool is_only = m->out->layout.kernel_count == 1;
     const uint32_t *found = NULL;
     size_t count = is_only ? m->symbol_count : reach_walk(m, kernel, flag, &found);
 
@@ -95,7 +95,7 @@ static void order_all_externs(struct needs *needs, uint32_t kernel, size_t own)
     }
     if (toolkit_does(needs->m->request->toolkit, TOOLKIT_SORTS_EXTERNS)) {
         qsort_r(needs->externs, needs->extern_count, sizeof *needs->externs, compare_rows,
-                needs->m->rows.of_symbol);
+                needs->m->out->rows.of_symbol);
         return;
     }
     for (size_t i = 0; i < needs->extern_count / 2; i++) {
@@ -115,7 +115,7 @@ static void collect_externs(struct needs *needs, uint32_t function)
     if (!attributes_are_summed(needs->m, function))
         return;
     list_reached(needs, function, REACHES_EXTERNS);
-    if (needs->m->layout.kernel_count == 1)
+    if (needs->m->out->layout.kernel_count == 1)
         order_all_externs(needs, function, needs->extern_count);
     else
         add_reached_externs(needs);
@@ -164,7 +164,7 @@ static void collect_records(struct needs *needs, uint32_t function)
     needs->reached_count = 0;
     memset(needs->values, 0, sizeof needs->values);
     if (attributes_are_summed(m, function) &&
-        (m->layout.kernel_count == 1 || (m->reach[function].flags & REACHES_RECORDS)))
+        (m->out->layout.kernel_count == 1 || (m->reach[function].flags & REACHES_RECORDS)))
         list_reached(needs, function, REACHES_ANYTHING);
     for (size_t i = 0; i < needs->reached_count; i++) {
         struct bytes rest = m->functions[needs->reached[i]].records;
@@ -199,7 +199,7 @@ static void look_for_masks(struct needs *needs)
 uint16_t needs_value(const struct needs *needs, const struct info_record *record, uint32_t kernel)
 {
     const struct merging *m = needs->m;
-    bool is_only = m->layout.kernel_count == 1;
+    bool is_only = m->out->layout.kernel_count == 1;
     bool has_alias = m->reach[kernel].flags & REACHES_ALIAS;
     uint16_t together = needs->values[record->attribute];
 
@@ -247,7 +247,7 @@ bool needs_moves(const struct needs *needs, uint8_t attribute, uint32_t kernel)
 
     if (attribute == EIATTR_EXTERNS)
         return needs->adds_externs;
-    if (m->layout.kernel_count != 1 || needs->reached_count == 0 ||
+    if (m->out->layout.kernel_count != 1 || needs->reached_count == 0 ||
         attributes_pass(attribute, needs->m->request->toolkit) != PASSES_UNION)
         return false;
     CONTEXT_DEFER(buffer_cleanup, &words);
@@ -282,7 +282,7 @@ void needs_words(const struct needs *needs, uint8_t attribute, uint32_t kernel,
 {
     const struct merging *m = needs->m;
 
-    if (m->layout.kernel_count > 1)
+    if (m->out->layout.kernel_count > 1)
         add_words(words, m->functions[kernel].records, attribute);
     for (size_t i = 0; i < needs->reached_count; i++)
         add_words(words, m->functions[needs->reached[i]].records, attribute);

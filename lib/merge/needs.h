@@ -1,4 +1,4 @@
-/* needs.h: what a kernel needs because of the functions that it reaches, for attributes_encode.c.
+/* needs.h: what a kernel needs because of the functions that it reaches, for attributes.c.
  */
 #pragma once
 

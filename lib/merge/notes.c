@@ -16,23 +16,11 @@ static const struct cubin_section *find(const struct merging *m, size_t file, st
     const struct cubin_section *section;
 
     if (!index && cubin->toolkit) {
-        cubin = &m->notes;
+        cubin = &m->out->notes;
         index = cubin_section_find(cubin, name);
     }
     section = &cubin->sections[index];
     return index && section->type == type ? section : NULL;
-}
-
-struct text notes_command(const struct merging *m, size_t file)
-{
-    const struct cubin_section *section = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
-    struct bytes rest = section ? section->data : (struct bytes){0};
-    struct tool_note note = {0};
-
-    tool_note_next(&rest, &note);
-    while (note.command.size > 0 && note.command.data[note.command.size - 1] == ' ')
-        note.command.size--;
-    return note.command;
 }
 
 static void add(struct merging *m, enum section_class class, const struct cubin_section *like,
@@ -49,7 +37,7 @@ static void add(struct merging *m, enum section_class class, const struct cubin_
     };
 
     layout_set(m, &section, contents);
-    table_add(&m->section_names, like->name, (uint32_t)m->section_count);
+    table_add(&m->out->section_names, like->name, (uint32_t)m->out->section_count);
     layout_add(m, &section);
 }
 
@@ -92,9 +80,9 @@ static void put_records(struct buffer *out, const struct cubin_section *section,
 static void add_tool_notes(struct merging *m, struct buffer *records)
 {
     const struct cubin_section *own =
-        &m->notes.sections[cubin_section_find(&m->notes, TEXT(".note.nv.tkinfo"))];
+        &m->out->notes.sections[cubin_section_find(&m->out->notes, TEXT(".note.nv.tkinfo"))];
     const struct cubin_section *version =
-        &m->notes.sections[cubin_section_find(&m->notes, TEXT(".note.nv.cuinfo"))];
+        &m->out->notes.sections[cubin_section_find(&m->out->notes, TEXT(".note.nv.cuinfo"))];
 
     put_own_record(m, records);
     for (size_t file = 0; file < m->count; file++) {
@@ -186,7 +174,7 @@ void notes_add(struct merging *m)
     struct buffer contents = {0};
 
     /* Cubins of CUDA 12 have no notes: nvlink makes them as for a link without code. */
-    empty_cubin(&m->notes, m->request->arch, lowest_target(m), m->request->toolkit);
+    empty_cubin(&m->out->notes, m->request->arch, lowest_target(m), m->request->toolkit);
     CONTEXT_DEFER(buffer_cleanup, &contents);
     if (m->abi == CUBIN_ABI_VERSION) {
         add_tool_notes(m, &contents);

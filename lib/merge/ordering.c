@@ -5,15 +5,15 @@
 
 static void take(struct merging *m, uint32_t section)
 {
-    if (section == MERGE_NONE || m->sections[section].index)
+    if (section == MERGE_NONE || m->out->sections[section].index)
         return;
-    m->sections[section].index = (uint32_t)(ORDERING_INDICES + m->order_count);
-    m->order[m->order_count++] = section;
+    m->out->sections[section].index = (uint32_t)(ORDERING_INDICES + m->out->order_count);
+    m->out->order[m->out->order_count++] = section;
 }
 
 static void take_class(struct merging *m, enum section_class class)
 {
-    const struct merged_lists *classes = &m->classes;
+    const struct merged_lists *classes = &m->out->classes;
 
     for (uint32_t i = classes->first[class]; i < classes->first[class + 1]; i++)
         take(m, classes->items[i]);
@@ -39,7 +39,7 @@ static void take_code(struct merging *m)
             uint32_t function = code_of(m, file, i);
 
             if (function != MERGE_NONE)
-                take(m, m->layout.text_of[function]);
+                take(m, m->out->layout.text_of[function]);
         }
 }
 
@@ -60,7 +60,7 @@ static uint32_t variable_section(const struct merging *m, size_t file, uint32_t 
     if (!merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) ||
         (has_section && merging_owner(m, file, input->section) != MERGE_NONE))
         return MERGE_NONE;
-    return m->shared.debug_section;
+    return m->out->shared.debug_section;
 }
 
 /* Takes the shared memory of this cubin's kernels in the order of their code, then the sections of
@@ -71,7 +71,7 @@ static void take_without_bytes(struct merging *m, size_t file)
         uint32_t function = code_of(m, file, i);
 
         if (function != MERGE_NONE)
-            take(m, m->shared.section_of[function]);
+            take(m, m->out->shared.section_of[function]);
     }
     for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
         take(m, variable_section(m, file, i));
@@ -80,19 +80,19 @@ static void take_without_bytes(struct merging *m, size_t file)
 bool ordering_is_last(const struct merging *m, const struct merged_section *section)
 {
     return merging_is_mercury(m) && merged_is_bank(section, 0) &&
-           (m->textures.count == 0 ||
+           (m->uses.reference_count == 0 ||
             (!m->request->relocatable && !texture_has_words(m, section->function)));
 }
 
 static void take_early(struct merging *m)
 {
-    const struct merged_lists *classes = &m->classes;
+    const struct merged_lists *classes = &m->out->classes;
 
     for (enum section_class class = 0; class < CLASS_TWIN_TEXT; class ++) {
         if (class == CLASS_TEXT && !m->request->relocatable)
             take_code(m);
         for (uint32_t i = classes->first[class]; i < classes->first[class + 1]; i++)
-            if (!ordering_is_last(m, &m->sections[classes->items[i]]))
+            if (!ordering_is_last(m, &m->out->sections[classes->items[i]]))
                 take(m, classes->items[i]);
     }
 }
@@ -103,10 +103,10 @@ void ordering_sections(struct merging *m)
     size_t count;
     const enum section_class *twins = sections_twin_order(m->request->toolkit, &count);
 
-    m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
-    for (uint32_t i = 0; i < m->section_count; i++)
-        index_lists_add(&pairs, m->sections[i].class, i);
-    m->classes = index_lists_make(&m->arena, &pairs, CLASS_COUNT + 1);
+    m->out->order = arena_alloc(&m->arena, m->out->section_count, sizeof *m->out->order);
+    for (uint32_t i = 0; i < m->out->section_count; i++)
+        index_lists_add(&pairs, m->out->sections[i].class, i);
+    m->out->classes = index_lists_make(&m->arena, &pairs, CLASS_COUNT + 1);
     take_early(m);
     if (!m->request->relocatable)
         for (size_t file = 0; file < m->count; file++)
@@ -114,34 +114,34 @@ void ordering_sections(struct merging *m)
     for (enum section_class class = CLASS_SHARED; class < CLASS_COUNT; class ++)
         take_class(m, class);
     take_class(m, CLASS_FUNCTION_CONSTANT);
-    for (size_t i = 0; m->has_twins && i < count; i++)
+    for (size_t i = 0; m->out->has_twins && i < count; i++)
         take_class(m, twins[i]);
-    for (size_t i = 0; ordering_is_extended(m) && i < m->order_count; i++)
-        m->sections[m->order[i]].index++;
+    for (size_t i = 0; ordering_is_extended(m) && i < m->out->order_count; i++)
+        m->out->sections[m->out->order[i]].index++;
 }
 
 size_t ordering_functions(struct merging *m, uint32_t *functions)
 {
-    bool *is_listed = arena_zalloc(&m->arena, m->section_count, sizeof *is_listed);
+    bool *is_listed = arena_zalloc(&m->arena, m->out->section_count, sizeof *is_listed);
     size_t count = 0;
 
     for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
             uint32_t function = code_of(m, file, i);
-            uint32_t text = function == MERGE_NONE ? MERGE_NONE : m->layout.text_of[function];
+            uint32_t text = function == MERGE_NONE ? MERGE_NONE : m->out->layout.text_of[function];
 
             if (text == MERGE_NONE || is_listed[text])
                 continue;
             is_listed[text] = true;
-            functions[count++] = m->sections[text].function;
+            functions[count++] = m->out->sections[text].function;
         }
-    for (size_t i = 0; i < m->order_count; i++)
-        if (m->sections[m->order[i]].class == CLASS_TEXT && !is_listed[m->order[i]])
-            functions[count++] = m->sections[m->order[i]].function;
+    for (size_t i = 0; i < m->out->order_count; i++)
+        if (m->out->sections[m->out->order[i]].class == CLASS_TEXT && !is_listed[m->out->order[i]])
+            functions[count++] = m->out->sections[m->out->order[i]].function;
     return count;
 }
 
 bool ordering_is_extended(const struct merging *m)
 {
-    return ORDERING_INDICES + m->order_count >= SHN_LORESERVE;
+    return ORDERING_INDICES + m->out->order_count >= SHN_LORESERVE;
 }

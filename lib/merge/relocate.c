@@ -129,13 +129,13 @@ static bool resolve_shared(struct relocation_list *list, const struct cubin_relo
 {
     const struct merging *m = list->m;
     uint32_t function = merging_owner(m, list->file, list->input->info);
-    uint64_t value = m->shared.address[symbol];
+    uint64_t value = m->out->shared.address[symbol];
 
     if (!(list->facts->uses & FIELD_OF_SHARED))
         return cannot_resolve(list, relocation);
     if (m->symbols[symbol].file == MERGE_NONE) {
         /* If no kernel reaches the function, all bits are set, or none under -g (measured). */
-        value = function == MERGE_NONE ? UINT64_MAX : m->shared.extern_address[function];
+        value = function == MERGE_NONE ? UINT64_MAX : m->out->shared.extern_address[function];
         if (value == UINT64_MAX && m->request->debug)
             value = 0;
     }
@@ -149,7 +149,7 @@ static bool resolve_placed(struct relocation_list *list, const struct cubin_relo
                            uint32_t symbol, bool is_field)
 {
     const struct merging *m = list->m;
-    const struct placed_symbol *placed = &m->placed[symbol];
+    const struct placed_symbol *placed = &m->out->placed[symbol];
 
     if (placed->section == MERGE_NONE && !list->is_twin)
         return cannot_resolve(list, relocation);
@@ -158,7 +158,7 @@ static bool resolve_placed(struct relocation_list *list, const struct cubin_relo
         return put_value(list, relocation, placed->value);
     return list->is_twin
                ? mercury_code_add_constant(list, relocation, symbol)
-               : put_field(list, relocation, placed->value, m->sections[placed->section].bank);
+               : put_field(list, relocation, placed->value, m->out->sections[placed->section].bank);
 }
 
 /* Measured (TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES): the field is not changed, or gets the offset in
@@ -183,9 +183,9 @@ static bool relocate_section(struct relocation_list *list,
     struct merging *m = list->m;
     const struct relocation_facts *facts = list->facts;
     uint32_t type = relocation->type;
-    uint32_t section =
-        list->is_twin ? cubin_twin_section(list->cubin, &m->twins[list->file], relocation->symbol)
-                      : list->cubin->symbols[relocation->symbol].section;
+    uint32_t section = list->is_twin ? cubin_twin_section(list->cubin, &m->out->twins[list->file],
+                                                          relocation->symbol)
+                                     : list->cubin->symbols[relocation->symbol].section;
     const struct merged_place *part;
     bool is_offset, is_known;
 
@@ -256,7 +256,7 @@ static bool relocate_debug(struct relocation_list *list, const struct cubin_relo
         if (!relocation_types_are_whole(facts))
             return cannot_resolve(list, relocation);
         preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-        return put_value(list, relocation, m->shared.address[symbol]);
+        return put_value(list, relocation, m->out->shared.address[symbol]);
     }
     if (facts->action != RELOCATION_CLEARED && !relocation_types_keep(facts) && !list->is_twin)
         return cannot_resolve(list, relocation);
@@ -269,14 +269,14 @@ static bool put_constants_size(struct relocation_list *list,
                                const struct cubin_relocation *relocation)
 {
     const struct merging *m = list->m;
-    uint32_t section = table_find(&m->section_names, TEXT(".nv.constant3"));
+    uint32_t section = table_find(&m->out->section_names, TEXT(".nv.constant3"));
 
     if (list->is_twin) /* as in the target's instructions */
         return true;
     if (!(list->facts->uses & FIELD_OF_SHARED))
         return cannot_resolve(list, relocation);
     return put_field(list, relocation,
-                     section == TABLE_NONE ? UINT64_MAX : m->sections[section].size, 0);
+                     section == TABLE_NONE ? UINT64_MAX : m->out->sections[section].size, 0);
 }
 
 /* A label that only debug information names (nvcc -G), whose code ptxas removed: seen in what
@@ -315,7 +315,7 @@ static bool relocate_executable(struct relocation_list *list,
     if (format_is_reference(merged->type) && list->is_twin_code)
         return mercury_code_add_reference(list, relocation, symbol);
     if (format_is_reference(merged->type) && (facts->uses & FIELD_OF_TEXTURE))
-        return put_field(list, relocation, m->textures.offset[symbol], 0);
+        return put_field(list, relocation, m->out->textures.offset[symbol], 0);
     if (!relocation_types_keep(facts) && !resolve_is_descriptor_size(merged->name))
         return cannot_resolve(list, relocation);
     return keep(list, relocation, facts->plain, symbol, MERGE_NONE, relocation->addend);
@@ -363,13 +363,13 @@ void relocate_list(struct relocation_list *list, struct merged_place place)
 {
     struct merging *m = list->m;
     struct relocation_part *part = list->part;
-    enum section_class class = m->sections[place.section].class;
+    enum section_class class = m->out->sections[place.section].class;
     size_t before = part->count, count = cubin_relocation_count(list->input);
 
     list->place = place;
     list->is_debug = class == CLASS_DEBUG || class == CLASS_TWIN_DEBUG;
     list->forgets_losers = list->is_debug && forgets_losers(m, list->target->name);
-    for (size_t i = 0; i < count && (m->has_twins || !list->is_twin); i++) {
+    for (size_t i = 0; i < count && (m->out->has_twins || !list->is_twin); i++) {
         struct cubin_relocation decoded;
         const struct cubin_relocation *relocation =
             cubin_relocation_at(list->cubin, list->input, i, &decoded);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "facts/relocation_types.h"
-#include "merge/merging.h"
+#include "merge/placing.h"
 
 /* State of a relocation found by a part, stored in `list` until it is in one. */
 enum { FOUND_KEPT, FOUND_RESOLVED };

@@ -14,13 +14,13 @@ uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uin
     struct merged_section list;
     uint32_t added;
 
-    if (m->sections[target].lists[kind] != MERGE_NONE)
-        return m->sections[target].lists[kind];
+    if (m->out->sections[target].lists[kind] != MERGE_NONE)
+        return m->out->sections[target].lists[kind];
     facts = sections_find(type, flags, (struct text){0});
     list = (struct merged_section){
         .class = facts->class,
         .name = arena_join(&m->image->arena, (struct text){facts->name.data, facts->name.size - 1},
-                           cubin_twin_plain_name(m->sections[target].name)),
+                           cubin_twin_plain_name(m->out->sections[target].name)),
         .type = type,
         .flags = flags,
         .alignment = facts->alignment,
@@ -29,15 +29,16 @@ uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uin
         .target = target,
     };
     added = layout_add(m, &list);
-    m->sections[target].lists[kind] = added;
+    m->out->sections[target].lists[kind] = added;
     return added;
 }
 
 void relocations_add(struct merging *m, const struct merged_relocation *relocation)
 {
-    struct merged_section *list = &m->sections[relocation->list];
+    struct merged_section *list = &m->out->sections[relocation->list];
 
-    ARRAY_PUSH(m->relocations.items, m->relocations.count, m->relocations.capacity) = *relocation;
+    ARRAY_PUSH(m->out->relocations.items, m->out->relocations.count, m->out->relocations.capacity) =
+        *relocation;
     list->size += list->entry_size;
 }
 

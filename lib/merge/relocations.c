@@ -24,13 +24,13 @@ static bool is_listed(const struct merging *m, uint32_t target,
 {
     const struct merged_symbol *symbol =
         relocation->symbol == MERGE_NONE ? NULL : &m->symbols[relocation->symbol];
-    enum section_class class = m->sections[target].class;
+    enum section_class class = m->out->sections[target].class;
     bool is_shared = symbol && merged_is_data(symbol, STO_CUDA_SHARED);
 
     if (is_shared && symbol->file == MERGE_NONE && !m->request->debug)
         return false;
-    if (symbol && m->placed[relocation->symbol].section != MERGE_NONE &&
-        m->sections[m->placed[relocation->symbol].section].class == CLASS_COUNT)
+    if (symbol && m->out->placed[relocation->symbol].section != MERGE_NONE &&
+        m->out->sections[m->out->placed[relocation->symbol].section].class == CLASS_COUNT)
         return false; /* a constant that was moved into the banks of kernels */
     return !merging_is_mercury(m) ||
            (is_shared && (class == CLASS_TEXT || class == CLASS_TWIN_TEXT));
@@ -38,7 +38,7 @@ static bool is_listed(const struct merging *m, uint32_t target,
 
 static void add_resolved(struct merging *m, uint32_t target, struct merged_relocation *relocation)
 {
-    bool is_twin = merged_is_twin(m->sections[target].class);
+    bool is_twin = merged_is_twin(m->out->sections[target].class);
 
     if (!is_listed(m, target, relocation))
         return;
@@ -87,7 +87,7 @@ static void relocate_plain(struct merging *m, struct relocation_part *part, size
     if (!begin_list(&list, m, part, file, index))
         return;
     /* Mercury's twins have lists of their own kind. */
-    if (m->sections[list.place.section].class >= CLASS_TWIN_TEXT)
+    if (m->out->sections[list.place.section].class >= CLASS_TWIN_TEXT)
         relocate_refuse(&list, &list.input->relocations[0], "Misplaced");
     else
         relocate_list(&list, list.place);
@@ -131,7 +131,7 @@ static void relocate_twin(struct merging *m, struct relocation_part *part, const
 
     if (!begin_list(&list, m, part, file, index))
         return;
-    section = &m->sections[list.place.section];
+    section = &m->out->sections[list.place.section];
     list.storage = section->class == CLASS_TWIN_GLOBAL_INIT
                        ? cubin_section_find(list.cubin, cubin_twin_plain_name(list.target->name))
                        : 0;
@@ -141,18 +141,21 @@ static void relocate_twin(struct merging *m, struct relocation_part *part, const
         relocate_list(&list, list.place);
         return;
     }
-    i = section->target == MERGE_NONE ? m->constant_count : m->sections[section->target].copies;
-    for (; m->has_twins && i < m->constant_count && m->constants[i].from == section->target; i++)
-        relocate_list(&list, (struct merged_place){m->sections[m->constants[i].to].twin,
-                                                   m->constants[i].offset});
+    i = section->target == MERGE_NONE ? m->out->constant_count
+                                      : m->out->sections[section->target].copies;
+    for (; m->out->has_twins && i < m->out->constant_count &&
+           m->out->constants[i].from == section->target;
+         i++)
+        relocate_list(&list, (struct merged_place){m->out->sections[m->out->constants[i].to].twin,
+                                                   m->out->constants[i].offset});
 }
 
 static void relocate_twins(struct merging *m, struct relocation_part *part)
 {
-    for (size_t file = 0; m->has_twins && file < m->count; file++) {
+    for (size_t file = 0; m->out->has_twins && file < m->count; file++) {
         const uint32_t *lists = find_lists(m, file);
 
-        for (size_t i = 1; m->has_twins && i < m->cubins[file]->section_count; i++)
+        for (size_t i = 1; m->out->has_twins && i < m->cubins[file]->section_count; i++)
             if (m->cubins[file]->sections[i].type == SHT_CUDA_MERC_RELA)
                 relocate_twin(m, part, lists, file, i);
     }
@@ -228,7 +231,7 @@ bool relocations_make(struct merging *m)
     relocate_twins(m, &relocating.parts[SPREAD_MOST]);
     for (size_t file = 0; file < m->count; file++)
         count += m->cubins[file]->relocation_count;
-    ARRAY_RESERVE(m->relocations.items, m->relocations.capacity, count);
+    ARRAY_RESERVE(m->out->relocations.items, m->out->relocations.capacity, count);
     spread_run(&m->request->spread, m->count, least_files, relocate_files, &relocating);
     for (size_t i = 0; i <= SPREAD_MOST; i++)
         join_part(&joining, &relocating.parts[i]);
@@ -243,12 +246,12 @@ static bool has_list(const struct merged_section *section)
 
 void relocations_add_twins(struct merging *m)
 {
-    size_t count = m->section_count;
+    size_t count = m->out->section_count;
 
-    for (uint32_t i = 0; m->has_twins && i < count; i++) {
-        const struct merged_section *section = &m->sections[i];
+    for (uint32_t i = 0; m->out->has_twins && i < count; i++) {
+        const struct merged_section *section = &m->out->sections[i];
 
-        if (section->twin != MERGE_NONE && has_list(&m->sections[section->twin]) &&
+        if (section->twin != MERGE_NONE && has_list(&m->out->sections[section->twin]) &&
             !has_list(section))
             relocations_list(m, i, SHT_RELA, SHF_INFO_LINK);
     }
@@ -256,10 +259,10 @@ void relocations_add_twins(struct merging *m)
 
 static void encode_one(struct merging *m, const struct merged_relocation *relocation, uint64_t *at)
 {
-    struct merged_section *list = &m->sections[relocation->list];
+    struct merged_section *list = &m->out->sections[relocation->list];
     bool is_section = relocation->symbol == MERGE_NONE;
-    uint64_t row =
-        is_section ? m->sections[relocation->section].row : m->rows.of_symbol[relocation->symbol];
+    uint64_t row = is_section ? m->out->sections[relocation->section].row
+                              : m->out->rows.of_symbol[relocation->symbol];
     uint64_t words[3] = {relocation->offset, row << 32 | relocation->type,
                          (uint64_t)relocation->addend};
 
@@ -269,14 +272,14 @@ static void encode_one(struct merging *m, const struct merged_relocation *reloca
         MERGING_ERROR(m,
                       "Relocation type %#x in '%.*s' is against '%.*s', which is not in the output",
                       relocation->type, TEXT_ARG(list->name),
-                      TEXT_ARG(is_section ? m->sections[relocation->section].name
+                      TEXT_ARG(is_section ? m->out->sections[relocation->section].name
                                           : m->symbols[relocation->symbol].name));
 }
 
 static void make_room(struct merging *m, enum section_class class)
 {
-    for (uint32_t i = m->classes.first[class]; i < m->classes.first[class + 1]; i++) {
-        struct merged_section *section = &m->sections[m->classes.items[i]];
+    for (uint32_t i = m->out->classes.first[class]; i < m->out->classes.first[class + 1]; i++) {
+        struct merged_section *section = &m->out->sections[m->out->classes.items[i]];
 
         section->own = arena_alloc(&m->image->arena, section->size, 1);
         section->data = section->own;
@@ -285,14 +288,14 @@ static void make_room(struct merging *m, enum section_class class)
 
 bool relocations_write(struct merging *m)
 {
-    uint64_t *written = arena_zalloc(&m->arena, m->section_count, sizeof *written);
+    uint64_t *written = arena_zalloc(&m->arena, m->out->section_count, sizeof *written);
 
     make_room(m, CLASS_RELOCATIONS);
     make_room(m, CLASS_TWIN_RELOCATIONS);
-    for (size_t i = m->relocations.count; i-- > 0;) {
-        const struct merged_relocation *relocation = &m->relocations.items[i];
+    for (size_t i = m->out->relocations.count; i-- > 0;) {
+        const struct merged_relocation *relocation = &m->out->relocations.items[i];
 
-        if (m->sections[relocation->list].index)
+        if (m->out->sections[relocation->list].index)
             encode_one(m, relocation, &written[relocation->list]);
     }
     return !m->failed;

@@ -5,8 +5,8 @@
 static void report_data(const struct merging *m, struct merge_report *report,
                         const uint32_t *entry_of)
 {
-    for (size_t i = 0; i < m->section_count; i++) {
-        const struct merged_section *section = &m->sections[i];
+    for (size_t i = 0; i < m->out->section_count; i++) {
+        const struct merged_section *section = &m->out->sections[i];
 
         if (section->class == CLASS_CONSTANT && section->bank == 3)
             report->constant3_bytes += section->size;
@@ -42,7 +42,7 @@ static void report_function(const struct merging *m, struct merge_report *report
                  : reach_is_unbounded(m, function) ? UINT32_MAX
                                                    : (uint32_t)reach->stack,
         .frame = m->request->relocatable ? 0 : facts->frame,
-        .code = m->sections[m->layout.text_of[function]].size,
+        .code = m->out->sections[m->out->layout.text_of[function]].size,
         .file = symbol->file,
         .input = symbol->input,
     };
@@ -74,7 +74,7 @@ struct filling {
 static bool has_code(const struct merging *m, uint32_t symbol)
 {
     return m->symbols[symbol].type == STT_FUNC && m->symbols[symbol].alias == MERGE_NONE &&
-           m->layout.text_of[symbol] != MERGE_NONE && m->is_live[symbol];
+           m->out->layout.text_of[symbol] != MERGE_NONE && m->is_live[symbol];
 }
 
 static void fill_sections(const struct filling *filling)
@@ -96,14 +96,15 @@ static void fill_sections(const struct filling *filling)
             .has_no_bytes = image->sections[i].has_no_bytes,
             .kernel = MERGE_NO_FILE,
         };
-    for (size_t i = 0; i < m->order_count; i++) {
-        const struct merged_section *section = &m->sections[m->order[i]];
+    for (size_t i = 0; i < m->out->order_count; i++) {
+        const struct merged_section *section = &m->out->sections[m->out->order[i]];
         uint32_t function = section->function;
 
         if (function == MERGE_NONE && section->target != MERGE_NONE)
-            function = m->sections[section->target].function; /* relocations of its code */
+            function = m->out->sections[section->target].function; /* relocations of its code */
         if (function != MERGE_NONE && has_code(m, function))
-            places->sections[m->sections[m->order[i]].index].kernel = filling->kernel_of[function];
+            places->sections[m->out->sections[m->out->order[i]].index].kernel =
+                filling->kernel_of[function];
     }
 }
 
@@ -117,13 +118,13 @@ static void fill_pieces(const struct filling *filling)
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         const struct merged_place *place = merging_place(m, at.file, at.index);
 
-        if (place->section == MERGE_NONE || m->sections[place->section].index == 0 ||
+        if (place->section == MERGE_NONE || m->out->sections[place->section].index == 0 ||
             at.section->size == 0)
             continue;
         places->pieces[places->piece_count++] =
             (struct merge_piece){.file = (uint32_t)at.file,
                                  .input = at.index,
-                                 .section = m->sections[place->section].index,
+                                 .section = m->out->sections[place->section].index,
                                  .offset = place->offset,
                                  .size = at.section->size};
     }
@@ -132,11 +133,11 @@ static void fill_pieces(const struct filling *filling)
 /* The image's section of a symbol; 0 = none. */
 static uint32_t section_of(const struct merging *m, uint32_t symbol)
 {
-    uint32_t section = m->placed[symbol].section;
+    uint32_t section = m->out->placed[symbol].section;
 
     if (m->symbols[symbol].type == STT_FUNC && !m->is_live[symbol])
         return 0;
-    return section == MERGE_NONE ? 0 : m->sections[section].index;
+    return section == MERGE_NONE ? 0 : m->out->sections[section].index;
 }
 
 /* Includes internal variables, which the symbol table omits. */
@@ -147,11 +148,11 @@ static void fill_names(const struct filling *filling)
 
     places->names = arena_alloc(filling->arena, m->symbol_count, sizeof *places->names);
     for (uint32_t i = 0; i < m->symbol_count; i++) {
-        const struct placed_symbol *placed = &m->placed[i];
+        const struct placed_symbol *placed = &m->out->placed[i];
         const struct merged_symbol *symbol = &m->symbols[i];
         uint32_t section = section_of(m, i);
 
-        if (section == 0 && m->rows.of_symbol[i] == 0)
+        if (section == 0 && m->out->rows.of_symbol[i] == 0)
             continue;
         places->names[places->name_count++] = (struct merge_name){
             .name = arena_text(filling->arena, placed->name.size ? placed->name : symbol->name),
@@ -184,8 +185,8 @@ static void fill_calls(const struct filling *filling)
     const struct call_graph *graph = &m->graph;
     size_t capacity = 0;
 
-    for (size_t i = 0; i < m->order_count; i++) {
-        const struct merged_section *section = &m->sections[m->order[i]];
+    for (size_t i = 0; i < m->out->order_count; i++) {
+        const struct merged_section *section = &m->out->sections[m->out->order[i]];
         uint32_t from = section->function;
 
         if (section->class != CLASS_TEXT || from == MERGE_NONE || !has_code(m, from))
@@ -264,7 +265,7 @@ static void fill_places(struct merge_report *report, const struct merging *m,
 void report_fill(struct merge_report *report, struct merging *m)
 {
     uint32_t *entry_of = arena_zalloc(&m->arena, m->symbol_count, sizeof *entry_of);
-    uint32_t *functions = arena_alloc(&m->arena, m->section_count, sizeof *functions);
+    uint32_t *functions = arena_alloc(&m->arena, m->out->section_count, sizeof *functions);
     size_t count = ordering_functions(m, functions);
 
     report->kernels = arena_alloc(&report->arena, count, sizeof *report->kernels);

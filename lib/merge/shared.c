@@ -19,63 +19,6 @@ static uint32_t most_shared_bytes(const struct merge_request *request)
                : MOST_SHARED;
 }
 
-static void use(struct merging *m, struct merged_pairs *uses, uint32_t function, uint32_t variable)
-{
-    index_lists_add(uses, function, variable);
-    m->functions[function].flags |= REACHES_SHARED;
-}
-
-static void gather_code(struct merging *m, struct merged_pairs *uses, size_t file,
-                        const struct cubin_section *list)
-{
-    const struct cubin *cubin = m->cubins[file];
-    uint32_t function;
-    bool is_kept;
-
-    if (!cubin_is_text(&cubin->sections[list->info]))
-        return;
-    function = merging_owner(m, file, list->info);
-    if (function != MERGE_NONE && m->symbols[function].file != file)
-        return; /* names in a losing copy do not count */
-    is_kept = merging_keeps(m, file, list->info);
-    for (size_t i = 0; i < list->relocation_count; i++) {
-        uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
-
-        if (symbol == MERGE_NONE || !merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED))
-            continue;
-        m->shared.is_named[symbol] = true;
-        if (is_kept)
-            use(m, uses, function, symbol);
-    }
-}
-
-/* A kernel's variables take room even if its code does not name them, and so do those of its losing
- * copies (measured). */
-static void gather_own(struct merging *m, struct merged_pairs *uses)
-{
-    for (uint32_t i = 0; i < m->symbol_count; i++) {
-        const struct merged_symbol *symbol = &m->symbols[i];
-        uint32_t owner =
-            merged_is_data(symbol, STO_CUDA_SHARED) ? merging_holder(m, symbol) : MERGE_NONE;
-
-        if (owner != MERGE_NONE &&
-            (m->symbols[owner].file == symbol->file || merged_is_kernel(&m->symbols[owner])))
-            use(m, uses, owner, i);
-    }
-}
-
-void shared_gather(struct merging *m)
-{
-    struct merged_pairs uses = {.arena = &m->arena};
-
-    m->shared.is_named = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
-    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
-        gather_code(m, &uses, at.file, at.section);
-    gather_own(m, &uses);
-    m->shared.uses = index_lists_make(&m->arena, &uses, m->symbol_count);
-    index_lists_distinct(&m->arena, &m->shared.uses, NULL, m->symbol_count, m->symbol_count);
-}
-
 /* Whether there are `.extern .shared` arrays, used or not. Raises *alignment to the strictest that
  * their symbols say. */
 static bool declares_extern(const struct merging *m, uint64_t *alignment)
@@ -120,7 +63,7 @@ static void align_common(struct shared_planner *planner)
                                   (strictest > SHARED_EXTERN_ALIGNMENT &&
                                    targets_have(m->request->arch.sm, TARGET_ALIGNS_FOR_EXTERNS)));
     planner->is_strict = strictest > SHARED_EXTERN_ALIGNMENT;
-    for (size_t k = 0; k < m->layout.kernel_count; k++) {
+    for (size_t k = 0; k < m->out->layout.kernel_count; k++) {
         RAISE(planner->windows[k].alignment, strictest);
         planner->windows[k].has_variables |= needs_memory;
     }
@@ -131,15 +74,15 @@ static void tell_functions(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
 
-    for (size_t k = 0; k < m->layout.kernel_count; k++) {
+    for (size_t k = 0; k < m->out->layout.kernel_count; k++) {
         const uint32_t *found;
         size_t count = planner->windows[k].has_extern
-                           ? reach_walk(m, m->layout.kernels[k], REACHES_SHARED, &found)
+                           ? reach_walk(m, m->out->layout.kernels[k], REACHES_SHARED, &found)
                            : 0;
 
         for (size_t i = 0; i < count; i++)
-            if (m->shared.extern_address[found[i]] == UINT64_MAX)
-                m->shared.extern_address[found[i]] = planner->windows[k].extern_address;
+            if (m->out->shared.extern_address[found[i]] == UINT64_MAX)
+                m->out->shared.extern_address[found[i]] = planner->windows[k].extern_address;
     }
 }
 
@@ -153,9 +96,9 @@ static void grow_debug_shared(struct merging *m, uint64_t alignment, uint64_t si
 {
     struct merged_section *section;
 
-    if (m->shared.debug_section == MERGE_NONE)
-        m->shared.debug_section = layout_make(m, CLASS_DEBUG_SHARED);
-    section = &m->sections[m->shared.debug_section];
+    if (m->out->shared.debug_section == MERGE_NONE)
+        m->out->shared.debug_section = layout_make(m, CLASS_DEBUG_SHARED);
+    section = &m->out->sections[m->out->shared.debug_section];
     RAISE(section->alignment, alignment);
     RAISE(section->size, size);
 }
@@ -180,9 +123,9 @@ static void add_section(struct merging *m, uint32_t kernel, const struct shared_
         MERGING_REFUSAL(m, "Entry function '%.*s' uses too much shared data (%#llx bytes, %#x max)",
                         TEXT_ARG(name), (unsigned long long)window->end, most);
     name = arena_join(&m->image->arena, TEXT(".nv.shared."), name);
-    m->shared.section_of[kernel] = added = layout_make_of(m, CLASS_SHARED, name, kernel);
-    m->sections[added].alignment = window->alignment;
-    m->sections[added].size = shared_reserved_bytes(m) + window->end;
+    m->out->shared.section_of[kernel] = added = layout_make_of(m, CLASS_SHARED, name, kernel);
+    m->out->sections[added].alignment = window->alignment;
+    m->out->sections[added].size = shared_reserved_bytes(m) + window->end;
 }
 
 /* Measured: `.extern .shared` arrays have a section for debuggers even if no code names them. */
@@ -201,13 +144,13 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
 {
     struct merging *m = planner->m;
     const struct merged_symbol *symbol = &m->symbols[variable];
-    struct placed_symbol *placed = &m->placed[variable];
+    struct placed_symbol *placed = &m->out->placed[variable];
     uint64_t reserve = shared_reserved_bytes(m);
     uint64_t alignment = symbol->value;
     size_t count;
     const uint32_t *kernels = shared_users(planner, variable, &count);
 
-    placed->value = m->shared.address[variable];
+    placed->value = m->out->shared.address[variable];
     if (!m->request->debug)
         placed->other |= STV_INTERNAL; /* measured */
     if (symbol->file == MERGE_NONE && !m->request->debug) {
@@ -225,10 +168,10 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
         placed->value += reserve;
     } else {
         placed->value += reserve;
-        placed->section = m->shared.section_of[m->layout.kernels[kernels[0]]];
+        placed->section = m->out->shared.section_of[m->out->layout.kernels[kernels[0]]];
         return;
     }
-    placed->section = m->shared.debug_section;
+    placed->section = m->out->shared.debug_section;
 }
 
 /* For debuggers, `.extern` arrays have the address in the last kernel that sees them. */
@@ -246,7 +189,7 @@ static void finish_variables(struct shared_planner *planner)
         if (count == 0 && m->symbols[i].file != MERGE_NONE && !shared_is_common(planner, i))
             continue;
         if (m->symbols[i].file == MERGE_NONE && count > 0)
-            m->shared.address[i] = planner->windows[kernels[count - 1]].extern_address;
+            m->out->shared.address[i] = planner->windows[kernels[count - 1]].extern_address;
         if (merging_keeps_all(m))
             name_variable(planner, i);
     }
@@ -274,7 +217,8 @@ static void mark_given_sections(struct shared_planner *planner)
         struct shared_window *window = window_of(planner, &at);
 
         if (window)
-            window->has_variables = m->shared.is_given[merging_owner(m, at.file, at.index)] = true;
+            window->has_variables = m->out->shared.is_given[merging_owner(m, at.file, at.index)] =
+                true;
     }
 }
 
@@ -323,13 +267,13 @@ static void keep_fixed(struct shared_planner *planner)
 
 static void begin(struct merging *m)
 {
-    m->shared.section_of = merging_none(m, m->symbol_count);
-    m->shared.is_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
-    m->shared.address = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint64_t));
-    m->shared.extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
+    m->out->shared.section_of = merging_none(m, m->symbol_count);
+    m->out->shared.is_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
+    m->out->shared.address = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint64_t));
+    m->out->shared.extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
     for (size_t i = 0; i < m->symbol_count; i++)
-        m->shared.extern_address[i] = UINT64_MAX;
-    m->shared.debug_section = MERGE_NONE;
+        m->out->shared.extern_address[i] = UINT64_MAX;
+    m->out->shared.debug_section = MERGE_NONE;
 }
 
 bool shared_layout(struct merging *m)
@@ -339,19 +283,19 @@ bool shared_layout(struct merging *m)
     begin(m);
     if (m->request->relocatable)
         return true;
-    planner.windows = arena_zalloc(&m->arena, m->layout.kernel_count, sizeof *planner.windows);
+    planner.windows = arena_zalloc(&m->arena, m->out->layout.kernel_count, sizeof *planner.windows);
     planner.number_of = arena_alloc(&m->arena, m->symbol_count, sizeof *planner.number_of);
-    for (uint32_t k = 0; k < m->layout.kernel_count; k++)
-        planner.number_of[m->layout.kernels[k]] = k;
+    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++)
+        planner.number_of[m->out->layout.kernels[k]] = k;
     shared_users_find(&planner);
     keep_fixed(&planner);
     align_common(&planner);
     shared_place(&planner);
     tell_functions(&planner);
     mark_given_sections(&planner);
-    for (size_t k = 0; k < m->layout.kernel_count; k++)
+    for (size_t k = 0; k < m->out->layout.kernel_count; k++)
         if (has_section(m, &planner.windows[k]))
-            add_section(m, m->layout.kernels[k], &planner.windows[k]);
+            add_section(m, m->out->layout.kernels[k], &planner.windows[k]);
     if (!planner.is_strict)
         describe_extern(m);
     finish_variables(&planner);
@@ -380,16 +324,16 @@ static size_t list_variables(const struct merging *m, uint32_t *variables)
 
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (merged_is_data(&m->symbols[i], STO_CUDA_RESERVED_SHARED) &&
-            m->placed[i].section != MERGE_NONE &&
-            m->sections[m->placed[i].section].class == CLASS_RESERVED)
+            m->out->placed[i].section != MERGE_NONE &&
+            m->out->sections[m->out->placed[i].section].class == CLASS_RESERVED)
             variables[count++] = i;
     return count;
 }
 
 static void set_sections(struct merging *m, uint64_t alignment, uint64_t size, uint64_t twin_size)
 {
-    for (size_t i = 0; i < m->section_count; i++) {
-        struct merged_section *section = &m->sections[i];
+    for (size_t i = 0; i < m->out->section_count; i++) {
+        struct merged_section *section = &m->out->sections[i];
 
         if (section->class != CLASS_RESERVED && section->class != CLASS_TWIN_RESERVED)
             continue;
@@ -423,7 +367,7 @@ bool shared_layout_reserved(struct merging *m)
                 "them, need more than the %#x bytes that the driver reserves",
                 TEXT_ARG(symbol->name), m->cubins[symbol->file]->name, most);
         if (!m->request->relocatable)
-            m->placed[variables[i]].value = place;
+            m->out->placed[variables[i]].value = place;
     }
     set_sections(m, alignment, end, end - base);
     return true;
@@ -431,5 +375,5 @@ bool shared_layout_reserved(struct merging *m)
 
 uint64_t shared_reserved_twin_value(const struct merging *m, uint32_t variable)
 {
-    return m->placed[variable].value - (m->request->relocatable ? 0 : DRIVERS_OWN);
+    return m->out->placed[variable].value - (m->request->relocatable ? 0 : DRIVERS_OWN);
 }

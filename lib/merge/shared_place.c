@@ -51,7 +51,7 @@ bool shared_is_common(const struct shared_planner *planner, uint32_t variable)
     size_t count;
 
     shared_users(planner, variable, &count);
-    return m->shared.is_named[variable] && is_defined(m, variable) &&
+    return m->uses.is_shared_named[variable] && is_defined(m, variable) &&
            !belongs_to_kernel(m, variable) && count != 1;
 }
 
@@ -152,7 +152,7 @@ static void take_offsets(struct shared_planner *planner, const uint32_t *variabl
 
         if (!shared_is_common(planner, variables[i]))
             continue;
-        offset = m->shared.address[variables[i]] = slots->items[slot_of[i]].offset;
+        offset = m->out->shared.address[variables[i]] = slots->items[slot_of[i]].offset;
         if (group != MERGE_NONE && offset + m->symbols[variables[i]].size > ends[group])
             ends[group] = offset + m->symbols[variables[i]].size;
     }
@@ -226,7 +226,7 @@ static void place_single(struct shared_planner *planner, const struct merged_lis
     index_lists_sort_unstably(items, count, scratch, is_stricter, m);
     for (size_t i = 0; i < count; i++) {
         window->end = merged_align(window->end, m->symbols[items[i]].value);
-        m->shared.address[items[i]] = window->end;
+        m->out->shared.address[items[i]] = window->end;
         window->end += m->symbols[items[i]].size;
     }
 }
@@ -249,15 +249,15 @@ static void place_variables(struct shared_planner *planner)
     place_common(planner, outside, outside_count);
     add_single(planner, &single, all, count, true);
     add_single(planner, &single, outside, outside_count, false);
-    lists = index_lists_make(&m->arena, &single, m->layout.kernel_count);
-    for (uint32_t k = 0; k < m->layout.kernel_count; k++)
+    lists = index_lists_make(&m->arena, &single, m->out->layout.kernel_count);
+    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++)
         place_single(planner, &lists, k, scratch);
 }
 
 static bool names_one_extern(const struct merging *m, uint32_t function)
 {
-    for (uint32_t i = m->shared.uses.first[function]; i < m->shared.uses.first[function + 1]; i++)
-        if (m->symbols[m->shared.uses.items[i]].file == MERGE_NONE)
+    for (uint32_t i = m->uses.shared.first[function]; i < m->uses.shared.first[function + 1]; i++)
+        if (m->symbols[m->uses.shared.items[i]].file == MERGE_NONE)
             return true;
     return false;
 }
@@ -284,10 +284,10 @@ static void unite_users(struct shared_planner *planner, uint32_t *sets)
     struct merged_pairs pairs = {.arena = &m->arena};
     struct merged_lists kernels_of;
 
-    for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
+    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
         const uint32_t *found;
         size_t count = planner->windows[k].has_extern
-                           ? reach_walk(m, m->layout.kernels[k], REACHES_SHARED, &found)
+                           ? reach_walk(m, m->out->layout.kernels[k], REACHES_SHARED, &found)
                            : 0;
 
         for (size_t i = 0; i < count; i++)
@@ -310,15 +310,16 @@ struct instance {
 static struct instance *find_instances(struct shared_planner *planner, uint32_t *sets)
 {
     struct merging *m = planner->m;
-    struct instance *instances = arena_zalloc(&m->arena, m->layout.kernel_count, sizeof *instances);
+    struct instance *instances =
+        arena_zalloc(&m->arena, m->out->layout.kernel_count, sizeof *instances);
 
-    for (uint32_t k = 0; k < m->layout.kernel_count; k++)
+    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++)
         sets[k] = k;
     unite_users(planner, sets);
     for (uint32_t i = 0; m->request->debug && i < m->symbol_count; i++)
         if (m->symbols[i].file == MERGE_NONE && planner->group_of[i] != MERGE_NONE)
             unite(sets, &planner->kernels_of, planner->group_of[i]);
-    for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
+    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
         const struct shared_window *window = &planner->windows[k];
         struct instance *instance = &instances[set_of(sets, k)];
 
@@ -338,11 +339,11 @@ static struct instance *find_instances(struct shared_planner *planner, uint32_t 
 static void place_extern(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
-    uint32_t *sets = arena_alloc(&m->arena, m->layout.kernel_count, sizeof *sets);
+    uint32_t *sets = arena_alloc(&m->arena, m->out->layout.kernel_count, sizeof *sets);
     const struct instance *instances = find_instances(planner, sets);
     bool rounds_all = toolkit_does(m->request->toolkit, TOOLKIT_ROUNDS_DYNAMIC_SHARED);
 
-    for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
+    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
         struct shared_window *window = &planner->windows[k];
         const struct instance *instance = &instances[set_of(sets, k)];
 

@@ -45,7 +45,7 @@ static void find_groups(struct grouping *grouping)
 {
     struct merging *m = grouping->planner->m;
     const struct merged_lists functions = /* by symbol: those that name the variable */
-        index_lists_invert(&m->arena, &m->shared.uses, m->symbol_count, m->symbol_count);
+        index_lists_invert(&m->arena, &m->uses.shared, m->symbol_count, m->symbol_count);
     uint32_t *group_of = merging_none(m, m->symbol_count);
 
     grouping->groups = arena_zalloc(&m->arena, m->symbol_count, sizeof *grouping->groups);
@@ -89,9 +89,9 @@ static void find_kernels(struct grouping *grouping)
     uint32_t *last =
         merging_none(m, grouping->count); /* by group: the kernel that was last to reach it */
 
-    for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
+    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
         const uint32_t *found;
-        size_t count = reach_walk(m, m->layout.kernels[k], REACHES_SHARED, &found);
+        size_t count = reach_walk(m, m->out->layout.kernels[k], REACHES_SHARED, &found);
 
         planner->windows[k].alignment = 1;
         for (size_t i = 0; i < count; i++)
@@ -113,11 +113,11 @@ static void find_sets(struct grouping *grouping)
     struct shared_planner *planner = grouping->planner;
     struct merging *m = planner->m;
     const struct merged_lists groups_of = index_lists_invert(
-        &m->arena, &planner->kernels_of, grouping->count, m->layout.kernel_count);
+        &m->arena, &planner->kernels_of, grouping->count, m->out->layout.kernel_count);
 
     grouping->pairs.count = 0;
     table_free(&grouping->table);
-    for (uint32_t k = 0; k < m->layout.kernel_count; k++) {
+    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
         const uint32_t *list = groups_of.items + groups_of.first[k];
         size_t count = index_lists_count(&groups_of, k);
 

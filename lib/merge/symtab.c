@@ -11,28 +11,28 @@
 
 static void add_row(struct merging *m, uint32_t symbol, uint32_t section)
 {
-    m->rows.symbols[m->rows.count] = symbol;
-    m->rows.sections[m->rows.count++] = section;
+    m->out->rows.symbols[m->out->rows.count] = symbol;
+    m->out->rows.sections[m->out->rows.count++] = section;
 }
 
 static void add_section(struct merging *m, uint32_t section)
 {
-    if (section == MERGE_NONE || m->sections[section].row ||
-        m->sections[section].class == CLASS_COUNT)
+    if (section == MERGE_NONE || m->out->sections[section].row ||
+        m->out->sections[section].class == CLASS_COUNT)
         return;
-    m->sections[section].row = (uint32_t)m->rows.count;
+    m->out->sections[section].row = (uint32_t)m->out->rows.count;
     add_row(m, MERGE_NONE, section);
 }
 
 static bool is_internal(const struct merging *m, uint32_t symbol)
 {
-    return ELF64_ST_VISIBILITY(m->placed[symbol].other) == STV_INTERNAL;
+    return ELF64_ST_VISIBILITY(m->out->placed[symbol].other) == STV_INTERNAL;
 }
 
 static bool is_written(const struct merging *m, uint32_t index)
 {
     const struct merged_symbol *symbol = &m->symbols[index];
-    uint32_t section = m->placed[index].section;
+    uint32_t section = m->out->placed[index].section;
 
     if (symbol->type == STT_FUNC)
         return m->is_live[index] || (symbol->file != MERGE_NONE && symbol->alias != MERGE_NONE &&
@@ -49,14 +49,14 @@ static bool is_written(const struct merging *m, uint32_t index)
     if (symbol->type != STT_CUDA_OBJECT || !is_internal(m, index))
         return true;
     return m->request->preserve_relocations && section != MERGE_NONE &&
-           m->sections[section].class != CLASS_COUNT;
+           m->out->sections[section].class != CLASS_COUNT;
 }
 
 static void add_symbol(struct merging *m, uint32_t index)
 {
     if (!is_written(m, index))
         return;
-    m->rows.of_symbol[index] = (uint32_t)m->rows.count;
+    m->out->rows.of_symbol[index] = (uint32_t)m->out->rows.count;
     add_row(m, index, MERGE_NONE);
 }
 
@@ -73,11 +73,11 @@ static uint32_t section_named(const struct merging *m, size_t file, uint32_t ind
     section = &m->cubins[file]->sections[input];
     owner = merging_owner(m, file, input);
     if (owner != MERGE_NONE && cubin_is_text(section))
-        return m->layout.text_of[owner];
+        return m->out->layout.text_of[owner];
     if (owner != MERGE_NONE && section->type == SHT_CUDA_SHARED)
-        return m->shared.section_of[owner];
+        return m->out->shared.section_of[owner];
     if (section->type == SHT_NOTE)
-        return table_find(&m->section_names, section->name);
+        return table_find(&m->out->section_names, section->name);
     return MERGE_NONE;
 }
 
@@ -87,7 +87,7 @@ static bool is_shared_named(const struct merging *m, uint32_t kernel, uint32_t s
 {
     uint64_t reserve = merging_is_mercury(m) ? merging_target(m)->reserved : 0;
 
-    return m->shared.is_given[kernel] || m->sections[section].size > reserve;
+    return m->out->shared.is_given[kernel] || m->out->sections[section].size > reserve;
 }
 
 static bool is_debug_shared_named(const struct merging *m, const struct merged_section *section)
@@ -99,7 +99,7 @@ static bool is_debug_shared_named(const struct merging *m, const struct merged_s
 /* Adds the row of a kernel's shared memory, which follows that of its code. */
 static void add_shared(struct merging *m, uint32_t kernel)
 {
-    uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->shared.section_of[kernel];
+    uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->out->shared.section_of[kernel];
 
     if (section != MERGE_NONE && is_shared_named(m, kernel, section))
         add_section(m, section);
@@ -107,7 +107,7 @@ static void add_shared(struct merging *m, uint32_t kernel)
 
 static bool stands_last(const struct merging *m, uint32_t section)
 {
-    return section != MERGE_NONE && ordering_is_last(m, &m->sections[section]);
+    return section != MERGE_NONE && ordering_is_last(m, &m->out->sections[section]);
 }
 
 static void add_local(struct merging *m, const struct merged_local *local)
@@ -133,9 +133,9 @@ static void add_notes(struct merging *m)
     const struct cubin *first = m->cubins[0];
     bool lacks_rows = first->toolkit || cubin_section_find(first, TEXT(CUBIN_NOTE_OF_12_9));
 
-    for (size_t i = 0; lacks_rows && i < m->order_count; i++)
-        if (text_starts(m->sections[m->order[i]].name, TEXT(".note.nv.")))
-            add_section(m, m->order[i]);
+    for (size_t i = 0; lacks_rows && i < m->out->order_count; i++)
+        if (text_starts(m->out->sections[m->out->order[i]].name, TEXT(".note.nv.")))
+            add_section(m, m->out->order[i]);
 }
 
 static void add_linker_sections(struct merging *m)
@@ -143,20 +143,21 @@ static void add_linker_sections(struct merging *m)
     static const enum section_class classes[] = {CLASS_CALLGRAPH, CLASS_PROTOTYPE,
                                                  CLASS_REL_ACTION};
 
-    for (size_t i = 0; i < m->order_count; i++) {
-        const struct merged_section *section = &m->sections[m->order[i]];
+    for (size_t i = 0; i < m->out->order_count; i++) {
+        const struct merged_section *section = &m->out->sections[m->out->order[i]];
 
         if ((section->class >= CLASS_SHARED && section->size &&
              (section->class != CLASS_DEBUG_SHARED || is_debug_shared_named(m, section)) &&
              (section->class != CLASS_SHARED ||
-              is_shared_named(m, section->function, m->order[i]))) ||
+              is_shared_named(m, section->function, m->out->order[i]))) ||
             merged_is_bank(section, CONSTANTS_BANK))
-            add_section(m, m->order[i]);
+            add_section(m, m->out->order[i]);
     }
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
-        for (uint32_t i = m->classes.first[classes[c]]; i < m->classes.first[classes[c] + 1]; i++)
-            if (m->sections[m->classes.items[i]].index)
-                add_section(m, m->classes.items[i]);
+        for (uint32_t i = m->out->classes.first[classes[c]];
+             i < m->out->classes.first[classes[c] + 1]; i++)
+            if (m->out->sections[m->out->classes.items[i]].index)
+                add_section(m, m->out->classes.items[i]);
 }
 
 static void add_last(struct merging *m, const struct merged_local *local)
@@ -176,9 +177,9 @@ static void keep_parameters(struct merging *m)
         const struct merged_symbol *symbol = &m->symbols[i];
         uint32_t owner = merging_holder(m, symbol);
 
-        if (owner != MERGE_NONE && m->placed[i].section == MERGE_NONE &&
+        if (owner != MERGE_NONE && m->out->placed[i].section == MERGE_NONE &&
             m->cubins[symbol->file]->sections[symbol->input_section].type == SHT_CUDA_CONSTANT0)
-            m->placed[i].section = bank_of[owner];
+            m->out->placed[i].section = bank_of[owner];
     }
 }
 
@@ -188,9 +189,9 @@ static void number_constants(struct merging *m)
     uint32_t *counts = arena_zalloc(&m->arena, m->symbol_count, sizeof *counts);
 
     for (size_t i = 0; i < m->symbol_count; i++) {
-        struct placed_symbol *symbol = &m->placed[i];
+        struct placed_symbol *symbol = &m->out->placed[i];
         const struct merged_section *section =
-            symbol->section == MERGE_NONE ? NULL : &m->sections[symbol->section];
+            symbol->section == MERGE_NONE ? NULL : &m->out->sections[symbol->section];
 
         if (!section || !merged_is_bank(section, CONSTANTS_BANK) ||
             !merged_is_data(&m->symbols[i], STO_CUDA_CONST))
@@ -221,11 +222,11 @@ static void add_globals(struct merging *m, enum part part)
 void symtab_assign(struct merging *m)
 {
     const struct resolution *resolved = &m->resolved;
-    size_t most = 1 + m->symbol_count + m->section_count;
+    size_t most = 1 + m->symbol_count + m->out->section_count;
 
-    m->rows.symbols = arena_alloc(&m->arena, most, sizeof(uint32_t));
-    m->rows.sections = arena_alloc(&m->arena, most, sizeof(uint32_t));
-    m->rows.of_symbol = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
+    m->out->rows.symbols = arena_alloc(&m->arena, most, sizeof(uint32_t));
+    m->out->rows.sections = arena_alloc(&m->arena, most, sizeof(uint32_t));
+    m->out->rows.of_symbol = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     if (m->request->preserve_relocations) {
         keep_parameters(m);
         if (merging_is_mercury(m))
@@ -237,23 +238,23 @@ void symtab_assign(struct merging *m)
         add_local(m, &resolved->locals[i]);
     add_linker_sections(m);
     add_globals(m, PART_LOCAL);
-    m->rows.first_global = m->rows.count;
+    m->out->rows.first_global = m->out->rows.count;
     add_globals(m, PART_GLOBAL);
-    m->rows.twin_count = m->rows.count;
+    m->out->rows.twin_count = m->out->rows.count;
     add_globals(m, PART_PLAIN_ONLY);
     for (size_t i = 0; merging_is_mercury(m) && i < resolved->local_count; i++)
         if (resolved->locals[i].is_section)
             add_last(m, &resolved->locals[i]);
     /* Twins have the rows of their sections. */
-    for (size_t i = 0; m->has_twins && i < m->section_count; i++)
-        if (m->sections[i].twin != MERGE_NONE)
-            m->sections[m->sections[i].twin].row = m->sections[i].row;
+    for (size_t i = 0; m->out->has_twins && i < m->out->section_count; i++)
+        if (m->out->sections[i].twin != MERGE_NONE)
+            m->out->sections[m->out->sections[i].twin].row = m->out->sections[i].row;
 }
 
 static struct image_symbol section_symbol(const struct merging *m, uint32_t index)
 {
-    const struct merged_section *section = &m->sections[index];
-    bool is_like_twin = m->has_twins && section->twin != MERGE_NONE &&
+    const struct merged_section *section = &m->out->sections[index];
+    bool is_like_twin = m->out->has_twins && section->twin != MERGE_NONE &&
                         merged_is_bank(section, CONSTANTS_BANK) &&
                         toolkit_does(m->request->toolkit, TOOLKIT_NAMES_CONSTANTS_LIKE_TWINS);
     struct image_symbol row = {.name = section->name,
@@ -263,7 +264,7 @@ static struct image_symbol section_symbol(const struct merging *m, uint32_t inde
                                .section = section->index};
 
     if (is_like_twin) {
-        row.name = cubin_twin_plain_name(m->sections[section->twin].name);
+        row.name = cubin_twin_plain_name(m->out->sections[section->twin].name);
         row.name_offset = 0;
     }
     return row;
@@ -272,7 +273,7 @@ static struct image_symbol section_symbol(const struct merging *m, uint32_t inde
 static struct image_symbol image_symbol_of(const struct merging *m, uint32_t index)
 {
     const struct merged_symbol *symbol = &m->symbols[index];
-    const struct placed_symbol *placed = &m->placed[index];
+    const struct placed_symbol *placed = &m->out->placed[index];
     struct image_symbol row = {
         .name = placed->name,
         .value = placed->value,
@@ -283,7 +284,7 @@ static struct image_symbol image_symbol_of(const struct merging *m, uint32_t ind
     };
 
     if (placed->section != MERGE_NONE)
-        row.section = m->sections[placed->section].index;
+        row.section = m->out->sections[placed->section].index;
     else if (symbol->file != MERGE_NONE && symbol->input_section == SECTION_ABSOLUTE)
         row.section = SECTION_ABSOLUTE;
     if (m->request->relocatable && merged_is_common(symbol)) {
@@ -302,15 +303,15 @@ static struct image_symbol image_symbol_of(const struct merging *m, uint32_t ind
 
 void symtab_encode(struct merging *m)
 {
-    image_put_symbol(&m->table, 0, &(struct image_symbol){0});
-    for (size_t row = 1; row < m->rows.count; row++) {
-        bool is_section = m->rows.symbols[row] == MERGE_NONE;
-        struct image_symbol symbol = is_section ? section_symbol(m, m->rows.sections[row])
-                                                : image_symbol_of(m, m->rows.symbols[row]);
+    image_put_symbol(&m->out->table, 0, &(struct image_symbol){0});
+    for (size_t row = 1; row < m->out->rows.count; row++) {
+        bool is_section = m->out->rows.symbols[row] == MERGE_NONE;
+        struct image_symbol symbol = is_section ? section_symbol(m, m->out->rows.sections[row])
+                                                : image_symbol_of(m, m->out->rows.symbols[row]);
 
-        image_put_symbol(&m->table, row, &symbol);
+        image_put_symbol(&m->out->table, row, &symbol);
     }
-    image_end_symbols(m->image, ORDERING_SYMTAB, &m->table);
+    image_end_symbols(m->image, ORDERING_SYMTAB, &m->out->table);
     /* A weak symbol that became global stands before the row in sh_info. */
-    m->image->sections[ORDERING_SYMTAB].info = (uint32_t)m->rows.first_global;
+    m->image->sections[ORDERING_SYMTAB].info = (uint32_t)m->out->rows.first_global;
 }

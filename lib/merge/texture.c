@@ -58,59 +58,25 @@ static const struct reference_kind *kind_of(const struct merged_symbol *referenc
     return &kinds[kind];
 }
 
-static bool names_reference(const struct merging *m, size_t file, const struct cubin_section *list)
-{
-    for (size_t i = 0; i < list->relocation_count; i++) {
-        uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
-
-        if (symbol != MERGE_NONE && format_is_reference(m->symbols[symbol].type))
-            return true;
-    }
-    return false;
-}
-
-static void gather_list(struct merging *m, size_t file, const struct cubin_section *list)
-{
-    if (!cubin_is_text(&m->cubins[file]->sections[list->info]) || !names_reference(m, file, list))
-        return;
-    m->textures.is_used = true;
-    if (merging_keeps(m, file, list->info))
-        m->functions[merging_owner(m, file, list->info)].flags |= REACHES_TEXTURE;
-}
-
-void texture_gather(struct merging *m)
-{
-    struct textures *textures = &m->textures;
-
-    textures->symbols = arena_alloc(&m->arena, m->symbol_count, sizeof *textures->symbols);
-    for (size_t kind = 0; kind < KIND_COUNT; kind++)
-        for (uint32_t i = 0; i < m->symbol_count; i++)
-            if (m->symbols[i].type == kinds[kind].type)
-                textures->symbols[textures->count++] = i;
-    for (struct merging_walk at = {0};
-         textures->count && merging_next_of(m, &at, INPUT_RELOCATIONS);)
-        gather_list(m, at.file, at.section);
-}
-
 /* In a program with one kernel, dead code counts too. */
 bool texture_has_words(const struct merging *m, uint32_t kernel)
 {
     return (m->reach[kernel].flags & REACHES_TEXTURE) ||
-           (m->layout.kernel_count == 1 && m->textures.is_used);
+           (m->out->layout.kernel_count == 1 && m->uses.names_reference);
 }
 
 /* Measured: the order of the words is that of nvlink's sort (index_lists.h) for equal items given
  * in reverse. */
 static void order_words(struct merging *m)
 {
-    struct textures *textures = &m->textures;
-    size_t count = textures->count;
+    struct textures *textures = &m->out->textures;
+    size_t count = m->uses.reference_count;
     uint32_t *scratch = arena_alloc(&m->arena, count, sizeof *scratch);
 
     textures->words = arena_alloc(&m->arena, count, sizeof *textures->words);
     textures->offset = arena_alloc(&m->arena, m->symbol_count, sizeof *textures->offset);
     for (size_t i = 0; i < count; i++)
-        textures->words[i] = textures->symbols[count - 1 - i];
+        textures->words[i] = m->uses.references[count - 1 - i];
     index_lists_sort_unstably(textures->words, count, scratch, NULL, NULL);
     for (size_t i = 0; i < count; i++)
         textures->offset[textures->words[i]] = textures->base + WORD_SIZE * i;
@@ -133,13 +99,13 @@ static void check_words(struct merging *m, uint64_t end)
     size_t counts[KIND_COUNT] = {0};
     size_t k = 0;
 
-    while (k < m->layout.kernel_count && !texture_has_words(m, m->layout.kernels[k]))
+    while (k < m->out->layout.kernel_count && !texture_has_words(m, m->out->layout.kernels[k]))
         k++;
-    if (k == m->layout.kernel_count)
+    if (k == m->out->layout.kernel_count)
         return;
-    for (size_t i = 0; i < m->textures.count; i++)
-        counts[kind_of(&m->symbols[m->textures.symbols[i]]) - kinds]++;
-    check_counts(m, counts, m->layout.kernels[k]);
+    for (size_t i = 0; i < m->uses.reference_count; i++)
+        counts[kind_of(&m->symbols[m->uses.references[i]]) - kinds]++;
+    check_counts(m, counts, m->out->layout.kernels[k]);
     if (end <= CONSTANT_BANK_BYTES)
         return;
     MERGING_REFUSAL(m, "File uses too much constant data in bank 0 (%#llx bytes, %#x max)",
@@ -153,32 +119,32 @@ static void add_twin(struct merging *m, uint32_t kernel, uint32_t bank)
         m, CLASS_TWIN_FUNCTION_CONSTANT,
         arena_join(&m->image->arena, TEXT(WORDS_TWIN), m->symbols[kernel].name), kernel);
 
-    m->sections[twin].type = SHT_CUDA_MERC_CONSTANT_IMAGE;
-    m->sections[twin].size = WORD_SIZE * m->textures.count;
-    m->sections[twin].data = m->sections[twin].own =
-        arena_zalloc(&m->image->arena, m->sections[twin].size, 1);
-    m->sections[twin].target = bank;
-    m->sections[bank].twin = twin;
+    m->out->sections[twin].type = SHT_CUDA_MERC_CONSTANT_IMAGE;
+    m->out->sections[twin].size = WORD_SIZE * m->uses.reference_count;
+    m->out->sections[twin].data = m->out->sections[twin].own =
+        arena_zalloc(&m->image->arena, m->out->sections[twin].size, 1);
+    m->out->sections[twin].target = bank;
+    m->out->sections[bank].twin = twin;
 }
 
 bool texture_layout(struct merging *m)
 {
-    struct textures *textures = &m->textures;
+    struct textures *textures = &m->out->textures;
     uint64_t end;
 
-    if (textures->count == 0 || m->request->relocatable)
+    if (m->uses.reference_count == 0 || m->request->relocatable)
         return true;
     textures->bank_of = layout_find_banks(m, 0);
-    for (uint32_t i = 0; i < m->section_count; i++)
-        if (merged_is_bank(&m->sections[i], 0) && m->sections[i].size > textures->base)
-            textures->base = m->sections[i].size;
+    for (uint32_t i = 0; i < m->out->section_count; i++)
+        if (merged_is_bank(&m->out->sections[i], 0) && m->out->sections[i].size > textures->base)
+            textures->base = m->out->sections[i].size;
     textures->base =
         merged_align(textures->base, merging_is_mercury(m) ? MERCURY_WORDS_ALIGNMENT : WORD_SIZE);
     order_words(m);
-    end = textures->base + WORD_SIZE * textures->count;
+    end = textures->base + WORD_SIZE * m->uses.reference_count;
     check_words(m, end);
-    for (size_t k = 0; k < m->layout.kernel_count && !m->failed; k++) {
-        uint32_t kernel = m->layout.kernels[k];
+    for (size_t k = 0; k < m->out->layout.kernel_count && !m->failed; k++) {
+        uint32_t kernel = m->out->layout.kernels[k];
         uint32_t *bank = &textures->bank_of[kernel];
 
         if (!texture_has_words(m, kernel))
@@ -188,8 +154,8 @@ bool texture_layout(struct merging *m)
                 m, CLASS_FUNCTION_CONSTANT,
                 arena_join(&m->image->arena, TEXT(".nv.constant0."), m->symbols[kernel].name),
                 kernel);
-        m->sections[*bank].size = end;
-        if (m->has_twins)
+        m->out->sections[*bank].size = end;
+        if (m->out->has_twins)
             add_twin(m, kernel, *bank);
     }
     return !m->failed;
@@ -197,13 +163,11 @@ bool texture_layout(struct merging *m)
 
 void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report)
 {
-    const struct textures *textures = &m->textures;
-
     if (m->request->relocatable || !merged_is_kernel(&m->symbols[kernel]) ||
         !texture_has_words(m, kernel))
         return;
-    for (size_t i = 0; i < textures->count; i++) {
-        uint8_t type = m->symbols[textures->symbols[i]].type;
+    for (size_t i = 0; i < m->uses.reference_count; i++) {
+        uint8_t type = m->symbols[m->uses.references[i]].type;
 
         *(type == STT_CUDA_TEXTURE   ? &report->textures
           : type == STT_CUDA_SURFACE ? &report->surfaces
@@ -213,24 +177,24 @@ void texture_count(const struct merging *m, uint32_t kernel, struct kernel_repor
 
 static void relocate_kernel(struct merging *m, uint32_t kernel)
 {
-    uint32_t bank = m->textures.bank_of[kernel];
+    uint32_t bank = m->out->textures.bank_of[kernel];
     bool is_mercury = merging_is_mercury(m);
     uint32_t list =
         relocations_list(m, bank, is_mercury ? SHT_RELA : SHT_REL, is_mercury ? SHF_INFO_LINK : 0);
-    uint32_t twin_list = !m->has_twins
+    uint32_t twin_list = !m->out->has_twins
                              ? MERGE_NONE
-                             : relocations_list(m, m->sections[bank].twin, SHT_CUDA_MERC_RELA,
+                             : relocations_list(m, m->out->sections[bank].twin, SHT_CUDA_MERC_RELA,
                                                 SHF_CUDA_MERCURY | SHF_INFO_LINK);
 
     layout_writable(m, bank, &m->image->arena);
-    for (size_t i = 0; i < m->textures.count; i++) {
-        const struct merged_symbol *reference = &m->symbols[m->textures.words[i]];
+    for (size_t i = 0; i < m->uses.reference_count; i++) {
+        const struct merged_symbol *reference = &m->symbols[m->out->textures.words[i]];
         struct merged_relocation word = {
-            .offset = m->textures.base + WORD_SIZE * i,
+            .offset = m->out->textures.base + WORD_SIZE * i,
             .type = is_mercury ? kind_of(reference)->mercury_relocation
                                : kind_of(reference)->relocation,
             .list = list,
-            .symbol = m->textures.words[i],
+            .symbol = m->out->textures.words[i],
             .section = MERGE_NONE,
         };
         uint32_t owner = merging_holder(m, reference);
@@ -248,10 +212,11 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
 
 void texture_relocate(struct merging *m, size_t file, size_t *next)
 {
-    if (m->textures.count == 0 || m->request->relocatable)
+    if (m->uses.reference_count == 0 || m->request->relocatable)
         return;
-    while (*next < m->layout.kernel_count && m->symbols[m->layout.kernels[*next]].file == file) {
-        uint32_t kernel = m->layout.kernels[(*next)++];
+    while (*next < m->out->layout.kernel_count &&
+           m->symbols[m->out->layout.kernels[*next]].file == file) {
+        uint32_t kernel = m->out->layout.kernels[(*next)++];
 
         if (texture_has_words(m, kernel))
             relocate_kernel(m, kernel);

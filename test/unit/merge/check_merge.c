@@ -3,7 +3,7 @@
 
 #include "base/little.h"
 #include "input/used.h"
-#include "merge/index_lists.h"
+#include "resolve/index_lists.h"
 #include "merged_output.h"
 
 TEST(header_and_constant_sections_are_nvlinks)

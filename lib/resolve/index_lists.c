@@ -1,7 +1,7 @@
 /* index_lists.c: a counting sort of pairs into lists, linear in pairs and keys; and a merge sort
  * that splits a list by moving its items alternately to the front of two lists. nvlink must do the
  * same, as the order of variables of equal size shows (measured). */
-#include "merge/index_lists.h"
+#include "resolve/index_lists.h"
 
 #include <string.h>
 

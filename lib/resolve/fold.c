@@ -9,7 +9,7 @@
  * Programs may compare addresses, so a function whose address is taken is not folded. In code, any
  * relocation other than a call's takes the address. A function's relocations against itself are
  * return addresses of its calls; whether it takes its own address is known from the call graph. */
-#include "merge/merge_steps.h"
+#include "resolve/resolve_steps.h"
 
 #include "base/components.h"
 #include "base/context.h"
@@ -38,8 +38,8 @@ struct folding {
 static uint32_t function_of(const struct merging *m, size_t file, uint32_t index)
 {
     const struct cubin_section *section = &m->cubins[file]->sections[index];
-    uint32_t owner =
-        cubin_is_mercury(section) ? mercury_owner(m, file, section) : merging_owner(m, file, index);
+    uint32_t owner = cubin_is_mercury(section) ? merging_twin_owner(m, file, section)
+                                               : merging_owner(m, file, index);
 
     return owner != MERGE_NONE && m->symbols[owner].file == file ? owner : MERGE_NONE;
 }

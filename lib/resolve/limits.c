@@ -1,5 +1,5 @@
 /* limits.c: checks across cubins. Rules and messages as measured on nvlink. */
-#include "merge/merge_steps.h"
+#include "resolve/resolve_steps.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -222,34 +222,4 @@ bool limits_check_registers(struct merging *m)
             report_registers(m, i);
     }
     return !m->failed;
-}
-
-static size_t count_unbounded(const struct merging *m)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < m->layout.kernel_count; i++)
-        count += reach_is_unbounded(m, m->layout.kernels[i]);
-    return count;
-}
-
-void limits_warn_stack(struct merging *m)
-{
-    bool folds = diag_folds() && count_unbounded(m) > DIAG_UNFOLDED;
-    size_t count = 0;
-
-    if (m->request->relocatable || m->request->suppress_stack_warning)
-        return;
-    for (size_t i = 0; i < m->layout.kernel_count; i++) {
-        uint32_t kernel = m->layout.kernels[i];
-
-        if (!reach_is_unbounded(m, kernel) || (++count > 1 && folds))
-            continue;
-        diag_warning("Stack size for entry function '%.*s' cannot be statically determined",
-                     TEXT_ARG(m->symbols[kernel].name));
-        if (count == 1)
-            diagnostics_recursion(m, kernel);
-    }
-    if (count > 1 && folds)
-        diag_note("nor that of %zu more entry functions; -v names them", count - 1);
 }

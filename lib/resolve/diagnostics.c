@@ -1,6 +1,7 @@
 /* diagnostics.c: the same notes as for PTX (ptx/diagnostics.c), as far as cubins have the data. */
-#include "merge/merge_steps.h"
+#include "resolve/resolve_steps.h"
 
+#include "cubin/tool_note.h"
 #include "diag/diag.h"
 #include "diag/near_names.h"
 #include "diag/referrers.h"
@@ -332,6 +333,20 @@ void diagnostics_recursion(struct merging *m, uint32_t kernel)
         TEXT_ARG(buffer_view(&line)));
 }
 
+/* The command line of the tool that made a cubin, from its note; empty without one. */
+static struct text tool_command(const struct cubin *cubin)
+{
+    const struct cubin_section *section =
+        &cubin->sections[cubin_section_find(cubin, TEXT(".note.nv.tkinfo"))];
+    struct bytes rest = section->type == SHT_NOTE ? section->data : (struct bytes){0};
+    struct tool_note note = {0};
+
+    tool_note_next(&rest, &note);
+    while (note.command.size > 0 && note.command.data[note.command.size - 1] == ' ')
+        note.command.size--;
+    return note.command;
+}
+
 void diagnostics_registers(struct merging *m, uint32_t kernel, uint32_t callee)
 {
     const struct merged_symbol *caller = &m->symbols[kernel], *called = &m->symbols[callee];
@@ -344,11 +359,12 @@ void diagnostics_registers(struct merging *m, uint32_t kernel, uint32_t callee)
     shown = symbol_names_shown(names, 2, &m->arena);
     diag_note("%s of '%s', assembled with '%.*s', has its limit from there or from "
               "__launch_bounds__",
-              shown[0], m->cubins[caller->file]->name, TEXT_ARG(notes_command(m, caller->file)));
+              shown[0], m->cubins[caller->file]->name,
+              TEXT_ARG(tool_command(m->cubins[caller->file])));
     diag_note(
         "%s of '%s', assembled with '%.*s', must be compiled with -maxrregcount=%u or less, or "
         "the kernel with a higher limit; from PTX (-lto, -split-compile-extended) "
         "--fit-registers makes it fit, as -Xptxas=-func-maxrregcount=%u does",
-        shown[1], m->cubins[called->file]->name, TEXT_ARG(notes_command(m, called->file)), limit,
-        limit);
+        shown[1], m->cubins[called->file]->name, TEXT_ARG(tool_command(m->cubins[called->file])),
+        limit, limit);
 }

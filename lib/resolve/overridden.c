@@ -8,7 +8,7 @@
  * replaced by a later one, and in .nv.global.init that of functions that lost and that nothing else
  * keeps. Programs then read 0 instead of the address of the winning definition. minilink does not
  * do that. */
-#include "merge/merge_steps.h"
+#include "resolve/resolve_steps.h"
 
 #include "base/search.h"
 

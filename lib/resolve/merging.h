@@ -1,16 +1,14 @@
-/* merging.h: the state of a merge, and the queries that all steps use.
+/* merging.h: the state of a merge until it is known what is kept, and the queries that all steps
+ * use.
  *
- * There are three index spaces besides each cubin's own:
+ * There are two index spaces besides each cubin's own:
  *   symbol   index in merging.symbols: one per name that is visible between cubins, one per local
- *   section  index in merging.sections: one per section that will be written
  *   node     a node of the call graph: a symbol, or symbol_count + a prototype
  * Arrays "by input symbol" and "by input section" hold the symbols and sections of all cubins, one
  * cubin after the other; symbol_base and section_base have the start of each. MERGE_NONE means
  * "none".
  *
- * Each step fills in fields of its own, which later steps only read. Sections are made by many
- * steps, and their contents change until the image is built; symbols are placed (struct
- * placed_symbol) until they get their rows. */
+ * Each step fills in fields of its own, which later steps only read. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,10 +19,11 @@
 #include "base/search.h"
 #include "base/table.h"
 #include "cubin/format.h"
+#include "cubin/image.h"
 #include "cubin/mercury.h"
 #include "facts/targets.h"
-#include "merge/index_lists.h"
-#include "merge/merge.h"
+#include "resolve/index_lists.h"
+#include "resolve/request.h"
 
 /* A merged symbol: all cubins' symbols of one name, or one local symbol. */
 struct merged_symbol {
@@ -40,15 +39,6 @@ struct merged_symbol {
     uint8_t type;
     uint8_t binding;
     uint8_t other;
-};
-
-/* Where a symbol lies in the image. The steps of the layout write it (layout.c, constants.c,
- * shared.c), and symtab.c before the symbols get their rows. */
-struct placed_symbol {
-    struct text name; /* as written */
-    uint64_t value;
-    uint32_t section; /* merged section, or MERGE_NONE */
-    uint8_t other;    /* st_other as written, except for an executable's data */
 };
 
 /* Properties of functions, and of everything that a node can reach, including itself. */
@@ -147,99 +137,6 @@ struct reach {
     uint32_t flags;
 };
 
-/* The relocation sections of a section: without and with addends, as its inputs had them, and those
- * of -preserve-relocs. */
-enum { LIST_REL, LIST_RELA, LIST_RESOLVED, LIST_COUNT };
-
-/* A section that will be written. */
-struct merged_section {
-    struct text name;
-    uint64_t flags;
-    uint64_t alignment;
-    uint64_t size;
-    const uint8_t *data; /* size bytes: a view into a cubin, or `own` */
-    uint8_t *own;        /* a copy in the image's arena that may be changed, or NULL */
-    enum section_class class;
-    uint32_t type;
-    uint32_t entry_size;
-    uint32_t function; /* the symbol it belongs to, or MERGE_NONE */
-    uint32_t target;   /* relocations: the merged section they apply to; a twin: its plain one */
-    uint32_t twin;     /* Mercury's twin of the section, or MERGE_NONE */
-    uint32_t lists[LIST_COUNT]; /* of its relocations, or MERGE_NONE */
-    uint32_t bank;              /* constants: the bank's number */
-    uint32_t file;              /* info sections: the cubin and section that they come from */
-    uint32_t input;
-    uint32_t copies;      /* moved constants: first of the adjacent entries in merging.constants */
-    uint32_t index;       /* in the image; 0 = not placed yet */
-    uint32_t row;         /* of its section symbol; 0 = none */
-    uint32_t name_offset; /* in .strtab */
-    uint8_t info_high;    /* .text: bits 24-31 of sh_info, kept from the input */
-};
-
-/* Where an input section's contents went. */
-struct merged_place {
-    uint32_t section; /* MERGE_NONE: dropped */
-    uint64_t offset;
-};
-
-/* A section's contents that were copied into another's. */
-struct merged_copy {
-    uint32_t from;
-    uint32_t to;
-    uint64_t offset;
-};
-
-/* A relocation that is kept. */
-struct merged_relocation {
-    uint64_t offset;
-    int64_t addend;
-    uint32_t type;
-    uint32_t list;   /* the merged section of relocations that it belongs to */
-    uint32_t symbol; /* MERGE_NONE: `section` instead */
-    uint32_t section;
-};
-
-/* Where contents and code went. */
-struct layout {
-    struct merged_place *places; /* by input section */
-    uint32_t *text_of;           /* by symbol: the merged section of a function's code */
-    uint32_t *kernels;           /* symbols, in order of their code */
-    size_t kernel_count;
-};
-
-/* Shared variables, and where they lie (shared.c). */
-struct shared_memory {
-    struct merged_lists uses; /* by function: shared variables named by its code */
-    bool *is_named;           /* by symbol: a shared variable named by code, even dead code */
-    uint32_t *section_of;     /* by symbol: a kernel's merged section of shared memory */
-    bool *is_given;           /* by symbol: the kernel's cubin had such a section */
-    uint64_t *address;        /* by symbol: a shared variable's, in the window */
-    uint64_t *extern_address; /* by symbol: address at which a function sees `.extern .shared`
-                                 variables; UINT64_MAX: none */
-    uint32_t debug_section;   /* merged section of variables of several kernels, or MERGE_NONE */
-};
-
-/* Texture, sampler and surface references, and their words (texture.c). */
-struct textures {
-    uint32_t *symbols; /* in the order of the symbols, by kind */
-    size_t count;
-    bool is_used;      /* some code, even dead code, names one */
-    uint32_t *words;   /* the references in the order of their words */
-    uint64_t *offset;  /* by symbol: of a reference's word in bank 0 */
-    uint32_t *bank_of; /* by symbol: a kernel's merged section of bank 0, or MERGE_NONE */
-    uint64_t base;     /* offset in bank 0 of the first word */
-};
-
-/* The symbol table's rows; row 0 is the null symbol. */
-struct rows {
-    uint32_t *symbols;   /* by row: merged symbol; MERGE_NONE: of a section */
-    uint32_t *sections;  /* by row: the merged section of such a row */
-    uint32_t *of_symbol; /* by merged symbol: its row; 0 = not written */
-    size_t count;
-    size_t first_global;
-    size_t twin_count; /* number of leading rows that Mercury's symbol table has too */
-};
-
 /* Kinds of input sections that several steps look for. */
 enum input_kind {
     INPUT_ANY, /* for merging_next_of() */
@@ -254,6 +151,15 @@ enum input_kind {
     INPUT_UNIFIED, /* entries of unified tables */
 };
 
+/* What code names (uses.c). */
+struct uses {
+    struct merged_lists shared; /* by function: shared variables named by its code */
+    bool *is_shared_named;      /* by symbol: a shared variable named by code, even dead code */
+    uint32_t *references;       /* to textures, samplers and surfaces: symbols, by kind */
+    size_t reference_count;
+    bool names_reference; /* some code, even dead code, names one */
+};
+
 struct merging {
     const struct merge_request *request;
     const struct cubin *const *cubins;
@@ -262,9 +168,8 @@ struct merging {
     struct arena arena;  /* everything else */
     bool failed;         /* the current step reported an error */
 
-    unsigned abi;       /* of the output: CUBIN_ABI_VERSION, or CUBIN_OLD_ABI_VERSION */
-    uint32_t toolkit;   /* the newest one of inputs of CUDA 12 */
-    struct cubin notes; /* the notes that cubins of CUDA 12 lack */
+    unsigned abi;     /* of the output: CUBIN_ABI_VERSION, or CUBIN_OLD_ABI_VERSION */
+    uint32_t toolkit; /* the newest one of inputs of CUDA 12 */
 
     size_t *symbol_base;
     size_t *section_base;
@@ -275,47 +180,17 @@ struct merging {
     struct resolution resolved;
     struct losses losses;
     struct call_graph graph;
-    bool *is_live;                     /* by symbol: a function that is kept (reach.c) */
-    struct merged_function *functions; /* by symbol (attributes.c) */
-    struct reach *reach;               /* by node */
+    bool *is_live;                     /* by symbol: a function that is kept (liveness.c) */
+    struct merged_function *functions; /* by symbol (records.c) */
+    struct uses uses;
+    struct reach *reach; /* by node */
     struct {
         uint32_t *seen;  /* by node: the last walk that visited it */
         uint32_t *queue; /* nodes */
         uint32_t walk;
     } walker; /* scratch memory for walks over the call graph */
 
-    struct merged_section *sections;
-    size_t section_count;
-    size_t section_capacity;
-    struct table section_names;    /* sections that are found by name */
-    struct placed_symbol *placed;  /* by symbol */
-    struct layout layout;          /* of code and data */
-    struct merged_copy *constants; /* device functions' constants in kernels' sections */
-    size_t constant_count;
-    struct shared_memory shared;
-    struct textures textures;
-
-    bool has_twins;            /* Mercury's sections are merged too; may change to false */
-    struct cubin_twins *twins; /* by file: Mercury's symbol table */
-    bool *is_outdated;         /* by file: an older finalizer made its code */
-    bool *is_plain_only;       /* by symbol: Mercury's tables lack it; NULL: they have all */
-    uint32_t twin_symtab;      /* merged sections of Mercury's own tables: symbols, and */
-    uint32_t twin_indices;     /* their section indices, or MERGE_NONE */
-
-    struct {
-        struct merged_relocation *items;
-        size_t count;
-        size_t capacity;
-    } relocations; /* of all lists, in reading order */
-
-    struct merged_lists classes; /* by class, including CLASS_COUNT: sections in creation order */
-    uint32_t *order;             /* the merged sections in the order of the image */
-    size_t order_count;
-    struct rows rows;
-    struct image_strings strings; /* .strtab */
-    size_t names_start;           /* in `strings`: the names of sections begin here and end at */
-    size_t names_end;
-    struct image_symbols table; /* .symtab */
+    struct placing *out; /* what merge/ makes of it (merge/placing.h) */
 };
 
 /* Reports an error (a format and its arguments): the step goes on, and fails when it ends. */
@@ -374,23 +249,6 @@ static inline bool merged_is_common(const struct merged_symbol *symbol)
 static inline bool merged_is_data(const struct merged_symbol *symbol, unsigned space)
 {
     return symbol->type == STT_CUDA_OBJECT && (symbol->other & STO_CUDA_SPACE) == space;
-}
-
-/* Whether it is a function's section of a constant bank. */
-static inline bool merged_is_bank(const struct merged_section *section, uint32_t bank)
-{
-    return section->class == CLASS_FUNCTION_CONSTANT && section->bank == bank;
-}
-
-static inline bool merged_is_twin(enum section_class class)
-{
-    return class >= CLASS_TWIN_TEXT && class <= CLASS_TWIN_SYMTAB;
-}
-
-/* offset rounded up to a multiple of alignment, a power of two or 0. */
-static inline uint64_t merged_align(uint64_t offset, uint64_t alignment)
-{
-    return alignment > 1 ? (offset + alignment - 1) & ~(alignment - 1) : offset;
 }
 
 /* A walk over sections of all cubins, in order. Start with {0}. */
@@ -453,11 +311,14 @@ static inline uint32_t merging_holder(const struct merging *m, const struct merg
                : MERGE_NONE;
 }
 
-/* Where an input section's contents went. */
-static inline const struct merged_place *merging_place(const struct merging *m, size_t file,
-                                                       size_t section)
+/* The function of a Mercury section: the twin of its code, info about that, or relocations of it;
+ * or MERGE_NONE. */
+static inline uint32_t merging_twin_owner(const struct merging *m, size_t file,
+                                          const struct cubin_section *section)
 {
-    return &m->layout.places[m->section_base[file] + section];
+    uint32_t code = cubin_twin_code(m->cubins[file], section);
+
+    return code ? merging_owner(m, file, code) : MERGE_NONE;
 }
 
 /* An alias's function; any other symbol itself. */

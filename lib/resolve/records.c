@@ -1,0 +1,122 @@
+/* records.c: what .nv.info and .nv.info.F say of each function.
+ *
+ * The driver reads from these records what a kernel needs: registers, barriers, stack. ptxas only
+ * knows what each function needs by itself, so the linker recomputes a kernel's records from all
+ * that it can reach (attributes.c); device functions keep their own. */
+#include "resolve/resolve_steps.h"
+
+#include "diag/diag.h"
+
+/* nvlink: "Internal error: no regcount?"; not under -r. */
+static void check_is_function(struct merging *m, size_t file, uint32_t symbol)
+{
+    if (m->request->relocatable || m->cubins[file]->symbols[symbol].type == STT_FUNC)
+        return;
+    MERGING_ERROR(m, "'%s' says how many registers symbol %u needs, which is no function",
+                  m->cubins[file]->name, symbol);
+}
+
+static void gather_program_records(struct merging *m, size_t file, struct bytes rest, bool is_twin)
+{
+    struct info_record record;
+
+    while (info_next(&rest, &record)) {
+        struct merged_function *function;
+        uint32_t symbol, value = info_word(record.payload, 1);
+
+        if (record.format != EIFMT_SVAL ||
+            (record.attribute != EIATTR_REGCOUNT && record.attribute != EIATTR_FRAME_SIZE))
+            continue;
+        if (record.attribute == EIATTR_REGCOUNT)
+            check_is_function(m, file, info_word(record.payload, 0));
+        symbol = merging_symbol(m, file, info_word(record.payload, 0));
+        if (symbol == MERGE_NONE || m->symbols[symbol].file != file)
+            continue;
+        function = &m->functions[symbol];
+        if (record.attribute == EIATTR_REGCOUNT)
+            *(is_twin ? &function->twin_registers : &function->registers) = value;
+        else
+            *(is_twin ? &function->twin_frame : &function->frame) = value;
+    }
+}
+
+bool records_is_passed_on(const struct merging *m, const struct info_record *record)
+{
+    switch (attributes_pass(record->attribute, m->request->toolkit)) {
+    case PASSES_FLAG:
+    case PASSES_MOST:
+    case PASSES_SUM:
+    case PASSES_OR:
+    case PASSES_UNION:
+    case PASSES_MOST_OF_SEVERAL:
+        return true;
+    case PASSES_MASK:
+        return record->value != 0;
+    default:
+        return false;
+    }
+}
+
+static void gather_function_records(const struct merging *m, struct merged_function *function,
+                                    struct bytes rest)
+{
+    struct info_record record;
+
+    function->records = rest;
+    while (info_next(&rest, &record)) {
+        if (records_is_passed_on(m, &record) && record.attribute != EIATTR_NUM_BARRIERS)
+            function->flags |= REACHES_RECORDS;
+        if (records_is_externs(&record))
+            function->flags |= REACHES_EXTERNS;
+        if (record.attribute == EIATTR_REG_RECONFIG)
+            function->flags |= REACHES_RECONFIG;
+        if (record.attribute == EIATTR_NUM_BARRIERS)
+            function->barriers = record.value;
+        else if (record.attribute == EIATTR_MAXREG_COUNT)
+            function->most_registers = record.value;
+        else if (record.attribute == EIATTR_CRS_STACK_SIZE)
+            function->call_stack = info_word(record.payload, 0);
+    }
+}
+
+/* Reads barrier counts from sh_flags of code of CUDA 12. */
+static void gather_flags(struct merging *m, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    for (size_t i = 1; cubin->toolkit && i < cubin->section_count; i++) {
+        uint32_t owner = merging_owner(m, file, i);
+
+        if (cubin_is_text(&cubin->sections[i]) && owner != MERGE_NONE && merging_keeps(m, file, i))
+            m->functions[owner].barriers =
+                (uint32_t)(cubin->sections[i].flags & CUBIN_OLD_BARRIERS) >>
+                CUBIN_OLD_BARRIERS_SHIFT;
+    }
+}
+
+void records_gather(struct merging *m)
+{
+    uint32_t order = 0;
+
+    m->functions = arena_zalloc(&m->arena, m->symbol_count, sizeof *m->functions);
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        m->functions[i].order = MERGE_NONE;
+        if (m->symbols[i].alias != MERGE_NONE && !merging_is_inner(m, (uint32_t)i))
+            m->functions[m->symbols[i].alias].flags |= REACHES_ALIAS;
+    }
+    for (size_t file = 0; file < m->count; file++)
+        gather_flags(m, file);
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
+        uint32_t owner = merging_owner(m, at.file, at.index);
+
+        if (owner == MERGE_NONE) {
+            gather_program_records(m, at.file, at.section->data, false);
+        } else if (merging_keeps(m, at.file, at.index)) {
+            m->functions[owner].order = order++;
+            gather_function_records(m, &m->functions[owner], at.section->data);
+        }
+    }
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_TWIN_INFO);)
+        if (!(at.section->flags & SHF_INFO_LINK))
+            gather_program_records(m, at.file, at.section->data, true);
+}

@@ -1,0 +1,206 @@
+/* resolve_steps.h: the steps of program_resolve() in order, and the functions that each offers to
+ * others. A step that fails has reported all errors that it found, in nvlink's wording, and returns
+ * false. */
+#pragma once
+
+#include "resolve/merging.h"
+
+/* program.c: */
+
+/* Resolves the symbols of m->cubins, finds what is kept and what that needs, and fills in m.
+ * m->cubins become those without the frames of what is left out. False, with all errors reported,
+ * if they are no program. */
+bool program_resolve(struct merging *m);
+
+/* resolve.c: merges the cubins' symbols into one symbol per name. */
+
+/* Finds symbols, their definitions, aliases, the owners of sections, and the order in which symbols
+ * will be written. False if definitions contradict each other. */
+bool resolve_symbols(struct merging *m);
+
+/* Reports every symbol that is neither defined nor provided by the driver. Comes after liveness:
+ * symbols that only dead code needs may be undefined. False if there is any. */
+bool resolve_check_undefined(struct merging *m);
+
+/* Whether the driver provides the size of a texture's, sampler's or surface's descriptor under that
+ * name; txq and suq read descriptors. */
+bool resolve_is_descriptor_size(struct text name);
+
+/* True for names that cubins declare for the driver: unified tables, reserved shared memory. */
+bool resolve_is_reserved(struct text name);
+
+/* True for reserved names that an executable no longer has. */
+bool resolve_is_unified_table(struct text name);
+
+/* Whether the symbol is the size of the program's constants, against which isspacep.const compares
+ * (libcudadevrt's cudaMemcpyAsync does, too). */
+bool resolve_is_constants_size(const struct cubin_symbol *symbol);
+
+/* overridden.c: weak definitions that lost to an earlier cubin's, and their remains. */
+
+/* Fills m->losses. Comes after resolve_symbols(). */
+void overridden_find(struct merging *m);
+
+/* Whether a symbol is defined in this cubin, but lost to an earlier cubin's definition. */
+static inline bool overridden_has(const struct merging *m, size_t file, uint32_t index)
+{
+    return m->resolved.has_lost[m->symbol_base[file] + index];
+}
+
+/* Whether data of a cubin holds a symbol's address outside of storage for which overridden_forget()
+ * is true. */
+static inline bool overridden_points_at(const struct merging *m, size_t file, uint32_t index)
+{
+    return m->losses.is_pointed_at[m->symbol_base[file] + index];
+}
+
+/* Whether all variables in a section lost. */
+static inline bool overridden_own(const struct merging *m, size_t file, size_t section)
+{
+    return m->losses.storage[m->section_base[file] + section] == STORAGE_LOSERS;
+}
+
+/* Whether symbol `index` of a cubin, which became `symbol`, is defined there, but a later cubin's
+ * definition replaced it. */
+bool overridden_replaced(const struct merging *m, size_t file, uint32_t index, uint32_t symbol);
+
+/* Whether the code of a function that was replaced had relocations. */
+bool overridden_had_relocations(const struct merging *m, size_t file, uint32_t index);
+
+/* Whether debug information empties the range of a removed function. Measured: yes if the
+ * definition was the kept one, or was replaced by a later cubin's and had no relocations in its
+ * code; no if it lost to an earlier cubin's. */
+bool overridden_empty(const struct merging *m, size_t file, uint32_t index, uint32_t symbol);
+
+/* Whether an address in initialised data is not written, so that the cubin's bytes there (0)
+ * remain. This is so in .nv.global.init in the storage of a variable that lost, which nothing reads
+ * (measured). In .nv.constant3 such addresses are kept. */
+bool overridden_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset);
+
+/* graph.c: the call graph of the whole program. */
+
+/* Reads .nv.callgraph and .nv.prototype of all cubins into m->graph. False if two cubins disagree
+ * about a function's prototype. */
+bool graph_read(struct merging *m);
+
+/* fold.c: --icf=safe: folds identical device functions. */
+
+/* Folds functions that are identical in everything that an executable has of them: references to
+ * the others become references to the first, and their sections are treated like those of a weak
+ * copy that lost. Comes after graph_read(). Returns true if anything was folded; the call graph is
+ * then out of date. */
+bool fold_functions(struct merging *m);
+
+/* Whether symbol `index` of a cubin defines a function that was folded into another. */
+static inline bool fold_has(const struct merging *m, size_t file, uint32_t index)
+{
+    return m->resolved.is_folded && m->resolved.is_folded[m->symbol_base[file] + index];
+}
+
+/* liveness.c: which functions are kept. */
+
+/* Fills m->is_live with the functions that are kept: kernels, functions whose address is taken or
+ * is in data, and all that they need; under -g and -r, every function. */
+void liveness_mark(struct merging *m);
+
+/* reach.c: what each function can reach. */
+
+/* Fills m->reach: per node the largest register and barrier counts, the deepest stack and the flags
+ * of everything that it can reach through direct and indirect calls. Own values come from
+ * m->functions. Takes linear time, also with recursion. */
+void reach_summarize(struct merging *m);
+
+/* Finds the functions that `from` can reach, including itself, visiting only nodes whose m->reach
+ * has `flag`. Returns their number; *found is valid until the next walk. Walks share m->walker, so
+ * only one may run at a time. */
+size_t reach_walk(struct merging *m, uint32_t from, enum reach_flag flag, const uint32_t **found);
+
+/* True if the stack of `kernel` has no bound, or one that does not fit its record. */
+bool reach_is_unbounded(const struct merging *m, uint32_t kernel);
+
+/* Finds a cycle that `from` can reach: *cycle are its nodes, each of which leads to the next and
+ * the last to the first. Returns their number; 0 without REACHES_CYCLE. */
+size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle);
+
+/* records.c: what .nv.info and .nv.info.F say of each function. */
+
+/* Fills m->functions with the own values of every function. Comes after liveness. */
+void records_gather(struct merging *m);
+
+/* Whether the record lists functions outside its cubin that a function needs. */
+static inline bool records_is_externs(const struct info_record *record)
+{
+    return record->attribute == EIATTR_EXTERNS && record->format == EIFMT_SVAL;
+}
+
+/* Whether a kernel needs the record if a function that it reaches has it. */
+bool records_is_passed_on(const struct merging *m, const struct info_record *record);
+
+/* uses.c: what code names. */
+
+/* The bank of compiler constants: numbers too long for an instruction, and tables of switch
+ * statements. ptxas puts those of function F into .nv.constant2.F, at offset 0. */
+#define CONSTANTS_BANK 2u
+
+/* Fills m->uses, and flags of m->functions. Comes after liveness and before reach_summarize(). */
+void uses_gather(struct merging *m);
+
+/* limits.c: checks across cubins besides symbol resolution. */
+
+/* Checks that not one cubin has code for tensor memory of CUDA 12.9, and another of a later one. */
+bool limits_check_tensor_forms(struct merging *m);
+
+/* Checks that kernels and functions use tensor memory of one CTA, or of a pair. */
+void limits_check_cta_groups(struct merging *m);
+
+/* -astoolspatch: checks that each function was compiled for it. */
+bool limits_check_patches(struct merging *m);
+
+/* Checks that a weak kernel's copies have parameters of one size. Comes after the owners of
+ * sections are known. */
+bool limits_check_parameters(struct merging *m);
+
+/* Checks that every function has a register count, and that a kernel with a register limit
+ * (.maxnreg, .maxntid) only reaches functions within it: the driver would launch the kernel with
+ * fewer registers than they use. Comes after reach_summarize(). */
+bool limits_check_registers(struct merging *m);
+
+/* frames.c: from sm_100 on .debug_frame describes only functions in the output. */
+
+/* The cubins of the merge, if needed as copies (in its arena) whose .debug_frame lacks functions
+ * that are dead or lost to an earlier cubin's. Symbols and sections keep their indices. Comes after
+ * liveness. */
+const struct cubin *const *frames_prune(struct merging *m);
+
+/* diagnostics.c: messages about symbols of cubins, in nvlink's wording, and notes that help to fix
+ * them. */
+
+/* Reports the `count` undefined symbols; as long as there is diag_room(), notes where each is
+ * referenced and which definitions have similar names. */
+void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, size_t count);
+
+/* Reports that cubin `here` defines again what `first` does. */
+void diagnostics_again(const struct merging *m, struct text name, const char *here,
+                       const char *first);
+
+/* After that error, notes if symbol `input` of cubin `file` has the same bytes as `symbol`, and
+ * after the first such error what to do. */
+void diagnostics_same(const struct merging *m, const struct merged_symbol *symbol, size_t file,
+                      size_t input);
+
+/* Reports that a function is a kernel in only one of two cubins. */
+void diagnostics_kernel(const struct merging *m, struct text name, const char *here, bool is_kernel,
+                        const char *first);
+
+/* Notes the origin of the register limit of `kernel` and of the registers of `callee`, which it
+ * reaches. */
+void diagnostics_registers(struct merging *m, uint32_t kernel, uint32_t callee);
+
+/* Notes a recursion that kernel `kernel` can get into. */
+void diagnostics_recursion(struct merging *m, uint32_t kernel);
+
+/* Reports that cubin `here` has a function under another prototype than cubin `other`; `first` is
+ * the one that nvlink names. */
+void diagnostics_prototype(const struct merging *m, struct text name, const char *here,
+                           const char *first, struct text prototype, const char *other,
+                           struct text other_prototype);
