@@ -22,12 +22,12 @@ static void print_targets(void)
     for (unsigned sm = 1; sm < 1000; sm++)
         for (size_t i = 0; i < sizeof suffixes; i++) {
             struct arch arch = {sm, suffixes[i]};
-            unsigned first = target_first_ptx(arch);
+            const struct target_name *row = targets_find_name(arch);
+            unsigned first = row ? row->first_ptx : 0;
 
-            if (first || targets_know(arch, NULL) || target_is_compiled_for(arch))
-                printf("%s %u.%u%s%s\n", arch_name(arch, name), first / 10, first % 10,
-                       targets_know(arch, NULL) ? " known" : "",
-                       target_is_compiled_for(arch) ? " compiled" : "");
+            if (row || targets_know(arch, NULL))
+                printf("%s %u.%u%s\n", arch_name(arch, name), first / 10, first % 10,
+                       targets_know(arch, NULL) ? " known compiled" : "");
         }
     puts("== targets in their order");
     for (struct arch arch = {0}; targets_next(&arch, NULL);)

@@ -103,11 +103,9 @@ static bool parse_statement(struct body_parser *parser)
 /* Parses everything up to the brace that closes the body. */
 static void parse_block(struct body_parser *parser)
 {
-    size_t enclosing = parser->labels.open_count;
-
-    open_block(parser);
+    parse_label_open(parser);
     parse_advance(parser);
-    while (parser->labels.open_count > enclosing && parser->base.errors < PARSE_ERROR_LIMIT) {
+    while (parser->labels.open_count && parser->base.errors < PARSE_ERROR_LIMIT) {
         if (parse_at(parser, '{')) {
             open_block(parser);
             parse_advance(parser);
@@ -146,6 +144,7 @@ bool parse_body(struct body *body, struct text text, const struct parse_scope *s
     CONTEXT_DEFER(memory_cleanup, &parser.base.items);
     CONTEXT_DEFER(table_cleanup, &parser.names.ranges);
     CONTEXT_DEFER(table_cleanup, &parser.names.words);
+    CONTEXT_DEFER(table_cleanup, &parser.labels.table);
     parse_advance(&parser);
     if (!parse_names_begin(&parser))
         return false;

@@ -68,7 +68,8 @@ void parse_names_close(struct body_parser *parser)
 static bool enter_given(struct body_parser *parser, struct text name, uint32_t index, uint8_t kind)
 {
     struct names *names = &parser->names;
-    const struct declaration entry = {.name = name, .index = index, .kind = kind};
+    const struct declaration entry = {
+        .name = name, .index = index, .depth = depth_of(names), .kind = kind};
 
     if (innermost(names, &names->words, name))
         return parse_error(parser, parser->base.token.offset,
@@ -83,12 +84,11 @@ bool parse_names_begin(struct body_parser *parser)
     bool ok = true;
 
     parse_names_open(parser);
+    parse_names_open(parser);
     for (size_t i = 0; i < body->register_count; i++)
         ok &= enter_given(parser, body->registers[i].name, (uint32_t)i, DECLARED_REGISTER);
     for (size_t i = 0; i < body->symbol_count; i++)
         ok &= enter_given(parser, body->symbols[i].name, (uint32_t)i, DECLARED_SYMBOL);
-    parser->names.given_registers = (uint32_t)body->register_count;
-    parser->names.given_symbols = (uint32_t)body->symbol_count;
     return ok;
 }
 
@@ -171,15 +171,9 @@ static const struct declaration *find(struct body_parser *parser, struct text na
 
 static bool is_taken(struct body_parser *parser, struct text name)
 {
-    const struct names *names = &parser->names;
     const struct declaration *meaning = find(parser, name);
-    bool is_given =
-        meaning && meaning->depth == 0 &&
-        ((meaning->kind == DECLARED_REGISTER && meaning->index < names->given_registers) ||
-         (meaning->kind == DECLARED_SYMBOL && meaning->index < names->given_symbols));
 
-    /* The body's own names share a scope with the parameters. */
-    return meaning && (meaning->depth == depth_of(names) || (is_given && depth_of(names) == 1));
+    return meaning && meaning->depth == depth_of(&parser->names);
 }
 
 bool parse_names_register(struct body_parser *parser, struct text name, uint32_t count,

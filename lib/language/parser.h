@@ -32,7 +32,7 @@ enum declaration_kind { DECLARED_REGISTER, DECLARED_SYMBOL, DECLARED_RANGE };
 struct declaration {
     struct text name; /* of a range: its prefix */
     uint32_t index;   /* in body.registers or body.symbols; of a range: in names.ranges */
-    uint32_t depth;   /* of the scope; 0 = outside the body's braces */
+    uint32_t depth;   /* of the scope; 0 = the module, 1 = the body and the parameters */
     uint32_t hidden;  /* declaration with the same name in an outer scope, or NO_INDEX */
     uint32_t next;    /* declared before it in the same scope, or NO_INDEX */
     uint8_t kind;     /* enum declaration_kind */
@@ -53,8 +53,6 @@ struct names {
     struct register_range *range_list;
     size_t range_count;
     size_t range_capacity;
-    uint32_t given_registers; /* number of leading registers of the body that are parameters */
-    uint32_t given_symbols;
     uint32_t *scopes; /* by depth: the newest declaration, or NO_INDEX */
     size_t scope_count;
     size_t scope_capacity;
@@ -63,38 +61,42 @@ struct names {
 /* parse_label.c: labels, which may be used before they are defined; the innermost block's
  * definition is meant. */
 
-enum label_event_kind { EVENT_OPEN, EVENT_CLOSE, EVENT_USE };
-
-/* An event about labels, in the text's order, replayed when all labels are known. */
-struct label_event {
-    uint8_t kind;   /* enum label_event_kind */
-    uint32_t index; /* OPEN: newest label of the scope (filled in at its end); USE: a use */
+struct label_name {
+    uint32_t use;   /* the newest use without a label, or NO_INDEX */
+    uint32_t label; /* of the block that is being closed, or NO_INDEX */
 };
 
 struct label_use {
     struct text name;
     size_t offset;  /* in the text */
-    uint32_t label; /* found by the replay */
+    uint32_t next;  /* use of the name before it that has no label either, or NO_INDEX */
+    uint32_t label; /* NO_INDEX until its block is closed */
 };
 
 struct label_place {
-    size_t offset;   /* in the text */
-    uint32_t next;   /* label before it in the same scope, or NO_INDEX */
-    uint32_t hidden; /* used by the replay */
-    uint32_t scope;  /* number of its scope's OPEN event */
+    size_t offset;  /* in the text */
+    uint32_t name;  /* index in labels.names */
+    uint32_t next;  /* label before it in the same block, or NO_INDEX */
+    bool is_double; /* one before it in the same block has its name */
+};
+
+struct label_block {
+    uint32_t newest; /* its last label so far, or NO_INDEX */
+    uint32_t first_use;
 };
 
 struct labels {
+    struct table table; /* name -> index in `names` */
+    struct label_name *names;
+    size_t name_count;
+    size_t name_capacity;
     struct label_place *places; /* parallel to body.labels */
     size_t place_count;
     size_t place_capacity;
     struct label_use *uses;
     size_t use_count;
     size_t use_capacity;
-    struct label_event *events;
-    size_t event_count;
-    size_t event_capacity;
-    uint32_t *open; /* stack of OPEN events */
+    struct label_block *open; /* stack of the blocks around the current place */
     size_t open_count;
     size_t open_capacity;
 };
@@ -175,8 +177,8 @@ bool parse_operand_target(struct body_parser *parser, struct operand *operand, b
 
 /* parse_names.c */
 
-/* Begins scope 0 and adds the body's registers and symbols to it. Reports an error and returns
- * false if two have the same name. */
+/* Begins scope 0, for the module's names, and scope 1, the body's own, with the parameters: what
+ * the body has so far. Reports an error and returns false if two have the same name. */
 bool parse_names_begin(struct body_parser *parser);
 
 /* Begins a block, whose declarations hide outer names until it is closed. */

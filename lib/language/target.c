@@ -15,18 +15,6 @@ bool target_ptx_is_known(unsigned major, unsigned minor)
            !toolkits_ptx_is_newer(major, minor);
 }
 
-uint16_t target_first_ptx(struct arch target)
-{
-    const struct target_name *name = targets_find_name(target);
-
-    return name ? name->first_ptx : 0;
-}
-
-bool target_is_compiled_for(struct arch arch)
-{
-    return targets_know(arch, NULL);
-}
-
 /* ptxas 13.0 to 13.5 accept the old name of a target with a suffix for the new one; without a
  * suffix it is treated by its number. */
 enum target_fit target_fit(struct arch target, struct arch arch)

@@ -3,18 +3,11 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/arch.h"
 
 /* True for a PTX ISA version of ptxas's --list-version: 1.0 to 9.0, with gaps. */
 bool target_ptx_is_known(unsigned major, unsigned minor);
-
-/* The first PTX ISA version with this `.target`; 0 if none has it. */
-uint16_t target_first_ptx(struct arch target);
-
-/* True if it can be compiled for: the real architectures of ptxas's --gpu-name. */
-bool target_is_compiled_for(struct arch arch);
 
 enum target_fit {
     TARGET_FITS,

@@ -82,8 +82,9 @@ static bool wants_executable(const struct link *link, const struct chunks *chunk
     return state_is_exact(link) && is_whole(link, chunks, assembled) && state_is_builtin(link);
 }
 
-/* The assembler's options. With several chunks, those without the selection of kernels: a chunk has
- * only some of the named kernels, which have already been selected. */
+/* The assembler's options. With several chunks or patterns, those without the selection of kernels,
+ * which have already been selected: a chunk has only some of the named ones, and no assembler knows
+ * patterns. */
 static const char *const *assembler_options(const struct link *link, const struct chunks *chunks,
                                             struct assembled *assembled)
 {
@@ -91,10 +92,8 @@ static const char *const *assembler_options(const struct link *link, const struc
     bool is_ptxas = assembled->assembler.ptxas.path != NULL;
     const char *const *given = request->assembler_options;
 
-    if (chunks->count > 1)
+    if (chunks->count > 1 || link->entries.pattern_count)
         given = link->entries.others;
-    else if (is_ptxas && link->entries.pattern_count)
-        given = link->entries.without_patterns;
     if (assembled->fit)
         given = with_word(assembled, given,
                           arena_printf(&assembled->arena, "-func-maxrregcount=%u", assembled->fit));

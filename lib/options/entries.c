@@ -55,13 +55,12 @@ static void note_mode(struct entry_selection *selection, const char *word, struc
 
 bool entries_read(struct entry_selection *selection, struct arena *arena, const char *const *words)
 {
-    size_t word_count, other_count = 0, rest_count = 0;
+    size_t word_count, other_count = 0;
     size_t most = most_names(words, &word_count);
     const char **others = arena_alloc(arena, word_count + 1, sizeof *others);
-    const char **rest = arena_alloc(arena, word_count + 1, sizeof *rest);
     bool ok = true;
 
-    *selection = (struct entry_selection){.others = others, .without_patterns = rest};
+    *selection = (struct entry_selection){.others = others};
     selection->names = arena_alloc(arena, most, sizeof *selection->names);
     selection->patterns = arena_alloc(arena, most, sizeof *selection->patterns);
     for (size_t i = 0; ok && i < word_count; i++) {
@@ -70,22 +69,20 @@ bool entries_read(struct entry_selection *selection, struct arena *arena, const 
         bool has_value = *words[i] == '-' && (start[name.size] || words[i + 1]);
         const char *value = start[name.size] ? start + name.size + 1 : words[i + 1];
 
-        if (has_value && is_option(name, "entry-pattern", "E")) {
-            ok = add_patterns(selection, value);
+        bool is_pattern = has_value && is_option(name, "entry-pattern", "E");
+
+        if (is_pattern || (has_value && is_option(name, "entry", "e"))) {
+            if (is_pattern)
+                ok = add_patterns(selection, value);
+            else
+                add_entry_names(selection, value);
             i += !start[name.size];
-            continue;
-        }
-        rest[rest_count++] = words[i];
-        if (has_value && is_option(name, "entry", "e")) {
-            add_entry_names(selection, value);
-            if (!start[name.size])
-                rest[rest_count++] = words[++i];
             continue;
         }
         note_mode(selection, words[i], name);
         others[other_count++] = words[i];
     }
-    others[other_count] = rest[rest_count] = NULL;
+    others[other_count] = NULL;
     return ok;
 }
 

@@ -23,11 +23,10 @@ struct entry_selection {
     size_t count;
     struct entry_pattern *patterns; /* of minilink's own --entry-pattern, and -E */
     size_t pattern_count;
-    const char *const *others;           /* the words that are not about entries; ends with NULL */
-    const char *const *without_patterns; /* the words except those about patterns, likewise */
-    bool is_compile_only;                /* -c is among them */
-    bool is_patch;                       /* -astoolspatch: functions alone, which nothing calls */
-    bool is_extensible;                  /* -ewp: exported symbols stay */
+    const char *const *others; /* the words that are not about entries; ends with NULL */
+    bool is_compile_only;      /* -c is among them */
+    bool is_patch;             /* -astoolspatch: functions alone, which nothing calls */
+    bool is_extensible;        /* -ewp: exported symbols stay */
 };
 
 /* Reads the assembler's options `words` (ends with NULL, or is NULL): --entry, and -e, with a list

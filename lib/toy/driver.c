@@ -118,16 +118,16 @@ static enum link_code check_versions(struct unit *unit)
     unsigned version = module->version_major * 10u + module->version_minor;
     struct arch arch;
     char text[32];
-    uint16_t first = target_first_ptx(module->target);
+    const struct target_name *target = targets_find_name(module->target);
 
-    if (!arch_parse(text_of(unit->job->arch), "sm_", &arch) || !target_is_compiled_for(arch))
+    if (!arch_parse(text_of(unit->job->arch), "sm_", &arch) || !targets_know(arch, NULL))
         return fail_at_module(unit, "Architecture '%s' is not supported", unit->job->arch);
     snprintf(text, sizeof text, "%u.%u", module->version_major, module->version_minor);
     if (!target_ptx_is_known(module->version_major, module->version_minor) && !is_of_newer(unit))
         return fail_at_module(unit, "Unsupported .version %s", text);
-    if (first == 0)
+    if (!target)
         return fail_at_module(unit, "Unsupported .target '%s'", arch_name(module->target, text));
-    if (version < first)
+    if (version < target->first_ptx)
         return fail_at_module(unit, "PTX .version %s does not support its .target", text);
     return check_fit(unit, arch);
 }
@@ -205,7 +205,7 @@ static enum link_code limit_registers(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 13. ptxas has -e but not -E, which is minilink's own. */
+/* Phase 13. ptxas has -e but not -E: the link selects kernels by patterns (options/entries.h). */
 static enum link_code select_entries(struct unit *unit)
 {
     return ok_or_failed(entries_select(unit));

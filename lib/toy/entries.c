@@ -8,7 +8,6 @@
 #include "toy/phases.h"
 
 #include "diag/diag.h"
-#include "options/pattern.h"
 #include "ptx/lexer.h"
 #include "ptx/types.h"
 
@@ -55,28 +54,6 @@ static bool check_names(const struct unit *unit)
     return true;
 }
 
-/* Selects the kernels that match a pattern. Reports an error and returns false if it is malformed
- * or matches no kernel. */
-static bool select_pattern(struct walk *walk, const struct unit *unit, struct text text)
-{
-    struct pattern pattern;
-    bool has_matched = false;
-
-    if (!pattern_compile(&pattern, text, "--entry-pattern"))
-        return false;
-    for (size_t i = 0; i < unit->scope.count; i++) {
-        struct global *global = &unit->scope.globals[i];
-
-        if (!global->is_function || !global->item->function.is_entry ||
-            !pattern_matches(&pattern, global->name))
-            continue;
-        select_function(walk, global);
-        has_matched = true;
-    }
-    pattern_free(&pattern);
-    return has_matched || diag_error("No entry function matches '%.*s'", TEXT_ARG(text));
-}
-
 static bool select_entries(struct walk *walk, const struct unit *unit)
 {
     bool ok = true;
@@ -90,9 +67,7 @@ static bool select_entries(struct walk *walk, const struct unit *unit)
         }
         ok = diag_error("Entry function '%.*s' not found", TEXT_ARG(word));
     }
-    for (struct text list = unit->switches.entry_patterns, word; text_take_part(&list, &word);)
-        ok &= select_pattern(walk, unit, word);
-    if (unit->switches.entries.size || unit->switches.entry_patterns.size)
+    if (unit->switches.entries.size)
         return ok;
     for (size_t i = 0; i < unit->scope.count; i++) {
         struct global *global = &unit->scope.globals[i];

@@ -1,4 +1,4 @@
-/* switches.c: the options of ptxas 13.0 that its --help lists, three hidden ones, and five of
+/* switches.c: the options of ptxas 13.0 that its --help lists, three hidden ones, and four of
  * minilink's own; without options that the linker sets itself (-arch, -o) and those that do not
  * concern assembling (--help). */
 #include "toy/switches.h"
@@ -45,7 +45,6 @@ static const struct row {
     {"disable-warnings", "w", FLAG, AT(no_warnings)},
     {"dont-merge-basicblocks", "no-bb-merge", FLAG, NOWHERE},
     {"entry", "e", LIST, AT(entries)},
-    {"entry-pattern", "E", LIST, AT(entry_patterns)},
     {"executable", NULL, FLAG, AT(executable)},
     {"extensible-whole-program", "ewp", FLAG, AT(extensible)},
     {"fast-compile", NULL, FLAG, AT(fast_compile)},

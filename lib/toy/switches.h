@@ -30,11 +30,10 @@ struct switches {
     bool no_tensor_checks;
     bool preserve_relocations;
     bool override_directives;
-    bool executable; /* this and the next four are minilink's own, not options of ptxas */
+    bool executable; /* this and the next three are minilink's own, not options of ptxas */
     bool phase_trace;
     int32_t first_reserved; /* of the general registers that are not allocated */
     int32_t reserved_count;
-    struct text entry_patterns; /* a list of extended regular expressions */
     int32_t dynamic_scheduling; /* 0 or 1, and so are the next two */
     int32_t expensive;
     int32_t position_independent;

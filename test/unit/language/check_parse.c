@@ -203,6 +203,8 @@ static const struct {
     {"bra nowhere;", "Label 'nowhere' is not defined here"},
     {"{ L: ret; } bra L;", "Label 'L' is not defined here"},
     {"L: ret; L: exit;", "Label 'L' is defined twice"},
+    {"L: ret; { L: ret; } L: exit;", "Label 'L' is defined twice"},
+    {"bra L; { L: ret; } { L: ret; }", "Label 'L' is not defined here"},
     {"T: .branchtargets L; L: bra T;", "Label 'T' is a table"},
     {"L: brx.idx %r1, L;", "Label 'L' has no table"},
     {".reg .b32 a, a;", "'a' is declared twice"},

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "pool/dispatch.h"
+#include "facts/targets.h"
 #include "toy/compile.h"
 #include "toy/phases.h"
 #include "language/target.h"
@@ -206,13 +207,13 @@ TEST(without_a_suffix_code_runs_on_its_number_and_all_higher_ones)
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
         struct arch target = arch_of(archs[i]);
 
-        ck_assert(target_is_compiled_for(target));
+        ck_assert(targets_know(target, NULL));
         for (size_t k = 0; target.suffix == 0 && k < sizeof archs / sizeof *archs; k++)
             ck_assert_int_eq(target_fit(target, arch_of(archs[k])) == TARGET_FITS, k >= i);
     }
-    ck_assert(!target_is_compiled_for(arch_of("sm_72")));
-    ck_assert(!target_is_compiled_for(arch_of("sm_101a")));
-    ck_assert(!target_is_compiled_for(arch_of("sm_89a")));
+    ck_assert(!targets_know(arch_of("sm_72"), NULL));
+    ck_assert(!targets_know(arch_of("sm_101a"), NULL));
+    ck_assert(!targets_know(arch_of("sm_89a"), NULL));
 }
 
 TEST(versions_are_those_that_ptxas_lists)
