@@ -49,14 +49,23 @@ enum operand_kind {
     OPERAND_NAME,      /* an indirect call's prototype or target list: `label` is set */
 };
 
+/* What is written at an operand. The numbers are part of the encoding. */
+enum operand_part {
+    PART_NONE,
+    PART_LANE,    /* .x or .r after a register */
+    PART_BYTES,   /* .b0, .b3210 */
+    PART_HALVES,  /* .h0, .h10 */
+    PART_PAIR,    /* a VECTOR of two that was written p|q */
+    PART_UNIFIED, /* .unified after an ADDRESS */
+    OPERAND_PARTS,
+};
+
 struct operand {
     uint8_t kind;           /* enum operand_kind */
     bool is_negated;        /* -x */
     bool is_inverted;       /* !p */
     uint8_t immediate_bits; /* width of a 0f/0d literal: 32 or 64; 0 = integer */
-    /* 0 none, 'v' for .x/.r, 'b' byte selector, 'h' half selector after a register; '|' on a VECTOR
-     * of two that was written p|q; 'u' for .unified after an ADDRESS */
-    uint8_t component_kind;
+    uint8_t part;           /* enum operand_part */
     /* 0 none; 1 + index of .x .y .z .w (or .b0 .h1 ...); a selector of several digits (.b3210):
      * number of digits << 12, digits in 3 bits each, the first in the highest */
     uint16_t component;

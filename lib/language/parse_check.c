@@ -50,7 +50,7 @@ static bool check_register(struct checking *checking, const struct operand_rule 
     char type = reg->type ? reg->type : reg->class == REGISTER_PREDICATE ? 'p' : 'b';
     unsigned bits = reg->bits;
 
-    if (operand->component_kind == 'v' && reg->lanes > 1)
+    if (operand->part == PART_LANE && reg->lanes > 1)
         bits /= reg->lanes;
     if ((rule->class == 'p') != (type == 'p'))
         return mismatch(checking, operand,
@@ -58,7 +58,7 @@ static bool check_register(struct checking *checking, const struct operand_rule 
     if (!classes_agree(rule->class, type))
         return mismatch(checking, operand,
                         "the register's type does not go with the instruction's");
-    if (operand->component_kind == 'b' || operand->component_kind == 'h')
+    if (operand->part == PART_BYTES || operand->part == PART_HALVES)
         return true;
     if (rule->class == 'a')
         return bits == 32 || bits == 64 || mismatch(checking, operand, "an address is needed");
@@ -265,7 +265,7 @@ static bool check_part(struct checking *checking, const struct operand_rule *rul
     reg = &checking->parser->body->registers[part->reg];
     if (reg->class == REGISTER_PREDICATE)
         return mismatch(checking, part, "a predicate cannot stand here");
-    if (part->component_kind == 'v' || reg->lanes > 1)
+    if (part->part == PART_LANE || reg->lanes > 1)
         return true;
     if (*bits == 0)
         *bits = reg->bits;
@@ -292,7 +292,7 @@ static bool check_parts(struct checking *checking, const struct operand_rule *ru
     if (is_vector && checking->instruction->opcode != INDEX_wgmma &&
         (operand->element_count & (operand->element_count - 1)))
         return mismatch(checking, operand, "a vector of this size does not exist");
-    if (!is_vector || operand->component_kind == '|')
+    if (!is_vector || operand->part == PART_PAIR)
         return check_part(checking, rule, operand, &bits);
     for (uint32_t i = 0; i < operand->element_count; i++)
         if (!check_part(checking, rule, &operand->elements[i], &bits))
@@ -382,7 +382,7 @@ static bool check_barrier(struct checking *checking)
 static bool check_operand(struct checking *checking, const struct operand_rule *rule,
                           const struct operand *operand)
 {
-    bool is_pair = operand->kind == OPERAND_VECTOR && operand->component_kind == '|';
+    bool is_pair = operand->kind == OPERAND_VECTOR && operand->part == PART_PAIR;
 
     if (is_pair && !(rule->flags & (RULE_MAY_PAIR | RULE_MUST_PAIR)))
         return mismatch(checking, operand, "the instruction has no second result");

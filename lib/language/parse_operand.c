@@ -51,7 +51,7 @@ static bool decode_component(struct text word, struct operand *operand)
     unsigned digits = 0;
 
     if (lane) {
-        operand->component_kind = 'v';
+        operand->part = PART_LANE;
         operand->component = (uint16_t)(1 + (lane - lanes) % 4);
         return true;
     }
@@ -62,7 +62,7 @@ static bool decode_component(struct text word, struct operand *operand)
             return false;
         digits = digits * 8 + (unsigned)(word.data[i] - '0');
     }
-    operand->component_kind = (uint8_t)kind;
+    operand->part = kind == 'b' ? PART_BYTES : PART_HALVES;
     operand->component = (uint16_t)(word.size == 3 ? digits + 1 : ((word.size - 2) << 12) | digits);
     return true;
 }
@@ -258,7 +258,7 @@ static bool parse_address(struct body_parser *parser, unsigned depth)
         end = 0; /* nothing is adjacent to an address with coordinates */
     base.elements = pop(parser, at + 1, &base.element_count);
     if (end && touches(parser, end) && text_equal(parse_text(parser), TEXT(".unified"))) {
-        base.component_kind = 'u';
+        base.part = PART_UNIFIED;
         parse_advance(parser);
     }
     parser->operands[at] = base;
@@ -316,7 +316,7 @@ static bool parse_pair(struct body_parser *parser, size_t at)
     pair.reg = NO_INDEX;
     pair.label = NO_INDEX;
     pair.component = 0;
-    pair.component_kind = '|';
+    pair.part = PART_PAIR;
     pair.elements = pop(parser, at, &pair.element_count);
     ARENA_PUSH(parser->body->arena, parser->operands, parser->operand_count,
                parser->operand_capacity) = pair;

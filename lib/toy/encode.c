@@ -71,22 +71,13 @@ static enum code_reference reference_of(const struct body_symbol *symbol, bool i
     return references[symbol->space];
 }
 
-static uint8_t part_of(uint8_t component_kind)
-{
-    uint8_t part = 0;
-
-    while (code_parts[part] != component_kind)
-        part++;
-    return part;
-}
-
 /* The word of an operand, but for references and labels. */
 static struct code_word word_of(const struct encoder *encoder, const struct operand *operand)
 {
     struct code_word word = {.kind = CODE_KIND(operand->kind) & 15u,
                              .is_negated = operand->is_negated,
                              .is_inverted = operand->is_inverted,
-                             .part = part_of(operand->component_kind) & 7u};
+                             .part = operand->part & 7u};
 
     if (operand->reg != NO_INDEX && operand->kind <= OPERAND_ADDRESS) {
         const struct virtual_register *reg = &encoder->body->registers[operand->reg];

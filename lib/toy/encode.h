@@ -49,7 +49,7 @@ struct code_word {
     uint64_t kind : 4;
     uint64_t is_negated : 1;
     uint64_t is_inverted : 1;
-    uint64_t part : 3; /* index in code_parts */
+    uint64_t part : 3; /* enum operand_part */
     uint64_t form : 3; /* SYMBOL, ADDRESS: enum code_reference; IMMEDIATE: width of a 0f or 0d
                           literal in words of 32 bits */
     uint64_t has_register : 1;
@@ -74,10 +74,6 @@ struct code_slot {
 _Static_assert(sizeof(struct code_head) == CODE_WORD_SIZE, "head");
 _Static_assert(sizeof(struct code_word) == CODE_WORD_SIZE, "word");
 _Static_assert(sizeof(struct code_slot) == sizeof(uint16_t), "slot");
-
-/* encode_print.c: what a part says: operand.component_kind, by number. */
-#define CODE_PARTS 6u
-extern const uint8_t code_parts[CODE_PARTS];
 
 /* encode_print.c: the word that a slot is short for; kind LONG for no such slot. */
 struct code_word code_word_of_slot(uint16_t slot);

@@ -18,14 +18,6 @@ struct printer {
     void *argument;
 };
 
-const uint8_t code_parts[CODE_PARTS] = {
-    0,   'v', /* .x .y .z .w */
-    'b',      /* .b0, .b3210 */
-    'h',      /* .h0, .h10 */
-    '|',      /* VECTOR: written p|q */
-    'u',      /* ADDRESS: .unified */
-};
-
 struct code_word code_word_of_slot(uint16_t slot)
 {
     struct code_slot fields;
@@ -105,15 +97,14 @@ static bool print_immediate(struct buffer *out, struct code_word word)
 static void print_component(struct buffer *out, struct code_word word)
 {
     unsigned component = word.payload & 0xffff, digits = component >> 12;
-    char kind = (char)code_parts[word.part];
 
     if (component == 0)
         return;
-    if (kind == 'v') {
+    if (word.part == PART_LANE) {
         buffer_printf(out, ".%c", "xyzw"[(component - 1) & 3]);
         return;
     }
-    buffer_printf(out, ".%c", kind == 'b' ? 'b' : 'h');
+    buffer_printf(out, ".%c", word.part == PART_BYTES ? 'b' : 'h');
     if (digits == 0)
         buffer_printf(out, "%u", component - 1u);
     while (digits-- > 0)
@@ -185,7 +176,7 @@ static bool print_elements(struct printer *printer, uint64_t count, const char *
 static bool print_group(struct printer *printer, struct code_word word, const char *brackets,
                         unsigned depth)
 {
-    if (code_parts[word.part] == '|')
+    if (word.part == PART_PAIR)
         return print_elements(printer, word.payload, "|", depth);
     buffer_char(printer->out, brackets[0]);
     bool ok = print_elements(printer, word.payload, ", ", depth);
@@ -214,7 +205,7 @@ static bool print_address(struct printer *printer, struct code_word word, unsign
             !print_elements(printer, list.payload, ", ", depth))
             return false;
     }
-    buffer_string(out, code_parts[word.part] == 'u' ? "].unified" : "]");
+    buffer_string(out, word.part == PART_UNIFIED ? "].unified" : "]");
     return true;
 }
 
@@ -223,7 +214,7 @@ static bool print_operand(struct printer *printer, struct code_word word, unsign
 {
     struct buffer *out = printer->out;
 
-    if (word.part >= CODE_PARTS || depth > CODE_DEEPEST_GROUP)
+    if (word.part >= OPERAND_PARTS || depth > CODE_DEEPEST_GROUP)
         return false;
     if (word.is_negated)
         buffer_char(out, '-');

@@ -154,29 +154,30 @@ static void expect_address(struct buffer *out, const struct instruction *instruc
     }
     buffer_string(out, operand->element_count ? ", " : "");
     expect_elements(out, instruction, operand->elements, operand->element_count, ", ");
-    buffer_string(out, operand->component_kind == 'u' ? "].unified" : "]");
+    buffer_string(out, operand->part == PART_UNIFIED ? "].unified" : "]");
 }
 
 static void expect_component(struct buffer *out, const struct operand *operand)
 {
     unsigned digits = operand->component >> 12;
+    char letter = operand->part == PART_BYTES ? 'b' : 'h';
 
     if (operand->component == 0)
         return;
-    if (operand->component_kind == 'v')
+    if (operand->part == PART_LANE)
         buffer_printf(out, ".%c", "xyzw"[(operand->component - 1) & 3]);
     else if (digits == 0)
-        buffer_printf(out, ".%c%u", operand->component_kind, operand->component - 1u);
+        buffer_printf(out, ".%c%u", letter, operand->component - 1u);
     else
-        buffer_printf(out, ".%c", operand->component_kind);
-    for (; operand->component_kind != 'v' && digits-- > 0;)
+        buffer_printf(out, ".%c", letter);
+    for (; operand->part != PART_LANE && digits-- > 0;)
         buffer_printf(out, "%u", operand->component >> (3 * digits) & 7);
 }
 
 static void expect_operand(struct buffer *out, const struct instruction *instruction,
                            const struct operand *operand, bool is_inner)
 {
-    bool is_pair = operand->component_kind == '|', is_list = operand->kind == OPERAND_LIST;
+    bool is_pair = operand->part == PART_PAIR, is_list = operand->kind == OPERAND_LIST;
 
     buffer_string(out, operand->is_negated ? "-" : "");
     buffer_string(out, operand->is_inverted ? "!" : "");
@@ -349,7 +350,7 @@ static void random_register(struct body *body, struct operand *operand)
     operand->is_negated = number(4) == 0;
     operand->is_inverted = number(4) == 0;
     operand->component = selectors[number(7)];
-    operand->component_kind = operand->component ? (uint8_t)("vbh"[number(3)]) : 0;
+    operand->part = operand->component ? (uint8_t)(PART_LANE + number(3)) : PART_NONE;
 }
 
 static void random_address(struct body *body, struct operand *operand, unsigned depth)
@@ -361,7 +362,7 @@ static void random_address(struct body *body, struct operand *operand, unsigned 
         operand->symbol = (uint32_t)number(body->symbol_count);
     if (depth < 3 && number(3) == 0)
         add_elements(body, operand, 5, depth);
-    operand->component_kind = number(5) ? 0 : 'u';
+    operand->part = number(5) ? PART_NONE : PART_UNIFIED;
 }
 
 static struct operand random_operand(struct body *body, unsigned depth)
@@ -397,7 +398,7 @@ static struct operand random_operand(struct body *body, unsigned depth)
         break;
     case OPERAND_VECTOR:
     case OPERAND_LIST:
-        operand.component_kind = operand.kind == OPERAND_VECTOR && number(4) == 0 ? '|' : 0;
+        operand.part = operand.kind == OPERAND_VECTOR && number(4) == 0 ? PART_PAIR : PART_NONE;
         add_elements(body, &operand, number(9) ? 9 : 140, depth);
         break;
     default:
