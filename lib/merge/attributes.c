@@ -122,6 +122,7 @@ static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
 static void put_record(struct encoder *encoder, const struct info_record *record)
 {
     struct merging *m = encoder->m;
+    const struct attribute_facts *facts = attributes_find(record->attribute);
     size_t words = info_symbol_words(record);
     bool has_payload = record->format == EIFMT_SVAL;
 
@@ -135,6 +136,10 @@ static void put_record(struct encoder *encoder, const struct info_record *record
                           record->attribute, m->cubins[encoder->file]->name,
                           info_word(record->payload, i));
         buffer_u32(&encoder->out, row);
+    }
+    if (words == 0 && facts && facts->symbols == SYMBOLS_PARAMETER && record->payload.size >= 4) {
+        buffer_u32(&encoder->out, m->out->rows.nameless[encoder->file]);
+        words = 1;
     }
     if (has_payload)
         buffer_append(&encoder->out, record->payload.data + words * 4,

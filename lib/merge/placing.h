@@ -99,8 +99,9 @@ struct textures {
 /* The symbol table's rows; row 0 is the null symbol. */
 struct rows {
     uint32_t *symbols;   /* by row: merged symbol; MERGE_NONE: of a section */
-    uint32_t *sections;  /* by row: the merged section of such a row */
+    uint32_t *sections;  /* by row: the merged section of such a row; MERGE_NONE: it has no name */
     uint32_t *of_symbol; /* by merged symbol: its row; 0 = not written */
+    uint32_t *nameless;  /* by cubin: that of its nameless function; 0 = none */
     size_t count;
     size_t first_global;
     size_t twin_count; /* number of leading rows that Mercury's symbol table has too */

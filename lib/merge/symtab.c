@@ -114,6 +114,11 @@ static void add_local(struct merging *m, const struct merged_local *local)
 {
     uint32_t input, section;
 
+    if (local->index == MERGE_NONE) {
+        m->out->rows.nameless[local->file] = (uint32_t)m->out->rows.count;
+        add_row(m, MERGE_NONE, MERGE_NONE);
+        return;
+    }
     if (!local->is_section) {
         add_symbol(m, local->index);
         return;
@@ -222,11 +227,12 @@ static void add_globals(struct merging *m, enum part part)
 void symtab_assign(struct merging *m)
 {
     const struct resolution *resolved = &m->resolved;
-    size_t most = 1 + m->symbol_count + m->out->section_count;
+    size_t most = 1 + m->symbol_count + m->out->section_count + m->count;
 
     m->out->rows.symbols = arena_alloc(&m->arena, most, sizeof(uint32_t));
     m->out->rows.sections = arena_alloc(&m->arena, most, sizeof(uint32_t));
     m->out->rows.of_symbol = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
+    m->out->rows.nameless = arena_zalloc(&m->arena, m->count, sizeof(uint32_t));
     if (m->request->preserve_relocations) {
         keep_parameters(m);
         if (merging_is_mercury(m))
@@ -305,10 +311,12 @@ void symtab_encode(struct merging *m)
 {
     image_put_symbol(&m->out->table, 0, &(struct image_symbol){0});
     for (size_t row = 1; row < m->out->rows.count; row++) {
-        bool is_section = m->out->rows.symbols[row] == MERGE_NONE;
-        struct image_symbol symbol = is_section ? section_symbol(m, m->out->rows.sections[row])
-                                                : image_symbol_of(m, m->out->rows.symbols[row]);
+        struct image_symbol symbol = {.type = STT_FUNC}; /* a nameless one */
 
+        if (m->out->rows.symbols[row] != MERGE_NONE)
+            symbol = image_symbol_of(m, m->out->rows.symbols[row]);
+        else if (m->out->rows.sections[row] != MERGE_NONE)
+            symbol = section_symbol(m, m->out->rows.sections[row]);
         image_put_symbol(&m->out->table, row, &symbol);
     }
     image_end_symbols(m->image, ORDERING_SYMTAB, &m->out->table);

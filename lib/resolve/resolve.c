@@ -69,7 +69,8 @@ struct resolving {
     struct table names;
     uint8_t *passes; /* by input symbol: enum pass */
     uint32_t *
-        *registers; /* by cubin, then by function symbol: 0 = not known; NULL = not read yet */
+        *registers;  /* by cubin, then by function symbol: 0 = not known; NULL = not read yet */
+    size_t named_by; /* the last cubin that named a function first */
 };
 
 static uint32_t add_symbol(struct merging *m, size_t file, const struct cubin_symbol *input)
@@ -284,6 +285,18 @@ static bool is_leaner(struct resolving *r, const struct merged_symbol *symbol, s
     return registers > 0 && registers < registers_of(r, symbol->file, symbol->input);
 }
 
+/* Notes that a cubin names a function before any other does. */
+static void note_named(struct resolving *r, size_t file)
+{
+    const struct merge_request *request = r->m->request;
+
+    if (r->named_by == file || request->relocatable || !merging_keeps_all(r->m) ||
+        !toolkit_does(request->toolkit, TOOLKIT_HAS_NAMELESS_FUNCTIONS))
+        return;
+    r->named_by = file;
+    add_local(r->m, false, file, MERGE_NONE);
+}
+
 /* Finds the merged symbol for a global or weak symbol, or adds one. */
 static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cubin_symbol *input)
 {
@@ -299,6 +312,8 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
         return id;
     }
     add_symbol(m, file, input);
+    if (input->section == SHN_UNDEF && input->type == STT_FUNC)
+        note_named(r, file);
     if (input->section == SHN_UNDEF && merged_is_data(&m->symbols[id], STO_CUDA_SHARED))
         m->symbols[id].value = input->value; /* measured: the first one's alignment counts */
     if (resolve_is_reserved(input->name))
@@ -433,7 +448,8 @@ static void find_owners(struct merging *m, size_t file)
     }
 }
 
-/* The number of symbols, or sections, in all cubins bounds every array. */
+/* The number of symbols, or sections, in all cubins bounds every array; null symbols leave room for
+ * nameless functions. */
 static void begin(struct resolving *r)
 {
     struct merging *m = r->m;
@@ -470,7 +486,7 @@ static void drop_defined_commons(struct merging *m)
 
 bool resolve_symbols(struct merging *m)
 {
-    struct resolving r = {.m = m};
+    struct resolving r = {.m = m, .named_by = SIZE_MAX};
 
     CONTEXT_DEFER(table_cleanup, &r.names);
     begin(&r);

@@ -30,7 +30,7 @@ WITHOUT_BYTES = (NOBITS, 0x70000007, 0x7000000A, 0x70000015)
 INFO_LINK = 0x40
 DERIVED = {".shstrtab", ".strtab", ".symtab", ".symtab_shndx", ".nv.merc.symtab_shndx"}
 # Records of .nv.info whose payload begins with symbols: how many of its words (None: all).
-SYMBOL_WORDS = {0x0A: 1, 0x0F: None, 0x11: 1, 0x12: 1, 0x23: 1, 0x2F: 1}
+SYMBOL_WORDS = {0x0A: 1, 0x0F: None, 0x11: 1, 0x12: 1, 0x17: 1, 0x23: 1, 0x2F: 1, 0x45: 1}
 
 
 def text(table, offset):
@@ -100,6 +100,8 @@ class Cubin:
         for symbol in self.symbols:
             if symbol["type"] == 3:
                 symbol["label"] = "section " + symbol["section"]
+            elif not symbol["name"]:
+                symbol["label"] = "nameless type %d" % symbol["type"]
             elif counts[symbol["name"]] > 1:
                 symbol["label"] = "%s in %s+%s" % (symbol["name"], symbol["section"],
                                                    symbol["value"])

@@ -170,6 +170,29 @@ TEST(shared_variables_are_local_under_g_from_13_4_on)
     }
 }
 
+/* The first cubin calls vprintf before any other names it; the kernels of both have parameters. */
+TEST(cubins_that_name_a_function_first_have_one_without_name_under_g_up_to_12_9)
+{
+    for (unsigned version = 129; version <= 130; version++) {
+        uint32_t nameless = 0;
+        struct info_record of_first, of_second;
+
+        merge_with(REQUEST(80, .toolkit = toolkits_find(version), .preserve_relocations = true),
+                   "13_printf-sm_80-11.8-a.o 13_printf-sm_80-11.8-b.o");
+        for (uint32_t i = 1; i < merged->output.symbol_count; i++)
+            if (merged->output.symbols[i].name.size == 0 &&
+                merged->output.symbols[i].type == STT_FUNC)
+                nameless = nameless ? UINT32_MAX : i;
+        ck_assert_uint_eq(nameless != 0, version == 129);
+        ck_assert_uint_lt(nameless, section(".symtab")->info);
+        ck_assert(find_record(".nv.info.k1", EIATTR_KPARAM_INFO, NULL, &of_first));
+        ck_assert_uint_eq(info_word(of_first.payload, 0), nameless);
+        ck_assert(find_record(".nv.info.k2", EIATTR_KPARAM_INFO, NULL, &of_second));
+        ck_assert_uint_eq(info_word(of_second.payload, 0), 0);
+        restart();
+    }
+}
+
 /* Of the second cubin's unit, behind the first one's 0x69 bytes of lines, 0x73 in the Mercury form.
  */
 TEST(a_units_lines_are_found_by_the_relocation_and_from_13_5_on_by_the_field)
