@@ -54,8 +54,8 @@ static void print_format(void)
     }
     puts("== records");
     for (unsigned attribute = 0; attribute < 256; attribute++)
-        if (format_attribute_name((uint8_t)attribute))
-            printf("%#x %s\n", attribute, format_attribute_name((uint8_t)attribute));
+        if (attributes_find((uint8_t)attribute))
+            printf("%#x %s\n", attribute, attributes_find((uint8_t)attribute)->name);
     puts("== relocations: number, name, bytes, the merge's rule");
     for (uint32_t type = 0; type < 0x20000; type++) {
         const struct relocation_facts *facts = relocation_types_find(type);

@@ -176,12 +176,12 @@ static void print_record(const struct dump *dump, const struct cubin *cubin,
 {
     size_t words = record->payload.size / 4;
     size_t symbols = is_compat ? 0 : info_symbol_words(record);
-    const char *name = is_compat ? NULL : format_attribute_name(record->attribute);
+    const struct attribute_facts *facts = is_compat ? NULL : attributes_find(record->attribute);
     char text[16];
 
     /* cuobjdump 13.5: "unknown Attribute", without its number. */
-    dump_print(dump, "    %s%s", name || is_compat ? "" : "unknown ",
-               lookup_name(name, record->attribute, text));
+    dump_print(dump, "    %s%s", facts || is_compat ? "" : "unknown ",
+               lookup_name(facts ? facts->name : NULL, record->attribute, text));
     if (record->format != EIFMT_SVAL) {
         if (record->format != EIFMT_NVAL)
             dump_print(dump, " 0x%x", record->value);

@@ -23,6 +23,30 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* 0 for 1 to 3, 1 for 5 to 7, 2 for others. */
+static unsigned scale_of(uint16_t value)
+{
+    return value >= 1 && value <= 3 ? 0 : value >= 5 && value <= 7 ? 1 : 2;
+}
+
+/* INST_TCGEN05_MMA of two inputs together. 1 to 3 and 5 to 7 are two scales, of which the second
+ * does without the first's restriction; 4 and 8 go with nothing of the first; 0 goes with nothing.
+ */
+static uint16_t join_tcgen05(uint16_t a, uint16_t b)
+{
+    unsigned x = scale_of(a), y = scale_of(b);
+
+    if (a == 0 || b == 0 || (x == 0 && y == 2) || (x == 2 && y == 0))
+        return 0;
+    if (x == y)
+        return a > b ? a : b;
+    if (x == 2 || y == 2)
+        return x == 2 ? a : b;
+    a = x == 1 ? (uint16_t)(a - 4) : a;
+    b = y == 1 ? (uint16_t)(b - 4) : b;
+    return a > b ? a : b;
+}
+
 /* Two values that are there. Where no row describes the record, the first stays. */
 static uint64_t fold_values(const struct compat *compat, const struct compat_rule *rule, uint64_t a,
                             uint64_t b)
@@ -39,7 +63,7 @@ static uint64_t fold_values(const struct compat *compat, const struct compat_rul
     case COMPAT_EQUAL_OR_1:
         return a == b ? a : 1;
     case COMPAT_TCGEN05:
-        return compat_join_tcgen05((uint16_t)a, (uint16_t)b);
+        return join_tcgen05((uint16_t)a, (uint16_t)b);
     case COMPAT_AND:
         /* With Mercury's sections 0 is that of a cubin without code. */
         return compat->is_mercury && (a == 0 || b == 0) ? a | b : a & b;
@@ -185,7 +209,7 @@ static void put_number(const struct compat *compat, uint8_t number, bool is_in_f
         record = &compat->records[place];
     if (record && (place < compat->first) == is_in_first)
         put_merged(compat, record, toolkit, out);
-    else if (!record && !is_in_first && compat_is_default(number, toolkit))
+    else if (!record && !is_in_first && rule && rule->always)
         put_merged(compat,
                    &(struct compat_record){
                        .record.attribute = number, .value = rule->missing, .files = compat->files},
@@ -198,7 +222,7 @@ void compat_put(const struct compat *compat, struct arch arch, const struct tool
     const uint8_t last = COMPAT_CAN_FASTPATH_FINALIZE;
     const struct compat_record *final = NULL;
 
-    info_put_head(out, EIFMT_BVAL, COMPAT_SUFFIX_A, arch.suffix == 'a');
+    info_put_head(out, EIFMT_BVAL, COMPAT_CUDA_ACCELERATOR_TARGET, arch.suffix == 'a');
     for (size_t i = 0; i < compat->first; i++) {
         uint8_t number = compat->records[i].record.attribute;
 

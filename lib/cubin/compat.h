@@ -4,7 +4,6 @@
 #include "base/arch.h"
 #include "base/buffer.h"
 #include "cubin/cubin.h"
-#include "facts/compat.h"
 
 struct compat_record {
     struct info_record record; /* as it came: what no row describes is kept whole */

@@ -13,8 +13,6 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "cubin/format.h"
-#include "facts/attributes.h"
-#include "facts/sections.h"
 
 struct cubin_relocation {
     uint64_t offset; /* bytes in the target section; the field is known to lie inside it */

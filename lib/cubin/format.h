@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "facts/attributes.h"
+#include "facts/compat.h"
 #include "facts/relocation_types.h"
 #include "facts/sections.h"
 
@@ -89,20 +91,6 @@ enum cubin_symbol_type {
 /* Records of .nv.info*, .nv.compat: u8 format, u8 attribute, u16 value or payload size, payload. */
 enum info_format { EIFMT_NVAL = 1, EIFMT_BVAL = 2, EIFMT_HVAL = 3, EIFMT_SVAL = 4 };
 
-enum info_attribute {
-#define ATTRIBUTE(number, name, symbols, passes, first, last) EIATTR_##name = number,
-#include "facts/attributes.def"
-#undef ATTRIBUTE
-};
-
-/* .nv.compat attributes (numbered separately). */
-enum compat_attribute {
-    COMPAT_ISA_CLASS = 0x02,
-    COMPAT_SUFFIX_A = 0x09,
-    COMPAT_CAN_FASTPATH_FINALIZE = 0x0b,
-    COMPAT_FINALIZER_VERSION = 0x0e,
-};
-
 /* .nv.callgraph: pairs of i32; (0,-1) .. (0,-4) begin its four parts. */
 enum callgraph_part {
     CALLGRAPH_DIRECT = -1,    /* caller, callee */
@@ -129,6 +117,3 @@ static inline bool format_is_reference(uint8_t type)
 {
     return type >= STT_CUDA_TEXTURE && type <= STT_CUDA_SURFACE;
 }
-
-/* The name for dumps; NULL when unknown. */
-const char *format_attribute_name(uint8_t attribute);

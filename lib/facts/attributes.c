@@ -3,6 +3,12 @@
 
 #include <stddef.h>
 
+static const struct finalizer_record finalizers[] = {
+#define FINALIZER(sm, attribute, value, first, last) {sm, attribute, value, {first, last}},
+#include "facts/attributes.def"
+#undef FINALIZER
+};
+
 static const struct attribute_facts rows[UINT8_MAX + 1] = {
 #define ATTRIBUTE(number, name, symbols, passes, first, last)                                      \
     [number] = {number, SYMBOLS_##symbols, PASSES_##passes, {first, last}, #name},
@@ -19,4 +25,16 @@ enum attribute_pass attributes_pass(uint8_t number, const struct toolkit_facts *
 {
     return toolkit_is_in(toolkit, rows[number].toolkits) ? (enum attribute_pass)rows[number].passes
                                                          : PASSES_NOTHING;
+}
+
+const struct finalizer_record *attributes_of_finalizer(const struct finalizer_record *last,
+                                                       unsigned sm,
+                                                       const struct toolkit_facts *toolkit)
+{
+    const struct finalizer_record *row = last ? last + 1 : finalizers;
+
+    for (; row < finalizers + sizeof finalizers / sizeof *finalizers; row++)
+        if (row->sm == sm && toolkit_is_in(toolkit, row->toolkits))
+            return row;
+    return NULL;
 }

@@ -6,6 +6,12 @@
 
 #include "facts/toolkits.h"
 
+enum info_attribute {
+#define ATTRIBUTE(number, name, ...) EIATTR_##name = number,
+#include "facts/attributes.def"
+#undef ATTRIBUTE
+};
+
 /* Which words of a payload are indices of symbols. */
 enum attribute_symbols {
     SYMBOLS_NO,
@@ -38,8 +44,21 @@ struct attribute_facts {
     const char *name;
 };
 
+/* A record that nvlink's finalizer appends to those of a function. */
+struct finalizer_record {
+    uint16_t sm;
+    uint8_t attribute;
+    uint16_t value;
+    struct toolkit_range toolkits;
+};
+
 /* The attribute's row, or NULL. */
 const struct attribute_facts *attributes_find(uint8_t number);
 
 /* What the toolkit's nvlink passes on; PASSES_NOTHING for an attribute without a row. */
 enum attribute_pass attributes_pass(uint8_t number, const struct toolkit_facts *toolkit);
+
+/* The next record after `last` (NULL: the first) for code of that number; NULL after the last. */
+const struct finalizer_record *attributes_of_finalizer(const struct finalizer_record *last,
+                                                       unsigned sm,
+                                                       const struct toolkit_facts *toolkit);

@@ -14,7 +14,7 @@ enum row_kind {
     ROW_UNKNOWN_IN_FATBINS,
     ROW_LIBRARY_LEAVES_ENTRY,
     ROW_LIBRARY_LEAVES_CUBIN,
-    ROW_MADE_SINCE,
+    ROW_TOO_OLD,
 };
 
 static const struct row {
@@ -22,17 +22,9 @@ static const struct row {
     uint16_t target, code; /* 0 where a row names none */
     struct toolkit_range toolkits;
 } rows[] = {
-#define RUNS_ON(target, code, first, last)    {ROW_RUNS_ON, target, code, {first, last}},
-#define RENAMED(target, code, first, last)    {ROW_RENAMED, target, code, {first, last}},
-#define FINALIZED(target, code, first, last)  {ROW_FINALIZED, target, code, {first, last}},
-#define ACCELERATED_ON_PLAIN(first, last)     {ROW_ACCELERATED_ON_PLAIN, 0, 0, {first, last}},
-#define UNKNOWN_IN_FATBINS(code, first, last) {ROW_UNKNOWN_IN_FATBINS, 0, code, {first, last}},
-#define LIBRARY_LEAVES_ENTRY(target, code, first, last)                                            \
-    {ROW_LIBRARY_LEAVES_ENTRY, target, code, {first, last}},
-#define LIBRARY_LEAVES_CUBIN(target, code, first, last)                                            \
-    {ROW_LIBRARY_LEAVES_CUBIN, target, code, {first, last}},
-#define MADE_SINCE(code, first) {ROW_MADE_SINCE, 0, code, {0, first - 1}},
+#define ROW(kind, target, code, first, last) {ROW_##kind, target, code, {first, last}},
 #include "facts/runs_on.def"
+#undef ROW
 };
 
 static bool has_row(enum row_kind kind, unsigned target, unsigned code,
@@ -101,5 +93,5 @@ bool runs_on_library_leaves(struct arch target, struct arch code, bool is_entry,
 
 bool runs_on_made_by(unsigned sm, unsigned maker)
 {
-    return !has_row(ROW_MADE_SINCE, 0, sm, &(struct toolkit_facts){.version = (uint16_t)maker});
+    return !has_row(ROW_TOO_OLD, 0, sm, &(struct toolkit_facts){.version = (uint16_t)maker});
 }

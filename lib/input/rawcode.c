@@ -11,11 +11,11 @@
 
 #include "base/little.h"
 
-#define SECTION_TYPE_COMPAT 0x70000086u
-#define COMPAT_SUFFIX_A     9u
-#define OLD_OSABI           0x33u /* of CUDA 12 and earlier */
-#define OLD_FLAGS_SUFFIX_A  0x800u
-#define FLAGS_SUFFIX_A      0x8u
+#define SECTION_TYPE_COMPAT            0x70000086u
+#define COMPAT_CUDA_ACCELERATOR_TARGET 9u
+#define OLD_OSABI                      0x33u /* of CUDA 12 and earlier */
+#define OLD_FLAGS_SUFFIX_A             0x800u
+#define FLAGS_SUFFIX_A                 0x8u
 
 /* Records of .nv.compat: u8 format, u8 attribute, u16 value, or for format 4 the size of the
  * payload that follows. Without the attribute, the answer is that of the flags. */
@@ -27,7 +27,7 @@ static bool has_suffix_a(struct bytes records, uint32_t flags)
         const uint8_t *record = records.data + at;
         size_t payload = record[0] == 4 ? little_u16(record + 2) : 0;
 
-        if (record[1] == COMPAT_SUFFIX_A)
+        if (record[1] == COMPAT_CUDA_ACCELERATOR_TARGET)
             return record[2] != 0;
         if (payload > records.size - at - 4)
             break;

@@ -11,7 +11,6 @@
 #include "base/context.h"
 #include "base/search.h"
 #include "diag/diag.h"
-#include "facts/finalizer.h"
 
 /* A record's payload has a 16-bit size; longer lists of externs are cut into several records. */
 #define EXTERNS_PER_RECORD 16000u
@@ -403,7 +402,7 @@ static void put_finalizer_records(struct encoder *encoder)
 
     if (m->request->relocatable || !merging_is_mercury(m) || m->out->is_outdated[encoder->file])
         return;
-    while ((record = finalizer_next(record, m->request->arch.sm, m->request->toolkit)) != NULL)
+    while ((record = attributes_of_finalizer(record, m->request->arch.sm, m->request->toolkit)) != NULL)
         if (!has_record(encoder, record->attribute))
             info_put_head(&encoder->out, EIFMT_BVAL, record->attribute, record->value);
 }

@@ -97,7 +97,7 @@ void emit_info_compat(struct unit *unit, struct buffer *out)
     const char *arch = unit->job->arch;
     bool is_specific = arch[0] && arch[strlen(arch) - 1] == 'a';
 
-    info_put_head(out, EIFMT_BVAL, COMPAT_SUFFIX_A, is_specific);
+    info_put_head(out, EIFMT_BVAL, COMPAT_CUDA_ACCELERATOR_TARGET, is_specific);
     info_put_head(out, EIFMT_BVAL, COMPAT_ISA_CLASS, uses_textures(unit) ? 2 : 1);
     info_put_head(out, EIFMT_BVAL, 5, 5);
     info_put_head(out, EIFMT_HVAL, 7, 0x101);

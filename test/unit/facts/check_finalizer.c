@@ -1,16 +1,16 @@
 /* check_finalizer.c: records that only nvlink's finalizer writes, and whose code is made anew. */
-#include "facts/finalizer.h"
+#include "facts/attributes.h"
 #include "facts/runs_on.h"
 #include "suite.h"
 
 TEST(records_are_those_of_the_target_and_the_toolkit)
 {
-    const struct finalizer_record *record = finalizer_next(NULL, 107, toolkits_find(134));
+    const struct finalizer_record *record = attributes_of_finalizer(NULL, 107, toolkits_find(134));
 
     ck_assert(record && record->attribute == 0x67 && record->value == 0);
-    ck_assert_ptr_null(finalizer_next(record, 107, toolkits_find(134)));
-    ck_assert_ptr_null(finalizer_next(NULL, 107, toolkits_find(133)));
-    ck_assert_ptr_null(finalizer_next(NULL, 103, toolkits_find(135)));
+    ck_assert_ptr_null(attributes_of_finalizer(record, 107, toolkits_find(134)));
+    ck_assert_ptr_null(attributes_of_finalizer(NULL, 107, toolkits_find(133)));
+    ck_assert_ptr_null(attributes_of_finalizer(NULL, 103, toolkits_find(135)));
 }
 
 TEST(later_toolkits_have_no_older_finalizer)

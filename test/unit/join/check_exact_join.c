@@ -515,10 +515,10 @@ TEST_RANGE(compatibility_is_the_most_of_all_chunks, 1, TARGETS)
         unsigned char *value;
 
         open_program(_i);
-        value = compat_value(&program.chunks[i % 2], COMPAT_SUFFIX_A);
+        value = compat_value(&program.chunks[i % 2], COMPAT_CUDA_ACCELERATOR_TARGET);
         value[i / 2 % 2] = (unsigned char)(value[i / 2 % 2] + 1);
         ck_assert_int_eq(join(i / 4, 2), EXACT_JOIN_OK);
-        ck_assert_mem_eq(compat_value(&program.image, COMPAT_SUFFIX_A), value, 2);
+        ck_assert_mem_eq(compat_value(&program.image, COMPAT_CUDA_ACCELERATOR_TARGET), value, 2);
     }
 }
 
@@ -544,7 +544,7 @@ TEST_RANGE(records_of_compatibility_that_are_not_understood_are_not_joined, 1, T
         for (int c = 0; c < 2; c++) {
             unsigned char *value = compat_value(&program.chunks[c], INST_TENSORMAP_V1);
 
-            value[-1] = i ? COMPAT_SUFFIX_A : 0x77;
+            value[-1] = i ? COMPAT_CUDA_ACCELERATOR_TARGET : 0x77;
             value[0] = (unsigned char)(i ? 0 : c);
         }
         check_refused(EXACT_JOIN_UNSUPPORTED, i ? "has a record twice, or not all of another chunk"
