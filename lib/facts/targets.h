@@ -31,7 +31,7 @@ enum target_flags {
      * alignment, above that of such arrays, every kernel has shared memory. */
     TARGET_ALIGNS_FOR_EXTERNS = 1 << 7,
     /* libnvvm rejects the module that it makes itself if nothing is left of the program, as when
-     * host code names none of its kernels (13.0). */
+     * host code names none of its kernels (13.0 and 13.5). */
     TARGET_LTO_NEEDS_CODE = 1 << 8,
 };
 

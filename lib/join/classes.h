@@ -32,7 +32,8 @@ struct class_step {
     uint64_t classes;
 };
 
-/* The order in which ptxas 13.0 writes them; Mercury's tables of symbols follow. Sets *count. */
+/* The order in which ptxas 13.0 to 13.5 write plain ones, and 13.0 Mercury's (13.5 has others; the
+ * merge orders them anew), whose tables of symbols follow. Sets *count. */
 const struct class_step *classes_relocatable(size_t *count);
 
 /* The order of a whole program's classes: CLASS_NONE, of names that are made before those of

@@ -41,8 +41,9 @@ static void add_ofast_compile(struct forwarded *forwarded, const struct option_r
         forward_value(forwarded, "-Ofc", request->ofast_compile);
 }
 
-/* Measured on 13.0: 1 gives different PTX than all greater values. So that the output depends
- * neither on the machine nor on --threads, 0 (the number of CPUs) and limits become at least 2. */
+/* Measured on 13.0 and 13.5: 1 gives different PTX than all greater values. So that the output
+ * depends neither on the machine nor on --threads, 0 (the number of CPUs) and limits become at
+ * least 2. */
 void forward_split(struct forwarded *forwarded, const struct agreement *agreement,
                    int32_t most_threads)
 {

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 
-/* The largest alignment that a variable or parameter may request: ptxas 13.0 takes 2^31, too, but
- * no section of a cubin is read that has a larger one than this. */
+/* The largest alignment that a variable or parameter may request: ptxas 13.0 and 13.5 take 2^31,
+ * too, but no section of a cubin is read that has a larger one than this. */
 #define LARGEST_ALIGNMENT (1u << 20)
 
 /* No object is larger than the address space of a GPU; the limit keeps all sums in 64 bits. */
