@@ -402,7 +402,8 @@ static void put_finalizer_records(struct encoder *encoder)
 
     if (m->request->relocatable || !merging_is_mercury(m) || m->out->is_outdated[encoder->file])
         return;
-    while ((record = attributes_of_finalizer(record, m->request->arch.sm, m->request->toolkit)) != NULL)
+    while ((record = attributes_of_finalizer(record, m->request->arch.sm, m->request->toolkit)) !=
+           NULL)
         if (!has_record(encoder, record->attribute))
             info_put_head(&encoder->out, EIFMT_BVAL, record->attribute, record->value);
 }
