@@ -293,11 +293,13 @@ gpu: $(BUILD)/.dependencies-tests
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(BUILD) test/gpu/run.sh
 
-# A hundred random programs for each target, linked by nvlink and by minilink; needs a CUDA toolkit.
+# What takes too long for each check, and needs a CUDA toolkit: a hundred random programs for each target, linked by nvlink
+# and by minilink; all that the built-in assembler and ptxas judge.
 .PHONY: random
-random: all
-	$(Q)COUNT=100 KINDS="$${KINDS:-sm_75 sm_80 sm_90}" BUILD=$(BUILD) test/diff/random-programs.sh
+random: all $(BUILD)/tool_verdict
+	$(Q)COUNT=100 KINDS="$${KINDS:-sm_75 sm_80 sm_90 sm_90:-g sm_100 sm_120}" BUILD=$(BUILD) test/diff/random-programs.sh
 	$(Q)COUNT=100 BUILD=$(BUILD) test/diff/random-inputs.sh
+	$(Q)LANGUAGE_LONG=1 BUILD=$(BUILD) test/diff/language.sh
 
 # Programs that other CUDA toolkits compile and link, compared with minilink's links: all known, or VERSIONS="13.0 13.5". pip
 # installs them for the run, or once, with TOOLKITS_IN=FOLDER.

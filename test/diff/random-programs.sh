@@ -1,7 +1,7 @@
 #!/bin/bash
 # random-programs.sh [SEED...]: random PTX programs, linked as cubins by nvlink and by minilink, and compared.
 #
-# For each target and level in $KINDS (as in merge-series.sh) $COUNT programs from seed $SEED on, and those of
+# For each target and level in $KINDS (sm_90:-g) $COUNT programs from seed $SEED on, and those of
 # random-seeds, which once differed; or the seeds that are given (`make random` tries 100 for each target). A line
 # per program that is not equal; KEEP=FOLDER keeps the files. Programs that both refuse, in the same words, are
 # equal, and all warnings must be. Those on which nvlink itself fails are skipped, and counted.
