@@ -26,6 +26,9 @@
  * eight threads, u undefined symbols are allowed, d the dead are kept, t as above, l drops
  * variables as -lto does. After TARGET of `read`: L links LTO-IR, B links bitcode, P prefers PTX.
  *
+ * With DAMAGE_SHARE=N in the environment, one change in N is tried, which changes all that stands
+ * behind "changed:".
+ *
  * SYMBOLS has lines "NAME OWN-NAME local|global|weak function|common|object ALIGNMENT", KERNELS the
  * names of kernels, one in a line. NAMES are the variables that host code names, "*" all. With
  * `lines`, each line of LINES stands in the frame (verdict.h) in turn, and those of one instruction
@@ -57,6 +60,7 @@ static enum link_code run_trial(void *argument)
 /* What a series of changes gave. */
 struct series {
     bool is_verbose;
+    size_t share, reached; /* one in so many is tried, 0 = all; how many there were */
     size_t made, refused;
     uint64_t sum;
 };
@@ -72,6 +76,8 @@ static void attempt(struct trial *trial, struct series *series, size_t place)
     enum link_code code;
     uint64_t sum = 0;
 
+    if (series->share > 0 && series->reached++ % series->share > 0)
+        return;
     trial->made.size = 0;
     trial->is_made = false;
     code = diag_collect(run_trial, trial, diag_state_get(), &said);
@@ -263,12 +269,20 @@ static void print_changed(const struct series *changed)
            (unsigned)(changed->sum >> 32));
 }
 
+static size_t share_of_changes(void)
+{
+    const char *share = getenv("DAMAGE_SHARE");
+
+    return share ? strtoul(share, NULL, 10) : 0;
+}
+
 typedef void change_input(struct trial *trial, size_t input, size_t step, struct series *series);
 
 static void change_each(struct trial *trial, change_input *change, size_t step, bool is_verbose)
 {
     struct series whole = {.is_verbose = is_verbose}, changed = whole;
 
+    changed.share = share_of_changes();
     attempt(trial, &whole, 0);
     for (size_t i = 0; i < trial->count; i++)
         change(trial, i, step, &changed);
@@ -291,7 +305,8 @@ static void print_instruction(struct text name, const struct series *whole,
 static void change_lines(struct trial *trial, change_input *change, size_t step, bool is_verbose)
 {
     const struct series none = {.is_verbose = is_verbose};
-    struct series whole = none, changed = none;
+    const struct series thinned = {.is_verbose = is_verbose, .share = share_of_changes()};
+    struct series whole = none, changed = thinned;
     struct text lines = trial->inputs[1], line, name = {0};
 
     trial->frame = trial->inputs[0].data;
@@ -305,7 +320,8 @@ static void change_lines(struct trial *trial, change_input *change, size_t step,
         own = (struct text){line.data, line.size ? piece_size(line) : 0};
         if (name.size > 0 && !text_equal(own, name)) {
             print_instruction(name, &whole, &changed);
-            whole = changed = none;
+            whole = none;
+            changed = thinned;
         }
         name = own;
         trial->inputs[0] = line;
