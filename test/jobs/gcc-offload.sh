@@ -1,7 +1,7 @@
 #!/bin/bash
-# gcc-offload.sh: in the place of nvptx-none-ld, minilink links programs with OpenMP and OpenACC in C, C++ and Fortran: the
-# same texts, which assemble together. Every text of GCC's libraries for nvptx assembles. Needs GCC's offload compiler; else
-# SKIPPED.
+# gcc-offload.sh: in the place of nvptx-none-ld, minilink links programs with OpenMP and OpenACC in C, C++ and Fortran:
+# the same texts, which assemble together. Every text of GCC's libraries for nvptx with OpenMP assembles. Needs GCC's
+# offload compiler; else SKIPPED.
 . "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
 COUNT=29
@@ -128,15 +128,17 @@ else
     skip 3 "no program was made"
 fi
 
-# Every member, each on its own: for sm_75 and PTX 6.3, the oldest, where their own are older.
+# Every member of the libraries for OpenMP (libg is libc once more), each on its own: for sm_75 and PTX 6.3, the oldest, where
+# their own are older.
 mkdir members
-for library in "$libraries"/*.a "$libraries"/mgomp/*.a; do
-    (cd members && ar x "$library" && for file in *.o; do
-        grep -q '^\.version' "$file" && sed 's/^\.target[ \t]*sm_.*/.target sm_75/; s/^\.version[ \t]*\([1-5]\.\|6\.[0-2]\).*/.version 6.3/' "$file" > "$(basename "$library" .a)-$file.ptx"
-        rm -f "$file"
-    done)
+for library in "$libraries"/mgomp/*.a; do
+    name=${library##*/}
+    [ "$name" != libg.a ] || ! cmp -s "$library" "$libraries/mgomp/libc.a" || continue
+    mkdir "members/$name" && (cd "members/$name" && ar x "$library" && grep -L '^\.version' ./*.o | xargs -r rm)
 done
-tool_verdict --files members/*.ptx > verdicts
+find members -name '*.o' -exec sed -s -i -E \
+    's/^\.target[ \t]*sm_.*/.target sm_75/; s/^\.version[ \t]*([1-5]\.|6\.[0-2]).*/.version 6.3/' {} +
+tool_verdict --files members/*/*.o > verdicts
 echo "gcc-offload: $(grep -c ': ok$' verdicts) of $(wc -l < verdicts) texts of GCC's libraries assemble"
 check "texts that do not assemble" "$(grep -v ': ok$' verdicts)" ""
 if [ "$(wc -l < verdicts)" -gt 1000 ]; then pass; else fail "only $(wc -l < verdicts) texts were found"; fi
