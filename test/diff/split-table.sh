@@ -1,13 +1,13 @@
 #!/bin/bash
 # split-table.sh: what splitting costs in the code: nothing.
 #
-# Links programs with ptxas, in 2, 4 and 16 chunks, and in stable ones, and compares each kernel's registers, stack, shared and
+# Links programs with ptxas, in 4 chunks, and in stable ones, and compares each kernel's registers, stack, shared and
 # constant bytes with those of the unsplit link, in which nvlink links what `ptxas -c` makes of each module:
 # split, none may be more. Up to 24 registers, which ptxas gives any kernel that names a function of another
 # module, are shown, but are no loss: a multiprocessor holds its full number of threads with 32. Programs: the fixtures, and kernels of the toolkit's own libraries.
 # Prints a line for each program, and each kernel that differs.
 . "$(dirname "$0")/../prelude.sh"
-need 180 nvcc nvlink ptxas
+need 90 nvcc nvlink ptxas
 cd "$work" || exit 1
 
 # properties < LOG: kernel, registers, stack, shared, constants; for what the linkers say under -v.
@@ -30,7 +30,7 @@ compare() {
     done
     nvlink -w -v -arch=sm_90 part.*.cubin -o whole.cubin 2> log > out || { echo "split-table: $name: nvlink does not link it"; return 0; }
     cat log out | properties > whole
-    for way in "2 balanced" "4 balanced" "16 balanced" "32 stable"; do
+    for way in "4 balanced" "32 stable"; do
         chunks=${way% *} policy=${way#* }
         if ! "$BUILD/minilink" -w -vv -arch=sm_90 --assembler=ptxas -split-compile-extended=2 --chunks="$chunks" --split-policy="$policy" --minimum-chunk=1 \
             --cache-dir="$work/cache" "$@" -o split.cubin 2> log; then

@@ -1,7 +1,8 @@
 #!/bin/bash
 # split-twins.sh [PROGRAM...]: Mercury's twins in split links, from sm_100 on.
 #
-# Links the programs of fixtures/programs with ptxas for $TARGETS in chunks, and asks nvlink about the result, twice.
+# Links the programs of fixtures/programs with ptxas, each for the next of $TARGETS in turn, in chunks, and asks nvlink about
+# the result, twice.
 # whole: nvlink links what ptxas makes of the unsplit program (-emit-ptx): twins of functions that have the same code are
 # the same, and all twins are there (twincmp.py). again: nvlink links the split program's relocatable cubin (-r), in
 # which it reads the twins, and comes to the same executable as minilink (cubincmp.py).
@@ -13,7 +14,7 @@ cd "$ROOT" || exit 1
 targets=${TARGETS:-sm_100 sm_120}
 ways=${WAYS:-1:balanced 4:balanced 16:stable}
 programs=$([ "$#" -gt 0 ] && printf '%s\n' "$@" || find fixtures/programs -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)
-need $(($(wc -w <<< "$programs") * 20)) ptxas nvlink python3
+need $(($(wc -w <<< "$programs") * 10)) ptxas nvlink python3
 compared=0
 read_known_differences
 version=$(release_of ptxas)
@@ -85,9 +86,11 @@ run() {
     done
 } 2> /dev/null # nvlink may crash, and bash would say so
 
-for target in $targets; do
+read -ra targets <<< "$targets"
+for i in "${!targets[@]}"; do
+    target=${targets[i]}
     rm -rf "${work:?}"/*
-    for program in $programs; do
+    for program in $(awk -v n=${#targets[@]} -v i="$i" 'NR % n == i' <<< "$programs"); do
         run "$program"
     done
     compare twincmp whole

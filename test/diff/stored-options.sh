@@ -16,6 +16,10 @@ object() { minifat --options="$3" "$inputs/$2.ptx" -o "$1.o"; }
 # said FILE: what a tool said, without its name, and what nvlink adds to ptxas's errors.
 said() { sed -E '/^minilink note |elfLink fatbinary error|assembly aborted due/d; s/^(nvlink|minilink|ptxas) //; s/ +: +/ : /; s/'"'[^']*x\.o[^']*'/'x.o'/g" "$1" | sort -u; }
 
+# One process compares all, as Python takes longer to begin.
+coproc python3 "$ROOT/test/diff/cubincmp.py" --each
+compared() { printf 'mine.cubin\ttheirs.cubin\tdifferences\n' >&"${COPROC[1]}" && read -r _ <&"${COPROC[0]}"; }
+
 # same WHAT OPTIONS...: whether both tools do the same. In one program ptxas has the text of all modules before it: then
 # debug sections, and attributes of the whole text (0x53, 0x5f), are not those of modules apart.
 same() {
@@ -27,8 +31,8 @@ same() {
     check "$what: result" "$mine" "$theirs"
     check "$what: messages" "$(said mine.log)" "$(said theirs.log)"
     [ $theirs$mine = linkedlinked ] || return
-    python3 "$ROOT/test/diff/cubincmp.py" mine.cubin theirs.cubin > differences
-    [ "$(minilink -vv --dry-run "$@" 2>&1 | grep -c 'Phase I:')" -gt 1 ] || sed -i -E '/0x5[3f] =|debug/d' differences
+    compared || fail "$what: nothing compared"
+    [ ! -s differences ] || [ "$(minilink -vv --dry-run "$@" 2>&1 | grep -c 'Phase I:')" -gt 1 ] || sed -i -E '/0x5[3f] =|debug/d' differences
     check "$what: cubin" "$(cat differences)" ""
 }
 

@@ -3,13 +3,13 @@
 # no output and keeps nothing, with a cache and without; whatever else is written to in a folder, every output is
 # that of one version of the inputs.
 #
-# LINKS (1000) is how many links run beside a writer, for each of two ways to write.
+# LINKS (300) is how many links run beside a writer, for each of two ways to write.
 . "$(dirname "$0")/../prelude.sh"
 # A page that is gone is minilink's own to tell of.
 die_of_signals
 export LC_ALL=C
-links=${LINKS:-1000}
-[ -z "${SANITIZE:-}" ] || links=$((links / 10))
+links=${LINKS:-300}
+[ -z "${SANITIZE:-}" ] || links=$((links / 3))
 cd "$work" || exit 1
 umask 022
 

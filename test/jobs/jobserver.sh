@@ -2,9 +2,9 @@
 # jobserver.sh: links under GNU make never run more chunks than make's -jN allows, and give every token
 # back, whatever happens to them.
 #
-# REPEATS (30) is how many moments are tried at which a link is signalled; .ci/run tries more.
+# REPEATS (15) is how many moments are tried at which a link is signalled.
 . "$(dirname "$0")/../prelude.sh"
-repeats=${REPEATS:-30}
+repeats=${REPEATS:-15}
 cd "$work" || exit 1
 # shellcheck source=test/jobs/watching
 . "$ROOT/test/jobs/watching"

@@ -59,15 +59,15 @@ faults() {
 
 abc=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
 split=(-w -arch=sm_90 -split-compile-extended=2 --minimum-chunk=1)
-faults "one chunk" 1 -arch=sm_90 -v "$ROOT"/fixtures/examples/scale.ptx "$ROOT"/fixtures/examples/scaled.ptx
-faults "a split link" 1 "${split[@]}" "${abc[@]}"
-faults "an archive" 3 -w -arch=sm_90 "$F"/a.ptxonly.o "$F"/lib.a
-faults "cubins" 3 -w -arch=sm_90 "$F"/b.sass.o "$F"/a.ptxonly.o
+faults "one chunk" 3 -arch=sm_90 -v "$ROOT"/fixtures/examples/scale.ptx "$ROOT"/fixtures/examples/scaled.ptx
+faults "a split link" 5 "${split[@]}" "${abc[@]}"
+faults "an archive" 7 -w -arch=sm_90 "$F"/a.ptxonly.o "$F"/lib.a
+faults "cubins" 7 -w -arch=sm_90 "$F"/b.sass.o "$F"/a.ptxonly.o
 # A cache that cannot be written makes no link fail.
-faults "an empty cache" 3 "${split[@]}" --cache-dir=cache --cache-policy=prune_after=0s:prune_interval=0s "${abc[@]}"
+faults "an empty cache" 11 "${split[@]}" --cache-dir=cache --cache-policy=prune_after=0s:prune_interval=0s "${abc[@]}"
 # A library that plays libnvJitLink, in a process, which has no faults.
 make_ltoir
-faults "LTO-IR in parts" 9 -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
+faults "LTO-IR in parts" 17 -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
 # A ptxas of the test's own: processes have no faults, and what a real one does in them takes ten times as long.
 cat > ptxas << 'END'
 #!/bin/sh
@@ -76,10 +76,10 @@ while [ $# -gt 3 ]; do shift; done
 exec minilink --assemble-chunk=relocatable --assembler=builtin -w -arch=sm_90 "$1" -o "$3"
 END
 chmod +x ptxas
-faults "ptxas" 29 "${split[@]}" --assembler=ptxas --ptxas="$work/ptxas" "${abc[@]}"
+faults "ptxas" 59 "${split[@]}" --assembler=ptxas --ptxas="$work/ptxas" "${abc[@]}"
 without=0 with=0
 # To read a ptxas for its version needs more than all of this: the toolkit is named.
-for ((space = 0; space < 1600; space += 16)); do
+for ((space = 0; space < 1600; space += 40)); do
     proves "$space KiB of address space" space $space $space 1 "${split[@]}" --behave-like=13.0 "${abc[@]}"
     if [ $has_space = 1 ]; then with=$((with + 1)); else without=$((without + 1)); fi
 done

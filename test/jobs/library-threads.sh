@@ -1,14 +1,14 @@
 #!/bin/bash
-# library-threads.sh: 8 threads of one process make a thousand links each, of right and wrong programs and options, to
+# library-threads.sh: 8 threads of one process make hundreds of links each, of right and wrong programs and options, to
 # the bytes that the command makes; take turns with 64 open links; and leave children that the process makes meanwhile
 # without a descriptor of theirs. Nothing is printed, and the process stays as it was.
 #
-# LINKS (1000) is how many each thread makes, and CASES (300) how many there are to draw from.
+# LINKS (300) is how many each thread makes, and CASES (150) how many there are to draw from.
 . "$(dirname "$0")/../prelude.sh"
-links=${LINKS:-1000} cases=${CASES:-300} children=200
+links=${LINKS:-300} cases=${CASES:-150} children=100
 cd "$work" || exit 1
 # A sanitizer takes its time.
-[ -z "${SANITIZE:-}" ] || links=$((links / 5)) cases=$((cases * 2 / 3)) children=30
+[ -z "${SANITIZE:-}" ] || links=$((links / 3)) cases=$((cases * 2 / 3)) children=20
 
 # proves WHAT PROGRAM WORD...: what the program reports; that it prints nothing.
 proves() {

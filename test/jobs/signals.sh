@@ -3,9 +3,9 @@
 # before; no half-written file, no temporary and no child stays. All other signals that end a program, and
 # plug-ins that end it otherwise: the same, and the jobserver has its tokens back.
 #
-# REPEATS (20) is how many moments are tried of each link.
+# REPEATS (10) is how many moments are tried of each link.
 . "$(dirname "$0")/../prelude.sh"
-repeats=${REPEATS:-20}
+repeats=${REPEATS:-10}
 cd "$work" || exit 1
 # shellcheck source=test/jobs/watching
 . "$ROOT/test/jobs/watching"

@@ -1,10 +1,10 @@
 #!/bin/bash
-# stress.sh: thousands of links in one process, under a jobserver, with random threads and random faults
+# stress.sh: hundreds of links in one process, under a jobserver, with random threads and random faults
 # of memory, threads, disk and assembler, interrupted by signals: the same bytes or a clean error each
-# time, and nothing left over. LINKS (1500) is how many.
+# time, and nothing left over. LINKS (600) is how many.
 . "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
-links=${LINKS:-1500}
+links=${LINKS:-600}
 F=$ROOT/fixtures/fatbin
 
 # stress WHAT SEED COMMAND...: COMMAND runs the links under it.
@@ -24,7 +24,7 @@ stress() {
 # A sanitizer must come first, and looks at memory itself.
 faults=()
 if [ -n "${SANITIZE:-}" ]; then
-    links=$((links / 5))
+    links=$((links / 3))
 else
     # LD_PRELOAD takes no path with a space.
     preload=$(mktemp -d) || exit 1
