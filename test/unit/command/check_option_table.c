@@ -356,6 +356,28 @@ TEST(numbers_go_where_their_names_say)
     ck_assert_uint_eq(link->assembler.timeout, 10);
 }
 
+/* The largest with each unit, and the next. */
+TEST(a_memory_limit_has_64_bits)
+{
+    static const char *const taken[] = {"--memory-limit=18446744073709551615",
+                                        "--memory-limit=18014398509481983k",
+                                        "--memory-limit=17592186044415M",
+                                        "--memory-limit=17179869183g", "--memory-limit=16777215T"};
+    static const char *const refused[] = {
+        "--memory-limit=18446744073709551616", "--memory-limit=18014398509481984k",
+        "--memory-limit=17592186044416M", "--memory-limit=17179869184g",
+        "--memory-limit=16777216T"};
+
+    for (int i = 0; i < (int)COUNT(taken); i++) {
+        READ_LINE(taken[i]);
+        ck_assert_uint_eq(options.link.memory_limit, UINT64_MAX >> 10 * i << 10 * i);
+        forget_options();
+        options_begin(&options);
+        ck_assert(!read_words((const char *const[]){"a.o", refused[i], NULL}));
+        forget_options();
+    }
+}
+
 TEST(choices_and_lists_go_where_their_names_say)
 {
     const struct link_request *link = &options.link;
