@@ -8,7 +8,7 @@
 #include "suite.h"
 
 static struct fatbin fatbin;
-static struct fatbin_entry read; /* last */
+static struct fatbin_entry last_entry;
 
 /* Reads the container at data[0] to its end or first damage; returns how many entries came. */
 static unsigned read_all(struct bytes data, enum fatbin_result *last)
@@ -21,9 +21,9 @@ static unsigned read_all(struct bytes data, enum fatbin_result *last)
         return 0;
     ck_assert_uint_ge(size, FATBIN_HEADER_SIZE);
     ck_assert_uint_le(size, data.size);
-    while ((*last = fatbin_next(&fatbin, &read)) == FATBIN_ENTRY) {
-        ck_assert(read.payload.data >= data.data);
-        ck_assert(read.payload.data + read.payload.size <= data.data + data.size);
+    while ((*last = fatbin_next(&fatbin, &last_entry)) == FATBIN_ENTRY) {
+        ck_assert(last_entry.payload.data >= data.data);
+        ck_assert(last_entry.payload.data + last_entry.payload.size <= data.data + data.size);
         count++;
     }
     return count;
@@ -39,47 +39,64 @@ static struct bytes find_container(struct bytes file)
     return (struct bytes){at, file.size - (size_t)(at - file.data)};
 }
 
-/* Opens the first container of a file and reads its first read. Returns the container's size. */
+/* Opens the first container of a file and reads its first last_entry. Returns the container's size.
+ */
 static size_t open_first(const char *path)
 {
     size_t size;
 
     ck_assert(fatbin_open(&fatbin, path, find_container(fixture_read(path)), &size));
-    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_ENTRY);
+    ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_ENTRY);
     return size;
 }
 
 TEST(entries_of_a_real_container_have_all_fields)
 {
     ck_assert_uint_eq(open_first(FIXTURES "a.lto.fatbin"), 3664);
-    ck_assert_uint_eq(read.kind, FATBIN_PTX);
-    ck_assert_uint_eq(read.version, 0x0101);
-    ck_assert_uint_eq(read.major, 9);
-    ck_assert_uint_eq(read.minor, 0);
-    ck_assert(arch_equal(read.arch, (struct arch){90, 0}));
-    ck_assert_uint_eq(read.flags, FATBIN_64BIT | FATBIN_LINUX | FATBIN_ZSTD);
-    ck_assert_ptr_eq(read.whole.data, fatbin.bytes.data + 16);
-    ck_assert_uint_eq(read.number, 1);
-    ck_assert_uint_eq(read.payload.size, 586);
-    ck_assert_uint_eq(read.uncompressed_size, 1466);
-    ck_assert(text_equal(read.options, TEXT("--compile-only  ")));
-    ck_assert_uint_eq(read.identity.size, 0);
-    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_ENTRY);
-    ck_assert_uint_eq(read.kind, FATBIN_NVVM);
-    ck_assert_uint_eq(read.major, 1);
-    ck_assert_uint_eq(read.minor, 65);
-    ck_assert(read.flags & FATBIN_SCRAMBLED);
-    ck_assert(text_equal(read.options, TEXT("-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1 ")));
-    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_END);
-    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_END);
+    ck_assert_uint_eq(last_entry.kind, FATBIN_PTX);
+    ck_assert_uint_eq(last_entry.version, 0x0101);
+    ck_assert_uint_eq(last_entry.major, 9);
+    ck_assert_uint_eq(last_entry.minor, 0);
+    ck_assert(arch_equal(last_entry.arch, (struct arch){90, 0}));
+    ck_assert_uint_eq(last_entry.flags, FATBIN_64BIT | FATBIN_LINUX | FATBIN_ZSTD);
+    ck_assert_ptr_eq(last_entry.whole.data, fatbin.bytes.data + 16);
+    ck_assert_uint_eq(last_entry.number, 1);
+    ck_assert_uint_eq(last_entry.payload.size, 586);
+    ck_assert_uint_eq(last_entry.uncompressed_size, 1466);
+    ck_assert(text_equal(last_entry.options, TEXT("--compile-only  ")));
+    ck_assert_uint_eq(last_entry.identity.size, 0);
+    ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_ENTRY);
+    ck_assert_uint_eq(last_entry.kind, FATBIN_NVVM);
+    ck_assert_uint_eq(last_entry.major, 1);
+    ck_assert_uint_eq(last_entry.minor, 65);
+    ck_assert(last_entry.flags & FATBIN_SCRAMBLED);
+    ck_assert(text_equal(last_entry.options, TEXT("-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1 ")));
+    ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_END);
+    ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_END);
+}
+
+/* Sizes in files of CUDA 11.8 to 13.5 leave out the NUL that follows; one that counts it is meant
+ * the same. */
+TEST(a_string_may_end_with_its_nul)
+{
+    struct bytes original = find_container(fixture_read(FIXTURES "a.lto.fatbin"));
+    struct bytes copy = fixture_exact(original, original.size);
+    uint8_t *header = (uint8_t *)(uintptr_t)copy.data + FATBIN_HEADER_SIZE;
+    size_t size;
+
+    header[header[0x14] + 4]++; /* in the option descriptor: length of the string */
+    ck_assert(fatbin_open(&fatbin, "copy", copy, &size));
+    ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_ENTRY);
+    ck_assert(text_equal(last_entry.options, TEXT("--compile-only  ")));
+    fixture_free(copy);
 }
 
 TEST(identity_and_debug_flag_are_read)
 {
     open_first(FIXTURES "a.direct_ident.fatbin");
-    ck_assert(text_equal(read.identity, TEXT("myident")));
-    ck_assert(text_starts(read.options, TEXT("-O1")));
-    ck_assert(read.flags & FATBIN_DEBUG);
+    ck_assert(text_equal(last_entry.identity, TEXT("myident")));
+    ck_assert(text_starts(last_entry.options, TEXT("-O1")));
+    ck_assert(last_entry.flags & FATBIN_DEBUG);
 }
 
 TEST(an_empty_container_has_no_entries)
@@ -93,10 +110,10 @@ TEST(an_empty_container_has_no_entries)
 TEST(a_binary_blob_is_no_option_string)
 {
     open_first(FIXTURES "c.sm100a.o");
-    ck_assert_uint_eq(read.kind, FATBIN_ELF);
-    ck_assert(read.flags & FATBIN_BLOB);
-    ck_assert_uint_eq(read.options.size, 0);
-    ck_assert(arch_equal(read.arch, (struct arch){100, 'a'}));
+    ck_assert_uint_eq(last_entry.kind, FATBIN_ELF);
+    ck_assert(last_entry.flags & FATBIN_BLOB);
+    ck_assert_uint_eq(last_entry.options.size, 0);
+    ck_assert(arch_equal(last_entry.arch, (struct arch){100, 'a'}));
 }
 
 static const struct {
@@ -183,7 +200,7 @@ TEST_LOOP(a_damaged_field_is_named_with_offset_and_values, COUNT(damaged_fields)
         bytes[16 + damaged_fields[_i].offset + i] = (uint8_t)(damaged_fields[_i].value >> (8 * i));
     messages_catch();
     ck_assert(fatbin_open(&fatbin, "X", data, &size));
-    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_DAMAGED);
+    ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_DAMAGED);
     messages_expect(suite_print("minilink error   : Damaged fatbin 'X', entry 1: %s\n",
                                 damaged_fields[_i].message));
 }
@@ -214,12 +231,12 @@ TEST(unknown_kinds_and_versions_are_passed_on)
     fixture_put(&buffer, begin + 16 + 72 + 2, 0x0102, 2);
     fixture_end(&buffer, begin);
     ck_assert(fatbin_open(&fatbin, "x", buffer_bytes(&buffer), &size));
-    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_ENTRY);
-    ck_assert_uint_eq(read.kind, 0x40);
-    ck_assert_uint_eq(read.arch.sm, 0);
-    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_ENTRY);
-    ck_assert_uint_eq(read.version, 0x0102);
-    ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_END);
+    ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_ENTRY);
+    ck_assert_uint_eq(last_entry.kind, 0x40);
+    ck_assert_uint_eq(last_entry.arch.sm, 0);
+    ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_ENTRY);
+    ck_assert_uint_eq(last_entry.version, 0x0102);
+    ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_END);
 }
 
 TEST(no_truncation_is_read_beyond_or_accepted)
@@ -249,9 +266,9 @@ static void inflate_all(struct bytes data)
     size_t size;
 
     if (fatbin_open(&fatbin, "x", data, &size))
-        while (fatbin_next(&fatbin, &read) == FATBIN_ENTRY) {
-            inflate_head(&read, head, sizeof head);
-            inflate_entry(&read, "x(1)", &inflation, &arena, &code);
+        while (fatbin_next(&fatbin, &last_entry) == FATBIN_ENTRY) {
+            inflate_head(&last_entry, head, sizeof head);
+            inflate_entry(&last_entry, "x(1)", &inflation, &arena, &code);
         }
 }
 
@@ -284,10 +301,10 @@ static struct bytes inflate_fixture(const char *path, uint16_t kind, struct aren
     uint8_t head[64];
 
     open_first(path);
-    while (read.kind != kind)
-        ck_assert_int_eq(fatbin_next(&fatbin, &read), FATBIN_ENTRY);
-    ck_assert(inflate_entry(&read, path, &inflation, arena, &code));
-    ck_assert_uint_eq(inflate_head(&read, head, sizeof head), sizeof head);
+    while (last_entry.kind != kind)
+        ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_ENTRY);
+    ck_assert(inflate_entry(&last_entry, path, &inflation, arena, &code));
+    ck_assert_uint_eq(inflate_head(&last_entry, head, sizeof head), sizeof head);
     ck_assert_mem_eq(head, code.data, sizeof head);
     return fixture_exact(code, code.size);
 }
