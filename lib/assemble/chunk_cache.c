@@ -67,7 +67,8 @@ static struct cache_key key_of(const struct cache_key *request, const struct chu
     return key_end(&key);
 }
 
-bool chunk_cache_has(struct cache *cache, const struct cache_key *request,
+/* Whether the cache is likely to have the cubin of a chunk with that text and options. */
+static bool may_have(struct cache *cache, const struct cache_key *request,
                      const struct chunk *chunk)
 {
     const struct cache_key key = key_of(request, chunk);
@@ -148,7 +149,7 @@ void chunk_cache_find_edited(struct table *edited, const struct chunks *chunks,
     size_t missing = 0;
 
     for (size_t i = 0; i < chunks->count; i++) {
-        is_missing[i] = !chunk_cache_has(request->cache, &common, &chunks->list[i]);
+        is_missing[i] = !may_have(request->cache, &common, &chunks->list[i]);
         missing += is_missing[i];
     }
     if (missing == 0 || missing == chunks->count)

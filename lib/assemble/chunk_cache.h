@@ -14,10 +14,6 @@
  * its results come without minilink's report. It has no paths, numbers of chunks or threads. */
 struct cache_key chunk_cache_request(const struct assemble_request *request);
 
-/* Whether the cache is likely to have the cubin of a chunk with that text and options. */
-bool chunk_cache_has(struct cache *cache, const struct cache_key *request,
-                     const struct chunk *chunk);
-
 /* Sets the output's key, and fills in its cubin and its log when the cache has them. False when the
  * chunk has to be assembled. */
 bool chunk_cache_find(struct cache *cache, const struct cache_key *request,

@@ -1,4 +1,4 @@
-/* ptxas_ahead.c: a pipe that is replaced by a file. */
+/* ptxas_ahead.c: starts the child on a pipe, which a file with the text replaces later. */
 #include "assemble/ptxas_ahead.h"
 
 #include <fcntl.h>

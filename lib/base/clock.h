@@ -23,9 +23,3 @@ static inline uint64_t clock_thread(void)
 {
     return clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
-
-/* Wall-clock time since 1970. */
-static inline uint64_t clock_wall(void)
-{
-    return clock_read(CLOCK_REALTIME);
-}

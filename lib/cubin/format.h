@@ -77,7 +77,6 @@ enum cubin_symbol_type {
 #define STO_CUDA_SPACE           0xe0
 #define STO_CUDA_GLOBAL          0x20
 #define STO_CUDA_SHARED          0x40
-#define STO_CUDA_LOCAL           0x60
 #define STO_CUDA_CONST           0x80
 #define STO_CUDA_RESERVED_SHARED 0xa0
 #define STO_CUDA_MANAGED         0x04

@@ -1,4 +1,4 @@
-/* referrers.c: a sorted list. */
+/* referrers.c: collects the references to missing symbols, and finds those of one. */
 #include "diag/referrers.h"
 
 #include <stdlib.h>

@@ -20,6 +20,11 @@ static void enter_phase(enum link_phase phase)
     diag_state_get()->phase = (uint8_t)phase;
 }
 
+static void enter_chunks(const struct link *link, const struct cut *cut)
+{
+    enter_phase(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
+}
+
 /* Shows the stage as progress. False when the link has been cancelled. */
 static bool begin_stage(const struct link *link, const char *doing)
 {
@@ -41,7 +46,7 @@ static bool merge_and_fit(const struct link *link, struct results *results)
     if (fit == 0)
         return false;
     state_free_merged(merged);
-    enter_phase(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
+    enter_chunks(link, cut);
     if (!begin_stage(link, "assembling") ||
         !stage_assemble_fit(link, cut, &results->assembled, fit))
         return false;
@@ -94,7 +99,7 @@ static bool run_stages(struct link *link, struct results *results)
 
     if (link->request->dry_run || link->request->emit_ptx)
         return stage_end_early(link, results);
-    enter_phase(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
+    enter_chunks(link, cut);
     if (!stage_assemble(link, cut, assembled))
         return false;
     if (link->request->distribution.emit_plan)

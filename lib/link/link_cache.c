@@ -89,7 +89,7 @@ static bool add_assembler(struct key *key, struct link *link, struct assembler *
     key_string(key, link->request->assembler.name);
     if (!state_has_ptx(link))
         return true;
-    /* It stays open for the link. If it cannot be opened, open_assembler() reports that later. */
+    /* It stays open for the link. If it cannot be opened, stage_open_assembler() reports that. */
     if (!assembler_try(assembler, &link->request->assembler))
         return false;
     watch_add_tool(link->watch, assembler_file(assembler, &link->request->assembler));

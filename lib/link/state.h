@@ -138,7 +138,8 @@ bool state_has_ptx(const struct link *link);
 /* Whether the built-in assembler is the link's. */
 bool state_is_builtin(const struct link *link);
 
-/* True when the program may be cut into several chunks. */
+/* True when the program may be cut into several chunks that are relocatable; for chunks that are
+ * whole programs, see state_may_be_exact(). */
 bool state_is_split(const struct link *link);
 
 /* True under -lto if chunks of the program may become whole programs. How LTO-IR is compiled and

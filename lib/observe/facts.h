@@ -191,7 +191,7 @@ void times_print(struct observation *observation, bool has_rows, struct buffer *
 void trace_print(struct observation *observation, struct buffer *out);
 void stats_print(struct observation *observation, struct buffer *out);
 void map_print(struct observation *observation, struct buffer *out);
-/* Prints what was left out, and why, one line each; with `has_members`, also whole members. */
+/* Prints one that was left out, and why, in a line. */
 void map_print_drop(const struct fact_drop *drop, struct buffer *out);
 void report_print_data(struct observation *observation, struct buffer *out);
 void report_print_page(struct observation *observation, struct buffer *out);

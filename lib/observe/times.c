@@ -1,7 +1,7 @@
 /* times.c: -time: nvlink's table (measured), with rows for minilink's stages.
  *
- *     source file name , phase name , phase input files , phase output file , arch , tool, metric ,
- * unit
+ *     source file name , phase name , phase input files , phase output file ,
+ *         arch , tool, metric , unit
  *
  * One row per stage, with its inputs; two per compilation of LTO-IR, the second with its memory;
  * one per chunk, with its kernels; per worker, with its chunks; and per function that the built-in
@@ -66,7 +66,7 @@ static void end_row(const struct row *row, const char *output, uint64_t nanoseco
     end_with(row, output, (double)nanoseconds / 1e6, "ms");
 }
 
-static void put_member_row(struct row *row, const char *use)
+static void put_members(struct row *row, const char *use)
 {
     const struct observation *observation = row->observation;
 
@@ -78,7 +78,7 @@ static void put_member_row(struct row *row, const char *use)
     }
 }
 
-static void time_chunks(struct row *row, const char *suffix)
+static void put_chunks(struct row *row, const char *suffix)
 {
     char name[64];
 
@@ -96,22 +96,22 @@ static void put_inputs(struct row *row, const char *stage)
         for (size_t i = 0; i < observation->inputs->count; i++)
             put_item(row, text_of(observation->inputs->files[i].path));
     else if (strcmp(stage, "select") == 0)
-        put_member_row(row, NULL);
+        put_members(row, NULL);
     else if (strcmp(stage, "lto") == 0)
-        put_member_row(row, "LTO-IR");
+        put_members(row, "LTO-IR");
     else if (strcmp(stage, "agree") == 0) {
         for (size_t i = 0; i < observation->member_count; i++)
             if (observation->members[i].has_options)
                 put_item(row, text_of(observation->members[i].name));
     } else if (strcmp(stage, "link") == 0 || strcmp(stage, "split") == 0) {
-        put_member_row(row, "PTX");
+        put_members(row, "PTX");
         if (strcmp(stage, "link") == 0)
-            put_member_row(row, "cubin");
+            put_members(row, "cubin");
     } else if (strcmp(stage, "assemble") == 0)
-        time_chunks(row, "ptx");
+        put_chunks(row, "ptx");
     else if (strcmp(stage, "merge") == 0) {
-        time_chunks(row, "cubin");
-        put_member_row(row, "cubin");
+        put_chunks(row, "cubin");
+        put_members(row, "cubin");
     }
 }
 

@@ -1,4 +1,5 @@
-/* cancellation.c: the lock keeps the watcher alive while it is called. */
+/* cancellation.c: sets, reads and watches the flag. The lock keeps the watcher alive while it is
+ * called. */
 #include "os/cancellation.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* capture.c: a buffer that grows. */
+/* capture.c: reads what a child prints into a buffer that grows up to its limit. */
 #include "os/capture.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* plan.c: what every file asks of the plan. */
+/* plan.c: answers what several files ask of the plan, and keeps sets of symbols (closures). */
 #include "split/plan.h"
 
 #include "ptx/module.h"

@@ -1,4 +1,6 @@
-/* sampler.c: { addr_mode_0 = clamp_to_border, filter_mode = linear, ... }
+/* sampler.c: reads the initializer of a sampler:
+ *
+ *     { addr_mode_0 = clamp_to_border, filter_mode = linear, ... }
  *
  * Measured on ptxas: addr_mode_0 to addr_mode_2 and filter_mode are the bytes of a word, 0xff if
  * not given; modes are numbered from 0 in the order below, and a number n stands for mode n - 1.

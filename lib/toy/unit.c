@@ -1,4 +1,4 @@
-/* unit.c: the calls of a chunk. */
+/* unit.c: says which functions of a chunk call which. */
 #include "toy/unit.h"
 
 #include "base/components.h"

@@ -75,7 +75,7 @@ TEST(entries_of_a_real_container_have_all_fields)
     ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_END);
 }
 
-/* Sizes in files of CUDA 11.8 to 13.5 leave out the NUL that follows; one that counts it is meant
+/* Sizes in all fixtures leave out the NUL that follows; one that counts it is meant
  * the same. */
 TEST(a_string_may_end_with_its_nul)
 {
