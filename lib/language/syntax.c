@@ -194,9 +194,9 @@ static uint16_t next_row(uint16_t opcode, uint16_t first)
 bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers, size_t count,
                  uint16_t first)
 {
-    struct text names[SYNTAX_MODIFIERS];
+    struct text names[INSTRUCTION_MODIFIERS];
 
-    if (count > SYNTAX_MODIFIERS)
+    if (count > INSTRUCTION_MODIFIERS)
         return false;
     for (size_t i = 0; i < count; i++)
         names[i] = text_of(modifier_name(modifiers[i]));

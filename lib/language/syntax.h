@@ -15,7 +15,6 @@
 
 #define SYNTAX_OPERANDS  12u
 #define SYNTAX_NO_ROW    UINT16_MAX
-#define SYNTAX_MODIFIERS 16u
 #define SYNTAX_ANY_LANES 255u /* a vector of any size */
 
 enum rule_kind {

@@ -6,7 +6,7 @@
 
 /* The instruction's words that operands depend on. */
 struct words_seen {
-    uint16_t types[SYNTAX_MODIFIERS]; /* the types, in order */
+    uint16_t types[INSTRUCTION_MODIFIERS]; /* the types, in order */
     size_t type_count;
     uint8_t lanes;  /* .v2 .v4 .v8; else 0 */
     uint8_t repeat; /* .x1 .x2 .x4; else 0 */

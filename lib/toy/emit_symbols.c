@@ -72,6 +72,19 @@ static uint8_t binding_of(uint8_t linkage, bool is_defined)
     return linkage == PTX_INTERNAL ? STB_LOCAL : linkage == PTX_WEAK ? STB_WEAK : STB_GLOBAL;
 }
 
+static void put_function(struct unit *unit, struct global *global, uint8_t binding,
+                         uint32_t section, uint64_t size)
+{
+    bool is_entry = global->item->function.is_entry;
+
+    global->symbol = add(unit, &(struct image_symbol){.name = global->name,
+                                                      .type = STT_FUNC,
+                                                      .binding = binding,
+                                                      .other = is_entry ? STO_CUDA_ENTRY : 0,
+                                                      .section = section,
+                                                      .size = size});
+}
+
 static void add_function(struct unit *unit, struct global *global, uint8_t binding)
 {
     struct global *target = scope_target(&unit->scope, global);
@@ -79,18 +92,11 @@ static void add_function(struct unit *unit, struct global *global, uint8_t bindi
     /* An alias has the binding of the function that it stands for (measured). */
     if (binding_of(target->item->linkage, global->is_defined) != binding)
         return;
-    struct image_symbol symbol = {.name = global->name, .type = STT_FUNC, .binding = binding};
-    if (global->item->function.is_entry)
-        symbol.other = STO_CUDA_ENTRY;
-    if (target->is_defined) {
-        const struct function_code *code = &unit->functions[target->function];
-
-        symbol.section = unit->owners[target->function].sections[OWNER_TEXT];
-        symbol.size = target == global ? code->code.size : 0;
-    } else if (!global->is_used) {
-        return;
-    }
-    global->symbol = add(unit, &symbol);
+    if (target->is_defined)
+        put_function(unit, global, binding, unit->owners[target->function].sections[OWNER_TEXT],
+                     target == global ? unit->functions[target->function].code.size : 0);
+    else if (global->is_used)
+        put_function(unit, global, binding, SHN_UNDEF, 0);
 }
 
 static void add_object(struct unit *unit, struct object *object, uint8_t binding)
@@ -163,12 +169,7 @@ static void add_kernel(struct unit *unit, struct owner *kernel, bool is_global)
 
     if ((binding == STB_GLOBAL) != is_global)
         return;
-    global->symbol = add(unit, &(struct image_symbol){.name = global->name,
-                                                      .type = STT_FUNC,
-                                                      .binding = binding,
-                                                      .other = STO_CUDA_ENTRY,
-                                                      .section = kernel->sections[OWNER_TEXT],
-                                                      .size = kernel->code.size});
+    put_function(unit, global, binding, kernel->sections[OWNER_TEXT], kernel->code.size);
     kernel->parts[0].symbol = global->symbol;
 }
 
@@ -202,11 +203,7 @@ static void add_externs(struct unit *unit)
             is_called[unit->owners[i].externs[k]] = true;
     for (size_t i = 0; i < unit->scope.count; i++)
         if (is_called[i])
-            unit->scope.globals[i].symbol =
-                add(unit, &(struct image_symbol){.name = unit->scope.globals[i].name,
-                                                 .type = STT_FUNC,
-                                                 .binding = STB_GLOBAL,
-                                                 .section = SHN_UNDEF});
+            put_function(unit, &unit->scope.globals[i], STB_GLOBAL, SHN_UNDEF, 0);
 }
 
 void emit_symbols_of_program(struct unit *unit)

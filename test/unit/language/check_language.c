@@ -95,11 +95,11 @@ TEST(declarations_are_taken_or_refused_with_these_words)
 static uint16_t row_of(const char *at, uint16_t *opcode)
 {
     size_t size = strcspn(at, ". "), count = 0;
-    uint16_t modifiers[SYNTAX_MODIFIERS];
+    uint16_t modifiers[INSTRUCTION_MODIFIERS];
     struct syntax syntax;
 
     *opcode = words_find(&opcode_words, (struct text){at, size});
-    for (at += size; *at == '.' && count < SYNTAX_MODIFIERS; at += size) {
+    for (at += size; *at == '.' && count < INSTRUCTION_MODIFIERS; at += size) {
         at++;
         size = strcspn(at, ". ");
         modifiers[count++] = modifier_find((struct text){at, size});
