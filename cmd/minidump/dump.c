@@ -149,8 +149,8 @@ static void print_ptx(const struct dump *dump, const char *name, struct bytes co
 
 /* The parts of an entry are views of its payload, which is inflated once. False when that fails,
  * which is reported for the first of them. */
-static bool inflate_part(struct concatenation *whole, const struct fatbin_entry *entry,
-                         const char *name, struct inflation *inflation, struct bytes *code)
+static bool view_part(struct concatenation *whole, const struct fatbin_entry *entry,
+                      const char *name, struct inflation *inflation, struct bytes *code)
 {
     struct fatbin_entry payload = *entry;
 
@@ -178,7 +178,7 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry,
     if (!is_ptx && !(entry->kind == FATBIN_ELF && (dump->parts & DUMP_CUBIN)))
         return true;
     CONTEXT_DEFER(arena_cleanup, &arena);
-    if (!(entry->part_size ? inflate_part(whole, entry, name, visit->inflation, &code)
+    if (!(entry->part_size ? view_part(whole, entry, name, visit->inflation, &code)
                            : inflate_entry(entry, name, visit->inflation, &arena, &code)))
         return false;
     if (!is_ptx)
@@ -268,7 +268,7 @@ static bool visit_section(void *argument, const char *section, struct bytes data
     return dump_fatbins(visit, data);
 }
 
-static bool visit_member(void *argument, struct text name, struct bytes data)
+static bool dump_member(void *argument, struct text name, struct bytes data)
 {
     struct visit *outer = argument;
     struct visit visit = {.dump = outer->dump, .inflation = outer->inflation};
@@ -289,7 +289,7 @@ static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind ki
     case FILE_ARCHIVE:
         if (dump->parts & DUMP_FATBIN)
             dump_print(dump, "archive %s\n", visit->name);
-        return archive_walk(visit->name, data, visit_member, visit);
+        return archive_walk(visit->name, data, dump_member, visit);
     case FILE_FATBIN:
         return dump_fatbins(visit, data);
     case FILE_CUBIN:

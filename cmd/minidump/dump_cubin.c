@@ -71,7 +71,7 @@ static void print_sections(const struct dump *dump, const struct cubin *cubin)
     }
 }
 
-static const char *symbol_type(uint8_t type, char text[16])
+static const char *symbol_type_name(uint8_t type, char text[16])
 {
     switch (type) {
     case STT_NOTYPE:
@@ -109,7 +109,7 @@ static void print_symbols(const struct dump *dump, const struct cubin *cubin)
         dump_print(
             dump, "  %.*s: %s %s, other 0x%02x, in %.*s, value %" PRIu64 ", size %" PRIu64 "\n",
             TEXT_ARG(symbol_name(cubin, i)), symbol->binding < 3 ? bindings[symbol->binding] : "?",
-            symbol_type(symbol->type, text), symbol->other,
+            symbol_type_name(symbol->type, text), symbol->other,
             TEXT_ARG(section_name(cubin, symbol->section)), symbol->value, symbol->size);
     }
 }

@@ -64,7 +64,7 @@ static bool collect_object(struct collection *all, struct bytes data)
     return hostobj_walk_names(all->object, data, sections, 2, take_section, all);
 }
 
-static bool collect_member(void *argument, struct text name, struct bytes data)
+static bool collect_modules_of(void *argument, struct text name, struct bytes data)
 {
     struct collection *all = argument;
 
@@ -81,15 +81,15 @@ static bool collect_modules(struct collection *all, const struct inputs *inputs)
 
         all->file = all->object = file->path;
         if (file->kind == FILE_ARCHIVE)
-            ok &= archive_walk(file->path, file->data, collect_member, all);
+            ok &= archive_walk(file->path, file->data, collect_modules_of, all);
         else if (file->kind == FILE_HOST_OBJECT || file->kind == FILE_SHARED_OBJECT)
             ok &= collect_object(all, file->data);
     }
     return ok;
 }
 
-static void print_modules(const struct dump *dump, const struct collection *all,
-                          struct table *registered)
+static void print_collection(const struct dump *dump, const struct collection *all,
+                             struct table *registered)
 {
     for (size_t i = 0; i < all->count; i++)
         if (all->list[i].is_registered)
@@ -119,6 +119,6 @@ bool dump_modules(const struct dump *dump, const struct inputs *inputs)
     CONTEXT_DEFER(arena_cleanup, &all.arena);
     CONTEXT_DEFER(table_cleanup, &registered);
     ok = collect_modules(&all, inputs);
-    print_modules(dump, &all, &registered);
+    print_collection(dump, &all, &registered);
     return ok;
 }

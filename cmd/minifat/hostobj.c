@@ -89,7 +89,7 @@ static void free_contents(void *argument)
 }
 
 /* Adds a NUL-terminated string to a string table, and returns its offset. */
-static Elf64_Word put_string(struct buffer *table, const char *string)
+static Elf64_Word put_object_string(struct buffer *table, const char *string)
 {
     size_t offset;
 
@@ -122,7 +122,7 @@ static size_t put_object_symbol(struct contents *contents, const char *name, uns
                           .st_shndx = section,
                           .st_size = size};
     if (name)
-        symbol->st_name = put_string(&contents->strings, name);
+        symbol->st_name = put_object_string(&contents->strings, name);
     return contents->symbol_count++;
 }
 
@@ -208,7 +208,7 @@ static int64_t write_sections(struct contents *contents, enum hostobj_machine ma
     header->e_version = EV_CURRENT;
     header->e_shstrndx = (Elf64_Half)count;
     for (size_t i = 0; i < count; i++)
-        sections[i].header.sh_name = put_string(&contents->names, sections[i].name);
+        sections[i].header.sh_name = put_object_string(&contents->names, sections[i].name);
     sections[count - 1].data = buffer_bytes(&contents->names);
     for (size_t i = 0; i < count; i++)
         if (!add_object_section(contents->elf, &sections[i]))

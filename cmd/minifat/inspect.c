@@ -23,7 +23,7 @@
 /* Real .nv.compat sections have 36 bytes. */
 #define MOST_COMPAT 4096
 
-static bool is_line_end(char c)
+static bool is_end_of_line(char c)
 {
     return c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
@@ -84,7 +84,7 @@ static void reduce_ptx(struct text ptx, struct buffer *reduced)
             end = at + 1;
             if (!is_blank || !drop_blanks)
                 buffer_char(reduced, c);
-            drop_blanks = is_blank || is_line_end(c);
+            drop_blanks = is_blank || is_end_of_line(c);
         }
         at = end;
     }
@@ -107,7 +107,7 @@ static struct text directive_value(struct text ptx, struct text directive)
     return value;
 }
 
-static bool read_version(struct text text, uint16_t *major, uint16_t *minor)
+static bool read_ptx_version(struct text text, uint16_t *major, uint16_t *minor)
 {
     uint64_t parts[2];
 
@@ -130,7 +130,7 @@ static bool inspect_ptx(const struct input_file *file, const struct inspect_requ
         return diag_error("'%s' has a NUL byte in its text, so it is no PTX", file->path);
     reduce_ptx(ptx, &image->text);
     ptx = buffer_view(&image->text);
-    if (!read_version(directive_value(ptx, TEXT(".version")), &image->major, &image->minor))
+    if (!read_ptx_version(directive_value(ptx, TEXT(".version")), &image->major, &image->minor))
         return diag_error("could not find ptx version in '%s'", file->path);
     if (request->arch.sm == 0 && !rawcode_ptx_arch(ptx, &image->arch))
         return diag_error("could not find a .target sm_NN in '%s'; use option --arch", file->path);

@@ -39,7 +39,7 @@
 /* The level that gives fatbinary's frames, byte for byte, with libzstd 1.5. */
 #define ZSTD_LEVEL 5
 
-static size_t align8(size_t size)
+static size_t align_to_8(size_t size)
 {
     return (size + 7) & ~(size_t)7;
 }
@@ -127,28 +127,28 @@ static struct layout lay_out(const struct image *image, struct text options,
     if (is_blob)
         layout.flags |= FATBIN_BLOB;
     if (request->identity.size > 0)
-        layout.identity_size = align8(request->identity.size + 1);
+        layout.identity_size = align_to_8(request->identity.size + 1);
     layout.header_size += layout.identity_size;
     if (image->kind == FATBIN_ELF && !is_blob)
         return layout;
     layout.string = options;
     if (is_blob)
         layout.string = (struct text){(const char *)image->compat.data, image->compat.size};
-    layout.string_size = align8(layout.string.size + 1);
+    layout.string_size = align_to_8(layout.string.size + 1);
     layout.descriptor_offset = layout.header_size;
     layout.header_size += DESCRIPTOR_SIZE + layout.string_size;
     return layout;
 }
 
 /* `compressed` is 0 for a stored entry. */
-static void put_header(struct buffer *container, const struct image *image,
-                       const struct layout *layout, struct text identity, size_t payload_size,
-                       size_t compressed)
+static void put_entry_header(struct buffer *container, const struct image *image,
+                             const struct layout *layout, struct text identity, size_t payload_size,
+                             size_t compressed)
 {
     put_u16(container, image->kind);
     put_u16(container, ENTRY_VERSION);
     buffer_u32(container, (uint32_t)layout->header_size);
-    buffer_u64(container, align8(payload_size));
+    buffer_u64(container, align_to_8(payload_size));
     buffer_u32(container, (uint32_t)compressed);
     buffer_u32(container, (uint32_t)layout->descriptor_offset);
     put_u16(container, image->minor);
@@ -161,8 +161,8 @@ static void put_header(struct buffer *container, const struct image *image,
     buffer_u64(container, compressed > 0 ? image->code.size : 0);
 }
 
-static void put_strings(struct buffer *container, const struct image *image,
-                        const struct layout *layout, struct text identity)
+static void put_entry_strings(struct buffer *container, const struct image *image,
+                              const struct layout *layout, struct text identity)
 {
     if (layout->identity_size > 0) {
         buffer_text(container, identity);
@@ -199,9 +199,9 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
             return diag_error("'%s' cannot be compressed (%zu bytes)", name, image->code.size);
         payload.data = compressed;
     }
-    put_header(container, image, &layout, request->identity, payload.size,
-               compressed ? payload.size : 0);
-    put_strings(container, image, &layout, request->identity);
+    put_entry_header(container, image, &layout, request->identity, payload.size,
+                     compressed ? payload.size : 0);
+    put_entry_strings(container, image, &layout, request->identity);
     buffer_append(container, payload.data, payload.size);
     buffer_align(container, 8);
     return true;
@@ -212,14 +212,14 @@ bool pack_part(struct pack_parts *parts, const struct image *image,
 {
     struct layout layout = lay_out(image, (struct text){0}, request, PACK_STORED);
 
-    if (parts->payload.size + align8(image->code.size) > INT32_MAX)
+    if (parts->payload.size + align_to_8(image->code.size) > INT32_MAX)
         return diag_error("'%s' cannot be compressed together with what is before it: more than "
                           "2 GiB",
                           name);
     /* In a record the offset of the code stands for the header's size. */
     layout.header_size = parts->payload.size;
-    put_header(&parts->records, image, &layout, request->identity, image->code.size, 0);
-    put_strings(&parts->records, image, &layout, request->identity);
+    put_entry_header(&parts->records, image, &layout, request->identity, image->code.size, 0);
+    put_entry_strings(&parts->records, image, &layout, request->identity);
     buffer_append(&parts->payload, image->code.data, image->code.size);
     buffer_align(&parts->payload, 8);
     parts->count++;
@@ -242,7 +242,7 @@ bool pack_concatenated(struct buffer *container, const struct pack_parts *parts,
     layout.identity_size = 0;
     layout.descriptor_offset = ENTRY_HEADER_SIZE;
     layout.header_size = ENTRY_HEADER_SIZE + DESCRIPTOR_SIZE + parts->records.size;
-    put_header(container, &whole, &layout, (struct text){0}, size, size);
+    put_entry_header(container, &whole, &layout, (struct text){0}, size, size);
     buffer_u32(container, parts->count);
     buffer_u32(container, (uint32_t)(DESCRIPTOR_SIZE + parts->records.size));
     buffer_append(container, parts->records.data, parts->records.size);
@@ -260,7 +260,7 @@ static void put_offload_head(struct buffer *binaries, const struct image *image,
 
     buffer_u32(binaries, OFFLOAD_MAGIC);
     buffer_u32(binaries, 1);
-    buffer_u64(binaries, align8(image_offset + image_size));
+    buffer_u64(binaries, align_to_8(image_offset + image_size));
     buffer_u64(binaries, OFFLOAD_HEADER_SIZE);
     buffer_u64(binaries, OFFLOAD_ENTRY_SIZE);
     buffer_u32(binaries, OFFLOAD_CUDA | kind);
@@ -279,7 +279,7 @@ bool pack_offload(struct buffer *binaries, const struct image *image, struct byt
     const size_t arch = 1, triple = 6, triple_value = 13, arch_value = sizeof keys;
     char sm[ARCH_NAME_SIZE];
     size_t arch_size = strlen(arch_name(image->arch, sm)) + 1;
-    size_t image_offset = align8(OFFLOAD_TEXTS + arch_value + arch_size);
+    size_t image_offset = align_to_8(OFFLOAD_TEXTS + arch_value + arch_size);
 
     if (image->kind == FATBIN_NVVM)
         return diag_error("'%s' is LTO-IR, which no offload binary has", name);

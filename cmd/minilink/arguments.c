@@ -97,23 +97,23 @@ static bool read_files(struct reader *reader, const char *list)
 }
 
 /* The row of getopt's code; NULL when that stands for no option. */
-static const struct option_row *row_of(int code)
+static const struct option_row *option_row_of(int code)
 {
     return code >= FIRST_ROW ? &option_table[code - FIRST_ROW] : NULL;
 }
 
 /* Takes getopt's code for `word`, unless it is -optf. */
-static bool take_code(struct reader *reader, int code, const char *word)
+static bool take_option_code(struct reader *reader, int code, const char *word)
 {
     if (code == '?') /* the name is known: there is a value, and it takes none */
         return lookup_unwanted(word);
     if (code == ':')
-        return lookup_missing(word, row_of(optopt));
+        return lookup_missing(word, option_row_of(optopt));
     if (code == 1) {
         apply_option_operand(reader->options, optarg, false);
         return true;
     }
-    return options_add(reader->options, row_of(code), optarg);
+    return options_add(reader->options, option_row_of(code), optarg);
 }
 
 /* "-" in front: operands come in their place; ":": getopt prints nothing. It has only one position,
@@ -132,14 +132,14 @@ static bool read_response_words(struct reader *reader, const struct response_fil
         code = getopt_long_only(count, list, "-:", reader->list, NULL);
         if (code == -1)
             break;
-        row = row_of(code);
+        row = option_row_of(code);
         if (row && row->effect.kind == OPTION_FILES) {
             list += optind - 1;
             count -= optind - 1;
             if (!read_files(reader, optarg))
                 return false;
             optind = 0;
-        } else if (!take_code(reader, code, *word)) {
+        } else if (!take_option_code(reader, code, *word)) {
             return false;
         }
     }

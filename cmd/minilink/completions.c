@@ -30,7 +30,7 @@ static bool is_optional(const struct option_row *row)
 }
 
 /* Prints all targets of a link, separated by blanks. */
-static void print_targets(FILE *out)
+static void print_target_words(FILE *out)
 {
     struct arch arch = {0};
     const char *separator = "";
@@ -47,7 +47,7 @@ static void print_words(FILE *out, const struct option_row *row, bool marks_colo
     const char *at = row->argument;
 
     if (strcmp(at, "sm_NN") == 0) {
-        print_targets(out);
+        print_target_words(out);
         return;
     }
     at += *at == '[';

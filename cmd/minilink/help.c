@@ -67,7 +67,7 @@ static void print_option(FILE *out, const struct option_row *row)
     print_text(out, row->help, (size_t)length);
 }
 
-static void print_group(FILE *out, enum option_group group)
+static void print_option_group(FILE *out, enum option_group group)
 {
     bool has_heading = false;
 
@@ -93,7 +93,7 @@ void help_write(FILE *out)
           "are inputs. See minilink(1).\n",
           out);
     for (int group = 0; group < GROUP_COUNT; group++)
-        print_group(out, (enum option_group)group);
+        print_option_group(out, (enum option_group)group);
     fputs("\nExit status: 0 success, 1 link error, 2 wrong command line, 3 environment (no\n"
           "memory, no space, no assembler).\n",
           out);

@@ -57,7 +57,7 @@ static void print_version(const struct link_request *request)
            state_find_toolkit(request, NULL)->release);
 }
 
-static void print_targets(const struct link_request *request)
+static void print_link_targets(const struct link_request *request)
 {
     const struct toolkit_facts *toolkit = state_find_toolkit(request, NULL);
     struct arch arch = {0};
@@ -80,7 +80,7 @@ static enum exit_status act_on_options(struct minilink *link, enum options_actio
     case OPTIONS_LINK:
         return link_exit_status((enum link_code)minilink_complete(link));
     case OPTIONS_CHUNK:
-        return link_exit_status(single_chunk_run(&options->lone));
+        return link_exit_status(single_chunk_run(&options->single_chunk));
     case OPTIONS_HELP:
         help_write(stdout);
         return end_printing();
@@ -88,7 +88,7 @@ static enum exit_status act_on_options(struct minilink *link, enum options_actio
         print_version(&options->link);
         return end_printing();
     case OPTIONS_TARGETS:
-        print_targets(&options->link);
+        print_link_targets(&options->link);
         return end_printing();
     case OPTIONS_COMPLETIONS:
         completions_write(stdout, options->completions);

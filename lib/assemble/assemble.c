@@ -22,7 +22,7 @@
 #include "os/toolkit.h"
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"
-#include "pool/fit.h"
+#include "pool/memory_budget.h"
 #include "pool/pool.h"
 
 /* Memory that assembling a chunk takes, as measured on ptxas 13.0: 38 MiB for 102 KB of PTX, 65 MiB
@@ -89,7 +89,7 @@ static void fit_into_memory(struct assembly *assembly)
     for (size_t i = 0; i < count; i++)
         needs[i] = MEMORY_TO_START + MEMORY_OF_BYTE * assembly->chunks->list[i].text.size;
     assembly->threads =
-        fit_threads(assembly->threads, assembly->request->memory_limit, needs, count);
+        memory_budget_threads(assembly->threads, assembly->request->memory_limit, needs, count);
     free(needs);
 }
 
@@ -387,13 +387,14 @@ static uint32_t register_limit(const char *log)
     return limit;
 }
 
-/* Whether nothing but limits of registers makes chunks fail; *assembly->request->fit is set then.
+/* Whether nothing but limits of registers makes chunks fail; *assembly->request->wanted_limit is
+ * set then.
  */
 static bool is_to_fit(const struct assembly *assembly)
 {
     uint32_t least = UINT32_MAX;
 
-    for (size_t i = 0; assembly->request->fit && i < assembly->chunks->count; i++) {
+    for (size_t i = 0; assembly->request->wanted_limit && i < assembly->chunks->count; i++) {
         uint32_t limit;
 
         if (assembly->items[i].result == LINK_OK || assembly->items[i].result == LINK_CANCELLED)
@@ -404,7 +405,7 @@ static bool is_to_fit(const struct assembly *assembly)
         least = limit < least ? limit : least;
     }
     if (least < UINT32_MAX)
-        *assembly->request->fit = least;
+        *assembly->request->wanted_limit = least;
     return least < UINT32_MAX;
 }
 
@@ -414,7 +415,7 @@ static enum link_code report_results(const struct assembly *assembly)
 {
     size_t count = assembly->chunks->count, failed = assembly->options.first_failed;
     uint64_t errors = diag_error_count();
-    bool is_exact = assembly->chunks->is_exact && failed >= count;
+    bool is_program = assembly->chunks->is_exact && failed >= count;
 
     for (size_t i = 0; i < count; i++) {
         bool has_failed = assembly->items[i].result != LINK_OK;
@@ -425,7 +426,7 @@ static enum link_code report_results(const struct assembly *assembly)
         if (i != failed && assembly->items[i].result == LINK_CANCELLED)
             continue;
         diag_replay(&assembly->outputs[i].sink);
-        if (!is_exact)
+        if (!is_program)
             log_replay(assembly->chunks, &assembly->chunks->list[i], assembly->outputs[i].log,
                        has_failed);
         if (has_failed && register_limit(assembly->outputs[i].log) < UINT32_MAX)
@@ -435,7 +436,7 @@ static enum link_code report_results(const struct assembly *assembly)
         if (has_failed)
             report_failure(assembly, i, diag_error_count() > before);
     }
-    if (is_exact)
+    if (is_program)
         report_program(assembly);
     if (failed < count)
         return code_of_chunk(assembly, failed);

@@ -135,7 +135,7 @@ struct question {
     const char *version;
 };
 
-static enum link_code ask_version(void *argument)
+static enum link_code ask_silently(void *argument)
 {
     struct question *question = argument;
 
@@ -147,7 +147,7 @@ const char *assembler_try_version(struct assembler *assembler)
 {
     struct question question = {assembler, NULL};
 
-    diag_silence(ask_version, &question);
+    diag_silence(ask_silently, &question);
     return question.version;
 }
 

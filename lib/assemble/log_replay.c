@@ -94,7 +94,7 @@ static void report_at(enum diag_severity severity, const struct diag_place *plac
     diag_at(severity, place, "%.*s", TEXT_ARG(buffer_view(&own)));
 }
 
-static void report_line(const struct chunks *chunks, enum diag_severity severity, struct text text)
+static void replay_line(const struct chunks *chunks, enum diag_severity severity, struct text text)
 {
     const struct diag_place nowhere = {0};
 
@@ -140,13 +140,13 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
         if (text_drop_blanks(line).size == 0)
             continue;
         if (has_message && (line.data[0] == ' ' || line.data[0] == '\t')) {
-            report_line(chunks, DIAG_NOTE, text_drop_blanks(line));
+            replay_line(chunks, DIAG_NOTE, text_drop_blanks(line));
             continue;
         }
         if (!log_line_parse(drop_name(line, own), &message)) {
             /* Consecutive lines of unknown form are one message. */
             if (has_message && !was_known)
-                report_line(chunks, DIAG_NOTE, line);
+                replay_line(chunks, DIAG_NOTE, line);
             else
                 report_in_chunk(
                     chunks, chunk,
@@ -161,7 +161,7 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
                 report_in_chunk(chunks, chunk, &message,
                                 message.column > 0 ? take_source_line(&rest) : (struct text){0});
             else
-                report_line(chunks, message.severity, message.text);
+                replay_line(chunks, message.severity, message.text);
         }
         has_message = true;
     }
@@ -198,8 +198,8 @@ static void find_places(struct exact_log *log)
     for (size_t i = chunks->symbol_count; i-- > 0;)
         if (chunks->sources[i].is_kernel)
             table_add(&log->places, chunks->symbols[i].name, ++place);
-    for (uint32_t i = 0; i < chunks->closing_count; i++)
-        table_set(&log->places, chunks->closing[i], CLOSING_PLACE);
+    for (uint32_t i = 0; i < chunks->bank4_count; i++)
+        table_set(&log->places, chunks->bank4_kernels[i], CLOSING_PLACE);
 }
 
 /* The kernel of "ptxas info    : Compiling entry function 'NAME' for 'sm_90'"; empty for any other

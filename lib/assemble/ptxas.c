@@ -68,7 +68,7 @@ static struct text take_last_line(struct text *text)
 }
 
 /* The last two lines of its output. */
-static char *read_version(const struct exec_result *result)
+static char *read_ptxas_version(const struct exec_result *result)
 {
     struct text output = {result->output ? result->output : "", result->output_size};
     struct text build = take_last_line(&output);
@@ -80,7 +80,7 @@ static char *read_version(const struct exec_result *result)
 }
 
 /* Malloc'ed, or NULL with the reason in `why`; for workers, too. */
-static char *ask_version(const struct ptxas *ptxas, char *why, size_t size)
+static char *ask_ptxas_version(const struct ptxas *ptxas, char *why, size_t size)
 {
     const char *const argv[] = {ptxas->path, "--version", NULL};
     const struct exec_request request = {.argv = argv, .output_limit = 4096};
@@ -92,7 +92,7 @@ static char *ask_version(const struct ptxas *ptxas, char *why, size_t size)
         context_raise(LINK_NO_MEMORY);
     CONTEXT_DEFER(memory_cleanup, &result.output);
     if (!exec_describe_end(&result, end, sizeof end))
-        return read_version(&result);
+        return read_ptxas_version(&result);
     snprintf(why, size, "Could not ask '%s' for its version: it %s", ptxas->path, end);
     return NULL;
 }
@@ -116,7 +116,7 @@ const char *ptxas_version(struct ptxas *ptxas)
     char why[PATH_MAX + 256];
 
     if (!ptxas->version)
-        ptxas->version = ask_version(ptxas, why, sizeof why);
+        ptxas->version = ask_ptxas_version(ptxas, why, sizeof why);
     if (!ptxas->version)
         diag_fatal("%s", why);
     return ptxas->version;
@@ -242,7 +242,7 @@ static bool is_ptxas(struct run *run, const struct exec_result *ended)
     if (ended->output &&
         (strncmp(ended->output, "ptxas ", 6) == 0 || strstr(ended->output, "\nptxas ")))
         return true;
-    version = ask_version(run->ptxas, why, sizeof why);
+    version = ask_ptxas_version(run->ptxas, why, sizeof why);
     if (version) {
         free(version);
         return true;

@@ -23,7 +23,7 @@ struct sending {
     struct distribute_batch batch;
 };
 
-static struct work_item *item_of(const struct sending *sending, size_t index)
+static struct work_item *sent_item(const struct sending *sending, size_t index)
 {
     return sending->tasks[index].argument;
 }
@@ -47,7 +47,7 @@ static void add_word_to(struct arena *arena, struct words *words, const char *wo
     ARENA_PUSH(arena, words->list, words->count, words->capacity) = word;
 }
 
-static const char *const *end_words(struct arena *arena, struct words *words)
+static const char *const *end_sent_words(struct arena *arena, struct words *words)
 {
     add_word_to(arena, words, NULL);
     return words->list;
@@ -69,7 +69,7 @@ static const char *const *minilink_words(struct sending *sending, const struct m
         add_word_to(arena, &words, arena_printf(arena, "-maxrregcount=%u", job->maxrregcount));
     for (size_t i = 0; job->options && job->options[i]; i++)
         add_word_to(arena, &words, arena_printf(arena, "-Xptxas=%s", job->options[i]));
-    return end_words(arena, &words);
+    return end_sent_words(arena, &words);
 }
 
 static void add_all_words(struct arena *arena, struct words *words, const char *const *list)
@@ -82,7 +82,8 @@ static void add_all_words(struct arena *arena, struct words *words, const char *
 static bool are_alike(const struct sending *sending)
 {
     for (size_t i = 1; i < sending->batch.count; i++)
-        if (item_of(sending, i)->output_ptr->options != item_of(sending, 0)->output_ptr->options)
+        if (sent_item(sending, i)->output_ptr->options !=
+            sent_item(sending, 0)->output_ptr->options)
             return false;
     return true;
 }
@@ -131,14 +132,14 @@ static void use_minilink(struct sending *sending, const struct minilink_job *job
     sending->batch.tool.reports = true;
     if (plugin) {
         add_word_to(arena, &inputs, plugin);
-        sending->batch.tool.inputs = end_words(arena, &inputs);
+        sending->batch.tool.inputs = end_sent_words(arena, &inputs);
     }
 }
 
 static void choose_tool(struct sending *sending, const char *version)
 {
     const struct assemble_request *request = sending->request;
-    const struct minilink_job job = chunk_job_of(item_of(sending, 0));
+    const struct minilink_job job = chunk_job_of(sent_item(sending, 0));
     struct arena *arena = &sending->batch.arena;
     struct distribute_tool *tool = &sending->batch.tool;
     struct words words = {0};
@@ -159,11 +160,11 @@ static void choose_tool(struct sending *sending, const char *version)
         add_all_words(arena, &words, options(sending, &job));
     else
         for (size_t i = 0; i < sending->batch.count; i++) {
-            const struct minilink_job one = chunk_job_of(item_of(sending, i));
+            const struct minilink_job one = chunk_job_of(sent_item(sending, i));
 
             sending->batch.jobs[i].words = options(sending, &one);
         }
-    tool->words = end_words(arena, &words);
+    tool->words = end_sent_words(arena, &words);
 }
 
 /* Finds the names after `.entry`; in the batch's arena. */
@@ -192,7 +193,7 @@ static void make_remote_jobs(struct sending *sending, size_t count)
     batch->jobs = arena_zalloc(&batch->arena, count, sizeof *batch->jobs);
     batch->count = count;
     for (size_t i = 0; i < count; i++) {
-        const struct work_item *item = item_of(sending, i);
+        const struct work_item *item = sent_item(sending, i);
         size_t index = item->output_ptr->index;
         char name[CHUNK_NAME_SIZE];
 
@@ -215,7 +216,7 @@ static enum link_code report_job(void *argument)
     return LINK_OK;
 }
 
-static void take_job(struct work_item *item, struct distribute_job *job)
+static void take_chunk_job(struct work_item *item, struct distribute_job *job)
 {
     struct chunk_output *output = item->output_ptr;
 
@@ -262,7 +263,7 @@ static enum link_code take_remote_results(struct sending *sending)
     }
     job_messages_report(batch, batch->how && !has_failure);
     for (size_t i = batch->count; i-- > 0;) /* the first that failed is noted last */
-        take_job(item_of(sending, i), &batch->jobs[i]);
+        take_chunk_job(sent_item(sending, i), &batch->jobs[i]);
     if (has_missing && !has_failure)
         distribute_report_missing(batch);
     if (batch->how)
@@ -333,7 +334,7 @@ enum link_code remote_chunks_plan_nothing(const struct distribution *distributio
 
     CONTEXT_DEFER(end_sending, &sending);
     add_word_to(arena, &words, distribute_own_path(arena));
-    tool->words = end_words(arena, &words);
+    tool->words = end_sent_words(arena, &words);
     tool->input_suffix = tool->output_suffix = "";
     return distribute_emit_plan(&sending.batch);
 }

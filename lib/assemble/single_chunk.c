@@ -97,7 +97,7 @@ static struct bytes cubin_of(const struct single_chunk *chunk, enum link_code co
                            : (struct bytes){0};
 }
 
-static bool write_report(struct single_chunk *chunk, enum link_code code)
+static bool write_chunk_report(struct single_chunk *chunk, enum link_code code)
 {
     struct job_report report = {.code = (int)code, .log = text_of(chunk->result.log)};
 
@@ -120,7 +120,7 @@ static enum link_code run_single(struct single_chunk *chunk)
         context_raise(LINK_NO_MEMORY);
     if (code == LINK_OK && !output_write_file(request->output, cubin_of(chunk, code)))
         return LINK_ENVIRONMENT;
-    if (request->report && !write_report(chunk, code))
+    if (request->report && !write_chunk_report(chunk, code))
         return LINK_ENVIRONMENT;
     /* Without a report the messages are printed. */
     if ((!request->report || code != LINK_OK) && chunk->result.log)

@@ -126,7 +126,7 @@ static enum link_code compile_chunk(const struct work_item *item)
 
 /* Enters the item's phase in whichever thread runs it: a pool thread has no phase yet, and the link
  * thread is in it already. If the link has no phases, does nothing. */
-static enum link_code enter_phase(const struct assemble_options *options)
+static enum link_code enter_item_phase(const struct assemble_options *options)
 {
     struct diag_state *state = diag_state_open();
     uint8_t phase = options->parent->phase;
@@ -161,7 +161,7 @@ void workitem_run(void *argument)
 {
     struct work_item *item = argument;
 
-    item->result = (int32_t)enter_phase(item->options);
+    item->result = (int32_t)enter_item_phase(item->options);
     if (item->result != LINK_OK) {
         mark_failed(item->options, item->output_ptr->index);
         return;

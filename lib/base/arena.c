@@ -65,7 +65,7 @@ static struct arena_block *take_spare(struct arena *arena, size_t bytes)
     return NULL;
 }
 
-static void begin_block(struct arena *arena, struct arena_block *block)
+static void begin_arena_block(struct arena *arena, struct arena_block *block)
 {
     block->older = arena->blocks;
     arena->blocks = block;
@@ -75,7 +75,7 @@ static void begin_block(struct arena *arena, struct arena_block *block)
     ASAN_POISON_MEMORY_REGION(arena->next, block->size);
 }
 
-static void add_block(struct arena *arena, size_t bytes)
+static void add_arena_block(struct arena *arena, size_t bytes)
 {
     struct arena_block *block = take_spare(arena, bytes);
 
@@ -88,7 +88,7 @@ static void add_block(struct arena *arena, size_t bytes)
             arena->block_size = size * 2;
         block = make_block(size);
     }
-    begin_block(arena, block);
+    begin_arena_block(arena, block);
 }
 
 void arena_reserve(struct arena *arena, size_t bytes)
@@ -98,7 +98,7 @@ void arena_reserve(struct arena *arena, size_t bytes)
     if (arena->next && bytes <= (size_t)(arena->end - arena->next))
         return;
     block = take_spare(arena, bytes);
-    begin_block(arena, block ? block : make_block(bytes));
+    begin_arena_block(arena, block ? block : make_block(bytes));
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
@@ -112,7 +112,7 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
     if (bytes == 0)
         bytes = ALIGNMENT;
     if (!arena->next || bytes > (size_t)(arena->end - arena->next))
-        add_block(arena, bytes);
+        add_arena_block(arena, bytes);
     result = arena->next;
     arena->next += bytes;
     ASAN_UNPOISON_MEMORY_REGION(result, asked);

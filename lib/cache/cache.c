@@ -188,8 +188,8 @@ static bool write_entry(const struct cache *cache, int shelf, const char *shelf_
     return false;
 }
 
-static bool store_value(const struct cache *cache, const struct cache_key *key,
-                        const uint8_t *header, const struct cache_value *value)
+static bool store_cache_value(const struct cache *cache, const struct cache_key *key,
+                              const uint8_t *header, const struct cache_value *value)
 {
     char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
     int shelf, error;
@@ -263,7 +263,7 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
     if (!kept)
         return;
     *kept = (struct kept){NULL, kind, *key};
-    if (store_value(cache, key, header, value)) {
+    if (store_cache_value(cache, key, header, value)) {
         note_kept_result(cache, kept);
         count(&cache->statistics.kinds[kind].stored, 1);
         count(&cache->statistics.written_bytes, entry_size(value));

@@ -14,7 +14,8 @@ static void *field_at(struct options *options, size_t offset)
 
 /* The sizes are those of bool, of an enum or int32_t, and of size_t; the option table has no
  * others. */
-static void store_number(struct options *options, const struct option_effect *effect, size_t number)
+static void store_option_number(struct options *options, const struct option_effect *effect,
+                                size_t number)
 {
     void *field = field_at(options, effect->field);
 
@@ -51,17 +52,18 @@ static bool take_number(struct options *options, const struct option_row *row, c
     if (number < 0 || number > row->effect.most)
         return diag_fatal("Invalid argument for option '%s%s'", option_dashes(row->group),
                           row->name);
-    store_number(options, &row->effect, (size_t)number * row->effect.number);
+    store_option_number(options, &row->effect, (size_t)number * row->effect.number);
     return true;
 }
 
-static bool take_choice(struct options *options, const struct option_row *row, const char *value)
+static bool take_option_choice(struct options *options, const struct option_row *row,
+                               const char *value)
 {
     const struct option_choice *choice = option_table_choice(row, value);
 
     if (!choice)
         return option_table_undefined(row, value);
-    store_number(options, &row->effect, (size_t)choice->number);
+    store_option_number(options, &row->effect, (size_t)choice->number);
     return true;
 }
 
@@ -79,7 +81,7 @@ void apply_option_word(struct options *options, struct word_list *list, const ch
 
 /* Adds the pieces of a comma-separated list, even empty ones, as words of `list` or as libraries.
  */
-static bool take_pieces(struct options *options, struct word_list *list, const char *value)
+static bool take_list_pieces(struct options *options, struct word_list *list, const char *value)
 {
     for (;;) {
         size_t length = strcspn(value, ",");
@@ -141,7 +143,7 @@ static bool take_value(struct options *options, const struct option_row *row, co
         *(bool *)field_at(options, effect->given) = true;
     switch (effect->kind) {
     case OPTION_SETS:
-        store_number(options, effect, effect->number);
+        store_option_number(options, effect, effect->number);
         return true;
     case OPTION_STRING:
         *(const char **)field = value;
@@ -151,9 +153,9 @@ static bool take_value(struct options *options, const struct option_row *row, co
     case OPTION_LEVEL:
         return take_level(field, row, value);
     case OPTION_CHOICE:
-        return take_choice(options, row, value);
+        return take_option_choice(options, row, value);
     case OPTION_LIST:
-        return take_pieces(options, field, value);
+        return take_list_pieces(options, field, value);
     case OPTION_WORDS:
         return take_words(options, field, value);
     case OPTION_WORD:
@@ -162,7 +164,7 @@ static bool take_value(struct options *options, const struct option_row *row, co
     case OPTION_JOINED:
         return take_joined(field, value);
     case OPTION_LIBRARIES:
-        return take_pieces(options, NULL, value);
+        return take_list_pieces(options, NULL, value);
     case OPTION_IGNORED:
         apply_option_word(options, field, row->name);
         return true;

@@ -11,7 +11,7 @@
 
 #include "command/options.h"
 #include "facts/targets.h"
-#include "pool/fit.h"
+#include "pool/memory_budget.h"
 
 bool option_table_undefined(const struct option_row *row, const char *value)
 {
@@ -87,7 +87,7 @@ static bool take_memory_limit(struct options *options, const struct option_row *
             "Value '%s' is not defined for option '%s': expected a number, with k, m, g or "
             "t behind it or without",
             value, row->name);
-    options->link.memory_limit = number ? number << shift : FIT_UNLIMITED;
+    options->link.memory_limit = number ? number << shift : MEMORY_BUDGET_UNLIMITED;
     return true;
 }
 
@@ -327,8 +327,8 @@ const struct option_row option_table[] = {
      "Link with the results of a plan's jobs"},
     /* The options of a distributor's job (assemble/single_chunk.h). */
     {"assemble-chunk", NULL, "relocatable|whole", CHOICE(chunk_use, chunk_uses), GROUP_CACHE, KEY_REFUSES, NULL},
-    {"assembler-version", NULL, "TEXT", STRING(lone.version), GROUP_CACHE, KEY_REFUSES, NULL},
-    {"chunk-report", NULL, "FILE", STRING(lone.report), GROUP_CACHE, KEY_REFUSES, NULL},
+    {"assembler-version", NULL, "TEXT", STRING(single_chunk.version), GROUP_CACHE, KEY_REFUSES, NULL},
+    {"chunk-report", NULL, "FILE", STRING(single_chunk.report), GROUP_CACHE, KEY_REFUSES, NULL},
 
     {"threads", "j", "N", NUMBER(link.thread_limit, 65536, 1), GROUP_RUNNING, KEY_COUNTS, "Never use more than N threads"},
     {"memory-limit", NULL, "BYTES", SPECIAL(take_memory_limit), GROUP_RUNNING, KEY_COUNTS,

@@ -79,7 +79,7 @@ static const char *end_list(struct buffer *list)
     return list->data;
 }
 
-static const char *const *end_words(struct options *options, struct word_list *words)
+static const char *const *end_word_list(struct options *options, struct word_list *words)
 {
     apply_option_word(options, words, NULL);
     return words->list;
@@ -106,9 +106,9 @@ static bool name_files(struct options *options)
     if (observe->print_map && !observe->map)
         observe->map = "-";
     if (options->trace_symbols.count)
-        observe->trace_symbols = end_words(options, &options->trace_symbols);
+        observe->trace_symbols = end_word_list(options, &options->trace_symbols);
     if (options->why_live.count)
-        observe->why_live = end_words(options, &options->why_live);
+        observe->why_live = end_word_list(options, &options->why_live);
     if (observe->trace && !*observe->trace) {
         bool has_name = options->link.output && strcmp(options->link.output, "-") != 0;
 
@@ -139,22 +139,22 @@ static void take_jobserver(struct options *options)
 static enum options_action finish_chunk(struct options *options)
 {
     const struct link_request *link = &options->link;
-    struct single_chunk_request *lone = &options->lone;
+    struct single_chunk_request *single = &options->single_chunk;
 
     if (link->operand_count != 1 || !link->output || !link->arch.sm) {
         diag_fatal("--assemble-chunk needs one input file, -o and -arch=sm_NN");
         return OPTIONS_WRONG;
     }
-    lone->input = link->operands[0].name;
-    lone->output = link->output;
-    lone->assembler = link->assembler;
-    lone->arch = link->arch;
-    lone->mode =
+    single->input = link->operands[0].name;
+    single->output = link->output;
+    single->assembler = link->assembler;
+    single->arch = link->arch;
+    single->mode =
         options->chunk_use == ASSEMBLE_WHOLE ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE;
-    lone->debug = link->options.debug;
-    lone->line_info = link->options.line_info;
-    lone->maxrregcount = (uint32_t)link->options.maxrregcount;
-    lone->options = link->assembler_options;
+    single->debug = link->options.debug;
+    single->line_info = link->options.line_info;
+    single->maxrregcount = (uint32_t)link->options.maxrregcount;
+    single->options = link->assembler_options;
     return OPTIONS_CHUNK;
 }
 
@@ -224,17 +224,17 @@ static enum options_action finish_options(struct options *options)
     if (link->strip_debug)
         apply_option_word(options, &options->assembler_options, "--suppress-debug-info");
     options->annotates = wants_annotations(&options->assembler_options);
-    link->assembler_options = end_words(options, &options->assembler_options);
-    link->nvvm_options = end_words(options, &options->nvvm_options);
-    link->llvm_options = end_words(options, &options->llvm_options);
-    link->undefined = end_words(options, &options->undefined);
+    link->assembler_options = end_word_list(options, &options->assembler_options);
+    link->nvvm_options = end_word_list(options, &options->nvvm_options);
+    link->llvm_options = end_word_list(options, &options->llvm_options);
+    link->undefined = end_word_list(options, &options->undefined);
     link->kernels_used = end_list(&options->kernels_used);
     link->variables_used = end_list(&options->variables_used);
     link->response_files = options->response.files;
     link->response_file_count = options->response.file_count;
     link->response_watch = &options->response.watch;
     link->distribution.output = link->output;
-    link->distribution.arguments = end_words(options, &options->distributor_arguments);
+    link->distribution.arguments = end_word_list(options, &options->distributor_arguments);
     if (!options->is_in_memory)
         options_set_inputs(options);
     if (options->no_cache || (link->cache.folder && !*link->cache.folder))

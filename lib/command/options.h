@@ -19,7 +19,7 @@ enum options_action {
     OPTIONS_TARGETS,     /* print the targets and end */
     OPTIONS_COMPLETIONS, /* print a shell's completions and end */
     OPTIONS_HOST_SCRIPT, /* write the script for the host's linker and end */
-    OPTIONS_CHUNK,       /* assemble one chunk, whose request is `lone` */
+    OPTIONS_CHUNK,       /* assemble one chunk, whose request is `single_chunk` */
     OPTIONS_WRONG,       /* a usage error has been reported */
 };
 
@@ -61,7 +61,7 @@ struct options {
     struct link_request link;
     enum host_script host_script;
     enum chunk_use chunk_use; /* --assemble-chunk */
-    struct single_chunk_request lone;
+    struct single_chunk_request single_chunk;
     struct word_list distributor_arguments;
     struct input_operand *operands;
     size_t operand_count, operand_capacity;

@@ -96,7 +96,8 @@ static bool check_info(const struct reader *reader, size_t index)
 }
 
 /* Checks one (function symbol, symbol or string) pair of the call graph or the prototypes. */
-static bool check_pair(const struct reader *reader, size_t index, size_t entry, bool has_string)
+static bool check_graph_pair(const struct reader *reader, size_t index, size_t entry,
+                             bool has_string)
 {
     const struct cubin *cubin = reader->cubin;
     struct bytes data = cubin->sections[index].data;
@@ -140,8 +141,8 @@ static bool check_callgraph(const struct reader *reader, size_t index)
         } else if (part == 0) {
             return read_damaged(reader, READ_SECTION " does not begin with a part's number",
                                 READ_SECTION_ARG(reader, index));
-        } else if (!check_pair(reader, index, i,
-                               part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT)) {
+        } else if (!check_graph_pair(reader, index, i,
+                                     part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT)) {
             return false;
         }
     }
@@ -155,7 +156,7 @@ static bool check_prototypes(const struct reader *reader, size_t index)
     if (!check_pair_size(reader, index))
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!check_pair(reader, index, i, true))
+        if (!check_graph_pair(reader, index, i, true))
             return false;
     return true;
 }

@@ -22,19 +22,19 @@
 
 _Static_assert(sizeof(struct diag_state) <= CONTEXT_STATE_SIZE, "a context has room for it");
 
-static struct diag_state *state_of(struct context *context)
+static struct diag_state *diag_state_of(struct context *context)
 {
     return context ? (struct diag_state *)(void *)context->state : NULL;
 }
 
 struct diag_state *diag_state_open(void)
 {
-    return state_of(context_open());
+    return diag_state_of(context_open());
 }
 
 struct diag_state *diag_state_get(void)
 {
-    return state_of(context_get());
+    return diag_state_of(context_get());
 }
 
 void diag_state_inherit(const struct diag_state *from)
@@ -153,7 +153,7 @@ static void record_message(struct diag_state *state, enum diag_severity severity
 }
 
 /* Prints or keeps a message that is neither suppressed nor beyond the limit. */
-static void show_message(struct diag_state *state, enum diag_severity severity,
+static void show_or_keep(struct diag_state *state, enum diag_severity severity,
                          const struct diag_place *place, struct buffer *words)
 {
     struct buffer line = {0};
@@ -195,7 +195,7 @@ static void report_message(enum diag_severity severity, bool may_rise,
         return;
     CONTEXT_DEFER(buffer_cleanup, &body);
     buffer_vprintf(&body, format, arguments);
-    show_message(state, severity, place, &body);
+    show_or_keep(state, severity, place, &body);
 }
 
 #define REPORT(severity, may_rise)                                                                 \
@@ -283,7 +283,7 @@ void diag_again(enum diag_severity severity, const struct diag_place *place, str
         return;
     CONTEXT_DEFER(buffer_cleanup, &words);
     buffer_text(&words, body);
-    show_message(state, promote_severity(state, severity, false), place, &words);
+    show_or_keep(state, promote_severity(state, severity, false), place, &words);
 }
 
 static enum link_code report_no_memory(void *unused)

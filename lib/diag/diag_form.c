@@ -86,8 +86,9 @@ static void put_caret(struct buffer *line, const struct diag_state *state,
     buffer_char(line, '\n');
 }
 
-static void put_text(struct buffer *line, const struct diag_state *state,
-                     enum diag_severity severity, const struct diag_place *place, struct text body)
+static void put_message_text(struct buffer *line, const struct diag_state *state,
+                             enum diag_severity severity, const struct diag_place *place,
+                             struct text body)
 {
     const char *program = state->program ? state->program : "minilink";
     const char *name =
@@ -149,7 +150,7 @@ void diag_form_message(struct buffer *line, const struct diag_state *state,
     if (state->format == DIAG_FORM_JSON)
         put_json(line, state, severity, place, body);
     else
-        put_text(line, state, severity, place, body);
+        put_message_text(line, state, severity, place, body);
 }
 
 void diag_form_text(struct buffer *line, struct text text)

@@ -64,7 +64,7 @@ static bool take_message(struct bytes *rest, struct message *message)
            message->severity <= DIAG_WARNING;
 }
 
-static void show_message(const struct message *message, diag_shower *show)
+static void show_recorded_message(const struct message *message, diag_shower *show)
 {
     struct buffer file = {0};
     struct diag_place place = {
@@ -88,7 +88,7 @@ bool diag_record_play(struct bytes bytes, diag_shower *show)
             return false;
     for (rest = bytes; rest.size;) {
         if (take_message(&rest, &message))
-            show_message(&message, show);
+            show_recorded_message(&message, show);
     }
     return true;
 }

@@ -91,7 +91,7 @@ bool escape_is_utf8(struct text text)
     return true;
 }
 
-static void put_byte(uint8_t byte, struct buffer *out)
+static void put_escaped_byte(uint8_t byte, struct buffer *out)
 {
     static const char digits[] = "0123456789abcdef";
     char hexadecimal[] = {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
@@ -104,7 +104,7 @@ static void put_byte(uint8_t byte, struct buffer *out)
         buffer_append(out, hexadecimal, sizeof hexadecimal);
 }
 
-static bool is_line_end(struct text text)
+static bool begins_line_end(struct text text)
 {
     return text.data[0] == '\n' || text_starts(text, TEXT("\r\n"));
 }
@@ -130,10 +130,10 @@ static void escape(struct text text, bool keeps_lines, struct buffer *out)
         text = text_drop(text, size);
         if (text.size == 0)
             return;
-        if (keeps_lines && is_line_end(text))
+        if (keeps_lines && begins_line_end(text))
             buffer_char(out, text.data[0]);
         else
-            put_byte((uint8_t)text.data[0], out);
+            put_escaped_byte((uint8_t)text.data[0], out);
         text = text_drop(text, 1);
     }
 }

@@ -187,7 +187,7 @@ struct reading {
     size_t row_capacity;
 };
 
-static uint32_t add_row(struct reading *reading, struct row row)
+static uint32_t add_event_row(struct reading *reading, struct row row)
 {
     struct events *events = reading->events;
 
@@ -215,7 +215,7 @@ static uint32_t take_row(struct reading *reading, const char *kind, unsigned num
         row->end = end;
         return i;
     }
-    return add_row(
+    return add_event_row(
         reading,
         (struct row){.kind = kind, .number = kind ? same + 1 : number, .copy = same, .end = end});
 }

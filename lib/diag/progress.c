@@ -125,7 +125,7 @@ static void *run_display(void *unused)
     return NULL;
 }
 
-static bool is_wanted(enum progress_use use)
+static bool is_progress_wanted(enum progress_use use)
 {
     const char *terminal = getenv("TERM");
 
@@ -140,7 +140,7 @@ void progress_begin(enum progress_use use)
     sigset_t all, before;
     bool was_on = false;
 
-    if (!is_wanted(use) || !atomic_compare_exchange_strong(&is_on, &was_on, true))
+    if (!is_progress_wanted(use) || !atomic_compare_exchange_strong(&is_on, &was_on, true))
         return;
     is_ending = false;
     stage = NULL;

@@ -218,7 +218,7 @@ enum link_code distribute_run(struct distribute_batch *batch)
            ?: call_distributor(batch, program, jobs);
 }
 
-static const char *folder_of(struct distribute_batch *batch, const char *plan)
+static const char *plan_folder(struct distribute_batch *batch, const char *plan)
 {
     /* A path that begins with a dash would be read as an option. */
     return arena_printf(&batch->arena, "%s%s.d", *plan == '-' ? "./" : "", plan);
@@ -274,7 +274,7 @@ static enum link_code write_plan(const char *path, const char *text)
 
 enum link_code distribute_emit_plan(struct distribute_batch *batch)
 {
-    const char *plan = batch->distribution->emit_plan, *folder = folder_of(batch, plan);
+    const char *plan = batch->distribution->emit_plan, *folder = plan_folder(batch, plan);
     enum link_code code;
     char *text = NULL;
 
@@ -315,7 +315,7 @@ enum link_code distribute_resume_plan(struct distribute_batch *batch)
 {
     enum link_code code;
 
-    distribute_name_files(batch, folder_of(batch, batch->distribution->resume_plan));
+    distribute_name_files(batch, plan_folder(batch, batch->distribution->resume_plan));
     code = check_plan(batch);
     if (code == LINK_OK)
         take_results(batch);

@@ -25,7 +25,7 @@ static struct text checked(struct maker *maker, const char *string)
     return TEXT("");
 }
 
-static void push_string(struct maker *maker, struct json_t *array, const char *string)
+static void push_json_string(struct maker *maker, struct json_t *array, const char *string)
 {
     json_tree_push_exact(array, checked(maker, string));
 }
@@ -34,7 +34,7 @@ static void push_string(struct maker *maker, struct json_t *array, const char *s
 static void push_list(struct maker *maker, struct json_t *array, const char *const *list)
 {
     for (size_t i = 0; list && list[i]; i++)
-        push_string(maker, array, list[i]);
+        push_json_string(maker, array, list[i]);
 }
 
 static void push_words(struct maker *maker, struct json_t *words, const struct distribute_job *job)
@@ -42,18 +42,18 @@ static void push_words(struct maker *maker, struct json_t *words, const struct d
     const struct distribute_tool *tool = &maker->batch->tool;
 
     push_list(maker, words, job->words);
-    push_string(maker, words, job->input_path);
+    push_json_string(maker, words, job->input_path);
     if (tool->is_positional) {
-        push_string(maker, words, tool->shared_path);
-        push_string(maker, words, job->output_path);
-        push_string(maker, words, job->report_path);
+        push_json_string(maker, words, tool->shared_path);
+        push_json_string(maker, words, job->output_path);
+        push_json_string(maker, words, job->report_path);
         return;
     }
     if (tool->reports)
-        push_string(maker, words,
-                    arena_printf(&maker->arena, "--chunk-report=%s", job->report_path));
-    push_string(maker, words, "-o");
-    push_string(maker, words, job->output_path);
+        push_json_string(maker, words,
+                         arena_printf(&maker->arena, "--chunk-report=%s", job->report_path));
+    push_json_string(maker, words, "-o");
+    push_json_string(maker, words, job->output_path);
 }
 
 static void add_job(struct maker *maker, struct json_t *jobs, const struct distribute_job *job)
@@ -80,7 +80,7 @@ static void add_jobs(struct maker *maker, struct json_t *root)
     inputs = json_tree_add_array(common, "inputs");
     push_list(maker, inputs, batch->tool.inputs);
     if (batch->tool.shared_path)
-        push_string(maker, inputs, batch->tool.shared_path);
+        push_json_string(maker, inputs, batch->tool.shared_path);
     for (size_t i = 0; i < batch->count; i++)
         add_job(maker, jobs, &batch->jobs[i]);
 }

@@ -47,7 +47,7 @@ unsigned targets_ptx(struct arch arch)
     return name && name->first_ptx > least ? name->first_ptx : least;
 }
 
-static bool is_known(const struct target_name *name, const struct toolkit_facts *toolkit)
+static bool is_known_target(const struct target_name *name, const struct toolkit_facts *toolkit)
 {
     return toolkit ? toolkit_is_in(toolkit, name->toolkits) : name->toolkits.last == ONWARDS;
 }
@@ -56,14 +56,14 @@ bool targets_know(struct arch arch, const struct toolkit_facts *toolkit)
 {
     const struct target_name *name = targets_find_name(arch);
 
-    return name && is_known(name, toolkit);
+    return name && is_known_target(name, toolkit);
 }
 
 const struct toolkit_facts *targets_toolkit(struct arch arch, const struct toolkit_facts *toolkit)
 {
     const struct target_name *name = targets_find_name(arch);
 
-    if (!name || is_known(name, toolkit) || name->toolkits.last == NEVER)
+    if (!name || is_known_target(name, toolkit) || name->toolkits.last == NEVER)
         return toolkit;
     return toolkits_find(toolkit->version < name->toolkits.first ? name->toolkits.first
                                                                  : name->toolkits.last);
@@ -73,7 +73,7 @@ bool targets_next(struct arch *arch, const struct toolkit_facts *toolkit)
 {
     const struct target_name *next = arch->sm ? targets_find_name(*arch) + 1 : names;
 
-    while (next < names + COUNT_OF(names) && !is_known(next, toolkit))
+    while (next < names + COUNT_OF(names) && !is_known_target(next, toolkit))
         next++;
     if (next == names + COUNT_OF(names))
         return false;

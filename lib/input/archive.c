@@ -75,7 +75,7 @@ static bool read_header(const struct walk *walk, struct text *name, struct bytes
 }
 
 /* Symbol tables (GNU, GNU 64-bit, BSD) and the table of long names. */
-static bool is_table(struct text name)
+static bool is_table_member(struct text name)
 {
     return text_equal(name, TEXT("/")) || text_equal(name, TEXT("//")) ||
            text_equal(name, TEXT("/SYM64/")) || text_starts(name, TEXT("__.SYMDEF"));
@@ -95,7 +95,7 @@ static bool take_bsd_name(struct text field, struct text *name, struct bytes *da
 }
 
 /* Visits libelf's current member and advances walk->offset. */
-static bool visit_member(struct walk *walk)
+static bool visit_current_member(struct walk *walk)
 {
     Elf_Arhdr *header = elf_getarhdr(walk->member);
     struct bytes data;
@@ -110,7 +110,7 @@ static bool visit_member(struct walk *walk)
     name = text_of(header->ar_name);
     if (text_starts(field, TEXT("#1/")) && !take_bsd_name(field, &name, &data))
         return report_damaged_archive(walk, "has no valid name");
-    if (!is_table(name) && !walk->visit(walk->argument, name, data))
+    if (!is_table_member(name) && !walk->visit(walk->argument, name, data))
         return false;
     walk->offset = (size_t)(data.data - walk->data.data) + data.size;
     walk->offset += walk->offset % 2;
@@ -141,7 +141,7 @@ static bool visit_members(struct walk *walk)
         walk->member = command == ELF_C_NULL ? NULL : elf_begin(-1, command, walk->archive);
         if (!walk->member)
             return report_stop(walk);
-        ok = visit_member(walk);
+        ok = visit_current_member(walk);
         command = elf_next(walk->member);
         elf_end(walk->member);
         walk->member = NULL;

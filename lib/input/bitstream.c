@@ -162,7 +162,7 @@ static bool read_abbreviation(struct bitstream *stream, struct bitstream_block *
     return !stream->is_cut;
 }
 
-static enum bitstream_item begin_block(struct bitstream *stream,
+static enum bitstream_item enter_block(struct bitstream *stream,
                                        const struct bitstream_block *block,
                                        struct bitstream_block *inner)
 {
@@ -189,7 +189,7 @@ enum bitstream_item bitstream_next(struct bitstream *stream, struct bitstream_bl
         if (item == ITEM_END_BLOCK)
             return BITSTREAM_END;
         if (item == ITEM_BLOCK)
-            return begin_block(stream, block, inner);
+            return enter_block(stream, block, inner);
         if (item == ITEM_ABBREVIATION) {
             if (!read_abbreviation(stream, block))
                 return BITSTREAM_UNKNOWN;

@@ -190,7 +190,7 @@ static bool read_string(const struct entry_view *view, enum entry_field field, c
     return true;
 }
 
-static bool read_strings(const struct entry_view *view, struct fatbin_entry *entry)
+static bool read_entry_strings(const struct entry_view *view, struct fatbin_entry *entry)
 {
     uint32_t descriptor = little_u32(view->header + FIELD_OPTIONS);
     uint32_t identity = little_u32(view->header + FIELD_IDENTITY);
@@ -216,7 +216,8 @@ static bool read_strings(const struct entry_view *view, struct fatbin_entry *ent
 /* Reads the fields that only have a meaning for known kinds and versions. */
 static bool read_details(const struct entry_view *view, struct fatbin_entry *entry)
 {
-    return read_entry_arch(view, entry) && read_sizes(view, entry) && read_strings(view, entry);
+    return read_entry_arch(view, entry) && read_sizes(view, entry) &&
+           read_entry_strings(view, entry);
 }
 
 /* Finds the records of a concatenated entry's parts. */
@@ -252,7 +253,7 @@ static size_t align8(size_t size)
 
 /* The size of a part's record: its strings are the last that it has. Both are known to lie in it.
  */
-static size_t record_size(const struct entry_view *view)
+static size_t part_record_size(const struct entry_view *view)
 {
     uint32_t descriptor = little_u32(view->header + FIELD_OPTIONS);
     uint32_t identity = little_u32(view->header + FIELD_IDENTITY);
@@ -321,10 +322,11 @@ static bool read_part(struct fatbin *fatbin, struct fatbin_entry *entry)
     entry->minor = little_u16(view.header + FIELD_MINOR);
     entry->major = little_u16(view.header + FIELD_MAJOR);
     entry->flags = flags | (entry->flags & methods);
-    if (!read_entry_arch(&view, entry) || !read_strings(&view, entry) || !place_part(&view, entry))
+    if (!read_entry_arch(&view, entry) || !read_entry_strings(&view, entry) ||
+        !place_part(&view, entry))
         return false;
     fatbin->parts--;
-    fatbin->concatenated.at = at += record_size(&view);
+    fatbin->concatenated.at = at += part_record_size(&view);
     if (fatbin->parts ? at <= fatbin->concatenated.end : at == fatbin->concatenated.end)
         return true;
     return diag_error("Damaged fatbin '%s', entry %u: the table of parts ends at offset %zu, but "

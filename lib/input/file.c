@@ -173,7 +173,7 @@ static void unmap_file(struct input_file *file)
     file->mapping = NULL;
 }
 
-/* Resources of add_input_file(), which are released even when memory runs out. */
+/* Resources of add_named_file(), which are released even when memory runs out. */
 struct opening {
     int fd;
     struct buffer stream;
@@ -320,7 +320,7 @@ static bool add_memory(struct inputs *inputs, const struct input_operand *operan
     return true;
 }
 
-static bool add_input_file(struct inputs *inputs, const char *path, const char *library)
+static bool add_named_file(struct inputs *inputs, const char *path, const char *library)
 {
     struct input_file file = {.path = path, .library = library};
     struct opening opening = {.fd = -1, .file = &file};
@@ -342,7 +342,7 @@ static bool add_library_file(struct inputs *inputs, const char *name,
     const char *path;
 
     return library_find(&inputs->arena, name, search, &path) &&
-           (!path || add_input_file(inputs, path, name));
+           (!path || add_named_file(inputs, path, name));
 }
 
 bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,
@@ -356,7 +356,7 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
     for (size_t i = 0; i < count; i++)
         if (!operands[i].is_library)
             ok &= operands[i].is_memory ? add_memory(inputs, &operands[i])
-                                        : add_input_file(inputs, operands[i].name, NULL);
+                                        : add_named_file(inputs, operands[i].name, NULL);
     /* Behind all others, wherever they stand (nvlink 13.0, 13.2, 13.3 and 13.5). */
     for (size_t i = 0; i < count; i++)
         if (operands[i].is_library)

@@ -83,7 +83,7 @@ static bool open_object(struct object *object)
     return true;
 }
 
-static bool has_name(const struct object *object, const GElf_Shdr *header, const char *name)
+static bool section_has_name(const struct object *object, const GElf_Shdr *header, const char *name)
 {
     struct bytes part;
     size_t size = strlen(name) + 1;
@@ -94,8 +94,8 @@ static bool has_name(const struct object *object, const GElf_Shdr *header, const
 
 /* Checks one fatbin section. *total is the size of all so far: sections that overlap could multiply
  * a small file's contents without limit. */
-static bool find_contents(const struct object *object, const GElf_Shdr *header, size_t *total,
-                          struct bytes *contents)
+static bool find_fatbin_section(const struct object *object, const GElf_Shdr *header, size_t *total,
+                                struct bytes *contents)
 {
     if (header->sh_type == SHT_NOBITS ||
         !bytes_slice(object->data, header->sh_offset, header->sh_size, contents))
@@ -121,9 +121,9 @@ static bool visit_sections(const struct object *object, const char *name, hostob
 
         if (!gelf_getshdr(elf_getscn(object->elf, i), &header))
             return report_damaged_object(object, "a section header cannot be read");
-        if (!has_name(object, &header, name))
+        if (!section_has_name(object, &header, name))
             continue;
-        if (!find_contents(object, &header, total, &contents))
+        if (!find_fatbin_section(object, &header, total, &contents))
             ok = false;
         else if (!visit(argument, name, contents))
             return false;

@@ -46,7 +46,7 @@ static uint64_t largest_result(const struct fatbin_entry *entry)
 #define HEAD_RATIO 64u
 #define HEAD_FLOOR (1u << 17)
 
-static bool check_size(const struct fatbin_entry *entry, const char *name)
+static bool check_inflated_size(const struct fatbin_entry *entry, const char *name)
 {
     if (entry->uncompressed_size > INFLATE_MAXIMUM || entry->payload.size > INT_MAX)
         return diag_error(
@@ -157,7 +157,7 @@ static size_t lz4_range(const struct fatbin_entry *entry, size_t at, uint8_t *ta
     return (size_t)written - at;
 }
 
-static bool inflate_part(const struct fatbin_entry *entry, const char *name, uint8_t *target)
+static bool inflate_entry_part(const struct fatbin_entry *entry, const char *name, uint8_t *target)
 {
     size_t size = (entry->flags & FATBIN_LZ4 ? lz4_range : zstd_range)(entry, entry->part_offset,
                                                                        target, entry->part_size);
@@ -187,10 +187,10 @@ bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct in
         *code = entry->payload;
         return true;
     }
-    if (!check_size(entry, name) || !take_bytes_of(inflation, entry, name))
+    if (!check_inflated_size(entry, name) || !take_bytes_of(inflation, entry, name))
         return false;
     target = arena_alloc(arena, size, 1);
-    if (!(is_part ? inflate_part : inflate_whole)(entry, name, target))
+    if (!(is_part ? inflate_entry_part : inflate_whole)(entry, name, target))
         return false;
     *code = (struct bytes){target, size};
     return true;

@@ -44,19 +44,19 @@ static bool is_host_library(const char *name)
 
 static void report_missing(const char *name, const struct library_search *search)
 {
-    bool is_exact = *name == ':';
+    bool is_file_name = *name == ':';
 
     diag_error("Library file '%s' not found in paths", name);
     for (size_t i = 0; i < search->count && i < MOST_TRIED; i++)
-        diag_note("tried '%s/%s%s%s'", search->paths[i], is_exact ? "" : "lib",
-                  is_exact ? name + 1 : name, is_exact ? "" : ".a");
+        diag_note("tried '%s/%s%s%s'", search->paths[i], is_file_name ? "" : "lib",
+                  is_file_name ? name + 1 : name, is_file_name ? "" : ".a");
     if (search->count > MOST_TRIED)
         diag_note("and in %zu more folders", search->count - MOST_TRIED);
     if (search->count == 0)
         diag_note("no library paths were given (-L)");
 }
 
-static bool is_missing(const char *name, const struct library_search *search)
+static bool is_missing_library(const char *name, const struct library_search *search)
 {
     if (!search->from_compiler && !is_host_library(name)) {
         report_missing(name, search);
@@ -75,7 +75,7 @@ bool library_find(struct arena *arena, const char *name, const struct library_se
 
     if (*name == ':') {
         *path = find_library_file(arena, search, "", name + 1, "");
-        return *path || !is_missing(name, search);
+        return *path || !is_missing_library(name, search);
     }
     *path = NULL;
     shared = find_library_file(arena, search, "lib", name, ".so");
@@ -85,5 +85,5 @@ bool library_find(struct arena *arena, const char *name, const struct library_se
         return true;
     }
     *path = find_library_file(arena, search, "lib", name, ".a");
-    return *path || !is_missing(name, search);
+    return *path || !is_missing_library(name, search);
 }

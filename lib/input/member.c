@@ -48,8 +48,8 @@ struct collector {
     bool ok;
 };
 
-static struct member *collect_member(struct collector *collector, const char *name,
-                                     const struct fatbin_entry *entry)
+static struct member *collect_entry(struct collector *collector, const char *name,
+                                    const struct fatbin_entry *entry)
 {
     struct members *members = collector->members;
 
@@ -81,7 +81,7 @@ static void collect_entries(struct collector *collector, struct fatbin *fatbin)
         name = entry.part ? arena_printf(arena, "%s(%u.%u)", collector->object, collector->number,
                                          entry.part)
                           : arena_printf(arena, "%s(%u)", collector->object, collector->number);
-        collect_member(collector, name, &entry);
+        collect_entry(collector, name, &entry);
     }
     if (result == FATBIN_DAMAGED)
         collector->ok = false;
@@ -200,7 +200,7 @@ static void collect_raw(struct collector *collector, uint32_t kind, struct bytes
     if (!describe_code(collector, &entry, collector->object))
         return;
     add_suffix_flag(&entry);
-    collect_member(collector, collector->object, &entry)->is_lazy =
+    collect_entry(collector, collector->object, &entry)->is_lazy =
         kind == FATBIN_PTX && collector->object != collector->file;
     collector->group++;
 }
@@ -240,7 +240,7 @@ static void add_image(struct collector *collector, const char *name, uint32_t ki
     add_suffix_flag(&entry);
     if (begins_group(collector, &entry))
         end_group(collector);
-    collect_member(collector, name, &entry)->is_openmp = image->producer == OFFLOAD_OPENMP;
+    collect_entry(collector, name, &entry)->is_openmp = image->producer == OFFLOAD_OPENMP;
 }
 
 /* An image's content decides what it is. */
@@ -315,7 +315,7 @@ static bool collect_text(void *argument, struct text text)
         return true;
     entry.number = collector->number;
     add_suffix_flag(&entry);
-    collect_member(collector, name, &entry);
+    collect_entry(collector, name, &entry);
     collector->group++;
     return true;
 }

@@ -58,7 +58,7 @@ static void add_id(struct modules *modules, struct text id)
     modules->has_id = true;
 }
 
-static void add_string(struct modules *modules, struct text string)
+static void add_id_string(struct modules *modules, struct text string)
 {
     bool is_registered = text_starts(string, DEFINED);
     struct text id = string;
@@ -92,7 +92,7 @@ static bool add_section_modules(void *argument, const char *section, struct byte
 
         size = strnlen(string, data.size - at);
         if (size > 0)
-            add_string(modules, (struct text){string, size});
+            add_id_string(modules, (struct text){string, size});
     }
     return true;
 }
@@ -106,7 +106,7 @@ static void add_object_modules(struct modules *modules, struct bytes data)
         modules->ok = false;
 }
 
-static bool add_archive_member(void *argument, struct text name, struct bytes data)
+static bool add_module_member(void *argument, struct text name, struct bytes data)
 {
     struct modules *modules = argument;
 
@@ -143,7 +143,7 @@ static void add_file_modules(struct modules *modules, const struct input_file *f
         add_object_modules(modules, file->data);
         break;
     case FILE_ARCHIVE:
-        if (!archive_walk(file->path, file->data, add_archive_member, modules))
+        if (!archive_walk(file->path, file->data, add_module_member, modules))
             modules->ok = false;
         break;
     case FILE_CUBIN:
@@ -161,7 +161,7 @@ static void add_file_modules(struct modules *modules, const struct input_file *f
     }
 }
 
-static bool is_left_out(const struct modules *modules, size_t index)
+static bool is_module_left_out(const struct modules *modules, size_t index)
 {
     return table_find(&modules->registered, modules->ids[index].text) != TABLE_NONE;
 }
@@ -172,17 +172,17 @@ static void print_ids(const struct modules *modules, struct buffer *list, bool f
     for (size_t i = 0; i < modules->count; i++) {
         size_t index = last_first ? modules->count - 1 - i : i;
 
-        if (modules->ids[index].is_first == firsts && !is_left_out(modules, index))
+        if (modules->ids[index].is_first == firsts && !is_module_left_out(modules, index))
             buffer_printf(list, "DEFINE_REGISTER_FUNC(%.*s)\n", TEXT_ARG(modules->ids[index].text));
     }
 }
 
-static void print_modules(const struct modules *modules, struct buffer *list, bool last_first)
+static void print_module_ids(const struct modules *modules, struct buffer *list, bool last_first)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < modules->count; i++)
-        count += !is_left_out(modules, i);
+        count += !is_module_left_out(modules, i);
     buffer_printf(list, "#define NUM_PRELINKED_OBJECTS %zu\n", count);
     print_ids(modules, list, true, last_first);
     print_ids(modules, list, false, true);
@@ -200,6 +200,6 @@ bool modules_list(struct buffer *list, const struct inputs *inputs, const struct
             if (members_is_system(inputs->files[i].path) == (pass == 1))
                 add_file_modules(&modules, &inputs->files[i]);
     if (modules.ok)
-        print_modules(&modules, list, last_first);
+        print_module_ids(&modules, list, last_first);
     return modules.ok;
 }

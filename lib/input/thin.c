@@ -126,7 +126,7 @@ static bool add_thin_member(struct thin *thin, struct text name)
     return true;
 }
 
-static bool find_members(struct thin *thin)
+static bool find_thin_members(struct thin *thin)
 {
     struct bytes part;
 
@@ -159,7 +159,7 @@ static bool find_members(struct thin *thin)
     return true;
 }
 
-static uint8_t *put_header(uint8_t *to, const char *name, size_t size)
+static uint8_t *put_member_header(uint8_t *to, const char *name, size_t size)
 {
     char line[128];
 
@@ -199,7 +199,7 @@ static bool copy_members(struct thin *thin, struct bytes *archive)
     thin->size += SARMAG + sizeof(struct ar_hdr) + thin->table.size + 1;
     start = to = arena_alloc(&thin->inputs->arena, thin->size, 1);
     memcpy(to, ARMAG, SARMAG);
-    to = put_header(to + SARMAG, "//", thin->table.size);
+    to = put_member_header(to + SARMAG, "//", thin->table.size);
     if (thin->table.size)
         memcpy(to, thin->table.data, thin->table.size);
     to += thin->table.size;
@@ -210,7 +210,7 @@ static bool copy_members(struct thin *thin, struct bytes *archive)
         if ((to - start) % 2)
             *to++ = '\n';
         snprintf(name, sizeof name, "/%zu", member->name);
-        to = put_header(to, name, member->size);
+        to = put_member_header(to, name, member->size);
         if (!read_member(thin, member, to))
             return false;
         to += member->size;
@@ -224,7 +224,7 @@ bool thin_gather(struct inputs *inputs, struct input_file *file)
     struct thin thin = {.inputs = inputs, .file = file, .fd = -1};
 
     CONTEXT_DEFER(free_thin, &thin);
-    if (!find_members(&thin) || !copy_members(&thin, &file->data))
+    if (!find_thin_members(&thin) || !copy_members(&thin, &file->data))
         return false;
     for (size_t i = 0; i < thin.count; i++)
         ARENA_PUSH(&inputs->arena, inputs->thin_files.list, inputs->thin_files.count,

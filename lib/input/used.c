@@ -99,7 +99,7 @@ static void add_contents(struct collector *collector, enum file_kind kind, struc
     collector->has_other_code |= is_device_code(kind);
 }
 
-static bool add_archive_member(void *argument, struct text name, struct bytes data)
+static bool add_used_member(void *argument, struct text name, struct bytes data)
 {
     (void)name;
     add_contents(argument, file_classify(data), data);
@@ -110,7 +110,7 @@ static void add_file_names(struct collector *collector, const struct input_file 
 {
     collector->name = file->path;
     if (file->kind == FILE_ARCHIVE)
-        collector->ok &= archive_walk(file->path, file->data, add_archive_member, collector);
+        collector->ok &= archive_walk(file->path, file->data, add_used_member, collector);
     else
         add_contents(collector, file->kind, file->data);
 }
@@ -259,7 +259,8 @@ bool used_wants(const struct used_names *used, struct text name)
     return used->wanted_count && table_find(&used->wanted_names, name) != TABLE_NONE;
 }
 
-static bool has_name(const struct used_names *used, const struct used_set *set, struct text name)
+static bool set_has_name(const struct used_names *used, const struct used_set *set,
+                         struct text name)
 {
     if (!used->is_filter || used_wants(used, name))
         return true;
@@ -271,7 +272,7 @@ bool used_has_kernel(const struct used_names *used, struct text kernel)
     if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE &&
         !(used->matches && used->matches(used->match_argument, kernel)))
         return false;
-    return used->keeps_kernels || has_name(used, &used->kernels, kernel);
+    return used->keeps_kernels || set_has_name(used, &used->kernels, kernel);
 }
 
 bool used_names_kernel(const struct used_names *used, struct text kernel)
@@ -287,7 +288,7 @@ bool used_names_kernel(const struct used_names *used, struct text kernel)
 
 bool used_has_variable(const struct used_names *used, struct text variable)
 {
-    return has_name(used, &used->variables, variable);
+    return set_has_name(used, &used->variables, variable);
 }
 
 bool used_names_variable(const struct used_names *used, struct text variable)

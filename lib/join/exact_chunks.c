@@ -118,7 +118,7 @@ uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_h
 }
 
 /* The symbols in a kernel's EXTERNS record. */
-static struct bytes find_externs(struct bytes records)
+static struct bytes find_externs_record(struct bytes records)
 {
     struct info_record record;
 
@@ -128,7 +128,7 @@ static struct bytes find_externs(struct bytes records)
     return (struct bytes){0};
 }
 
-static bool own_sections(struct exact *join, struct exact_input *input)
+static bool find_kernel_sections(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
     bool is_head;
@@ -147,7 +147,7 @@ static bool own_sections(struct exact *join, struct exact_input *input)
         if (table_add(&input->sections, name, i) != i)
             return exact_unsupported(join, input, i, "is there twice");
         if (owner != EXACT_COMMON && cubin->sections[i].type == SHT_CUDA_INFO)
-            join->externs[owner] = find_externs(cubin->sections[i].data);
+            join->externs[owner] = find_externs_record(cubin->sections[i].data);
         if (owner == EXACT_COMMON || !cubin_is_text(&cubin->sections[i]))
             continue;
         if (owner < join->kernel_count && join->chunk_of[owner])
@@ -337,7 +337,7 @@ static bool read_chunk(struct exact *join, struct exact_input *input)
     if (!input->cubin.symtab)
         return exact_unsupported(join, input, 0, "has no symbols");
     input->has_mercury = cubin_twins_find(&input->cubin, &input->mercury);
-    return own_sections(join, input) && own_symbols(join, input);
+    return find_kernel_sections(join, input) && own_symbols(join, input);
 }
 
 bool exact_read(struct exact *join)

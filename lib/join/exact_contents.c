@@ -149,7 +149,7 @@ static void take_longest(struct exact *join)
 
 /* Checks that all chunks that have the program's section have one of that kind, and that only one
  * has prototypes, as it is with indirect calls. */
-static bool check_kinds(struct exact *join, uint32_t out)
+static bool check_section_kinds(struct exact *join, uint32_t out)
 {
     const struct image_section *section = &join->image.sections[out];
     const struct exact_item *item = &join->sections.items[out - 1];
@@ -172,7 +172,7 @@ static bool check_kinds(struct exact *join, uint32_t out)
 
 /* Checks that chunks have the same contents in the program's section, which has them. Relocations
  * stand in descending order of offset, so those of a table's beginning are the end of its list. */
-static bool check_shared(struct exact *join, uint32_t out)
+static bool check_shared_contents(struct exact *join, uint32_t out)
 {
     const struct image_section *section = &join->image.sections[out];
     const struct exact_item *item = &join->sections.items[out - 1];
@@ -202,7 +202,7 @@ static bool check_shared(struct exact *join, uint32_t out)
     return true;
 }
 
-static void put_items(struct exact *join, const struct exact_list *list)
+static void put_record_items(struct exact *join, const struct exact_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         buffer_append(&join->scratch, list->items[i].data.data, list->items[i].data.size);
@@ -246,7 +246,7 @@ static void reverse_list(struct exact_list *list)
 
 /* Measured: each record is put in front of the earlier ones as kernels are compiled; records of
  * stack sizes follow in the order of the symbols, weak ones first. */
-static bool fill_info(struct exact *join, uint32_t out)
+static bool fill_exact_info(struct exact *join, uint32_t out)
 {
     struct exact_list *kernels = exact_lists(join), *stacks = exact_lists(join);
     struct exact_list all = {0}, rest = {0};
@@ -263,8 +263,8 @@ static bool fill_info(struct exact *join, uint32_t out)
         return false;
     reverse_list(&all);
     exact_sort_by_row(&rest);
-    put_items(join, &all);
-    put_items(join, &rest);
+    put_record_items(join, &all);
+    put_record_items(join, &rest);
     exact_take_data(join, out);
     return true;
 }
@@ -325,7 +325,7 @@ static bool list_pairs(struct exact *join, struct exact_input *input, uint32_t i
            exact_unsupported(join, input, index, "has other parts than four");
 }
 
-static bool fill_callgraph(struct exact *join, uint32_t out)
+static bool fill_exact_callgraph(struct exact *join, uint32_t out)
 {
     struct exact_list *lists[4];
 
@@ -351,7 +351,7 @@ static bool fill_callgraph(struct exact *join, uint32_t out)
                                      "has an edge to no function");
         buffer_u32(&join->scratch, 0);
         buffer_u32(&join->scratch, (uint32_t)part);
-        put_items(join, &list);
+        put_record_items(join, &list);
     }
     exact_take_data(join, out);
     return true;
@@ -359,7 +359,7 @@ static bool fill_callgraph(struct exact *join, uint32_t out)
 
 /* A program has of each record what a link of the chunks would have (ptxas 13.0 and 13.5, sm_90a
  * and sm_100a: bits of 03 and 0b, the largest of 02 and 05). */
-static bool fill_compat(struct exact *join, uint32_t out)
+static bool fill_exact_compat(struct exact *join, uint32_t out)
 {
     struct compat compat = {0};
 
@@ -436,15 +436,15 @@ static bool fill_common(struct exact *join, uint32_t out, bool *is_done)
     case CLASS_TWIN_SYMTAB:
         return true;
     case CLASS_INFO:
-        return fill_info(join, out);
+        return fill_exact_info(join, out);
     case CLASS_TWIN_INFO:
         *is_done = text_equal(name, TEXT(".nv.merc.nv.info"));
-        return !*is_done || fill_info(join, out);
+        return !*is_done || fill_exact_info(join, out);
     case CLASS_COMPAT:
-        return fill_compat(join, out);
+        return fill_exact_compat(join, out);
     case CLASS_CALLGRAPH:
     case CLASS_TWIN_CALLGRAPH:
-        return fill_callgraph(join, out);
+        return fill_exact_callgraph(join, out);
     case CLASS_DEBUG:
     case CLASS_TWIN_DEBUG:
         if (exact_is_frames(name) || exact_is_lines(name))
@@ -468,7 +468,7 @@ static bool fill_section(struct exact *join, uint32_t out)
     struct image_section *section = &join->image.sections[out];
     bool is_common = item->owner == EXACT_COMMON, is_done = false;
 
-    if (is_common && (!check_kinds(join, out) || !fill_common(join, out, &is_done)))
+    if (is_common && (!check_section_kinds(join, out) || !fill_common(join, out, &is_done)))
         return false;
     if (!is_done) {
         struct bytes data;
@@ -483,7 +483,7 @@ static bool fill_section(struct exact *join, uint32_t out)
         class_is_in(item->input->section_class[item->index],
                     CLASS_SET(TWIN_DEBUG) | CLASS_SET(TWIN_CONSTANT) | CLASS_SET(TWIN_GLOBAL_INIT)))
         share_bytes(join, out);
-    return !is_common || is_done || check_shared(join, out);
+    return !is_common || is_done || check_shared_contents(join, out);
 }
 
 bool exact_fill(struct exact *join)

@@ -52,8 +52,8 @@ static bool is_falling(struct text name, struct text relocations)
     return exact_is_frames(name) || !text_starts(relocations, TEXT(".rela"));
 }
 
-static struct bytes find_contents(const struct exact *join, const struct exact_input *input,
-                                  uint32_t out)
+static struct bytes find_chunk_contents(const struct exact *join, const struct exact_input *input,
+                                        uint32_t out)
 {
     return input->cubin.sections[exact_section_of(join, input, out)].data;
 }
@@ -156,7 +156,7 @@ static void put_units(struct exact *join, uint32_t out, const struct exact_list 
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
         struct exact_unit *unit = &item->input->units[item->index];
-        struct bytes data = find_contents(join, item->input, out);
+        struct bytes data = find_chunk_contents(join, item->input, out);
 
         unit->out = made->size;
         buffer_append(made, data.data + unit->begin, unit->end - unit->begin);
@@ -165,7 +165,8 @@ static void put_units(struct exact *join, uint32_t out, const struct exact_list 
     }
 }
 
-static void put_records(struct exact *join, uint32_t out, const struct exact_list *list, bool falls)
+static void put_frame_records(struct exact *join, uint32_t out, const struct exact_list *list,
+                              bool falls)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[falls ? list->count - 1 - i : i];
@@ -217,11 +218,11 @@ struct exact_input *exact_find_header(const struct exact *join, struct text name
 }
 
 /* Checks that the chunk's table is one unit and has the program's header. */
-static bool check_header(struct exact *join, const struct exact_input *input, uint32_t out,
-                         struct bytes whole)
+static bool check_table_header(struct exact *join, const struct exact_input *input, uint32_t out,
+                               struct bytes whole)
 {
     uint32_t index = exact_section_of(join, input, out);
-    struct bytes mine = find_contents(join, input, out);
+    struct bytes mine = find_chunk_contents(join, input, out);
     size_t size = header_size(mine), most = header_size(whole);
 
     if (size == 0 || little_u32(mine.data) != mine.size - sizeof(uint32_t))
@@ -300,14 +301,14 @@ bool exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
     uint32_t length;
 
     if (!are_frames)
-        header = find_contents(join, exact_find_header(join, name), out);
+        header = find_chunk_contents(join, exact_find_header(join, name), out);
     for (size_t i = 0; i < join->count; i++) {
         struct units units = units_of(join, &join->inputs[i], out, relocations);
 
         units.input->units =
             arena_alloc(&join->arena, units.record_count, sizeof(struct exact_unit));
         if (are_frames ? !list_frames(join, &units, &lists[i])
-                       : !check_header(join, units.input, out, header) ||
+                       : !check_table_header(join, units.input, out, header) ||
                              !list_sequences(join, &units, &lists[i]))
             return false;
     }
@@ -322,7 +323,7 @@ bool exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
         memcpy(join->scratch.data, &length, sizeof length);
     exact_take_data(join, out);
     if (relocations)
-        put_records(join, relocations, &list, falls);
+        put_frame_records(join, relocations, &list, falls);
     return true;
 }
 
@@ -345,7 +346,7 @@ bool exact_fill_ptx(struct exact *join, uint32_t out)
     bool ok = true;
 
     for (size_t i = 0; i < join->count; i++)
-        rests[i] = find_contents(join, &join->inputs[i], out);
+        rests[i] = find_chunk_contents(join, &join->inputs[i], out);
     for (size_t n = 0; ok && n < join->request->line_count; n++) {
         struct text line = {0};
 

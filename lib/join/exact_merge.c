@@ -29,7 +29,7 @@ struct exact_list *exact_lists(struct exact *join)
     return arena_zalloc(&join->arena, join->count, sizeof(struct exact_list));
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_row_places(const void *a, const void *b)
 {
     const struct exact_item *x = a, *y = b;
 
@@ -38,7 +38,7 @@ static int compare_rows(const void *a, const void *b)
 
 void exact_sort_by_row(struct exact_list *list)
 {
-    SORT(list->items, list->count, compare_rows);
+    SORT(list->items, list->count, compare_row_places);
 }
 
 /* Whether the name is of an item made after all kernels are compiled (measured). */

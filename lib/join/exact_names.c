@@ -15,7 +15,7 @@
 #define ERASED_SIZE sizeof EXACT_ERASED_NAME
 
 /* Takes the next name off the front of a table. False at the end. */
-static bool take_name(struct bytes *rest, struct text *name, size_t *zeros)
+static bool take_table_name(struct bytes *rest, struct text *name, size_t *zeros)
 {
     const uint8_t *end;
     size_t size;
@@ -86,7 +86,7 @@ static bool divide_section_names(struct exact *join, struct exact_input *input,
     size_t zeros;
 
     push_first_closing(join, input, lists);
-    while (take_name(&rest, &name, &zeros)) {
+    while (take_table_name(&rest, &name, &zeros)) {
         struct exact_item item = name_item(join, input, name);
         uint32_t index = table_find(&input->sections, name);
 
@@ -163,7 +163,7 @@ bool exact_join_section_names(struct exact *join)
     return true;
 }
 
-static void put_string(struct exact *join, struct text name, size_t zeros)
+static void put_table_string(struct exact *join, struct text name, size_t zeros)
 {
     struct image_strings *strings = &join->strings;
 
@@ -183,12 +183,12 @@ static bool check_strings(struct exact *join)
 static void put_once(struct exact *join, struct text name)
 {
     if (name.size > 0 && table_find(&join->strings.offsets, name) == TABLE_NONE)
-        put_string(join, name, 1);
+        put_table_string(join, name, 1);
 }
 
 /* The names of the rows, in Mercury's table if `is_mercury`. The overwritten symbol's name stays.
  */
-static void put_names(struct exact *join, const struct exact_list *list, bool is_mercury)
+static void put_row_names(struct exact *join, const struct exact_list *list, bool is_mercury)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
@@ -204,13 +204,13 @@ static void put_names(struct exact *join, const struct exact_list *list, bool is
 static void rewrite_strings(struct exact *join)
 {
     buffer_char(&join->strings.bytes, '\0');
-    put_names(join, &join->locals, false);
-    put_names(join, &join->globals, false);
-    put_names(join, &join->last_locals, false);
+    put_row_names(join, &join->locals, false);
+    put_row_names(join, &join->globals, false);
+    put_row_names(join, &join->last_locals, false);
     if (!join->base->has_mercury)
         return;
-    put_names(join, &join->locals, true);
-    put_names(join, &join->globals, true);
+    put_row_names(join, &join->locals, true);
+    put_row_names(join, &join->globals, true);
 }
 
 /* One chunk's names before and after those of global symbols. */
@@ -247,8 +247,8 @@ static void push_erased(struct exact *join, struct exact_list *list, struct exac
                                     .zeros = ERASED_SIZE});
 }
 
-static void push_string(struct exact *join, struct exact_list *list, struct exact_item *item,
-                        size_t zeros)
+static void push_table_string(struct exact *join, struct exact_list *list, struct exact_item *item,
+                              size_t zeros)
 {
     bool is_erased = zeros >= ERASED_SIZE;
 
@@ -281,7 +281,7 @@ static bool divide_strings(struct exact *join, struct exact_input *input,
     struct text name;
     size_t zeros;
 
-    while (take_name(&rest, &name, &zeros)) {
+    while (take_table_name(&rest, &name, &zeros)) {
         struct exact_item item = string_item(join, input, name);
         struct exact_list *list = lists->first;
 
@@ -298,21 +298,21 @@ static bool divide_strings(struct exact *join, struct exact_input *input,
         if (name.size > 0 && exact_is_erased(join, name))
             push_erased(join, &list[input->chunk], input);
         else
-            push_string(join, &list[input->chunk], &item, zeros);
+            push_table_string(join, &list[input->chunk], &item, zeros);
     }
     return global == input->globals_end ||
            exact_unsupported(join, input, EXACT_STRINGS, "has not the names of all symbols");
 }
 
-static void put_strings(struct exact *join, const struct exact_list *list)
+static void put_list_strings(struct exact *join, const struct exact_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
 
         if (text_equal(item->key, ERASED))
-            put_string(join, (struct text){0}, item->zeros);
+            put_table_string(join, (struct text){0}, item->zeros);
         else
-            put_string(
+            put_table_string(
                 join, item->index == EXACT_NONE ? item->key : item->input->symbol_name[item->index],
                 item->zeros + 1);
     }
@@ -336,15 +336,15 @@ bool exact_join_strings(struct exact *join)
         return false;
     place_bank(join, &constants, 0, TEXT(".nv.constant4"));
     buffer_char(&join->strings.bytes, '\0');
-    put_strings(join, &first);
+    put_list_strings(join, &first);
     for (size_t i = 0; i < join->globals.count; i++) {
         const struct exact_item *item = &join->globals.items[i];
 
-        put_string(join, item->input->symbol_name[item->index],
-                   text_equal(item->key, EXACT_UNNAMED) ? ERASED_SIZE : 1);
+        put_table_string(join, item->input->symbol_name[item->index],
+                         text_equal(item->key, EXACT_UNNAMED) ? ERASED_SIZE : 1);
     }
-    put_strings(join, &constants);
-    put_strings(join, &parameters);
+    put_list_strings(join, &constants);
+    put_list_strings(join, &parameters);
     return check_strings(join);
 }
 

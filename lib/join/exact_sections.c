@@ -22,7 +22,7 @@ static enum section_class loaded_class(const struct exact *join,
 }
 
 /* Whether a debug section is known. */
-static bool is_known(const struct exact *join, struct text name)
+static bool is_known_debug(const struct exact *join, struct text name)
 {
     return exact_is_frames(name) ||
            (join->request->line_count > 0 &&
@@ -37,8 +37,8 @@ static bool is_known(const struct exact *join, struct text name)
      (CLASSES_OF_MERCURY & ~(CLASS_SET(TWIN_OTHER) | CLASS_SET(TWIN_INDICES))))
 
 /* The class of a section; CLASS_NONE = the join cannot divide it. */
-static enum section_class class_of(const struct exact *join, const struct cubin_section *section,
-                                   uint32_t owner)
+static enum section_class exact_class_of(const struct exact *join,
+                                         const struct cubin_section *section, uint32_t owner)
 {
     enum section_class class = classes_of(section);
 
@@ -50,7 +50,7 @@ static enum section_class class_of(const struct exact *join, const struct cubin_
         return owner == EXACT_COMMON && text_equal(section->name, TEXT(".nv.info"))
                    ? CLASS_INFO
                    : CLASS_FUNCTION_INFO;
-    if (class == CLASS_DEBUG && is_known(join, section->name))
+    if (class == CLASS_DEBUG && is_known_debug(join, section->name))
         return CLASS_DEBUG;
     if (class == CLASS_TWIN_FUNCTION_CONSTANT)
         return CLASS_TWIN_CONSTANT;
@@ -58,7 +58,7 @@ static enum section_class class_of(const struct exact *join, const struct cubin_
 }
 
 /* The first three sections, and only these, are tables. */
-static bool is_table(const struct cubin_section *section, size_t index)
+static bool is_first_table(const struct cubin_section *section, size_t index)
 {
     return index == EXACT_SYMBOLS
                ? section->type == SHT_SYMTAB
@@ -75,12 +75,12 @@ bool exact_classify(struct exact *join, struct exact_input *input)
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
-        enum section_class class = class_of(join, section, input->section_owner[i]);
+        enum section_class class = exact_class_of(join, section, input->section_owner[i]);
         unsigned place = join->place[class];
 
         if (class == CLASS_NONE)
             return exact_unsupported(join, input, i, "is one table over all kernels");
-        if ((i <= EXACT_SYMBOLS && !is_table(section, i)) ||
+        if ((i <= EXACT_SYMBOLS && !is_first_table(section, i)) ||
             (i <= EXACT_SYMBOLS) != (class == CLASS_TABLE) || place < last ||
             (i > EXACT_SYMBOLS && class == input->section_class[i - 1] &&
              section->name.data <= section[-1].name.data))
@@ -94,7 +94,7 @@ bool exact_classify(struct exact *join, struct exact_input *input)
 }
 
 /* Finds the section in another chunk if this one has only its name. */
-static bool find_section(const struct exact *join, struct exact_item *item)
+static bool find_section_elsewhere(const struct exact *join, struct exact_item *item)
 {
     if (item->owner != EXACT_COMMON)
         return item->index != EXACT_NONE;
@@ -116,7 +116,7 @@ static bool has_no_bytes(const struct cubin_section *section)
     return section->has_no_bytes || section->type == SHT_CUDA_RESERVED_SHARED;
 }
 
-static void add_section(struct exact *join, const struct exact_item *item)
+static void add_exact_section(struct exact *join, const struct exact_item *item)
 {
     struct exact_input *input = item->input;
     const struct cubin_section *section = &input->cubin.sections[item->index];
@@ -138,7 +138,7 @@ static void add_section(struct exact *join, const struct exact_item *item)
 }
 
 /* Maps common sections that another chunk's section represents in the result. */
-static void map_common(struct exact *join)
+static void map_common_sections(struct exact *join)
 {
     for (size_t c = 0; c < join->count; c++) {
         struct exact_input *input = &join->inputs[c];
@@ -164,16 +164,16 @@ bool exact_join_sections(struct exact *join)
         for (size_t i = 0; i < names->count; i++) {
             struct exact_item *item = &names->items[i];
 
-            if (!find_section(join, item) ||
+            if (!find_section_elsewhere(join, item) ||
                 item->input->section_class[item->index] != join->order[place])
                 continue;
-            add_section(join, item);
+            add_exact_section(join, item);
             if (item->owner == EXACT_COMMON)
                 table_add(&join->seen, item->key, (uint32_t)join->sections.count);
         }
     if (join->image.section_count >= SHN_LORESERVE)
         return exact_unsupported(join, NULL, 0, "and the others have too many sections");
-    map_common(join);
+    map_common_sections(join);
     return true;
 }
 

@@ -7,8 +7,8 @@
 
 #define INTERNAL TEXT("$__internal_")
 
-static void list_symbols(struct exact *join, struct exact_input *input, size_t begin, size_t end,
-                         struct exact_list *list)
+static void list_exact_symbols(struct exact *join, struct exact_input *input, size_t begin,
+                               size_t end, struct exact_list *list)
 {
     for (size_t row = begin; row < end; row++) {
         const struct cubin_symbol *symbol = &input->cubin.symbols[row];
@@ -39,11 +39,11 @@ static bool merge_part(struct exact *join, unsigned part, struct exact_list *out
         size_t end = input->cubin.symbol_count;
 
         if (part == 0)
-            list_symbols(join, input, 1, input->locals, &lists[i]);
+            list_exact_symbols(join, input, 1, input->locals, &lists[i]);
         else if (part == 1)
-            list_symbols(join, input, input->locals, input->globals_end, &lists[i]);
+            list_exact_symbols(join, input, input->locals, input->globals_end, &lists[i]);
         else
-            list_symbols(join, input, input->globals_end, end, &lists[i]);
+            list_exact_symbols(join, input, input->globals_end, end, &lists[i]);
     }
     return exact_merge(join, lists, out);
 }
@@ -125,7 +125,7 @@ static void number_symbols(struct exact *join, const struct exact_list *list, ui
 }
 
 /* Maps common symbols of chunks that were not the first to have them. */
-static void map_common(struct exact *join)
+static void map_common_symbols(struct exact *join)
 {
     for (size_t c = 0; c < join->count; c++) {
         struct exact_input *input = &join->inputs[c];
@@ -154,7 +154,7 @@ bool exact_join_symbols(struct exact *join)
     number_symbols(join, &join->locals, &next);
     number_symbols(join, &join->globals, &next);
     number_symbols(join, &join->last_locals, &next);
-    map_common(join);
+    map_common_symbols(join);
     if (next >= 1u << 24)
         return exact_unsupported(join, NULL, 0, "and the others have too many symbols");
     return true;
@@ -245,7 +245,7 @@ static bool is_same_row(const struct exact_input *a, uint32_t row, const struct 
     return memcmp(&x, &y, sizeof x) == 0;
 }
 
-static bool check_list(struct exact *join, const struct exact_list *list)
+static bool check_symbol_list(struct exact *join, const struct exact_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
@@ -272,5 +272,5 @@ static bool check_list(struct exact *join, const struct exact_list *list)
 
 bool exact_check_symbols(struct exact *join)
 {
-    return check_list(join, &join->locals) && check_list(join, &join->globals);
+    return check_symbol_list(join, &join->locals) && check_symbol_list(join, &join->globals);
 }

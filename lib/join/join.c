@@ -25,7 +25,7 @@
 #include "join/join_plan.h"
 
 /* Chunks come from one assembler run with one target. */
-static bool check_inputs(const struct cubin *const *cubins, size_t count)
+static bool check_chunks(const struct cubin *const *cubins, size_t count)
 {
     bool ok = true;
 
@@ -70,7 +70,7 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
     struct join_section *section;
 
     *joined = (struct cubin){.name = "lto.cubin", .type = ET_REL};
-    if (count == 0 || !check_inputs(cubins, count))
+    if (count == 0 || !check_chunks(cubins, count))
         return false;
     joined->toolkit = cubins[0]->toolkit;
     joined->flags = cubins[0]->flags;

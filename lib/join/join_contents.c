@@ -265,7 +265,7 @@ static void add_sampler_records(struct buffer *to, struct join *join)
 }
 
 /* Writes the module's records: the functions' in reverse order, as ptxas does. */
-static void fill_info(struct join *join)
+static void fill_joined_info(struct join *join)
 {
     struct buffer *buffer = &join->scratch;
     bool has_kernel = false;
@@ -290,7 +290,7 @@ static void fill_info(struct join *join)
         buffer->size = 0;
 }
 
-static void fill_compat(struct join *join)
+static void fill_joined_compat(struct join *join)
 {
     /* A chunk without code does not count, whatever the target. */
     struct compat compat = {.is_mercury = true};
@@ -317,7 +317,7 @@ static void add_pairs(struct buffer *to, const struct join *join, const struct j
     }
 }
 
-static void fill_callgraph(struct join *join, struct image_strings *strings)
+static void fill_joined_callgraph(struct join *join, struct image_strings *strings)
 {
     struct buffer *buffer = &join->scratch;
 
@@ -371,11 +371,11 @@ void join_fill_sections(struct join *join)
     name_functions(join);
     fill_relocations(join);
     fill_own_infos(join);
-    fill_info(join);
+    fill_joined_info(join);
     if (join->made[CLASS_COMPAT])
-        fill_compat(join);
+        fill_joined_compat(join);
     if (join->made[CLASS_CALLGRAPH])
-        fill_callgraph(join, &strings);
+        fill_joined_callgraph(join, &strings);
     if (join->made[CLASS_PROTOTYPE]) {
         add_pairs(&join->scratch, join, &join->graph[JOIN_PROTOTYPES], &strings);
         take_scratch(join, join->made[CLASS_PROTOTYPE]);

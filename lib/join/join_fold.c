@@ -129,7 +129,7 @@ static void describe_symbol(void *argument, uint32_t index)
 }
 
 /* A function defined in one chunk may be external in another. */
-static bool is_bound(void *argument, uint32_t symbol)
+static bool is_bound_extern(void *argument, uint32_t symbol)
 {
     const struct copy *copy = argument;
 
@@ -144,7 +144,7 @@ static void describe_copy(struct fold *fold, uint32_t entity, struct buffer *to)
     const struct cubin_symbol *symbol = join_definition(fold->join, entity);
     const struct join_input *input = &fold->join->inputs[e->cubin];
     struct copy copy = {fold, join_definition_section(fold->join, entity), e->group, to};
-    struct description description = {to, input->cubin, describe_symbol, is_bound, &copy};
+    struct description description = {to, input->cubin, describe_symbol, is_bound_extern, &copy};
     struct info_record record;
 
     buffer_u64(to, symbol->value);
@@ -163,7 +163,7 @@ static void describe_copy(struct fold *fold, uint32_t entity, struct buffer *to)
 }
 
 /* Gathers the local functions by name. */
-static void find_groups(struct fold *fold, struct table *names)
+static void find_copies(struct fold *fold, struct table *names)
 {
     struct join *join = fold->join;
 
@@ -237,7 +237,7 @@ void join_fold(struct join *join)
     struct table names = {0};
 
     CONTEXT_DEFER(table_cleanup, &names);
-    find_groups(&fold, &names);
+    find_copies(&fold, &names);
     compare_copies(&fold);
     spread_differences(&fold);
     for (uint32_t i = 0; i < join->entity_count; i++) {

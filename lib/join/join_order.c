@@ -71,7 +71,7 @@ static void find_candidates(struct order *order)
     }
 }
 
-static int compare_candidates(const void *a, const void *b)
+static int compare_function_ranks(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
 
@@ -160,7 +160,7 @@ void join_order(struct join *join)
     struct order order = {.join = join};
 
     find_candidates(&order);
-    SORT(order.candidates, order.count, compare_candidates);
+    SORT(order.candidates, order.count, compare_function_ranks);
     /* Helpers are placed by their users first; helpers without references come last. */
     for (int helpers = 0; helpers < 2; helpers++)
         for (size_t i = 0; i < order.count; i++) {

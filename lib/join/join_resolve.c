@@ -8,7 +8,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 
-static enum join_state state_of(const struct cubin_symbol *symbol)
+static enum join_state definition_state(const struct cubin_symbol *symbol)
 {
     if (symbol->section == SHN_UNDEF)
         return JOIN_UNDEFINED;
@@ -23,7 +23,7 @@ static uint32_t add_entity(struct join *join, uint32_t cubin, uint32_t symbol)
 
     join->entities[join->entity_count] = (struct join_entity){
         .name = source->name,
-        .state = state_of(source),
+        .state = definition_state(source),
         .cubin = cubin,
         .symbol = symbol,
         .listed = table_find(&join->listed, source->name),
@@ -43,11 +43,11 @@ static bool is_shared_symbol(const struct cubin_symbol *symbol)
 }
 
 /* Adds one more symbol of the same name to an entity. */
-static bool add_mention(struct join *join, struct join_entity *entity, uint32_t cubin,
-                        uint32_t symbol)
+static bool add_namesake(struct join *join, struct join_entity *entity, uint32_t cubin,
+                         uint32_t symbol)
 {
     const struct cubin_symbol *source = &join->inputs[cubin].cubin->symbols[symbol];
-    enum join_state state = state_of(source);
+    enum join_state state = definition_state(source);
 
     if (state == JOIN_DEFINED && entity->state == JOIN_DEFINED &&
         !(is_shared_symbol(source) && source->binding == STB_LOCAL))
@@ -122,7 +122,7 @@ static bool resolve_symbols(struct join *join, struct table *names, uint32_t cub
         } else {
             known = table_add(names, symbol->name, (uint32_t)join->entity_count);
             if (known < join->entity_count) {
-                ok = add_mention(join, &join->entities[known], cubin, i) && ok;
+                ok = add_namesake(join, &join->entities[known], cubin, i) && ok;
                 entity = known;
             } else {
                 entity = add_entity(join, cubin, i);
@@ -183,8 +183,8 @@ static void own_function_sections(struct join *join)
     }
 }
 
-static void read_records(struct join *join, struct join_input *input,
-                         const struct cubin_section *section)
+static void read_function_records(struct join *join, struct join_input *input,
+                                  const struct cubin_section *section)
 {
     struct bytes rest = section->data;
     struct bytes before = rest;
@@ -211,7 +211,7 @@ static void index_records(struct join *join, struct join_input *input)
     memset(input->first_record, 0xff, cubin->symbol_count * sizeof *input->first_record);
     for (size_t i = 1; i < cubin->section_count; i++)
         if (cubin->sections[i].type == SHT_CUDA_INFO && !input->sections[i].text)
-            read_records(join, input, &cubin->sections[i]);
+            read_function_records(join, input, &cubin->sections[i]);
     for (size_t i = input->record_count; i-- > 0;) {
         struct join_record *record = &input->records[i];
 

@@ -10,8 +10,8 @@
 #define FILLED_LATER (CLASSES_OF_RELOCATIONS | CLASS_SET(INFO) | CLASS_SET(TWIN_INFO))
 
 /* Adds the joined section for a chunk's section; NULL: a section that is made anew. */
-static uint32_t add_section(struct join *join, const struct cubin_section *section,
-                            const struct join_section *from)
+static uint32_t add_joined_section(struct join *join, const struct cubin_section *section,
+                                   const struct join_section *from)
 {
     struct cubin *out = join->out;
     struct cubin_section *added = &out->sections[out->section_count];
@@ -52,7 +52,7 @@ static void add_function_sections(struct join *join, uint64_t classes)
             section.relocation_count = 0;
             if (class_is_in(s->class, FILLED_LATER))
                 section.data = (struct bytes){0};
-            s->joined = add_section(join, &section, s);
+            s->joined = add_joined_section(join, &section, s);
         }
     }
 }
@@ -67,7 +67,7 @@ static void add_united(struct join *join, struct united_section *united)
     section.data = (struct bytes){united->data, united->data ? united->size : 0};
     if (!(section.flags & SHF_INFO_LINK))
         section.info = 0;
-    united->joined = add_section(join, &section, united->first);
+    united->joined = add_joined_section(join, &section, united->first);
 }
 
 static void add_united_classes(struct join *join, uint64_t classes)
@@ -115,7 +115,7 @@ static void add_relocations(struct join *join, const struct united_section *unit
     section.link = is_mercury ? 0 : SYMTAB; /* that of Mercury's symbol table is set later */
     if (type == SHT_REL)
         section.entry_size = sizeof(Elf64_Rel);
-    join->origins[add_section(join, &section, NULL)].united = united;
+    join->origins[add_joined_section(join, &section, NULL)].united = united;
 }
 
 /* Adds relocation sections of the united sections, or of Mercury's. */
@@ -138,7 +138,7 @@ static void add_table(struct join *join, enum section_class class, const char *n
     struct cubin_section section = make_section(class, text_of(name));
 
     section.link = link;
-    join->made[class] = add_section(join, &section, NULL);
+    join->made[class] = add_joined_section(join, &section, NULL);
 }
 
 /* Adds Mercury's own symbol table, with a table of 32-bit section indices if needed. */
@@ -168,7 +168,8 @@ static void add_first_sections(struct join *join, enum section_class class)
             continue;
         section->joined = table_find(&names, section->source->name);
         if (section->joined == TABLE_NONE) {
-            section->joined = join->made[class] = add_section(join, section->source, section);
+            section->joined = join->made[class] =
+                add_joined_section(join, section->source, section);
             table_add(&names, section->source->name, section->joined);
         }
     }
@@ -217,7 +218,7 @@ static void map_dropped(struct join *join, struct join_section *text)
 }
 
 /* Finds the joined section of each chunk's section, and which joined sections need symbols. */
-static void map_sections(struct join *join)
+static void map_chunk_sections(struct join *join)
 {
     for (size_t i = 0; i < join->section_count; i++) {
         struct join_section *section = &join->sections[i];
@@ -281,9 +282,9 @@ void join_make_sections(struct join *join)
     join->out->sections = arena_alloc(&join->out->arena, most, sizeof *join->out->sections);
     join->origins = arena_zalloc(&join->arena, most, sizeof *join->origins);
     for (size_t i = 0; i <= SYMTAB; i++)
-        add_section(join, &first[i], NULL);
+        add_joined_section(join, &first[i], NULL);
     add_classes(join);
-    map_sections(join);
+    map_chunk_sections(join);
     link_sections(join);
     join->out->symtab = SYMTAB;
 }

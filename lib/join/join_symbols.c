@@ -81,14 +81,14 @@ static void add_section_symbols(struct join *join)
 }
 
 /* The joined section of an entity's definition. */
-static uint32_t section_of(const struct join *join, uint32_t entity)
+static uint32_t joined_section_of(const struct join *join, uint32_t entity)
 {
     const struct join_section *section = join_definition_section(join, entity);
 
     return section ? section->joined : join_definition(join, entity)->section;
 }
 
-static void add_entity(struct join *join, uint32_t entity, uint8_t binding)
+static void add_entity_row(struct join *join, uint32_t entity, uint8_t binding)
 {
     struct join_entity *e = &join->entities[entity];
     const struct cubin_symbol *source = join_definition(join, entity);
@@ -103,7 +103,7 @@ static void add_entity(struct join *join, uint32_t entity, uint8_t binding)
                               .type = source->type,
                               .binding = binding,
                               .other = source->other,
-                              .section = section_of(join, entity)};
+                              .section = joined_section_of(join, entity)};
 }
 
 /* Adds the functions and the symbols in their sections. */
@@ -112,13 +112,13 @@ static void add_functions(struct join *join, uint8_t binding)
     for (size_t f = 0; f < join->function_count; f++) {
         const struct join_function *function = &join->functions[f];
 
-        add_entity(join, function->entity, binding);
+        add_entity_row(join, function->entity, binding);
         for (const struct join_section *s = function->text; s; s = s->next_owned)
             for (uint32_t i = s->first_object; i; i = s->input->next_object[i]) {
                 uint32_t entity = join_entity_of(join, s->cubin, i);
 
                 if (join->entities[entity].cubin == s->cubin && join->entities[entity].symbol == i)
-                    add_entity(join, entity, binding);
+                    add_entity_row(join, entity, binding);
             }
     }
 }
@@ -153,7 +153,7 @@ static struct loose *find_loose(struct join *join, size_t *count)
     *count = 0;
     for (uint32_t i = 0; i < join->entity_count; i++) {
         const struct join_entity *e = &join->entities[i];
-        uint32_t section = section_of(join, i);
+        uint32_t section = joined_section_of(join, i);
         bool is_placed = section != SHN_UNDEF && section < SHN_LORESERVE;
         bool is_shared = is_placed && join->out->sections[section].type == SHT_CUDA_SHARED;
 
@@ -173,7 +173,7 @@ static struct loose *find_loose(struct join *join, size_t *count)
 }
 
 /* Finds the joined symbol of each symbol of a chunk. */
-static void map_symbols(struct join *join, uint32_t cubin)
+static void map_chunk_symbols(struct join *join, uint32_t cubin)
 {
     struct join_input *input = &join->inputs[cubin];
 
@@ -207,9 +207,9 @@ void join_make_symbols(struct join *join)
             symtab->info = (uint32_t)out->symbol_count;
         add_functions(join, bindings[pass]);
         for (size_t i = 0; i < count; i++)
-            add_entity(join, loose[i].entity, bindings[pass]);
+            add_entity_row(join, loose[i].entity, bindings[pass]);
     }
     symtab->size = out->symbol_count * symtab->entry_size;
     for (uint32_t i = 0; i < join->count; i++)
-        map_symbols(join, i);
+        map_chunk_symbols(join, i);
 }

@@ -65,7 +65,7 @@ static uint64_t object_alignment(const struct join *join, const struct join_enti
 }
 
 /* Appends a block to a section's blocks, which have room for it. */
-static struct join_block *add_block(struct join_section *section, uint64_t offset, uint64_t size)
+static struct join_block *append_block(struct join_section *section, uint64_t offset, uint64_t size)
 {
     struct join_block *block = &section->blocks[section->block_count++];
 
@@ -81,8 +81,8 @@ static bool sorts_before(uint32_t rank, uint64_t order, const struct join_block 
 
 /* Takes an object into a block. Objects whose definition is kept decide whether the block is kept,
  * and its place in the order. */
-static void add_object(const struct join *join, struct join_block *block,
-                       const struct object *object)
+static void add_object_to_block(const struct join *join, struct join_block *block,
+                                const struct object *object)
 {
     const struct join_section *section = block->section;
     const struct join_entity *entity = &join->entities[section->input->entities[object->symbol]];
@@ -133,10 +133,10 @@ static bool cut_objects(struct join *join, struct join_section *section)
                                   objects[i].offset == block->offset);
 
         if (!overlaps) {
-            block = add_block(section, objects[i].offset, 0);
+            block = append_block(section, objects[i].offset, 0);
             block->symbol = objects[i].symbol;
         }
-        add_object(join, block, &objects[i]);
+        add_object_to_block(join, block, &objects[i]);
     }
     return section->source->has_no_bytes ||
            gaps_are_zero(section->source->data, section->blocks, section->block_count);
@@ -195,7 +195,7 @@ static bool next_unit(struct bytes data, size_t *at, bool is_frame)
 
 /* Cuts frames, or a line table, into units of one function each: that whose address is the last in
  * it (an FDE's stands behind the reference to its CIE, and a unit of lines has one). */
-static bool cut_units(struct join *join, struct join_section *section)
+static bool cut_debug_units(struct join *join, struct join_section *section)
 {
     struct bytes data = section->source->data;
     size_t count, next = 0;
@@ -210,7 +210,7 @@ static bool cut_units(struct join *join, struct join_section *section)
         while (next < count && fields[next].offset < at)
             next++;
         if (next == first || (!section->united->is_frames && next > first + 1) ||
-            !name_block(add_block(section, begin, at - begin), &fields[next - 1]))
+            !name_block(append_block(section, begin, at - begin), &fields[next - 1]))
             return false;
     }
     return next == count;
@@ -243,7 +243,7 @@ static bool cut_blocks(struct join *join, struct join_section *section)
         ok = cut_objects(join, section);
     else if (section->united->is_frames ||
              text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_line")))
-        ok = cut_units(join, section);
+        ok = cut_debug_units(join, section);
     else
         return false;
     return ok && relocations_are_inside(section);
@@ -256,7 +256,7 @@ static void make_one_block(struct join *join, struct join_section *section)
 
     section->blocks = arena_alloc(&join->arena, 1, sizeof *section->blocks);
     section->block_count = 0;
-    block = add_block(section, 0, section->source->size);
+    block = append_block(section, 0, section->source->size);
     block->alignment = section->source->alignment;
     block->is_kept = true;
 }
@@ -367,8 +367,8 @@ static void cut_section(struct join *join, struct join_section *section)
 }
 
 /* If a reference against a section symbol hits no block, makes its section whole. */
-static void check_reference(const struct join_section *list,
-                            const struct cubin_relocation *relocation)
+static void check_section_reference(const struct join_section *list,
+                                    const struct cubin_relocation *relocation)
 {
     const struct join_section *seen = join_seen_section(list, relocation->symbol);
     struct united_section *united;
@@ -394,7 +394,7 @@ static void check_references(const struct join *join)
 {
     for (size_t i = 0; i < join->section_count; i++)
         for (size_t k = 0; k < join->sections[i].relocation_count; k++)
-            check_reference(&join->sections[i], &join->sections[i].relocations[k]);
+            check_section_reference(&join->sections[i], &join->sections[i].relocations[k]);
 }
 
 static void gather_blocks(struct join *join, struct join_section *section)

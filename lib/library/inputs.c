@@ -64,7 +64,7 @@ static void take_input_data(struct minilink *link, const struct input_operand *o
     link->input_count++;
 }
 
-static enum link_code add_input(void *argument)
+static enum link_code add_entered(void *argument)
 {
     const struct addition *addition = argument;
     struct minilink *link = addition->link;
@@ -119,7 +119,7 @@ static enum link_code add_file_input(void *argument)
     }
     CONTEXT_DEFER(files_cleanup, &contents);
     addition->data = (struct bytes){(const uint8_t *)contents.data, contents.size};
-    return is_one_version(&contents, addition->path) ? add_input(addition) : LINK_ENVIRONMENT;
+    return is_one_version(&contents, addition->path) ? add_entered(addition) : LINK_ENVIRONMENT;
 }
 
 static bool is_open(const struct minilink *link)
@@ -134,7 +134,7 @@ int minilink_add_data(struct minilink *link, enum minilink_input input, const vo
 
     if (!is_open(link) || !data || !is_input((int)input) || size > LARGEST_INPUT)
         return MINILINK_USAGE;
-    return handle_call(link, add_input, &addition);
+    return handle_call(link, add_entered, &addition);
 }
 
 int minilink_add_file(struct minilink *link, enum minilink_input input, const char *path)

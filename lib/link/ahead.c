@@ -4,7 +4,7 @@
 #include "assemble/ptxas_ahead.h"
 #include "link/stages.h"
 #include "options/forward.h"
-#include "pool/fit.h"
+#include "pool/memory_budget.h"
 #include "pool/pool.h"
 
 /* Whether a CPU is free while another compiles LTO-IR. */
@@ -28,7 +28,7 @@ static bool is_ptxas_certain(const struct link *link)
            !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug && assembler &&
            strcmp(assembler, "ptxas") == 0 && !link->cache && !state_distribution(link) &&
            !request->dry_run && !request->emit_ptx && !request->strip_debug &&
-           (request->memory_limit == 0 || request->memory_limit == FIT_UNLIMITED);
+           (request->memory_limit == 0 || request->memory_limit == MEMORY_BUDGET_UNLIMITED);
 }
 
 void ahead_start(const struct link *link, struct assembled *assembled)

@@ -1,7 +1,7 @@
 /* exact.c: joins chunks to one program, and checks that the assembler would have made the same one.
  *
  * The join compares the parts that all chunks must share. But the order of bank 4 depends on which
- * kernel calls which function of the driver (split/closing.c). The splitter reads these calls from
+ * kernel calls which function of the driver (split/bank4.c). The splitter reads these calls from
  * the PTX, and the assembler drops calls that are never made. So the order is computed again from
  * the calls in the cubin, and compared. */
 #include "link/exact.h"
@@ -154,8 +154,8 @@ static struct exact_join_request request_for(const struct chunks *chunks,
     for (size_t i = 0; i < cubins->count; i++)
         list[i] = (struct exact_join_chunk){
             .cubin = {cubins->list[i].data, cubins->list[i].size},
-            .left_out = chunks->closing,
-            .left_out_count = chunks->closing_count,
+            .left_out = chunks->bank4_kernels,
+            .left_out_count = chunks->bank4_count,
         };
     for (size_t i = 0; i < chunks->symbol_count; i++)
         if (chunks->sources[i].is_kernel)
@@ -194,7 +194,7 @@ struct trial {
 
 /* The kernels that the chunk has, in the order of its text: its share, then those that close it,
  * which are listed last first. */
-static size_t find_kernels(struct trial *trial, struct text *kernels)
+static size_t find_chunk_kernels(struct trial *trial, struct text *kernels)
 {
     const struct chunks *chunks = trial->chunks;
     struct table names = {0};
@@ -204,10 +204,10 @@ static size_t find_kernels(struct trial *trial, struct text *kernels)
     for (uint32_t i = 1; i < trial->cubin.symbol_count; i++)
         if (trial->cubin.symbols[i].other & STO_CUDA_ENTRY)
             table_add(&names, trial->cubin.symbols[i].name, i);
-    for (size_t i = 0; i < chunks->symbol_count + chunks->closing_count; i++) {
-        size_t closing = chunks->symbol_count + chunks->closing_count - 1 - i;
+    for (size_t i = 0; i < chunks->symbol_count + chunks->bank4_count; i++) {
+        size_t kernel = chunks->symbol_count + chunks->bank4_count - 1 - i;
         struct text name =
-            i < chunks->symbol_count ? chunks->symbols[i].name : chunks->closing[closing];
+            i < chunks->symbol_count ? chunks->symbols[i].name : chunks->bank4_kernels[kernel];
 
         if (table_find(&names, name) != TABLE_NONE)
             kernels[count++] = name;
@@ -218,13 +218,13 @@ static size_t find_kernels(struct trial *trial, struct text *kernels)
 static enum link_code try_chunk(void *argument)
 {
     struct trial *trial = argument;
-    size_t most = trial->chunks->symbol_count + trial->chunks->closing_count;
+    size_t most = trial->chunks->symbol_count + trial->chunks->bank4_count;
     struct text *kernels = arena_alloc(&trial->arena, most, sizeof *kernels);
 
     /* The join says which chunk is no executable: what is said here must be so of every chunk. */
     trial->is_known = cubin_read(&trial->cubin, "a chunk", trial->file) &&
                       (trial->cubin.type != ET_EXEC ||
-                       exact_join_remakes(trial->file, kernels, find_kernels(trial, kernels),
+                       exact_join_remakes(trial->file, kernels, find_chunk_kernels(trial, kernels),
                                           trial->chunks->line_count));
     return LINK_OK;
 }

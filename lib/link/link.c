@@ -15,14 +15,14 @@
 #include "link/verbose.h"
 #include "os/cancellation.h"
 
-static void enter_phase(enum link_phase phase)
+static void enter_link_phase(enum link_phase phase)
 {
     diag_state_get()->phase = (uint8_t)phase;
 }
 
 static void enter_chunks(const struct link *link, const struct cut *cut)
 {
-    enter_phase(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
+    enter_link_phase(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
 }
 
 /* Shows the stage as progress. False when the link has been cancelled. */
@@ -38,19 +38,19 @@ static bool merge_and_fit(const struct link *link, struct results *results)
 {
     const struct cut *cut = &results->cut;
     struct merged *merged = &results->merged;
-    uint32_t fit;
+    uint32_t limit;
 
     if (stage_merge(link, cut, &results->assembled, merged))
         return true;
-    fit = merged->fit;
-    if (fit == 0)
+    limit = merged->wanted_limit;
+    if (limit == 0)
         return false;
     state_free_merged(merged);
     enter_chunks(link, cut);
     if (!begin_stage(link, "assembling") ||
-        !stage_assemble_fit(link, cut, &results->assembled, fit))
+        !stage_assemble_fit(link, cut, &results->assembled, limit))
         return false;
-    enter_phase(PHASE_DONE);
+    enter_link_phase(PHASE_DONE);
     return stage_merge(link, cut, &results->assembled, merged);
 }
 
@@ -82,7 +82,7 @@ static bool run_stages(struct link *link, struct results *results)
         return false;
     /* LTO-IR and bitcode have become PTX. */
 
-    enter_phase(PHASE_PROGRAM);
+    enter_link_phase(PHASE_PROGRAM);
     if (!begin_stage(link, "linking") || !stage_link(link))
         return false;
     /* Phase I is over: the program's symbols are resolved. */
@@ -106,7 +106,7 @@ static bool run_stages(struct link *link, struct results *results)
         return stage_end_early(link, results);
     if (!stage_join(link, cut, assembled))
         return false;
-    enter_phase(PHASE_DONE);
+    enter_link_phase(PHASE_DONE);
     if (!link->request->fit_registers)
         chunks_free_texts(&cut->chunks);
     stage_release(link);

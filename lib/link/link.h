@@ -79,7 +79,7 @@ struct link_request {
     const char *llvm_passes;              /* --lto-newpm-passes, or NULL */
     uint32_t llvm_level;                  /* --lto-O */
     uint32_t lto_jobs;                    /* --lto-jobs: parts to make; 0 = decide by the program */
-    uint64_t memory_limit;                /* --memory-limit, in bytes, as in pool/fit.h */
+    uint64_t memory_limit;                /* --memory-limit, in bytes, as in pool/memory_budget.h */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
     enum callgraph_form callgraph;        /* -dump-callgraph */
     const char *kernels_used;             /* -kernels-used, comma list, or NULL */

@@ -70,7 +70,7 @@ static void add_output(struct paths *paths, const char *option, const char *path
     };
 }
 
-static void add_input(struct paths *paths, const char *path, struct file_identity place)
+static void note_input_path(struct paths *paths, const char *path, struct file_identity place)
 {
     if (place.is_known)
         paths->inputs[paths->input_count++] = (struct input_path){path, place};
@@ -95,14 +95,15 @@ static void add_input_paths(struct paths *paths, const struct link_request *requ
 
     paths->inputs = arena_alloc(&paths->arena, most, sizeof *paths->inputs);
     for (size_t i = 0; i < inputs->count; i++)
-        add_input(paths, inputs->files[i].path, inputs->files[i].place);
+        note_input_path(paths, inputs->files[i].path, inputs->files[i].place);
     for (size_t i = 0; i < inputs->thin_files.count; i++)
-        add_input(paths, inputs->thin_files.list[i], place_at(inputs->thin_files.list[i]));
+        note_input_path(paths, inputs->thin_files.list[i], place_at(inputs->thin_files.list[i]));
     for (size_t i = 0; i < request->response_file_count; i++)
-        add_input(paths, request->response_files[i], place_at(request->response_files[i]));
+        note_input_path(paths, request->response_files[i], place_at(request->response_files[i]));
     for (size_t i = 0; i < count; i++)
         if (others[i])
-            add_input(paths, others[i] == own ? "minilink itself" : others[i], place_at(others[i]));
+            note_input_path(paths, others[i] == own ? "minilink itself" : others[i],
+                            place_at(others[i]));
 }
 
 static const char *find_input_path(const struct paths *paths, struct file_identity place)

@@ -22,7 +22,7 @@ static bool is_beyond_plan(const struct link *link, const struct cut *cut,
                            const struct assembled *assembled)
 {
     return link->request->distribution.resume_plan &&
-           (assembled->is_in_parts || assembled->fit || cut->replaced.count);
+           (assembled->is_in_parts || assembled->register_limit || cut->replaced.count);
 }
 
 /* Under -lto users expect code that runs. If a ptxas is installed, says how to use it. */
@@ -94,9 +94,10 @@ static const char *const *assembler_options(const struct link *link, const struc
 
     if (chunks->count > 1 || link->entries.pattern_count)
         given = link->entries.others;
-    if (assembled->fit)
-        given = with_word(assembled, given,
-                          arena_printf(&assembled->arena, "-func-maxrregcount=%u", assembled->fit));
+    if (assembled->register_limit)
+        given = with_word(
+            assembled, given,
+            arena_printf(&assembled->arena, "-func-maxrregcount=%u", assembled->register_limit));
     if (wants_executable(link, chunks, assembled))
         given = with_word(assembled, given, "--executable");
     if (!is_ptxas)
@@ -174,7 +175,8 @@ struct assemble_request stage_assemble_request(const struct link *link, const st
         .inner_threads = (uint32_t)link->agreement.split_compile,
         .thread_limit = request->thread_limit,
         .memory_limit = request->memory_limit,
-        .fit = request->fit_registers && !assembled->fit ? &assembled->wanted_fit : NULL,
+        .wanted_limit =
+            request->fit_registers && !assembled->register_limit ? &assembled->wanted_limit : NULL,
         .keep_going = request->keep_going,
         .stop = request->stop,
         .mode = is_whole(link, &cut->chunks, assembled) ? MINILINK_MODE_WHOLE
@@ -194,8 +196,8 @@ struct assemble_request stage_assemble_request(const struct link *link, const st
 
     /* With a plan, no chunk may come from the cache: the run that resumes it must find all of them.
      */
-    if (!request->distribution.emit_plan && !request->distribution.resume_plan && !assembled->fit &&
-        find_identity(link, assembled, &wanted.identity))
+    if (!request->distribution.emit_plan && !request->distribution.resume_plan &&
+        !assembled->register_limit && find_identity(link, assembled, &wanted.identity))
         wanted.cache = link->cache;
     return wanted;
 }
@@ -314,8 +316,8 @@ bool stage_assemble(const struct link *link, const struct cut *cut, struct assem
     ok = state_has_ptx(link) ? stage_open_assembler(link, &assembled->assembler) &&
                                    assemble_chunks_of(link, cut, assembled)
                              : plan_nothing(link);
-    if (!ok && assembled->wanted_fit && !assembled->fit)
-        return stage_assemble_fit(link, cut, assembled, assembled->wanted_fit);
+    if (!ok && assembled->wanted_limit && !assembled->register_limit)
+        return stage_assemble_fit(link, cut, assembled, assembled->wanted_limit);
 
     verbose_assembly(&assembled->cubins, &assembled->assembler);
     observe_cubins(link->observation, &assembled->cubins, assembled->assembler.table.name,
@@ -332,7 +334,7 @@ bool stage_assemble_fit(const struct link *link, const struct cut *cut, struct a
         "can call them",
         registers);
     cubins_free(&assembled->cubins);
-    assembled->fit = registers;
+    assembled->register_limit = registers;
     return stage_assemble(link, cut, assembled);
 }
 

@@ -182,8 +182,10 @@ static bool merge_all(const struct link *link, const struct cut *cut,
         .wants_places = observe_wants_places(link->observation),
         .keep_exported = state_keeps_exported(link),
         .renames = request->renames,
-        .fit = request->fit_registers && assembled->cubins.count && !assembled->fit ? &merged->fit
-                                                                                    : NULL,
+        .wanted_limit =
+            request->fit_registers && assembled->cubins.count && !assembled->register_limit
+                ? &merged->wanted_limit
+                : NULL,
         .fold = request->fold,
         .takes_first = request->takes_first,
         .has_extended_shared = request->has_extended_shared,

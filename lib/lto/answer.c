@@ -44,7 +44,7 @@ bool answer_succeeded(int fd)
            head.step == LTO_STEP_DONE;
 }
 
-static bool is_head(const struct answer_head *head, uint64_t size)
+static bool is_answer_head(const struct answer_head *head, uint64_t size)
 {
     uint64_t rest = size - sizeof *head;
 
@@ -60,7 +60,7 @@ bool answer_begins(struct bytes bytes, uint64_t size)
     if (bytes.size < sizeof head)
         return false;
     memcpy(&head, bytes.data, sizeof head);
-    return is_head(&head, size);
+    return is_answer_head(&head, size);
 }
 
 bool answer_read(int fd, struct arena *arena, struct lto_answer *result)
@@ -70,7 +70,7 @@ bool answer_read(int fd, struct arena *arena, struct lto_answer *result)
     struct stat status;
 
     if (fstat(fd, &status) || !descriptor_read(fd, &head, sizeof head, 0) ||
-        !is_head(&head, (uint64_t)status.st_size))
+        !is_answer_head(&head, (uint64_t)status.st_size))
         return false;
     *result = (struct lto_answer){
         .step = (enum lto_step)head.step,

@@ -335,7 +335,7 @@ static size_t leave_code_options(const char **options)
 }
 
 /* Makes the parts' jobs: each has the whole program, and says which part of it to compile. */
-static void make_part_jobs(struct compilation *compilation, const struct program *program)
+static void make_bitcode_part_jobs(struct compilation *compilation, const struct program *program)
 {
     struct parts_run *run = &compilation->run;
     struct job_input *input = arena_zalloc(&run->arena, 1, sizeof *input);
@@ -372,7 +372,7 @@ static bool compile_parts(struct compilation *compilation, const struct program 
     run->inputs_fd = lto_inputs_open();
     if (!descriptor_write(run->inputs_fd, program->code.data, program->code.size))
         context_raise(LINK_NO_MEMORY);
-    make_part_jobs(compilation, program);
+    make_bitcode_part_jobs(compilation, program);
     if (!run_children(compilation))
         return false;
     report_bitcode_parts(compilation);
@@ -393,7 +393,7 @@ static bool compile_bitcode_program(struct compilation *compilation, const struc
                         program->parts, &program->internal);
 }
 
-static bool compile_bitcode(struct compilation *compilation)
+static bool compile_bitcode_parts(struct compilation *compilation)
 {
     struct program program = {0};
 
@@ -426,5 +426,5 @@ enum link_code bitcode_compile(struct bitcode_result *result, struct arena *aren
     lto_inputs_write(&compilation.run, MEMBER_BITCODE);
     if (!watch_check(link->watch))
         return LINK_ENVIRONMENT;
-    return compile_bitcode(&compilation) ? LINK_OK : LINK_NVVM_ERROR;
+    return compile_bitcode_parts(&compilation) ? LINK_OK : LINK_NVVM_ERROR;
 }

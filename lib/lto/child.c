@@ -86,7 +86,7 @@ static enum link_code run(void *argument)
 }
 
 /* Writes a report that verifies the answer, for a link that gets it from a machine that may die. */
-static enum link_code write_report(void *argument)
+static enum link_code write_answer_report(void *argument)
 {
     const struct child *child = argument;
     struct job_report report = {.code = child->status == LTO_CHILD_ANSWERED    ? LINK_OK
@@ -118,7 +118,7 @@ int lto_child_run(char *const *argv)
     code = context_run(run, &child);
     if (code == LINK_NO_MEMORY)
         child.status = LTO_CHILD_NO_MEMORY;
-    if (argv[REPORT] && code != LINK_FAILED && context_run(write_report, &child) != LINK_OK)
+    if (argv[REPORT] && code != LINK_FAILED && context_run(write_answer_report, &child) != LINK_OK)
         child.status = LTO_CHILD_NO_JOB;
     fork_serve_end(child.status);
     return child.status;

@@ -29,7 +29,7 @@ struct collector {
 };
 
 /* Adds a kernel, unless it is known. */
-static void add_kernel(struct collector *collector, struct lto_kernel kernel, size_t place)
+static void add_lto_kernel(struct collector *collector, struct lto_kernel kernel, size_t place)
 {
     struct lto_kernels *kernels = collector->kernels;
 
@@ -78,11 +78,11 @@ static void add_kernel_item(struct collector *collector, const struct ptx_item *
 {
     if (item->kind == PTX_FUNCTION && item->is_definition && item->function.is_entry &&
         used_names_kernel(collector->request->used, item->name))
-        add_kernel(collector,
-                   (struct lto_kernel){.name = item->name,
-                                       .cost = item->text.size,
-                                       .is_internal = item->linkage == PTX_INTERNAL},
-                   place);
+        add_lto_kernel(collector,
+                       (struct lto_kernel){.name = item->name,
+                                           .cost = item->text.size,
+                                           .is_internal = item->linkage == PTX_INTERNAL},
+                       place);
 }
 
 static enum link_code read_kernels_of(void *argument)
@@ -188,7 +188,7 @@ static void add_from_lists(struct collector *collector, const struct used_set *s
         for (end = i; end < set->count && set->patterns[end].object.data == object.data; end++)
             ;
         for (size_t k = i; k < end; k++)
-            add_kernel(
+            add_lto_kernel(
                 collector,
                 (struct lto_kernel){.name = set->patterns[k].text,
                                     .cost = bytes / (end - i),

@@ -264,7 +264,8 @@ static llvm_context make_context(struct run *run)
     return context;
 }
 
-static bool parse_module(struct run *run, llvm_context context, size_t index, llvm_module *module)
+static bool parse_ir_module(struct run *run, llvm_context context, size_t index,
+                            llvm_module *module)
 {
     struct bytes data = run->job->inputs[index].data;
     llvm_buffer buffer;
@@ -345,7 +346,7 @@ static bool compile_modules(struct run *run)
         llvm_context context = make_context(run);
         llvm_module module;
 
-        if (!parse_module(run, context, i, &module))
+        if (!parse_ir_module(run, context, i, &module))
             return false;
         begin_step(run, LTO_STEP_COMPLETE, i);
         if (!open_machine(run, llvm_module_ptx(&run->api, module, 0)) || !optimize(run, module) ||
@@ -367,7 +368,7 @@ static llvm_module link_modules(struct run *run, llvm_context context)
     unsigned ptx = 0; /* the newest version that a module needs */
 
     for (size_t i = 0; i < count; i++) {
-        if (!parse_module(run, context, i, &modules[i]))
+        if (!parse_ir_module(run, context, i, &modules[i]))
             return NULL;
         ptx = llvm_module_ptx(&run->api, modules[i], ptx);
     }

@@ -35,7 +35,7 @@ static char *ask_loader(const char *name)
                      : memory_copy_string(name, strlen(name));
 }
 
-static char *find_library(const struct toolkit_request *toolkit, struct toolkit_search *search)
+static char *find_lto_library(const struct toolkit_request *toolkit, struct toolkit_search *search)
 {
     char *found = toolkit_find_nvjitlink(toolkit, search);
     size_t count = sizeof loader_names / sizeof *loader_names;
@@ -62,7 +62,7 @@ bool lto_find(char **library, enum lto_source source, const struct toolkit_reque
         return true;
     }
     CONTEXT_DEFER(toolkit_search_cleanup, &search);
-    *library = find_library(toolkit, &search);
+    *library = find_lto_library(toolkit, &search);
     if (*library) {
         diag_verbose("libnvJitLink '%s': %s", *library, search.why);
     } else if (source == LTO_SOURCE_LTOIR || toolkit->file) {
@@ -94,7 +94,7 @@ bool lto_find(char **library, enum lto_source source, const struct toolkit_reque
 static const char *const folders[] = {"/usr/lib/" MACHINE "-linux-gnu", "/usr/lib64", "/usr/lib",
                                       "/usr/local/lib64", "/usr/local/lib"};
 
-static bool is_file(const char *path)
+static bool is_library_file(const char *path)
 {
     struct stat status;
 
@@ -102,7 +102,7 @@ static bool is_file(const char *path)
 }
 
 /* Up to LLVM 18 the soname is libLLVM-18.so.1, then libLLVM.so.19.1 (Debian's and LLVM's own). */
-static bool try_folder(struct buffer *path, struct text folder, unsigned version)
+static bool try_llvm_folder(struct buffer *path, struct text folder, unsigned version)
 {
     static const char *const forms[] = {"%.*s/libLLVM.so.%u.1", "%.*s/libLLVM-%u.so.1",
                                         "%.*s/libLLVM-%u.so"};
@@ -111,7 +111,7 @@ static bool try_folder(struct buffer *path, struct text folder, unsigned version
         path->size = 0;
         buffer_printf(path, forms[i], TEXT_ARG(folder), version);
         buffer_char(path, '\0');
-        if (is_file(path->data))
+        if (is_library_file(path->data))
             return true;
     }
     return false;
@@ -125,15 +125,15 @@ static bool try_version(struct buffer *path, unsigned version)
     while (list && *list) {
         size_t size = strcspn(list, ":");
 
-        if (size > 0 && try_folder(path, (struct text){list, size}, version))
+        if (size > 0 && try_llvm_folder(path, (struct text){list, size}, version))
             return true;
         list += size + (list[size] == ':');
     }
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (try_folder(path, text_of(folders[i]), version))
+        if (try_llvm_folder(path, text_of(folders[i]), version))
             return true;
     snprintf(own, sizeof own, "/usr/lib/llvm-%u/lib", version);
-    return try_folder(path, text_of(own), version);
+    return try_llvm_folder(path, text_of(own), version);
 }
 
 void bitcode_find_library(char **library, const char *given)
@@ -142,7 +142,7 @@ void bitcode_find_library(char **library, const char *given)
 
     *library = NULL;
     if (given) {
-        if (is_file(given))
+        if (is_library_file(given))
             *library = memory_copy_string(given, strlen(given));
         return;
     }

@@ -177,7 +177,7 @@ static void tell_one_thread(const struct compilation *compilation)
                   (int)agreement->split_compile);
 }
 
-static void make_part_jobs(struct compilation *compilation)
+static void make_ltoir_jobs(struct compilation *compilation)
 {
     const struct lto_request *request = compilation->request;
     struct parts_run *run = &compilation->run;
@@ -306,7 +306,7 @@ static bool run_parts(struct compilation *compilation, uint32_t count)
     compilation->shares = NULL;
     if (count > 1)
         deal_kernels(compilation, count);
-    make_part_jobs(compilation);
+    make_ltoir_jobs(compilation);
     compilation->failed = parts_run(run, compilation->texts);
     if (compilation->failed < count)
         return false;

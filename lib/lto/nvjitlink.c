@@ -153,7 +153,7 @@ static void run_steps(const struct lto_job *job, const struct functions *functio
 }
 
 /* Tells the file that the loader has taken. */
-static void add_input_file(struct answer_draft *answer, const struct functions *functions)
+static void add_loaded_file(struct answer_draft *answer, const struct functions *functions)
 {
     Dl_info info;
     void *address;
@@ -173,7 +173,7 @@ int nvjitlink_run(const struct lto_job *job)
         return answer_write(job->answer, &answer);
     answer.head.step = LTO_STEP_CREATE;
     if (job->input_count == 0) {
-        add_input_file(&answer, &functions);
+        add_loaded_file(&answer, &functions);
         answer.head.step = LTO_STEP_DONE;
         return answer_write(job->answer, &answer);
     }

@@ -24,7 +24,7 @@
 #include "os/self_exec.h"
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"
-#include "pool/fit.h"
+#include "pool/memory_budget.h"
 #include "pool/pool.h"
 
 /* Most bytes that are kept of the library's output. */
@@ -105,7 +105,7 @@ static bool is_cancelled(void *argument)
     return __atomic_load_n(&part->cancelled, __ATOMIC_RELAXED) != 0;
 }
 
-static void run_part(void *argument)
+static void run_part_job(void *argument)
 {
     struct part *part = argument;
     int job;
@@ -148,7 +148,7 @@ static size_t make_tasks(struct pool_task *tasks, struct parts_run *run, uint64_
         if (lto_cache_find(run->link->cache, part))
             continue;
         *cost += part->cost;
-        tasks[count++] = (struct pool_task){run_part, part, priority_of(part->cost)};
+        tasks[count++] = (struct pool_task){run_part_job, part, priority_of(part->cost)};
     }
     return count;
 }
@@ -319,7 +319,7 @@ static uint32_t count_part_threads(struct parts_run *run)
         needs[i] = run->list[i].memory;
     if (threads > run->count)
         threads = (uint32_t)run->count;
-    return fit_threads(threads, run->link->memory_limit, needs, run->count);
+    return memory_budget_threads(threads, run->link->memory_limit, needs, run->count);
 }
 
 static void run_all(struct parts_run *run)

@@ -65,7 +65,7 @@ static bool is_progress(struct text line)
 }
 
 /* Reports one line of a log; the library's own "ERROR: " and the like become the severity. */
-static void report_line(const char *name, struct text line, bool is_error)
+static void report_library_line(const char *name, struct text line, bool is_error)
 {
     static const struct text heads[] = {TEXT("ERROR: "),   TEXT("ERROR in "), TEXT("ERROR "),
                                         TEXT("WARNING: "), TEXT("INFO: "),    TEXT("SUCCESS: ")};
@@ -95,7 +95,7 @@ static void report_named(const struct parts_run *run, struct text line, bool is_
 
     CONTEXT_DEFER(buffer_cleanup, &named);
     restore_names(&named, line, &run->inputs);
-    report_line(library_name(run), buffer_view(&named), is_error);
+    report_library_line(library_name(run), buffer_view(&named), is_error);
 }
 
 /* Reports the lines of one of the library's texts that no part has reported before. */

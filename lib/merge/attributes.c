@@ -74,7 +74,7 @@ struct encoder {
     struct needs needs; /* of the current function */
 };
 
-static enum attribute_pass pass_of(const struct encoder *encoder, uint8_t attribute)
+static enum attribute_pass attribute_pass_of(const struct encoder *encoder, uint8_t attribute)
 {
     return attributes_pass(attribute, encoder->m->request->toolkit);
 }
@@ -87,7 +87,7 @@ static uint32_t call_stack_of(const struct merging *m, uint32_t kernel)
                : (uint32_t)m->reach[kernel].call_stack;
 }
 
-static void put_word(struct encoder *encoder, uint8_t attribute, uint32_t word)
+static void put_word_record(struct encoder *encoder, uint8_t attribute, uint32_t word)
 {
     info_put_head(&encoder->out, EIFMT_SVAL, attribute, 4);
     buffer_u32(&encoder->out, word);
@@ -103,7 +103,7 @@ static void put_symbol_record(struct encoder *encoder, uint8_t attribute, uint32
 
 /* The row of a cubin's symbol; for a section symbol, that of the section that received its
  * contents. */
-static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
+static uint32_t row_of_input(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t symbol = merging_symbol(m, file, index);
     const struct cubin *cubin = m->cubins[file];
@@ -128,7 +128,7 @@ static void put_record(struct encoder *encoder, const struct info_record *record
     info_put_head(&encoder->out, record->format, record->attribute,
                   has_payload ? record->payload.size : record->value);
     for (size_t i = 0; i < words; i++) {
-        uint32_t row = row_of(m, encoder->file, info_word(record->payload, i));
+        uint32_t row = row_of_input(m, encoder->file, info_word(record->payload, i));
 
         if (row == 0)
             MERGING_ERROR(m, "Record %#x in '%s' is for symbol %u, which is not in the output",
@@ -145,7 +145,7 @@ static void put_record(struct encoder *encoder, const struct info_record *record
                       record->payload.size - words * 4);
 }
 
-static void read_records(struct encoder *encoder, struct bytes rest)
+static void read_section_records(struct encoder *encoder, struct bytes rest)
 {
     struct info_record record;
 
@@ -159,8 +159,9 @@ static void encode_program_record(struct encoder *encoder, const struct info_rec
     struct merging *m = encoder->m;
     uint32_t symbol, value;
 
-    if (!m->request->relocatable && (record->attribute == EIATTR_MAX_STACK_SIZE ||
-                                     pass_of(encoder, record->attribute) == PASSES_PROGRAM))
+    if (!m->request->relocatable &&
+        (record->attribute == EIATTR_MAX_STACK_SIZE ||
+         attribute_pass_of(encoder, record->attribute) == PASSES_PROGRAM))
         return;
     if (attributes_is_about_program(record)) {
         put_record(encoder, record);
@@ -203,12 +204,12 @@ static void encode_passed_to_program(struct encoder *encoder)
     for (unsigned attribute = 0; attribute <= UINT8_MAX; attribute++) {
         uint32_t largest = 0;
 
-        if (pass_of(encoder, (uint8_t)attribute) != PASSES_PROGRAM)
+        if (attribute_pass_of(encoder, (uint8_t)attribute) != PASSES_PROGRAM)
             continue;
         for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);)
             find_largest(at.section->data, (uint8_t)attribute, &largest);
         if (largest > 0)
-            put_word(encoder, (uint8_t)attribute, largest);
+            put_word_record(encoder, (uint8_t)attribute, largest);
     }
 }
 
@@ -224,7 +225,7 @@ static void encode_program(struct encoder *encoder, enum input_kind kind)
         encoder->count = 0;
         for (size_t i = 1; i < cubin->section_count; i++)
             if (merging_is(m, file, i, kind) && merging_owner(m, file, i) == MERGE_NONE)
-                read_records(encoder, cubin->sections[i].data);
+                read_section_records(encoder, cubin->sections[i].data);
         for (size_t i = encoder->count; i-- > 0;)
             encode_program_record(encoder, &encoder->records[i]);
     }
@@ -238,7 +239,7 @@ static void encode_program(struct encoder *encoder, enum input_kind kind)
     }
 }
 
-static void put_externs(struct encoder *encoder)
+static void put_extern_records(struct encoder *encoder)
 {
     for (size_t done = 0; done < encoder->needs.extern_count;) {
         size_t count = encoder->needs.extern_count - done;
@@ -273,21 +274,22 @@ static void encode_function_record(struct encoder *encoder, const struct info_re
     struct info_record changed = *record;
 
     if (record->attribute == EIATTR_EXTERNS) {
-        put_externs(encoder);
+        put_extern_records(encoder);
         return;
     }
     if ((record->attribute == EIATTR_NUM_BARRIERS && m->abi == CUBIN_OLD_ABI_VERSION) ||
         (record->attribute == EIATTR_AT_ENTRY_FRAGMENTS && !is_summed &&
          !m->request->relocatable) ||
-        (pass_of(encoder, record->attribute) == PASSES_PROGRAM && !m->request->relocatable))
+        (attribute_pass_of(encoder, record->attribute) == PASSES_PROGRAM &&
+         !m->request->relocatable))
         return;
     if (is_summed && record->format == EIFMT_SVAL &&
-        pass_of(encoder, record->attribute) == PASSES_DEEPEST) {
-        put_word(encoder, record->attribute, call_stack_of(m, function));
+        attribute_pass_of(encoder, record->attribute) == PASSES_DEEPEST) {
+        put_word_record(encoder, record->attribute, call_stack_of(m, function));
         return;
     }
     if (is_summed && record->format == EIFMT_SVAL && encoder->needs.reached_count > 0 &&
-        pass_of(encoder, record->attribute) == PASSES_UNION) {
+        attribute_pass_of(encoder, record->attribute) == PASSES_UNION) {
         put_union(encoder, record->attribute, function);
         return;
     }
@@ -325,7 +327,7 @@ static void add_reached_records(struct encoder *encoder, uint32_t kernel, uint8_
             if (attribute && record.attribute != attribute)
                 continue;
             else if (record.attribute == EIATTR_EXTERNS)
-                put_externs(encoder);
+                put_extern_records(encoder);
             else if (records_is_passed_on(encoder->m, &record))
                 add_record(encoder, &record, kernel);
     }
@@ -365,7 +367,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
     bool is_summed = attributes_are_summed(m, function);
 
     if (is_summed && call_stack_of(m, function) > 0 && !has_record(encoder, EIATTR_CRS_STACK_SIZE))
-        put_word(encoder, EIATTR_CRS_STACK_SIZE, call_stack_of(m, function));
+        put_word_record(encoder, EIATTR_CRS_STACK_SIZE, call_stack_of(m, function));
     if (encoder->needs.has_masks && !m->request->relocatable)
         add_record(encoder, &mask, function);
     if (m->out->layout.kernel_count == 1)
@@ -375,7 +377,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
     if (barriers.value && (is_summed || m->cubins[m->symbols[function].file]->toolkit != 0))
         add_record(encoder, &barriers, function);
     if (is_summed)
-        put_externs(encoder);
+        put_extern_records(encoder);
     else if (!m->request->relocatable && (merging_target(m)->flags & TARGET_HAS_FORM_90) &&
              (m->functions[function].flags & REACHES_ALIAS))
         put_record(encoder, &mask);
@@ -421,7 +423,7 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     const struct merging *m = encoder->m;
 
     encoder->file = m->symbols[section->function].file;
-    read_records(encoder, m->cubins[encoder->file]->sections[section->input].data);
+    read_section_records(encoder, m->cubins[encoder->file]->sections[section->input].data);
     needs_collect(&encoder->needs, section->function, encoder->is_twin);
     put_first_version(encoder);
     for (size_t i = encoder->count; i-- > 0;)

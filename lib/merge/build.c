@@ -55,8 +55,8 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
 }
 
 /* A section whose sh_info section is gone loses SHF_INFO_LINK, and only code is executable. */
-static uint64_t flags_of(const struct merging *m, const struct merged_section *section,
-                         uint32_t info)
+static uint64_t image_flags_of(const struct merging *m, const struct merged_section *section,
+                               uint32_t info)
 {
     uint64_t flags = section->flags;
 
@@ -97,7 +97,7 @@ static void add_to_image(struct merging *m, const struct merged_section *section
     image_add_section(m->image, &(struct image_section){
                                     .name = section->name,
                                     .type = section->type,
-                                    .flags = flags_of(m, section, info),
+                                    .flags = image_flags_of(m, section, info),
                                     .alignment = section->alignment,
                                     .entry_size = section->entry_size,
                                     .size = section->size,

@@ -92,7 +92,7 @@ static bool report_fixed(const struct merging *m, const struct merged_symbol *fu
 }
 
 /* Sets the constants' offset, the same for all their kernels, and extends the kernels' sections. */
-static void place(struct planner *planner, uint32_t from)
+static void place_constants(struct planner *planner, uint32_t from)
 {
     struct merging *m = planner->m;
     struct merged_section *placed = &m->out->sections[from];
@@ -121,7 +121,7 @@ static void place(struct planner *planner, uint32_t from)
 
 /* Places the functions' constants, the one read last first. Measured: where a definition replaced a
  * weak one, the section of the weak one counts, which was read before. */
-static void place_all(struct planner *planner)
+static void place_all_constants(struct planner *planner)
 {
     struct merging *m = planner->m;
     uint32_t *sections = arena_alloc(&m->arena, m->symbol_count, sizeof *sections);
@@ -139,7 +139,7 @@ static void place_all(struct planner *planner)
     }
     while (count-- > 0)
         if (sections[count] != MERGE_NONE && moves(m, sections[count]))
-            place(planner, sections[count]);
+            place_constants(planner, sections[count]);
 }
 
 static bool check_sizes(const struct planner *planner)
@@ -189,7 +189,7 @@ bool constants_layout(struct merging *m)
     m->out->constant_count = planner.kernels_of.first[m->out->section_count];
     m->out->constants = arena_alloc(&m->arena, m->out->constant_count, sizeof *m->out->constants);
     find_referring(&planner);
-    place_all(&planner);
+    place_all_constants(&planner);
     move_symbols(m);
     return check_sizes(&planner);
 }

@@ -20,7 +20,7 @@
 #define RANGE_SIZE    8u
 
 /* Takes a name off `rest`; false if no NUL ends it. */
-static bool take_name(struct text *rest, struct text *name)
+static bool take_function_name(struct text *rest, struct text *name)
 {
     const char *end = rest->size ? memchr(rest->data, '\0', rest->size) : NULL;
 
@@ -40,7 +40,7 @@ static bool take_place(struct text *rest, const char **range)
     if (rest->size < FLAGS_BYTES)
         return false;
     *rest = text_drop(*rest, FLAGS_BYTES);
-    if (!take_name(rest, &name) || rest->size < REGISTER_SIZE + RANGE_SIZE)
+    if (!take_function_name(rest, &name) || rest->size < REGISTER_SIZE + RANGE_SIZE)
         return false;
     *range = rest->data + REGISTER_SIZE;
     *rest = text_drop(*rest, REGISTER_SIZE + RANGE_SIZE);
@@ -49,7 +49,8 @@ static bool take_place(struct text *rest, const char **range)
 
 /* Walks over the blocks, and clears in `bytes`, a copy of them or NULL, the places of each whose
  * name is not in `kept`, or in `seen` already. False if the structure is another. */
-static bool walk(struct text rest, struct table *seen, const struct table *kept, uint8_t *bytes)
+static bool walk_register_blocks(struct text rest, struct table *seen, const struct table *kept,
+                                 uint8_t *bytes)
 {
     const char *begin = rest.data;
 
@@ -58,7 +59,7 @@ static bool walk(struct text rest, struct table *seen, const struct table *kept,
         uint32_t count;
         bool stays;
 
-        if (!take_name(&rest, &name) || rest.size < COUNT_BYTES)
+        if (!take_function_name(&rest, &name) || rest.size < COUNT_BYTES)
             return false;
         count = little_u32((const uint8_t *)rest.data);
         rest = text_drop(rest, COUNT_BYTES);
@@ -98,6 +99,6 @@ void debug_registers_clear(struct merging *m)
     text = (struct text){(const char *)m->out->sections[index].data, m->out->sections[index].size};
     collect_functions(m, &kept);
     /* What has another structure is carried over whole. */
-    if (walk(text, &seen, &kept, NULL))
-        walk(text, &seen, &kept, layout_writable(m, index, &m->image->arena));
+    if (walk_register_blocks(text, &seen, &kept, NULL))
+        walk_register_blocks(text, &seen, &kept, layout_writable(m, index, &m->image->arena));
 }

@@ -22,7 +22,7 @@ void graph_add_sections(struct merging *m)
     }
 }
 
-static void put_pair(struct buffer *out, uint32_t first, uint32_t second)
+static void put_graph_pair(struct buffer *out, uint32_t first, uint32_t second)
 {
     buffer_u32(out, first);
     buffer_u32(out, second);
@@ -35,7 +35,7 @@ static void encode_part(struct merging *m, struct buffer *out, int part,
 {
     bool has_strings = part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
 
-    put_pair(out, 0, (uint32_t)part);
+    put_graph_pair(out, 0, (uint32_t)part);
     for (size_t row = 1; row < end; row++) {
         uint32_t symbol = m->out->rows.symbols[row];
 
@@ -46,9 +46,9 @@ static void encode_part(struct merging *m, struct buffer *out, int part,
 
             if (!has_strings && (!m->is_live[item] || m->out->rows.of_symbol[item] >= end))
                 continue;
-            put_pair(out, (uint32_t)row,
-                     has_strings ? image_string(&m->out->strings, m->graph.prototypes[item])
-                                 : m->out->rows.of_symbol[item]);
+            put_graph_pair(out, (uint32_t)row,
+                           has_strings ? image_string(&m->out->strings, m->graph.prototypes[item])
+                                       : m->out->rows.of_symbol[item]);
         }
     }
 }
@@ -66,8 +66,8 @@ static void encode_prototypes(struct merging *m, struct buffer *out)
 
         if (last[symbol] == MERGE_NONE || !has_written_prototype(m, symbol))
             continue;
-        put_pair(out, m->out->rows.of_symbol[symbol],
-                 image_string(&m->out->strings, m->graph.prototypes[last[symbol]]));
+        put_graph_pair(out, m->out->rows.of_symbol[symbol],
+                       image_string(&m->out->strings, m->graph.prototypes[last[symbol]]));
         last[symbol] = MERGE_NONE;
     }
 }
@@ -81,7 +81,8 @@ static void encode_calls(struct merging *m, struct buffer *out, size_t end)
     encode_part(m, out, CALLGRAPH_CANDIDATE, &m->graph.references, end);
 }
 
-static void set_contents(struct merging *m, enum section_class class, const struct buffer *contents)
+static void set_class_contents(struct merging *m, enum section_class class,
+                               const struct buffer *contents)
 {
     for (uint32_t i = m->out->classes.first[class]; i < m->out->classes.first[class + 1]; i++)
         layout_set(m, &m->out->sections[m->out->classes.items[i]], buffer_bytes(contents));
@@ -96,12 +97,12 @@ void graph_encode(struct merging *m)
     CONTEXT_DEFER(buffer_cleanup, &calls);
     encode_prototypes(m, &prototypes);
     encode_calls(m, &calls, m->out->rows.count);
-    set_contents(m, CLASS_CALLGRAPH, &calls);
-    set_contents(m, CLASS_PROTOTYPE, &prototypes);
+    set_class_contents(m, CLASS_CALLGRAPH, &calls);
+    set_class_contents(m, CLASS_PROTOTYPE, &prototypes);
     if (!m->out->has_twins)
         return;
     if (m->out->is_plain_only)
         encode_calls(m, &calls, m->out->rows.twin_count);
-    set_contents(m, CLASS_TWIN_CALLGRAPH, &calls);
-    set_contents(m, CLASS_TWIN_PROTOTYPE, &prototypes);
+    set_class_contents(m, CLASS_TWIN_CALLGRAPH, &calls);
+    set_class_contents(m, CLASS_TWIN_PROTOTYPE, &prototypes);
 }

@@ -21,7 +21,7 @@ static struct text name_of(const struct printer *printer, uint32_t symbol)
 }
 
 /* Escapes characters that would end the line or control a terminal. */
-static void put_name(const struct printer *printer, uint32_t symbol)
+static void put_function_name(const struct printer *printer, uint32_t symbol)
 {
     escape_text(name_of(printer, symbol), printer->out);
 }
@@ -72,7 +72,7 @@ static void put_edges(const struct printer *printer, uint32_t symbol)
         put_edge(printer, symbol, m->graph.calls.items[i]);
 }
 
-static uint32_t registers_of(const struct merging *m, uint32_t symbol)
+static uint32_t printed_registers(const struct merging *m, uint32_t symbol)
 {
     if (m->symbols[symbol].file == MERGE_NONE || m->symbols[symbol].alias != MERGE_NONE)
         return 0;
@@ -83,12 +83,12 @@ static void put_line(const struct printer *printer, uint32_t symbol)
 {
     const struct merging *m = printer->m;
     const struct merged_symbol *function = &m->symbols[symbol];
-    uint32_t registers = registers_of(m, symbol);
+    uint32_t registers = printed_registers(m, symbol);
 
     buffer_printf(printer->out, "%u: %s%s", printer->number[symbol],
                   merged_is_kernel(function) ? "^" : "",
                   index_lists_count(&m->graph.taken, symbol) > 0 ? "&" : "");
-    put_name(printer, symbol);
+    put_function_name(printer, symbol);
     if (registers)
         buffer_printf(printer->out, " [%u]", registers);
     buffer_string(printer->out, " ->");
@@ -100,7 +100,7 @@ static void put_line(const struct printer *printer, uint32_t symbol)
 static void put_node(const struct printer *printer, uint32_t symbol)
 {
     const struct merging *m = printer->m;
-    uint32_t registers = registers_of(m, symbol);
+    uint32_t registers = printed_registers(m, symbol);
 
     buffer_printf(printer->out, "    f%u [label=\"", printer->number[symbol]);
     put_quoted(printer, symbol);
@@ -122,9 +122,9 @@ static void put_propagated(const struct printer *printer, uint32_t symbol)
         reach->registers <= m->functions[symbol].registers)
         return;
     buffer_printf(printer->out, "regcount %u for ", reach->registers);
-    put_name(printer, reach->dearest);
+    put_function_name(printer, reach->dearest);
     buffer_string(printer->out, " propagated to entry ");
-    put_name(printer, symbol);
+    put_function_name(printer, symbol);
     buffer_char(printer->out, '\n');
 }
 

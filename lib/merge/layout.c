@@ -23,7 +23,7 @@ uint32_t layout_add(struct merging *m, const struct merged_section *section)
 }
 
 /* The type of a section in the output: an executable has only ELF's own types. */
-static uint32_t type_of(const struct merging *m, enum section_class class, uint32_t type)
+static uint32_t output_type_of(const struct merging *m, enum section_class class, uint32_t type)
 {
     if (m->request->relocatable || merged_is_twin(class) || class == CLASS_OTHER ||
         sections_of_class(class)->contents == SECTION_MADE)
@@ -44,7 +44,7 @@ uint32_t layout_make_of(struct merging *m, enum section_class class, struct text
     return layout_add(m, &(struct merged_section){
                              .class = class,
                              .name = name,
-                             .type = type_of(m, class, facts->type),
+                             .type = output_type_of(m, class, facts->type),
                              .flags = facts->flags,
                              .alignment = facts->alignment,
                              .entry_size = facts->entry_size,
@@ -103,8 +103,8 @@ static bool is_stripped(const struct merging *m, const struct cubin_section *sec
 }
 
 /* The class of an input section whose contents are placed; CLASS_COUNT: not here. */
-static enum section_class class_of(const struct merging *m, const struct cubin_section *section,
-                                   uint32_t owner)
+static enum section_class placed_class_of(const struct merging *m,
+                                          const struct cubin_section *section, uint32_t owner)
 {
     const struct section_facts *facts =
         owner == MERGE_NONE ? section->facts : sections_of_function(section->facts);
@@ -125,21 +125,21 @@ static enum section_class class_of(const struct merging *m, const struct cubin_s
 }
 
 /* nvlink sets SHF_INFO_LINK where it was missing, but for the constants of parameters. */
-static uint64_t flags_of(const struct cubin_section *input)
+static uint64_t output_flags_of(const struct cubin_section *input)
 {
     return input->lacks_link && input->type == SHT_CUDA_CONSTANT0
                ? input->flags & ~(uint64_t)SHF_INFO_LINK
                : input->flags;
 }
 
-static uint32_t find_section(struct merging *m, enum section_class class,
-                             const struct cubin_section *input, uint32_t owner)
+static uint32_t find_output_section(struct merging *m, enum section_class class,
+                                    const struct cubin_section *input, uint32_t owner)
 {
     struct merged_section section = {
         .class = class,
         .name = input->name,
-        .type = type_of(m, class, input->type),
-        .flags = flags_of(input),
+        .type = output_type_of(m, class, input->type),
+        .flags = output_flags_of(input),
         .alignment = 1,
         .entry_size = (uint32_t)input->entry_size, /* 0 or 1 for concatenated sections */
         .function = owner,
@@ -179,13 +179,13 @@ static uint64_t append(struct merging *m, uint32_t index, uint64_t alignment, ui
     return offset;
 }
 
-static void place(struct merging *m, size_t file, size_t index, enum section_class class)
+static void place_section(struct merging *m, size_t file, size_t index, enum section_class class)
 {
     const struct cubin_section *input = &m->cubins[file]->sections[index];
     uint32_t owner = merging_owner(m, file, index);
     struct merged_place *where = &m->out->layout.places[m->section_base[file] + index];
 
-    where->section = find_section(m, class, input, owner);
+    where->section = find_output_section(m, class, input, owner);
     if (m->out->sections[where->section].class != class) {
         MERGING_ERROR(m, "Section '%.*s' in '%s' is of another kind than before",
                       TEXT_ARG(input->name), m->cubins[file]->name);
@@ -216,7 +216,7 @@ static void place_commons(struct merging *m)
         const struct merged_symbol *symbol = &m->symbols[m->resolved.commons[i]];
         struct placed_symbol *placed = &m->out->placed[m->resolved.commons[i]];
 
-        placed->section = find_section(m, CLASS_GLOBAL, &global, MERGE_NONE);
+        placed->section = find_output_section(m, CLASS_GLOBAL, &global, MERGE_NONE);
         if (m->out->sections[placed->section].class != CLASS_GLOBAL) {
             MERGING_ERROR(m, "Section '.nv.global' is of another kind than usual");
             return;
@@ -276,8 +276,8 @@ static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
 }
 
 /* Whether an input section is kept. Zeroed variables go only if their whole section lost. */
-static bool is_placed(const struct merging *m, size_t file, uint32_t index,
-                      enum section_class class)
+static bool is_section_placed(const struct merging *m, size_t file, uint32_t index,
+                              enum section_class class)
 {
     if (m->request->relocatable)
         return merging_keeps(m, file, index);
@@ -313,10 +313,10 @@ bool layout_sections(struct merging *m)
     ARRAY_RESERVE(m->out->sections, m->out->section_capacity, inputs);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         const struct cubin_section *section = at.section;
-        enum section_class class = class_of(m, section, merging_owner(m, at.file, at.index));
+        enum section_class class = placed_class_of(m, section, merging_owner(m, at.file, at.index));
 
-        if (class != CLASS_COUNT && is_placed(m, at.file, at.index, class))
-            place(m, at.file, at.index, class);
+        if (class != CLASS_COUNT && is_section_placed(m, at.file, at.index, class))
+            place_section(m, at.file, at.index, class);
     }
     begin_symbols(m);
     place_symbols(m);

@@ -38,7 +38,7 @@ static bool find_tables(struct merging *m)
 }
 
 /* Finds the functions that the twins of one cubin belong to; returns NULL, or what is wrong. */
-static const char *own_sections(struct merging *m, size_t file)
+static const char *find_twin_owners(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
     const char *wrong = cubin_twins_check(cubin, &m->out->twins[file]);
@@ -116,7 +116,7 @@ void mercury_begin(struct merging *m)
         return;
     m->out->has_twins = true;
     for (size_t file = 0; m->out->has_twins && file < m->count; file++) {
-        const char *wrong = own_sections(m, file);
+        const char *wrong = find_twin_owners(m, file);
 
         if (wrong)
             mercury_leave_out(m, file, wrong);
@@ -130,7 +130,7 @@ void mercury_begin(struct merging *m)
  * relocations of each function's constants at the same offsets. */
 
 /* Makes the twin of a kernel's section. */
-static void add_twin(struct merging *m, uint32_t section, uint32_t model)
+static void add_kernel_twin(struct merging *m, uint32_t section, uint32_t model)
 {
     uint32_t twin = layout_make_like(m, model, ".nv.merc.nv.constant.optimizer.",
                                      m->out->sections[section].function);
@@ -140,7 +140,7 @@ static void add_twin(struct merging *m, uint32_t section, uint32_t model)
 }
 
 /* Makes the twin as long as the kernel's section. */
-static void grow(struct merging *m, uint32_t section, struct merged_section *twin)
+static void grow_twin(struct merging *m, uint32_t section, struct merged_section *twin)
 {
     uint64_t size = m->out->sections[section].size;
     uint8_t *own;
@@ -164,9 +164,9 @@ static void copy(struct merging *m, const struct merged_copy *constants)
     if (from == MERGE_NONE)
         return;
     if (m->out->sections[constants->to].twin == MERGE_NONE)
-        add_twin(m, constants->to, from);
+        add_kernel_twin(m, constants->to, from);
     to = m->out->sections[constants->to].twin;
-    grow(m, constants->to, &m->out->sections[to]);
+    grow_twin(m, constants->to, &m->out->sections[to]);
     source = &m->out->sections[from];
     if (source->size > 0 &&
         constants->offset + source->size <= m->out->sections[constants->to].size)

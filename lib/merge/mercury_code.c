@@ -35,7 +35,7 @@ static const struct load_kind load_kinds[MERCURY_LOAD_COUNT] = {
     [MERCURY_LOAD_REFERENCE] = {0x08, 0x49},
 };
 
-static size_t record_size(uint8_t first)
+static size_t instruction_size(uint8_t first)
 {
     switch (first) {
     case 0x01:
@@ -81,7 +81,8 @@ static size_t count_records(const uint8_t *data)
 /* Walks the instructions and, if `values` is not NULL, writes the values. Returns the number of
  * loads of the kind; SIZE_MAX if an instruction has an unknown size, or the number of instructions
  * differs from the bits. */
-static size_t walk(uint8_t *data, size_t size, const struct load_kind *kind, const uint16_t *values)
+static size_t walk_instructions(uint8_t *data, size_t size, const struct load_kind *kind,
+                                const uint16_t *values)
 {
     size_t at = first_record(data, size);
     size_t found = 0;
@@ -90,7 +91,7 @@ static size_t walk(uint8_t *data, size_t size, const struct load_kind *kind, con
     if (at == 0)
         return SIZE_MAX;
     while (at < size) {
-        size_t step = record_size(data[at]);
+        size_t step = instruction_size(data[at]);
 
         if (step == 0 || step > size - at)
             return SIZE_MAX;
@@ -108,9 +109,9 @@ static size_t walk(uint8_t *data, size_t size, const struct load_kind *kind, con
 bool mercury_code_patch(uint8_t *data, size_t size, enum mercury_load load, const uint16_t *values,
                         size_t count)
 {
-    if (walk(data, size, &load_kinds[load], NULL) != count)
+    if (walk_instructions(data, size, &load_kinds[load], NULL) != count)
         return false;
-    walk(data, size, &load_kinds[load], values);
+    walk_instructions(data, size, &load_kinds[load], values);
     return true;
 }
 

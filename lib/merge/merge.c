@@ -32,7 +32,7 @@ bool merge_check_index(const char *path)
            diag_fatal("'%s' is not uidx input", path);
 }
 
-static bool place(struct merging *m)
+static bool place_program(struct merging *m)
 {
     notes_add(m);
     mercury_begin(m);
@@ -140,7 +140,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     CONTEXT_DEFER(memory_cleanup, &out.relocations.items);
     CONTEXT_DEFER(memory_cleanup, &out.sections);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
-    if (!program_resolve(&m) || !place(&m) || !relocate(&m))
+    if (!program_resolve(&m) || !place_program(&m) || !relocate(&m))
         return false;
     order(&m);
     if (!encode(&m))

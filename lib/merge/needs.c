@@ -9,13 +9,13 @@
 
 /* True if an extern is bound: the function is defined and is not a kernel. Measured: kernels, which
  * device code launches, stay listed wherever they are defined. */
-static bool is_bound(const struct merged_symbol *symbol)
+static bool is_bound_function(const struct merged_symbol *symbol)
 {
     return symbol->file != MERGE_NONE && !merged_is_kernel(symbol);
 }
 
 /* Adds those of a function's externs that the link does not bind to the current list. */
-static void add_externs(struct needs *needs, uint32_t function)
+static void add_function_externs(struct needs *needs, uint32_t function)
 {
     const struct merging *m = needs->m;
     struct bytes rest = m->functions[function].records;
@@ -26,7 +26,7 @@ static void add_externs(struct needs *needs, uint32_t function)
             uint32_t symbol =
                 merging_symbol(m, m->symbols[function].file, info_word(record.payload, i));
 
-            if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) ||
+            if (symbol == MERGE_NONE || is_bound_function(&m->symbols[symbol]) ||
                 m->out->rows.of_symbol[symbol] == 0 || needs->extern_of[symbol] == needs->kernel ||
                 (needs->is_twin && mercury_lacks(m, symbol)))
                 continue;
@@ -72,10 +72,10 @@ static void list_reached(struct needs *needs, uint32_t kernel, enum reach_flag f
 static void add_reached_externs(struct needs *needs)
 {
     for (size_t i = 0; i < needs->reached_count; i++)
-        add_externs(needs, needs->reached[i]);
+        add_function_externs(needs, needs->reached[i]);
 }
 
-static int compare_rows(const void *a, const void *b, void *rows)
+static int compare_symbol_rows(const void *a, const void *b, void *rows)
 {
     return COMPARE(((const uint32_t *)rows)[*(const uint32_t *)a],
                    ((const uint32_t *)rows)[*(const uint32_t *)b]);
@@ -90,11 +90,11 @@ static void order_all_externs(struct needs *needs, uint32_t kernel, size_t own)
     needs->adds_externs = needs->extern_count != own;
     if (!needs->adds_externs) {
         start_externs(needs);
-        add_externs(needs, kernel);
+        add_function_externs(needs, kernel);
         return;
     }
     if (toolkit_does(needs->m->request->toolkit, TOOLKIT_SORTS_EXTERNS)) {
-        qsort_r(needs->externs, needs->extern_count, sizeof *needs->externs, compare_rows,
+        qsort_r(needs->externs, needs->extern_count, sizeof *needs->externs, compare_symbol_rows,
                 needs->m->out->rows.of_symbol);
         return;
     }
@@ -111,7 +111,7 @@ static void collect_externs(struct needs *needs, uint32_t function)
 {
     needs->adds_externs = false;
     start_externs(needs);
-    add_externs(needs, function);
+    add_function_externs(needs, function);
     if (!attributes_are_summed(needs->m, function))
         return;
     list_reached(needs, function, REACHES_EXTERNS);

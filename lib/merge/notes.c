@@ -8,8 +8,8 @@
 #include "cubin/tool_note.h"
 #include "diag/diag.h"
 
-static const struct cubin_section *find(const struct merging *m, size_t file, struct text name,
-                                        uint32_t type)
+static const struct cubin_section *find_note_section(const struct merging *m, size_t file,
+                                                     struct text name, uint32_t type)
 {
     const struct cubin *cubin = m->cubins[file];
     uint32_t index = cubin_section_find(cubin, name);
@@ -23,8 +23,8 @@ static const struct cubin_section *find(const struct merging *m, size_t file, st
     return index && section->type == type ? section : NULL;
 }
 
-static void add(struct merging *m, enum section_class class, const struct cubin_section *like,
-                struct bytes contents)
+static void add_note_section(struct merging *m, enum section_class class,
+                             const struct cubin_section *like, struct bytes contents)
 {
     struct merged_section section = {
         .class = class,
@@ -61,7 +61,7 @@ static void put_own_record(struct merging *m, struct buffer *out)
 
 /* Appends the records of one cubin. Those of the chunks' assembler lose the files' names: chunks
  * are in memory, or in a distributor's folder. */
-static void put_records(struct buffer *out, const struct cubin_section *section, bool is_made)
+static void put_tool_records(struct buffer *out, const struct cubin_section *section, bool is_made)
 {
     struct bytes rest = section->data;
     struct tool_note note;
@@ -86,14 +86,15 @@ static void add_tool_notes(struct merging *m, struct buffer *records)
 
     put_own_record(m, records);
     for (size_t file = 0; file < m->count; file++) {
-        const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
+        const struct cubin_section *note =
+            find_note_section(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
 
         if (note)
-            put_records(records, note, merging_is_made(m, file));
+            put_tool_records(records, note, merging_is_made(m, file));
     }
-    add(m, CLASS_NOTE, own, buffer_bytes(records));
+    add_note_section(m, CLASS_NOTE, own, buffer_bytes(records));
     records->size = 0;
-    add(m, CLASS_NOTE, version, version->data);
+    add_note_section(m, CLASS_NOTE, version, version->data);
 }
 
 /* By cubin: it has a function that is kept. */
@@ -152,7 +153,7 @@ static void add_compat(struct merging *m, struct buffer *out)
         compat_add(&compat, section->data, live[file]);
     }
     compat_put(&compat, m->request->arch, m->request->toolkit, out);
-    add(m, CLASS_COMPAT, &like, buffer_bytes(out));
+    add_note_section(m, CLASS_COMPAT, &like, buffer_bytes(out));
 }
 
 /* Measured on nvlink 13.0 and 13.5: .note.nv.cuinfo has the lowest target of the inputs' PTX. */
@@ -184,5 +185,5 @@ void notes_add(struct merging *m)
         if (text_equal(at.section->name, TEXT(".note.minilink")))
             own = at.section;
     if (own)
-        add(m, CLASS_NOTE, own, own->data);
+        add_note_section(m, CLASS_NOTE, own, own->data);
 }

@@ -32,7 +32,7 @@ static uint32_t code_of(const struct merging *m, size_t file, uint32_t index)
 
 /* Code is placed by the symbol of the first cubin with a definition, even if another definition is
  * kept. */
-static void take_code(struct merging *m)
+static void take_code_sections(struct merging *m)
 {
     for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
@@ -90,7 +90,7 @@ static void take_early(struct merging *m)
 
     for (enum section_class class = 0; class < CLASS_TWIN_TEXT; class ++) {
         if (class == CLASS_TEXT && !m->request->relocatable)
-            take_code(m);
+            take_code_sections(m);
         for (uint32_t i = classes->first[class]; i < classes->first[class + 1]; i++)
             if (!ordering_is_last(m, &m->out->sections[classes->items[i]]))
                 take(m, classes->items[i]);

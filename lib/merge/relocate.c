@@ -28,8 +28,8 @@ static bool leave_twins_out(const struct relocation_list *list, const char *why)
     return false;
 }
 
-static bool keep(struct relocation_list *list, const struct cubin_relocation *relocation,
-                 uint32_t type, uint32_t symbol, uint32_t section, int64_t addend)
+static bool keep_relocation(struct relocation_list *list, const struct cubin_relocation *relocation,
+                            uint32_t type, uint32_t symbol, uint32_t section, int64_t addend)
 {
     struct relocation_part *part = list->part;
 
@@ -45,14 +45,15 @@ static bool keep(struct relocation_list *list, const struct cubin_relocation *re
 }
 
 /* Notes a resolved relocation, if these are listed. */
-static void preserve(struct relocation_list *list, const struct cubin_relocation *relocation,
-                     uint32_t symbol, uint32_t section, int64_t addend)
+static void preserve_relocation(struct relocation_list *list,
+                                const struct cubin_relocation *relocation, uint32_t symbol,
+                                uint32_t section, int64_t addend)
 {
     struct relocation_part *part = list->part;
 
     if (!list->m->request->preserve_relocations)
         return;
-    keep(list, relocation, relocation->type, symbol, section, addend);
+    keep_relocation(list, relocation, relocation->type, symbol, section, addend);
     part->found[part->count - 1].list = FOUND_RESOLVED;
 }
 
@@ -139,7 +140,7 @@ static bool resolve_shared(struct relocation_list *list, const struct cubin_relo
         if (value == UINT64_MAX && m->request->debug)
             value = 0;
     }
-    preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
+    preserve_relocation(list, relocation, symbol, MERGE_NONE, relocation->addend);
     return list->is_twin || put_field(list, relocation, value, 0);
 }
 
@@ -153,7 +154,7 @@ static bool resolve_placed(struct relocation_list *list, const struct cubin_relo
 
     if (placed->section == MERGE_NONE && !list->is_twin)
         return cannot_resolve(list, relocation);
-    preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
+    preserve_relocation(list, relocation, symbol, MERGE_NONE, relocation->addend);
     if (!is_field)
         return put_value(list, relocation, placed->value);
     return list->is_twin
@@ -199,8 +200,8 @@ static bool relocate_section(struct relocation_list *list,
     is_known = list->is_twin ? m->request->relocatable || type == R_MERCURY_PROG_REL32
                              : relocation_types_keep(facts) && facts->plain == type;
     if (is_offset && !m->request->relocatable) {
-        preserve(list, relocation, MERGE_NONE, part->section,
-                 relocation->addend + (int64_t)part->offset);
+        preserve_relocation(list, relocation, MERGE_NONE, part->section,
+                            relocation->addend + (int64_t)part->offset);
         return put_value(list, relocation, part->offset);
     }
     if (!is_known)
@@ -212,8 +213,8 @@ static bool relocate_section(struct relocation_list *list,
             return relocate_refuse(list, relocation, "Cannot move");
         put_value(list, relocation, part->offset);
     }
-    return keep(list, relocation, type, MERGE_NONE, part->section,
-                relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
+    return keep_relocation(list, relocation, type, MERGE_NONE, part->section,
+                           relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
 }
 
 /* Measured: the frame of a function that a later cubin's replaced is dropped too if its code had
@@ -255,12 +256,13 @@ static bool relocate_debug(struct relocation_list *list, const struct cubin_relo
     if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable) {
         if (!relocation_types_are_whole(facts))
             return cannot_resolve(list, relocation);
-        preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
+        preserve_relocation(list, relocation, symbol, MERGE_NONE, relocation->addend);
         return put_value(list, relocation, m->out->shared.address[symbol]);
     }
     if (facts->action != RELOCATION_CLEARED && !relocation_types_keep(facts) && !list->is_twin)
         return cannot_resolve(list, relocation);
-    return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
+    return keep_relocation(list, relocation, relocation->type, symbol, MERGE_NONE,
+                           relocation->addend);
 }
 
 /* The size of the program's constants; measured: without any all bits are set. With -r it is not
@@ -302,7 +304,8 @@ static bool relocate_executable(struct relocation_list *list,
         resolve_is_unified_table(merged->name))
         return true;
     if (list->is_twin && (is_reserved || resolve_is_reserved(merged->name)))
-        return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
+        return keep_relocation(list, relocation, relocation->type, symbol, MERGE_NONE,
+                               relocation->addend);
     if (merged_is_data(merged, STO_CUDA_SHARED))
         return resolve_shared(list, relocation, symbol);
     if (is_reserved)
@@ -318,7 +321,7 @@ static bool relocate_executable(struct relocation_list *list,
         return put_field(list, relocation, m->out->textures.offset[symbol], 0);
     if (!relocation_types_keep(facts) && !resolve_is_descriptor_size(merged->name))
         return cannot_resolve(list, relocation);
-    return keep(list, relocation, facts->plain, symbol, MERGE_NONE, relocation->addend);
+    return keep_relocation(list, relocation, facts->plain, symbol, MERGE_NONE, relocation->addend);
 }
 
 static bool relocate_one(struct relocation_list *list, const struct cubin_relocation *relocation)
@@ -344,7 +347,8 @@ static bool relocate_one(struct relocation_list *list, const struct cubin_reloca
     if (list->is_debug)
         return relocate_debug(list, relocation, symbol);
     if (m->request->relocatable)
-        return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
+        return keep_relocation(list, relocation, relocation->type, symbol, MERGE_NONE,
+                               relocation->addend);
     return relocate_executable(list, relocation, symbol);
 }
 

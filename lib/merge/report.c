@@ -131,7 +131,7 @@ static void fill_pieces(const struct filling *filling)
 }
 
 /* The image's section of a symbol; 0 = none. */
-static uint32_t section_of(const struct merging *m, uint32_t symbol)
+static uint32_t image_section_of(const struct merging *m, uint32_t symbol)
 {
     uint32_t section = m->out->placed[symbol].section;
 
@@ -150,7 +150,7 @@ static void fill_names(const struct filling *filling)
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         const struct placed_symbol *placed = &m->out->placed[i];
         const struct merged_symbol *symbol = &m->symbols[i];
-        uint32_t section = section_of(m, i);
+        uint32_t section = image_section_of(m, i);
 
         if (section == 0 && m->out->rows.of_symbol[i] == 0)
             continue;

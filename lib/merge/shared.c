@@ -114,7 +114,8 @@ static bool has_section(const struct merging *m, const struct shared_window *win
                                    window->extern_alignment == SHARED_EXTERN_ALIGNMENT));
 }
 
-static void add_section(struct merging *m, uint32_t kernel, const struct shared_window *window)
+static void add_kernel_window(struct merging *m, uint32_t kernel,
+                              const struct shared_window *window)
 {
     struct text name = m->symbols[kernel].name;
     uint32_t most = most_shared_bytes(m->request), added;
@@ -223,7 +224,7 @@ static void mark_given_sections(struct shared_planner *planner)
 }
 
 /* By section, as merging_place(): whether a variable's symbol is in it. */
-static bool *find_named(struct merging *m)
+static bool *find_named_sections(struct merging *m)
 {
     bool *is_named = arena_zalloc(&m->arena, m->section_base[m->count], sizeof *is_named);
 
@@ -252,7 +253,7 @@ static void keep_fixed(struct shared_planner *planner)
         if (!window || window->has_extern)
             continue;
         if (!is_named)
-            is_named = find_named(m);
+            is_named = find_named_sections(m);
         if (is_named[m->section_base[at.file] + at.index])
             continue;
         if (window->has_variables)
@@ -265,7 +266,7 @@ static void keep_fixed(struct shared_planner *planner)
     }
 }
 
-static void begin(struct merging *m)
+static void begin_shared(struct merging *m)
 {
     m->out->shared.section_of = merging_none(m, m->symbol_count);
     m->out->shared.is_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
@@ -280,7 +281,7 @@ bool shared_layout(struct merging *m)
 {
     struct shared_planner planner = {.m = m};
 
-    begin(m);
+    begin_shared(m);
     if (m->request->relocatable)
         return true;
     planner.windows = arena_zalloc(&m->arena, m->out->layout.kernel_count, sizeof *planner.windows);
@@ -295,7 +296,7 @@ bool shared_layout(struct merging *m)
     mark_given_sections(&planner);
     for (size_t k = 0; k < m->out->layout.kernel_count; k++)
         if (has_section(m, &planner.windows[k]))
-            add_section(m, m->out->layout.kernels[k], &planner.windows[k]);
+            add_kernel_window(m, m->out->layout.kernels[k], &planner.windows[k]);
     if (!planner.is_strict)
         describe_extern(m);
     finish_variables(&planner);
@@ -318,7 +319,7 @@ static bool is_before(const void *context, uint32_t a, uint32_t b)
     return x->value != y->value ? x->value > y->value : x->size < y->size;
 }
 
-static size_t list_variables(const struct merging *m, uint32_t *variables)
+static size_t list_reserved_variables(const struct merging *m, uint32_t *variables)
 {
     size_t count = 0;
 
@@ -350,7 +351,7 @@ bool shared_layout_reserved(struct merging *m)
     uint32_t *scratch = arena_alloc(&m->arena, m->symbol_count, sizeof *scratch);
     uint64_t base = m->request->relocatable ? 0 : DRIVERS_OWN;
     const uint32_t most = merging_target(m)->reserved;
-    size_t count = list_variables(m, variables);
+    size_t count = list_reserved_variables(m, variables);
     uint64_t alignment = 1;
     uint64_t end = base;
 

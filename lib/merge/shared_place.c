@@ -57,7 +57,7 @@ bool shared_is_common(const struct shared_planner *planner, uint32_t variable)
 
 /* Lists all shared variables, each at the place of the cubin that defines it, or else of the first
  * that mentions it. */
-static size_t list_variables(struct merging *m, uint32_t *variables)
+static size_t list_shared_variables(struct merging *m, uint32_t *variables)
 {
     bool *is_seen = arena_zalloc(&m->arena, m->symbol_count, sizeof *is_seen);
     size_t count = 0;
@@ -231,13 +231,13 @@ static void place_single(struct shared_planner *planner, const struct merged_lis
     }
 }
 
-static void place_variables(struct shared_planner *planner)
+static void place_shared_variables(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
     uint32_t *all = arena_alloc(&m->arena, m->symbol_count, sizeof *all);
     uint32_t *outside = arena_alloc(&m->arena, m->symbol_count, sizeof *outside);
     uint32_t *scratch = arena_alloc(&m->arena, m->symbol_count, sizeof *scratch);
-    size_t count = list_variables(m, all);
+    size_t count = list_shared_variables(m, all);
     size_t outside_count = 0;
     struct merged_pairs single = {.arena = &m->arena};
     struct merged_lists lists;
@@ -359,6 +359,6 @@ static void place_extern(struct shared_planner *planner)
 
 void shared_place(struct shared_planner *planner)
 {
-    place_variables(planner);
+    place_shared_variables(planner);
     place_extern(planner);
 }

@@ -33,15 +33,15 @@ static void join_group(struct group *group, const struct merged_symbol *variable
 }
 
 /* The index of a list of numbers in the table: `next` if it is new. */
-static uint32_t number_of(struct grouping *grouping, const uint32_t *list, size_t count,
-                          uint32_t next)
+static uint32_t number_of_list(struct grouping *grouping, const uint32_t *list, size_t count,
+                               uint32_t next)
 {
     struct text key = {(const char *)list, count * sizeof *list};
 
     return table_add(&grouping->table, key, next);
 }
 
-static void find_groups(struct grouping *grouping)
+static void find_variable_groups(struct grouping *grouping)
 {
     struct merging *m = grouping->planner->m;
     const struct merged_lists functions = /* by symbol: those that name the variable */
@@ -55,7 +55,7 @@ static void find_groups(struct grouping *grouping)
 
         if (count == 0)
             continue;
-        group_of[i] = number_of(grouping, list, count, grouping->count);
+        group_of[i] = number_of_list(grouping, list, count, grouping->count);
         if (group_of[i] == grouping->count) {
             grouping->count++;
             for (size_t k = 0; k < count; k++)
@@ -81,7 +81,7 @@ static void add_group(struct grouping *grouping, uint32_t group, uint32_t kernel
     index_lists_add(&grouping->pairs, group, kernel);
 }
 
-static void find_kernels(struct grouping *grouping)
+static void find_group_kernels(struct grouping *grouping)
 {
     struct shared_planner *planner = grouping->planner;
     struct merging *m = planner->m;
@@ -122,7 +122,7 @@ static void find_sets(struct grouping *grouping)
         size_t count = index_lists_count(&groups_of, k);
 
         if (count == 0 ||
-            number_of(grouping, list, count, planner->set_count) != planner->set_count)
+            number_of_list(grouping, list, count, planner->set_count) != planner->set_count)
             continue;
         for (size_t i = 0; i < count; i++)
             index_lists_add(&grouping->pairs, list[i], planner->set_count);
@@ -136,8 +136,8 @@ void shared_users_find(struct shared_planner *planner)
     struct grouping grouping = {.planner = planner, .pairs = {.arena = &planner->m->arena}};
 
     CONTEXT_DEFER(table_cleanup, &grouping.table);
-    find_groups(&grouping);
-    find_kernels(&grouping);
+    find_variable_groups(&grouping);
+    find_group_kernels(&grouping);
     find_sets(&grouping);
 }
 

@@ -9,19 +9,19 @@
  * sm_100 on names like the finalizer's. */
 #include "merge/merge_steps.h"
 
-static void add_row(struct merging *m, uint32_t symbol, uint32_t section)
+static void append_row(struct merging *m, uint32_t symbol, uint32_t section)
 {
     m->out->rows.symbols[m->out->rows.count] = symbol;
     m->out->rows.sections[m->out->rows.count++] = section;
 }
 
-static void add_section(struct merging *m, uint32_t section)
+static void add_section_row(struct merging *m, uint32_t section)
 {
     if (section == MERGE_NONE || m->out->sections[section].row ||
         m->out->sections[section].class == CLASS_COUNT)
         return;
     m->out->sections[section].row = (uint32_t)m->out->rows.count;
-    add_row(m, MERGE_NONE, section);
+    append_row(m, MERGE_NONE, section);
 }
 
 static bool is_internal(const struct merging *m, uint32_t symbol)
@@ -52,12 +52,12 @@ static bool is_written(const struct merging *m, uint32_t index)
            m->out->sections[section].class != CLASS_COUNT;
 }
 
-static void add_symbol(struct merging *m, uint32_t index)
+static void add_symbol_row(struct merging *m, uint32_t index)
 {
     if (!is_written(m, index))
         return;
     m->out->rows.of_symbol[index] = (uint32_t)m->out->rows.count;
-    add_row(m, index, MERGE_NONE);
+    append_row(m, index, MERGE_NONE);
 }
 
 /* The merged section for a cubin's section symbol; of a function's losing copy, the winner's. */
@@ -102,7 +102,7 @@ static void add_shared(struct merging *m, uint32_t kernel)
     uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->out->shared.section_of[kernel];
 
     if (section != MERGE_NONE && is_shared_named(m, kernel, section))
-        add_section(m, section);
+        add_section_row(m, section);
 }
 
 static bool stands_last(const struct merging *m, uint32_t section)
@@ -110,24 +110,24 @@ static bool stands_last(const struct merging *m, uint32_t section)
     return section != MERGE_NONE && ordering_is_last(m, &m->out->sections[section]);
 }
 
-static void add_local(struct merging *m, const struct merged_local *local)
+static void add_local_row(struct merging *m, const struct merged_local *local)
 {
     uint32_t input, section;
 
     if (local->index == MERGE_NONE) {
         m->out->rows.nameless[local->file] = (uint32_t)m->out->rows.count;
-        add_row(m, MERGE_NONE, MERGE_NONE);
+        append_row(m, MERGE_NONE, MERGE_NONE);
         return;
     }
     if (!local->is_section) {
-        add_symbol(m, local->index);
+        add_symbol_row(m, local->index);
         return;
     }
     section = section_named(m, local->file, local->index);
     if (stands_last(m, section))
         return;
     input = m->cubins[local->file]->symbols[local->index].section;
-    add_section(m, section);
+    add_section_row(m, section);
     if (cubin_is_text(&m->cubins[local->file]->sections[input]))
         add_shared(m, merging_owner(m, local->file, input));
 }
@@ -140,7 +140,7 @@ static void add_notes(struct merging *m)
 
     for (size_t i = 0; lacks_rows && i < m->out->order_count; i++)
         if (text_starts(m->out->sections[m->out->order[i]].name, TEXT(".note.nv.")))
-            add_section(m, m->out->order[i]);
+            add_section_row(m, m->out->order[i]);
 }
 
 static void add_linker_sections(struct merging *m)
@@ -156,13 +156,13 @@ static void add_linker_sections(struct merging *m)
              (section->class != CLASS_SHARED ||
               is_shared_named(m, section->function, m->out->order[i]))) ||
             merged_is_bank(section, CONSTANTS_BANK))
-            add_section(m, m->out->order[i]);
+            add_section_row(m, m->out->order[i]);
     }
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
         for (uint32_t i = m->out->classes.first[classes[c]];
              i < m->out->classes.first[classes[c] + 1]; i++)
             if (m->out->sections[m->out->classes.items[i]].index)
-                add_section(m, m->out->classes.items[i]);
+                add_section_row(m, m->out->classes.items[i]);
 }
 
 static void add_last(struct merging *m, const struct merged_local *local)
@@ -170,11 +170,11 @@ static void add_last(struct merging *m, const struct merged_local *local)
     uint32_t section = section_named(m, local->file, local->index);
 
     if (stands_last(m, section))
-        add_section(m, section);
+        add_section_row(m, section);
 }
 
 /* Symbols of the parameters of a kernel's losing copy are kept and refer to the winner's. */
-static void keep_parameters(struct merging *m)
+static void keep_lost_parameters(struct merging *m)
 {
     const uint32_t *bank_of = layout_find_banks(m, 0);
 
@@ -210,7 +210,7 @@ static void number_constants(struct merging *m)
 /* Where a row for a symbol that cubins share stands. */
 enum part { PART_LOCAL, PART_GLOBAL, PART_PLAIN_ONLY };
 
-static enum part part_of(const struct merging *m, uint32_t symbol)
+static enum part table_part_of(const struct merging *m, uint32_t symbol)
 {
     if (mercury_lacks(m, symbol))
         return PART_PLAIN_ONLY;
@@ -220,8 +220,8 @@ static enum part part_of(const struct merging *m, uint32_t symbol)
 static void add_globals(struct merging *m, enum part part)
 {
     for (size_t i = 0; i < m->resolved.global_count; i++)
-        if (part_of(m, m->resolved.globals[i]) == part)
-            add_symbol(m, m->resolved.globals[i]);
+        if (table_part_of(m, m->resolved.globals[i]) == part)
+            add_symbol_row(m, m->resolved.globals[i]);
 }
 
 void symtab_assign(struct merging *m)
@@ -234,14 +234,14 @@ void symtab_assign(struct merging *m)
     m->out->rows.of_symbol = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     m->out->rows.nameless = arena_zalloc(&m->arena, m->count, sizeof(uint32_t));
     if (m->request->preserve_relocations) {
-        keep_parameters(m);
+        keep_lost_parameters(m);
         if (merging_is_mercury(m))
             number_constants(m);
     }
-    add_row(m, MERGE_NONE, MERGE_NONE); /* the null symbol */
+    append_row(m, MERGE_NONE, MERGE_NONE); /* the null symbol */
     add_notes(m);
     for (size_t i = 0; i < resolved->local_count; i++)
-        add_local(m, &resolved->locals[i]);
+        add_local_row(m, &resolved->locals[i]);
     add_linker_sections(m);
     add_globals(m, PART_LOCAL);
     m->out->rows.first_global = m->out->rows.count;

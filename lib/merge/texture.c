@@ -49,7 +49,7 @@ static const struct reference_kind {
 
 #define KIND_COUNT (sizeof kinds / sizeof *kinds)
 
-static const struct reference_kind *kind_of(const struct merged_symbol *reference)
+static const struct reference_kind *reference_kind_of(const struct merged_symbol *reference)
 {
     size_t kind = 0;
 
@@ -104,7 +104,7 @@ static void check_words(struct merging *m, uint64_t end)
     if (k == m->out->layout.kernel_count)
         return;
     for (size_t i = 0; i < m->uses.reference_count; i++)
-        counts[kind_of(&m->symbols[m->uses.references[i]]) - kinds]++;
+        counts[reference_kind_of(&m->symbols[m->uses.references[i]]) - kinds]++;
     check_counts(m, counts, m->out->layout.kernels[k]);
     if (end <= CONSTANT_BANK_BYTES)
         return;
@@ -113,7 +113,7 @@ static void check_words(struct merging *m, uint64_t end)
 }
 
 /* Makes the words' twin, which has nothing else, and whose words are empty, too. */
-static void add_twin(struct merging *m, uint32_t kernel, uint32_t bank)
+static void add_word_twin(struct merging *m, uint32_t kernel, uint32_t bank)
 {
     uint32_t twin = layout_make_of(
         m, CLASS_TWIN_FUNCTION_CONSTANT,
@@ -156,7 +156,7 @@ bool texture_layout(struct merging *m)
                 kernel);
         m->out->sections[*bank].size = end;
         if (m->out->has_twins)
-            add_twin(m, kernel, *bank);
+            add_word_twin(m, kernel, *bank);
     }
     return !m->failed;
 }
@@ -191,8 +191,8 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
         const struct merged_symbol *reference = &m->symbols[m->out->textures.words[i]];
         struct merged_relocation word = {
             .offset = m->out->textures.base + WORD_SIZE * i,
-            .type = is_mercury ? kind_of(reference)->mercury_relocation
-                               : kind_of(reference)->relocation,
+            .type = is_mercury ? reference_kind_of(reference)->mercury_relocation
+                               : reference_kind_of(reference)->relocation,
             .list = list,
             .symbol = m->out->textures.words[i],
             .section = MERGE_NONE,
@@ -203,7 +203,7 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
             continue; /* a parameter of another kernel */
         relocations_add(m, &word);
         word.offset = WORD_SIZE * i;
-        word.type = kind_of(reference)->twin_relocation;
+        word.type = reference_kind_of(reference)->twin_relocation;
         word.list = twin_list;
         if (twin_list != MERGE_NONE)
             relocations_add(m, &word);

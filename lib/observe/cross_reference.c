@@ -82,8 +82,8 @@ static uint32_t add_node(struct observation *observation, struct text name, bool
     return node;
 }
 
-static void add_mention(struct cross_reference *cross, uint32_t node, const char *member,
-                        bool is_definition)
+static void add_cross_mention(struct cross_reference *cross, uint32_t node, const char *member,
+                              bool is_definition)
 {
     ARRAY_PUSH(cross->mentions, cross->mention_count, cross->mention_capacity) =
         (struct mention){node, member, is_definition};
@@ -107,8 +107,8 @@ static void add_module(struct observation *observation, const struct program *pr
 
         if (entry->symbol != NO_SYMBOL && entry->item &&
             (entry->item->is_definition || entry->is_used))
-            add_mention(observation->cross, node_of[entry->symbol], member,
-                        entry->item->is_definition);
+            add_cross_mention(observation->cross, node_of[entry->symbol], member,
+                              entry->item->is_definition);
     }
 }
 
@@ -152,7 +152,7 @@ void cross_reference_add_cubin(struct observation *observation, const struct cub
                      is_defined || !renames ? symbol->name : renames_meaning(renames, symbol->name),
                      symbol->binding != STB_LOCAL);
         cross->nodes[node_of[i]].is_kernel |= is_defined && (symbol->other & STO_CUDA_ENTRY) != 0;
-        add_mention(cross, node_of[i], member, is_defined);
+        add_cross_mention(cross, node_of[i], member, is_defined);
     }
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *list = &cubin->sections[i];

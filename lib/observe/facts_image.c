@@ -63,7 +63,7 @@ struct image_facts {
     struct pairing *made; /* by cubin: of those made of chunks */
 };
 
-static void find_members(struct image_facts *facts)
+static void find_image_members(struct image_facts *facts)
 {
     struct observation *observation = facts->observation;
 
@@ -202,7 +202,7 @@ static bool is_name_before(const struct fact_name *name, const struct fact_piece
 
 /* Data of several members in one section of the chunks' cubin: each variable belongs to its member.
  * False when no member is known. */
-static bool add_variables(struct observation *observation, const struct fact_piece *all)
+static bool add_data_variables(struct observation *observation, const struct fact_piece *all)
 {
     size_t low =
         SEARCH_FIRST_NOT(observation->name_count, at, is_name_before(&observation->names[at], all));
@@ -241,7 +241,7 @@ static void add_piece_input(struct image_facts *facts, const struct merge_piece 
         .name = is_known ? cubin->sections[from->input].name : TEXT(""),
     };
 
-    if (piece.member != FACT_NONE || !add_variables(observation, &piece))
+    if (piece.member != FACT_NONE || !add_data_variables(observation, &piece))
         add_piece(observation, &piece);
 }
 
@@ -254,7 +254,7 @@ static void add_made(struct image_facts *facts, uint32_t section)
     struct fact_piece piece = {.section = section, .size = from->size, .name = from->name};
 
     if (from->kernel >= observation->function_count) {
-        add_variables(observation, &piece);
+        add_data_variables(observation, &piece);
         return;
     }
     piece.member = observation->functions[from->kernel].member;
@@ -262,7 +262,7 @@ static void add_made(struct image_facts *facts, uint32_t section)
 }
 
 /* Needs the functions and the symbols. */
-static void take_pieces(struct image_facts *facts)
+static void take_image_pieces(struct image_facts *facts)
 {
     struct observation *observation = facts->observation;
     const struct merge_places *places = &facts->report->places;
@@ -398,7 +398,7 @@ void observe_image(struct observation *observation, const struct merge_report *r
             cross_reference_add_cubin(observation, merged->cubins[i]);
     if (!observe_wants_places(observation))
         return;
-    find_members(&facts);
+    find_image_members(&facts);
     facts.made = arena_zalloc(&observation->arena, merged->count, sizeof *facts.made);
     for (size_t i = 0; i < merged->count; i++)
         if (is_made(merged, merged->cubins[i]))
@@ -407,7 +407,7 @@ void observe_image(struct observation *observation, const struct merge_report *r
     observation->places = &report->places;
     take_functions(&facts);
     take_names(&facts);
-    take_pieces(&facts);
+    take_image_pieces(&facts);
     take_calls(&facts);
     take_drops(&facts);
     add_sizes(observation);

@@ -53,8 +53,8 @@ static void put_map_symbol(const struct fact_name *name, uint64_t base, struct b
 }
 
 /* Prints the symbols in a section from number *at on that lie below `end`. */
-static void map_symbols(const struct observation *observation, uint32_t section, uint64_t end,
-                        size_t *at, struct buffer *out)
+static void print_section_symbols(const struct observation *observation, uint32_t section,
+                                  uint64_t end, size_t *at, struct buffer *out)
 {
     const struct merge_section *in = &observation->places->sections[section];
 
@@ -81,7 +81,7 @@ static void map_section(const struct observation *observation, uint32_t number, 
          (*piece)++) {
         const struct fact_piece *from = &observation->pieces[*piece];
 
-        map_symbols(observation, number, from->offset, name, out);
+        print_section_symbols(observation, number, from->offset, name, out);
         map_place(out, base + from->offset, from->size);
         buffer_printf(out, "%15s", "");
         escape_text(text_of(member_name(observation, from->member)), out);
@@ -89,10 +89,10 @@ static void map_section(const struct observation *observation, uint32_t number, 
         escape_text(from->name, out);
         buffer_string(out, ")\n");
     }
-    map_symbols(observation, number, UINT64_MAX, name, out);
+    print_section_symbols(observation, number, UINT64_MAX, name, out);
 }
 
-static void map_sections(const struct observation *observation, struct buffer *out)
+static void print_image_sections(const struct observation *observation, struct buffer *out)
 {
     size_t piece = 0, name = 0;
 
@@ -146,7 +146,7 @@ void map_print(struct observation *observation, struct buffer *out)
     buffer_char(out, '\n');
     put_map_members(observation, out);
     if (observation->places) {
-        map_sections(observation, out);
+        print_image_sections(observation, out);
         put_undefined(observation, out);
     }
     if (observation->drop_count)

@@ -22,7 +22,7 @@ static bool wants_events(const struct observe_request *request)
     return request->times || request->trace || request->report_page || request->report_data;
 }
 
-static bool is_wanted(const struct observe_request *request)
+static bool is_observation_wanted(const struct observe_request *request)
 {
     return wants_events(request) || request->map || request->stats || request->trace_inputs ||
            request->print_drops || cross_reference_is_wanted(request);
@@ -41,7 +41,7 @@ struct observation *observe_open(const struct observe_request *request,
 {
     struct observation *observation;
 
-    if (!is_wanted(request))
+    if (!is_observation_wanted(request))
         return NULL;
     observation = memory_zalloc(1, sizeof *observation);
     observation->request = *request;

@@ -30,17 +30,17 @@ static const char *size_text(uint64_t bytes, char text[SIZE_ROOM])
 }
 
 /* "3 chunks", "1 chunk". */
-static void put_items(char *text, size_t room, uint64_t count, const char *unit)
+static void put_counted(char *text, size_t room, uint64_t count, const char *unit)
 {
     snprintf(text, room, "%" PRIu64 " %.*s", count, (int)strlen(unit) - (count == 1), unit);
 }
 
-static void put_row(struct buffer *out, const struct timing_row *row, uint64_t total)
+static void put_timing_row(struct buffer *out, const struct timing_row *row, uint64_t total)
 {
     char items[48] = "", bytes[SIZE_ROOM] = "", memory[SIZE_ROOM];
 
     if (row->work.unit)
-        put_items(items, sizeof items, row->work.items, row->work.unit);
+        put_counted(items, sizeof items, row->work.items, row->work.unit);
     if (row->work.bytes)
         size_text(row->work.bytes, bytes);
     buffer_printf(out, "%-10s %9.1f ms  %5.1f %%  %-18s %12s %12s\n", row->stage,
@@ -61,16 +61,16 @@ void stats_print(struct observation *observation, struct buffer *out)
     buffer_printf(out, "%-10s %12s  %7s  %-18s %12s %12s\n", "stage", "time", "share", "items",
                   "bytes", "peak memory");
     for (size_t i = 0; i < timing->count; i++)
-        put_row(out, &timing->rows[i], sum.nanoseconds);
-    put_row(out, &sum, sum.nanoseconds);
+        put_timing_row(out, &timing->rows[i], sum.nanoseconds);
+    put_timing_row(out, &sum, sum.nanoseconds);
     if (observation->assembler && observation->chunk_count) {
         char chunks[48], threads[48];
         uint64_t busy = 0;
 
         for (size_t i = 0; i < observation->chunk_count; i++)
             busy += observation->chunks[i].nanoseconds;
-        put_items(chunks, sizeof chunks, observation->chunk_count, "chunks");
-        put_items(threads, sizeof threads, observation->threads, "threads");
+        put_counted(chunks, sizeof chunks, observation->chunk_count, "chunks");
+        put_counted(threads, sizeof threads, observation->threads, "threads");
         buffer_printf(out, "assembler %s: %s in %.1f ms on %s\n", observation->assembler, chunks,
                       (double)busy / 1e6, threads);
     }

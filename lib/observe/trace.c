@@ -35,7 +35,7 @@ static void set_time(const struct tracing *tracing, struct json_t *event, uint64
     json_tree_set_microseconds(event, "ts", time - tracing->start);
 }
 
-static void put_rows(struct tracing *tracing)
+static void put_trace_rows(struct tracing *tracing)
 {
     struct json_t *event = begin_event(tracing, "M", "process_name", 0);
 
@@ -166,7 +166,7 @@ void trace_print(struct observation *observation, struct buffer *out)
     tracing.start = observation->start;
     json_tree_set_string(root, "displayTimeUnit", "ms");
     tracing.list = json_tree_add_array(root, "traceEvents");
-    put_rows(&tracing);
+    put_trace_rows(&tracing);
     for (size_t i = 0; i < tracing.events->count; i++) {
         const struct event *event = &tracing.events->list[i].event;
 

@@ -38,7 +38,7 @@ static struct {
 } own;
 
 /* The number with this index in FORK_VARIABLE; -1 = none. */
-static int number_of(int index)
+static int descriptor_number(int index)
 {
     const char *numbers = getenv(FORK_VARIABLE);
 
@@ -49,7 +49,7 @@ static int number_of(int index)
 
 int fork_serve_number(int file)
 {
-    return own.process ? -1 : number_of(1 + file);
+    return own.process ? -1 : descriptor_number(1 + file);
 }
 
 /* A copy (fork) has only the calling thread. */
@@ -92,7 +92,7 @@ static bool is_asked(void)
 {
     struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
 
-    return poll(&fd, 1, number_of(0)) == 1;
+    return poll(&fd, 1, descriptor_number(0)) == 1;
 }
 
 /* Forks a clone of this server, which serves `socket`: in a group of its own, since it may outlive
@@ -108,7 +108,7 @@ static bool clone_for(int socket)
 }
 
 /* In the copy: takes the job's descriptors, and arranges to be killed when the server ends. */
-static void take_job(uint32_t job, const int *descriptors, int count, pid_t server)
+static void take_job_descriptors(uint32_t job, const int *descriptors, int count, pid_t server)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int socket = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -169,13 +169,13 @@ static bool wait_for(pid_t pid, struct fork_answer *answer)
 }
 
 /* Returns in the copy, and in every server. */
-static void do_job(uint32_t job, const int *descriptors, int count)
+static void run_job_in_copy(uint32_t job, const int *descriptors, int count)
 {
     struct fork_answer answer = {.job = job};
     pid_t server = getpid(), copy = fork();
 
     if (copy == 0) {
-        take_job(job, descriptors, count, server);
+        take_job_descriptors(job, descriptors, count, server);
         return;
     }
     for (int i = 0; i < count; i++)
@@ -189,7 +189,7 @@ static void do_job(uint32_t job, const int *descriptors, int count)
 
 /* Continues in a new process with a group of its own: what is left of the first one's group is
  * killed at its end. */
-static void detach(void)
+static void detach_from_starter(void)
 {
     pid_t copy = fork();
 
@@ -250,11 +250,11 @@ void fork_serve(void)
             _exit(0);
         if (asked.request == FORK_JOB) {
             dl_iterate_phdr(enlarge_text, &(unsigned){jobs++});
-            do_job(asked.job, descriptors, count);
+            run_job_in_copy(asked.job, descriptors, count);
         } else if (asked.request == FORK_CLONE)
             clone_for(descriptors[0]);
         else
-            detach();
+            detach_from_starter();
     }
 }
 

@@ -78,7 +78,7 @@ static bool lock_servers(void)
     return pthread_mutex_timedlock(&all.lock, &late) == 0;
 }
 
-static void add_string(XXH3_state_t *state, const char *string)
+static void hash_string(XXH3_state_t *state, const char *string)
 {
     XXH3_128bits_update(state, string, strlen(string) + 1);
 }
@@ -113,12 +113,12 @@ static bool find_kind(XXH128_hash_t *kind, const char *const *argv)
         for (size_t i = 0; argv[i]; i++) {
             const char *path = strchr(argv[i], '/');
 
-            add_string(state, argv[i]);
+            hash_string(state, argv[i]);
             if (path)
                 hash_file(state, path); /* "/FILE", "--option=/FILE"; it need not exist */
         }
         for (size_t i = 0; environ && environ[i]; i++)
-            add_string(state, environ[i]);
+            hash_string(state, environ[i]);
         *kind = XXH3_128bits_digest(state);
     }
     XXH3_freeState(state);
@@ -358,7 +358,7 @@ static bool start_program(struct fork_server *server, const struct fork_server_j
 
 /* Makes the server no child of this process; the child that was started ends. False when that
  * failed, or when the child has printed anything. */
-static bool detach(struct fork_server *server)
+static bool detach_server(struct fork_server *server)
 {
     const struct exec_request request = {.output_limit = 1};
     struct exec_result result;
@@ -399,7 +399,7 @@ static bool start_server_job(struct fork_server *server, const struct fork_serve
     server->control = ends[0];
     if (!ok)
         close(ends[0]);
-    if (!ok || self_exec_is_program() || detach(server))
+    if (!ok || self_exec_is_program() || detach_server(server))
         return ok;
     end_server(server);
     return false;
@@ -440,8 +440,8 @@ static bool follow_job(const struct fork_server *server, const struct exec_reque
 
 /* Does one job. False when the server has ended, when the copy was killed, or when the program has
  * printed something before it opened its input, which the copy's output lacks. */
-static bool do_job(struct fork_server *server, const struct fork_server_job *job,
-                   struct exec_result *result)
+static bool ask_for_job(struct fork_server *server, const struct fork_server_job *job,
+                        struct exec_result *result)
 {
     const struct exec_request *request = &job->run;
     struct capture capture = {.limit = request->output_limit};
@@ -490,7 +490,7 @@ bool fork_server_run(const struct fork_server_job *job, struct exec_result *resu
     if (!take_server_job(&server, job))
         return false;
     is_new = server.control < 0;
-    if ((!is_new || start_server_job(&server, job)) && do_job(&server, job, result))
+    if ((!is_new || start_server_job(&server, job)) && ask_for_job(&server, job, result))
         return true;
     if (is_new)
         give_up_kind(server.kind);

@@ -17,7 +17,7 @@
 /* A descriptor that replaces one of the standard three would be taken for it. */
 #define ABOVE_STANDARD 3
 
-static void folder_of(const char *path, char folder[PATH_MAX])
+static void output_folder_of(const char *path, char folder[PATH_MAX])
 {
     size_t size = (size_t)(basename(path) - path);
 
@@ -118,7 +118,7 @@ bool output_target_find(struct output_target *destination, const char *path)
         }
         if (!S_ISLNK(status.st_mode))
             return take_file(destination, &status);
-        folder_of(destination->path, folder);
+        output_folder_of(destination->path, folder);
         if (is_in_proc(folder))
             return take_open_file(destination, folder);
         if (!follow_links(destination))

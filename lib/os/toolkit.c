@@ -39,7 +39,7 @@ static const char *const ptxas_names[] = {"ptxas", NULL};
 /* Timeout for nvcc, which answers within milliseconds. */
 #define NVCC_SECONDS 10
 
-static bool is_file(const char *path)
+static bool is_toolkit_file(const char *path)
 {
     struct stat status;
 
@@ -55,7 +55,7 @@ static void note_tried(const struct search *search, struct text place, const cha
 }
 
 /* Whether the folder has a file with one of the names that is_it() accepts. */
-static bool try_folder(struct search *search, struct text toolkit, const char *folder)
+static bool try_toolkit_folder(struct search *search, struct text toolkit, const char *folder)
 {
     for (const char *const *name = search->names; *name; name++)
         if (snprintf(search->found, PATH_MAX, "%.*s/%s%s", TEXT_ARG(toolkit), folder, *name) <
@@ -68,7 +68,7 @@ static bool try_folder(struct search *search, struct text toolkit, const char *f
 static bool has_it(struct search *search, struct text toolkit)
 {
     for (const char *const *folder = search->folders; *folder; folder++)
-        if (try_folder(search, toolkit, *folder))
+        if (try_toolkit_folder(search, toolkit, *folder))
             return true;
     return false;
 }
@@ -235,7 +235,7 @@ static bool find_ptxas_by_path(struct search *search)
     const char *list = getenv("PATH");
 
     for (struct text folder; program_path_next(&list, &folder);) {
-        if (try_folder(search, folder, ""))
+        if (try_toolkit_folder(search, folder, ""))
             return true;
         note_tried(search, folder, "/ptxas");
     }
@@ -243,7 +243,7 @@ static bool find_ptxas_by_path(struct search *search)
 }
 
 /* Searches only the file or toolkit that was named explicitly. */
-static bool find_named(struct search *search, const struct toolkit_request *request)
+static bool find_named_toolkit(struct search *search, const struct toolkit_request *request)
 {
     if (!request->file)
         return try_place(search, text_of(request->cuda_path));
@@ -300,7 +300,7 @@ static char *find_toolkit_file(struct search *search, const struct toolkit_reque
                                bool (*find_by_path)(struct search *search))
 {
     bool is_found = request->file || request->cuda_path
-                        ? find_named(search, request) &&
+                        ? find_named_toolkit(search, request) &&
                               tell_place(search, request->file ? "named" : "--cuda-path")
                         : find_anywhere(search, request, find_by_path);
 
@@ -322,7 +322,7 @@ char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct toolk
 {
     struct search search = {.folders = library_folders,
                             .names = library_names,
-                            .is_it = request->is_library ? request->is_library : is_file,
+                            .is_it = request->is_library ? request->is_library : is_toolkit_file,
                             .shown = "",
                             .trace = trace};
 

@@ -27,7 +27,7 @@
 /* Timeout in seconds for a ptxas that is asked; it answers within milliseconds. */
 #define ANSWER_SECONDS 10
 
-static struct toolkit_version version_in(struct bytes bytes)
+static struct toolkit_version version_in_bytes(struct bytes bytes)
 {
     const char *line = bytes.size ? memmem(bytes.data, bytes.size, RELEASE, strlen(RELEASE)) : NULL;
     struct toolkit_version version = {0};
@@ -64,7 +64,7 @@ static struct toolkit_version read_version_file(const char *path)
     error = error_of_want(errno);
     close(fd);
     CONTEXT_DEFER(descriptor_unmap, &file);
-    version = version_in(elf_library_section(file, ".rodata"));
+    version = version_in_bytes(elf_library_section(file, ".rodata"));
     version.error = error;
     return version;
 }
@@ -78,7 +78,7 @@ static struct toolkit_version ask_ptxas(const char *path)
     struct toolkit_version version;
 
     exec_run(&request, &result);
-    version = version_in((struct bytes){(const uint8_t *)result.output, result.output_size});
+    version = version_in_bytes((struct bytes){(const uint8_t *)result.output, result.output_size});
     version.is_listed = false; /* a script may change what the ptxas that it runs writes */
     if (result.end == EXEC_NOT_STARTED)
         version.error = error_of_want(result.code);

@@ -50,7 +50,7 @@ static bool is_root(const struct joining *joining, const struct joined_symbol *s
            !parts_is_hidden(joining, symbol);
 }
 
-static void push(struct arrangement *arrangement, uint32_t version)
+static void push_version(struct arrangement *arrangement, uint32_t version)
 {
     if (version == NO_INDEX || arrangement->joining->versions[version].is_reached)
         return;
@@ -62,13 +62,14 @@ static void visit(struct arrangement *arrangement, uint32_t root)
 {
     struct joining *joining = arrangement->joining;
 
-    push(arrangement, root);
+    push_version(arrangement, root);
     while (arrangement->count > 0) {
         struct step *step = &arrangement->steps[arrangement->count - 1];
         const struct symbol_version *version = &joining->versions[step->version];
 
         if (step->done < version->reference_count) {
-            push(arrangement, parts_meant(joining, version, version->references[step->done++]));
+            push_version(arrangement,
+                         parts_meant(joining, version, version->references[step->done++]));
         } else {
             arrangement->count--;
             joining->versions[step->version].position = (uint32_t)joining->reached_count;
@@ -182,7 +183,7 @@ static bool lacks_declaration(const struct joining *joining, uint32_t version)
            joining->symbols[joining->versions[version].symbol].is_defined;
 }
 
-static bool is_head(const struct joining *joining, struct joined_place place)
+static bool is_declaration_place(const struct joining *joining, struct joined_place place)
 {
     const struct joined_symbol *symbol = &joining->symbols[joining->versions[place.version].symbol];
 
@@ -203,7 +204,7 @@ static void add_declarations(struct joining *joining)
     for (size_t i = 0; i < count; i++) {
         if (list[i].is_declaration)
             joining->versions[list[i].version].is_declared = false;
-        heads = is_head(joining, list[i]) ? i + 1 : heads;
+        heads = is_declaration_place(joining, list[i]) ? i + 1 : heads;
     }
     made = arena_alloc(&joining->arena, 2 * count, sizeof *made);
     if (heads)

@@ -20,7 +20,7 @@ static bool parse_part(struct joining *joining, size_t index)
     return module_parse(part->module, &joining->arena, "lto.ptx", text, &offset);
 }
 
-static bool check_header(struct joining *joining, size_t index)
+static bool check_part_header(struct joining *joining, size_t index)
 {
     const struct ptx_module *first = joining->parts[0].module;
     const struct ptx_module *module = joining->parts[index].module;
@@ -169,7 +169,7 @@ enum parts_answer parts_read(struct joining *joining)
     if (!ok)
         return PARTS_FAILED;
     for (size_t i = 0; i < joining->part_count; i++)
-        if (!check_header(joining, i))
+        if (!check_part_header(joining, i))
             return PARTS_DISAGREE;
     CONTEXT_DEFER(table_cleanup, &demotions.names);
     return find_lifted(&demotions) ? PARTS_JOINED : PARTS_FAILED;

@@ -111,8 +111,8 @@ static bool add_entry(struct joining *joining, uint32_t index)
 
 /* Of the symbol's versions (with `takes_address`, only those of parts that take its address) the
  * one with the lowest text: a choice that does not depend on the order of the parts. */
-static uint32_t choose(const struct joining *joining, const struct joined_symbol *symbol,
-                       bool takes_address)
+static uint32_t choose_version(const struct joining *joining, const struct joined_symbol *symbol,
+                               bool takes_address)
 {
     uint32_t best = NO_INDEX;
 
@@ -136,7 +136,7 @@ static void settle(struct joining *joining, struct joined_symbol *symbol)
     if (is_one) {
         symbol->address = symbol->first_version;
     } else if (symbol->linkage != PTX_INTERNAL || symbol->is_entry) {
-        symbol->address = choose(joining, symbol, false);
+        symbol->address = choose_version(joining, symbol, false);
         for (uint32_t i = symbol->first_entry; i != NO_INDEX; i = joining->entries[i].next)
             joining->entries[i].version = symbol->address;
     } else {
@@ -146,7 +146,7 @@ static void settle(struct joining *joining, struct joined_symbol *symbol)
 
 /* Refuses shared variables in split functions if a version can be reached by its address: a kernel
  * could then use two versions of a function, each with a variable of its own. */
-static bool check_shared(struct joining *joining)
+static bool check_split_shared(struct joining *joining)
 {
     struct text name = {0};
     bool has_address = false;
@@ -175,7 +175,7 @@ struct refinement {
 };
 
 /* A part's version of a split symbol. */
-static uint32_t version_in(const struct joining *joining, uint32_t part, uint32_t symbol)
+static uint32_t version_in_part(const struct joining *joining, uint32_t part, uint32_t symbol)
 {
     uint32_t at = table_find(&joining->parts[part].names, joining->symbols[symbol].name);
 
@@ -189,7 +189,7 @@ uint32_t parts_meant(const struct joining *joining, const struct symbol_version 
     uint32_t own = NO_INDEX;
 
     if (symbol->is_split && reference.is_call)
-        own = version_in(joining, joining->entries[version->entry].part, reference.symbol);
+        own = version_in_part(joining, joining->entries[version->entry].part, reference.symbol);
     return own != NO_INDEX ? own : symbol->address;
 }
 
@@ -204,8 +204,8 @@ static bool calls_alike(const struct joining *joining, const struct symbol_versi
         struct joined_reference reference = version->references[i];
 
         if (reference.is_call && joining->symbols[reference.symbol].is_split &&
-            version_in(joining, first, reference.symbol) !=
-                version_in(joining, part, reference.symbol))
+            version_in_part(joining, first, reference.symbol) !=
+                version_in_part(joining, part, reference.symbol))
             return false;
     }
     return true;
@@ -317,8 +317,8 @@ bool parts_agree(struct joining *joining)
     refine(joining);
     for (size_t i = 0; i < joining->symbol_count; i++)
         if (joining->symbols[i].is_split)
-            joining->symbols[i].address = choose(joining, &joining->symbols[i], true);
-    return check_shared(joining);
+            joining->symbols[i].address = choose_version(joining, &joining->symbols[i], true);
+    return check_split_shared(joining);
 }
 
 static int compare_versions(const void *left, const void *right, void *argument)

@@ -13,7 +13,7 @@ struct pqueue *pqueue_create(int (*comparator)(const void *a, const void *b))
     return queue;
 }
 
-static bool grow(struct pqueue *queue)
+static bool grow_queue(struct pqueue *queue)
 {
     size_t capacity = queue->capacity ? queue->capacity * 2 : 16;
     void **array;
@@ -32,7 +32,7 @@ bool pqueue_push(struct pqueue *queue, void *element)
 {
     size_t i;
 
-    if (queue->count == queue->capacity && !grow(queue))
+    if (queue->count == queue->capacity && !grow_queue(queue))
         return false;
     for (i = queue->count++; i > 0; i = (i - 1) / 2) {
         void *parent = queue->array[(i - 1) / 2];

@@ -41,7 +41,7 @@ static enum link_code run_items(void *argument)
     return LINK_OK;
 }
 
-static void run_part(void *argument)
+static void run_spread_part(void *argument)
 {
     struct part *part = argument;
 
@@ -90,7 +90,7 @@ void spread_run(const struct spread *spread, size_t count, size_t least,
             .last = count * (i + 1) / part_count,
             .parent = diag_state_get(),
         };
-        tasks[i] = (struct pool_task){.run = run_part, .argument = &parts[i]};
+        tasks[i] = (struct pool_task){.run = run_spread_part, .argument = &parts[i]};
     }
     dispatch_run(&request);
     code = collect(parts, part_count);

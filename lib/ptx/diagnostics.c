@@ -29,7 +29,7 @@ struct explainer {
     struct symbol_names names;
 };
 
-static void free_explainer(void *argument)
+static void free_fault_explainer(void *argument)
 {
     struct explainer *explainer = argument;
 
@@ -38,8 +38,8 @@ static void free_explainer(void *argument)
     arena_free(&explainer->arena);
 }
 
-static void find_references(struct explainer *explainer, const struct program_fault *faults,
-                            size_t count)
+static void find_fault_references(struct explainer *explainer, const struct program_fault *faults,
+                                  size_t count)
 {
     const struct program *program = explainer->program;
     bool *is_missing = arena_zalloc(&explainer->arena, program->symbol_count, sizeof *is_missing);
@@ -57,7 +57,7 @@ static void find_references(struct explainer *explainer, const struct program_fa
     referrers_sort(&explainer->referrers);
 }
 
-static void find_bases(struct explainer *explainer)
+static void find_program_bases(struct explainer *explainer)
 {
     const struct program *program = explainer->program;
 
@@ -67,13 +67,13 @@ static void find_bases(struct explainer *explainer)
             near_names_add(&explainer->near, i, program->symbols[i].own_name);
 }
 
-static const char *say_name(struct explainer *explainer, struct text name)
+static const char *say_program_name(struct explainer *explainer, struct text name)
 {
     return symbol_names_say(&explainer->names, name, &explainer->arena);
 }
 
 /* Notes the symbols that refer to it in the message's module. */
-static void explain_references(struct explainer *explainer, const struct program_fault *fault)
+static void explain_fault_references(struct explainer *explainer, const struct program_fault *fault)
 {
     const struct program *program = explainer->program;
     const struct referrers *referrers = &explainer->referrers;
@@ -91,8 +91,8 @@ static void explain_references(struct explainer *explainer, const struct program
             continue;
         place = source_place(program->modules[by->module], by->item,
                              source_find(by->item, fault->entry->name), &explainer->arena);
-        name = say_name(explainer, by->own_name);
-        meaning = say_name(explainer, program_entry_meaning(fault->entry));
+        name = say_program_name(explainer, by->own_name);
+        meaning = say_program_name(explainer, program_entry_meaning(fault->entry));
         if (explainer->names.shown)
             diag_at(DIAG_NOTE, &place, "%s refers to %s", name, meaning);
     }
@@ -121,7 +121,7 @@ static const char *difference_of_names(struct text name, struct text other)
 }
 
 /* Notes definitions with a similar name. */
-static void explain_near(struct explainer *explainer, const struct program_fault *fault)
+static void explain_near_faults(struct explainer *explainer, const struct program_fault *fault)
 {
     const struct program *program = explainer->program;
     struct text name = program_entry_meaning(fault->entry);
@@ -139,7 +139,7 @@ static void explain_near(struct explainer *explainer, const struct program_fault
             continue;
         count++;
         place = source_place(module, symbol->item, NULL, &explainer->arena);
-        shown = say_name(explainer, symbol->own_name);
+        shown = say_program_name(explainer, symbol->own_name);
         if (explainer->names.shown)
             diag_at(DIAG_NOTE, &place, "%s is defined in '%s', %s", shown, module->file,
                     difference_of_names(name, symbol->own_name));
@@ -175,7 +175,7 @@ static void explain_prototype(struct explainer *explainer, const struct ptx_item
 {
     const struct diag_place place = {.file = explainer->program->modules[module]->file,
                                      .line = item->line};
-    const char *name = say_name(explainer, item->name);
+    const char *name = say_program_name(explainer, item->name);
 
     if (explainer->names.shown)
         diag_at(DIAG_NOTE, &place, "%s is %s as %s", name,
@@ -187,8 +187,8 @@ static void explain_fault(struct explainer *explainer, const struct program_faul
     const struct program_symbol *symbol = &explainer->program->symbols[fault->entry->symbol];
 
     if (fault->is_undefined) {
-        explain_references(explainer, fault);
-        explain_near(explainer, fault);
+        explain_fault_references(explainer, fault);
+        explain_near_faults(explainer, fault);
     } else {
         explain_prototype(explainer, fault->entry->item, fault->module);
         explain_prototype(explainer, symbol->item, symbol->module);
@@ -239,9 +239,9 @@ void diagnostics_report(const struct program *program, const struct program_faul
 
     if (count == 0)
         return;
-    CONTEXT_DEFER(free_explainer, &explainer);
-    find_references(&explainer, faults, explained);
-    find_bases(&explainer);
+    CONTEXT_DEFER(free_fault_explainer, &explainer);
+    find_fault_references(&explainer, faults, explained);
+    find_program_bases(&explainer);
     elsewhere = find_elsewhere(&explainer, faults, explained, members);
     for (size_t i = 0; i < explained; i++)
         explain_fault(&explainer, &faults[i]);
@@ -270,7 +270,7 @@ void diagnostics_report_again(const struct program *program, const struct ptx_it
                program->modules[first_module]->file);
     if (!explains)
         return;
-    CONTEXT_DEFER(free_explainer, &explainer);
+    CONTEXT_DEFER(free_fault_explainer, &explainer);
     name = symbol_names_shown(&second->name, 1, &explainer.arena)[0];
     here = source_place(program->modules[second_module], second, NULL, &explainer.arena);
     there = source_place(program->modules[first_module], first, NULL, &explainer.arena);

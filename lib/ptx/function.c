@@ -327,8 +327,8 @@ static bool parse_rest(struct parser *parser, struct ptx_item *item)
     return true;
 }
 
-static void keep_parameters(struct parser *parser, struct ptx_function *function,
-                            const struct parameter_list *parameters)
+static void keep_parameter_list(struct parser *parser, struct ptx_function *function,
+                                const struct parameter_list *parameters)
 {
     function->parameters =
         arena_copy(parser->arena, parameters->list, parameters->count, sizeof *parameters->list);
@@ -343,7 +343,7 @@ bool parser_prototype(struct parser *parser, struct ptx_function *prototype)
     CONTEXT_DEFER(memory_cleanup, &parameters.list);
     if (!parse_head(parser, &item, &parameters))
         return false;
-    keep_parameters(parser, &item.function, &parameters);
+    keep_parameter_list(parser, &item.function, &parameters);
     *prototype = item.function;
     return true;
 }
@@ -358,7 +358,7 @@ bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t sta
     CONTEXT_DEFER(memory_cleanup, &parameters.list);
     if (!parse_head(parser, &item, &parameters) || !parse_rest(parser, &item))
         return false;
-    keep_parameters(parser, &item.function, &parameters);
+    keep_parameter_list(parser, &item.function, &parameters);
     parser_add(parser, &item, start);
     return true;
 }

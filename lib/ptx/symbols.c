@@ -263,8 +263,8 @@ static struct candidate *new_candidate(struct resolver *resolver, const struct p
     return candidate;
 }
 
-static void check_kinds(struct resolver *resolver, const struct candidate *candidate,
-                        const struct ptx_item *item, uint32_t module)
+static void check_symbol_kinds(struct resolver *resolver, const struct candidate *candidate,
+                               const struct ptx_item *item, uint32_t module)
 {
     if (candidate->first_item->kind != item->kind) {
         report_mismatch(resolver, "Memory space", candidate, module);
@@ -293,7 +293,7 @@ static void resolve_entry(struct resolver *resolver, struct program_entry *entry
     } else {
         entry->symbol = at;
         candidate = &resolver->candidates[at];
-        check_kinds(resolver, candidate, entry->item, module);
+        check_symbol_kinds(resolver, candidate, entry->item, module);
         if (candidate->first_item->kind == entry->item->kind &&
             is_winner(resolver, candidate, entry->item,
                       strength_of_linkage(entry->item->linkage, is_defined), module))
@@ -322,7 +322,7 @@ static void resolve_module(struct resolver *resolver, uint32_t module)
 }
 
 /* The program's symbol order: modules, then items. */
-static int compare_candidates(const void *left, const void *right)
+static int compare_program_order(const void *left, const void *right)
 {
     const struct candidate *a = *(const struct candidate *const *)left;
     const struct candidate *b = *(const struct candidate *const *)right;
@@ -339,7 +339,7 @@ static void order_symbols(struct resolver *resolver)
 
     for (size_t i = 0; i < resolver->count; i++)
         order[i] = &resolver->candidates[i];
-    qsort(order, resolver->count, sizeof *order, compare_candidates);
+    qsort(order, resolver->count, sizeof *order, compare_program_order);
     program->symbols = arena_alloc(&program->arena, resolver->count, sizeof *program->symbols);
     program->symbol_count = resolver->count;
     for (size_t i = 0; i < resolver->count; i++) {

@@ -149,8 +149,8 @@ static bool skip_initialiser(struct parser *parser, struct text *initialiser)
     return initialiser->size > 0 || parser_expected(parser, "an initial value");
 }
 
-static bool set_size(struct parser *parser, struct ptx_item *item, uint64_t count, bool is_open,
-                     size_t place)
+static bool set_variable_size(struct parser *parser, struct ptx_item *item, uint64_t count,
+                              bool is_open, size_t place)
 {
     struct ptx_variable *variable = &item->variable;
     /* Opaque references are stored as handles of 8 bytes. */
@@ -204,7 +204,7 @@ static bool parse_name_range(struct parser *parser, const struct ptx_item *model
 
     parser_next(parser);
     if (!parser_count(parser, &count, UINT32_MAX - 1, "a number of variables") ||
-        !parser_mark(parser, '>') || !set_size(parser, &item, 1, false, place) ||
+        !parser_mark(parser, '>') || !set_variable_size(parser, &item, 1, false, place) ||
         !check_variable(parser, &item, place))
         return false;
     if (item.variable.space == PTX_SPACE_REG) {
@@ -256,7 +256,8 @@ static bool parse_declarator(struct parser *parser, const struct ptx_variable *s
         if (linkage == PTX_COMMON && variable->space == PTX_SPACE_GLOBAL)
             item.linkage = PTX_VISIBLE;
     }
-    if (!set_size(parser, &item, count, is_open, place) || !check_variable(parser, &item, place))
+    if (!set_variable_size(parser, &item, count, is_open, place) ||
+        !check_variable(parser, &item, place))
         return false;
     parser_add(parser, &item, start);
     return true;

@@ -20,7 +20,7 @@ struct explainer {
     struct symbol_names names;
 };
 
-static void free_explainer(void *argument)
+static void free_symbol_explainer(void *argument)
 {
     struct explainer *explainer = argument;
 
@@ -29,8 +29,8 @@ static void free_explainer(void *argument)
     arena_free(&explainer->arena);
 }
 
-static void add_reference(struct explainer *explainer, size_t file,
-                          const struct cubin_section *list, uint32_t symbol)
+static void add_referrer(struct explainer *explainer, size_t file, const struct cubin_section *list,
+                         uint32_t symbol)
 {
     uint32_t by = merging_owner(explainer->m, file, list->info);
 
@@ -39,7 +39,8 @@ static void add_reference(struct explainer *explainer, size_t file,
 }
 
 /* Only references from code and data count, although debug sections also name undefined symbols. */
-static void find_references(struct explainer *explainer, const uint32_t *symbols, size_t count)
+static void find_symbol_references(struct explainer *explainer, const uint32_t *symbols,
+                                   size_t count)
 {
     const struct merging *m = explainer->m;
     bool *is_missing = arena_zalloc(&explainer->arena, m->symbol_count, sizeof *is_missing);
@@ -54,7 +55,7 @@ static void find_references(struct explainer *explainer, const uint32_t *symbols
 
             if (symbol != MERGE_NONE && is_missing[symbol] &&
                 (cubin->sections[at.section->info].flags & SHF_ALLOC))
-                add_reference(explainer, at.file, at.section, symbol);
+                add_referrer(explainer, at.file, at.section, symbol);
         }
     }
     referrers_sort(&explainer->referrers);
@@ -66,7 +67,7 @@ static bool is_definition(const struct merged_symbol *symbol)
            (symbol->type == STT_FUNC || symbol->type == STT_CUDA_OBJECT);
 }
 
-static void find_bases(struct explainer *explainer)
+static void find_symbol_bases(struct explainer *explainer)
 {
     const struct merging *m = explainer->m;
 
@@ -76,7 +77,7 @@ static void find_bases(struct explainer *explainer)
             near_names_add(&explainer->near, i, m->symbols[i].name);
 }
 
-static const char *say_name(struct explainer *explainer, uint32_t symbol)
+static const char *say_symbol_name(struct explainer *explainer, uint32_t symbol)
 {
     return symbol_names_say(&explainer->names, explainer->m->symbols[symbol].name,
                             &explainer->arena);
@@ -89,7 +90,7 @@ static void note(const struct explainer *explainer, const char *format, const ch
         diag_note(format, first, second, third);
 }
 
-static void explain_references(struct explainer *explainer, uint32_t symbol)
+static void explain_symbol_references(struct explainer *explainer, uint32_t symbol)
 {
     const struct merging *m = explainer->m;
     const struct referrers *referrers = &explainer->referrers;
@@ -103,11 +104,13 @@ static void explain_references(struct explainer *explainer, uint32_t symbol)
         if (++count > MOST_NOTES)
             continue;
         if (reference->by == MERGE_NONE) {
-            note(explainer, "data of '%s' refers to %s%s", file, say_name(explainer, symbol), "");
+            note(explainer, "data of '%s' refers to %s%s", file, say_symbol_name(explainer, symbol),
+                 "");
         } else {
-            const char *by = say_name(explainer, reference->by);
+            const char *by = say_symbol_name(explainer, reference->by);
 
-            note(explainer, "%s of '%s' refers to %s", by, file, say_name(explainer, symbol));
+            note(explainer, "%s of '%s' refers to %s", by, file,
+                 say_symbol_name(explainer, symbol));
         }
     }
     if (count > MOST_NOTES && explainer->names.shown)
@@ -115,7 +118,7 @@ static void explain_references(struct explainer *explainer, uint32_t symbol)
 }
 
 /* Notes definitions of the same kind with similar names. */
-static void explain_near(struct explainer *explainer, uint32_t symbol)
+static void explain_near_symbols(struct explainer *explainer, uint32_t symbol)
 {
     const struct merging *m = explainer->m;
     struct text name = m->symbols[symbol].name;
@@ -128,7 +131,7 @@ static void explain_near(struct explainer *explainer, uint32_t symbol)
         if (at == symbol || other->type != m->symbols[symbol].type)
             continue;
         count++;
-        note(explainer, "%s is defined in '%s', %s", say_name(explainer, at),
+        note(explainer, "%s is defined in '%s', %s", say_symbol_name(explainer, at),
              m->cubins[other->file]->name,
              other->binding == STB_LOCAL ? "but local to it"
                                          : near_names_difference(name, other->name));
@@ -137,8 +140,8 @@ static void explain_near(struct explainer *explainer, uint32_t symbol)
 
 static void explain(struct explainer *explainer, uint32_t symbol)
 {
-    explain_references(explainer, symbol);
-    explain_near(explainer, symbol);
+    explain_symbol_references(explainer, symbol);
+    explain_near_symbols(explainer, symbol);
 }
 
 void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, size_t count)
@@ -150,13 +153,13 @@ void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, siz
 
     if (count == 0)
         return;
-    CONTEXT_DEFER(free_explainer, &explainer);
+    CONTEXT_DEFER(free_symbol_explainer, &explainer);
     names = arena_alloc(&explainer.arena, explained, sizeof *names);
     for (size_t i = 0; i < explained; i++)
         names[i] = m->symbols[symbols[i]].name;
     elsewhere = contents_explain_undefined(m->request->members, names, explained, &explainer.arena);
-    find_references(&explainer, symbols, explained);
-    find_bases(&explainer);
+    find_symbol_references(&explainer, symbols, explained);
+    find_symbol_bases(&explainer);
     for (size_t i = 0; i < explained; i++)
         explain(&explainer, symbols[i]);
     symbol_names_find(&explainer.names, &explainer.arena);

@@ -35,7 +35,7 @@ struct folding {
 
 /* The function of an input section, if this cubin's definition of it is the kept one; or
  * MERGE_NONE. */
-static uint32_t function_of(const struct merging *m, size_t file, uint32_t index)
+static uint32_t function_of_section(const struct merging *m, size_t file, uint32_t index)
 {
     const struct cubin_section *section = &m->cubins[file]->sections[index];
     uint32_t owner = cubin_is_mercury(section) ? merging_twin_owner(m, file, section)
@@ -52,7 +52,7 @@ static void find_sections(struct folding *folding)
 
     folding->place_of = merging_none(m, m->section_base[m->count]);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
-        uint32_t function = function_of(m, at.file, at.index);
+        uint32_t function = function_of_section(m, at.file, at.index);
 
         if (function == MERGE_NONE)
             continue;
@@ -77,7 +77,7 @@ static void find_records(struct folding *folding)
         struct bytes rest = at.section->data;
         struct info_record record;
 
-        if (!is_info(at.section) || function_of(m, at.file, at.index) != MERGE_NONE)
+        if (!is_info(at.section) || function_of_section(m, at.file, at.index) != MERGE_NONE)
             continue;
         while (info_next(&rest, &record)) {
             uint32_t index = info_word(record.payload, 0);
@@ -103,7 +103,7 @@ static void find_prototypes(struct folding *folding)
 
 /* Whether a symbol must not be folded: it can be found by name, or is an alias, or the call graph
  * says that its address is taken. */
-static bool is_fixed(const struct merging *m, uint32_t index)
+static bool is_fixed_function(const struct merging *m, uint32_t index)
 {
     const struct merged_symbol *symbol = &m->symbols[index];
 
@@ -151,7 +151,7 @@ static void find_fixed(struct folding *folding)
     const struct merging *m = folding->m;
 
     for (uint32_t i = 0; i < m->symbol_count; i++) {
-        folding->is_fixed[i] = folding->is_fixed[i] || is_fixed(m, i);
+        folding->is_fixed[i] = folding->is_fixed[i] || is_fixed_function(m, i);
         if (m->symbols[i].alias != MERGE_NONE)
             folding->is_fixed[m->symbols[i].alias] = true;
     }
@@ -161,7 +161,7 @@ static void find_fixed(struct folding *folding)
         fix_taken(folding, at.file, at.section);
 }
 
-static void put_pair(struct folding *folding, enum key_part part, uint32_t number)
+static void put_key_pair(struct folding *folding, enum key_part part, uint32_t number)
 {
     buffer_u32(&folding->key, part);
     buffer_u32(&folding->key, number);
@@ -170,9 +170,9 @@ static void put_pair(struct folding *folding, enum key_part part, uint32_t numbe
 static void put_known(struct folding *folding, uint32_t symbol)
 {
     if (symbol == folding->function)
-        put_pair(folding, KEY_SELF, 0);
+        put_key_pair(folding, KEY_SELF, 0);
     else
-        put_pair(folding, KEY_SYMBOL, folding->kept_of[symbol]);
+        put_key_pair(folding, KEY_SYMBOL, folding->kept_of[symbol]);
 }
 
 /* Appends a symbol of the cubin that defines the function. */
@@ -186,13 +186,13 @@ static void put_symbol(void *argument, uint32_t index)
     bool is_here = symbol == MERGE_NONE || merging_defines(m, file, index);
 
     if (symbol != folding->function && is_here && input->section < m->cubins[file]->section_count &&
-        function_of(m, file, input->section) == folding->function) {
-        put_pair(folding, KEY_OWN, folding->place_of[m->section_base[file] + input->section]);
+        function_of_section(m, file, input->section) == folding->function) {
+        put_key_pair(folding, KEY_OWN, folding->place_of[m->section_base[file] + input->section]);
         buffer_u64(&folding->key, input->value);
     } else if (symbol != MERGE_NONE) {
         put_known(folding, merging_canonical(m, symbol));
     } else {
-        put_pair(folding, KEY_LOCAL, index ? (uint32_t)(m->symbol_base[file] + index) : 0);
+        put_key_pair(folding, KEY_LOCAL, index ? (uint32_t)(m->symbol_base[file] + index) : 0);
     }
 }
 
@@ -218,7 +218,7 @@ static void put_sections(struct folding *folding, const struct description *desc
 
         describe_section(description, section);
         if (section->flags & SHF_INFO_LINK)
-            put_pair(folding, KEY_TARGET, folding->place_of[base + section->info]);
+            put_key_pair(folding, KEY_TARGET, folding->place_of[base + section->info]);
     }
 }
 
@@ -243,7 +243,7 @@ static void put_function(struct folding *folding, uint32_t function)
     describe_bytes(&folding->key,
                    (struct bytes){(const uint8_t *)(called->items + called->first[function]),
                                   index_lists_count(called, function) * sizeof *called->items});
-    put_pair(folding, KEY_LOCAL, (uint32_t)index_lists_count(records, function));
+    put_key_pair(folding, KEY_LOCAL, (uint32_t)index_lists_count(records, function));
     for (uint32_t i = records->first[function]; i < records->first[function + 1]; i++)
         describe_record(&description, &folding->record[records->items[i]]);
     put_sections(folding, &description);
@@ -283,7 +283,7 @@ static void compare_members(void *argument, const uint32_t *members, size_t coun
 }
 
 /* Keeps of each class the function that is defined first. */
-static void choose(const struct folding *folding)
+static void choose_kept(const struct folding *folding)
 {
     const struct merged_symbol *symbols = folding->m->symbols;
     uint32_t *kept_of = folding->kept_of;
@@ -339,6 +339,6 @@ bool fold_functions(struct merging *m)
     find_fixed(&folding);
     components_find(&(struct components_graph){&folding, m->symbol_count, callee, compare_members},
                     &m->arena);
-    choose(&folding);
+    choose_kept(&folding);
     return replace(&folding);
 }

@@ -44,7 +44,7 @@ static bool stays(const struct pruning *p, uint32_t index)
 }
 
 /* Finds groups of one CIE and one FDE; false if the section has another structure. */
-static bool find_groups(struct pruning *p)
+static bool find_frame_groups(struct pruning *p)
 {
     struct bytes data = p->cubin->sections[p->section].data;
     struct frame frame;
@@ -153,7 +153,7 @@ const struct cubin *const *frames_prune(struct merging *m)
     for (size_t file = 0; file < m->count; file++) {
         struct pruning p = {.m = m, .scratch = &scratch, .file = file, .cubin = m->cubins[file]};
 
-        cubins[file] = find_frames(&p) && find_groups(&p) ? pruned(&p) : p.cubin;
+        cubins[file] = find_frames(&p) && find_frame_groups(&p) ? pruned(&p) : p.cubin;
         arena_reset(&scratch);
     }
     return cubins;

@@ -54,7 +54,7 @@ static void give_prototype(struct reading *reading, uint32_t symbol, uint32_t pr
 }
 
 /* The function that a cubin's symbol stands for; MERGE_NONE if it is not a function. */
-static uint32_t function_of(const struct merging *m, size_t file, uint32_t index)
+static uint32_t function_of_symbol(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t symbol = merging_symbol(m, file, index);
 
@@ -64,7 +64,7 @@ static uint32_t function_of(const struct merging *m, size_t file, uint32_t index
 static void read_entry(struct merging *m, struct reading *reading, size_t file,
                        const struct callgraph_entry *entry)
 {
-    uint32_t from = function_of(m, file, entry->first);
+    uint32_t from = function_of_symbol(m, file, entry->first);
     int32_t part = entry->part;
     bool is_speaker;
 
@@ -72,7 +72,7 @@ static void read_entry(struct merging *m, struct reading *reading, size_t file,
         return;
     is_speaker = !overridden_has(m, file, entry->first);
     if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE) {
-        uint32_t to = function_of(m, file, entry->second);
+        uint32_t to = function_of_symbol(m, file, entry->second);
 
         if (to == MERGE_NONE || !is_speaker)
             return;
@@ -120,7 +120,7 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
                             struct bytes data)
 {
     for (size_t i = 0; i < data.size / 8; i++) {
-        uint32_t symbol = function_of(m, file, info_word(data, i * 2));
+        uint32_t symbol = function_of_symbol(m, file, info_word(data, i * 2));
         struct text text = cubin_string(m->cubins[file], info_word(data, i * 2 + 1));
         uint32_t prototype, known;
 

@@ -199,10 +199,10 @@ static void check_known(struct merging *m, uint32_t symbol)
                   m->cubins[function->file]->name, TEXT_ARG(function->name));
 }
 
-static void fit(struct merging *m, uint32_t most)
+static void note_limit(struct merging *m, uint32_t most)
 {
-    if (*m->request->fit == 0 || most < *m->request->fit)
-        *m->request->fit = most;
+    if (*m->request->wanted_limit == 0 || most < *m->request->wanted_limit)
+        *m->request->wanted_limit = most;
     m->failed = true;
 }
 
@@ -216,8 +216,8 @@ bool limits_check_registers(struct merging *m)
         if (!merged_is_kernel(&m->symbols[i]) || !m->is_live[i] || most == 0 ||
             m->reach[i].registers <= most || m->reach[i].registers == m->functions[i].registers)
             continue;
-        if (m->request->fit)
-            fit(m, most);
+        if (m->request->wanted_limit)
+            note_limit(m, most);
         else
             report_registers(m, i);
     }

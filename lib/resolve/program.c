@@ -22,7 +22,7 @@ static bool is_for_target(const struct merging *m, const struct cubin *cubin)
            ((cubin->flags ^ m->cubins[0]->flags) & other) == 0;
 }
 
-static uint8_t kind_of(const struct cubin_section *section)
+static uint8_t input_kind_of(const struct cubin_section *section)
 {
     if (section->relocation_count > 0)
         return INPUT_RELOCATIONS;
@@ -61,7 +61,7 @@ static void index_inputs(struct merging *m)
     kind = m->kinds = arena_alloc(&m->arena, m->section_base[m->count], sizeof *m->kinds);
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 0; i < m->cubins[file]->section_count; i++)
-            *kind++ = kind_of(&m->cubins[file]->sections[i]);
+            *kind++ = input_kind_of(&m->cubins[file]->sections[i]);
 }
 
 /* For an executable, checks that no cubin has unified symbols. */
@@ -78,7 +78,7 @@ static bool check_unified(const struct merging *m)
 }
 
 /* Checks that all inputs are relocatable, for the target, and of one kind. */
-static bool check_inputs(struct merging *m)
+static bool check_cubins(struct merging *m)
 {
     char arch[ARCH_NAME_SIZE];
 
@@ -169,7 +169,7 @@ static bool choose_abi(struct merging *m)
 
 bool program_resolve(struct merging *m)
 {
-    bool ok = check_inputs(m) && choose_abi(m) &&
+    bool ok = check_cubins(m) && choose_abi(m) &&
               ((resolve_symbols(m) && limits_check_tensor_forms(m) && limits_check_patches(m) &&
                 limits_check_parameters(m) && read_graph(m)) ||
                give_up()) &&

@@ -45,7 +45,7 @@ bool resolve_is_constants_size(const struct cubin_symbol *symbol)
     return symbol->section == SHN_UNDEF && text_equal(symbol->name, TEXT(".nv.ptx.const0.size"));
 }
 
-static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
+static enum pass symbol_pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
     if (symbol->type == STT_FUNC)
         return PASS_CODE;
@@ -73,7 +73,7 @@ struct resolving {
     size_t named_by; /* the last cubin that named a function first */
 };
 
-static uint32_t add_symbol(struct merging *m, size_t file, const struct cubin_symbol *input)
+static uint32_t add_merged_symbol(struct merging *m, size_t file, const struct cubin_symbol *input)
 {
     m->symbols[m->symbol_count] = (struct merged_symbol){
         .name = input->name,
@@ -88,7 +88,7 @@ static uint32_t add_symbol(struct merging *m, size_t file, const struct cubin_sy
     return (uint32_t)m->symbol_count++;
 }
 
-static void add_local(struct merging *m, bool is_section, size_t file, uint32_t index)
+static void add_local_symbol(struct merging *m, bool is_section, size_t file, uint32_t index)
 {
     m->resolved.locals[m->resolved.local_count++] =
         (struct merged_local){is_section, (uint32_t)file, index};
@@ -124,8 +124,8 @@ static bool is_initialised_here(const struct merging *m, const struct merged_sym
 
 /* A COMMON variable takes the largest size, and initialised data must be large enough for it; in
  * all other cases sizes must be equal (measured). */
-static void check_size(struct merging *m, const struct merged_symbol *symbol, size_t file,
-                       const struct cubin_symbol *input)
+static void check_symbol_size(struct merging *m, const struct merged_symbol *symbol, size_t file,
+                              const struct cubin_symbol *input)
 {
     bool is_common = input->section == SECTION_COMMON;
     bool was_common = merged_is_common(symbol);
@@ -177,7 +177,7 @@ static void check_kind(struct merging *m, const struct merged_symbol *symbol, si
         other = 0;
     m->failed = m->failed || other != 0;
     if (is_data)
-        check_size(m, symbol, file, input);
+        check_symbol_size(m, symbol, file, input);
 }
 
 /* Whether zeroed data beside a COMMON variable of its name does not replace it. */
@@ -197,8 +197,8 @@ static bool is_second(const struct merging *m, const struct merged_symbol *symbo
 
 /* A texture, sampler or surface reference is never defined; all symbols of its name must be of its
  * kind (messages as measured). */
-static bool check_reference(struct merging *m, const struct merged_symbol *symbol, size_t file,
-                            const struct cubin_symbol *input)
+static bool check_reference_kind(struct merging *m, const struct merged_symbol *symbol, size_t file,
+                                 const struct cubin_symbol *input)
 {
     const char *here = m->cubins[file]->name;
     const char *first = m->cubins[symbol->first_file]->name;
@@ -266,7 +266,7 @@ static uint32_t *note_registers(struct resolving *r, size_t file)
     return registers;
 }
 
-static uint32_t registers_of(struct resolving *r, size_t file, size_t index)
+static uint32_t noted_registers(struct resolving *r, size_t file, size_t index)
 {
     if (!r->registers[file])
         r->registers[file] = note_registers(r, file);
@@ -281,8 +281,8 @@ static bool is_leaner(struct resolving *r, const struct merged_symbol *symbol, s
 
     if (symbol->type != STT_FUNC || symbol->binding != STB_WEAK)
         return false;
-    registers = registers_of(r, file, index);
-    return registers > 0 && registers < registers_of(r, symbol->file, symbol->input);
+    registers = noted_registers(r, file, index);
+    return registers > 0 && registers < noted_registers(r, symbol->file, symbol->input);
 }
 
 /* Notes that a cubin names a function before any other does. */
@@ -294,7 +294,7 @@ static void note_named(struct resolving *r, size_t file)
         !toolkit_does(request->toolkit, TOOLKIT_HAS_NAMELESS_FUNCTIONS))
         return;
     r->named_by = file;
-    add_local(r->m, false, file, MERGE_NONE);
+    add_local_symbol(r->m, false, file, MERGE_NONE);
 }
 
 /* Finds the merged symbol for a global or weak symbol, or adds one. */
@@ -311,7 +311,7 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
             known->value = input->value;
         return id;
     }
-    add_symbol(m, file, input);
+    add_merged_symbol(m, file, input);
     if (input->section == SHN_UNDEF && input->type == STT_FUNC)
         note_named(r, file);
     if (input->section == SHN_UNDEF && merged_is_data(&m->symbols[id], STO_CUDA_SHARED))
@@ -319,7 +319,7 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
     if (resolve_is_reserved(input->name))
         declare_reserved(m, &m->symbols[id], input);
     if (m->symbols[id].binding == STB_WEAK)
-        add_local(m, false, file, id);
+        add_local_symbol(m, false, file, id);
     else
         m->resolved.globals[m->resolved.global_count++] = id;
     return id;
@@ -343,11 +343,11 @@ static void merge_global(struct resolving *r, size_t file, size_t index)
     struct merged_symbol *symbol = &m->symbols[id];
 
     m->resolved.symbol_of[m->symbol_base[file] + index] = id;
-    if (!check_reference(m, symbol, file, input))
+    if (!check_reference_kind(m, symbol, file, input))
         return;
     check_kind(m, symbol, file, input);
     if (resolve_is_reserved(input->name) && input->type != STT_CUDA_OBJECT)
-        check_size(m, symbol, file, input);
+        check_symbol_size(m, symbol, file, input);
     if (input->section == SHN_UNDEF)
         return;
     if (is_second(m, symbol, input) && m->request->takes_first) {
@@ -383,7 +383,7 @@ static void resolve_one(struct resolving *r, size_t file, size_t index)
 
     if (input->type == STT_SECTION) {
         if (cubin_names_section(m->cubins[file], input))
-            add_local(m, true, file, (uint32_t)index);
+            add_local_symbol(m, true, file, (uint32_t)index);
     } else if (input->binding != STB_LOCAL) {
         merge_global(r, file, index);
     } else if (input->name.size > 0 || input->type == STT_FUNC) {
@@ -391,11 +391,11 @@ static void resolve_one(struct resolving *r, size_t file, size_t index)
         if (input->section == SHN_UNDEF &&
             !(m->request->relocatable && resolve_is_constants_size(input)))
             return;
-        id = add_symbol(m, file, input);
+        id = add_merged_symbol(m, file, input);
         if (input->section != SHN_UNDEF)
             define(m, &m->symbols[id], file, index);
         m->resolved.symbol_of[m->symbol_base[file] + index] = id;
-        add_local(m, false, file, id);
+        add_local_symbol(m, false, file, id);
     }
 }
 
@@ -405,7 +405,7 @@ static void resolve_cubin(struct resolving *r, size_t file)
     uint8_t *passes = r->passes + r->m->symbol_base[file];
 
     for (size_t i = 1; i < cubin->symbol_count; i++)
-        passes[i] = (uint8_t)pass_of(cubin, &cubin->symbols[i]);
+        passes[i] = (uint8_t)symbol_pass_of(cubin, &cubin->symbols[i]);
     for (enum pass pass = PASS_CODE; pass < PASS_COUNT; pass++)
         for (size_t i = 1; i < cubin->symbol_count; i++)
             if (passes[i] == pass)
@@ -431,7 +431,7 @@ static void find_aliases(struct merging *m, size_t file)
     }
 }
 
-static void find_owners(struct merging *m, size_t file)
+static void find_section_owners(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
 
@@ -450,7 +450,7 @@ static void find_owners(struct merging *m, size_t file)
 
 /* The number of symbols, or sections, in all cubins bounds every array; null symbols leave room for
  * nameless functions. */
-static void begin(struct resolving *r)
+static void begin_resolving(struct resolving *r)
 {
     struct merging *m = r->m;
     size_t symbols = m->symbol_base[m->count];
@@ -489,11 +489,11 @@ bool resolve_symbols(struct merging *m)
     struct resolving r = {.m = m, .named_by = SIZE_MAX};
 
     CONTEXT_DEFER(table_cleanup, &r.names);
-    begin(&r);
+    begin_resolving(&r);
     for (size_t file = 0; file < m->count; file++)
         resolve_cubin(&r, file);
     for (size_t file = 0; file < m->count; file++)
-        find_owners(m, file);
+        find_section_owners(m, file);
     for (size_t file = 0; file < m->count; file++)
         find_aliases(m, file);
     drop_defined_commons(m);
@@ -501,7 +501,7 @@ bool resolve_symbols(struct merging *m)
     return !m->failed;
 }
 
-static bool is_missing(const struct merging *m, uint32_t index)
+static bool is_missing_symbol(const struct merging *m, uint32_t index)
 {
     const struct merged_symbol *symbol = &m->symbols[index];
 
@@ -520,7 +520,7 @@ bool resolve_check_undefined(struct merging *m)
     size_t count = 0;
 
     for (uint32_t i = 0; i < m->symbol_count; i++)
-        if (is_missing(m, i))
+        if (is_missing_symbol(m, i))
             missing[count++] = i;
     diagnostics_undefined(m, missing, count);
     return count == 0;

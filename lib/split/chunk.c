@@ -219,8 +219,8 @@ static void write_definitions(struct chunk_context *context)
             plan_defines(context->plan, needed->list[i], context->chunk->index) &&
             symbols[needed->list[i]].alias_target == NO_SYMBOL)
             write_function(context, needed->list[i]);
-    if (context->closing)
-        closing_write(context->closing, &context->writer);
+    if (context->bank4)
+        bank4_write(context->bank4, &context->writer);
     for (size_t i = 0; i < needed->count; i++)
         if (symbols[needed->list[i]].alias_target != NO_SYMBOL &&
             plan_defines(context->plan, needed->list[i], context->chunk->index))
@@ -286,9 +286,9 @@ static void collect_exact(struct chunk_context *context)
     for (uint32_t i = 0; i < context->plan->program->symbol_count; i++)
         if (!symbols[i].is_function && symbols[i].is_live)
             add_named(context, i);
-    if (context->closing) {
-        closing_add_functions(context->closing, &context->needed);
-        closing_add_functions(context->closing, &context->declared);
+    if (context->bank4) {
+        bank4_add_functions(context->bank4, &context->needed);
+        bank4_add_functions(context->bank4, &context->declared);
     }
 }
 
@@ -385,7 +385,7 @@ static void start_chunks(struct chunk_context *context, struct chunks *chunks,
         (plan->is_exact && plan->request->policy == SPLIT_STABLE && !plan->keeps_lines))
         context->stable = stable_text_new(plan);
     if (plan->is_exact)
-        context->closing = closing_new(plan);
+        context->bank4 = bank4_new(plan);
     if (plan->is_exact && plan->keeps_lines) {
         context->gaps = cut_gaps(plan);
         chunks->line_count = context->gaps->line_count;
@@ -432,7 +432,7 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
         context.chunk->text = writer_finish(&context.writer, &chunks->origins[c]);
     }
     writer_copy(&context.writer);
-    if (context.closing)
-        closing_list(context.closing, chunks);
+    if (context.bank4)
+        bank4_list(context.bank4, chunks);
     chunks->is_exact = plan->is_exact;
 }

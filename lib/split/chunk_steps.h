@@ -27,7 +27,7 @@ struct chunk_context {
     uint32_t *module_stamps;    /* chunk + 1 where a module has functions in it */
     uint32_t origin;            /* module + 1 that the last origin comment names */
     struct stable_text *stable; /* NULL unless chunks are stable */
-    struct closing *closing;    /* kernels that end every chunk, or NULL */
+    struct bank4 *bank4;        /* kernels that end every chunk, or NULL */
     const struct gaps *gaps;    /* NULL unless lines keep their numbers */
 };
 
@@ -65,19 +65,19 @@ void cut_write_module(const struct plan *plan, uint32_t index, struct writer *wr
  * attributes leave each thread (.maxnreg; .reqntid or .maxntid, and .minnctapersm). */
 uint64_t priority_of_function(const struct ptx_item *function);
 
-/* closing.c: the closing kernels, which end every chunk; NULL (none) unless the program calls
+/* bank4.c: the closing kernels, which end every chunk; NULL (none) unless the program calls
  * functions of the driver. They call these functions, so that bank 4 has the same order in all
  * chunks. */
-struct closing *closing_new(const struct plan *plan);
+struct bank4 *bank4_new(const struct plan *plan);
 
 /* Sets the list of closing kernels in `chunks`. */
-void closing_list(const struct closing *closing, struct chunks *chunks);
+void bank4_list(const struct bank4 *bank4, struct chunks *chunks);
 
 /* Adds the functions that the closing kernels call. */
-void closing_add_functions(const struct closing *closing, struct closure *closure);
+void bank4_add_functions(const struct bank4 *bank4, struct closure *closure);
 
 /* Writes the closing kernels. */
-void closing_write(const struct closing *closing, struct writer *writer);
+void bank4_write(const struct bank4 *bank4, struct writer *writer);
 
 /* explain.c: the table that --explain-split prints. */
 

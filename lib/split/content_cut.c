@@ -146,7 +146,7 @@ static struct row find_variables(const struct plan *plan)
 }
 
 /* Distributes the units; the other functions of each follow it. */
-static void cut_units(struct plan *plan, size_t most)
+static void distribute_units(struct plan *plan, size_t most)
 {
     struct row units = find_unit_row(plan);
 
@@ -192,14 +192,14 @@ void content_cut(struct plan *plan, uint32_t most)
 
     plan->piece_bytes = content_cut_piece(plan);
     if (plan->is_exact) {
-        cut_units(plan, most);
+        distribute_units(plan, most);
         return;
     }
-    cut_units(plan, most_units);
+    distribute_units(plan, most_units);
     if (plan->chunk_count <= 1)
         return;
     bound_copies(plan);
-    cut_units(plan, most_units);
+    distribute_units(plan, most_units);
     if (plan->chunk_count > 1)
         plan->chunk_count =
             cut_row(plan, &variables, DATA_PIECE, plan->chunk_count, most - plan->chunk_count);

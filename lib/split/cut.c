@@ -56,7 +56,7 @@ static void finish_gaps(const struct gaps *gaps, struct writer *writer, const ch
         writer_text(writer, TEXT("\n"));
     if (gaps->loc.size == 0)
         return;
-    writer_text(writer, TEXT(".func " CLOSING_STEM "lines()\n{\n"));
+    writer_text(writer, TEXT(".func " BANK4_STEM "lines()\n{\n"));
     writer_text(writer, gaps->loc);
     writer_text(writer, TEXT("\nret;\n}\n"));
 }
@@ -123,8 +123,8 @@ void cut_write(struct chunk_context *context)
     }
     if (context->gaps)
         finish_gaps(context->gaps, &context->writer, end);
-    if (context->closing)
-        closing_write(context->closing, &context->writer);
+    if (context->bank4)
+        bank4_write(context->bank4, &context->writer);
 }
 
 void cut_write_module(const struct plan *plan, uint32_t index, struct writer *writer)

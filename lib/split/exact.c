@@ -28,7 +28,7 @@
 /* ptxas reads data this many times faster than it compiles code (measured). */
 #define DATA_SPEED 8u
 
-static const char *obstacle_in_module(const struct plan *plan, uint32_t index, bool is_one_text)
+static const char *find_module_obstacle(const struct plan *plan, uint32_t index, bool is_one_text)
 {
     const struct ptx_module *module = plan->program->modules[index];
 
@@ -64,7 +64,7 @@ static const char *obstacle_in_symbol(const struct program_symbol *symbol)
         return "it takes the address of a function, or calls one by its address";
     if (symbol->is_function && symbol->has_body_data)
         return "a function declares data inside its body";
-    if (text_starts(symbol->name, TEXT(CLOSING_STEM)))
+    if (text_starts(symbol->name, TEXT(BANK4_STEM)))
         return "it has a name that is used for kernels that close chunks";
     return NULL;
 }
@@ -83,7 +83,7 @@ static bool has_any_word(const struct program *program, const char *const *words
     return false;
 }
 
-static bool has_lines(const struct plan *plan)
+static bool has_line_tables(const struct plan *plan)
 {
     const struct program *program = plan->program;
 
@@ -115,7 +115,7 @@ static const char *find_exact_obstacle(const struct plan *plan)
         has_any_word(program, textures))
         obstacle = "it has textures, which are functions of the driver on this target";
     for (uint32_t i = 0; i < program->module_count && !obstacle; i++)
-        obstacle = obstacle_in_module(plan, i, is_one_text);
+        obstacle = find_module_obstacle(plan, i, is_one_text);
     for (size_t i = 0; i < program->symbol_count && !obstacle; i++)
         obstacle = obstacle_in_symbol(&program->symbols[i]);
     return obstacle;
@@ -125,7 +125,7 @@ bool exact_begin(struct plan *plan)
 {
     const struct program *program = plan->program;
 
-    plan->keeps_lines = has_lines(plan);
+    plan->keeps_lines = has_line_tables(plan);
     plan->single_reason = find_exact_obstacle(plan);
     plan->is_exact = !plan->single_reason;
     for (uint32_t i = 0; plan->is_exact && i < program->symbol_count; i++) {

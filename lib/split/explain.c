@@ -21,7 +21,7 @@ static const char *space_name(const struct program_symbol *symbol)
     }
 }
 
-static const char *role_of(const struct plan *plan, uint32_t symbol, uint32_t chunk)
+static const char *role_in_chunk(const struct plan *plan, uint32_t symbol, uint32_t chunk)
 {
     const struct program_symbol *entry = &plan->program->symbols[symbol];
     const struct placement *placement = &plan->placements[symbol];
@@ -76,7 +76,7 @@ static void put_symbol_row(const struct plan *plan, uint32_t symbol, uint32_t ch
     bool has_text = entry->is_function && plan_defines(plan, symbol, chunk) && entry->is_defined &&
                     entry->alias_target == NO_SYMBOL;
 
-    buffer_printf(out, "  %-8s ", role_of(plan, symbol, chunk));
+    buffer_printf(out, "  %-8s ", role_in_chunk(plan, symbol, chunk));
     if (has_text)
         buffer_printf(out, "%9zu  ", entry->item->text.size);
     else

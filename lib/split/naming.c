@@ -191,7 +191,7 @@ static void find_firsts(struct naming *naming)
 /* Hashes each symbol: by its stem, and for an internal symbol also by its user with the least hash.
  * That user may be internal itself: a constant of a function of a kernel is three steps away from a
  * visible name. */
-static void find_single_users(struct naming *naming)
+static void hash_by_users(struct naming *naming)
 {
     const struct program *program = naming->plan->program;
     size_t count = program->symbol_count;
@@ -218,17 +218,17 @@ static void find_single_users(struct naming *naming)
 
 /* True for names that may not change: those of undefined symbols, and of symbols in whole modules.
  */
-static bool is_fixed(const struct naming *naming, const struct program_symbol *symbol)
+static bool is_fixed_name(const struct naming *naming, const struct program_symbol *symbol)
 {
     return !symbol->is_defined || naming->plan->whole_count > 0;
 }
 
-static void find_owners(struct naming *naming)
+static void find_name_owners(struct naming *naming)
 {
     const struct program *program = naming->plan->program;
 
     for (uint32_t i = 0; i < program->symbol_count; i++) {
-        if (is_fixed(naming, &program->symbols[i]))
+        if (is_fixed_name(naming, &program->symbols[i]))
             naming->stems[i] = program->symbols[i].name;
         if (table_add(&naming->owners, naming->stems[i], i) != i)
             table_set(&naming->owners, naming->stems[i], SHARED);
@@ -241,7 +241,7 @@ static bool keeps_stem(const struct naming *naming, uint32_t symbol)
 {
     const struct program_symbol *entry = &naming->plan->program->symbols[symbol];
 
-    if (is_fixed(naming, entry))
+    if (is_fixed_name(naming, entry))
         return true;
     if (naming->is_counted[symbol])
         return false;
@@ -301,7 +301,7 @@ void naming_make(struct plan *plan)
     naming.is_counted = arena_zalloc(plan->arena, program->symbol_count, sizeof(bool));
     find_stems(&naming);
     find_firsts(&naming);
-    find_single_users(&naming);
-    find_owners(&naming);
+    hash_by_users(&naming);
+    find_name_owners(&naming);
     name_stable_symbols(&naming);
 }

@@ -83,7 +83,7 @@ static bool is_ordinary_alias(const struct plan *plan, uint32_t symbol)
 
 /* Finds the owners of the variables that functions use, then of the variables that their initial
  * values name. */
-static void place_variables(struct plan *plan)
+static void find_variable_owners(struct plan *plan)
 {
     size_t count = plan->program->symbol_count;
     uint32_t *queue = arena_alloc(plan->arena, count, sizeof *queue);
@@ -181,7 +181,7 @@ void owner_find(struct plan *plan)
     note_functions(plan);
     note_whole_modules(plan);
     if (!plan->names)
-        place_variables(plan);
+        find_variable_owners(plan);
     note_placed(plan);
     replicate_variables(plan);
     promote_internal(plan);

@@ -12,7 +12,7 @@
 #define NO_CHUNK CHUNK_NONE
 
 /* Prefix of the closing kernels' names. */
-#define CLOSING_STEM "__minilink_closing_"
+#define BANK4_STEM "__minilink_closing_"
 
 /* The plan for one symbol of the program; same index. */
 struct placement {

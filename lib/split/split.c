@@ -46,12 +46,12 @@ static void start_plan(struct plan *plan)
     }
 }
 
-static enum chunk_binding binding_of(uint8_t linkage)
+static enum chunk_binding chunk_binding_of(uint8_t linkage)
 {
     return linkage == PTX_INTERNAL ? CHUNK_LOCAL : linkage == PTX_WEAK ? CHUNK_WEAK : CHUNK_GLOBAL;
 }
 
-static void list_symbols(struct chunks *chunks, const struct plan *plan)
+static void list_chunk_symbols(struct chunks *chunks, const struct plan *plan)
 {
     const struct program *program = plan->program;
 
@@ -74,7 +74,7 @@ static void list_symbols(struct chunks *chunks, const struct plan *plan)
             .own_name = text_equal(symbol->own_name, name)
                             ? name
                             : arena_text(&chunks->arena, symbol->own_name),
-            .binding = binding_of(symbol->linkage),
+            .binding = chunk_binding_of(symbol->linkage),
             .is_function = symbol->is_function,
             .is_common = symbol->linkage == PTX_COMMON,
             .alignment = symbol->is_function ? 0 : symbol->alignment,
@@ -109,7 +109,7 @@ bool split_program(struct chunks *chunks, const struct program *program,
     chunk_write_all(chunks, &plan);
     for (size_t i = 0; i < count; i++)
         chunks->list[i].options = request->options;
-    list_symbols(chunks, &plan);
+    list_chunk_symbols(chunks, &plan);
     chunks->programs = arena_zalloc(&chunks->arena, 1, sizeof *chunks->programs);
     chunks->programs[chunks->program_count++] =
         (struct chunk_program){.count = count, .symbol_count = chunks->symbol_count};

@@ -77,10 +77,10 @@ struct chunks {
     const char *single_reason;     /* why there is only one chunk, or NULL */
     bool is_exact; /* each of the chunks is a whole program: all variables, its kernels, and what
                       these call */
-    size_t line_count;    /* then: each chunk's text begins with this many lines, each either the
-                             program's or empty; 0 = lines are at other places */
-    struct text *closing; /* then: closing kernels of every chunk, which are in no result */
-    uint32_t closing_count;
+    size_t line_count; /* then: each chunk's text begins with this many lines, each either the
+                          program's or empty; 0 = lines are at other places */
+    struct text *bank4_kernels; /* then: closing kernels of every chunk, which are in no result */
+    uint32_t bank4_count;
     struct text *driver_functions; /* and the undefined functions, in the order in which every chunk
                                       declares them */
     uint32_t driver_function_count;

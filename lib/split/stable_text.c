@@ -38,7 +38,7 @@ struct stable_text {
 };
 
 /* Cuts "{ LABEL: .b8 1,2 LABEL: ... }" into labels and their contents. */
-static void read_strings(struct strings *strings, struct arena *arena, struct text section)
+static void read_debug_strings(struct strings *strings, struct arena *arena, struct text section)
 {
     struct lexer lexer = lexer_at(section, 0);
     struct token token = lexer_next(&lexer);
@@ -83,7 +83,7 @@ struct stable_text *stable_text_new(const struct plan *plan)
 
         for (size_t i = 0; i < module->item_count; i++)
             if (module->items[i].kind == PTX_SECTION && !module->has_full_debug)
-                read_strings(&stable->modules[m], plan->arena, module->items[i].target);
+                read_debug_strings(&stable->modules[m], plan->arena, module->items[i].target);
     }
     return stable;
 }

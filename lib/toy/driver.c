@@ -85,7 +85,7 @@ static enum link_code parse_module(struct unit *unit)
     return LINK_FAILED;
 }
 
-static enum link_code check_fit(const struct unit *unit, struct arch arch)
+static enum link_code check_memory_budget(const struct unit *unit, struct arch arch)
 {
     static const char *const faults[] = {
         [TARGET_HIGHER] =
@@ -129,7 +129,7 @@ static enum link_code check_versions(struct unit *unit)
         return fail_at_module(unit, "Unsupported .target '%s'", arch_name(module->target, text));
     if (version < target->first_ptx)
         return fail_at_module(unit, "PTX .version %s does not support its .target", text);
-    return check_fit(unit, arch);
+    return check_memory_budget(unit, arch);
 }
 
 /* Phase 6. Chunks that are to be merged are jobs for the compile-only mode. -ewp and -astoolspatch

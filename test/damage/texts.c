@@ -47,8 +47,8 @@ static void add_chunks(struct buffer *out, const struct chunks *chunks)
         TRIAL_ADD_NUMBERS(out, s->binding, s->is_function, s->is_common, s->alignment,
                           chunks->sources[i].chunk, chunks->sources[i].is_kernel);
     }
-    for (uint32_t i = 0; i < chunks->closing_count; i++)
-        buffer_text(out, chunks->closing[i]);
+    for (uint32_t i = 0; i < chunks->bank4_count; i++)
+        buffer_text(out, chunks->bank4_kernels[i]);
     for (uint32_t i = 0; i < chunks->driver_function_count; i++)
         buffer_text(out, chunks->driver_functions[i]);
     buffer_printf(out, "%s %d %zu\n", chunks->single_reason ? chunks->single_reason : "",

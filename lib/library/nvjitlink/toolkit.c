@@ -137,7 +137,7 @@ static char *find_kept_ptxas(const char *kept)
     return NULL;
 }
 
-static char *find_library(const struct toolkit_request *request)
+static char *find_nvidia_library(const struct toolkit_request *request)
 {
     char *kept = request->file ? NULL : find_kept();
     char *found = kept ? kept : toolkit_find_nvjitlink(request, NULL);
@@ -152,7 +152,7 @@ char *toolkit_library(struct buffer *errors)
     const char *named = getenv("MINILINK_NVJITLINK");
     const struct toolkit_request request = {.file = named && *named ? named : NULL,
                                             .is_library = is_foreign};
-    char *found = find_library(&request);
+    char *found = find_nvidia_library(&request);
 
     if (!found && request.file)
         buffer_printf(errors,

@@ -418,8 +418,8 @@ TEST(exact_logs_are_the_program_s)
     chunks.symbols = symbols;
     chunks.sources = sources;
     chunks.symbol_count = 5;
-    chunks.closing = closing;
-    chunks.closing_count = 1;
+    chunks.bank4_kernels = closing;
+    chunks.bank4_count = 1;
     messages_catch();
     log_replay_exact(&chunks, exact_logs);
     log_replay_exact(&chunks, (const char *const[]){NULL, ""});

@@ -37,8 +37,8 @@ TEST_LOOP(functions_have_the_order_of_the_calls, COUNT(declared))
     struct chunks chunks = {.symbols = symbols,
                             .sources = sources,
                             .symbol_count = COUNT(symbols),
-                            .closing = closing,
-                            .closing_count = COUNT(closing),
+                            .bank4_kernels = closing,
+                            .bank4_count = COUNT(closing),
                             .driver_functions = functions,
                             .driver_function_count = declared[_i].count};
     const char *why = NULL;

@@ -92,7 +92,7 @@ TEST_LOOP(each_chunk_has_all_variables_and_what_its_kernels_reach, 16)
     }
     if (chunks.is_exact)
         ck_assert_uint_eq(seen, 4);
-    ck_assert_uint_eq(chunks.closing_count, 0);
+    ck_assert_uint_eq(chunks.bank4_count, 0);
 }
 
 TEST(modules_give_the_order_of_one_chunk)
@@ -114,7 +114,7 @@ TEST(modules_give_the_order_of_one_chunk)
 }
 
 /* What kernels call, the first one of the text first, and what the closing kernels call, likewise,
- * by ptxas's order (split/closing.c): m malloc, f free, v vprintf. */
+ * by ptxas's order (split/bank4.c): m malloc, f free, v vprintf. */
 static const struct {
     const char *kernels, *closing;
 } closings[] = {

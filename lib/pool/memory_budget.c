@@ -1,5 +1,5 @@
-/* fit.c: assumes the worst case, that the largest tasks run at the same time. */
-#include "pool/fit.h"
+/* memory_budget.c: assumes the worst case, that the largest tasks run at the same time. */
+#include "pool/memory_budget.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -29,13 +29,13 @@ static uint64_t groups_limit(void)
 
     if (limit == 0) {
         limit = cgroup_memory_limit("");
-        limit = limit ? limit : FIT_UNLIMITED;
+        limit = limit ? limit : MEMORY_BUDGET_UNLIMITED;
         atomic_store_explicit(&known, limit, memory_order_relaxed);
     }
     return limit;
 }
 
-uint32_t fit_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t count)
+uint32_t memory_budget_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t count)
 {
     uint64_t own = own_peak(), left;
     uint32_t fitting = 0;

@@ -1,4 +1,4 @@
-/* closing.c: closing kernels, which give bank 4 of a chunk the order that it has in the whole
+/* bank4.c: closing kernels, which give bank 4 of a chunk the order that it has in the whole
  * program.
  *
  * Bank 4 holds addresses of all variables, and of functions of the driver (malloc, vprintf,
@@ -18,7 +18,7 @@
 /* Sets of driver functions are bit masks. */
 #define MOST_FUNCTIONS 63u
 
-struct closing {
+struct bank4 {
     const struct plan *plan;
     uint32_t functions[MOST_FUNCTIONS]; /* of the driver, in program order */
     uint32_t function_count;
@@ -27,18 +27,18 @@ struct closing {
     uint32_t kernel_count;
 };
 
-static void find_driver_functions(struct closing *closing)
+static void find_driver_functions(struct bank4 *bank4)
 {
-    const struct program *program = closing->plan->program;
+    const struct program *program = bank4->plan->program;
 
     for (uint32_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
 
         if (!symbol->is_live || !symbol->is_function || symbol->is_defined)
             continue;
-        if (closing->function_count < MOST_FUNCTIONS)
-            closing->functions[closing->function_count] = i;
-        closing->function_count++;
+        if (bank4->function_count < MOST_FUNCTIONS)
+            bank4->functions[bank4->function_count] = i;
+        bank4->function_count++;
     }
 }
 
@@ -71,16 +71,16 @@ static struct users find_driver_users(const struct plan *plan)
 }
 
 /* Finds the driver functions that each symbol reaches: walks up from each function to its users. */
-static uint64_t *find_reach(const struct closing *closing)
+static uint64_t *find_reach(const struct bank4 *bank4)
 {
-    const struct plan *plan = closing->plan;
+    const struct plan *plan = bank4->plan;
     struct users users = find_driver_users(plan);
     struct closure closure = closure_new(plan);
     uint64_t *reach = arena_zalloc(plan->arena, plan->program->symbol_count, sizeof *reach);
 
-    for (uint32_t f = 0; f < closing->function_count; f++) {
+    for (uint32_t f = 0; f < bank4->function_count; f++) {
         closure_restart(&closure);
-        closure_add(&closure, closing->functions[f]);
+        closure_add(&closure, bank4->functions[f]);
         for (size_t next = 0; next < closure.count; next++) {
             uint32_t symbol = closure.list[next];
 
@@ -92,55 +92,55 @@ static uint64_t *find_reach(const struct closing *closing)
     return reach;
 }
 
-static void find_closing_kernels(struct closing *closing)
+static void find_closing_kernels(struct bank4 *bank4)
 {
-    const struct program *program = closing->plan->program;
-    const uint64_t *reach = find_reach(closing);
+    const struct program *program = bank4->plan->program;
+    const uint64_t *reach = find_reach(bank4);
     uint64_t seen = 0;
     bool is_last = true;
 
     for (size_t i = program->symbol_count; i-- > 0;) {
-        if (!plan_is_unit(closing->plan, (uint32_t)i) || !program->symbols[i].is_entry)
+        if (!plan_is_unit(bank4->plan, (uint32_t)i) || !program->symbols[i].is_entry)
             continue;
         if (is_last || (reach[i] & ~seen))
-            closing->kernels[closing->kernel_count++] = reach[i] & ~seen;
+            bank4->kernels[bank4->kernel_count++] = reach[i] & ~seen;
         seen |= reach[i];
         is_last = false;
     }
 }
 
-struct closing *closing_new(const struct plan *plan)
+struct bank4 *bank4_new(const struct plan *plan)
 {
-    struct closing *closing = arena_zalloc(plan->arena, 1, sizeof *closing);
+    struct bank4 *bank4 = arena_zalloc(plan->arena, 1, sizeof *bank4);
 
-    closing->plan = plan;
-    find_driver_functions(closing);
-    if (closing->function_count == 0 || closing->function_count > MOST_FUNCTIONS)
+    bank4->plan = plan;
+    find_driver_functions(bank4);
+    if (bank4->function_count == 0 || bank4->function_count > MOST_FUNCTIONS)
         return NULL;
-    find_closing_kernels(closing);
-    return closing;
+    find_closing_kernels(bank4);
+    return bank4;
 }
 
-void closing_list(const struct closing *closing, struct chunks *chunks)
+void bank4_list(const struct bank4 *bank4, struct chunks *chunks)
 {
     struct arena *arena = &chunks->arena;
 
-    chunks->closing_count = closing->kernel_count;
-    chunks->closing = arena_alloc(arena, closing->kernel_count, sizeof *chunks->closing);
-    for (uint32_t i = 0; i < closing->kernel_count; i++)
-        chunks->closing[i] = text_of(arena_printf(arena, CLOSING_STEM "%" PRIu32, i));
-    chunks->driver_function_count = closing->function_count;
+    chunks->bank4_count = bank4->kernel_count;
+    chunks->bank4_kernels = arena_alloc(arena, bank4->kernel_count, sizeof *chunks->bank4_kernels);
+    for (uint32_t i = 0; i < bank4->kernel_count; i++)
+        chunks->bank4_kernels[i] = text_of(arena_printf(arena, BANK4_STEM "%" PRIu32, i));
+    chunks->driver_function_count = bank4->function_count;
     chunks->driver_functions =
-        arena_alloc(arena, closing->function_count, sizeof *chunks->driver_functions);
-    for (uint32_t i = 0; i < closing->function_count; i++)
+        arena_alloc(arena, bank4->function_count, sizeof *chunks->driver_functions);
+    for (uint32_t i = 0; i < bank4->function_count; i++)
         chunks->driver_functions[i] =
-            arena_text(arena, plan_name(closing->plan, closing->functions[i]));
+            arena_text(arena, plan_name(bank4->plan, bank4->functions[i]));
 }
 
-void closing_add_functions(const struct closing *closing, struct closure *closure)
+void bank4_add_functions(const struct bank4 *bank4, struct closure *closure)
 {
-    for (uint32_t i = 0; i < closing->function_count; i++)
-        closure_add(closure, closing->functions[i]);
+    for (uint32_t i = 0; i < bank4->function_count; i++)
+        closure_add(closure, bank4->functions[i]);
 }
 
 static void write_parameter(struct writer *writer, const struct ptx_parameter *parameter,
@@ -164,10 +164,10 @@ static void write_arguments(struct writer *writer, uint32_t from, uint32_t to)
 }
 
 /* "@!%p bra skip; call (p0), f, (p1, p2); skip:" */
-static void write_call(const struct closing *closing, struct writer *writer, uint32_t index)
+static void write_call(const struct bank4 *bank4, struct writer *writer, uint32_t index)
 {
-    uint32_t symbol = closing->functions[index];
-    const struct ptx_function *function = &closing->plan->program->symbols[symbol].item->function;
+    uint32_t symbol = bank4->functions[index];
+    const struct ptx_function *function = &bank4->plan->program->symbols[symbol].item->function;
 
     writer_printf(writer, "setp.ne.u32 %%p1, %%r1, %" PRIu32 ";\n@%%p1 bra skip%" PRIu32 ";\n{\n",
                   index, index);
@@ -177,23 +177,23 @@ static void write_call(const struct closing *closing, struct writer *writer, uin
     write_arguments(writer, 0, function->return_count);
     if (function->return_count)
         writer_text(writer, TEXT(", "));
-    writer_text(writer, plan_name(closing->plan, symbol));
+    writer_text(writer, plan_name(bank4->plan, symbol));
     if (function->return_count < function->parameter_count)
         writer_text(writer, TEXT(", "));
     write_arguments(writer, function->return_count, function->parameter_count);
     writer_printf(writer, ";\n}\nskip%" PRIu32 ":\n", index);
 }
 
-void closing_write(const struct closing *closing, struct writer *writer)
+void bank4_write(const struct bank4 *bank4, struct writer *writer)
 {
-    for (uint32_t k = closing->kernel_count; k-- > 0;) {
+    for (uint32_t k = bank4->kernel_count; k-- > 0;) {
         writer_printf(writer,
-                      ".visible .entry " CLOSING_STEM "%" PRIu32
+                      ".visible .entry " BANK4_STEM "%" PRIu32
                       "()\n{\n.reg .pred %%p<2>;\n.reg .b32 %%r<2>;\nmov.u32 %%r1, %%tid.x;\n",
                       k);
-        for (uint32_t i = 0; i < closing->function_count; i++)
-            if (closing->kernels[k] >> i & 1)
-                write_call(closing, writer, i);
+        for (uint32_t i = 0; i < bank4->function_count; i++)
+            if (bank4->kernels[k] >> i & 1)
+                write_call(bank4, writer, i);
         writer_text(writer, TEXT("ret;\n}\n"));
     }
 }
