@@ -244,12 +244,12 @@ static Elf64_Shdr header_of(Elf_Scn *place)
     return header;
 }
 
-static bool name_sections(struct reader *reader)
+/* `names`: of each section, where its name stands in the table of names. */
+static bool name_sections(struct reader *reader, const Elf64_Word *names)
 {
     struct cubin *cubin = reader->cubin;
     const struct cubin_section *table;
     size_t string_table = 0;
-    Elf_Scn *place = NULL;
 
     if (elf_getshdrstrndx(reader->elf, &string_table) != 0 ||
         string_table >= cubin->section_count || cubin->sections[string_table].type != SHT_STRTAB)
@@ -262,13 +262,10 @@ static bool name_sections(struct reader *reader)
         return read_damaged(reader, "the table of section names does not end with NUL");
     for (size_t i = 1; i < cubin->section_count; i++) {
         struct cubin_section *section = &cubin->sections[i];
-        uint32_t name;
 
-        place = elf_nextscn(reader->elf, place);
-        name = header_of(place).sh_name;
-        if (!read_name(reader, table->data, name, &section->name))
-            return read_damaged(reader, "the name of section %zu stands at byte %u of %zu", i, name,
-                                table->data.size);
+        if (!read_name(reader, table->data, names[i], &section->name))
+            return read_damaged(reader, "the name of section %zu stands at byte %u of %zu", i,
+                                names[i], table->data.size);
         section->facts = sections_find(section->type, section->flags, section->name);
     }
     return true;
@@ -365,9 +362,12 @@ static bool read_sections(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
     Elf_Scn *place = NULL;
+    Elf64_Word *names;
 
     cubin->section_count = reader->section_count;
-    arena_reserve(&cubin->arena, cubin->section_count * sizeof *cubin->sections);
+    arena_reserve(&cubin->arena,
+                  (cubin->section_count + 1) * (sizeof *cubin->sections + sizeof *names));
+    names = arena_alloc(&cubin->arena, cubin->section_count, sizeof *names);
     cubin->sections = arena_alloc(&cubin->arena, cubin->section_count, sizeof *cubin->sections);
     cubin->sections[0] = (struct cubin_section){.alignment = 1};
     for (size_t i = 1; i < cubin->section_count; i++) {
@@ -375,10 +375,11 @@ static bool read_sections(struct reader *reader)
 
         place = elf_nextscn(reader->elf, place);
         header = header_of(place);
+        names[i] = header.sh_name;
         if (!read_section(reader, i, place, &header))
             return false;
     }
-    return name_sections(reader) &&
+    return name_sections(reader, names) &&
            (cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT == 0 || cubin_check_note(cubin)) &&
            check_sections(reader);
 }
