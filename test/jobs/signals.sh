@@ -162,6 +162,26 @@ for name in TSTP TTIN TTOU; do
     fi
 done
 
+# A distributor is asked to end, so that it can end what it has begun elsewhere; and has a moment for it.
+cat > polite << 'END'
+#!/bin/sh
+trap 'echo "the distributor ends its jobs" > asked; exit 1' TERM
+echo > started
+while :; do sleep 0.01; done
+END
+chmod +x polite
+rm -rf out/* started
+start "${split[@]}" "${abc[@]}" --distributor=./polite
+until [ -e started ] || ! kill -0 $pid 2> /dev/null; do sleep 0.01; done
+kill -s TERM $pid
+wait $pid 2> /dev/null
+status=$?
+if [ -s asked ] && [ $status = 143 ] && [ -z "$(ls -A out)" ] && no_children; then
+    pass
+else
+    fail "SIGTERM with a distributor: status $status, left '$(ls -A out)', children '$(children)'" messages
+fi
+
 # A plug-in that ends the program, or its thread, in a worker and in the link thread; with the standard
 # descriptors closed, too, whose numbers nothing else may get.
 ends() {
