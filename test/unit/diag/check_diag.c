@@ -174,6 +174,38 @@ TEST_LOOP(warnings_that_differ_in_names_and_numbers_are_folded, 2)
         "all\n");
 }
 
+static void note_message(void *said, int severity, struct text text)
+{
+    if (text.size > 0)
+        buffer_printf(said, "%d: %.*s", severity, TEXT_ARG(text));
+}
+
+/* As a library has messages: those of a worker, one by one, and nothing of what is not shown. */
+TEST(a_writer_gets_each_message)
+{
+    struct diag_state *state = diag_state_get();
+    struct diag_tally tally = {.folds = true};
+    OWNED(buffer) said = {0};
+    const struct diag_writer writer = {note_message, &said};
+
+    state->sink = NULL;
+    state->writer = &writer;
+    state->tally = &tally;
+    replay_warnings(&tally);
+    diag_tally_end(&tally);
+    diag_tally_free(&tally);
+    state->tally = NULL;
+    state->writer = NULL;
+    buffer_char(&said, '\0');
+    ck_assert_str_eq(said.data,
+                     "3: minilink warning : '1' of 1000 is odd\n1: minilink note    : note 1\n"
+                     "3: minilink warning : '2' of 2000 is odd\n1: minilink note    : note 2\n"
+                     "3: minilink warning : '3' of 3000 is odd\n1: minilink note    : note 3\n"
+                     "3: minilink warning : 'x' of 7 is even\n"
+                     "1: minilink note    : 2 more warnings such as \"'4' of 4000 is odd\" are not "
+                     "shown; -v shows all\n");
+}
+
 /* What workers have reported is counted when it is printed, in its order. */
 static void replay(struct diag_tally *tally)
 {
