@@ -41,7 +41,7 @@ struct compilation {
     const struct member **members; /* in the order of the inputs */
     size_t *firsts;                /* first input of each part; one more entry after the last */
     bool is_parted; /* the runs are parts of the program, and each is made of all members */
-    struct parts_run run;
+    struct part_list run;
 };
 
 static const struct member *member_of_module(const struct compilation *compilation, size_t part,
@@ -120,7 +120,7 @@ static void report_failed_module(struct compilation *compilation, size_t index)
 /* Reports the library's messages to each child, and each part's result. */
 static void report_bitcode_parts(struct compilation *compilation)
 {
-    struct parts_run *run = &compilation->run;
+    struct part_list *run = &compilation->run;
 
     for (size_t i = 0; i < run->count; i++) {
         const struct part *part = &run->list[i];
@@ -151,7 +151,7 @@ static bool wants_parts(const struct bitcode_request *request)
  * another machine's parts would be others. */
 static uint32_t count_bitcode_threads(const struct lto_request *link)
 {
-    uint32_t threads = link->cache ? 1 : parts_threads(link);
+    uint32_t threads = link->cache ? 1 : part_most_threads(link);
 
     return threads < PARTITION_MOST_PARTS ? threads : PARTITION_MOST_PARTS;
 }
@@ -193,13 +193,13 @@ static const char **make_options(struct compilation *compilation)
 
 static void make_module_batches(struct compilation *compilation)
 {
-    struct parts_run *run = &compilation->run;
+    struct part_list *run = &compilation->run;
     size_t inputs = run->inputs.count;
     size_t count = compilation->request->is_linked ? 1 : inputs;
 
     if (count > MOST_BATCHES)
         count = MOST_BATCHES;
-    parts_make(run, count);
+    part_make_all(run, count);
     compilation->firsts = arena_zalloc(&run->arena, count + 1, sizeof(size_t));
     for (size_t i = 0; i <= count; i++)
         compilation->firsts[i] = inputs * i / count;
@@ -207,7 +207,7 @@ static void make_module_batches(struct compilation *compilation)
 
 static void make_bitcode_jobs(struct compilation *compilation)
 {
-    struct parts_run *run = &compilation->run;
+    struct part_list *run = &compilation->run;
     const char **options = make_options(compilation);
 
     for (size_t i = 0; options[i]; i++)
@@ -221,7 +221,7 @@ static void make_bitcode_jobs(struct compilation *compilation)
 
         for (size_t k = 0; k < own.count; k++)
             run->list[i].cost += own.list[k].size;
-        parts_set_job(run, &run->list[i], options, &own, &common);
+        part_set_job(run, &run->list[i], options, &own, &common);
     }
 }
 
@@ -282,13 +282,13 @@ static void list_bitcode_members(struct compilation *compilation)
 
 static bool run_children(struct compilation *compilation)
 {
-    struct parts_run *run = &compilation->run;
+    struct part_list *run = &compilation->run;
     size_t failed;
 
     for (size_t i = 0; i < run->count; i++)
         run->list[i].memory = MEMORY_TO_START + MEMORY_OF_BYTE * run->list[i].cost;
     run->is_repeated |= run->list->cost >= SIZE_OF_PARTS;
-    failed = parts_run(run, compilation->texts);
+    failed = part_run_all(run, compilation->texts);
     if (failed < run->count)
         report_failed_module(compilation, failed);
     return failed == run->count;
@@ -337,7 +337,7 @@ static size_t leave_code_options(const char **options)
 /* Makes the parts' jobs: each has the whole program, and says which part of it to compile. */
 static void make_bitcode_part_jobs(struct compilation *compilation, const struct program *program)
 {
-    struct parts_run *run = &compilation->run;
+    struct part_list *run = &compilation->run;
     struct job_input *input = arena_zalloc(&run->arena, 1, sizeof *input);
     const char **options = make_options(compilation);
     size_t last = leave_code_options(options);
@@ -347,12 +347,12 @@ static void make_bitcode_part_jobs(struct compilation *compilation, const struct
         .name = compilation->members[0]->name, .data = program->code, .size = program->code.size};
     run->inputs = (struct job_inputs){input, 1, true};
     common = lto_cache_common(run->link, &run->inputs);
-    parts_make(run, program->parts);
+    part_make_all(run, program->parts);
     options[last + 1] = NULL;
     for (unsigned i = 0; i < program->parts; i++) {
         options[last] = arena_printf(&run->arena, "part=%u/%u", i, program->parts);
         run->list[i].cost = program->code.size / program->parts;
-        parts_set_job(run, &run->list[i], options, &run->inputs, &common);
+        part_set_job(run, &run->list[i], options, &run->inputs, &common);
     }
     compilation->firsts = arena_zalloc(&run->arena, program->parts + 1, sizeof(size_t));
     compilation->is_parted = run->is_repeated = true;
@@ -362,7 +362,7 @@ static void make_bitcode_part_jobs(struct compilation *compilation, const struct
  */
 static bool compile_parts(struct compilation *compilation, const struct program *program)
 {
-    struct parts_run *run = &compilation->run;
+    struct part_list *run = &compilation->run;
 
     diag_verbose("LLVM bitcode of %zu modules, optimised to one of %zu bytes, is compiled in %u "
                  "parts",
@@ -421,7 +421,7 @@ enum link_code bitcode_compile(struct bitcode_result *result, struct arena *aren
         .run = {.link = link, .inputs_fd = -1},
     };
 
-    CONTEXT_DEFER(parts_end, &compilation.run);
+    CONTEXT_DEFER(part_end_all, &compilation.run);
     list_bitcode_members(&compilation);
     lto_inputs_write(&compilation.run, MEMBER_BITCODE);
     if (!watch_check(link->watch))

@@ -140,7 +140,7 @@ int lto_inputs_open(void)
     context_raise(LINK_ENVIRONMENT);
 }
 
-void lto_inputs_write(struct parts_run *run, enum member_role role)
+void lto_inputs_write(struct part_list *run, enum member_role role)
 {
     const struct members *members = run->link->members;
     size_t most = role == MEMBER_LTO ? members->lto_count : members->bitcode_count;

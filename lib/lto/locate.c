@@ -22,13 +22,13 @@ static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.s
 static char *ask_loader(const char *name)
 {
     const struct lto_request link = {0};
-    struct parts_run run = {.link = &link, .inputs_fd = lto_inputs_open()};
+    struct part_list run = {.link = &link, .inputs_fd = lto_inputs_open()};
     struct text file;
 
-    CONTEXT_DEFER(parts_end, &run);
-    parts_make(&run, 1);
+    CONTEXT_DEFER(part_end_all, &run);
+    part_make_all(&run, 1);
     run.list->job = job_write(&run.arena, name, NULL, &run.inputs);
-    if (parts_run(&run, &run.arena) != 1)
+    if (part_run_all(&run, &run.arena) != 1)
         return NULL;
     file = run.list->answer.infos;
     return file.size ? memory_copy_string(file.data, file.size)

@@ -33,7 +33,7 @@ struct compilation {
     bool is_partial;
     struct lto_kernels kernels;
     struct lto_share *shares; /* kernels of each part; NULL = one part with all */
-    struct parts_run run;
+    struct part_list run;
     size_t failed;           /* the first part that failed */
     struct cache_key common; /* common part of the parts' keys */
 };
@@ -47,7 +47,7 @@ struct compilation {
 static bool run_name_pass(struct compilation *compilation)
 {
     const struct lto_request *request = compilation->request;
-    struct parts_run *run = &compilation->run;
+    struct part_list *run = &compilation->run;
     struct option_request fast = *request->options;
     struct lto_request wanted = *request;
     const char *const *options;
@@ -62,9 +62,9 @@ static bool run_name_pass(struct compilation *compilation)
     run->link = &wanted;
     run->child_threads = child_tokens_threads(options);
     run->is_repeated = true;
-    parts_make(run, 1);
-    parts_set_job(run, run->list, options, &run->inputs, &compilation->common);
-    ok = parts_run(run, &run->arena) == 1 &&
+    part_make_all(run, 1);
+    part_set_job(run, run->list, options, &run->inputs, &compilation->common);
+    ok = part_run_all(run, &run->arena) == 1 &&
          lto_kernels_read(&compilation->kernels, &run->arena, request, run->list->answer.ptx);
     run->link = request;
     if (ok)
@@ -180,7 +180,7 @@ static void tell_one_thread(const struct compilation *compilation)
 static void make_ltoir_jobs(struct compilation *compilation)
 {
     const struct lto_request *request = compilation->request;
-    struct parts_run *run = &compilation->run;
+    struct part_list *run = &compilation->run;
     bool is_open = compilation->is_partial || request->relocatable;
 
     tell_one_thread(compilation);
@@ -192,7 +192,7 @@ static void make_ltoir_jobs(struct compilation *compilation)
         run->child_threads = child_tokens_threads(options);
         run->list[i].memory =
             MEMORY_TO_START + MEMORY_OF_BYTE * lto_kernels_bytes(request->members);
-        parts_set_job(run, &run->list[i], options, &run->inputs, &compilation->common);
+        part_set_job(run, &run->list[i], options, &run->inputs, &compilation->common);
     }
 }
 
@@ -270,7 +270,7 @@ static void report_failed_part(struct compilation *compilation)
 
 static void report_part_times(const struct compilation *compilation)
 {
-    const struct parts_run *run = &compilation->run;
+    const struct part_list *run = &compilation->run;
 
     for (size_t i = 0; i < run->count; i++) {
         const struct part *part = &run->list[i];
@@ -298,16 +298,16 @@ static void report_part_times(const struct compilation *compilation)
 /* Makes and runs `count` parts. False when one of them failed. */
 static bool run_parts(struct compilation *compilation, uint32_t count)
 {
-    struct parts_run *run = &compilation->run;
+    struct part_list *run = &compilation->run;
     struct text *texts = arena_zalloc(compilation->texts, count, sizeof *texts);
 
-    parts_make(run, count);
+    part_make_all(run, count);
     table_free(&run->said); /* the messages of the previous parts are gone */
     compilation->shares = NULL;
     if (count > 1)
         deal_kernels(compilation, count);
     make_ltoir_jobs(compilation);
-    compilation->failed = parts_run(run, compilation->texts);
+    compilation->failed = part_run_all(run, compilation->texts);
     if (compilation->failed < count)
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -438,7 +438,7 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
         .run = {.link = request, .inputs_fd = -1},
     };
 
-    CONTEXT_DEFER(parts_end, &compilation.run);
+    CONTEXT_DEFER(part_end_all, &compilation.run);
     CONTEXT_DEFER(lto_kernels_free, &compilation.kernels);
     compilation.is_partial = !request->emit_ltoir && lto_is_partial(request->members);
     lto_inputs_write(&compilation.run, MEMBER_LTO);

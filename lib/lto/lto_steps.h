@@ -22,19 +22,19 @@ int lto_inputs_open(void);
 /* Writes the LTO-IR, or bitcode, of all members with `role` to a memory file of the run, and lists
  * it. Each fatbin entry is in a container of its own, byte for byte with its header, which the
  * library needs to read it. Raises as lto_inputs_open, and LINK_NO_MEMORY if there is no room. */
-void lto_inputs_write(struct parts_run *run, enum member_role role);
+void lto_inputs_write(struct part_list *run, enum member_role role);
 
 /* report.c: messages of libnvJitLink and libLLVM, and how their children ended. */
 
 /* Reports the library's messages about a part: each line that no part has reported before, if it
  * matters. */
-void lto_report_logs(struct parts_run *run, const struct part *part);
+void lto_report_logs(struct part_list *run, const struct part *part);
 
 /* Reports how a part failed that was not cancelled: the library's messages, and that it crashed,
  * ended the process, or was killed. `when` names the work at that time; NULL = not known. True when
  * it has left an answer instead, which says what it rejected: the caller reports that. Raises
  * LINK_NO_MEMORY or LINK_ENVIRONMENT if that is the reason. */
-bool lto_report_end(struct parts_run *run, const struct part *part, const char *when);
+bool lto_report_end(struct part_list *run, const struct part *part, const char *when);
 
 /* Records the part's run under that name, for --time-trace. */
 void lto_report_event(const struct part *part, const char *name);

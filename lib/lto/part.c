@@ -53,7 +53,7 @@ static bool run_copy(struct part *part, const struct exec_request *run, const in
  * same addresses as a separate child. */
 static void run_part_child(struct part *part, int job)
 {
-    const struct parts_run *run = part->run;
+    const struct part_list *run = part->run;
     const char *library = run->link->library;
     const struct child_tokens *tokens = child_tokens_get();
     const int pass[] = {job, run->inputs_fd, part->answer_fd, tokens ? tokens->fds[0] : -1,
@@ -137,7 +137,7 @@ static uint32_t priority_of(uint64_t cost)
 }
 
 /* Makes tasks of the parts that are not in the cache, and returns their number. */
-static size_t make_tasks(struct pool_task *tasks, struct parts_run *run, uint64_t *cost)
+static size_t make_tasks(struct pool_task *tasks, struct part_list *run, uint64_t *cost)
 {
     size_t count = 0;
 
@@ -156,7 +156,7 @@ static size_t make_tasks(struct pool_task *tasks, struct parts_run *run, uint64_
 /* Cancels every part, when the result is no longer wanted. */
 static void cancel_parts(void *argument)
 {
-    struct parts_run *run = argument;
+    struct part_list *run = argument;
 
     for (size_t i = run->count; i-- > 0;)
         __atomic_store_n(&run->list[i].cancelled, 1, __ATOMIC_SEQ_CST);
@@ -164,7 +164,7 @@ static void cancel_parts(void *argument)
 
 /* One call, and the resources that it holds. */
 struct sending {
-    struct parts_run *run;
+    struct part_list *run;
     struct part **parts; /* parts of the jobs */
     struct distribute_batch batch;
     struct bytes inputs; /* mapped */
@@ -204,7 +204,7 @@ static void choose_part_tool(struct sending *sending)
 
 static void make_remote_parts(struct sending *sending)
 {
-    struct parts_run *run = sending->run;
+    struct part_list *run = sending->run;
     struct distribute_batch *batch = &sending->batch;
 
     batch->jobs = arena_zalloc(&batch->arena, run->count, sizeof *batch->jobs);
@@ -267,7 +267,7 @@ static void run_remote_parts(struct sending *sending)
 
 /* Has the distributor run the parts that are not in the cache. Each part is left as its child would
  * have left it; one without an answer, as if its child had found no job. */
-static void send_parts(struct parts_run *run)
+static void send_parts(struct part_list *run)
 {
     /* The report verifies the bytes; their contents are read like every child's answer. */
     struct sending sending = {
@@ -280,7 +280,7 @@ static void send_parts(struct parts_run *run)
 }
 
 /* Runs the remaining tasks. Returns how many ran at one time. */
-static uint32_t run_part_tasks(struct parts_run *run, struct pool_task *tasks, size_t count)
+static uint32_t run_part_tasks(struct part_list *run, struct pool_task *tasks, size_t count)
 {
     const struct dispatch_request wanted = {
         .tasks = tasks,
@@ -301,7 +301,7 @@ static uint32_t run_part_tasks(struct parts_run *run, struct pool_task *tasks, s
     return threads;
 }
 
-uint32_t parts_threads(const struct lto_request *link)
+uint32_t part_most_threads(const struct lto_request *link)
 {
     uint32_t threads = link->threads ? link->threads : (uint32_t)pool_cpu_count();
     uint32_t limit = pool_sequential_reason() ? 1 : link->thread_limit;
@@ -310,9 +310,9 @@ uint32_t parts_threads(const struct lto_request *link)
 }
 
 /* The number of parts that may run at one time. */
-static uint32_t count_part_threads(struct parts_run *run)
+static uint32_t count_part_threads(struct part_list *run)
 {
-    uint32_t threads = parts_threads(run->link);
+    uint32_t threads = part_most_threads(run->link);
     uint64_t *needs = arena_alloc(&run->arena, run->count, sizeof *needs);
 
     for (size_t i = 0; i < run->count; i++)
@@ -322,7 +322,7 @@ static uint32_t count_part_threads(struct parts_run *run)
     return memory_budget_threads(threads, run->link->memory_limit, needs, run->count);
 }
 
-static void run_all(struct parts_run *run)
+static void run_all(struct part_list *run)
 {
     struct pool_task *tasks = arena_alloc(&run->arena, run->count, sizeof *tasks);
     uint64_t cost = 0;
@@ -341,7 +341,7 @@ static void run_all(struct parts_run *run)
         run->threads = threads;
 }
 
-size_t parts_run(struct parts_run *run, struct arena *texts)
+size_t part_run_all(struct part_list *run, struct arena *texts)
 {
     size_t first_failed = 0;
 
@@ -356,7 +356,7 @@ size_t parts_run(struct parts_run *run, struct arena *texts)
     return first_failed;
 }
 
-static void free_part_list(struct parts_run *run)
+static void free_part_list(struct part_list *run)
 {
     for (size_t i = 0; i < run->count; i++) {
         if (run->list[i].answer_fd >= 0)
@@ -366,7 +366,7 @@ static void free_part_list(struct parts_run *run)
     run->count = 0;
 }
 
-void parts_make(struct parts_run *run, size_t count)
+void part_make_all(struct part_list *run, size_t count)
 {
     free_part_list(run);
     run->list = arena_zalloc(&run->arena, count, sizeof *run->list);
@@ -375,17 +375,17 @@ void parts_make(struct parts_run *run, size_t count)
     run->count = count;
 }
 
-void parts_set_job(struct parts_run *run, struct part *part, const char *const *options,
-                   const struct job_inputs *inputs, const struct cache_key *common)
+void part_set_job(struct part_list *run, struct part *part, const char *const *options,
+                  const struct job_inputs *inputs, const struct cache_key *common)
 {
     part->job = job_write(&run->arena, run->link->library, options, inputs);
     if (run->link->cache)
         part->key = lto_cache_key(common, options);
 }
 
-void parts_end(void *argument)
+void part_end_all(void *argument)
 {
-    struct parts_run *run = argument;
+    struct part_list *run = argument;
 
     free_part_list(run);
     if (run->inputs_fd >= 0)

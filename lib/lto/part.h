@@ -17,7 +17,7 @@
 #include "lto/job.h"
 #include "os/exec.h"
 
-struct parts_run;
+struct part_list;
 struct lto_request; /* lto/lto.h */
 
 struct part {
@@ -34,11 +34,11 @@ struct part {
     uint64_t started;          /* of clock_now() */
     uint64_t nanoseconds;
     int cancelled; /* another part failed; written with an atomic store */
-    struct parts_run *run;
+    struct part_list *run;
 };
 
-/* Compilations by one library. Start with {.link, .inputs_fd}; freed by parts_end(). */
-struct parts_run {
+/* Compilations by one library. Start with {.link, .inputs_fd}; freed by part_end_all(). */
+struct part_list {
     const struct lto_request
         *link;           /* settings; no library = none is loaded before a job is known */
     const char *program; /* minilink; NULL = self_exec_file() */
@@ -54,19 +54,19 @@ struct parts_run {
 };
 
 /* Most parts that a link runs at one time, if there is memory for them. */
-uint32_t parts_threads(const struct lto_request *link);
+uint32_t part_most_threads(const struct lto_request *link);
 
 /* Makes `count` parts without jobs, and frees the previous ones. */
-void parts_make(struct parts_run *run, size_t count);
+void part_make_all(struct part_list *run, size_t count);
 
 /* Sets a part's job, and its key, from `common` (lto_cache_common()) and the options. `options`
  * ends with NULL. */
-void parts_set_job(struct parts_run *run, struct part *part, const char *const *options,
-                   const struct job_inputs *inputs, const struct cache_key *common);
+void part_set_job(struct part_list *run, struct part *part, const char *const *options,
+                  const struct job_inputs *inputs, const struct cache_key *common);
 
 /* Runs all parts, except those in the cache, and reads their answers, whose texts live in `texts`.
  * Returns the index of the first part that failed; count = none. */
-size_t parts_run(struct parts_run *run, struct arena *texts);
+size_t part_run_all(struct part_list *run, struct arena *texts);
 
-/* Frees everything in a struct parts_run, and closes its files. */
-void parts_end(void *run);
+/* Frees everything in a struct part_list, and closes its files. */
+void part_end_all(void *run);

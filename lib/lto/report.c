@@ -84,12 +84,12 @@ static void report_library_line(const char *name, struct text line, bool is_erro
         diag_info("%s: %.*s", name, TEXT_ARG(line));
 }
 
-static const char *library_name(const struct parts_run *run)
+static const char *library_name(const struct part_list *run)
 {
     return run->inputs.is_bitcode ? "libLLVM" : "libnvJitLink";
 }
 
-static void report_named(const struct parts_run *run, struct text line, bool is_error)
+static void report_named(const struct part_list *run, struct text line, bool is_error)
 {
     struct buffer named = {0};
 
@@ -99,7 +99,7 @@ static void report_named(const struct parts_run *run, struct text line, bool is_
 }
 
 /* Reports the lines of one of the library's texts that no part has reported before. */
-static void report_log(struct parts_run *run, struct text log, bool is_error)
+static void report_log(struct part_list *run, struct text log, bool is_error)
 {
     struct text line;
 
@@ -119,7 +119,7 @@ static struct text output_of(const struct part *part)
     return (struct text){part->result.output, part->result.output_size};
 }
 
-void lto_report_logs(struct parts_run *run, const struct part *part)
+void lto_report_logs(struct part_list *run, const struct part *part)
 {
     report_log(run, output_of(part), false);
     report_log(run, part->answer.errors, false);
@@ -127,7 +127,7 @@ void lto_report_logs(struct parts_run *run, const struct part *part)
 }
 
 /* Reports that the library crashed, ended the process, or was killed. */
-static void report_death(const struct parts_run *run, const struct exec_result *result,
+static void report_death(const struct part_list *run, const struct exec_result *result,
                          const char *when)
 {
     const char *name = library_name(run), *library = run->link->library;
@@ -163,7 +163,7 @@ static bool is_out_of_memory(const struct exec_result *result)
            (result->end == EXEC_EXITED && result->code == LTO_CHILD_NO_MEMORY);
 }
 
-bool lto_report_end(struct parts_run *run, const struct part *part, const char *when)
+bool lto_report_end(struct part_list *run, const struct part *part, const char *when)
 {
     const struct lto_answer *answer = &part->answer;
     bool has_ended_well =

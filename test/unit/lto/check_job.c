@@ -132,7 +132,7 @@ static char program[4096], library[4096];
 
 /* Runs two parts in children, in which the library behaves that way. Returns the first that fails.
  */
-static size_t run_two(struct parts_run *run, const char *way)
+static size_t run_two(struct part_list *run, const char *way)
 {
     static const char *const options[] = {"-lto", "-ptx", NULL};
     static const struct lto_request link = {.jobserver = JOBSERVER_OFF, .threads = 2};
@@ -142,20 +142,20 @@ static size_t run_two(struct parts_run *run, const char *way)
     snprintf(library, sizeof library, "%s/fake-nvjitlink.so", build ? build : "build");
     setenv("FAKE_PTX", "fixtures/fatbin/a.ptx", 1);
     setenv("FAKE_WAY", way, 1);
-    *run = (struct parts_run){
+    *run = (struct part_list){
         .link = &link, .program = program, .inputs_fd = descriptor_memory_file("inputs")};
     ck_assert_int_eq(write(run->inputs_fd, contents, sizeof contents), sizeof contents);
-    parts_make(run, 2);
+    part_make_all(run, 2);
     for (size_t i = 0; i < 2; i++) {
         run->list[i].job = job_write(&run->arena, library, options, &inputs);
         run->list[i].cost = i;
     }
-    return parts_run(run, &arena);
+    return part_run_all(run, &arena);
 }
 
 TEST(children_leave_answers)
 {
-    struct parts_run run;
+    struct part_list run;
 
     ck_assert_uint_eq(run_two(&run, ""), 2);
     for (size_t i = 0; i < 2; i++) {
@@ -166,27 +166,27 @@ TEST(children_leave_answers)
         ck_assert_uint_gt(part->result.peak, 0);
         ck_assert_uint_gt(part->nanoseconds, 0);
     }
-    parts_end(&run);
+    part_end_all(&run);
 }
 
 TEST_LOOP(the_first_part_that_fails_is_told, 4)
 {
     static const char *const ways[] = {"crash", "fail", "exit", "refuse"};
-    struct parts_run run;
+    struct part_list run;
 
     ck_assert_uint_eq(run_two(&run, ways[_i]), 0);
     ck_assert(!run.list[1].succeeded);
-    parts_end(&run);
+    part_end_all(&run);
 }
 
 TEST(a_program_that_is_not_there_is_told)
 {
     const struct lto_request link = {0};
-    struct parts_run run = {.link = &link, .program = "/none/minilink", .inputs_fd = -1};
+    struct part_list run = {.link = &link, .program = "/none/minilink", .inputs_fd = -1};
 
-    parts_make(&run, 1);
+    part_make_all(&run, 1);
     run.list->job = TEXT("x");
-    ck_assert_uint_eq(parts_run(&run, &arena), 0);
+    ck_assert_uint_eq(part_run_all(&run, &arena), 0);
     ck_assert_int_eq(run.list->result.end, EXEC_NOT_STARTED);
-    parts_end(&run);
+    part_end_all(&run);
 }

@@ -114,7 +114,7 @@ TEST(inputs_are_aligned)
     struct member list[4];
     struct members members = {.list = list, .count = 4, .lto_count = 4};
     const struct lto_request link = {.members = &members};
-    struct parts_run run = {.link = &link};
+    struct part_list run = {.link = &link};
 
     for (size_t i = 0; i < 4; i++)
         list[i] = (struct member){
@@ -131,7 +131,7 @@ TEST(inputs_are_aligned)
                          (ssize_t)input->size);
         ck_assert_int_eq(memcmp(bytes, code, input->size), 0);
     }
-    parts_end(&run);
+    part_end_all(&run);
 }
 
 TEST(every_code_has_a_text)
