@@ -18,14 +18,14 @@
 struct naming {
     struct joining *joining;
     struct table keys;    /* names of the program to indexes of symbols */
-    struct table strings; /* names of private strings to a hash's index in `hashes` */
-    uint64_t *hashes;
+    struct table strings; /* names of private strings to an index in `hashes` */
+    uint64_t *hashes;     /* of a name's contents; 0 = they differ among the parts */
     size_t hash_count, hash_capacity;
     struct buffer content;
 };
 
-static struct part_entry *find_renamed(const struct joining *joining, uint32_t part,
-                                       struct text name)
+static struct part_entry *find_entry_of_name(const struct joining *joining, uint32_t part,
+                                             struct text name)
 {
     uint32_t at = table_find(&joining->parts[part].names, name);
 
@@ -53,7 +53,7 @@ static uint64_t hash_content(struct naming *naming, uint32_t part, const struct 
     while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
         struct text word = lexer_text(&lexer, token);
         const struct part_entry *entry =
-            token.kind == TOKEN_WORD ? find_renamed(naming->joining, part, word) : NULL;
+            token.kind == TOKEN_WORD ? find_entry_of_name(naming->joining, part, word) : NULL;
 
         buffer_char(content, ' ');
         buffer_text(content, entry && entry->symbol != NO_INDEX
@@ -118,7 +118,7 @@ static struct joined_symbol *symbol_of_name(struct naming *naming, struct text n
     return &joining->symbols[at];
 }
 
-static uint32_t add_renamed(struct joining *joining, uint32_t part, struct text name)
+static uint32_t enter_name(struct joining *joining, uint32_t part, struct text name)
 {
     uint32_t at = table_add(&joining->parts[part].names, name, (uint32_t)joining->entry_count);
 
@@ -132,10 +132,10 @@ static uint32_t add_renamed(struct joining *joining, uint32_t part, struct text 
 }
 
 /* Enters a function or variable of a part. */
-static bool rename_item(struct naming *naming, uint32_t part, const struct ptx_item *item)
+static bool enter_item(struct naming *naming, uint32_t part, const struct ptx_item *item)
 {
     struct joining *joining = naming->joining;
-    uint32_t at = add_renamed(joining, part, item->name);
+    uint32_t at = enter_name(joining, part, item->name);
     struct part_entry *entry = &joining->entries[at];
     struct joined_symbol *symbol;
 
@@ -213,7 +213,7 @@ static void number_files(struct joining *joining, struct joined_part *part)
 static void name_label(struct joining *joining, uint32_t part, struct text label,
                        struct text content)
 {
-    uint32_t at = add_renamed(joining, part, label);
+    uint32_t at = enter_name(joining, part, label);
     unsigned long long hash = XXH3_64bits(content.data, content.size);
     struct text name = text_of(arena_printf(&joining->arena, "$L__info_string_%016llx", hash));
 
@@ -257,7 +257,7 @@ static bool name_items(struct naming *naming, uint32_t part, const struct ptx_mo
         if (item->kind == PTX_ALIAS)
             return parts_differ(joining, "alias ", item->name);
         if ((item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE) &&
-            !rename_item(naming, part, item))
+            !enter_item(naming, part, item))
             return false;
         if (item->kind == PTX_FILE)
             ARENA_PUSH(&joining->arena, joining->files, joining->file_count,
