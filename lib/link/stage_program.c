@@ -288,7 +288,7 @@ static void warn_of_unknown(const struct link *link)
 
 bool stage_link(struct link *link)
 {
-    bool is_read = link->members.bitcode_count > 0;
+    bool is_read = link->members.bitcode_count > 0; /* to compile that, they were needed earlier */
     bool ok = (is_read || member_cubins_read(link)) && link_groups(link);
     size_t symbols = 0;
 
