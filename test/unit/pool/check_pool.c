@@ -9,6 +9,7 @@
 
 #include "diag/events.h"
 #include "messages.h"
+#include "pool/child_tokens.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
 #include "pool/pqueue.h"
@@ -488,6 +489,27 @@ TEST_RANGE(tasks_are_run_whatever_cannot_be_made_for_them, 1, 3)
         ck_assert_int_lt(++most, 60);
     } while (spare < 0);
     ck_assert_int_eq(read(fds[0], tokens, 3), 2);
+}
+
+static void look_for_tokens(void *has_tokens)
+{
+    *(bool *)has_tokens = child_tokens_get() != NULL;
+}
+
+/* A program with one thread needs none: it works on the task's own token. */
+TEST_RANGE(a_task_has_tokens_for_a_program_with_threads, 1, 4)
+{
+    bool has_tokens = _i == 1;
+    struct pool_task task = {look_for_tokens, &has_tokens, 0};
+    int fds[2];
+
+    open_jobserver(fds);
+    dispatch_run(&(struct dispatch_request){.tasks = &task,
+                                            .count = 1,
+                                            .threads = 1,
+                                            .child_threads = (uint32_t)_i,
+                                            .jobserver = JOBSERVER_AUTO});
+    ck_assert_int_eq(has_tokens, _i > 1);
 }
 
 /* With each task that begins, and each that has ended; none is held at the end. */
