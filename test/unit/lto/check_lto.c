@@ -1,6 +1,7 @@
 /* check_lto.c: runs of a library that plays libnvJitLink, what comes back from them, and members
  * that cannot do without it. Whole links are in test/golden/lto*. */
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "lto/answer.h"
 #include "lto/lto_steps.h"
 #include "lto/nvjitlink.h"
+#include "lto/part.h"
 #include "os/descriptor.h"
 #include "suite.h"
 
@@ -38,6 +40,18 @@ static off_t write_answer(void)
 
     ck_assert_int_eq(nvjitlink_run(&job), 0);
     return lseek(file, 0, SEEK_END);
+}
+
+/* A part that was not run has no file: what is closed is not the standard input. */
+TEST(parts_that_were_not_run_close_nothing)
+{
+    struct part_list parts = {.inputs_fd = -1};
+
+    ck_assert_int_eq(dup2(file, STDIN_FILENO), STDIN_FILENO);
+    part_make_all(&parts, 2);
+    part_make_all(&parts, 1);
+    part_end_all(&parts);
+    ck_assert_int_ge(fcntl(STDIN_FILENO, F_GETFD), 0);
 }
 
 TEST(an_answer_is_read_back)
