@@ -243,7 +243,8 @@ static struct text prefix_of(uint32_t type)
 static const struct cubin_section *owner_of(const struct cubin *cubin,
                                             const struct cubin_section *section)
 {
-    bool is_relocation = section->type == SHT_RELA || section->type == SHT_REL;
+    bool is_relocation = section->type == SHT_RELA || section->type == SHT_REL ||
+                         section->type == SHT_CUDA_MERC_RELA;
 
     if ((!is_relocation && !(section->flags & SHF_INFO_LINK)) ||
         (cubin->sections[section->info].flags & SHF_CUDA_MERCURY))
@@ -304,11 +305,17 @@ static bool check_type(const struct reader *reader, size_t index)
                         READ_SECTION_ARG(reader, index), section->info);
 }
 
+/* Mercury's relocations are of its own sections (ptxas 12.9 to 13.5). */
 static bool check_owner(const struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];
     const struct cubin_section *owner = owner_of(reader->cubin, section);
 
+    if (section->type == SHT_CUDA_MERC_RELA && owner)
+        return read_damaged(reader,
+                            READ_SECTION " has relocations of section %u (%.*s), which is none "
+                                         "of Mercury's",
+                            READ_SECTION_ARG(reader, index), section->info, TEXT_ARG(owner->name));
     return !owner || is_named_after(section, owner) ||
            read_damaged(reader,
                         READ_SECTION " of type %#x has a name that does not fit section %u "
