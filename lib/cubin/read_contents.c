@@ -294,7 +294,11 @@ static bool check_code(const struct reader *reader, size_t index)
 static bool check_type(const struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];
+    bool is_table = section->type == SHT_SYMTAB || section->type == SHT_STRTAB;
 
+    if (is_table && (section->flags & SHF_CUDA_MERCURY))
+        return read_damaged(reader, READ_SECTION " is a table of all sections, with Mercury's flag",
+                            READ_SECTION_ARG(reader, index));
     if (!text_starts(section->name, TEXT(".nv.info")))
         return true;
     if (section->type != SHT_CUDA_INFO)
