@@ -111,6 +111,12 @@ bool format_is_nobits(uint32_t type);
 /* True for the type of a section of constants, in any bank. */
 bool format_is_constant(uint32_t type);
 
+/* True for the type of a section of relocations, Mercury's among them. */
+static inline bool format_is_relocations(uint32_t type)
+{
+    return type == SHT_REL || type == SHT_RELA || type == SHT_CUDA_MERC_RELA;
+}
+
 /* True for the type of a texture, sampler or surface reference. */
 static inline bool format_is_reference(uint8_t type)
 {

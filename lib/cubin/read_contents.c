@@ -243,10 +243,7 @@ static struct text prefix_of(uint32_t type)
 static const struct cubin_section *owner_of(const struct cubin *cubin,
                                             const struct cubin_section *section)
 {
-    bool is_relocation = section->type == SHT_RELA || section->type == SHT_REL ||
-                         section->type == SHT_CUDA_MERC_RELA;
-
-    if ((!is_relocation && !(section->flags & SHF_INFO_LINK)) ||
+    if ((!format_is_relocations(section->type) && !(section->flags & SHF_INFO_LINK)) ||
         (cubin->sections[section->info].flags & SHF_CUDA_MERCURY))
         return NULL;
     return &cubin->sections[section->info];
@@ -256,7 +253,7 @@ static const struct cubin_section *owner_of(const struct cubin *cubin,
  * code end with the function's name. */
 static bool is_named_after(const struct cubin_section *section, const struct cubin_section *owner)
 {
-    bool is_relocation = section->type == SHT_RELA || section->type == SHT_REL;
+    bool is_relocation = format_is_relocations(section->type);
     struct text prefix = prefix_of(section->type), end = owner->name, name = section->name;
 
     if (!is_relocation && !text_starts(owner->name, CODE))

@@ -72,8 +72,8 @@ static const bool *find_relocated(struct walk *walk)
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *list = &cubin->sections[i];
 
-        if ((list->type == SHT_RELA || list->type == SHT_REL || list->type == SHT_CUDA_MERC_RELA) &&
-            list->info < cubin->section_count && list->size > 0)
+        if (format_is_relocations(list->type) && list->info < cubin->section_count &&
+            list->size > 0)
             walk->is_relocated[list->info] = true;
     }
     return walk->is_relocated;

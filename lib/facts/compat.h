@@ -20,7 +20,7 @@ enum compat_merge {
     COMPAT_MAX_UNLESS_0, /* the largest, or 0 if one is 0 */
     COMPAT_OR,           /* all bits */
     COMPAT_EQUAL_OR_1,   /* what all have, else 1 */
-    COMPAT_TCGEN05,      /* see join_tcgen05() */
+    COMPAT_TCGEN05,      /* see join_tcgen05() in cubin/compat.c */
     COMPAT_AND,          /* the bits of all that have it. With Mercury's sections: of all that have
                             code, and no more than the target allows */
     COMPAT_FINALIZER,    /* if all have it: the largest; with Mercury's sections the smallest, since

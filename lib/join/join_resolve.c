@@ -166,7 +166,7 @@ static void own_function_sections(struct join *join)
         uint32_t type = s->source->type;
 
         s->text = find_code(join, s);
-        if (type == SHT_REL || type == SHT_RELA || type == SHT_CUDA_MERC_RELA)
+        if (format_is_relocations(type))
             s->target = &s->input->sections[s->source->info];
         if (!cubin_is_mercury(s->source)) {
             s->relocations = s->source->relocations;
