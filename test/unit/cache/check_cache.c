@@ -720,6 +720,25 @@ TEST_LOOP(the_oldest_go_until_the_policy_is_kept, COUNT(prunings))
                       1000 * (10 - (uint64_t)prunings[_i].left));
 }
 
+/* Whether no file can be removed, as in a folder that only another user may write. */
+static bool removes_nothing;
+
+int unlinkat(int folder_fd, const char *name, int flags)
+{
+    return removes_nothing ? -1 : (int)syscall(SYS_unlinkat, folder_fd, name, flags);
+}
+
+TEST(only_what_has_gone_is_counted)
+{
+    make_entries(2, 1000);
+    removes_nothing = true;
+    prune(BARE ":prune_after=1h");
+    removes_nothing = false;
+    ck_assert_int_eq(count_entries(2), 2);
+    ck_assert_uint_eq(cache_statistics(cache)->pruned, 0);
+    ck_assert_uint_eq(cache_statistics(cache)->pruned_bytes, 0);
+}
+
 TEST(an_entry_that_is_used_is_young_again)
 {
     make_entries(10, -1);

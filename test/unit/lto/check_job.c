@@ -1,5 +1,6 @@
 /* check_job.c: jobs written and read again, and children that run them. */
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "lto/answer.h"
 #include "lto/job.h"
 #include "lto/lto.h"
+#include "lto/lto_steps.h"
 #include "lto/part.h"
 #include "os/descriptor.h"
 #include "suite.h"
@@ -189,4 +191,16 @@ TEST(a_program_that_is_not_there_is_told)
     ck_assert_uint_eq(part_run_all(&run, &arena), 0);
     ck_assert_int_eq(run.list->result.end, EXEC_NOT_STARTED);
     part_end_all(&run);
+}
+
+TEST(memory_of_a_killed_child_is_told_in_mib)
+{
+    const struct lto_request link = {.library = "x.so"};
+    struct part_list run = {.link = &link, .inputs_fd = -1};
+    const struct part part = {
+        .result = {.end = EXEC_SIGNALED, .code = SIGKILL, .peak = UINT64_C(7) << 20}};
+
+    ck_assert(!lto_report_end(&run, &part, NULL));
+    buffer_char(&said.text, '\0');
+    ck_assert_ptr_nonnull(strstr(said.text.data, "It had 7 MiB; "));
 }
