@@ -6,7 +6,7 @@
 # One would guess otherwise: the .version of a text says which language it is in, so that a later ptxas, or the driver
 # of a later toolkit, takes what an earlier one took.
 # What follows: PTX that was tested with 13.0 alone, as inline assembly or in a fatbin, can fail to compile on a machine
-# with a newer toolkit, years after it was shipped.
+# with a newer toolkit.
 set -u
 work=$(mktemp -d) && cd "$work" || exit 1
 trap 'rm -rf "$work"' EXIT
