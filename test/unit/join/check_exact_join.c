@@ -287,6 +287,8 @@ static const struct {
     /* divided.ptx: the functions that the assembler adds are counted through all kernels. */
     {"divided", "whole", {"0", "1"}, "ka kb kc"},
     {"divided", "whole", {"1", "0"}, "ka kb kc"},
+    /* letter.ptx, of 13.5: names of one letter. */
+    {"letter", "whole", {"0", "1"}, "a b"},
     /* erased.ptx: a symbol is without its name where a kernel has shared memory for good. */
     {"erased", "dead-live", {"dead", "live"}, "dead live"},
     {"erased", "dead-live", {"live", "dead"}, "dead live"},
