@@ -285,6 +285,14 @@ TEST(every_kernel_has_shared_memory_where_arrays_of_the_launch_are_declared)
     ck_assert_uint_eq(section(".nv.shared.second")->alignment, 16);
 }
 
+/* What nvlink 13.0 writes. */
+TEST(shared_memory_of_bytes_needs_no_alignment)
+{
+    merge("bytes-shared.o");
+    ck_assert_uint_eq(section(".nv.shared.k")->size, 0x403);
+    ck_assert_uint_eq(section(".nv.shared.k")->alignment, 1);
+}
+
 TEST(kernels_without_shared_memory_have_none_where_no_array_is_declared)
 {
     merge("idle-aligned.o");
