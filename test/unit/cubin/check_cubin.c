@@ -57,6 +57,15 @@ TEST_LOOP(truncated_cubins_are_refused, COUNT(real_cubins))
     }
 }
 
+TEST(a_header_alone_has_no_sections)
+{
+    OWNED(buffer) file = files_load(*real_cubins), said = {0};
+
+    ck_assert(!read_quietly((struct bytes){(const uint8_t *)file.data, sizeof(Elf64_Ehdr)}, &said));
+    buffer_char(&said, '\0');
+    ck_assert_msg(strstr(said.data, "section") != NULL, "%s", said.data);
+}
+
 /* No flipped byte crashes anything. */
 TEST_LOOP(flipped_bytes_do_no_harm, COUNT(real_cubins))
 {

@@ -7,6 +7,7 @@
 
 #include "distribute/distribute.h"
 #include "distribute/files.h"
+#include "distribute/job_messages.h"
 #include "distribute/jobfile.h"
 #include "distribute/job_report.h"
 #include "distribute/verify_cubin.h"
@@ -276,6 +277,18 @@ static void take_result(const char *folder, const char *output, const char *log)
         ck_assert(files_write(jobs[0].output_path, (struct bytes){(const uint8_t *)output, 1}));
     if (log)
         ck_assert_int_eq(symlink(log, jobs[0].log_path), 0);
+}
+
+/* An empty line is one, the end of the text is none. */
+TEST(the_last_lines_of_a_distributor_are_told)
+{
+    for (int i = 0; i < 22; i++)
+        buffer_printf(&batch.loose, "line %d\n", i);
+    buffer_text(&batch.loose, TEXT("\n"));
+    messages_catch();
+    job_messages_report(&batch, true);
+    messages_expect_part(": line 3\n");
+    ck_assert_ptr_null(strstr(messages_said(), ": line 2\n"));
 }
 
 TEST(a_log_that_is_a_link_is_not_read)

@@ -1,4 +1,5 @@
-/* check_cleanup.c: what is said, and how the program ends, when a page of an input is gone. */
+/* check_cleanup.c: what is said, and how the program ends, when a page of an input is gone, or when
+ * something is written to it. */
 #include "os/cleanup.h"
 
 #include <signal.h>
@@ -17,11 +18,13 @@ static const struct {
     size_t known;    /* so much of it is known to be mapped */
     bool is_other;   /* what is known is another file, which stays as it is */
     const char *said;
+    bool is_written; /* a byte is written to the input, which stays as it is */
 } inputs[] = {
-    {false, SIZE, false, "became shorter while it was read"},
-    {true, SIZE, false, "could not be read"},
-    {false, SIZE / 2, false, "changed while the link ran"},
-    {false, SIZE / 2, true, NULL}, /* nobody is to blame */
+    {false, SIZE, false, "became shorter while it was read", false},
+    {true, SIZE, false, "could not be read", false},
+    {false, SIZE / 2, false, "changed while the link ran", false},
+    {false, SIZE / 2, true, NULL, false}, /* nobody is to blame */
+    {false, SIZE, false, NULL, true},
 };
 
 static char path[] = "/tmp/check_cleanup.XXXXXX";
@@ -48,8 +51,11 @@ static _Noreturn void read_last(int file, int row)
     mapping.version = version_of(mapping.path);
     setrlimit(RLIMIT_CORE, &none);
     signal(SIGBUS, SIG_DFL); /* a sanitizer's handler would be left alone */
+    signal(SIGSEGV, SIG_DFL);
     cleanup_prepare("program", NULL);
     cleanup_enter_mapping(&mapping);
+    if (inputs[row].is_written)
+        *(volatile char *)(uintptr_t)start = 1;
     if (ftruncate(file, 0) != 0 || (inputs[row].is_removed && unlink(path) != 0))
         _exit(9);
     _exit(*(const volatile char *)(start + SIZE - 1));
@@ -86,5 +92,6 @@ TEST_LOOP(an_input_that_loses_its_pages_is_blamed, COUNT(inputs))
     if (inputs[_i].said)
         ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
     else
-        ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+        ck_assert(WIFSIGNALED(status) &&
+                  WTERMSIG(status) == (inputs[_i].is_written ? SIGSEGV : SIGBUS));
 }

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -336,6 +337,31 @@ TEST(a_server_reaps_clones_that_have_ended)
     ck_assert(run("copy", "by the server"));
     ck_assert_int_eq(kill((pid_t)clone, 0), -1);
     ck_assert_int_eq(errno, ESRCH);
+}
+
+/* The server of the second job does the third, too, and ends with it. Other sockets get its number,
+ * and no message. */
+TEST(a_server_that_has_ended_is_asked_for_no_clone)
+{
+    struct long_job first, second, third;
+    int strangers[4][2];
+    char byte;
+
+    start_server(false);
+    begin_long_job(&first);
+    begin_long_job(&second);
+    end_long_job(&second, false);
+    end_long_job(&first, true);
+    begin_long_job(&third);
+    end_long_job(&third, true);
+    for (int i = 0; i < COUNT(strangers); i++)
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, strangers[i]), 0);
+    ck_assert(run("copy", "afterwards"));
+    for (int i = 0; i < 2 * COUNT(strangers); i++)
+        ck_assert_int_eq(recv(strangers[i / 2][i % 2], &byte, 1, MSG_DONTWAIT), -1);
+    for (int i = 0; i < 2 * COUNT(strangers); i++)
+        close(strangers[i / 2][i % 2]);
+    expect_copied("afterwards");
 }
 
 /* Whoever ends a server kills its process group: a clone has one of its own. */

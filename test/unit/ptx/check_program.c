@@ -316,6 +316,19 @@ TEST(internal_symbols_of_one_name_get_names_of_their_own)
     ck_assert_uint_eq(symbol("b")->edit_count, 1);
 }
 
+/* Of the variable, the kernel and two of the sections: each once, whatever was read before. */
+TEST(sections_name_symbols_by_their_new_names)
+{
+    const char *const texts[] = {".global .u32 s; .visible .entry a() { ld.global.u32 %r, [s]; }",
+                                 ".global .u32 s; .visible .entry b() { ld.global.u32 %r, [s]; }\n"
+                                 ".section .debug_info { .b64 s }\n.section .debug_loc { .b64 s "
+                                 "}\n.section .debug_str { .b8 0 }"};
+
+    ck_assert(link_texts(texts, 2));
+    ck_assert_uint_eq(program.details[1].edit_count, 4);
+    ck_assert_uint_eq(program.details[0].edit_count, 0);
+}
+
 TEST(equal_modules_have_different_names_for_equal_symbols)
 {
     const char *const texts[] = {".global .u32 s;", ".global .u32 s;", ".global .u32 s;"};

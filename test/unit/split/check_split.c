@@ -450,6 +450,27 @@ TEST(stable_chunks_have_nothing_of_their_neighbours)
     }
 }
 
+static void count_release(const void *count)
+{
+    unsigned *at = (unsigned *)(uintptr_t)count;
+
+    ++*at;
+}
+
+/* Pages of mapped inputs: before the first byte, and after each 16 MiB. */
+TEST(inputs_are_released_while_large_chunks_are_written)
+{
+    unsigned count = 0;
+    OWNED(buffer) text = {0};
+
+    buffer_printf(&text, HEADER ".visible .entry a() { %*s }\n", 20 << 20, "ret;");
+    split_one(buffer_view(&text), &(struct split_request){.wanted = 1,
+                                                          .arch = {90, 0},
+                                                          .release = count_release,
+                                                          .release_argument = &count});
+    ck_assert_uint_eq(count, 2);
+}
+
 /* A sixteenth of the program, within bounds; or twice the least size of a chunk that the user
  * names.
  */
