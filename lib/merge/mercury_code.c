@@ -129,15 +129,14 @@ static const struct cubin_relocation *next_plain(struct relocation_list *list)
     return NULL;
 }
 
-static bool add_operand(struct relocation_list *list, const struct cubin_relocation *relocation,
+static void add_operand(struct relocation_list *list, const struct cubin_relocation *relocation,
                         uint64_t value, enum mercury_load load)
 {
     ARENA_PUSH(&list->m->arena, list->operands, list->operand_count, list->operand_capacity) =
         (struct mercury_operand){relocation->offset, (uint16_t)value, (uint8_t)load};
-    return true;
 }
 
-bool mercury_code_add_constant(struct relocation_list *list,
+void mercury_code_add_constant(struct relocation_list *list,
                                const struct cubin_relocation *relocation, uint32_t symbol)
 {
     const struct placed_symbol *constant = &list->m->out->placed[symbol];
@@ -148,26 +147,26 @@ bool mercury_code_add_constant(struct relocation_list *list,
     if (!plain || plain->symbol != relocation->symbol || constant->section == MERGE_NONE) {
         mercury_leave_out(list->m, list->file,
                           "a relocation against a constant has no counterpart");
-        return false;
+        return;
     }
     if (plain->type == R_CUDA_ABS16_32 && !is_internal)
-        return true; /* a plain move of it, which the target's instructions have */
+        return; /* a plain move of it, which the target's instructions have */
     if (plain->type == R_CUDA_CONST_FIELD22_37 && !is_internal)
         load = MERCURY_LOAD_UNIFORM;
     else if (plain->type == R_CUDA_CONST_FIELD21_38)
         load = is_internal ? MERCURY_LOAD_OPTIMIZER : MERCURY_LOAD_USER;
     else
         relocate_refuse(list, relocation, "Cannot resolve");
-    return add_operand(list, relocation, constant->value + (uint64_t)relocation->addend, load);
+    add_operand(list, relocation, constant->value + (uint64_t)relocation->addend, load);
 }
 
-bool mercury_code_add_reference(struct relocation_list *list,
+void mercury_code_add_reference(struct relocation_list *list,
                                 const struct cubin_relocation *relocation, uint32_t symbol)
 {
     const struct textures *textures = &list->m->out->textures;
 
-    return add_operand(list, relocation, textures->offset[symbol] - textures->base,
-                       MERCURY_LOAD_REFERENCE);
+    add_operand(list, relocation, textures->offset[symbol] - textures->base,
+                MERCURY_LOAD_REFERENCE);
 }
 
 static int compare_operands(const void *a, const void *b)

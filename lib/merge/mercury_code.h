@@ -29,12 +29,12 @@ bool mercury_code_patch(uint8_t *data, size_t size, enum mercury_load load, cons
 
 /* Notes the offset of a constant that the code loads, in the bank, for mercury_code_fill(); the
  * target's instructions have a relocation against it, too, which tells the kind of load. If it has
- * none, the twins are left out. False then, or if that kind is not known. */
-bool mercury_code_add_constant(struct relocation_list *list,
+ * none, the twins are left out. */
+void mercury_code_add_constant(struct relocation_list *list,
                                const struct cubin_relocation *relocation, uint32_t symbol);
 
 /* The same for the word of a texture, sampler or surface reference. */
-bool mercury_code_add_reference(struct relocation_list *list,
+void mercury_code_add_reference(struct relocation_list *list,
                                 const struct cubin_relocation *relocation, uint32_t symbol);
 
 /* Writes what was noted into the code; the twins are left out if it has other loads. */

@@ -162,9 +162,9 @@ bool relocations_make(struct merging *m);
  * nvlink). */
 void relocations_add_twins(struct merging *m);
 
-/* Writes the contents of the lists. Comes after the symbols have their rows. False if a kept
+/* Writes the contents of the lists. Comes after the symbols have their rows. An error if a kept
  * relocation names a symbol that is not written. */
-bool relocations_write(struct merging *m);
+void relocations_write(struct merging *m);
 
 /* mercury.c: Mercury twins of sections: the second form of the code in cubins from sm_100 on, for
  * finalizers to other targets (minilink-cubin(5) states the rules). They are merged like the first

@@ -17,18 +17,12 @@
 #include "merge/mercury_code.h"
 #include "merge/merge_steps.h"
 
-static bool cannot_resolve(struct relocation_list *list, const struct cubin_relocation *relocation)
+static void cannot_resolve(struct relocation_list *list, const struct cubin_relocation *relocation)
 {
-    return relocate_refuse(list, relocation, "Cannot resolve");
+    relocate_refuse(list, relocation, "Cannot resolve");
 }
 
-static bool leave_twins_out(const struct relocation_list *list, const char *why)
-{
-    mercury_leave_out(list->m, list->file, why);
-    return false;
-}
-
-static bool keep_relocation(struct relocation_list *list, const struct cubin_relocation *relocation,
+static void keep_relocation(struct relocation_list *list, const struct cubin_relocation *relocation,
                             uint32_t type, uint32_t symbol, uint32_t section, int64_t addend)
 {
     struct relocation_part *part = list->part;
@@ -41,7 +35,12 @@ static bool keep_relocation(struct relocation_list *list, const struct cubin_rel
         .symbol = symbol,
         .section = section,
     };
-    return true;
+}
+
+static void keep_symbol(struct relocation_list *list, const struct cubin_relocation *relocation,
+                        uint32_t type, uint32_t symbol)
+{
+    keep_relocation(list, relocation, type, symbol, MERGE_NONE, relocation->addend);
 }
 
 /* Notes a resolved relocation, if these are listed. */
@@ -72,7 +71,7 @@ static uint8_t *find_field(struct relocation_list *list, const struct cubin_relo
     if (list->is_twin_code || list->target->size < size ||
         relocation->offset > list->target->size - size) {
         if (list->is_twin)
-            leave_twins_out(list, "a relocation is misplaced");
+            mercury_leave_out(list->m, list->file, "a relocation is misplaced");
         else
             relocate_refuse(list, relocation, "Misplaced");
         return NULL;
@@ -82,7 +81,7 @@ static uint8_t *find_field(struct relocation_list *list, const struct cubin_relo
 }
 
 /* Writes base + addend, or one byte of it, into data. */
-static bool put_value(struct relocation_list *list, const struct cubin_relocation *relocation,
+static void put_value(struct relocation_list *list, const struct cubin_relocation *relocation,
                       uint64_t base)
 {
     const struct relocation_facts *facts = list->facts;
@@ -90,12 +89,11 @@ static bool put_value(struct relocation_list *list, const struct cubin_relocatio
     uint64_t value;
 
     if (!at)
-        return false;
+        return;
     value = base + (list->has_addends ? (uint64_t)relocation->addend : load(at, facts->bytes));
     if (facts->action == RELOCATION_BYTE)
         value >>= 8 * (relocation->type - (list->is_twin ? R_MERCURY_8_0 : R_CUDA_8_0));
     memcpy(at, &value, facts->bytes);
-    return true;
 }
 
 /* Replaces `width` bits from bit `first` of the instruction at `at`. All fields are in its first
@@ -108,32 +106,29 @@ static void put_bits(uint8_t *at, unsigned first, unsigned width, uint64_t value
     memcpy(at, &bits, 8);
 }
 
-static bool put_field(struct relocation_list *list, const struct cubin_relocation *relocation,
+static void put_field(struct relocation_list *list, const struct cubin_relocation *relocation,
                       uint64_t value, uint32_t bank)
 {
     const struct relocation_facts *field = list->facts;
     uint8_t *at = find_field(list, relocation, 16);
 
     if (!at)
-        return false;
+        return;
     value = (value + (uint64_t)relocation->addend) >> field->shift;
     if (!list->has_addends)
         value += load(at, 8) >> field->first & ((UINT64_C(1) << field->width) - 1);
     put_bits(at, field->first, field->width, value);
     if (field->bank)
         put_bits(at, field->bank, RELOCATION_BANK_WIDTH, bank);
-    return true;
 }
 
-static bool resolve_shared(struct relocation_list *list, const struct cubin_relocation *relocation,
+static void resolve_shared(struct relocation_list *list, const struct cubin_relocation *relocation,
                            uint32_t symbol)
 {
     const struct merging *m = list->m;
     uint32_t function = merging_owner(m, list->file, list->input->info);
     uint64_t value = m->out->shared.address[symbol];
 
-    if (!(list->facts->uses & FIELD_OF_SHARED))
-        return cannot_resolve(list, relocation);
     if (m->symbols[symbol].file == MERGE_NONE) {
         /* If no kernel reaches the function, all bits are set, or none under -g (measured). */
         value = function == MERGE_NONE ? UINT64_MAX : m->out->shared.extern_address[function];
@@ -141,44 +136,48 @@ static bool resolve_shared(struct relocation_list *list, const struct cubin_relo
             value = 0;
     }
     preserve_relocation(list, relocation, symbol, MERGE_NONE, relocation->addend);
-    return list->is_twin || put_field(list, relocation, value, 0);
+    if (!list->is_twin)
+        put_field(list, relocation, value, 0);
 }
 
 /* Resolves an address in the driver's shared memory, or an offset in a constant bank, which data
  * may have as an address. */
-static bool resolve_placed(struct relocation_list *list, const struct cubin_relocation *relocation,
+static void resolve_placed(struct relocation_list *list, const struct cubin_relocation *relocation,
                            uint32_t symbol, bool is_field)
 {
     const struct merging *m = list->m;
     const struct placed_symbol *placed = &m->out->placed[symbol];
 
-    if (placed->section == MERGE_NONE && !list->is_twin)
-        return cannot_resolve(list, relocation);
+    if (placed->section == MERGE_NONE && !list->is_twin) {
+        cannot_resolve(list, relocation);
+        return;
+    }
     preserve_relocation(list, relocation, symbol, MERGE_NONE, relocation->addend);
     if (!is_field)
-        return put_value(list, relocation, placed->value);
-    return list->is_twin
-               ? mercury_code_add_constant(list, relocation, symbol)
-               : put_field(list, relocation, placed->value, m->out->sections[placed->section].bank);
+        put_value(list, relocation, placed->value);
+    else if (list->is_twin)
+        mercury_code_add_constant(list, relocation, symbol);
+    else
+        put_field(list, relocation, placed->value, m->out->sections[placed->section].bank);
 }
 
 /* Measured (TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES): the field is not changed, or gets the offset in
  * the plain section. */
-static bool put_plain_offset(struct relocation_list *list,
+static void put_plain_offset(struct relocation_list *list,
                              const struct cubin_relocation *relocation)
 {
     const struct merging *m = list->m;
     uint32_t plain = list->cubin->symbols[relocation->symbol].section;
 
-    return !list->is_debug || m->request->relocatable || !cubin_has_section(list->cubin, plain) ||
-           merging_place(m, list->file, plain)->section == MERGE_NONE ||
-           !toolkit_does(m->request->toolkit, TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES) ||
-           put_value(list, relocation, merging_place(m, list->file, plain)->offset);
+    if (list->is_debug && !m->request->relocatable && cubin_has_section(list->cubin, plain) &&
+        merging_place(m, list->file, plain)->section != MERGE_NONE &&
+        toolkit_does(m->request->toolkit, TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES))
+        put_value(list, relocation, merging_place(m, list->file, plain)->offset);
 }
 
 /* A section symbol means the place where this cubin's part of the section, or of its twin,
  * begins. */
-static bool relocate_section(struct relocation_list *list,
+static void relocate_section(struct relocation_list *list,
                              const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
@@ -190,31 +189,33 @@ static bool relocate_section(struct relocation_list *list,
     const struct merged_place *part;
     bool is_offset, is_known;
 
-    if (section >= list->cubin->section_count)
-        return leave_twins_out(list, "a relocation is against no section");
+    if (section >= list->cubin->section_count) {
+        mercury_leave_out(m, list->file, "a relocation is against no section");
+        return;
+    }
     part = merging_place(m, list->file, section);
-    if (part->section == MERGE_NONE)
-        return list->is_twin || list->is_debug || cannot_resolve(list, relocation);
+    if (part->section == MERGE_NONE && (list->is_twin || list->is_debug))
+        return;
     is_offset = (section == list->input->info && facts->action == RELOCATION_ADDRESS) ||
                 (list->is_debug && type == (list->is_twin ? R_MERCURY_ABS32 : R_CUDA_32));
     is_known = list->is_twin ? m->request->relocatable || type == R_MERCURY_PROG_REL32
                              : relocation_types_keep(facts) && facts->plain == type;
-    if (is_offset && !m->request->relocatable) {
+    if (part->section != MERGE_NONE && is_offset && !m->request->relocatable) {
         preserve_relocation(list, relocation, MERGE_NONE, part->section,
                             relocation->addend + (int64_t)part->offset);
-        return put_value(list, relocation, part->offset);
-    }
-    if (!is_known)
-        return cannot_resolve(list, relocation);
-    if (type == R_MERCURY_PROG_REL32)
-        put_plain_offset(list, relocation);
-    if (!list->has_addends && part->offset != 0) {
-        if (!relocation_types_are_whole(facts))
-            return relocate_refuse(list, relocation, "Cannot move");
         put_value(list, relocation, part->offset);
+    } else if (part->section == MERGE_NONE || !is_known) {
+        cannot_resolve(list, relocation);
+    } else if (!list->has_addends && part->offset != 0 && !relocation_types_are_whole(facts)) {
+        relocate_refuse(list, relocation, "Cannot move");
+    } else {
+        if (type == R_MERCURY_PROG_REL32)
+            put_plain_offset(list, relocation);
+        if (!list->has_addends && part->offset != 0)
+            put_value(list, relocation, part->offset);
+        keep_relocation(list, relocation, type, MERGE_NONE, part->section,
+                        relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
     }
-    return keep_relocation(list, relocation, type, MERGE_NONE, part->section,
-                           relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
 }
 
 /* Measured: the frame of a function that a later cubin's replaced is dropped too if its code had
@@ -231,13 +232,14 @@ static bool is_replaced_frame(const struct relocation_list *list,
 
 /* Debug information about functions: ranges of dead functions are emptied. A copy that lost to an
  * earlier cubin's is no longer described; one that was replaced by a later cubin's is. */
-static bool relocate_debug(struct relocation_list *list, const struct cubin_relocation *relocation,
+static void relocate_debug(struct relocation_list *list, const struct cubin_relocation *relocation,
                            uint32_t symbol)
 {
     struct merging *m = list->m;
     const struct merged_symbol *merged = &m->symbols[symbol];
     bool is_function = merged->type == STT_FUNC;
     bool is_dead = is_function && !m->is_live[symbol];
+    bool is_resolved = merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable;
     const struct relocation_facts *facts = list->facts;
 
     if (facts->action == RELOCATION_CLEARED && !m->request->relocatable) {
@@ -247,38 +249,39 @@ static bool relocate_debug(struct relocation_list *list, const struct cubin_relo
 
         if (at)
             memset(at, 0, facts->bytes);
-        return true;
+        return;
     }
     if (is_dead || (is_function && list->forgets_losers &&
                     (overridden_has(m, list->file, relocation->symbol) ||
                      is_replaced_frame(list, relocation, symbol))))
-        return true;
-    if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable) {
-        if (!relocation_types_are_whole(facts))
-            return cannot_resolve(list, relocation);
+        return;
+    if (is_resolved ? !relocation_types_are_whole(facts)
+                    : facts->action != RELOCATION_CLEARED && !relocation_types_keep(facts) &&
+                          !list->is_twin) {
+        cannot_resolve(list, relocation);
+    } else if (is_resolved) {
         preserve_relocation(list, relocation, symbol, MERGE_NONE, relocation->addend);
-        return put_value(list, relocation, m->out->shared.address[symbol]);
+        put_value(list, relocation, m->out->shared.address[symbol]);
+    } else {
+        keep_symbol(list, relocation, relocation->type, symbol);
     }
-    if (facts->action != RELOCATION_CLEARED && !relocation_types_keep(facts) && !list->is_twin)
-        return cannot_resolve(list, relocation);
-    return keep_relocation(list, relocation, relocation->type, symbol, MERGE_NONE,
-                           relocation->addend);
 }
 
 /* The size of the program's constants; measured: without any all bits are set. With -r it is not
  * final: nvlink writes it all the same, or all bits, and then loses relocations (measured). */
-static bool put_constants_size(struct relocation_list *list,
+static void put_constants_size(struct relocation_list *list,
                                const struct cubin_relocation *relocation)
 {
     const struct merging *m = list->m;
     uint32_t section = table_find(&m->out->section_names, TEXT(".nv.constant3"));
 
     if (list->is_twin) /* as in the target's instructions */
-        return true;
-    if (!(list->facts->uses & FIELD_OF_SHARED))
-        return cannot_resolve(list, relocation);
-    return put_field(list, relocation,
-                     section == TABLE_NONE ? UINT64_MAX : m->out->sections[section].size, 0);
+        return;
+    if (list->facts->uses & FIELD_OF_SHARED)
+        put_field(list, relocation,
+                  section == TABLE_NONE ? UINT64_MAX : m->out->sections[section].size, 0);
+    else
+        cannot_resolve(list, relocation);
 }
 
 /* A label that only debug information names (nvcc -G), whose code ptxas removed: seen in what
@@ -290,7 +293,7 @@ static bool is_lost_label(const struct cubin_symbol *symbol)
 }
 
 /* Relocates code or data of an executable. */
-static bool relocate_executable(struct relocation_list *list,
+static void relocate_executable(struct relocation_list *list,
                                 const struct cubin_relocation *relocation, uint32_t symbol)
 {
     const struct merging *m = list->m;
@@ -302,54 +305,59 @@ static bool relocate_executable(struct relocation_list *list,
     /* A function that nothing calls is kept without its callees. */
     if ((merged->type == STT_FUNC && !m->is_live[symbol]) || facts->action == RELOCATION_CLEARED ||
         resolve_is_unified_table(merged->name))
-        return true;
+        return;
     if (list->is_twin && (is_reserved || resolve_is_reserved(merged->name)))
-        return keep_relocation(list, relocation, relocation->type, symbol, MERGE_NONE,
-                               relocation->addend);
-    if (merged_is_data(merged, STO_CUDA_SHARED))
-        return resolve_shared(list, relocation, symbol);
-    if (is_reserved)
-        return facts->uses & FIELD_OF_SHARED ? resolve_placed(list, relocation, symbol, true)
-                                             : cannot_resolve(list, relocation);
-    if (is_constant && (list->is_twin_code || (facts->uses & FIELD_OF_CONSTANT)))
-        return resolve_placed(list, relocation, symbol, true);
-    if (is_constant && (facts->action == RELOCATION_ADDRESS || facts->action == RELOCATION_BYTE))
-        return resolve_placed(list, relocation, symbol, false);
-    if (format_is_reference(merged->type) && list->is_twin_code)
-        return mercury_code_add_reference(list, relocation, symbol);
-    if (format_is_reference(merged->type) && (facts->uses & FIELD_OF_TEXTURE))
-        return put_field(list, relocation, m->out->textures.offset[symbol], 0);
-    if (!relocation_types_keep(facts) && !resolve_is_descriptor_size(merged->name))
-        return cannot_resolve(list, relocation);
-    return keep_relocation(list, relocation, facts->plain, symbol, MERGE_NONE, relocation->addend);
+        keep_symbol(list, relocation, relocation->type, symbol);
+    else if (merged_is_data(merged, STO_CUDA_SHARED) && (facts->uses & FIELD_OF_SHARED))
+        resolve_shared(list, relocation, symbol);
+    else if ((is_reserved && (facts->uses & FIELD_OF_SHARED)) ||
+             (is_constant && (list->is_twin_code || (facts->uses & FIELD_OF_CONSTANT))))
+        resolve_placed(list, relocation, symbol, true);
+    else if (is_constant &&
+             (facts->action == RELOCATION_ADDRESS || facts->action == RELOCATION_BYTE))
+        resolve_placed(list, relocation, symbol, false);
+    else if (format_is_reference(merged->type) && list->is_twin_code)
+        mercury_code_add_reference(list, relocation, symbol);
+    else if (format_is_reference(merged->type) && (facts->uses & FIELD_OF_TEXTURE))
+        put_field(list, relocation, m->out->textures.offset[symbol], 0);
+    else if (is_reserved || merged_is_data(merged, STO_CUDA_SHARED) ||
+             (!relocation_types_keep(facts) && !resolve_is_descriptor_size(merged->name)))
+        cannot_resolve(list, relocation);
+    else
+        keep_symbol(list, relocation, facts->plain, symbol);
 }
 
-static bool relocate_one(struct relocation_list *list, const struct cubin_relocation *relocation)
+static void relocate_one(struct relocation_list *list, const struct cubin_relocation *relocation)
 {
     const struct merging *m = list->m;
     const struct cubin_symbol *input = &list->cubin->symbols[relocation->symbol];
     uint32_t symbol = merging_symbol(m, list->file, relocation->symbol);
 
-    if (list->is_twin && relocation->symbol == 0)
-        return leave_twins_out(list, "a relocation is against no symbol");
+    if (list->is_twin && relocation->symbol == 0) {
+        mercury_leave_out(list->m, list->file, "a relocation is against no symbol");
+        return;
+    }
     list->facts = relocation_types_find(
         relocation_types_is_mercury(relocation->type) == list->is_twin ? relocation->type
                                                                        : UINT32_MAX);
+    if (symbol != MERGE_NONE)
+        symbol = merging_canonical(m, symbol);
     if (list->facts->action == RELOCATION_IGNORED)
-        return true;
+        return;
     if (resolve_is_constants_size(input) && !m->request->relocatable)
-        return put_constants_size(list, relocation);
-    if (symbol == MERGE_NONE && (list->is_twin || cubin_names_section(list->cubin, input)))
-        return relocate_section(list, relocation);
-    if (symbol == MERGE_NONE)
-        return (list->is_debug && is_lost_label(input)) || cannot_resolve(list, relocation);
-    symbol = merging_canonical(m, symbol);
-    if (list->is_debug)
-        return relocate_debug(list, relocation, symbol);
-    if (m->request->relocatable)
-        return keep_relocation(list, relocation, relocation->type, symbol, MERGE_NONE,
-                               relocation->addend);
-    return relocate_executable(list, relocation, symbol);
+        put_constants_size(list, relocation);
+    else if (symbol == MERGE_NONE && (list->is_twin || cubin_names_section(list->cubin, input)))
+        relocate_section(list, relocation);
+    else if (symbol == MERGE_NONE && list->is_debug && is_lost_label(input))
+        return;
+    else if (symbol == MERGE_NONE)
+        cannot_resolve(list, relocation);
+    else if (list->is_debug)
+        relocate_debug(list, relocation, symbol);
+    else if (m->request->relocatable)
+        keep_symbol(list, relocation, relocation->type, symbol);
+    else
+        relocate_executable(list, relocation, symbol);
 }
 
 /* Measured: lines and frames, and their twins, omit a function's losing copy, from CUDA 13 on;

@@ -58,8 +58,8 @@ struct relocation_list {
     size_t operand_capacity;
 };
 
-/* relocation_lists.c: reports why a relocation is refused; always false. */
-bool relocate_refuse(struct relocation_list *list, const struct cubin_relocation *relocation,
+/* relocation_lists.c: reports why a relocation is refused. */
+void relocate_refuse(struct relocation_list *list, const struct cubin_relocation *relocation,
                      const char *why);
 
 /* Relocates the list for one of the places of its target. */

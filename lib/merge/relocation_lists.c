@@ -43,7 +43,7 @@ void relocations_add(struct merging *m, const struct merged_relocation *relocati
 }
 
 /* A type that a newer toolkit may have added is no reason to leave all twins out. */
-bool relocate_refuse(struct relocation_list *list, const struct cubin_relocation *relocation,
+void relocate_refuse(struct relocation_list *list, const struct cubin_relocation *relocation,
                      const char *why)
 {
     const struct cubin *cubin = list->cubin;
@@ -62,5 +62,4 @@ bool relocate_refuse(struct relocation_list *list, const struct cubin_relocation
                TEXT_ARG(cubin->symbols[relocation->symbol].name), TEXT_ARG(list->target->name),
                cubin->name, advice);
     list->part->failed = true;
-    return false;
 }

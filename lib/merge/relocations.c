@@ -286,7 +286,7 @@ static void make_room(struct merging *m, enum section_class class)
     }
 }
 
-bool relocations_write(struct merging *m)
+void relocations_write(struct merging *m)
 {
     uint64_t *written = arena_zalloc(&m->arena, m->out->section_count, sizeof *written);
 
@@ -298,5 +298,4 @@ bool relocations_write(struct merging *m)
         if (m->out->sections[relocation->list].index)
             encode_one(m, relocation, &written[relocation->list]);
     }
-    return !m->failed;
 }
