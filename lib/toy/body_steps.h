@@ -11,6 +11,26 @@
 #include "toy/compile.h"
 #include "language/body.h"
 #include "toy/scope.h"
+#include "toy/switches.h"
+
+/* cache_operator.c: cache operators that options set for loads and stores (minilink-internals(7),
+ * Phases, 1 and 16). */
+
+struct cache_operator {
+    uint16_t word;  /* in the modifier table; 0 = none was given */
+    bool is_forced; /* it replaces the text's; else it counts where the text has none */
+};
+
+struct cache_operators {
+    struct cache_operator loads, stores;
+};
+
+/* Reads the switches. Reports errors in ptxas's wording and returns false for anything that is not
+ * a cache operator. */
+bool cache_operator_read(struct cache_operators *operators, const struct switches *switches);
+
+/* Applies the operators to the body's loads and stores. */
+void cache_operator_apply(struct body *body, const struct cache_operators *operators);
 
 /* call_check.c: checks calls against the prototypes of their callees. */
 
@@ -42,6 +62,19 @@ void frame_complete(struct body *body, const struct ptx_item *function);
  * parameter_bytes and frame_bytes, spill_bytes among them; a kernel's parameters begin at `base`.
  * Reports an error and returns false if they are too large. */
 bool frame_layout(struct body *body, uint32_t base, struct function_code *function);
+
+/* budget.c: how many registers a function may use. */
+
+#define BUDGET_LEAST 24u /* what the ABI needs */
+#define BUDGET_MOST  255u
+
+/* Sets a kernel's launch bounds from options if it has none of its own, or replaces them with
+ * --override-directive-values. */
+void budget_override(struct ptx_performance *performance, const struct switches *switches);
+
+/* The number of general registers that `function` may use on `sm`, at most BUDGET_MOST; `option` is
+ * the value of -maxrregcount, 0 = none. Warns if a directive cannot be followed. */
+uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option);
 
 /* signature.c: function prototypes as the short strings that the linker compares. */
 

@@ -1,7 +1,7 @@
 /* builtin.h: the built-in assembler: assembles all of PTX to cubins in the real container format,
  * with minilink's own instruction encoding, so that everything works without CUDA.
  *
- * Structure of the driver: spec, embedded-ptxas-driver. */
+ * minilink-internals(7), EMBEDDED DRIVER, describes its structure. */
 #pragma once
 
 #include "minilink/assembler.h"

@@ -4,51 +4,59 @@
  * option applies to weak `ld` and `st` of .global and generic addresses without L1 modifiers; an
  * operator in the text overrides a default and is overridden by a forced one; for `ld.nc` only .cs
  * changes the code. ptxas also applies options to `ldu`, but PTX has no word for that. */
-#include "toy/cache_operator.h"
+#include "toy/body_steps.h"
 
-#include <string.h>
-
-#include "base/arena.h"
 #include "diag/diag.h"
 #include "language/opcode.h"
 
-static const char *const load_operators[] = {"ca", "cg", "cs", "lu", "cv", NULL};
-static const char *const store_operators[] = {"wb", "cg", "cs", "wt", NULL};
+/* A kind of access, and its operators. */
+struct access {
+    const char *name;
+    const char *operators[6]; /* ends with NULL */
+};
 
-static bool has_word(const char *const *list, const char *word)
+static const struct access load_access = {"load", {"ca", "cg", "cs", "lu", "cv"}};
+static const struct access store_access = {"store", {"wb", "cg", "cs", "wt"}};
+
+static bool has_operator(const struct access *access, const char *word)
 {
-    while (*list && strcmp(*list, word) != 0)
-        list++;
-    return *list != NULL;
+    size_t i = 0;
+
+    while (access->operators[i] && strcmp(access->operators[i], word) != 0)
+        i++;
+    return access->operators[i] != NULL;
 }
 
-/* Reads the two options of one kind of access, "load" or "store". */
-static bool read_access(const char *kind, const char *const *operators, const char *by_default,
-                        const char *forced, struct cache_operator *result)
+static bool read_option(const struct access *access, const char *word, bool is_forced,
+                        struct cache_operator *result)
 {
-    bool ok = true;
-    const char *const given[] = {by_default, forced};
-    for (size_t i = 0; i < 2; i++) {
-        if (!given[i])
-            continue;
-        if (!has_word(operators, given[i]))
-            ok = diag_error("Invalid default cache modifier on %s specified: %s", kind, given[i]);
-        result->word = modifier_find(text_of(given[i]));
-        result->mode = i == 1 ? CACHE_FORCED : result->word ? CACHE_BY_DEFAULT : CACHE_AS_WRITTEN;
-    }
+    if (!word)
+        return true;
+    *result = (struct cache_operator){modifier_find(text_of(word)), is_forced};
+    return has_operator(access, word) ||
+           diag_error("Invalid default cache modifier on %s specified: %s", access->name, word);
+}
+
+static bool read_access(const struct access *access, const char *by_default, const char *forced,
+                        struct cache_operator *result)
+{
+    bool ok = read_option(access, by_default, false, result);
+
+    ok &= read_option(access, forced, true, result);
     if (by_default && forced)
         diag_warning("Conflicting options force-%s-cache and def-%s-cache specified, ignoring "
                      "def-%s-cache option",
-                     kind, kind, kind);
+                     access->name, access->name, access->name);
     return ok;
 }
 
 bool cache_operator_read(struct cache_operators *operators, const struct switches *switches)
 {
-    bool ok = read_access("load", load_operators, switches->default_load_cache,
-                          switches->forced_load_cache, &operators->loads);
-    return read_access("store", store_operators, switches->default_store_cache,
-                       switches->forced_store_cache, &operators->stores) &&
+    bool ok = read_access(&load_access, switches->default_load_cache, switches->forced_load_cache,
+                          &operators->loads);
+
+    return read_access(&store_access, switches->default_store_cache, switches->forced_store_cache,
+                       &operators->stores) &&
            ok;
 }
 
@@ -63,58 +71,46 @@ static bool is_exempt(const char *word)
     return false;
 }
 
-/* Place of the operator, present or not: after the state space, or before the types. */
-struct place {
-    unsigned index;
-    bool is_taken;
-    bool is_exempt;
-};
-
-static struct place find_place(const struct instruction *instruction, const char *const *operators,
-                               const char *mode)
+/* The operator stands, or is put, after the state space, or before the types. */
+static void apply(struct instruction *instruction, struct arena *arena, const struct access *access,
+                  struct cache_operator given)
 {
-    struct place place = {0};
-    for (unsigned i = 0; i < instruction->modifier_count; i++) {
+    bool is_streaming = strcmp(modifier_name(given.word), "cs") == 0, is_taken = false;
+    unsigned count = instruction->modifier_count, place = 0;
+
+    for (unsigned i = 0; i < count; i++) {
         const char *word = modifier_name(instruction->modifiers[i]);
-        place.is_exempt |= is_exempt(word) || (!strcmp(word, "nc") && strcmp(mode, "cs") != 0);
-        if (has_word(operators, word)) {
-            place.index = i;
-            place.is_taken = true;
-        } else if (!place.is_taken && (!strcmp(word, "weak") || !strcmp(word, "global"))) {
-            place.index = i + 1;
+
+        if (is_exempt(word) || (!strcmp(word, "nc") && !is_streaming))
+            return;
+        if (has_operator(access, word)) {
+            place = i;
+            is_taken = true;
+        } else if (!is_taken && (!strcmp(word, "weak") || !strcmp(word, "global"))) {
+            place = i + 1;
         }
     }
-    return place;
-}
-
-static void apply(struct instruction *instruction, struct arena *arena,
-                  const char *const *operators, const struct cache_operator *given)
-{
-    if (given->mode == CACHE_AS_WRITTEN)
+    /* No load or store that the parser accepts has as many words as an instruction may have. */
+    if (is_taken ? !given.is_forced : count == INSTRUCTION_MODIFIERS)
         return;
-    struct place place = find_place(instruction, operators, modifier_name(given->word));
-    size_t count = instruction->modifier_count;
-    size_t rest = place.index + place.is_taken; /* the first word after it */
-    if (place.is_exempt || (place.is_taken && given->mode != CACHE_FORCED))
-        return;
-    if (!place.is_taken && count == INSTRUCTION_MODIFIERS)
-        return; /* no load or store that the parser accepts has so many words */
     uint16_t *modifiers = arena_alloc(arena, count + 1, sizeof *modifiers);
-    memcpy(modifiers, instruction->modifiers, place.index * sizeof *modifiers);
-    modifiers[place.index] = given->word;
-    memcpy(&modifiers[place.index + 1], &instruction->modifiers[rest],
+    unsigned rest = place + is_taken; /* the first word after it */
+    memcpy(modifiers, instruction->modifiers, place * sizeof *modifiers);
+    modifiers[place] = given.word;
+    memcpy(&modifiers[place + 1], &instruction->modifiers[rest],
            (count - rest) * sizeof *modifiers);
     instruction->modifiers = modifiers;
-    instruction->modifier_count = (uint8_t)(count + !place.is_taken);
+    instruction->modifier_count = (uint8_t)(count + !is_taken);
 }
 
 void cache_operator_apply(struct body *body, const struct cache_operators *operators)
 {
     for (size_t i = 0; i < body->instruction_count; i++) {
         struct instruction *instruction = &body->instructions[i];
-        if (instruction->opcode == INDEX_ld)
-            apply(instruction, body->arena, load_operators, &operators->loads);
-        else if (instruction->opcode == INDEX_st)
-            apply(instruction, body->arena, store_operators, &operators->stores);
+
+        if (instruction->opcode == INDEX_ld && operators->loads.word)
+            apply(instruction, body->arena, &load_access, operators->loads);
+        else if (instruction->opcode == INDEX_st && operators->stores.word)
+            apply(instruction, body->arena, &store_access, operators->stores);
     }
 }

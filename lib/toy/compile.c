@@ -8,7 +8,6 @@
 #include "base/table.h"
 #include "ptx/lexer.h"
 #include "toy/body_steps.h"
-#include "toy/budget.h"
 #include "language/opcode.h"
 #include "language/parse.h"
 

@@ -7,7 +7,6 @@
 
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "toy/budget.h"
 
 #define WILL_BE_IGNORED "will be ignored"
 
@@ -119,8 +118,7 @@ static void check_target(const struct unit *unit)
             diag_warning("Command line option '--legacy-bar-warp-wide-behavior' not supported for "
                          "'.target sm_70', " WILL_BE_IGNORED);
     }
-    if ((switches->tensor_checks || switches->no_tensor_checks) &&
-        !targets_have(unit->module.target.sm, TARGET_HAS_TENSOR_MEMORY))
+    if (switches->tensor_checks && !targets_have(unit->module.target.sm, TARGET_HAS_TENSOR_MEMORY))
         diag_info(
             "Command line option '--g-tensor-memory-access-check / "
             "--gno-tensor-memory-access-check' not supported for '.target %s', " WILL_BE_IGNORED,

@@ -12,41 +12,34 @@
 #include "facts/targets.h"
 #include "facts/toolkits.h"
 #include "toy/body_steps.h"
-#include "toy/budget.h"
 #include "toy/emit.h"
 #include "language/target.h"
 
-static enum link_code ok_or_failed(bool ok)
-{
-    return ok ? LINK_OK : LINK_FAILED;
-}
-
-static enum link_code fail_at_module(const struct unit *unit, const char *format,
-                                     const char *argument)
+static bool fail_at_module(const struct unit *unit, const char *format, const char *argument)
 {
     struct diag_place place =
         diag_place_of(unit->module.file, unit->module.whole,
                       (size_t)(unit->module.text.data - unit->module.whole.data));
 
     diag_at(DIAG_FATAL, &place, format, argument);
-    return LINK_FAILED;
+    return false;
 }
 
 /* Phase 1. Cache options are checked here, and kept for phase 16. */
-static enum link_code read_options(struct unit *unit)
+static bool read_options(struct unit *unit)
 {
     struct diag_state *state = diag_state_get();
     bool ok = switches_read(&unit->switches, unit->job, &unit->arena);
 
     state->suppress_warnings |= unit->switches.no_warnings;
     state->warnings_are_errors |= unit->switches.warnings_are_errors;
-    return ok && cache_operator_read(&unit->cache, &unit->switches) ? LINK_OK : LINK_USAGE;
+    return ok && cache_operator_read(&unit->cache, &unit->switches);
 }
 
 /* Phase 2. The driver checks again before each phase, and kernels.c before each function. */
-static enum link_code check_cancellation(struct unit *unit)
+static bool check_cancellation(struct unit *unit)
 {
-    return unit_is_cancelled(unit) ? LINK_CANCELLED : LINK_OK;
+    return !unit_is_cancelled(unit);
 }
 
 /* The linker takes over directives that it does not know; whoever compiles them must know them. */
@@ -71,21 +64,21 @@ static bool knows_directives(const struct unit *unit)
 
 /* Phase 4. The file walker parses the text: a chunk is one module. The version tables are constant
  * (target.c) and need not be installed. */
-static enum link_code parse_module(struct unit *unit)
+static bool parse_module(struct unit *unit)
 {
     struct text text = {unit->job->ptx, unit->job->ptx_size};
     size_t offset = 0;
 
     if (!module_parse(&unit->module, &unit->arena, unit->job->name, text, &offset))
-        return LINK_FAILED;
+        return false;
     if (module_at_end(text, offset))
-        return ok_or_failed(knows_directives(unit));
+        return knows_directives(unit);
     struct diag_place place = diag_place_of(unit->job->name, text, offset);
     diag_at(DIAG_ERROR, &place, "Duplicate .version directive");
-    return LINK_FAILED;
+    return false;
 }
 
-static enum link_code check_memory_budget(const struct unit *unit, struct arch arch)
+static bool check_target(const struct unit *unit, struct arch arch)
 {
     static const char *const faults[] = {
         [TARGET_HIGHER] =
@@ -99,7 +92,7 @@ static enum link_code check_memory_budget(const struct unit *unit, struct arch a
     char name[ARCH_NAME_SIZE];
 
     if (fit == TARGET_FITS)
-        return LINK_OK;
+        return true;
     return fail_at_module(unit, faults[fit],
                           fit == TARGET_HIGHER ? unit->job->arch
                                                : arch_name(unit->module.target, name));
@@ -112,7 +105,7 @@ static bool is_of_newer(const struct unit *unit)
 }
 
 /* Phase 5. */
-static enum link_code check_versions(struct unit *unit)
+static bool check_versions(struct unit *unit)
 {
     const struct ptx_module *module = &unit->module;
     unsigned version = module->version_major * 10u + module->version_minor;
@@ -129,12 +122,12 @@ static enum link_code check_versions(struct unit *unit)
         return fail_at_module(unit, "Unsupported .target '%s'", arch_name(module->target, text));
     if (version < target->first_ptx)
         return fail_at_module(unit, "PTX .version %s does not support its .target", text);
-    return check_memory_budget(unit, arch);
+    return check_target(unit, arch);
 }
 
 /* Phase 6. Chunks that are to be merged are jobs for the compile-only mode. -ewp and -astoolspatch
  * also make mergeable cubins, and take precedence unless the user gives -c. */
-static enum link_code choose_mode(struct unit *unit)
+static bool choose_mode(struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
     unsigned flags = 0;
@@ -149,24 +142,12 @@ static enum link_code choose_mode(struct unit *unit)
     if (switches->debug || unit->job->debug)
         flags |= MODE_FLAG_DEBUG;
     unit->mode = mode_choose(flags);
-    return ok_or_failed(unit->mode != NULL);
-}
-
-/* Phase 8. Violations are errors (measured); checks that need the bodies are in phase 24. */
-static enum link_code check_patch_code(struct unit *unit)
-{
-    return ok_or_failed(unit->mode->kind != MODE_TOOLS_PATCH || mode_check_tools_patch(unit));
-}
-
-/* Phase 9. Modules without ABI no longer exist: ptxas refuses -abi=no. */
-static enum link_code resolve_conflicts(struct unit *unit)
-{
-    return conflicts_resolve(unit) ? LINK_OK : LINK_USAGE;
+    return unit->mode != NULL;
 }
 
 /* Phase 10. Functions, variables and aliases share one table of names; the records are an array
  * with one entry for each function with a body. */
-static enum link_code make_tables(struct unit *unit)
+static bool make_tables(struct unit *unit)
 {
     size_t count = 0;
 
@@ -174,19 +155,19 @@ static enum link_code make_tables(struct unit *unit)
         count += unit->module.items[i].kind == PTX_FUNCTION && unit->module.items[i].is_definition;
     scope_begin(&unit->scope, &unit->arena, &unit->module);
     unit->functions = arena_zalloc(&unit->arena, count, sizeof *unit->functions);
-    return LINK_OK;
+    return true;
 }
 
 /* Phase 11. Walks the module's items, functions and variables first, then aliases of functions,
  * then checks that all names are resolved. */
-static enum link_code resolve_names(struct unit *unit)
+static bool resolve_names(struct unit *unit)
 {
-    return ok_or_failed(scope_build(&unit->scope, &unit->module));
+    return scope_build(&unit->scope, &unit->module);
 }
 
 /* Phase 12. Each function has its own budget, from its directives (budget.c) or options in place of
  * them. */
-static enum link_code limit_registers(struct unit *unit)
+static bool limit_registers(struct unit *unit)
 {
     if (unit->module.address_size == 32)
         return fail_at_module(
@@ -202,18 +183,12 @@ static enum link_code limit_registers(struct unit *unit)
         if (item->kind == PTX_FUNCTION && item->function.is_entry)
             budget_override(&item->function.performance, &unit->switches);
     }
-    return LINK_OK;
-}
-
-/* Phase 13. ptxas has -e but not -E: the link selects kernels by patterns (options/entries.h). */
-static enum link_code select_entries(struct unit *unit)
-{
-    return ok_or_failed(entries_select(unit));
+    return true;
 }
 
 /* Phase 14. From here on compilation reads this copy of the job, with the switches applied, instead
  * of the caller's. */
-static enum link_code apply_switches(struct unit *unit)
+static bool apply_switches(struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
 
@@ -223,12 +198,12 @@ static enum link_code apply_switches(struct unit *unit)
     if (switches->maxrregcount != SWITCH_NOT_GIVEN)
         unit->own_job.maxrregcount = (uint32_t)switches->maxrregcount;
     unit->job = &unit->own_job;
-    return LINK_OK;
+    return true;
 }
 
 /* Phase 15. In all modes: makes a record for each function that phase 13 selected, in order of the
  * text. */
-static enum link_code make_records(struct unit *unit)
+static bool make_records(struct unit *unit)
 {
     for (size_t i = 0; i < unit->module.item_count; i++) {
         const struct ptx_item *item = &unit->module.items[i];
@@ -242,30 +217,30 @@ static enum link_code make_records(struct unit *unit)
         unit->functions[unit->function_count].global = (uint32_t)(global - unit->scope.globals);
         unit->functions[unit->function_count++].item = item;
     }
-    return LINK_OK;
+    return true;
 }
 
 /* Phase 19. The line table is the only debug information; the module's own .debug_ sections
  * describe code of another encoding and are omitted. */
-static enum link_code decide_line_table(struct unit *unit)
+static bool decide_line_table(struct unit *unit)
 {
     unit->has_lines = (unit->job->line_info || unit->job->debug) && !unit->switches.no_debug_info;
-    return LINK_OK;
+    return true;
 }
 
 /* Phase 20. R0 to R3 are always reserved; ptxas has no option to reserve more, but minilink has. */
-static enum link_code reserve_registers(struct unit *unit)
+static bool reserve_registers(struct unit *unit)
 {
     uint32_t first = (uint32_t)unit->switches.first_reserved;
     uint32_t count = (uint32_t)unit->switches.reserved_count;
 
     first = first < REGISTERS_FIRST ? REGISTERS_FIRST : first;
     unit->reserved_registers = count << 16 | first;
-    return LINK_OK;
+    return true;
 }
 
 /* Phase 21. Sets what the compilation of each function reads. */
-static enum link_code prepare_functions(struct unit *unit)
+static bool prepare_functions(struct unit *unit)
 {
     unit->parameter_base = targets_find(unit->job->sm)->parameters;
     if (unit->switches.function_maxrregcount > 0)
@@ -273,61 +248,60 @@ static enum link_code prepare_functions(struct unit *unit)
     /* Patch code may use only the registers that the ABI leaves it. */
     if (unit->mode->kind == MODE_TOOLS_PATCH)
         unit->own_job.maxrregcount = BUDGET_LEAST;
-    return LINK_OK;
+    return true;
 }
 
 /* Phase 23. Compiles functions on all threads; then places variables and sections, in order of the
  * text, on one thread (QUIRK 3). */
-static enum link_code compile_functions(struct unit *unit)
+static bool compile_functions(struct unit *unit)
 {
-    enum link_code code = kernels_compile(unit);
-
-    if (code == LINK_FAILED && is_of_newer(unit))
-        diag_note("the built-in assembler knows PTX up to %u.%u, and this is PTX %u.%u: "
-                  "--assembler=ptxas runs a toolkit's",
-                  toolkits_newest()->ptx / 10u, toolkits_newest()->ptx % 10u,
-                  unit->module.version_major, unit->module.version_minor);
-    if (code != LINK_OK)
-        return code;
+    if (!kernels_compile(unit)) {
+        if (is_of_newer(unit) && !unit_is_cancelled(unit))
+            diag_note("the built-in assembler knows PTX up to %u.%u, and this is PTX %u.%u: "
+                      "--assembler=ptxas runs a toolkit's",
+                      toolkits_newest()->ptx / 10u, toolkits_newest()->ptx % 10u,
+                      unit->module.version_major, unit->module.version_minor);
+        return false;
+    }
     if (!data_build(&unit->data, &unit->arena, &unit->module, &unit->scope, unit->functions,
                     unit->function_count, unit->job->sm))
-        return LINK_FAILED;
+        return false;
     unit->obstacle = "it was not asked for";
     if (unit->switches.executable && unit->mode->kind == MODE_WHOLE_PROGRAM)
         unit->obstacle = program_emit(unit);
     if (unit->obstacle)
         emit_relocatable(unit);
-    return LINK_OK;
+    return true;
 }
 
 /* Phase 24. The checks depend on the mode: registers along calls, bodies of patch code. */
-static enum link_code check_and_report(struct unit *unit)
+static bool check_and_report(struct unit *unit)
 {
     bool ok = mode_check_results(unit);
 
     results_report(unit);
-    return ok_or_failed(ok);
+    return ok;
 }
 
 /* Phase 25. */
-static enum link_code free_functions(struct unit *unit)
+static bool free_functions(struct unit *unit)
 {
     for (size_t i = 0; i < unit->function_count; i++) {
         diag_sink_free(&unit->functions[i].messages);
         arena_free(&unit->functions[i].arena);
     }
-    return LINK_OK;
+    return true;
 }
 
 /* Phase 26. Frees all but the cubin. */
-static enum link_code free_unit(struct unit *unit)
+static bool free_unit(struct unit *unit)
 {
     scope_free(&unit->scope);
     buffer_free(&unit->code);
     image_strings_free(&unit->strings);
     image_free(&unit->image);
     arena_free(&unit->arena);
-    return LINK_OK;
+    return true;
 }
 
 /* Without rows: 3 (Timing Gate: run_phase() reads the clock), 7 (PTX Header Emission: the parser
@@ -335,26 +309,27 @@ static enum link_code free_unit(struct unit *unit)
  * MMA Validation: phase 24, when calls are known), 18 (Scheduling Class Assignment: instructions
  * keep the order of the text), 22 (Output File Setup: the output is a buffer). */
 const struct phase driver_phases[DRIVER_PHASES] = {
-    {1, "Option Query and Cache Configuration", read_options, false},
-    {2, "Cancellation Check", check_cancellation, false},
-    {4, "Callback Registration", parse_module, false},
-    {5, "SM Version Validation", check_versions, false},
-    {6, "Mode Flag Dispatch", choose_mode, false},
-    {8, "Tools-Patch Warnings", check_patch_code, false},
-    {9, "Compilation Flag Setup", resolve_conflicts, false},
-    {10, "Hash Maps and Codegen Context", make_tables, false},
-    {11, "Register Callbacks on Module IR", resolve_names, false},
-    {12, "Address Width and Register Budget", limit_registers, false},
-    {13, "Entry Point Collection", select_entries, false},
-    {14, "Transfer State into Codegen Context", apply_switches, false},
-    {15, "init_callback(ctx, entries)", make_records, false},
-    {19, "Debug Info Setup", decide_line_table, false},
-    {20, "Reserved Register Configuration", reserve_registers, false},
-    {21, "Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, false},
-    {23, "Per-Function Compile Loop", compile_functions, false},
-    {24, "Post-Compilation Cleanup", check_and_report, false},
-    {25, "Pipeline Config Teardown", free_functions, true},
-    {26, "Final Cleanup", free_unit, true},
+    {1, "Option Query and Cache Configuration", read_options, LINK_USAGE, false},
+    {2, "Cancellation Check", check_cancellation, LINK_CANCELLED, false},
+    {4, "Callback Registration", parse_module, LINK_FAILED, false},
+    {5, "SM Version Validation", check_versions, LINK_FAILED, false},
+    {6, "Mode Flag Dispatch", choose_mode, LINK_FAILED, false},
+    {8, "Tools-Patch Warnings", mode_check_tools_patch, LINK_FAILED, false},
+    {9, "Compilation Flag Setup", conflicts_resolve, LINK_USAGE, false},
+    {10, "Hash Maps and Codegen Context", make_tables, LINK_FAILED, false},
+    {11, "Register Callbacks on Module IR", resolve_names, LINK_FAILED, false},
+    {12, "Address Width and Register Budget", limit_registers, LINK_FAILED, false},
+    {13, "Entry Point Collection", entries_select, LINK_FAILED, false},
+    {14, "Transfer State into Codegen Context", apply_switches, LINK_FAILED, false},
+    {15, "init_callback(ctx, entries)", make_records, LINK_FAILED, false},
+    {19, "Debug Info Setup", decide_line_table, LINK_FAILED, false},
+    {20, "Reserved Register Configuration", reserve_registers, LINK_FAILED, false},
+    {21, "Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, LINK_FAILED,
+     false},
+    {23, "Per-Function Compile Loop", compile_functions, LINK_FAILED, false},
+    {24, "Post-Compilation Cleanup", check_and_report, LINK_FAILED, false},
+    {25, "Pipeline Config Teardown", free_functions, LINK_OK, true},
+    {26, "Final Cleanup", free_unit, LINK_OK, true},
 };
 
 /* A warning that is treated as an error ends the compilation too. Errors are counted from the start
@@ -363,10 +338,12 @@ static enum link_code run_phase(struct unit *unit, size_t index)
 {
     uint64_t begin = clock_now();
 
-    unit->has_run[index] = true;
-    enum link_code code = driver_phases[index].run(unit);
-    unit->nanoseconds[index] = clock_now() - begin;
-    return code == LINK_OK && diag_error_count() > 0 ? LINK_FAILED : code;
+    unit->phases[index].has_run = true;
+    bool ok = driver_phases[index].run(unit);
+    unit->phases[index].nanoseconds = clock_now() - begin;
+    if (ok)
+        return diag_error_count() > 0 ? LINK_FAILED : LINK_OK;
+    return unit_is_cancelled(unit) ? LINK_CANCELLED : driver_phases[index].failure;
 }
 
 static enum link_code run_until_failure(void *argument)
@@ -390,9 +367,9 @@ static enum link_code trace(void *argument)
 
     diag_info("Phases of '%s':", unit->job->name);
     for (size_t i = 0; i < DRIVER_PHASES; i++)
-        if (unit->has_run[i])
+        if (unit->phases[i].has_run)
             diag_note("%02u %-54s %10.3f ms", driver_phases[i].number, driver_phases[i].name,
-                      (double)unit->nanoseconds[i] / 1e6);
+                      (double)unit->phases[i].nanoseconds / 1e6);
     if (unit->mode)
         diag_note("mode: %s", unit->mode->name);
     if (unit->switches.executable && unit->obstacle)

@@ -7,7 +7,6 @@
 #include "cubin/tool_note.h"
 #include "facts/targets.h"
 #include "ptx/types.h"
-#include "toy/budget.h"
 #include "toy/builtin.h"
 
 #define MERCURY_VERSION   0x101u /* 0 in the old form */

@@ -37,13 +37,6 @@ static enum link_code compile(void *argument)
     return ok ? LINK_OK : LINK_FAILED;
 }
 
-/* The worse of two outcomes: a cancelled job has no result at all. */
-static enum link_code worse(enum link_code a, enum link_code b)
-{
-    return a == LINK_OK || b == LINK_CANCELLED || (b == LINK_NO_MEMORY && a != LINK_CANCELLED) ? b
-                                                                                               : a;
-}
-
 static void run_batch(void *argument)
 {
     const struct batch *batch = argument;
@@ -88,7 +81,7 @@ static size_t make_batches(struct unit *unit, size_t least, struct pool_task *ta
     return made;
 }
 
-enum link_code kernels_compile(struct unit *unit)
+bool kernels_compile(struct unit *unit)
 {
     size_t count = unit->function_count;
     uint32_t threads = count > 1 ? switches_threads(&unit->switches, unit->job) : 1;
@@ -96,15 +89,16 @@ enum link_code kernels_compile(struct unit *unit)
                                           arena_alloc(&unit->arena, count, sizeof *wanted.tasks),
                                       .threads = threads,
                                       .jobserver = (enum jobserver_use)unit->job->jobserver};
-    enum link_code outcome = LINK_OK;
+    bool ok = true, has_memory = true;
 
     wanted.count = make_batches(unit, batch_size(unit, threads), wanted.tasks);
     dispatch_run(&wanted);
     for (size_t i = 0; i < count; i++) {
         diag_replay(&unit->functions[i].messages);
-        outcome = worse(outcome, unit->functions[i].outcome);
+        ok &= unit->functions[i].outcome == LINK_OK;
+        has_memory &= unit->functions[i].outcome != LINK_NO_MEMORY;
     }
-    if (outcome == LINK_NO_MEMORY)
+    if (!has_memory && !unit_is_cancelled(unit))
         context_raise(LINK_NO_MEMORY);
-    return outcome;
+    return ok;
 }

@@ -100,11 +100,13 @@ static bool report_resources(const bool has[RESOURCES])
 }
 
 /* Declarations count (measured): an .extern variable is a resource of the program too. */
-bool mode_check_tools_patch(const struct unit *unit)
+bool mode_check_tools_patch(struct unit *unit)
 {
     bool has[RESOURCES + 1] = {false};
     bool has_entry = false;
 
+    if (unit->mode->kind != MODE_TOOLS_PATCH)
+        return true;
     for (size_t i = 0; i < unit->module.item_count; i++) {
         const struct ptx_item *item = &unit->module.items[i];
 

@@ -12,15 +12,14 @@
 
 /* driver.c */
 
-/* Does its part of the work on the unit. A result other than LINK_OK ends the compilation, and
- * except for LINK_CANCELLED has been reported. */
-typedef enum link_code driver_phase(struct unit *unit);
-
+/* A phase does its part of the work on the unit. When it returns false, which ends the compilation,
+ * it has reported why, unless the job is cancelled. */
 struct phase {
     uint8_t number;   /* in the description, which has 26 */
     const char *name; /* its heading there */
-    driver_phase *run;
-    bool is_teardown; /* runs even if earlier phases failed */
+    bool (*run)(struct unit *unit);
+    enum link_code failure; /* the compilation's outcome when it fails */
+    bool is_teardown;       /* runs even if earlier phases failed */
 };
 
 extern const struct phase driver_phases[DRIVER_PHASES];
@@ -61,8 +60,9 @@ struct mode {
 const struct mode *mode_choose(unsigned flags);
 
 /* Phase 8. Code that tools patch into a program may not have kernels, nor memory of its own other
- * than .global. Reports an error for each kind of resource and returns false if it has. */
-bool mode_check_tools_patch(const struct unit *unit);
+ * than .global. In that mode, reports an error for each kind of resource and returns false if it
+ * has (measured); checks that need the bodies are in phase 24. */
+bool mode_check_tools_patch(struct unit *unit);
 
 /* Phase 24: the mode's checks after all functions are done. On failure, reports errors and returns
  * false. */
@@ -75,7 +75,8 @@ bool mode_check_results(struct unit *unit);
  * Reports errors and returns false for conflicts that ptxas refuses. */
 bool conflicts_resolve(struct unit *unit);
 
-/* entries.c: selects the functions of a module to compile (minilink-internals(7), Phases, 13). */
+/* entries.c: selects the functions of a module to compile (minilink-internals(7), Phases, 13). By
+ * patterns, for which ptxas has no option, the link selects kernels (options/entries.h). */
 
 /* Selects the functions: all that have a body, or, if the unit's mode compiles programs, the
  * kernels (or those that --entry names) and the functions that they and initial values refer to.
@@ -88,10 +89,9 @@ bool entries_select(struct unit *unit);
  * of one chunk. Each function is a work item; small ones are batched. The results are the same for
  * any number of threads, byte for byte and message for message. */
 
-/* Assembles unit->functions, each of which has `item` and `global` set. Returns LINK_CANCELLED if
- * the job is cancelled, or LINK_FAILED, with errors in the functions' order, if a function cannot
- * be assembled. */
-enum link_code kernels_compile(struct unit *unit);
+/* Assembles unit->functions, each of which has `item` and `global` set. Returns false if the job is
+ * cancelled, or, with errors in the functions' order, if a function cannot be assembled. */
+bool kernels_compile(struct unit *unit);
 
 /* results.c: checks and reports on the functions of a chunk after they are assembled
  * (minilink-internals(7), Phases, 24). */

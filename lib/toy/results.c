@@ -8,7 +8,6 @@
 
 #include "base/components.h"
 #include "diag/diag.h"
-#include "toy/budget.h"
 
 struct walk {
     const struct unit *unit;
@@ -121,6 +120,22 @@ static void warn_of_function(const struct switches *switches, const struct funct
     if (switches->warn_on_local_memory && function->frame_bytes)
         diag_warning("Local memory used for function '%.*s', size of stack frame: %u bytes",
                      TEXT_ARG(name), function->frame_bytes);
+}
+
+uint32_t unit_callee(void *unit, uint32_t function, uint32_t position)
+{
+    const struct unit *chunk = unit;
+    const struct function_code *code = &chunk->functions[function];
+    const struct body_symbol *symbol;
+    uint32_t callee;
+
+    if (position >= code->symbol_count)
+        return COMPONENTS_END;
+    symbol = &code->symbols[position];
+    if (!symbol->is_function || !(symbol->uses & USE_CALLED))
+        return function;
+    callee = scope_target(&chunk->scope, &chunk->scope.globals[symbol->global])->function;
+    return callee == NO_INDEX ? function : callee;
 }
 
 /* Reports a ring: the first of its functions in the order of the text. */

@@ -54,7 +54,7 @@ static const struct row {
     {"force-store-cache", "fscm", WORD, AT(forced_store_cache)},
     {"g-tensor-memory-access-check", "g-tmem-access-check", FLAG, AT(tensor_checks)},
     {"generate-line-info", "lineinfo", FLAG, AT(line_info)},
-    {"gno-tensor-memory-access-check", "gno-tmem-access-check", FLAG, AT(no_tensor_checks)},
+    {"gno-tensor-memory-access-check", "gno-tmem-access-check", FLAG, AT(tensor_checks)},
     {"legacy-bar-warp-wide-behavior", NULL, FLAG, AT(legacy_barriers)},
     {"machine", "m", WORD, AT(machine)},
     {"make-errors-visible-at-exit", NULL, FLAG, NOWHERE},

@@ -26,8 +26,7 @@ struct switches {
     bool extensible;
     bool fast_compile;
     bool legacy_barriers;
-    bool tensor_checks;
-    bool no_tensor_checks;
+    bool tensor_checks; /* asked for, or asked not to be there */
     bool preserve_relocations;
     bool override_directives;
     bool executable; /* this and the next three are minilink's own, not options of ptxas */

@@ -11,11 +11,10 @@
 #include "cubin/image.h"
 #include "minilink/assembler.h"
 #include "ptx/module.h"
-#include "toy/cache_operator.h"
+#include "toy/body_steps.h"
 #include "toy/compile.h"
 #include "toy/data.h"
 #include "toy/scope.h"
-#include "toy/switches.h"
 
 struct mode;
 
@@ -83,8 +82,10 @@ struct unit {
     struct minilink_job own_job;
     struct switches switches;
     const struct mode *mode;
-    bool has_run[DRIVER_PHASES]; /* or has begun to run */
-    uint64_t nanoseconds[DRIVER_PHASES];
+    struct {
+        bool has_run; /* or has begun to run */
+        uint64_t nanoseconds;
+    } phases[DRIVER_PHASES];
     const char *obstacle; /* why a requested executable is none; NULL = nothing */
     struct cache_operators cache;
     bool has_lines;              /* the results include line numbers */
@@ -109,8 +110,8 @@ struct unit {
     struct buffer cubin;
 };
 
-/* For struct components_graph, whose argument is the unit: the function that symbol `position` of a
- * function's body calls, or that function itself if it calls none of the chunk. */
+/* results.c. For struct components_graph, whose argument is the unit: the function that symbol
+ * `position` of a function's body calls, or that function itself if it calls none of the chunk. */
 uint32_t unit_callee(void *unit, uint32_t function, uint32_t position);
 
 /* Whether the job is cancelled; another thread may set the flag at any time. */
