@@ -5,7 +5,6 @@
 #include "input/contents.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
@@ -223,7 +222,6 @@ static struct outcome judge_file(const struct members *members, size_t begin, si
     return outcome;
 }
 
-/* The target as the user calls it. */
 static const char *target_name(const struct members *members, char name[ARCH_NAME_SIZE])
 {
     arch_name(members->arch, name);

@@ -220,7 +220,6 @@ static bool read_details(const struct entry_view *view, struct fatbin_entry *ent
            read_entry_strings(view, entry);
 }
 
-/* Finds the records of a concatenated entry's parts. */
 static bool find_parts(struct fatbin *fatbin, const struct entry_view *view,
                        struct fatbin_entry *entry)
 {
@@ -271,7 +270,6 @@ static size_t part_record_size(const struct entry_view *view)
     return size;
 }
 
-/* Places the part in the payload. */
 static bool place_part(const struct entry_view *view, struct fatbin_entry *entry)
 {
     uint32_t offset = little_u32(view->header + FIELD_PART_OFFSET);

@@ -191,7 +191,6 @@ static void close_opening(void *argument)
         unmap_file(opening->file);
 }
 
-/* Reads a file that cannot be mapped. */
 static bool read_stream(struct inputs *inputs, struct input_file *file, struct opening *opening)
 {
     struct buffer *buffer = &opening->stream;
@@ -219,7 +218,6 @@ static bool read_stream(struct inputs *inputs, struct input_file *file, struct o
     return true;
 }
 
-/* The size of an open file, or -1. */
 static off_t current_size(int fd)
 {
     struct stat status;

@@ -52,8 +52,9 @@ static struct member *collect_entry(struct collector *collector, const char *nam
                                     const struct fatbin_entry *entry)
 {
     struct members *members = collector->members;
+    struct member *member = &ARRAY_PUSH(members->list, members->count, members->capacity);
 
-    ARRAY_PUSH(members->list, members->count, members->capacity) = (struct member){
+    *member = (struct member){
         .name = name,
         .file = collector->file,
         .object_name = collector->object,
@@ -64,10 +65,11 @@ static struct member *collect_entry(struct collector *collector, const char *nam
         .role = MEMBER_UNUSED,
         .reason = "not selected",
     };
-    return &members->list[members->count - 1];
+    if (entry->arch.suffix)
+        member->entry.flags |= entry->arch.suffix == 'a' ? FATBIN_SUFFIX_A : FATBIN_SUFFIX_F;
+    return member;
 }
 
-/* All entries of one container. */
 static void collect_entries(struct collector *collector, struct fatbin *fatbin)
 {
     struct fatbin_entry entry;
@@ -186,12 +188,6 @@ static struct fatbin_entry make_entry(uint32_t kind, struct bytes data)
     };
 }
 
-static void add_suffix_flag(struct fatbin_entry *entry)
-{
-    if (entry->arch.suffix)
-        entry->flags |= entry->arch.suffix == 'a' ? FATBIN_SUFFIX_A : FATBIN_SUFFIX_F;
-}
-
 /* Collects a raw file: one member, whose entry is made from the code itself. */
 static void collect_raw(struct collector *collector, uint32_t kind, struct bytes data)
 {
@@ -199,7 +195,6 @@ static void collect_raw(struct collector *collector, uint32_t kind, struct bytes
 
     if (!describe_code(collector, &entry, collector->object))
         return;
-    add_suffix_flag(&entry);
     collect_entry(collector, collector->object, &entry)->is_lazy =
         kind == FATBIN_PTX && collector->object != collector->file;
     collector->group++;
@@ -237,7 +232,6 @@ static void add_image(struct collector *collector, const char *name, uint32_t ki
     if (arch_parse(image->arch, "sm_", &arch))
         entry.arch = arch;
     entry.number = collector->number;
-    add_suffix_flag(&entry);
     if (begins_group(collector, &entry))
         end_group(collector);
     collect_entry(collector, name, &entry)->is_openmp = image->producer == OFFLOAD_OPENMP;
@@ -314,7 +308,6 @@ static bool collect_text(void *argument, struct text text)
     if (!describe_code(collector, &entry, name))
         return true;
     entry.number = collector->number;
-    add_suffix_flag(&entry);
     collect_entry(collector, name, &entry);
     collector->group++;
     return true;

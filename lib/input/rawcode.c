@@ -103,7 +103,6 @@ static struct text take_first_word(struct text text)
     return (struct text){text.data, size};
 }
 
-/* The size of the comment that `text` begins with, or 0. */
 static size_t comment_size(struct text text)
 {
     const char *end;

@@ -127,7 +127,6 @@ static const char *unfit(const struct member *member, const struct members *memb
     return entry->arch.sm > target.sm ? "newer architecture" : "other architecture";
 }
 
-/* Keeps the nearer of two; the first of equals. */
 static void keep_nearer(struct member **best, struct member *member)
 {
     if (!*best || nearness(member->entry.arch, false) > nearness((*best)->entry.arch, false))

@@ -259,12 +259,13 @@ bool used_wants(const struct used_names *used, struct text name)
     return used->wanted_count && table_find(&used->wanted_names, name) != TABLE_NONE;
 }
 
-static bool set_has_name(const struct used_names *used, const struct used_set *set,
-                         struct text name)
+/* Whether options keep the name, or the lists, if they count. */
+static bool is_used_name(const struct used_names *used, const struct used_set *set,
+                         struct text name, bool has_lists)
 {
-    if (!used->is_filter || used_wants(used, name))
+    if (used_wants(used, name))
         return true;
-    return used->has_parts ? has_part(set, name) : is_listed_name(set, name);
+    return used->has_parts ? has_part(set, name) : !has_lists || is_listed_name(set, name);
 }
 
 bool used_has_kernel(const struct used_names *used, struct text kernel)
@@ -272,32 +273,25 @@ bool used_has_kernel(const struct used_names *used, struct text kernel)
     if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE &&
         !(used->matches && used->matches(used->match_argument, kernel)))
         return false;
-    return used->keeps_kernels || set_has_name(used, &used->kernels, kernel);
+    return used->keeps_kernels || is_used_name(used, &used->kernels, kernel, used->is_filter);
 }
 
 bool used_names_kernel(const struct used_names *used, struct text kernel)
 {
     if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE)
         return false;
-    if (used_wants(used, kernel))
-        return true;
-    if (used->has_parts)
-        return used->kernels.part_count == 0 || has_part(&used->kernels, kernel);
-    return !used->has_lists || is_listed_name(&used->kernels, kernel);
+    return (used->has_parts && used->kernels.part_count == 0) ||
+           is_used_name(used, &used->kernels, kernel, used->has_lists);
 }
 
 bool used_has_variable(const struct used_names *used, struct text variable)
 {
-    return set_has_name(used, &used->variables, variable);
+    return is_used_name(used, &used->variables, variable, used->is_filter);
 }
 
 bool used_names_variable(const struct used_names *used, struct text variable)
 {
-    if (used_wants(used, variable))
-        return true;
-    if (used->has_parts)
-        return has_part(&used->variables, variable);
-    return !used->has_lists || is_listed_name(&used->variables, variable);
+    return is_used_name(used, &used->variables, variable, used->has_lists);
 }
 
 void used_free(struct used_names *used)

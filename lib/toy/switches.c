@@ -111,11 +111,6 @@ static const struct row *find(struct text name)
                                  : NULL;
 }
 
-static bool refuse(const char *format, const char *argument)
-{
-    return diag_fatal(format, argument);
-}
-
 static bool read_number(const char *value, int32_t *number)
 {
     char *end;
@@ -134,14 +129,14 @@ static bool store_number(struct reader *reader, const struct row *row, const cha
     if (row->value == BOOLEAN) {
         number = strcmp(value, "true") == 0;
         if (!number && strcmp(value, "false") != 0)
-            return refuse("'%s': expected true or false", value);
+            return diag_fatal("'%s': expected true or false", value);
     } else if (row->value == REGISTERS && strcmp(value, "archmin") == 0) {
         number = 24;
     } else if (row->value == REGISTERS && strcmp(value, "archmax") == 0) {
         number = 255;
     } else if (!read_number(value, &number)) {
         if (row->value != REGISTERS)
-            return refuse("'%s': expected a number", value);
+            return diag_fatal("'%s': expected a number", value);
         return diag_fatal("Invalid value '%s' for option '%s'", value, row->name);
     }
     bool is_reserved = row->field == AT(first_reserved) || row->field == AT(reserved_count);
@@ -201,7 +196,7 @@ static bool read_one(struct reader *reader)
         name.size = (size_t)(equals - name.data);
     const struct row *row = *word == '-' ? find(name) : NULL;
     if (!row)
-        return refuse("Unknown option '%s'", word);
+        return diag_fatal("Unknown option '%s'", word);
     if (row->value == FLAG && value)
         return diag_fatal("no argument expected after '%.*s'", (int)(equals - word), word);
     if (!value && name.size > 1 && name.data[1] >= '0' && name.data[1] <= '9')
@@ -209,7 +204,7 @@ static bool read_one(struct reader *reader)
     if (row->value != FLAG && !value && reader->at[1])
         value = *++reader->at;
     if (row->value != FLAG && !value)
-        return refuse("Option '%s' requires an argument", row->name);
+        return diag_fatal("Option '%s' requires an argument", row->name);
     return store(reader, row, value);
 }
 
