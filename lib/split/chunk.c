@@ -7,7 +7,6 @@
  * Declarations are generated from the signatures: ptxas accepts a declaration only with the linkage
  * of the definition in the same text, or .extern (measured). */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "base/memory.h"
@@ -258,7 +257,6 @@ static int compare_symbols(const void *left, const void *right)
     return COMPARE(a, b);
 }
 
-/* Counts a function that is defined here. */
 static void count_function(struct chunk_context *context, uint32_t symbol, uint64_t *heaviest)
 {
     const struct program_symbol *entry = &context->plan->program->symbols[symbol];
@@ -292,7 +290,6 @@ static void collect_exact(struct chunk_context *context)
     }
 }
 
-/* Finds all symbols that the chunk defines or names. */
 static void collect_needed(struct chunk_context *context, const uint32_t *members, size_t count)
 {
     const struct plan *plan = context->plan;
@@ -337,7 +334,6 @@ static void write_ordinary(struct chunk_context *context)
         stable_text_finish(context->stable, &context->writer);
 }
 
-/* Writes a module whose debug sections describe all of its text. */
 static void write_whole(struct chunk_context *context, uint32_t index)
 {
     const struct program_module *details = &context->plan->program->details[index];

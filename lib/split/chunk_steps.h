@@ -31,15 +31,13 @@ struct chunk_context {
     const struct gaps *gaps;    /* NULL unless lines keep their numbers */
 };
 
-/* chunk_parts.c: what chunk.c and cut.c both write. */
+/* cut.c: chunks that are a source's text, or parts of one, and what all chunks have. */
 
 /* Writes the beginning of each chunk: .version, .target and .address_size. */
 void chunk_write_header(struct chunk_context *context);
 
 /* Writes a part of a symbol's text, with the program's edits. */
 void chunk_write_text(struct chunk_context *context, uint32_t symbol, struct text text);
-
-/* cut.c: chunks that are a source's text, or parts of one. */
 
 /* For chunks whose lines keep the line numbers of the program's text. */
 struct gaps {

@@ -69,7 +69,6 @@ static void find_spans(const struct plan *plan, struct row *row)
     }
 }
 
-/* Whether to cut before the row's symbol `i`. */
 static bool is_cut(const struct plan *plan, const struct row *row, uint64_t piece, size_t i)
 {
     const struct placement *placements = plan->placements;

@@ -1,6 +1,6 @@
-/* cut.c: modules that are chunks of their own, and chunks of a program that is one text. Such a
- * chunk is the text without the functions that it does not have; if there are line tables, empty
- * lines take their place.
+/* cut.c: the beginning of each chunk; modules that are chunks of their own, and chunks of a program
+ * that is one text. Such a chunk is the text without the functions that it does not have; if there
+ * are line tables, empty lines take their place.
  *
  * Line tables contain line numbers of the PTX, and the PTX itself. ptxas makes them for all kernels
  * of a text that has a .loc anywhere, even in a function that nothing calls and that it drops
@@ -11,6 +11,44 @@
 #include "ptx/module.h"
 #include "ptx/source_place.h"
 #include "split/chunk_steps.h"
+
+/* Writes a line of the header; messages of the assembler about it are about a module's line. */
+static void write_line(struct writer *writer, const struct program_line *from, const char *line)
+{
+    if (from->file)
+        writer_begin_range(writer, from->file, from->line);
+    writer_text(writer, text_of(line));
+    if (from->file)
+        writer_end_range(writer);
+    writer_text(writer, TEXT("\n"));
+}
+
+/* `debug` is left out: ptxas rejects it in a text without debug sections. */
+void chunk_write_header(struct chunk_context *context)
+{
+    const struct program *program = context->plan->program;
+    const struct ptx_module *first = program->module_count ? program->modules[0] : NULL;
+    struct writer *writer = &context->writer;
+    char name[ARCH_NAME_SIZE];
+
+    write_line(writer, &program->version_from,
+               arena_printf(writer->arena, ".version %u.%u", program->version_major,
+                            program->version_minor));
+    write_line(writer, &program->target_from,
+               arena_printf(writer->arena, ".target %s%s", arch_name(program->target, name),
+                            first && first->texmode_independent ? ", texmode_independent" : ""));
+    writer_printf(writer, ".address_size %u\n\n", first ? first->address_size : 64);
+}
+
+void chunk_write_text(struct chunk_context *context, uint32_t symbol, struct text text)
+{
+    const struct program_symbol *entry = &context->plan->program->symbols[symbol];
+
+    if (context->stable)
+        stable_text_write(context->stable, &context->writer, symbol, text);
+    else
+        writer_edited(&context->writer, text, entry->edits, entry->edit_count);
+}
 
 /* The program's text, if it is one text. */
 static struct text one_text(const struct plan *plan)

@@ -69,7 +69,6 @@ static const char *obstacle_in_symbol(const struct program_symbol *symbol)
     return NULL;
 }
 
-/* Whether something of the program has one of the words. */
 static bool has_any_word(const struct program *program, const char *const *words)
 {
     for (size_t i = 0; i < program->symbol_count; i++) {

@@ -132,7 +132,6 @@ static void put_count(struct buffer *out, uint64_t count, const char *what)
     buffer_printf(out, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
 }
 
-/* The bounds on the number of chunks. */
 static void put_bounds(const struct plan *plan, struct buffer *out)
 {
     buffer_string(out, plan->request->threads

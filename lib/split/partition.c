@@ -221,7 +221,6 @@ static uint64_t count_even(const struct plan *plan, uint64_t count)
     return count < TAPERED_CHUNKS && count != plan->request->threads ? count + count % 2 : count;
 }
 
-/* The number of chunks for the program's size. */
 static uint64_t count_by_size(struct plan *plan)
 {
     uint64_t count = plan->total_weight / SIZE_STEP;

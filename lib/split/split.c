@@ -10,7 +10,6 @@
 #include "ptx/types.h"
 #include "split/chunk_steps.h"
 
-/* Finds the modules that stay whole, and whether there are others. */
 static void find_whole_modules(struct plan *plan, bool *has_others)
 {
     const struct program *program = plan->program;
