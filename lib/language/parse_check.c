@@ -360,7 +360,6 @@ static bool check_address(struct checking *checking, const struct operand *opera
            mismatch(checking, operand, "the state space does not go with the address");
 }
 
-/* Checks the number of a hardware barrier and its number of threads. */
 static bool check_barrier(struct checking *checking)
 {
     const struct instruction *instruction = checking->instruction;

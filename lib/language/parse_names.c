@@ -33,7 +33,6 @@ static const struct declaration *enter(struct body_parser *parser, struct table 
     return &names->declarations[number];
 }
 
-/* The innermost declaration of `name` in `table`, or NULL. */
 static struct declaration *innermost(const struct names *names, const struct table *table,
                                      struct text name)
 {
@@ -64,7 +63,6 @@ void parse_names_close(struct body_parser *parser)
     }
 }
 
-/* Adds a parameter. */
 static bool enter_given(struct body_parser *parser, struct text name, uint32_t index, uint8_t kind)
 {
     struct names *names = &parser->names;
@@ -144,7 +142,6 @@ static struct declaration *range_of(const struct names *names, struct text name)
     return result;
 }
 
-/* Creates the register `name` of a range. */
 static const struct declaration *materialise(struct body_parser *parser, struct text name,
                                              const struct declaration *range)
 {

@@ -209,7 +209,6 @@ static bool parse_group(struct body_parser *parser, enum operand_kind kind, char
     return true;
 }
 
-/* The base of an address: a register, a symbol, or a number. */
 static bool parse_base(struct body_parser *parser, struct operand *operand)
 {
     struct token word = parser->base.token;
@@ -284,7 +283,6 @@ static bool parse_signed(struct body_parser *parser, enum role role)
     return true;
 }
 
-/* One operand, pushed on the stack. */
 static bool parse_operand(struct body_parser *parser, enum role role, unsigned depth)
 {
     char mark = parser->base.token.mark;
@@ -351,7 +349,6 @@ static bool parse_one(struct body_parser *parser, const struct opcode *opcode, s
     return true;
 }
 
-/* Checks that at least one of the rows that match the words has so many operands. */
 static bool check_count(struct body_parser *parser, const struct instruction *instruction,
                         size_t count, size_t place)
 {

@@ -66,7 +66,6 @@ bool parse_unknown(struct body_parser *parser, size_t offset, const char *format
     return false;
 }
 
-/* A constant expression of an operand: almost always one number. */
 bool parse_constant(struct body_parser *parser, int64_t *value, uint8_t *bits)
 {
     struct expression expression = {.lexer = parser->base.lexer,

@@ -112,7 +112,6 @@ static bool is_next(const struct fitting *fitting, size_t i, enum order order)
     return true;
 }
 
-/* Takes the first word that is `word` and not taken. */
 static bool take_word(struct fitting *fitting, struct text word)
 {
     for (size_t i = 0; i < fitting->count; i++) {

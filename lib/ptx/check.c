@@ -50,7 +50,6 @@ static bool is_prototype_known(const struct program *program, const struct progr
            same_prototype(entry->item, symbol->item);
 }
 
-/* True when the symbol may stay undefined. */
 static bool may_be_undefined(const struct program_symbol *symbol,
                              const struct program_request *request)
 {

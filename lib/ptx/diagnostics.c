@@ -120,7 +120,6 @@ static const char *difference_of_names(struct text name, struct text other)
     return near_names_difference(name, other);
 }
 
-/* Notes definitions with a similar name. */
 static void explain_near_faults(struct explainer *explainer, const struct program_fault *fault)
 {
     const struct program *program = explainer->program;

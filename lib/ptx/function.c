@@ -302,7 +302,6 @@ static bool parse_directives(struct parser *parser, struct ptx_function *functio
     return check_directives(parser, function, name, place);
 }
 
-/* Directives, and the body or the semicolon. */
 static bool parse_rest(struct parser *parser, struct ptx_item *item)
 {
     bool has_directives = parser->token.kind == TOKEN_DOT;

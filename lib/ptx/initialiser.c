@@ -86,7 +86,6 @@ static bool read_dimensions(struct decoder *decoder)
     return true;
 }
 
-/* Offset of the current element. */
 static uint64_t place_of_value(const struct decoder *decoder)
 {
     uint64_t offset = 0;

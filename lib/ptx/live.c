@@ -31,7 +31,6 @@ static void mark_live(struct marker *marker, uint32_t symbol)
     marker->work[marker->work_count++] = symbol;
 }
 
-/* Moves a scan's results to the symbol, and marks the symbols that it found. */
 static void keep_results(struct marker *marker, struct program_symbol *symbol)
 {
     struct scan *scan = &marker->scan;

@@ -5,7 +5,6 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "base/table.h"
 #include "ptx/driver_functions.h"

@@ -4,7 +4,6 @@
  * one beats weak and common ones, of common ones the largest wins; two strong ones are an error.
  * Sizes, spaces and prototypes must agree. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "base/memory.h"
@@ -58,7 +57,6 @@ static bool report_item(const struct ptx_module *module, const struct ptx_item *
     return false;
 }
 
-/* Merges an item into the module's entry for its name. */
 static bool merge_item(struct arena *arena, const struct ptx_module *module,
                        struct program_entry *entry, const struct ptx_item *item)
 {
@@ -277,7 +275,6 @@ static void check_symbol_kinds(struct resolver *resolver, const struct candidate
     }
 }
 
-/* Enters one module's entry among the program's symbols. */
 static void resolve_entry(struct resolver *resolver, struct program_entry *entry, uint32_t module)
 {
     bool is_defined = entry->alias || entry->item->is_definition;
@@ -353,7 +350,6 @@ static void order_symbols(struct resolver *resolver)
                     places[program->details[i].entries[j].symbol];
 }
 
-/* Connects aliases to their target functions, which must be defined in the same module. */
 static bool connect_aliases(struct program *program)
 {
     bool is_good = true;

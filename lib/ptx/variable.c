@@ -62,7 +62,6 @@ static bool parse_bank(struct parser *parser, struct ptx_variable *variable)
     return true;
 }
 
-/* The space, which every variable must have. */
 static bool parse_space(struct parser *parser, struct ptx_variable *variable)
 {
     variable->space = (uint8_t)parser_space(parser);
@@ -90,7 +89,6 @@ static bool parse_space(struct parser *parser, struct ptx_variable *variable)
            parse_bank(parser, variable);
 }
 
-/* Parses everything before the name. */
 static bool parse_prefix(struct parser *parser, struct ptx_variable *variable)
 {
     uint32_t alignment = 0;

@@ -84,7 +84,6 @@ static void check_spaces(struct call *call, const struct operand *list)
     }
 }
 
-/* Checks the arguments, or results, of the call against those parameters. */
 static void check_list(struct call *call, const struct operand *list, const struct ptx_item *item,
                        bool is_return)
 {

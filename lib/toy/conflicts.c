@@ -54,7 +54,6 @@ static bool check_debug(const struct unit *unit)
     return check_fast_compile(switches, is_debug);
 }
 
-/* Clamps -maxrregcount, or -device-function-maxrregcount, to its bounds. */
 static void bound_registers(const struct unit *unit, int32_t *registers)
 {
     if (*registers == SWITCH_NOT_GIVEN)
@@ -105,7 +104,6 @@ static bool check_registers(struct unit *unit)
                       given);
 }
 
-/* Checks options that depend on the module's .target or on the architecture. */
 static void check_target(const struct unit *unit)
 {
     const struct switches *switches = &unit->switches;

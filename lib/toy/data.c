@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "cubin/format.h"
+#include "cubin/image.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "ptx/initialiser.h"
@@ -43,8 +44,7 @@ static bool place(struct data *data, struct object *object)
         return true;
     struct data_section *section = &data->sections[object->kind];
     bool is_shared = object->kind == DATA_SHARED;
-    uint64_t start =
-        is_shared ? section->size : (section->size + alignment - 1) / alignment * alignment;
+    uint64_t start = is_shared ? section->size : image_align_up(section->size, alignment);
     object->offset = is_shared ? alignment : start;
     if (object->size > MOST_SECTION_BYTES || start > MOST_SECTION_BYTES)
         return too_large("File uses too much data (0x%llx bytes, 0x%llx max)", object->size,
@@ -231,7 +231,6 @@ static bool add_body(struct builder *builder, struct function_code *function, ui
     return is_good;
 }
 
-/* The relocation for one address in data. */
 static uint32_t relocation_type(const struct builder *builder,
                                 const struct initialiser_reference *reference, bool is_function)
 {

@@ -110,7 +110,6 @@ static int by_number(const void *left, const void *right)
     return COMPARE(a->number, b->number);
 }
 
-/* Lists the module's files. */
 static void begin_table(struct line_table *table, struct unit *unit)
 {
     const struct ptx_module *module = &unit->module;

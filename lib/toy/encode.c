@@ -186,7 +186,6 @@ static void put_label(struct encoder *encoder, uint32_t index, bool is_inner)
     put_word(encoder, word);
 }
 
-/* Appends the words of an operand. */
 static void put_operand(struct encoder *encoder, const struct operand *operand, bool is_inner)
 {
     struct code_word word = word_of(encoder, operand);

@@ -3,6 +3,7 @@
  * registers are added. After allocation, when spills are known, every symbol gets its offset. */
 #include "toy/body_steps.h"
 
+#include "cubin/image.h"
 #include "ptx/declaration.h"
 #include "ptx/types.h"
 #include "language/opcode.h"
@@ -50,7 +51,6 @@ static void declare(struct body *body, const struct ptx_parameter *parameter)
     body->registers[body->register_count++] = reg;
 }
 
-/* Checks a parameter like ptxas. */
 static bool check_parameter(const struct body *body, const struct ptx_module *module,
                             const struct ptx_parameter *parameter, bool is_entry)
 {
@@ -206,10 +206,8 @@ void frame_complete(struct body *body, const struct ptx_item *function)
 /* Places one symbol at *end, aligned; false if it does not fit. */
 static bool place(struct body_symbol *symbol, uint64_t *end)
 {
-    uint64_t alignment = symbol->alignment ? symbol->alignment : 1;
-    uint64_t start = (*end + alignment - 1) / alignment * alignment;
-    symbol->offset = start;
-    *end = start + symbol->size;
+    symbol->offset = image_align_up(*end, symbol->alignment);
+    *end = symbol->offset + symbol->size;
     return symbol->size <= UINT32_MAX && *end <= UINT32_MAX;
 }
 
@@ -241,9 +239,8 @@ bool frame_layout(struct body *body, uint32_t base, struct function_code *functi
             MOST_PARAMETER_BYTES);
     fits = fits && place_all(body, false, false, &end);
     if (function->spill_bytes)
-        end =
-            (end + SPILL_ALIGNMENT - 1) / SPILL_ALIGNMENT * SPILL_ALIGNMENT + function->spill_bytes;
-    end = (end + FRAME_ALIGNMENT - 1) / FRAME_ALIGNMENT * FRAME_ALIGNMENT;
+        end = image_align_up(end, SPILL_ALIGNMENT) + function->spill_bytes;
+    end = image_align_up(end, FRAME_ALIGNMENT);
     if (!fits || end > MOST_FRAME_BYTES)
         return diag_error("Function '%.*s' uses too much local memory (0x%llx bytes, 0x%x max)",
                           TEXT_ARG(body->function), (unsigned long long)end, MOST_FRAME_BYTES);

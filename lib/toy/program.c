@@ -244,7 +244,6 @@ static bool lay_out_shared(struct maker *maker, struct owner *kernel)
                                 stop(maker, "a kernel has much shared memory"));
 }
 
-/* Sets the field of a word: its bits 32 to 63. */
 static void set_field(uint8_t *word, uint32_t field)
 {
     memcpy(word + 4, &field, sizeof field);

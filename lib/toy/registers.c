@@ -198,7 +198,6 @@ static void extend(struct flow *flow, struct interval *interval)
         interval->end = 2 * flow->loops[loop].end + 1;
 }
 
-/* The intervals of all registers that occur, by start. */
 static struct interval *find_intervals(const struct body *body, size_t *count)
 {
     struct interval *all = arena_alloc(body->arena, body->register_count, sizeof *all);
