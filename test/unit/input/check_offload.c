@@ -234,6 +234,7 @@ static const struct {
     {"fixtures/examples/bitcode/scale.bc", "LLVM16.0.6", "nvptx64-nvidia-cuda", 75, true},
     {BITCODE "helper.22.bc", "LLVM22.1.8", "nvptx64-nvidia-cuda", 90, true},
     {BITCODE "host.bc", "LLVM16.0.6", "x86_64-unknown-linux-gnu", 0, false},
+    {BITCODE "features.bc", "LLVM14.0.6", "x86_64-pc-linux-gnu", 0, false},
 };
 
 TEST_LOOP(bitcode_says_who_wrote_it_and_what_for, COUNT(modules))
