@@ -263,24 +263,42 @@ static void tell_of_extensible(const struct link *link)
     }
 }
 
-void member_cubins_tell_of_newer(const struct link *link)
+static bool is_newer(const struct cubin *cubin, unsigned toolkit)
+{
+    return cubin_maker(cubin) > toolkit;
+}
+
+/* nvlink 13.0 to 13.5 each take what their own ptxas -ewp made, and not an older one's. */
+static bool is_older_extensible(const struct cubin *cubin, unsigned toolkit)
+{
+    return cubin->is_extensible && cubin_maker(cubin) < toolkit;
+}
+
+/* What nvlink refuses is linked, with one caution. */
+static void tell_of_refused(const struct link *link,
+                            bool (*is_refused)(const struct cubin *, unsigned toolkit),
+                            const char *what)
 {
     const unsigned own = link->toolkit->version;
     const struct cubin *first = NULL;
     size_t count = 0;
 
-    tell_of_extensible(link);
     for (size_t i = 0; i < link->member_cubin_count; i++) {
         const struct cubin *cubin = &link->member_cubins[i];
 
-        if (cubin_maker(cubin) <= own)
-            continue;
-        if (count++ == 0)
+        if (is_refused(cubin, own) && count++ == 0)
             first = cubin;
     }
     if (first)
-        diag_caution(
-            "Input file '%s'%s newer than toolkit (%u vs %u), whose nvlink refuses that: linked "
-            "all the same",
-            first->name, count > 1 ? " and others are" : "", cubin_maker(first), own);
+        diag_caution("Input file '%s'%s %s (%u vs %u), whose nvlink refuses that: linked "
+                     "all the same",
+                     first->name, count > 1 ? " and others are" : "", what, cubin_maker(first),
+                     own);
+}
+
+void member_cubins_tell_of_refused(const struct link *link)
+{
+    tell_of_extensible(link);
+    tell_of_refused(link, is_newer, "newer than toolkit");
+    tell_of_refused(link, is_older_extensible, "from an older ptxas -ewp than the toolkit's");
 }

@@ -20,6 +20,6 @@ void member_cubins_drop_unused(struct link *link);
 size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
                            const struct cubin *made, size_t made_count);
 
-/* Tells of cubins that a newer toolkit made than the one that is followed, whose nvlink refuses
- * them. */
-void member_cubins_tell_of_newer(const struct link *link);
+/* Tells of cubins that nvlink of the toolkit that is followed refuses: what a newer toolkit made,
+ * or an older one's ptxas -ewp. */
+void member_cubins_tell_of_refused(const struct link *link);

@@ -295,7 +295,7 @@ bool stage_link(struct link *link)
     if (ok)
         member_cubins_drop_unused(link);
     if (ok)
-        member_cubins_tell_of_newer(link);
+        member_cubins_tell_of_refused(link);
     if (ok)
         warn_of_unknown(link);
     if (ok)
