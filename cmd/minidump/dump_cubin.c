@@ -342,7 +342,7 @@ static void print_function(const struct dump *dump, const struct cubin_section *
  * is printed. */
 static void print_code(const struct dump *dump, const struct cubin *cubin)
 {
-    bool is_builtin = cubin_section_find(cubin, TEXT(".note.minilink")) != 0;
+    bool is_builtin = cubin_find_kind(cubin, KIND_BUILTIN) != 0;
     struct arena arena = {0};
     struct targets *all;
 

@@ -28,15 +28,39 @@ uint32_t cubin_section_find(const struct cubin *cubin, struct text name)
     return 0;
 }
 
+uint32_t cubin_find_kind(const struct cubin *cubin, enum section_kind kind)
+{
+    for (size_t i = 1; i < cubin->section_count; i++)
+        if (cubin_is_kind(&cubin->sections[i], kind))
+            return (uint32_t)i;
+    return 0;
+}
+
+uint32_t cubin_find_class(const struct cubin *cubin, enum section_class class)
+{
+    for (size_t i = 1; i < cubin->section_count; i++)
+        if (cubin->sections[i].facts && cubin->sections[i].facts->class == class &&
+            !(cubin->sections[i].flags & SHF_INFO_LINK))
+            return (uint32_t)i;
+    return 0;
+}
+
+uint32_t cubin_find_note(const struct cubin *cubin)
+{
+    uint32_t note = cubin_find_kind(cubin, KIND_TARGET);
+
+    return note ? note : cubin_find_kind(cubin, KIND_TARGET_OF_12_9);
+}
+
 /* .note.nv.cuinfo: sizes, type and owner take 24 bytes; then a version of the note's form, 2 from
  * CUDA 13.0 on, the SM number of the PTX, and the toolkit's version, 16 bits each. What CUDA 12.9
  * makes for sm_100 and up has .note.nv.cuver, without the last. */
 unsigned cubin_maker(const struct cubin *cubin)
 {
-    uint32_t note = cubin_section_find(cubin, TEXT(".note.nv.cuinfo"));
+    uint32_t note = cubin_find_note(cubin);
     struct bytes words;
 
-    if (!note && cubin_section_find(cubin, TEXT(CUBIN_NOTE_OF_12_9)))
+    if (note && cubin_is_kind(&cubin->sections[note], KIND_TARGET_OF_12_9))
         return toolkits_last(TOOLKIT_WRITES_ABI_7);
     if (cubin->toolkit || !note || !bytes_slice(cubin->sections[note].data, 24, 6, &words))
         return cubin->toolkit;
@@ -45,13 +69,11 @@ unsigned cubin_maker(const struct cubin *cubin)
 
 unsigned cubin_virtual_sm(const struct cubin *cubin)
 {
-    uint32_t note = cubin_section_find(cubin, TEXT(".note.nv.cuinfo"));
+    uint32_t note = cubin_find_note(cubin);
     struct bytes words;
 
     if (cubin->virtual_sm)
         return cubin->virtual_sm;
-    if (!note)
-        note = cubin_section_find(cubin, TEXT(CUBIN_NOTE_OF_12_9));
     return note && bytes_slice(cubin->sections[note].data, 24, 4, &words)
                ? little_u16(words.data + 2)
                : CUBIN_FLAGS_SM(cubin->flags);

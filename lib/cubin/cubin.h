@@ -103,8 +103,20 @@ const struct cubin_relocation *cubin_relocation_at(const struct cubin *cubin,
                                                    const struct cubin_section *list, size_t index,
                                                    struct cubin_relocation *decoded);
 
-/* Index of the first section with that name, or 0. A linear search. */
+/* Index of the first section with that name, of that kind, or of that class and of no function; 0 =
+ * none. Linear searches. */
 uint32_t cubin_section_find(const struct cubin *cubin, struct text name);
+uint32_t cubin_find_kind(const struct cubin *cubin, enum section_kind kind);
+uint32_t cubin_find_class(const struct cubin *cubin, enum section_class class);
+
+/* Whether a section, or its plain one, is of the kind. */
+static inline bool cubin_is_kind(const struct cubin_section *section, enum section_kind kind)
+{
+    return section->facts && section->facts->kind == kind;
+}
+
+/* The note with the cubin's target and toolkit; 0 = none. */
+uint32_t cubin_find_note(const struct cubin *cubin);
 
 /* True for the symbol of a section. A symbol of type STT_SECTION may also name no section: an
  * absolute or common one. */

@@ -15,13 +15,13 @@ enum { EMPTY_STRINGS = 1, EMPTY_SYMTAB, EMPTY_TKINFO, EMPTY_CUINFO, EMPTY_TWIN, 
 /* The null symbol and those of both notes. */
 enum { EMPTY_SYMBOLS = 3 };
 
-static void put_empty_section(struct cubin *cubin, size_t index, struct text name, uint32_t type,
+static void put_empty_section(struct cubin *cubin, size_t index, const struct section_facts *facts,
                               uint64_t flags, struct bytes data)
 {
-    cubin->sections[index] = (struct cubin_section){.name = name,
-                                                    .type = type,
-                                                    .flags = flags,
-                                                    .facts = sections_find(type, flags, name),
+    cubin->sections[index] = (struct cubin_section){.name = facts->name,
+                                                    .type = facts->type,
+                                                    .flags = facts->flags | flags,
+                                                    .facts = facts,
                                                     .alignment = 4,
                                                     .size = data.size,
                                                     .data = data};
@@ -43,8 +43,7 @@ static void put_twin(struct cubin *cubin)
         rows[i].st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION);
         rows[i].st_shndx = (Elf64_Half)cubin->symbols[i].section;
     }
-    put_empty_section(cubin, EMPTY_TWIN, TEXT(".nv.merc.symtab"), SHT_CUDA_MERC_SYMTAB,
-                      SHF_CUDA_MERCURY,
+    put_empty_section(cubin, EMPTY_TWIN, sections_of_class(CLASS_TWIN_SYMTAB), 0,
                       (struct bytes){(const uint8_t *)rows, cubin->symbol_count * sizeof *rows});
     twin->entry_size = sizeof *rows;
     twin->link = cubin->sections[EMPTY_SYMTAB].link;
@@ -58,8 +57,10 @@ static void put_empty_symbols(struct cubin *cubin)
     put_section_symbol(cubin, 2, EMPTY_CUINFO);
     cubin->symtab = EMPTY_SYMTAB;
     cubin->strings = (struct bytes){(const uint8_t *)"", 1};
-    put_empty_section(cubin, EMPTY_STRINGS, TEXT(".strtab"), SHT_STRTAB, 0, cubin->strings);
-    put_empty_section(cubin, EMPTY_SYMTAB, TEXT(".symtab"), SHT_SYMTAB, 0, (struct bytes){0});
+    put_empty_section(cubin, EMPTY_STRINGS, sections_of_kind(KIND_STRINGS, false), 0,
+                      cubin->strings);
+    put_empty_section(cubin, EMPTY_SYMTAB, sections_find(SHT_SYMTAB, 0, (struct text){0}), 0,
+                      (struct bytes){0});
     cubin->sections[EMPTY_SYMTAB].link = EMPTY_STRINGS;
 }
 
@@ -77,11 +78,10 @@ void empty_cubin(struct cubin *cubin, struct arch arch, unsigned virtual_sm,
     cubin->flags = format_target_flags(arch.sm) | (uint32_t)EMPTY_CUINFO << CUBIN_FLAGS_NOTE_SHIFT;
     cubin->sections = arena_zalloc(&cubin->arena, EMPTY_SECTIONS, sizeof *cubin->sections);
     cubin->section_count = has_twin ? EMPTY_SECTIONS : EMPTY_TWIN;
-    put_empty_section(cubin, EMPTY_TKINFO, TEXT(".note.nv.tkinfo"), SHT_NOTE, 0x2000000,
+    put_empty_section(cubin, EMPTY_TKINFO, sections_of_kind(KIND_TOOLS, false), 0,
                       (struct bytes){0});
     put_empty_section(
-        cubin, EMPTY_CUINFO, TEXT(".note.nv.cuinfo"), SHT_NOTE,
-        has_compat ? 0x1000000 | SHF_INFO_LINK : 0x1000000,
+        cubin, EMPTY_CUINFO, sections_of_kind(KIND_TARGET, false), has_compat ? SHF_INFO_LINK : 0,
         (struct bytes){arena_copy(&cubin->arena, note.data, note.size, 1), note.size});
     put_empty_symbols(cubin);
     if (has_twin)

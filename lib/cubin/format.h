@@ -29,10 +29,6 @@
 #define CUBIN_OLD_OSABI       0x33
 #define CUBIN_OLD_ABI_VERSION 7
 
-/* What CUDA 12.9 makes for sm_100 and up has CUDA 13's format, and this note in place of
- * .note.nv.cuinfo. */
-#define CUBIN_NOTE_OF_12_9 ".note.nv.cuver"
-
 #define CUBIN_OLD_FLAGS_SM(flags)      (0xffu & (flags))
 #define CUBIN_OLD_FLAGS_TEXMODE        0x00000100u
 #define CUBIN_OLD_FLAGS_64BIT          0x00000400u

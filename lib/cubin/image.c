@@ -65,18 +65,24 @@ uint32_t image_add_section(struct image *image, const struct image_section *sect
     return (uint32_t)(image->section_count - 1);
 }
 
+uint32_t image_add_made(struct image *image, const struct section_facts *facts, uint32_t link)
+{
+    return image_add_section(image, &(struct image_section){
+                                        .name = facts->name,
+                                        .type = facts->type,
+                                        .flags = facts->flags,
+                                        .alignment = facts->alignment,
+                                        .entry_size = facts->entry_size,
+                                        .link = link,
+                                    });
+}
+
 static uint32_t find_index_table(struct image *image, uint32_t symtab)
 {
     for (uint32_t i = 1; i < image->section_count; i++)
         if (image->sections[i].type == SHT_SYMTAB_SHNDX)
             return i;
-    return image_add_section(image, &(struct image_section){
-                                        .name = TEXT(".symtab_shndx"),
-                                        .type = SHT_SYMTAB_SHNDX,
-                                        .link = symtab,
-                                        .alignment = 4,
-                                        .entry_size = sizeof(Elf32_Word),
-                                    });
+    return image_add_made(image, sections_find(SHT_SYMTAB_SHNDX, 0, (struct text){0}), symtab);
 }
 
 /* SHT_SYMTAB_SHNDX has the 32-bit indices, and 0 for other symbols, as ELF requires (nvlink writes

@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "facts/sections.h"
 
 struct image_section {
     struct text name;
@@ -85,6 +86,9 @@ void image_begin(struct image *image, uint16_t type, uint32_t flags);
 
 /* Appends a section and returns its index; fields may be changed later through image->sections. */
 uint32_t image_add_section(struct image *image, const struct image_section *section);
+
+/* Appends a section, still empty, as its row describes it. */
+uint32_t image_add_made(struct image *image, const struct section_facts *facts, uint32_t link);
 
 /* The symbol table while its rows are written. */
 struct image_symbols {

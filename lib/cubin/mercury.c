@@ -140,10 +140,3 @@ bool cubin_twins_pair(const struct cubin *cubin, const struct cubin_twins *twins
     return *twin < cubin->section_count && cubin_is_mercury(&cubin->sections[*twin]) &&
            !cubin_is_mercury(&cubin->sections[*plain]);
 }
-
-struct text cubin_twin_plain_name(struct text name)
-{
-    if (!text_skip(&name, TEXT(".nv.capmerc")))
-        text_skip(&name, TEXT(".nv.merc"));
-    return name;
-}

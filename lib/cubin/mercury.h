@@ -50,6 +50,3 @@ bool cubin_twin_is_shared(const struct cubin_section *section);
 /* Size of the three words at the start of the twin of code; the first is the index of the code
  * section. */
 #define CUBIN_TWIN_CODE_HEADER 12u
-
-/* The name of a twin without the part that marks twins; the twin's section symbol has that name. */
-struct text cubin_twin_plain_name(struct text name);

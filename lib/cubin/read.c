@@ -271,16 +271,9 @@ static bool name_sections(struct reader *reader, const Elf64_Word *names)
     return true;
 }
 
-static uint32_t find_note(const struct cubin *cubin)
-{
-    uint32_t note = cubin_section_find(cubin, TEXT(".note.nv.cuinfo"));
-
-    return note ? note : cubin_section_find(cubin, TEXT(CUBIN_NOTE_OF_12_9));
-}
-
 bool cubin_check_note(const struct cubin *cubin)
 {
-    uint32_t named = cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT, note = find_note(cubin);
+    uint32_t named = cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT, note = cubin_find_note(cubin);
     unsigned maker = cubin_maker(cubin);
 
     if (cubin->toolkit)

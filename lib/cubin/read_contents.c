@@ -212,32 +212,6 @@ bool read_check_contents(struct reader *reader)
     return true;
 }
 
-/* A section's name follows from its type and the section that it belongs to (measured, ptxas 12 and
- * 13). The merge and the driver treat sections by name, so a name that does not match is damage. */
-#define CODE TEXT(".text.")
-
-/* The name prefix of a section of that type that belongs to another section. Empty if unknown. */
-static struct text prefix_of(uint32_t type)
-{
-    static const char *const banks[] = {".nv.constant0", ".nv.constant1", ".nv.constant2",
-                                        ".nv.constant3", ".nv.constant4"};
-
-    if (type >= SHT_CUDA_CONSTANT0 && type - SHT_CUDA_CONSTANT0 < sizeof banks / sizeof *banks)
-        return text_of(banks[type - SHT_CUDA_CONSTANT0]);
-    switch (type) {
-    case SHT_RELA:
-        return TEXT(".rela");
-    case SHT_REL:
-        return TEXT(".rel");
-    case SHT_CUDA_INFO:
-        return TEXT(".nv.info");
-    case SHT_CUDA_SHARED:
-        return TEXT(".nv.shared");
-    default:
-        return (struct text){0};
-    }
-}
-
 /* The section that `section` belongs to, known to exist; NULL = none, or a Mercury section, which
  * has rules of its own. */
 static const struct cubin_section *owner_of(const struct cubin *cubin,
@@ -249,22 +223,38 @@ static const struct cubin_section *owner_of(const struct cubin *cubin,
     return &cubin->sections[section->info];
 }
 
-/* The name of a relocation section ends with its target's whole name; other sections that belong to
- * code end with the function's name. */
+/* Takes off a name what its type says that it begins with, up to the last dot; of constants that is
+ * their bank, too. */
+static bool skip_beginning(const struct cubin_section *section, struct text *name)
+{
+    struct text beginning = sections_of_function(section->facts)->name;
+    uint64_t bank;
+
+    if (format_is_constant(section->type))
+        return text_skip(name, beginning) && text_scan_number(name, &bank) &&
+               bank == section->type - SHT_CUDA_CONSTANT0;
+    beginning.size--;
+    return text_skip(name, beginning);
+}
+
+/* A section's name follows from its type and the section that it belongs to (measured, ptxas 12 and
+ * 13); that of a relocation section ends with its target's whole name, and those of others that
+ * belong to code with the function's name. The merge and the driver treat sections by name, so a
+ * name that does not match is damage. */
 static bool is_named_after(const struct cubin_section *section, const struct cubin_section *owner)
 {
+    const struct text code = sections_of_class(CLASS_TEXT)->name;
     bool is_relocation = format_is_relocations(section->type);
-    struct text prefix = prefix_of(section->type), end = owner->name, name = section->name;
+    struct text end = owner->name, name = section->name;
 
-    if (!is_relocation && !text_starts(owner->name, CODE))
+    if (!is_relocation && !text_starts(end, code))
         return true;
-    if (!is_relocation) {
-        end.data += CODE.size - 1;
-        end.size -= CODE.size - 1;
-    }
-    if (prefix.size == 0)
-        return text_ends(name, end);
-    return text_skip(&name, prefix) && text_equal(name, end);
+    if (!is_relocation)
+        end = text_drop(end, code.size - 1);
+    if (section->type == SHT_REL || section->type == SHT_RELA || section->type == SHT_CUDA_INFO ||
+        section->type == SHT_CUDA_SHARED || format_is_constant(section->type))
+        return skip_beginning(section, &name) && text_equal(name, end);
+    return text_ends(name, end);
 }
 
 /* nvlink names a code section after its function. In linked code functions may be renamed. */
@@ -277,7 +267,7 @@ static bool check_code(const struct reader *reader, size_t index)
 
     if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR))
         return true;
-    if (!text_skip(&name, CODE))
+    if (!text_skip(&name, sections_of_class(CLASS_TEXT)->name))
         return read_damaged(reader, READ_SECTION " holds code, whose name begins with .text.",
                             READ_SECTION_ARG(reader, index));
     function = cubin_section_function(cubin, (uint32_t)index);
@@ -291,17 +281,18 @@ static bool check_code(const struct reader *reader, size_t index)
 static bool check_type(const struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];
+    const struct text name = sections_of_class(CLASS_INFO)->name;
     bool is_table = section->type == SHT_SYMTAB || section->type == SHT_STRTAB;
 
     if (is_table && (section->flags & SHF_CUDA_MERCURY))
         return read_damaged(reader, READ_SECTION " is a table of all sections, with Mercury's flag",
                             READ_SECTION_ARG(reader, index));
-    if (!text_starts(section->name, TEXT(".nv.info")))
+    if (!text_starts(section->name, name))
         return true;
     if (section->type != SHT_CUDA_INFO)
         return read_damaged(reader, READ_SECTION " has type %#x, expected %#x",
                             READ_SECTION_ARG(reader, index), section->type, SHT_CUDA_INFO);
-    return section->info == 0 || !text_equal(section->name, TEXT(".nv.info")) ||
+    return section->info == 0 || !text_equal(section->name, name) ||
            read_damaged(reader, READ_SECTION " belongs to section %u, expected none",
                         READ_SECTION_ARG(reader, index), section->info);
 }

@@ -58,7 +58,7 @@ static bool check_definition(const struct reader *reader, size_t index)
     if (symbol->type == STT_SECTION)
         return true;
     /* The link rewrites .debug_frame without the frames of removed functions. */
-    if (text_equal(section->name, TEXT(".debug_frame")))
+    if (cubin_is_kind(section, KIND_FRAMES))
         return read_damaged(reader, SYMBOL " stands in " READ_SECTION ", where none can", index,
                             TEXT_ARG(symbol->name), READ_SECTION_ARG(reader, symbol->section));
     if (section->type == SHT_CUDA_SHARED || section->type == SHT_CUDA_RESERVED_SHARED) {

@@ -6,9 +6,10 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static const struct section_facts rows[] = {
-#define SECTION(class, type, name, flags, alignment, entry, link, contents, twin, first, last)     \
-    {CLASS_##class, SHT_##type,          TEXT(name),         flags,        alignment,              \
-     entry,         SECTION_LINK_##link, SECTION_##contents, CLASS_##twin, {first, last}},
+#define SECTION(kind, class, type, name, flags, alignment, entry, link, contents, twin, first,     \
+                last)                                                                              \
+    {KIND_##kind, CLASS_##class,       SHT_##type,         TEXT(name),   flags,        alignment,  \
+     entry,       SECTION_LINK_##link, SECTION_##contents, CLASS_##twin, {first, last}},
 #include "facts/sections.def"
 #undef SECTION
 };
@@ -16,7 +17,8 @@ static const struct section_facts rows[] = {
 /* Mercury's stand behind all others. */
 enum {
     FIRST_TWIN = 0
-#define SECTION(class, ...) +(CLASS_##class < CLASS_TWIN_TEXT || CLASS_##class > CLASS_TWIN_SYMTAB)
+#define SECTION(kind, class, ...)                                                                  \
+    +(CLASS_##class < CLASS_TWIN_TEXT || CLASS_##class > CLASS_TWIN_SYMTAB)
 #include "facts/sections.def"
 #undef SECTION
 };
@@ -41,19 +43,28 @@ static const struct {
 #undef ORDER
 };
 
+static bool is_named(const struct section_facts *row, struct text name)
+{
+    char last = row->name.data[row->name.size - 1];
+
+    return text_starts(name, row->name) && (name.size == row->name.size || last == '.' ||
+                                            last == '_' || row->type == SHT_CUDA_CONSTANT0);
+}
+
 /* Whether it is the row of such a section, whose type it has: flags tell apart those kinds that
- * share a type, and names those of debug information and notes. */
+ * share a type, and names those of debug information and notes. Those of CLASS_OTHER are told by
+ * name only. */
 static inline bool is_of(const struct section_facts *row, uint64_t flags, struct text name)
 {
     uint32_t type = row->type;
 
     if (type != SHT_PROGBITS && type != SHT_NOTE && type != SHT_CUDA_GLOBAL_INIT &&
         type != SHT_CUDA_RESERVED_SHARED && type != SHT_SYMTAB_SHNDX)
-        return true;
+        return row->class != CLASS_OTHER;
     if ((flags ^ row->flags) & (SHF_CUDA_MERCURY | SHF_EXECINSTR))
         return false;
     return (type != SHT_PROGBITS && type != SHT_NOTE) || (flags & SHF_EXECINSTR) ||
-           text_starts(name, row->name);
+           is_named(row, name);
 }
 
 static const struct section_facts *search_rows(const struct section_facts *row, uint32_t type,
@@ -93,6 +104,40 @@ const struct section_facts *sections_of_class(enum section_class class)
     while (row->class != class)
         row++;
     return row;
+}
+
+const struct section_facts *sections_of_kind(enum section_kind kind, bool is_twin)
+{
+    const struct section_facts *row = rows + (is_twin ? FIRST_TWIN : 0);
+
+    while (row->kind != kind)
+        row++;
+    return row;
+}
+
+const struct section_facts *sections_named(struct text name)
+{
+    const struct section_facts *found = NULL;
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (is_named(&rows[i], name) && (!found || rows[i].name.size > found->name.size))
+            found = &rows[i];
+    return found;
+}
+
+struct text sections_plain_name(struct text name)
+{
+    if (!text_skip(&name, TEXT(".nv.capmerc")))
+        text_skip(&name, TEXT(".nv.merc"));
+    return name;
+}
+
+struct text sections_target_name(struct text name)
+{
+    name = sections_plain_name(name);
+    if (!text_skip(&name, TEXT(".rela")))
+        text_skip(&name, TEXT(".rel"));
+    return name;
 }
 
 const char *sections_type_name(uint32_t type)

@@ -22,10 +22,27 @@ enum section_type {
 /* Section flag of Mercury's sections, from sm_100 on. */
 #define SHF_CUDA_MERCURY 0x10000000u
 
+/* What tells apart sections of one class; Mercury's twin has the kind of its plain section. */
+enum section_kind {
+    KIND_ANY,            /* none of these */
+    KIND_NAMES,          /* of sections */
+    KIND_STRINGS,        /* of symbols */
+    KIND_FRAMES,         /* descriptions of stack frames */
+    KIND_LINES,          /* of the source */
+    KIND_TEXTS,          /* of the source's files */
+    KIND_SASS_LINES,     /* of the PTX */
+    KIND_PTX,            /* the PTX itself */
+    KIND_REGISTERS,      /* where variables of PTX are */
+    KIND_TOOLS,          /* notes: the tools that made the cubin */
+    KIND_TARGET,         /* its target and toolkit */
+    KIND_TARGET_OF_12_9, /* the same in what CUDA 12.9 makes for sm_100 and up */
+    KIND_BUILTIN,        /* the built-in assembler made it */
+};
+
 /* Classes of sections, plain ones in the order in which nvlink writes them. */
 enum section_class {
     CLASS_DEBUG,
-    CLASS_OTHER, /* of a kind that is not known */
+    CLASS_OTHER, /* of a kind that is not known, or that no nvlink takes */
     CLASS_NOTE,
     CLASS_INFO,
     CLASS_COMPAT,
@@ -78,6 +95,7 @@ enum section_contents {
 };
 
 struct section_facts {
+    enum section_kind kind;
     enum section_class class;
     uint32_t type;
     struct text name; /* or the beginning of it */
@@ -98,8 +116,25 @@ const struct section_facts *sections_find(uint32_t type, uint64_t flags, struct 
 /* The row for such a section that belongs to a function. NULL for NULL. */
 const struct section_facts *sections_of_function(const struct section_facts *row);
 
-/* The first row of a class. Not for the classes without rows: CLASS_OTHER, CLASS_TWIN_OTHER. */
+/* The first row of a class. Not for the class without rows, CLASS_TWIN_OTHER. */
 const struct section_facts *sections_of_class(enum section_class class);
+
+/* The row of a kind but KIND_ANY, or of its Mercury twin, if it has one. */
+const struct section_facts *sections_of_kind(enum section_kind kind, bool is_twin);
+
+/* The row for a section of this name, where the header is not known, or is an executable's, which
+ * has ELF's own types; of those that belong to no function if both have one name. NULL: none. */
+const struct section_facts *sections_named(struct text name);
+
+/* The name of a twin without the part that marks twins; the twin's section symbol has that name. */
+struct text sections_plain_name(struct text name);
+
+/* The same, and for a section of relocations that of their section. */
+struct text sections_target_name(struct text name);
+
+/* In an executable for sm_100 and up: beginning of the names of the sections of words for texture
+ * references in Mercury's form, which no input has (merge/texture.c). */
+#define SECTIONS_WORDS_TWIN ".nv.merc.nv.constant.entry_image_header_indices."
 
 /* A type's name for dumps, without SHT_; NULL when unknown. */
 const char *sections_type_name(uint32_t type);

@@ -17,15 +17,6 @@ static const struct exact_form forms[] = {
 #undef FORM
 };
 
-struct text exact_plain_name(struct text name)
-{
-    struct text plain = cubin_twin_plain_name(name);
-
-    if (!text_skip(&plain, TEXT(".rela")))
-        text_skip(&plain, TEXT(".rel"));
-    return plain;
-}
-
 bool exact_join_knows(unsigned version)
 {
     return version >= forms[0].toolkits.first &&
@@ -100,20 +91,20 @@ static bool number_kernels(struct exact *join)
  */
 uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_head)
 {
-    static const char *const kinds[] = {".text.", ".nv.info.", ".nv.shared.", ".nv.local."};
-    struct text plain = exact_plain_name(name), kind = plain;
-    size_t number = 0;
-    uint32_t owner;
+    const uint64_t heads = CLASS_SET(TEXT) | CLASS_SET(FUNCTION_INFO) | CLASS_SET(SHARED);
+    struct text plain = sections_target_name(name), kind = plain;
+    const struct section_facts *facts;
+    uint32_t owner = TABLE_NONE;
 
     while (kind.size > 0 && kind.data[kind.size - 1] != '.')
         kind.size--;
-    while (number < 4 && !text_equal(kind, text_of(kinds[number])))
-        number++;
-    owner = table_find(&join->kernels, text_drop(plain, kind.size));
-    if (number == 4 &&
-        (!text_starts(kind, TEXT(".nv.constant")) || kind.size == strlen(".nv.constant.")))
-        owner = TABLE_NONE;
-    *is_head = owner != TABLE_NONE && plain.size == name.size && number < 3;
+    facts = sections_named(kind);
+    if (facts && facts->class == CLASS_CONSTANT
+            ? kind.size > facts->name.size + 1
+            : facts && text_equal(kind, facts->name) &&
+                  class_is_in(facts->class, heads | CLASS_SET(OTHER)))
+        owner = table_find(&join->kernels, text_drop(plain, kind.size));
+    *is_head = owner != TABLE_NONE && plain.size == name.size && class_is_in(facts->class, heads);
     return owner == TABLE_NONE ? EXACT_COMMON : owner;
 }
 
@@ -161,9 +152,12 @@ static bool find_kernel_sections(struct exact *join, struct exact_input *input)
  * there is none of these. */
 static size_t last_made(const struct cubin *cubin)
 {
+    const struct text graph = sections_of_class(CLASS_CALLGRAPH)->name;
+    const struct text action = sections_of_class(CLASS_REL_ACTION)->name;
+
     for (size_t row = cubin->symbol_count; row-- > 0;)
-        if (text_equal(cubin->symbols[row].name, TEXT(".nv.callgraph")) ||
-            text_equal(cubin->symbols[row].name, TEXT(".nv.rel.action")))
+        if (text_equal(cubin->symbols[row].name, graph) ||
+            text_equal(cubin->symbols[row].name, action))
             return row + 1;
     return cubin->symbol_count;
 }
@@ -395,6 +389,17 @@ uint32_t exact_section_named(const struct exact_input *input, struct text name)
 uint32_t exact_section_of(const struct exact *join, const struct exact_input *input, uint32_t out)
 {
     return exact_section_named(input, join->image.sections[out].name);
+}
+
+enum section_kind exact_kind_of(const struct exact *join, uint32_t out)
+{
+    const struct exact_item *item = &join->sections.items[out - 1];
+    const struct cubin *cubin = &item->input->cubin;
+    const struct cubin_section *section = &cubin->sections[item->index];
+
+    if (format_is_relocations(section->type))
+        section = &cubin->sections[section->info];
+    return section->facts ? section->facts->kind : KIND_ANY;
 }
 
 struct text exact_mercury_name(const struct exact_input *input, uint32_t row)

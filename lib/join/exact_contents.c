@@ -106,7 +106,7 @@ static const char *map_contents(struct exact *join, const struct exact_input *in
  * Bank 4 may be the beginning of the longest one. */
 static bool is_bank4(struct text name)
 {
-    struct text plain = exact_plain_name(name);
+    struct text plain = sections_target_name(name);
 
     return text_equal(plain, TEXT(".nv.constant4")) || text_equal(plain, TEXT(".nv.constant.pic"));
 }
@@ -410,7 +410,7 @@ static uint32_t find_relocations(const struct exact *join, uint32_t out)
 static void share_bytes(struct exact *join, uint32_t out)
 {
     struct image_section *copy = &join->image.sections[out];
-    struct text name = cubin_twin_plain_name(copy->name);
+    struct text name = sections_plain_name(copy->name);
     const struct image_section *section;
     uint32_t plain =
         find_section_named(join, text_equal(name, TEXT(".nv.constant.user")) ? TEXT(".nv.constant3")
@@ -428,7 +428,7 @@ static void share_bytes(struct exact *join, uint32_t out)
 static bool fill_common(struct exact *join, uint32_t out, bool *is_done)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
-    struct text name = join->image.sections[out].name;
+    enum section_kind kind = exact_kind_of(join, out);
 
     *is_done = true;
     switch (item->input->section_class[item->index]) {
@@ -438,7 +438,7 @@ static bool fill_common(struct exact *join, uint32_t out, bool *is_done)
     case CLASS_INFO:
         return fill_exact_info(join, out);
     case CLASS_TWIN_INFO:
-        *is_done = text_equal(name, TEXT(".nv.merc.nv.info"));
+        *is_done = !(join->image.sections[out].flags & SHF_INFO_LINK);
         return !*is_done || fill_exact_info(join, out);
     case CLASS_COMPAT:
         return fill_exact_compat(join, out);
@@ -447,14 +447,14 @@ static bool fill_common(struct exact *join, uint32_t out, bool *is_done)
         return fill_exact_callgraph(join, out);
     case CLASS_DEBUG:
     case CLASS_TWIN_DEBUG:
-        if (exact_is_frames(name) || exact_is_lines(name))
+        if (exact_has_units(kind))
             return exact_fill_units(join, out, find_relocations(join, out));
-        *is_done = !text_equal(exact_plain_name(name), TEXT(".debug_str"));
+        *is_done = kind != KIND_TEXTS;
         return !*is_done || exact_fill_ptx(join, out);
     case CLASS_RELOCATIONS:
     case CLASS_TWIN_RELOCATIONS:
         /* Those of frames and line tables are filled together with their sections. */
-        *is_done = exact_is_frames(name) || exact_is_lines(name);
+        *is_done = exact_has_units(kind);
         return true;
     default:
         *is_done = false;

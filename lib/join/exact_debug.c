@@ -14,18 +14,6 @@
 #include "cubin/frames.h"
 #include "join/exact_plan.h"
 
-bool exact_is_lines(struct text name)
-{
-    struct text plain = exact_plain_name(name);
-
-    return text_equal(plain, TEXT(".debug_line")) || text_equal(plain, TEXT(".nv_debug_line_sass"));
-}
-
-bool exact_is_frames(struct text name)
-{
-    return text_equal(exact_plain_name(name), TEXT(".debug_frame"));
-}
-
 /* What moves as a whole, with its relocations: a function's frames, or a sequence of lines. */
 struct exact_unit {
     size_t begin;
@@ -47,9 +35,9 @@ struct units {
 /* From sm_90 on the sequences of final code stand in the order of their symbols, and so do their
  * relocations; others stand in the order of compilation, and their relocations in reverse, as those
  * of frames do (measured). */
-static bool is_falling(struct text name, struct text relocations)
+static bool is_falling(bool are_frames, uint32_t relocations)
 {
-    return exact_is_frames(name) || !text_starts(relocations, TEXT(".rela"));
+    return are_frames || relocations != SHT_RELA;
 }
 
 static struct bytes find_chunk_contents(const struct exact *join, const struct exact_input *input,
@@ -70,7 +58,7 @@ static struct units units_of(const struct exact *join, struct exact_input *input
     units.section = &input->cubin.sections[units.index];
     units.records = &input->cubin.sections[units.records_index];
     units.record_count = units.records_index ? units.records->size / units.records->entry_size : 0;
-    units.is_falling = is_falling(units.section->name, units.records->name);
+    units.is_falling = is_falling(exact_kind_of(join, out) == KIND_FRAMES, units.records->type);
     return units;
 }
 
@@ -217,6 +205,11 @@ struct exact_input *exact_find_header(const struct exact *join, struct text name
     return found;
 }
 
+struct exact_input *exact_find_line_header(const struct exact *join, bool is_mercury)
+{
+    return exact_find_header(join, sections_of_kind(KIND_LINES, is_mercury)->name);
+}
+
 /* Checks that the chunk's table is one unit and has the program's header. */
 static bool check_table_header(struct exact *join, const struct exact_input *input, uint32_t out,
                                struct bytes whole)
@@ -294,8 +287,8 @@ bool exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
     struct exact_list *lists = exact_lists(join);
     const struct image_section *sections = join->image.sections;
     struct text name = sections[out].name;
-    bool are_frames = exact_is_frames(name);
-    bool falls = is_falling(name, sections[relocations].name);
+    bool are_frames = exact_kind_of(join, out) == KIND_FRAMES;
+    bool falls = is_falling(are_frames, sections[relocations].type);
     struct bytes header = {0};
     struct exact_list list = {0};
     uint32_t length;

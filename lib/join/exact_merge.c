@@ -44,16 +44,11 @@ void exact_sort_by_row(struct exact_list *list)
 /* Whether the name is of an item made after all kernels are compiled (measured). */
 static bool closes_list(struct text name)
 {
-    static const char *const first[] = {
-        ".rel.",         ".rela.",          ".nv.merc.rela.",     ".debug_",
-        ".nv_debug_",    ".nv.merc.debug_", ".nv.merc.nv_debug_", ".nv.callgraph",
-        ".nv.prototype", ".nv.rel.action",
-    };
+    const struct section_facts *facts = sections_named(name);
 
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        if (text_starts(name, text_of(first[i])))
-            return true;
-    return false;
+    return facts && class_is_in(facts->class, CLASSES_OF_RELOCATIONS | CLASS_SET(DEBUG) |
+                                                  CLASS_SET(TWIN_DEBUG) | CLASS_SET(CALLGRAPH) |
+                                                  CLASS_SET(PROTOTYPE) | CLASS_SET(REL_ACTION));
 }
 
 /* Start of the common items that end the list: after the last kernel's own. */

@@ -56,7 +56,8 @@ static struct exact_item name_item(const struct exact *join, struct exact_input 
 
 static bool is_closing_name(struct text name)
 {
-    return text_equal(name, TEXT(".nv.prototype")) || text_equal(name, TEXT(".nv.rel.action"));
+    return text_equal(name, sections_of_class(CLASS_PROTOTYPE)->name) ||
+           text_equal(name, sections_of_class(CLASS_REL_ACTION)->name);
 }
 
 /* Rewritten names show no order of creation between classes: in each, the common sections of a
@@ -149,9 +150,7 @@ bool exact_join_section_names(struct exact *join)
         enum section_class class = join->order[place];
         size_t begin = join->section_names.count;
 
-        join->ends = exact_find_header(join, class_is_in(class, CLASSES_OF_MERCURY)
-                                                 ? TEXT(".nv.merc.debug_line")
-                                                 : TEXT(".debug_line"));
+        join->ends = exact_find_line_header(join, class_is_in(class, CLASSES_OF_MERCURY));
         if (!exact_merge(join, lists[class], &join->section_names))
             return false;
         if (class == CLASS_TWIN_CONSTANT)
@@ -159,7 +158,7 @@ bool exact_join_section_names(struct exact *join)
         if (class == CLASS_CONSTANT && join->form->names == NAMES_REWRITTEN)
             place_bank(join, &join->section_names, begin, TEXT(".nv.constant4"));
     }
-    join->ends = exact_find_header(join, TEXT(".debug_line"));
+    join->ends = exact_find_line_header(join, false);
     return true;
 }
 

@@ -128,9 +128,6 @@ bool exact_read(struct exact *join);
 /* Finds the form of all chunks, and in it the local and global rows of each. */
 bool exact_divide_symbols(struct exact *join);
 
-/* The name of the section that Mercury's copy, or relocations of one of these, are for. */
-struct text exact_plain_name(struct text name);
-
 /* Set the outcome, finally, and return false. `input` is NULL if no chunk is to blame; `section` is
  * an index or 0. */
 bool exact_differs(struct exact *join, const struct exact_input *input, size_t section,
@@ -156,6 +153,9 @@ bool exact_has_form_90(const struct exact *join);
  * for; 0 = none. */
 uint32_t exact_section_named(const struct exact_input *input, struct text name);
 uint32_t exact_section_of(const struct exact *join, const struct exact_input *input, uint32_t out);
+
+/* The kind of section `out` of the result, or if it has relocations, of theirs. */
+enum section_kind exact_kind_of(const struct exact *join, uint32_t out);
 
 /* The name of a row in Mercury's table. */
 struct text exact_mercury_name(const struct exact_input *input, uint32_t row);
@@ -222,7 +222,12 @@ bool exact_fill_ptx(struct exact *join, uint32_t out);
  * table. */
 struct exact_input *exact_find_header(const struct exact *join, struct text name);
 
-/* Whether a section of debug information, or of its relocations, is filled as a line table or
- * frames are. */
-bool exact_is_lines(struct text name);
-bool exact_is_frames(struct text name);
+/* The same for the table of the source's lines, or for Mercury's copy of it. */
+struct exact_input *exact_find_line_header(const struct exact *join, bool is_mercury);
+
+/* Whether a section of debug information, or of its relocations, is filled by exact_fill_units().
+ */
+static inline bool exact_has_units(enum section_kind kind)
+{
+    return kind == KIND_FRAMES || kind == KIND_LINES || kind == KIND_SASS_LINES;
+}

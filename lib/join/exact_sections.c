@@ -22,12 +22,13 @@ static enum section_class loaded_class(const struct exact *join,
 }
 
 /* Whether a debug section is known. */
-static bool is_known_debug(const struct exact *join, struct text name)
+static bool is_known_debug(const struct exact *join, const struct cubin_section *section)
 {
-    return exact_is_frames(name) ||
+    enum section_kind kind = section->facts ? section->facts->kind : KIND_ANY;
+
+    return kind == KIND_FRAMES ||
            (join->request->line_count > 0 &&
-            (exact_is_lines(name) || text_equal(name, TEXT(".debug_str")) ||
-             text_equal(name, TEXT(".nv_debug_ptx_txt"))));
+            (exact_has_units(kind) || kind == KIND_TEXTS || kind == KIND_PTX));
 }
 
 /* Classes whose types tell. */
@@ -47,10 +48,9 @@ static enum section_class exact_class_of(const struct exact *join,
     if (section->type == SHT_CUDA_RESOLVED_RELA || section->type == SHT_CUDA_MERC_RESOLVED_RELA)
         return CLASS_NONE;
     if (class == CLASS_INFO)
-        return owner == EXACT_COMMON && text_equal(section->name, TEXT(".nv.info"))
-                   ? CLASS_INFO
-                   : CLASS_FUNCTION_INFO;
-    if (class == CLASS_DEBUG && is_known_debug(join, section->name))
+        return owner == EXACT_COMMON && !(section->flags & SHF_INFO_LINK) ? CLASS_INFO
+                                                                          : CLASS_FUNCTION_INFO;
+    if (class == CLASS_DEBUG && is_known_debug(join, section))
         return CLASS_DEBUG;
     if (class == CLASS_TWIN_FUNCTION_CONSTANT)
         return CLASS_TWIN_CONSTANT;
@@ -63,7 +63,8 @@ static bool is_first_table(const struct cubin_section *section, size_t index)
     return index == EXACT_SYMBOLS
                ? section->type == SHT_SYMTAB
                : section->type == SHT_STRTAB &&
-                     text_equal(section->name, TEXT(".strtab")) == (index == EXACT_STRINGS);
+                     text_equal(section->name, sections_of_kind(KIND_STRINGS, false)->name) ==
+                         (index == EXACT_STRINGS);
 }
 
 /* The first three sections must be where the join expects them (there are three, since there is a
@@ -243,7 +244,7 @@ bool exact_finish_headers(struct exact *join)
         buffer_zeros(names, exact_name_padding(join->base->has_mercury));
     exact_take_data(join, EXACT_SECTION_NAMES);
     for (uint32_t i = 1; i < image->section_count; i++)
-        if (text_equal(image->sections[i].name, TEXT(".note.nv.cuinfo")))
+        if (exact_kind_of(join, i) == KIND_TARGET)
             image->flags = (image->flags & CUBIN_FLAGS_MERGEABLE) | CUBIN_FLAGS_NOTE(i);
     return true;
 }
@@ -278,13 +279,16 @@ static size_t old_bank_name(struct text name)
 
 static void count_section(struct gaps *gaps, struct text name)
 {
+    const struct section_facts *facts = sections_named(name);
     struct text plain = name;
     size_t old;
+    const struct text code = sections_of_class(CLASS_TEXT)->name;
 
-    gaps->is_builtin |= text_equal(name, TEXT(".note.minilink"));
-    if (!gaps->has_mercury && text_starts(name, TEXT(".text.")))
-        gaps->codes += sizeof ".nv.capmerc" + name.size;
-    text_skip(&plain, TEXT(".rela"));
+    gaps->is_builtin |= facts && facts->kind == KIND_BUILTIN;
+    if (!gaps->has_mercury && facts && facts->class == CLASS_TEXT)
+        gaps->codes += sections_of_class(CLASS_TWIN_TEXT)->name.size - code.size + name.size + 1;
+    if (facts && facts->type == SHT_RELA)
+        plain = text_drop(plain, facts->name.size - 1);
     old = old_bank_name(plain);
     if (old && plain.size == name.size)
         gaps->renamed += old - (sizeof ".nv.constant4" - 1) - 1;

@@ -146,7 +146,7 @@ bool exact_join_symbols(struct exact *join)
 {
     uint32_t next = 1;
 
-    join->ends = exact_find_header(join, TEXT(".debug_line"));
+    join->ends = exact_find_line_header(join, false);
     if (!merge_part(join, 0, &join->locals) || !merge_part(join, 1, &join->globals) ||
         !merge_part(join, 2, &join->last_locals) || !rename_internals(join))
         return false;
@@ -232,8 +232,8 @@ static bool is_variable(const struct exact_input *input, const struct cubin_symb
         return false;
     class = input->section_class[symbol->section];
     return class == CLASS_CONSTANT || class == CLASS_GLOBAL_INIT ||
-           (class == CLASS_SHARED &&
-            text_equal(input->cubin.sections[symbol->section].name, TEXT(".nv.global")));
+           (class == CLASS_SHARED && text_equal(input->cubin.sections[symbol->section].name,
+                                                sections_of_class(CLASS_GLOBAL)->name));
 }
 
 static bool is_same_row(const struct exact_input *a, uint32_t row, const struct exact_input *b,

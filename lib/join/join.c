@@ -58,7 +58,7 @@ static bool join_relocatable(struct join *join)
     join_make_symbols(join);
     join_fill_sections(join);
     joined->flags = (joined->flags & CUBIN_FLAGS_MERGEABLE) |
-                    CUBIN_FLAGS_NOTE(cubin_section_find(joined, TEXT(".note.nv.cuinfo")));
+                    CUBIN_FLAGS_NOTE(cubin_find_kind(joined, KIND_TARGET));
     return true;
 }
 

@@ -26,7 +26,7 @@ static void pair_sections(struct join_input *input)
 static const char *check_copy(const struct cubin_section *copy, const struct cubin_section *plain)
 {
     bool is_constant = copy->type == SHT_CUDA_MERC_CONSTANT_USER;
-    struct text name = is_constant ? TEXT(".nv.constant3") : cubin_twin_plain_name(copy->name);
+    struct text name = is_constant ? TEXT(".nv.constant3") : sections_plain_name(copy->name);
 
     if (plain->type != (is_constant ? SHT_CUDA_CONSTANT0 + 3 : copy->type) ||
         !text_equal(plain->name, name))
@@ -37,7 +37,7 @@ static const char *check_copy(const struct cubin_section *copy, const struct cub
 /* Checks that the copy of .nv.info equals it and that copies of variables match their sections. */
 static const char *check_contents(const struct join_input *input)
 {
-    uint32_t info = cubin_section_find(input->cubin, TEXT(".nv.info"));
+    uint32_t info = cubin_find_class(input->cubin, CLASS_INFO);
 
     for (size_t i = 1; i < input->cubin->section_count; i++) {
         const struct cubin_section *section = &input->cubin->sections[i];

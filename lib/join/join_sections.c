@@ -86,16 +86,15 @@ static int compare_united(const void *a, const void *b)
     return order ? order : x->first < y->first ? -1 : 1;
 }
 
-/* The header of a section of this class that no chunk has. */
-static struct cubin_section make_section(enum section_class class, struct text name)
+/* The header of a section that no chunk has. */
+static struct cubin_section make_section(const struct section_facts *facts, uint32_t link)
 {
-    const struct section_facts *facts = sections_of_class(class);
-
-    return (struct cubin_section){.name = name,
+    return (struct cubin_section){.name = facts->name,
                                   .type = facts->type,
                                   .flags = facts->flags,
                                   .alignment = facts->alignment,
-                                  .entry_size = facts->entry_size};
+                                  .entry_size = facts->entry_size,
+                                  .link = link};
 }
 
 /* Adds a section for a united section's relocations, unless it has none of that kind. */
@@ -103,18 +102,15 @@ static void add_relocations(struct join *join, const struct united_section *unit
 {
     size_t in_place = united->in_place_count, all = united->relocation_count;
     bool is_mercury = type == SHT_CUDA_MERC_RELA;
-    struct text name = cubin_twin_plain_name(united->first->source->name);
-    const char *prefix = is_mercury ? ".nv.merc.rela" : type == SHT_REL ? ".rel" : ".rela";
+    /* The link to Mercury's symbol table is set later. */
     struct cubin_section section =
-        make_section(is_mercury ? CLASS_TWIN_RELOCATIONS : CLASS_RELOCATIONS,
-                     arena_join(&join->out->arena, text_of(prefix), name));
+        make_section(sections_find(type, 0, (struct text){0}), is_mercury ? 0 : SYMTAB);
 
     if ((is_mercury ? all : type == SHT_REL ? in_place : all - in_place) == 0)
         return;
-    section.type = type;
-    section.link = is_mercury ? 0 : SYMTAB; /* that of Mercury's symbol table is set later */
-    if (type == SHT_REL)
-        section.entry_size = sizeof(Elf64_Rel);
+    section.name.size--; /* the dot is the name's */
+    section.name = arena_join(&join->out->arena, section.name,
+                              sections_plain_name(united->first->source->name));
     join->origins[add_joined_section(join, &section, NULL)].united = united;
 }
 
@@ -133,11 +129,10 @@ static void add_united_relocations(struct join *join, bool of_mercury)
     }
 }
 
-static void add_table(struct join *join, enum section_class class, const char *name, uint32_t link)
+static void add_table(struct join *join, enum section_class class, uint32_t link)
 {
-    struct cubin_section section = make_section(class, text_of(name));
+    struct cubin_section section = make_section(sections_of_class(class), link);
 
-    section.link = link;
     join->made[class] = add_joined_section(join, &section, NULL);
 }
 
@@ -147,8 +142,8 @@ static void add_mercury_tables(struct join *join)
     uint32_t next = (uint32_t)join->out->section_count;
 
     if (next + 2 >= SHN_LORESERVE)
-        add_table(join, CLASS_TWIN_INDICES, ".nv.merc.symtab_shndx", next + 1);
-    add_table(join, CLASS_TWIN_SYMTAB, ".nv.merc.symtab", STRTAB);
+        add_table(join, CLASS_TWIN_INDICES, next + 1);
+    add_table(join, CLASS_TWIN_SYMTAB, STRTAB);
     for (size_t c = 0; c < join->count; c++)
         join->inputs[c].sections[join->inputs[c].mercury.symtab].joined =
             join->made[CLASS_TWIN_SYMTAB];
@@ -264,15 +259,11 @@ static void link_sections(struct join *join)
 
 void join_make_sections(struct join *join)
 {
-    static const struct cubin_section first[] = {
+    const struct cubin_section first[] = {
         {.alignment = 1},
-        {.name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1},
-        [STRTAB] = {.name = TEXT(".strtab"), .type = SHT_STRTAB, .alignment = 1},
-        [SYMTAB] = {.name = TEXT(".symtab"),
-                    .type = SHT_SYMTAB,
-                    .link = STRTAB,
-                    .alignment = 8,
-                    .entry_size = sizeof(Elf64_Sym)},
+        make_section(sections_of_kind(KIND_NAMES, false), 0),
+        [STRTAB] = make_section(sections_of_kind(KIND_STRINGS, false), 0),
+        [SYMTAB] = make_section(sections_find(SHT_SYMTAB, 0, (struct text){0}), STRTAB),
     };
     /* Each united section may have two of relocations. */
     size_t most = 10 + 2 * join->united_count + join->section_count;

@@ -241,8 +241,7 @@ static bool cut_blocks(struct join *join, struct join_section *section)
     if (source->type == SHT_CUDA_GLOBAL || source->type == SHT_CUDA_GLOBAL_INIT ||
         format_is_constant(source->type))
         ok = cut_objects(join, section);
-    else if (section->united->is_frames ||
-             text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_line")))
+    else if (section->united->is_frames || cubin_is_kind(source, KIND_LINES))
         ok = cut_debug_units(join, section);
     else
         return false;
@@ -324,12 +323,11 @@ static struct united_section *united_for(struct join *join, struct table *names,
         united = join->united[index];
     } else {
         united = arena_alloc(&join->arena, 1, sizeof *united);
-        *united = (struct united_section){
-            .first = section,
-            .alignment = 1,
-            .is_shared = source->type == SHT_CUDA_SHARED,
-            .is_frames = text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_frame")),
-            .is_copied = join_is_mercury_data(source)};
+        *united = (struct united_section){.first = section,
+                                          .alignment = 1,
+                                          .is_shared = source->type == SHT_CUDA_SHARED,
+                                          .is_frames = cubin_is_kind(source, KIND_FRAMES),
+                                          .is_copied = join_is_mercury_data(source)};
         ARENA_PUSH(&join->arena, join->united, join->united_count, join->united_capacity) = united;
     }
     if (source->alignment > united->alignment)

@@ -38,7 +38,7 @@ static uint32_t driver_function(const struct bank *bank, uint32_t symbol)
 /* Reads the first part of the call graph: caller and callee, up to the mark of the second part. */
 static void read_calls(struct bank *bank)
 {
-    uint32_t section = cubin_section_find(&bank->cubin, TEXT(".nv.callgraph"));
+    uint32_t section = cubin_find_class(&bank->cubin, CLASS_CALLGRAPH);
     struct bytes data = {0};
 
     if (section)

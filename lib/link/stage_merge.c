@@ -130,15 +130,14 @@ static void warn_of_mixture(const struct link *link, const struct merged *merged
 {
     static const char text[] = "'%s' is machine code for a GPU, linked with code of the built-in "
                                "assembler: no machine runs the result";
-    struct text note = TEXT(".note.minilink");
     const char *own = NULL, *system = NULL;
 
-    if (merged->joined_count == 0 || !cubin_section_find(merged->joined, note))
+    if (merged->joined_count == 0 || !cubin_find_kind(merged->joined, KIND_BUILTIN))
         return;
     for (size_t i = 0; i < link->member_cubin_count && !own; i++) {
         const char *name = link->member_cubins[i].name;
 
-        if (cubin_section_find(&link->member_cubins[i], note))
+        if (cubin_find_kind(&link->member_cubins[i], KIND_BUILTIN))
             continue;
         *(members_is_system(name) ? &system : &own) = name;
     }

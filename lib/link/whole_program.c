@@ -102,30 +102,26 @@ static void take_record(const struct reporter *reporter, const struct info_recor
         kernel->frame = info_word(record->payload, 1);
 }
 
-static bool starts_with(struct text name, const char *word)
-{
-    return text_starts(name, text_of(word));
-}
-
 static void report_section(const struct reporter *reporter, uint32_t index)
 {
     const struct cubin_section *section = &reporter->cubin->sections[index];
     struct kernel_report *owner =
         report_for(reporter, cubin_section_function(reporter->cubin, index));
+    const struct section_facts *facts = sections_named(section->name);
+    enum section_class class = facts ? facts->class : CLASS_NONE;
     struct bytes rest = section->data;
     struct info_record record;
 
     if (section->type == SHT_CUDA_INFO)
         while (info_next(&rest, &record))
             take_record(reporter, &record, owner);
-    else if (text_equal(section->name, TEXT(".nv.global")) ||
-             text_equal(section->name, TEXT(".nv.global.init")))
+    else if (class == CLASS_GLOBAL || class == CLASS_GLOBAL_INIT)
         reporter->report->global_bytes += section->size;
     else if (text_equal(section->name, TEXT(".nv.constant3")))
         reporter->report->constant3_bytes += section->size;
-    else if (owner && starts_with(section->name, ".nv.shared."))
+    else if (owner && class == CLASS_SHARED)
         owner->shared = (uint32_t)section->size;
-    else if (owner && starts_with(section->name, ".nv.constant0."))
+    else if (owner && text_starts(section->name, TEXT(".nv.constant0.")))
         owner->constant0 = (uint32_t)section->size;
 }
 

@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 
-static uint32_t find_index(const struct merging *m, struct text name)
+static uint32_t find_index(const struct merging *m, const struct section_facts *facts)
 {
-    uint32_t section = table_find(&m->out->section_names, name);
+    uint32_t section = table_find(&m->out->section_names, facts->name);
 
     return section == TABLE_NONE ? 0 : m->out->sections[section].index;
 }
@@ -23,8 +23,8 @@ static uint32_t link_of(const struct merging *m, const struct merged_section *se
     case SECTION_LINK_TWIN_SYMBOLS:
         return m->out->sections[m->out->twin_symtab].index;
     case SECTION_LINK_NOTES:
-        return text_equal(section->name, TEXT(".note.nv.cuinfo"))
-                   ? find_index(m, TEXT(".note.nv.tkinfo"))
+        return text_equal(section->name, sections_of_kind(KIND_TARGET, false)->name)
+                   ? find_index(m, sections_of_kind(KIND_TOOLS, false))
                    : 0;
     default:
         return 0;
@@ -41,7 +41,7 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
     case CLASS_TWIN_TEXT:
         return m->out->rows.of_symbol[section->function] | (uint32_t)section->info_high << 24;
     case CLASS_NOTE:
-        return section->flags & SHF_INFO_LINK ? find_index(m, TEXT(".nv.compat")) : 0;
+        return section->flags & SHF_INFO_LINK ? find_index(m, sections_of_class(CLASS_COMPAT)) : 0;
     case CLASS_RELOCATIONS:
     case CLASS_TWIN_RELOCATIONS:
         return m->out->sections[section->target].index;
@@ -112,29 +112,24 @@ static void add_to_image(struct merging *m, const struct merged_section *section
 
 void build_tables(struct merging *m)
 {
-    static const struct image_section tables[] = {
-        {.name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1},
-        {.name = TEXT(".strtab"), .type = SHT_STRTAB, .alignment = 1},
-        {.name = TEXT(".symtab"), .type = SHT_SYMTAB, .alignment = 8, .link = ORDERING_STRTAB},
-        {.name = TEXT(".symtab_shndx"),
-         .type = SHT_SYMTAB_SHNDX,
-         .alignment = 4,
-         .entry_size = sizeof(Elf32_Word),
-         .link = ORDERING_SYMTAB},
-    };
-    size_t count = ordering_is_extended(m) ? ORDERING_INDICES : ORDERING_INDICES - 1;
+    const struct text any = {0};
+    bool is_extended = ordering_is_extended(m);
 
-    ARRAY_RESERVE(m->image->sections, m->image->section_capacity, m->out->order_count + count + 1);
-    for (size_t i = 0; i < count; i++)
-        image_add_section(m->image, &tables[i]);
-    image_begin_symbols(m->image, ordering_is_extended(m) ? ORDERING_INDICES : 0,
-                        m->out->rows.count, &m->out->strings, &m->out->table);
+    ARRAY_RESERVE(m->image->sections, m->image->section_capacity,
+                  m->out->order_count + ORDERING_INDICES + 1);
+    image_add_made(m->image, sections_of_kind(KIND_NAMES, false), 0);
+    image_add_made(m->image, sections_of_kind(KIND_STRINGS, false), 0);
+    image_add_made(m->image, sections_find(SHT_SYMTAB, 0, any), ORDERING_STRTAB);
+    if (is_extended)
+        image_add_made(m->image, sections_find(SHT_SYMTAB_SHNDX, 0, any), ORDERING_SYMTAB);
+    image_begin_symbols(m->image, is_extended ? ORDERING_INDICES : 0, m->out->rows.count,
+                        &m->out->strings, &m->out->table);
 }
 
 static void set_header(struct merging *m)
 {
     struct arch arch = m->request->arch;
-    uint32_t note = find_index(m, TEXT(".note.nv.cuinfo"));
+    uint32_t note = find_index(m, sections_of_kind(KIND_TARGET, false));
 
     if (m->abi == CUBIN_OLD_ABI_VERSION) {
         m->image->toolkit = m->toolkit;

@@ -54,7 +54,7 @@ static void find_users(struct planner *planner, uint32_t model)
             index_lists_add(&users, section, kernel);
             if (planner->bank_of[kernel] != MERGE_NONE)
                 continue;
-            planner->bank_of[kernel] = layout_make_like(m, model, ".nv.constant2.", kernel);
+            planner->bank_of[kernel] = layout_make_like(m, model, kernel);
             m->out->sections[planner->bank_of[kernel]].alignment = 1;
         }
     }

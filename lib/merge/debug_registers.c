@@ -13,7 +13,6 @@
 #include "base/table.h"
 #include "merge/merge_steps.h"
 
-#define SECTION_NAME  TEXT(".nv_debug_info_reg_sass")
 #define COUNT_BYTES   4u
 #define FLAGS_BYTES   4u
 #define REGISTER_SIZE 4u
@@ -87,7 +86,8 @@ static void collect_functions(const struct merging *m, struct table *kept)
 
 void debug_registers_clear(struct merging *m)
 {
-    uint32_t index = table_find(&m->out->section_names, SECTION_NAME);
+    uint32_t index =
+        table_find(&m->out->section_names, sections_of_kind(KIND_REGISTERS, false)->name);
     struct table kept = {0}, seen = {0};
     struct text text;
 

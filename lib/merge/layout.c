@@ -10,6 +10,7 @@
 #include "diag/diag.h"
 
 #define LARGEST_SECTION (UINT64_C(1) << 40)
+#define USER_BANK       3u
 
 uint32_t layout_add(struct merging *m, const struct merged_section *section)
 {
@@ -31,13 +32,19 @@ static uint32_t output_type_of(const struct merging *m, enum section_class class
     return class >= CLASS_SHARED ? SHT_NOBITS : SHT_PROGBITS;
 }
 
-uint32_t layout_make(struct merging *m, enum section_class class)
+/* The name of a function's section of this class. */
+static struct text own_name(struct merging *m, enum section_class class, uint32_t bank,
+                            uint32_t function)
 {
-    return layout_make_of(m, class, sections_of_class(class)->name, MERGE_NONE);
+    struct text beginning = sections_of_class(class)->name;
+
+    if (class == CLASS_FUNCTION_CONSTANT)
+        beginning = text_of(arena_printf(&m->arena, "%.*s%u.", TEXT_ARG(beginning), bank));
+    return arena_join(&m->image->arena, beginning, m->symbols[function].name);
 }
 
-uint32_t layout_make_of(struct merging *m, enum section_class class, struct text name,
-                        uint32_t function)
+static uint32_t make_section(struct merging *m, enum section_class class, struct text name,
+                             uint32_t function)
 {
     const struct section_facts *facts = sections_of_class(class);
 
@@ -53,11 +60,21 @@ uint32_t layout_make_of(struct merging *m, enum section_class class, struct text
                          });
 }
 
-uint32_t layout_make_like(struct merging *m, uint32_t model, const char *prefix, uint32_t kernel)
+uint32_t layout_make(struct merging *m, enum section_class class)
+{
+    return make_section(m, class, sections_of_class(class)->name, MERGE_NONE);
+}
+
+uint32_t layout_make_of(struct merging *m, enum section_class class, uint32_t function)
+{
+    return make_section(m, class, own_name(m, class, 0, function), function);
+}
+
+uint32_t layout_make_like(struct merging *m, uint32_t model, uint32_t kernel)
 {
     struct merged_section section = m->out->sections[model];
 
-    section.name = arena_join(&m->image->arena, text_of(prefix), m->symbols[kernel].name);
+    section.name = own_name(m, section.class, section.bank, kernel);
     section.function = kernel;
     section.size = 0;
     section.data = section.own = NULL;
@@ -68,7 +85,7 @@ void layout_make_info(struct merging *m, enum section_class class, uint32_t func
                       uint32_t input)
 {
     struct text name = m->cubins[m->symbols[function].file]->sections[input].name;
-    uint32_t added = layout_make_of(m, class, name, function);
+    uint32_t added = make_section(m, class, name, function);
 
     m->out->sections[added].input = input;
 }
@@ -93,13 +110,10 @@ uint32_t *layout_find_banks(struct merging *m, uint32_t bank)
 /* --strip-debug: leaves what code compiled without line numbers has. Every cubin has frames. */
 static bool is_stripped(const struct merging *m, const struct cubin_section *section)
 {
-    struct text name = section->name;
+    const struct section_facts *facts = section->facts;
 
-    if (!m->request->strip_debug)
-        return false;
-    text_skip(&name, TEXT(".nv.merc"));
-    return section->type == SHT_PROGBITS && !text_equal(name, TEXT(".debug_frame")) &&
-           (text_starts(name, TEXT(".debug_")) || text_starts(name, TEXT(".nv_debug_")));
+    return m->request->strip_debug && facts && facts->kind != KIND_FRAMES &&
+           (facts->class == CLASS_DEBUG || facts->class == CLASS_TWIN_DEBUG);
 }
 
 /* The class of an input section whose contents are placed; CLASS_COUNT: not here. */
@@ -206,11 +220,9 @@ static void place_section(struct merging *m, size_t file, size_t index, enum sec
 /* Commons follow the merged .nv.global's other variables, the one seen last first. */
 static void place_commons(struct merging *m)
 {
-    static const struct cubin_section global = {
-        .name = {".nv.global", sizeof ".nv.global" - 1},
-        .type = SHT_CUDA_GLOBAL,
-        .flags = SHF_ALLOC | SHF_WRITE,
-    };
+    const struct section_facts *facts = sections_of_class(CLASS_GLOBAL);
+    const struct cubin_section global = {
+        .name = facts->name, .type = facts->type, .flags = facts->flags};
 
     for (size_t i = m->request->relocatable ? 0 : m->resolved.common_count; i-- > 0;) {
         const struct merged_symbol *symbol = &m->symbols[m->resolved.commons[i]];
@@ -218,7 +230,7 @@ static void place_commons(struct merging *m)
 
         placed->section = find_output_section(m, CLASS_GLOBAL, &global, MERGE_NONE);
         if (m->out->sections[placed->section].class != CLASS_GLOBAL) {
-            MERGING_ERROR(m, "Section '.nv.global' is of another kind than usual");
+            MERGING_ERROR(m, "Section '%.*s' is of another kind than usual", TEXT_ARG(facts->name));
             return;
         }
         placed->value = append(m, placed->section, symbol->common_alignment, symbol->size);
@@ -244,11 +256,14 @@ static void place_symbols(struct merging *m)
     }
 }
 
+/* Finds the program's constants, and checks all banks. */
 static void check_constants(struct merging *m)
 {
-    for (size_t i = 0; i < m->out->section_count; i++) {
+    for (uint32_t i = 0; i < m->out->section_count; i++) {
         const struct merged_section *section = &m->out->sections[i];
 
+        if (section->class == CLASS_CONSTANT && section->bank == USER_BANK)
+            m->out->layout.user_constants = i;
         if (section->class != CLASS_CONSTANT || section->size <= CONSTANT_BANK_BYTES)
             continue;
         MERGING_REFUSAL(m, "File uses too much global constant data (%#llx bytes, %#x max)",
@@ -308,6 +323,7 @@ bool layout_sections(struct merging *m)
         .places = arena_alloc(&m->arena, inputs, sizeof(struct merged_place)),
         .text_of = merging_none(m, m->symbol_count),
         .kernels = arena_alloc(&m->arena, inputs, sizeof(uint32_t)),
+        .user_constants = MERGE_NONE,
     };
     memset(m->out->layout.places, 0xff, inputs * sizeof *m->out->layout.places); /* MERGE_NONE */
     ARRAY_RESERVE(m->out->sections, m->out->section_capacity, inputs);

@@ -132,8 +132,7 @@ void mercury_begin(struct merging *m)
 /* Makes the twin of a kernel's section. */
 static void add_kernel_twin(struct merging *m, uint32_t section, uint32_t model)
 {
-    uint32_t twin = layout_make_like(m, model, ".nv.merc.nv.constant.optimizer.",
-                                     m->out->sections[section].function);
+    uint32_t twin = layout_make_like(m, model, m->out->sections[section].function);
 
     m->out->sections[twin].target = section;
     m->out->sections[section].twin = twin;
@@ -285,7 +284,7 @@ static struct image_symbol section_row(const struct merging *m, uint32_t section
     const struct merged_section *twin = twin_of(m, section);
 
     return (struct image_symbol){
-        .name = cubin_twin_plain_name(twin->name),
+        .name = sections_plain_name(twin->name),
         .type = STT_SECTION,
         .binding = STB_LOCAL,
         .section = twin->index,

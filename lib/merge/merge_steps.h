@@ -79,11 +79,10 @@ uint32_t layout_add(struct merging *m, const struct merged_section *section);
 /* Adds a section that the link makes itself, of the program or of a function, with the properties
  * of its class. */
 uint32_t layout_make(struct merging *m, enum section_class class);
-uint32_t layout_make_of(struct merging *m, enum section_class class, struct text name,
-                        uint32_t function);
+uint32_t layout_make_of(struct merging *m, enum section_class class, uint32_t function);
 
 /* Adds an empty section of `kernel` like section `model` of a function that it reaches. */
-uint32_t layout_make_like(struct merging *m, uint32_t model, const char *prefix, uint32_t kernel);
+uint32_t layout_make_like(struct merging *m, uint32_t model, uint32_t kernel);
 
 /* Adds a function's info section, made from section `input` of the cubin that defines it. */
 void layout_make_info(struct merging *m, enum section_class class, uint32_t function,

@@ -8,19 +8,18 @@
 #include "cubin/tool_note.h"
 #include "diag/diag.h"
 
+/* A cubin's note; NULL: it has none. */
 static const struct cubin_section *find_note_section(const struct merging *m, size_t file,
-                                                     struct text name, uint32_t type)
+                                                     enum section_kind kind)
 {
     const struct cubin *cubin = m->cubins[file];
-    uint32_t index = cubin_section_find(cubin, name);
-    const struct cubin_section *section;
+    uint32_t index = cubin_find_kind(cubin, kind);
 
     if (!index && cubin->toolkit) {
         cubin = &m->out->notes;
-        index = cubin_section_find(cubin, name);
+        index = cubin_find_kind(cubin, kind);
     }
-    section = &cubin->sections[index];
-    return index && section->type == type ? section : NULL;
+    return index ? &cubin->sections[index] : NULL;
 }
 
 static void add_note_section(struct merging *m, enum section_class class,
@@ -80,14 +79,13 @@ static void put_tool_records(struct buffer *out, const struct cubin_section *sec
 static void add_tool_notes(struct merging *m, struct buffer *records)
 {
     const struct cubin_section *own =
-        &m->out->notes.sections[cubin_section_find(&m->out->notes, TEXT(".note.nv.tkinfo"))];
+        &m->out->notes.sections[cubin_find_kind(&m->out->notes, KIND_TOOLS)];
     const struct cubin_section *version =
-        &m->out->notes.sections[cubin_section_find(&m->out->notes, TEXT(".note.nv.cuinfo"))];
+        &m->out->notes.sections[cubin_find_kind(&m->out->notes, KIND_TARGET)];
 
     put_own_record(m, records);
     for (size_t file = 0; file < m->count; file++) {
-        const struct cubin_section *note =
-            find_note_section(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
+        const struct cubin_section *note = find_note_section(m, file, KIND_TOOLS);
 
         if (note)
             put_tool_records(records, note, merging_is_made(m, file));
@@ -111,15 +109,6 @@ static bool *find_live_cubins(struct merging *m)
     return live;
 }
 
-static const struct cubin_section *compat_of(const struct merging *m, size_t file)
-{
-    const struct cubin *cubin = m->cubins[file];
-    const struct cubin_section *section =
-        &cubin->sections[cubin_section_find(cubin, TEXT(".nv.compat"))];
-
-    return section->type == SHT_CUDA_COMPAT ? section : NULL;
-}
-
 /* A cubin without the record counts as one for this number alone (nvlink's words). */
 static void tell_of_class(const struct merging *m, size_t file, struct bytes records)
 {
@@ -139,18 +128,20 @@ static void add_compat(struct merging *m, struct buffer *out)
 {
     struct compat compat = {.is_mercury = merging_is_mercury(m)};
     const bool *live = find_live_cubins(m);
-    struct cubin_section like = {
-        .name = TEXT(".nv.compat"), .type = SHT_CUDA_COMPAT, .alignment = 4};
+    const struct section_facts *facts = sections_of_class(CLASS_COMPAT);
+    const struct cubin_section like = {
+        .name = facts->name, .type = facts->type, .alignment = facts->alignment};
 
     if (!targets_have(m->request->arch.sm, TARGET_HAS_COMPAT))
         return;
     for (size_t file = 0; file < m->count; file++) {
-        const struct cubin_section *section = compat_of(m, file);
+        uint32_t index = cubin_find_class(m->cubins[file], CLASS_COMPAT);
+        struct bytes records = m->cubins[file]->sections[index].data;
 
-        if (!section)
+        if (!index)
             continue;
-        tell_of_class(m, file, section->data);
-        compat_add(&compat, section->data, live[file]);
+        tell_of_class(m, file, records);
+        compat_add(&compat, records, live[file]);
     }
     compat_put(&compat, m->request->arch, m->request->toolkit, out);
     add_note_section(m, CLASS_COMPAT, &like, buffer_bytes(out));
@@ -182,7 +173,7 @@ void notes_add(struct merging *m)
         add_compat(m, &contents);
     }
     for (struct merging_walk at = {0}; !own && merging_next_of(m, &at, INPUT_NOTE);)
-        if (text_equal(at.section->name, TEXT(".note.minilink")))
+        if (cubin_is_kind(at.section, KIND_BUILTIN))
             own = at.section;
     if (own)
         add_note_section(m, CLASS_NOTE, own, own->data);

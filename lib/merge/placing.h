@@ -76,6 +76,7 @@ struct layout {
     uint32_t *text_of;           /* by symbol: the merged section of a function's code */
     uint32_t *kernels;           /* symbols, in order of their code */
     size_t kernel_count;
+    uint32_t user_constants; /* merged section of the program's constants, or MERGE_NONE */
 };
 
 /* Shared variables, and where they lie (shared.c). */

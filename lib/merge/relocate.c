@@ -273,13 +273,13 @@ static void put_constants_size(struct relocation_list *list,
                                const struct cubin_relocation *relocation)
 {
     const struct merging *m = list->m;
-    uint32_t section = table_find(&m->out->section_names, TEXT(".nv.constant3"));
+    uint32_t section = m->out->layout.user_constants;
 
     if (list->is_twin) /* as in the target's instructions */
         return;
     if (list->facts->uses & FIELD_OF_SHARED)
         put_field(list, relocation,
-                  section == TABLE_NONE ? UINT64_MAX : m->out->sections[section].size, 0);
+                  section == MERGE_NONE ? UINT64_MAX : m->out->sections[section].size, 0);
     else
         cannot_resolve(list, relocation);
 }
@@ -362,13 +362,11 @@ static void relocate_one(struct relocation_list *list, const struct cubin_reloca
 
 /* Measured: lines and frames, and their twins, omit a function's losing copy, from CUDA 13 on;
  * other debug sections point to the winner instead. */
-static bool forgets_losers(const struct merging *m, struct text section)
+static bool forgets_losers(const struct merging *m, const struct cubin_section *section)
 {
-    struct text plain = cubin_twin_plain_name(section);
-
     return toolkit_does(m->request->toolkit, TOOLKIT_FORGETS_LOST_COPIES) &&
-           (text_equal(plain, TEXT(".debug_line")) || text_equal(plain, TEXT(".debug_frame")) ||
-            text_equal(plain, TEXT(".nv_debug_line_sass")));
+           (cubin_is_kind(section, KIND_LINES) || cubin_is_kind(section, KIND_FRAMES) ||
+            cubin_is_kind(section, KIND_SASS_LINES));
 }
 
 void relocate_list(struct relocation_list *list, struct merged_place place)
@@ -380,7 +378,7 @@ void relocate_list(struct relocation_list *list, struct merged_place place)
 
     list->place = place;
     list->is_debug = class == CLASS_DEBUG || class == CLASS_TWIN_DEBUG;
-    list->forgets_losers = list->is_debug && forgets_losers(m, list->target->name);
+    list->forgets_losers = list->is_debug && forgets_losers(m, list->target);
     for (size_t i = 0; i < count && (m->out->has_twins || !list->is_twin); i++) {
         struct cubin_relocation decoded;
         const struct cubin_relocation *relocation =

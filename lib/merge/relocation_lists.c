@@ -20,7 +20,7 @@ uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uin
     list = (struct merged_section){
         .class = facts->class,
         .name = arena_join(&m->image->arena, (struct text){facts->name.data, facts->name.size - 1},
-                           cubin_twin_plain_name(m->out->sections[target].name)),
+                           sections_plain_name(m->out->sections[target].name)),
         .type = type,
         .flags = flags,
         .alignment = facts->alignment,

@@ -133,7 +133,7 @@ static void relocate_twin(struct merging *m, struct relocation_part *part, const
         return;
     section = &m->out->sections[list.place.section];
     list.storage = section->class == CLASS_TWIN_GLOBAL_INIT
-                       ? cubin_section_find(list.cubin, cubin_twin_plain_name(list.target->name))
+                       ? cubin_find_class(list.cubin, CLASS_GLOBAL_INIT)
                        : 0;
     if (list.is_twin_code)
         list.plain = &list.cubin->sections[lists[list.cubin->symbols[list.target->info].section]];

@@ -117,14 +117,12 @@ static bool has_section(const struct merging *m, const struct shared_window *win
 static void add_kernel_window(struct merging *m, uint32_t kernel,
                               const struct shared_window *window)
 {
-    struct text name = m->symbols[kernel].name;
     uint32_t most = most_shared_bytes(m->request), added;
 
     if (window->end > most)
         MERGING_REFUSAL(m, "Entry function '%.*s' uses too much shared data (%#llx bytes, %#x max)",
-                        TEXT_ARG(name), (unsigned long long)window->end, most);
-    name = arena_join(&m->image->arena, TEXT(".nv.shared."), name);
-    m->out->shared.section_of[kernel] = added = layout_make_of(m, CLASS_SHARED, name, kernel);
+                        TEXT_ARG(m->symbols[kernel].name), (unsigned long long)window->end, most);
+    m->out->shared.section_of[kernel] = added = layout_make_of(m, CLASS_SHARED, kernel);
     m->out->sections[added].alignment = window->alignment;
     m->out->sections[added].size = shared_reserved_bytes(m) + window->end;
 }

@@ -136,7 +136,7 @@ static void add_local_row(struct merging *m, const struct merged_local *local)
 static void add_notes(struct merging *m)
 {
     const struct cubin *first = m->cubins[0];
-    bool lacks_rows = first->toolkit || cubin_section_find(first, TEXT(CUBIN_NOTE_OF_12_9));
+    bool lacks_rows = first->toolkit || cubin_find_kind(first, KIND_TARGET_OF_12_9);
 
     for (size_t i = 0; lacks_rows && i < m->out->order_count; i++)
         if (text_starts(m->out->sections[m->out->order[i]].name, TEXT(".note.nv.")))
@@ -270,7 +270,7 @@ static struct image_symbol section_symbol(const struct merging *m, uint32_t inde
                                .section = section->index};
 
     if (is_like_twin) {
-        row.name = cubin_twin_plain_name(m->out->sections[section->twin].name);
+        row.name = sections_plain_name(m->out->sections[section->twin].name);
         row.name_offset = 0;
     }
     return row;

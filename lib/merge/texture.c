@@ -27,9 +27,6 @@
 /* From sm_100 on the first word is at a multiple of: */
 #define MERCURY_WORDS_ALIGNMENT 16u
 
-/* Of kernels' words in Mercury's form, which has no bank 0. */
-#define WORDS_TWIN ".nv.merc.nv.constant.entry_image_header_indices."
-
 /* The kinds of reference, in the order in which their words are sorted at first. */
 static const struct reference_kind {
     uint8_t type;
@@ -115,10 +112,10 @@ static void check_words(struct merging *m, uint64_t end)
 /* Makes the words' twin, which has nothing else, and whose words are empty, too. */
 static void add_word_twin(struct merging *m, uint32_t kernel, uint32_t bank)
 {
-    uint32_t twin = layout_make_of(
-        m, CLASS_TWIN_FUNCTION_CONSTANT,
-        arena_join(&m->image->arena, TEXT(WORDS_TWIN), m->symbols[kernel].name), kernel);
+    uint32_t twin = layout_make_of(m, CLASS_TWIN_FUNCTION_CONSTANT, kernel);
 
+    m->out->sections[twin].name =
+        arena_join(&m->image->arena, TEXT(SECTIONS_WORDS_TWIN), m->symbols[kernel].name);
     m->out->sections[twin].type = SHT_CUDA_MERC_CONSTANT_IMAGE;
     m->out->sections[twin].size = WORD_SIZE * m->uses.reference_count;
     m->out->sections[twin].data = m->out->sections[twin].own =
@@ -150,10 +147,7 @@ bool texture_layout(struct merging *m)
         if (!texture_has_words(m, kernel))
             continue;
         if (*bank == MERGE_NONE) /* it has no parameters */
-            *bank = layout_make_of(
-                m, CLASS_FUNCTION_CONSTANT,
-                arena_join(&m->image->arena, TEXT(".nv.constant0."), m->symbols[kernel].name),
-                kernel);
+            *bank = layout_make_of(m, CLASS_FUNCTION_CONSTANT, kernel);
         m->out->sections[*bank].size = end;
         if (m->out->has_twins)
             add_word_twin(m, kernel, *bank);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "facts/sections.h"
 #include "observe/facts.h"
 
 const char *const facts_class_names[FACT_CLASSES] = {
@@ -17,29 +18,31 @@ const char *const facts_class_names[FACT_CLASSES] = {
 
 enum fact_class facts_class(struct text section)
 {
-    static const struct {
-        const char *start;
-        enum fact_class class;
-    } starts[] = {
-        {".text.", FACT_CODE},
-        {".nv.capmerc.text.", FACT_CODE},
-        {".nv.constant", FACT_CONSTANTS},
-        {".nv.global", FACT_DATA},
-        {".nv.shared", FACT_DATA},
-        {".nv.local", FACT_DATA},
-        {".debug", FACT_DEBUG},
-        {".nv_debug", FACT_DEBUG},
-        {".nv.merc.debug", FACT_DEBUG},
-        {".symtab", FACT_TABLES},
-        {".strtab", FACT_TABLES},
-        {".shstrtab", FACT_TABLES},
-        {".nv.merc.symtab", FACT_TABLES},
-    };
+    const struct section_facts *facts = sections_named(section);
 
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (text_starts(section, text_of(starts[i].start)))
-            return starts[i].class;
-    return FACT_RECORDS;
+    switch (facts ? facts->class : CLASS_NONE) {
+    case CLASS_TEXT:
+    case CLASS_TWIN_TEXT:
+        return FACT_CODE;
+    case CLASS_CONSTANT:
+        return FACT_CONSTANTS;
+    case CLASS_GLOBAL:
+    case CLASS_GLOBAL_INIT:
+    case CLASS_SHARED:
+    case CLASS_RESERVED:
+    case CLASS_OTHER:
+        return FACT_DATA;
+    case CLASS_DEBUG:
+    case CLASS_DEBUG_SHARED:
+    case CLASS_TWIN_DEBUG:
+        return FACT_DEBUG;
+    case CLASS_TABLE:
+    case CLASS_TWIN_SYMTAB:
+    case CLASS_TWIN_INDICES:
+        return FACT_TABLES;
+    default:
+        return FACT_RECORDS;
+    }
 }
 
 const char *facts_output_kind(const struct observation *observation)

@@ -339,9 +339,7 @@ void diagnostics_recursion(struct merging *m, uint32_t kernel)
 /* The command line of the tool that made a cubin, from its note; empty without one. */
 static struct text tool_command(const struct cubin *cubin)
 {
-    const struct cubin_section *section =
-        &cubin->sections[cubin_section_find(cubin, TEXT(".note.nv.tkinfo"))];
-    struct bytes rest = section->type == SHT_NOTE ? section->data : (struct bytes){0};
+    struct bytes rest = cubin->sections[cubin_find_kind(cubin, KIND_TOOLS)].data;
     struct tool_note note = {0};
 
     tool_note_next(&rest, &note);

@@ -123,8 +123,7 @@ static bool find_frames(struct pruning *p)
         const struct cubin_section *section = &cubin->sections[i];
 
         if (section->type == SHT_RELA && section->relocation_count > 0 &&
-            text_equal(cubin->sections[section->info].name, TEXT(".debug_frame")) &&
-            cubin->sections[section->info].type == SHT_PROGBITS) {
+            cubin_is_kind(&cubin->sections[section->info], KIND_FRAMES)) {
             p->list = i;
             p->section = section->info;
         }

@@ -52,10 +52,12 @@ static enum pass symbol_pass_of(const struct cubin *cubin, const struct cubin_sy
     if (format_is_reference(symbol->type) && symbol->section != SHN_UNDEF)
         return PASS_PARAMETERS;
     if (cubin_names_section(cubin, symbol)) {
-        struct text name = cubin->sections[symbol->section].name;
+        const struct cubin_section *section = &cubin->sections[symbol->section];
 
-        return text_starts(name, TEXT(".note")) || text_starts(name, TEXT(".text.")) ||
-                       text_starts(name, TEXT(".nv.shared."))
+        return cubin_is_text(section) || section->type == SHT_NOTE ||
+                       section->type == SHT_CUDA_RESERVED_SHARED ||
+                       (section->type == SHT_CUDA_SHARED &&
+                        !text_equal(section->name, section->facts->name))
                    ? PASS_CODE
                    : PASS_OTHER;
     }

@@ -35,6 +35,7 @@ static const struct {
     {SHT_SYMTAB_SHNDX, MERC, ".nv.merc.symtab_shndx", false, CLASS_TWIN_INDICES},
     {SHT_NOTE, 0, ".note.nv.tkinfo", false, CLASS_NOTE},
     {SHT_NOTE, 0, ".note.other", false, CLASS_NONE},
+    {SHT_CUDA_LOCAL, ALLOC | INFO, ".nv.local.f", false, CLASS_NONE},
     {SHT_PROGBITS, 0, ".nv.debug", false, CLASS_NONE},
     {SHT_PROGBITS, MERC, ".debug_frame", false, CLASS_NONE},
     {0x7000008c, MERC, ".nv.merc.nv.callgraph", false, CLASS_NONE},
@@ -52,6 +53,62 @@ TEST_LOOP(kinds_are_told_by_type_and_if_need_be_flags_and_name, COUNT(headers))
         ck_assert_ptr_null(found);
     else
         ck_assert(found && found->class == headers[_i].class);
+}
+
+static const struct {
+    const char *name;
+    enum section_class class;
+    enum section_kind kind;
+} names[] = {
+    {".text.f", CLASS_TEXT, KIND_ANY},
+    {".text", CLASS_NONE, KIND_ANY},
+    {".nv.info", CLASS_INFO, KIND_ANY},
+    {".nv.info.f", CLASS_FUNCTION_INFO, KIND_ANY},
+    {".nv.constant3", CLASS_CONSTANT, KIND_ANY},
+    {".nv.constant0.f", CLASS_CONSTANT, KIND_ANY},
+    {".nv.shared.f", CLASS_SHARED, KIND_ANY},
+    {".nv.shared.reserved.0", CLASS_RESERVED, KIND_ANY},
+    {".nv.local.f", CLASS_OTHER, KIND_ANY},
+    {".nv.global", CLASS_GLOBAL, KIND_ANY},
+    {".nv.globals", CLASS_NONE, KIND_ANY},
+    {".debug_frame", CLASS_DEBUG, KIND_FRAMES},
+    {".debug_frames", CLASS_DEBUG, KIND_ANY},
+    {".nv.merc.debug_frame", CLASS_TWIN_DEBUG, KIND_FRAMES},
+    {".nv.merc.nv_debug_line_sass", CLASS_TWIN_DEBUG, KIND_SASS_LINES},
+    {".nv_debug.shared", CLASS_DEBUG_SHARED, KIND_ANY},
+    {".rela.debug_frame", CLASS_RELOCATIONS, KIND_ANY},
+    {".nv.merc.rela.debug_frame", CLASS_TWIN_RELOCATIONS, KIND_ANY},
+    {".note.nv.cuinfo", CLASS_NOTE, KIND_TARGET},
+    {".note.nv.cuver", CLASS_NOTE, KIND_TARGET_OF_12_9},
+    {".note.minilink", CLASS_NOTE, KIND_BUILTIN},
+    {"", CLASS_NONE, KIND_ANY},
+    {"f", CLASS_NONE, KIND_ANY},
+};
+
+TEST_LOOP(names_alone_tell_kinds, COUNT(names))
+{
+    const struct section_facts *found = sections_named(text_of(names[_i].name));
+
+    ck_assert_int_eq(found ? found->class : CLASS_NONE, names[_i].class);
+    ck_assert_int_eq(found ? found->kind : KIND_ANY, names[_i].kind);
+}
+
+TEST(kinds_have_names_and_those_of_debug_sections_twins)
+{
+    for (enum section_kind kind = KIND_NAMES; kind <= KIND_BUILTIN; kind++)
+        ck_assert_int_eq(sections_named(sections_of_kind(kind, false)->name)->kind, kind);
+    for (enum section_kind kind = KIND_FRAMES; kind <= KIND_REGISTERS; kind++)
+        ck_assert(text_equal(sections_plain_name(sections_of_kind(kind, true)->name),
+                             sections_of_kind(kind, false)->name));
+}
+
+TEST(names_lead_to_plain_sections_and_targets)
+{
+    ck_assert(text_equal(sections_plain_name(TEXT(".nv.capmerc.text.f")), TEXT(".text.f")));
+    ck_assert(text_equal(sections_plain_name(TEXT(".nv.merc.rela.text.f")), TEXT(".rela.text.f")));
+    ck_assert(text_equal(sections_target_name(TEXT(".nv.merc.rela.text.f")), TEXT(".text.f")));
+    ck_assert(text_equal(sections_target_name(TEXT(".rel.nv.constant4")), TEXT(".nv.constant4")));
+    ck_assert(text_equal(sections_target_name(TEXT(".text.f")), TEXT(".text.f")));
 }
 
 /* A section that nothing orders would be left out. */
@@ -72,7 +129,7 @@ TEST(every_toolkit_orders_every_class_of_mercury)
 TEST(every_class_but_the_unknown_has_a_row)
 {
     for (enum section_class class = 0; class < CLASS_COUNT; class ++)
-        if (class != CLASS_OTHER && class != CLASS_TWIN_OTHER)
+        if (class != CLASS_TWIN_OTHER)
             ck_assert_int_eq(sections_of_class(class)->class, class);
 }
 
