@@ -95,42 +95,35 @@ enum file_kind file_classify(struct bytes data)
     return is_linker_script(code) ? FILE_SCRIPT : FILE_TEXT;
 }
 
+/* By kind: its name, and that of code in a fatbin. */
+static const struct {
+    const char *name;
+    uint32_t code;
+} kinds[] = {
+    [FILE_EMPTY] = {"empty file", 0},
+    [FILE_HOST_OBJECT] = {"host object", 0},
+    [FILE_SHARED_OBJECT] = {"shared object", 0},
+    [FILE_SCRIPT] = {"linker script", 0},
+    [FILE_ARCHIVE] = {"archive", 0},
+    [FILE_FATBIN] = {"fatbin", 0},
+    [FILE_CUBIN] = {"cubin", FATBIN_ELF},
+    [FILE_PTX] = {"PTX text", FATBIN_PTX},
+    [FILE_LTOIR] = {"LTO-IR", FATBIN_NVVM},
+    [FILE_BITCODE] = {"LLVM bitcode", FATBIN_BITCODE},
+    [FILE_OFFLOAD] = {"offload binary", 0},
+    [FILE_TILE] = {"Tile IR", 0},
+    [FILE_TEXT] = {"text", 0},
+    [FILE_UNKNOWN] = {"unknown file", 0},
+};
+
 uint32_t file_code_kind(enum file_kind kind)
 {
-    switch (kind) {
-    case FILE_CUBIN:
-        return FATBIN_ELF;
-    case FILE_PTX:
-        return FATBIN_PTX;
-    case FILE_LTOIR:
-        return FATBIN_NVVM;
-    case FILE_BITCODE:
-        return FATBIN_BITCODE;
-    default:
-        return 0;
-    }
+    return kinds[kind].code;
 }
 
 const char *file_kind_name(enum file_kind kind)
 {
-    static const char *const names[] = {
-        [FILE_EMPTY] = "empty file",
-        [FILE_HOST_OBJECT] = "host object",
-        [FILE_SHARED_OBJECT] = "shared object",
-        [FILE_SCRIPT] = "linker script",
-        [FILE_ARCHIVE] = "archive",
-        [FILE_FATBIN] = "fatbin",
-        [FILE_CUBIN] = "cubin",
-        [FILE_PTX] = "PTX text",
-        [FILE_LTOIR] = "LTO-IR",
-        [FILE_BITCODE] = "LLVM bitcode",
-        [FILE_OFFLOAD] = "offload binary",
-        [FILE_TILE] = "Tile IR",
-        [FILE_TEXT] = "text",
-        [FILE_UNKNOWN] = "unknown file",
-    };
-
-    return names[kind];
+    return kinds[kind].name;
 }
 
 static bool report_unopened(const char *path, int error)

@@ -251,9 +251,35 @@ static uint64_t shift_right(bool is_signed, uint64_t a, unsigned count)
     return count == 0 ? a : (a >> count) | (sign << (64 - count));
 }
 
-static bool is_less(bool is_signed, uint64_t a, uint64_t b)
+static bool comparison_holds(enum operation operation, bool is_less, bool is_equal, bool is_greater)
 {
-    return is_signed ? (int64_t)a < (int64_t)b : a < b;
+    switch (operation) {
+    case OPERATOR_EQUAL:
+        return is_equal;
+    case OPERATOR_UNEQUAL:
+        return !is_equal;
+    case OPERATOR_LESS:
+        return is_less;
+    case OPERATOR_GREATER:
+        return is_greater;
+    case OPERATOR_AT_MOST:
+        return is_less || is_equal;
+    default:
+        return is_greater || is_equal;
+    }
+}
+
+static bool compare_integers(enum operation operation, bool is_signed, uint64_t a, uint64_t b)
+{
+    bool is_less = is_signed ? (int64_t)a < (int64_t)b : a < b;
+
+    return comparison_holds(operation, is_less, a == b, !is_less && a != b);
+}
+
+/* Nothing is less than, equal to or greater than a NaN. */
+static bool compare_floats(enum operation operation, double a, double b)
+{
+    return comparison_holds(operation, a < b, a >= b && a <= b, a > b);
 }
 
 static uint64_t apply_operation(enum operation operation, bool is_signed, uint64_t a, uint64_t b)
@@ -269,18 +295,6 @@ static uint64_t apply_operation(enum operation operation, bool is_signed, uint64
         return a ^ b;
     case OPERATOR_BIT_AND:
         return a & b;
-    case OPERATOR_EQUAL:
-        return a == b;
-    case OPERATOR_UNEQUAL:
-        return a != b;
-    case OPERATOR_LESS:
-        return is_less(is_signed, a, b);
-    case OPERATOR_GREATER:
-        return is_less(is_signed, b, a);
-    case OPERATOR_AT_MOST:
-        return !is_less(is_signed, b, a);
-    case OPERATOR_AT_LEAST:
-        return !is_less(is_signed, a, b);
     case OPERATOR_SHIFT_LEFT:
         return a << (b & 63);
     case OPERATOR_SHIFT_RIGHT:
@@ -295,10 +309,9 @@ static uint64_t apply_operation(enum operation operation, bool is_signed, uint64
         return divide_values(is_signed, a, b);
     case OPERATOR_REMAINDER:
         return a % b;
-    case OPERATOR_NONE:
-        break;
+    default:
+        return compare_integers(operation, is_signed, a, b);
     }
-    return 0;
 }
 
 static bool is_comparison(enum operation operation)
@@ -321,8 +334,6 @@ static struct constant combine_integers(enum operation operation, const struct c
 
 static struct constant combine_floats(enum operation operation, double a, double b)
 {
-    struct constant result = {.kind = CONSTANT_SIGNED};
-
     switch (operation) {
     case OPERATOR_ADD:
         return from_double(a + b);
@@ -332,26 +343,9 @@ static struct constant combine_floats(enum operation operation, double a, double
         return from_double(a * b);
     case OPERATOR_DIVIDE:
         return from_double(a / b);
-    case OPERATOR_EQUAL:
-        result.bits = a >= b && a <= b;
-        break;
-    case OPERATOR_UNEQUAL:
-        result.bits = !(a >= b && a <= b);
-        break;
-    case OPERATOR_LESS:
-        result.bits = a < b;
-        break;
-    case OPERATOR_GREATER:
-        result.bits = a > b;
-        break;
-    case OPERATOR_AT_MOST:
-        result.bits = a <= b;
-        break;
     default:
-        result.bits = a >= b;
-        break;
+        return (struct constant){compare_floats(operation, a, b), CONSTANT_SIGNED};
     }
-    return result;
 }
 
 static bool combine_constants(struct expression *expression, struct constant *a,

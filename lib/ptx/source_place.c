@@ -17,19 +17,19 @@ static bool take_decimal(struct text *text, uint64_t *number)
     return text_scan_number(text, number) && *number <= UINT32_MAX;
 }
 
-/* The text between the quotes of `"path", time, size`. */
-static struct text path_in_comment(struct text target)
+struct text source_path(const struct ptx_item *file)
 {
-    const char *end = target.size > 1 ? memchr(target.data + 1, '"', target.size - 1) : NULL;
+    struct text path = text_drop(file->target, 1);
 
-    return end ? (struct text){target.data + 1, (size_t)(end - target.data) - 1} : (struct text){0};
+    path.size = (size_t)((const char *)memchr(path.data, '"', path.size) - path.data);
+    return path;
 }
 
 static struct text find_file(const struct ptx_module *module, uint64_t number)
 {
     for (size_t i = 0; i < module->item_count; i++)
         if (module->items[i].kind == PTX_FILE && module->items[i].number == number)
-            return path_in_comment(module->items[i].target);
+            return source_path(&module->items[i]);
     return (struct text){0};
 }
 

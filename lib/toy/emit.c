@@ -29,12 +29,11 @@ static void find_externs(struct unit *unit, struct owner *owner)
 
     owner->externs = arena_alloc(&unit->arena, function->symbol_count, sizeof *owner->externs);
     for (size_t i = 0; i < function->symbol_count; i++) {
-        const struct body_symbol *symbol = &function->symbols[i];
-        const struct global *global = &unit->scope.globals[symbol->global];
+        const struct global *global =
+            scope_used_function(&unit->scope, &function->symbols[i], USE_CALLED | USE_ADDRESS);
 
-        if (symbol->is_function && (symbol->uses & (USE_CALLED | USE_ADDRESS)) &&
-            (!global->is_defined || global->item->function.is_entry))
-            owner->externs[owner->extern_count++] = symbol->global;
+        if (global && (!global->is_defined || global->item->function.is_entry))
+            owner->externs[owner->extern_count++] = function->symbols[i].global;
     }
 }
 

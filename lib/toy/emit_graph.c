@@ -19,17 +19,6 @@ static void put_part(struct buffer *out, int part)
     put_pair(out, 0, (uint32_t)part);
 }
 
-/* The global of symbol `index` of a function's body if it is a function with use `use`; else NULL.
- */
-static struct global *used_function(const struct unit *unit, const struct function_code *function,
-                                    size_t index, enum symbol_use use)
-{
-    const struct body_symbol *symbol = &function->symbols[index];
-
-    return symbol->is_function && (symbol->uses & use) ? &unit->scope.globals[symbol->global]
-                                                       : NULL;
-}
-
 static void put_calls(const struct unit *unit, struct buffer *out)
 {
     for (size_t i = 0; i < unit->function_count; i++) {
@@ -37,20 +26,21 @@ static void put_calls(const struct unit *unit, struct buffer *out)
         uint32_t caller = unit->scope.globals[function->global].symbol;
 
         for (size_t k = 0; k < function->symbol_count; k++) {
-            struct global *callee = used_function(unit, function, k, USE_CALLED);
+            const struct global *callee =
+                scope_used_function(&unit->scope, &function->symbols[k], USE_CALLED);
 
             if (!callee)
                 continue;
             put_pair(out, caller, callee->symbol);
             if (callee->aliased != NO_INDEX)
-                put_pair(out, caller, scope_target(&unit->scope, callee)->symbol);
+                put_pair(out, caller, unit->scope.globals[callee->aliased].symbol);
         }
     }
     for (size_t i = 0; i < unit->scope.count; i++) {
-        struct global *alias = &unit->scope.globals[i];
+        const struct global *alias = &unit->scope.globals[i];
 
         if (alias->aliased != NO_INDEX)
-            put_pair(out, alias->symbol, scope_target(&unit->scope, alias)->symbol);
+            put_pair(out, alias->symbol, unit->scope.globals[alias->aliased].symbol);
     }
 }
 
@@ -109,7 +99,8 @@ static void put_candidates(struct unit *unit, const struct function_code *functi
     uint32_t caller = unit->scope.globals[function->global].symbol;
 
     for (size_t k = 0; k < function->symbol_count; k++) {
-        const struct global *global = used_function(unit, function, k, USE_ADDRESS);
+        const struct global *global =
+            scope_used_function(&unit->scope, &function->symbols[k], USE_ADDRESS);
 
         if (global && is_address_taken(global))
             put_pair(out, caller, global->symbol);

@@ -12,6 +12,7 @@
 #include "base/search.h"
 #include "base/text.h"
 #include "cubin/format.h"
+#include "ptx/source_place.h"
 
 #define DWARF_VERSION    2u
 #define LINE_BASE        (-5) /* ptxas's choice of special opcodes */
@@ -87,12 +88,10 @@ static uint64_t next_number(struct text *text)
     return value;
 }
 
-/* Parses `"path"[, time, size]`. */
-static void read_file(struct line_file *file, struct text target)
+/* Reads `"path"[, time, size]`. */
+static void read_file(struct line_file *file, const struct ptx_item *item)
 {
-    const char *end = target.size > 1 ? memchr(target.data + 1, '"', target.size - 1) : NULL;
-    struct text path = {target.data + 1, end ? (size_t)(end - target.data) - 1 : 0};
-    struct text rest = {end, end ? target.size - (size_t)(end - target.data) : 0};
+    struct text path = source_path(item), rest = text_drop(item->target, path.size + 1);
     const char *slash = path.size ? memrchr(path.data, '/', path.size) : NULL;
     size_t head = slash ? (size_t)(slash - path.data) : 0;
     file->time = next_number(&rest);
@@ -125,7 +124,7 @@ static void begin_table(struct line_table *table, struct unit *unit)
         if (item->kind != PTX_FILE)
             continue;
         struct line_file *file = &table->files[table->file_count++];
-        read_file(file, item->target);
+        read_file(file, item);
         file->number = (uint32_t)item->number;
     }
     SORT(table->files, table->file_count, by_number);

@@ -151,12 +151,8 @@ static bool check_patch_results(const struct unit *unit)
  * whether a link succeeds: registers are only checked if the user has requested the mode. */
 bool mode_check_results(struct unit *unit)
 {
-    switch (unit->mode->kind) {
-    case MODE_WHOLE_PROGRAM:
-        return true;
-    case MODE_TOOLS_PATCH:
+    if (unit->mode->kind == MODE_TOOLS_PATCH)
         return check_patch_results(unit);
-    default:
-        return !unit->switches.compile_only || unit->job->debug || results_check_registers(unit);
-    }
+    return unit->mode->kind == MODE_WHOLE_PROGRAM || !unit->switches.compile_only ||
+           unit->job->debug || results_check_registers(unit);
 }

@@ -32,11 +32,13 @@ static void reach_from(struct walk *walk, uint32_t kernel)
     while (walk->work_count) {
         const struct function_code *code = &walk->unit->functions[walk->work[--walk->work_count]];
 
-        for (size_t i = 0; i < code->symbol_count; i++)
-            if (code->symbols[i].is_function &&
-                (code->symbols[i].uses & (USE_CALLED | USE_ADDRESS)))
-                reach(walk, scope_target(scope, &scope->globals[code->symbols[i].global])->function,
-                      kernel);
+        for (size_t i = 0; i < code->symbol_count; i++) {
+            struct global *global =
+                scope_used_function(scope, &code->symbols[i], USE_CALLED | USE_ADDRESS);
+
+            if (global)
+                reach(walk, scope_target(scope, global)->function, kernel);
+        }
     }
 }
 
@@ -126,16 +128,14 @@ uint32_t unit_callee(void *unit, uint32_t function, uint32_t position)
 {
     const struct unit *chunk = unit;
     const struct function_code *code = &chunk->functions[function];
-    const struct body_symbol *symbol;
-    uint32_t callee;
+    struct global *callee;
 
     if (position >= code->symbol_count)
         return COMPONENTS_END;
-    symbol = &code->symbols[position];
-    if (!symbol->is_function || !(symbol->uses & USE_CALLED))
+    callee = scope_used_function(&chunk->scope, &code->symbols[position], USE_CALLED);
+    if (!callee || scope_target(&chunk->scope, callee)->function == NO_INDEX)
         return function;
-    callee = scope_target(&chunk->scope, &chunk->scope.globals[symbol->global])->function;
-    return callee == NO_INDEX ? function : callee;
+    return scope_target(&chunk->scope, callee)->function;
 }
 
 /* Reports a ring: the first of its functions in the order of the text. */

@@ -126,6 +126,12 @@ struct global *scope_target(const struct scope *scope, struct global *global)
     return global->aliased == NO_INDEX ? global : &scope->globals[global->aliased];
 }
 
+struct global *scope_used_function(const struct scope *scope, const struct body_symbol *symbol,
+                                   unsigned uses)
+{
+    return symbol->is_function && (symbol->uses & uses) ? &scope->globals[symbol->global] : NULL;
+}
+
 bool scope_lookup(const void *argument, struct body_symbol *symbol)
 {
     const struct scope *scope = argument;

@@ -49,5 +49,10 @@ struct global *scope_find(const struct scope *scope, struct text name);
 /* The function that an alias stands for; any other global itself. */
 struct global *scope_target(const struct scope *scope, struct global *global);
 
+/* The function that a symbol of a body means, if the code uses it in one of these ways (a set of
+ * enum symbol_use); else NULL. */
+struct global *scope_used_function(const struct scope *scope, const struct body_symbol *symbol,
+                                   unsigned uses);
+
 /* For struct parse_scope; `argument` is the scope. */
 bool scope_lookup(const void *argument, struct body_symbol *symbol);
