@@ -64,7 +64,7 @@ BENCHES = $(patsubst test/bench/%.c,bench_%,$(sort $(wildcard test/bench/*.c)))
 FUZZERS = $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 ALL_UNIT_TESTS = $(notdir $(basename $(sort $(wildcard test/unit/*/check_*.c))))
 # Those that start threads, or handle signals, are what the thread sanitizer can find something in.
-THREADED_TESTS = $(addprefix check_,assemble cache cancellation chunk_cache cleanup context driver events exec fork_server image job pool progress spread)
+THREADED_TESTS = $(addprefix check_,assemble cache cancellation chunk_cache cleanup context driver events exec fork_server image job pool spread)
 UNIT_TESTS = $(if $(filter thread,$(SANITIZE)),$(THREADED_TESTS),$(ALL_UNIT_TESTS))
 HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/*.h test/damage/*.h test/library/*.h test/plugin/*.h test/unit/*.h test/unit/*/*.h))
 SOURCES = $(LIB_SOURCES) $(NVJITLINK_SOURCES) $(sort $(wildcard lib/os/preload/*.c cmd/*/*.c test/*.c test/*/*.c test/unit/*/*.c))
@@ -221,8 +221,8 @@ POOL_CALLS = pthread_create pthread_join pthread_cond_broadcast pthread_cond_sig
 $(BUILD)/check_pool: ALL_LDFLAGS += $(POOL_CALLS:%=-Wl,--wrap=%)
 # It watches which functions are compiled, and what a pool is given of them.
 $(BUILD)/check_driver: ALL_LDFLAGS += -Wl,--wrap=compile_function,--wrap=dispatch_run
-# It cancels a link where a stage begins.
-$(BUILD)/check_cancelled: ALL_LDFLAGS += -Wl,--wrap=progress_stage
+# It cancels a link where a stage ends.
+$(BUILD)/check_cancelled: ALL_LDFLAGS += -Wl,--wrap=observe_stage
 
 $(BUILD)/tool_damage: $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard test/damage/*.c))) $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)

@@ -161,7 +161,6 @@ static void try_options(void)
         "--completions=bash",
         "-ghls=lcs-aw",
         "--assemble-chunk",
-        "--progress",
         "--color-diagnostics=always",
         "-maxrregcount=many",
         "--chunks=-1",

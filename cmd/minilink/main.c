@@ -7,7 +7,6 @@
 #include "cache/temporary.h"
 #include "command/reporting.h"
 #include "diag/diag.h"
-#include "diag/progress.h"
 #include "facts/targets.h"
 #include "library/handle.h"
 #include "link/link.h"
@@ -31,7 +30,6 @@
  * async-signal-safe. */
 static void clean_up(void)
 {
-    progress_wipe();
     exec_kill_all();
     output_remove_temporaries();
     temporary_remove_all();

@@ -17,7 +17,6 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "diag/events.h"
-#include "diag/progress.h"
 #include "os/cancellation.h"
 #include "os/toolkit.h"
 #include "pool/child_tokens.h"
@@ -159,7 +158,6 @@ static void prepare_outputs(struct assembly *assembly)
         const struct chunk *chunk = &assembly->chunks->list[i];
 
         assembly->outputs[i].index = i;
-        assembly->outputs[i].weight = chunk->weight;
         assembly->outputs[i].ptx_size = chunk->text.size;
         set_options(assembly, i);
         assembly->items[i] = (struct work_item){
@@ -182,7 +180,6 @@ static bool find_cached(struct assembly *assembly, const struct cache_key *commo
 
     if (!chunk_cache_find(assembly->request->cache, common, chunk, &assembly->outputs[index]))
         return false;
-    progress_done(chunk->weight);
     if (start)
         events_record(&(struct event){.kind = EVENT_CHUNK,
                                       .name = text_of(chunk_job_name(index, name)),
@@ -191,15 +188,6 @@ static bool find_cached(struct assembly *assembly, const struct cache_key *commo
                                       .bytes = chunk->text.size,
                                       .state = "hit"});
     return true;
-}
-
-static uint64_t weigh_chunks(const struct chunks *chunks)
-{
-    uint64_t weight = 0;
-
-    for (size_t i = 0; i < chunks->count; i++)
-        weight += chunks->list[i].weight;
-    return weight;
 }
 
 static void make_chunk_tasks(struct assembly *assembly)
@@ -387,28 +375,6 @@ static uint32_t register_limit(const char *log)
     return limit;
 }
 
-/* Whether nothing but limits of registers makes chunks fail; *assembly->request->wanted_limit is
- * set then.
- */
-static bool is_to_fit(const struct assembly *assembly)
-{
-    uint32_t least = UINT32_MAX;
-
-    for (size_t i = 0; assembly->request->wanted_limit && i < assembly->chunks->count; i++) {
-        uint32_t limit;
-
-        if (assembly->items[i].result == LINK_OK || assembly->items[i].result == LINK_CANCELLED)
-            continue;
-        limit = register_limit(assembly->outputs[i].log);
-        if (limit == UINT32_MAX)
-            return false;
-        least = limit < least ? limit : least;
-    }
-    if (least < UINT32_MAX)
-        *assembly->request->wanted_limit = least;
-    return least < UINT32_MAX;
-}
-
 /* Prints, in chunk order, the messages about every chunk up to the first that failed; which later
  * chunks were run depends on timing. With keep_going all were run, and all are printed. */
 static enum link_code report_results(const struct assembly *assembly)
@@ -420,6 +386,7 @@ static enum link_code report_results(const struct assembly *assembly)
     for (size_t i = 0; i < count; i++) {
         bool has_failed = assembly->items[i].result != LINK_OK;
         uint64_t before = diag_error_count();
+        uint32_t limit;
 
         if (i > failed && !assembly->options.keep_going)
             break;
@@ -429,8 +396,9 @@ static enum link_code report_results(const struct assembly *assembly)
         if (!is_program)
             log_replay(assembly->chunks, &assembly->chunks->list[i], assembly->outputs[i].log,
                        has_failed);
-        if (has_failed && register_limit(assembly->outputs[i].log) < UINT32_MAX)
-            diag_note("--fit-registers makes such functions fit");
+        limit = has_failed ? register_limit(assembly->outputs[i].log) : UINT32_MAX;
+        if (limit < UINT32_MAX)
+            diag_note("-Xptxas=-func-maxrregcount=%u makes such functions fit", limit);
         if (has_failed && i == failed)
             note_outdated(assembly, assembly->outputs[i].log);
         if (has_failed)
@@ -473,7 +441,6 @@ static enum link_code run_assembly(void *argument)
 
     cubins->list = memory_zalloc(assembly->chunks->count, sizeof *cubins->list);
     cubins->count = assembly->chunks->count;
-    progress_stage("assembling", assembly->chunks->count, weigh_chunks(assembly->chunks));
     prepare_outputs(assembly);
     tell_options(assembly);
     cancellation_watch(assembly->request->stop, workitem_cancel_all, &assembly->options);
@@ -487,8 +454,6 @@ static enum link_code run_assembly(void *argument)
     if (cancellation_is_set(assembly->request->stop) ||
         (assembly->request->trial && assembly->request->trial->has_failed))
         return LINK_CANCELLED;
-    if (is_to_fit(assembly))
-        return LINK_FAILED;
     reported = report_results(assembly);
     return code == LINK_OK ? reported : code;
 }

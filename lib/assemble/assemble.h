@@ -31,14 +31,11 @@ struct assemble_request {
     bool line_info;
     uint32_t maxrregcount;
     const char *const *options; /* ends with NULL; may be NULL */
-    uint32_t *wanted_limit; /* if not NULL, chunks fail without a message if all that fail do so as
-                      a kernel calls a function with more registers than its limit; the smallest
-                      such limit is stored here */
-    bool keep_going;        /* assemble all chunks, even when one has failed */
-    uint32_t inner_threads; /* threads that the assembler may use inside one chunk where it can,
-                               unless told otherwise; 0 = number of online CPUs */
-    struct chunk_trial *trial; /* workitem.h: of the first cubin that is made here; or NULL */
-    struct cancellation *stop; /* set when the cubins are no longer wanted; or NULL */
+    bool keep_going;            /* assemble all chunks, even when one has failed */
+    uint32_t inner_threads;     /* threads that the assembler may use inside one chunk where it can,
+                                   unless told otherwise; 0 = number of online CPUs */
+    struct chunk_trial *trial;  /* workitem.h: of the first cubin that is made here; or NULL */
+    struct cancellation *stop;  /* set when the cubins are no longer wanted; or NULL */
     struct cache *cache; /* searched before the assembler runs, and given its results; or NULL */
     struct cache_key identity;               /* of the assembler, when there is a cache */
     const struct distribution *distribution; /* distributor or plan for the chunks, or NULL */

@@ -10,7 +10,6 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/events.h"
-#include "diag/progress.h"
 #include "distribute/job_messages.h"
 #include "distribute/verify_cubin.h"
 #include "ptx/lexer.h"
@@ -317,7 +316,6 @@ enum link_code remote_chunks_run(const struct assemble_request *request,
     version = assembler_version(request->assembler);
     if (!version)
         return LINK_ENVIRONMENT;
-    progress_stage("assembling on other machines", 0, 0);
     CONTEXT_DEFER(end_sending, &sending);
     make_remote_jobs(&sending, count);
     choose_tool(&sending, version);

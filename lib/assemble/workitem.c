@@ -10,7 +10,6 @@
 #include "assemble/chunk_cache.h"
 #include "base/clock.h"
 #include "diag/events.h"
-#include "diag/progress.h"
 #include "os/cleanup.h"
 
 /* One call of the assembler. It is outside the recovery point, so that results can be freed when
@@ -177,7 +176,6 @@ void workitem_run(void *argument)
     } else {
         mark_failed(item->options, item->output_ptr->index);
     }
-    progress_done(item->output_ptr->weight);
 }
 
 bool workitem_is_cancelled(const struct work_item *item)

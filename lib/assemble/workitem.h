@@ -20,7 +20,6 @@
 /* Where one chunk's results go. */
 struct chunk_output {
     size_t index;               /* of the chunk */
-    uint64_t weight;            /* of the chunk: its share of the link's progress */
     size_t ptx_size;            /* bytes, without the NUL behind them */
     const char *const *options; /* of the assembler; ends with NULL, or is NULL */
     uint32_t maxrregcount;      /* as in struct minilink_job */

@@ -141,7 +141,6 @@ CHOICES(callgraph_forms, {"text", CALLGRAPH_TEXT}, {"dot", CALLGRAPH_DOT});
 CHOICES(host_scripts, {"lcs-abs", HOST_SCRIPT_ABSOLUTE}, {"lcs-aug", HOST_SCRIPT_AUGMENTING});
 CHOICES(lto_levels, {"0", 0}, {"1", 1}, {"2", 2}, {"3", 3});
 CHOICES(lto_sources, {"auto", LTO_SOURCE_AUTO}, {"ptx", LTO_SOURCE_PTX}, {"ltoir", LTO_SOURCE_LTOIR});
-CHOICES(progress_uses, {"auto", PROGRESS_AUTO}, {"on", PROGRESS_ON}, {"off", PROGRESS_OFF});
 CHOICES(output_abis, {"auto", MERGE_ABI_AUTO}, {"7", MERGE_ABI_7}, {"8", MERGE_ABI_8});
 CHOICES(foldings, {"none", false}, {"safe", true});
 CHOICES(truths, {"false", false}, {"true", true});
@@ -258,8 +257,6 @@ const struct option_row option_table[] = {
      "The CUDA version whose nvlink to follow (13.5); by default that of the toolkit that is found, else the newest known"},
     {"output-abi", NULL, "auto|7|8", CHOICE(link.output_abi, output_abis), GROUP_ASSEMBLER, KEY_COUNTS,
      "The form of the cubin: CUDA 12's, CUDA 13's, or that of the newest input or assembler"},
-    {"fit-registers", NULL, NULL, FLAG(link.fit_registers), GROUP_ASSEMBLER, KEY_COUNTS,
-     "Assemble functions again with fewer registers if a kernel that has fewer calls them"},
     {"enable-extended-smem", NULL, "true|false", CHOICE(link.has_extended_shared, truths), GROUP_ASSEMBLER, KEY_COUNTS, NULL},
     {"disable-smem-reservation", NULL, "true|false", CHOICE(link.has_no_reserved_shared, truths), GROUP_ASSEMBLER, KEY_COUNTS, NULL},
     {"binary-kind", NULL, "capmerc|sass", CHOICE(link.sass_only, binary_kinds), GROUP_ASSEMBLER, KEY_COUNTS,
@@ -351,8 +348,6 @@ const struct option_row option_table[] = {
      "Show N errors, by default 20, and count the rest; 0 = all"},
     {"no-demangle", NULL, NULL, FLAG(no_demangle), GROUP_DIAGNOSTICS, KEY_COUNTS, "Print mangled names as they are"},
 
-    {"progress", NULL, "auto|on|off", CHOICE(link.progress, progress_uses), GROUP_REPORTS, KEY_IGNORES,
-     "Show progress on the terminal; auto: if the link takes a while, and make does not run it"},
     {"report", NULL, "FILE,...", LIST(reports), GROUP_REPORTS, KEY_REFUSES,
      "Write a page (FILE.html), or the same as data (FILE.json): workers, kernels, sizes, call graph"},
     {"time-trace", NULL, "[FILE]", STRING(link.observe.trace), GROUP_REPORTS, KEY_REFUSES,

@@ -14,7 +14,6 @@
 #include "diag/diag_record.h"
 #include "diag/diag_tally.h"
 #include "diag/escape.h"
-#include "diag/progress.h"
 #include "os/descriptor.h"
 
 /* The most errors that get notes that are expensive to make. */
@@ -81,16 +80,11 @@ static enum diag_severity promote_severity(struct diag_state *state, enum diag_s
 static bool print_line(const struct diag_state *state, enum diag_severity severity,
                        const char *data, size_t size)
 {
-    bool ok;
-
     if (state->writer) {
         state->writer->write(state->writer->argument, (int)severity, (struct text){data, size});
         return true;
     }
-    progress_pause();
-    ok = descriptor_write(STDERR_FILENO, data, size);
-    progress_resume();
-    return ok;
+    return descriptor_write(STDERR_FILENO, data, size);
 }
 
 /* Names in messages come from inputs, and text from assemblers: escapes what a terminal might obey.

@@ -80,8 +80,8 @@ static bool refuse_call(const struct options *options, enum options_action actio
         diag_fatal("An option that links nothing cannot be used here");
     else if (link->output)
         diag_fatal("Option '-o' cannot be used here: the result is in memory");
-    else if (link->progress != PROGRESS_AUTO || options->color != COLOR_NEVER)
-        diag_fatal("Options '--progress' and '--color-diagnostics' cannot be used here");
+    else if (options->color != COLOR_NEVER)
+        diag_fatal("Option '--color-diagnostics' cannot be used here");
     else if (link->is_virtual)
         diag_fatal(VIRTUAL_TARGET, options->arch_text);
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
@@ -195,7 +195,6 @@ static void keep_here(struct minilink *link)
     request->product = &link->product;
     request->stop = &link->stop;
     request->reads_files = true;
-    request->progress = PROGRESS_OFF;
     request->cache.has_command = false; /* the cache would keep the bytes only */
     request->distribution.cancelled = &link->stop.is_set;
     if (link->assembler.assemble)

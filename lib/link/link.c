@@ -9,7 +9,6 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/progress.h"
 #include "link/link_cache.h"
 #include "link/stages.h"
 #include "link/verbose.h"
@@ -25,33 +24,10 @@ static void enter_chunks(const struct link *link, const struct cut *cut)
     enter_link_phase(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
 }
 
-/* Shows the stage as progress. False when the link has been cancelled. */
-static bool begin_stage(const struct link *link, const char *doing)
+/* False when the link has been cancelled. */
+static bool is_link_wanted(const struct link *link)
 {
-    progress_stage(doing, 0, 0);
     return !cancellation_is_set(link->request->stop);
-}
-
-/* Merges. Under --fit-registers a merge can ask for fewer registers: the chunks are then assembled
- * again with that limit, and merged once more. */
-static bool merge_and_fit(const struct link *link, struct results *results)
-{
-    const struct cut *cut = &results->cut;
-    struct merged *merged = &results->merged;
-    uint32_t limit;
-
-    if (stage_merge(link, cut, &results->assembled, merged))
-        return true;
-    limit = merged->wanted_limit;
-    if (limit == 0)
-        return false;
-    state_free_merged(merged);
-    enter_chunks(link, cut);
-    if (!begin_stage(link, "assembling") ||
-        !stage_assemble_fit(link, cut, &results->assembled, limit))
-        return false;
-    enter_link_phase(PHASE_DONE);
-    return stage_merge(link, cut, &results->assembled, merged);
 }
 
 static bool run_stages(struct link *link, struct results *results)
@@ -59,7 +35,7 @@ static bool run_stages(struct link *link, struct results *results)
     struct cut *cut = &results->cut;
     struct assembled *assembled = &results->assembled;
 
-    if (!begin_stage(link, "reading") || !stage_open(link))
+    if (!is_link_wanted(link) || !stage_open(link))
         return false;
     /* From here on no input file is opened. */
 
@@ -83,14 +59,14 @@ static bool run_stages(struct link *link, struct results *results)
     /* LTO-IR and bitcode have become PTX. */
 
     enter_link_phase(PHASE_PROGRAM);
-    if (!begin_stage(link, "linking") || !stage_link(link))
+    if (!is_link_wanted(link) || !stage_link(link))
         return false;
     /* Phase I is over: the program's symbols are resolved. */
 
     if (link->request->emit_texts && !link->request->dry_run)
         return stage_end_texts(link, results);
 
-    if (!begin_stage(link, "splitting") || !stage_split(link, cut, assembled))
+    if (!is_link_wanted(link) || !stage_split(link, cut, assembled))
         return false;
     if (!cut->chunks.is_exact)
         stage_release(link);
@@ -107,16 +83,15 @@ static bool run_stages(struct link *link, struct results *results)
     if (!stage_join(link, cut, assembled))
         return false;
     enter_link_phase(PHASE_DONE);
-    if (!link->request->fit_registers)
-        chunks_free_texts(&cut->chunks);
+    chunks_free_texts(&cut->chunks);
     stage_release(link);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
-    if (!begin_stage(link, "merging") || !merge_and_fit(link, results))
+    if (!is_link_wanted(link) || !stage_merge(link, cut, assembled, &results->merged))
         return false;
     /* The layout is final. */
 
-    if (!begin_stage(link, "writing") || !stage_write(link, results))
+    if (!is_link_wanted(link) || !stage_write(link, results))
         return false;
     link_cache_keep(link, results);
     return true;
@@ -154,9 +129,7 @@ enum link_code link_run(const struct link_request *request)
         .link = {.request = request, .watch = &watch, .errors_before = diag_error_count()}};
 
     diag_blame(LINK_FAILED);
-    progress_begin(request->progress);
     code = context_run(run_request, &running);
-    progress_end();
 
     if (code == LINK_NO_MEMORY)
         diag_no_memory();

@@ -10,7 +10,6 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "cache/cache.h"
-#include "diag/progress.h"
 #include "distribute/distribute.h"
 #include "input/file.h"
 #include "lto/lto.h"
@@ -64,7 +63,6 @@ struct link_request {
     const char *const *response_files; /* files that the command line was read from */
     size_t response_file_count;
     const struct watch *response_watch; /* versions of them that were read; or NULL */
-    enum progress_use progress;         /* --progress */
     struct observe_request observe;     /* -time, --time-trace, --report, --map, --stats */
     struct arch arch;                   /* sm = 0: from the inputs */
     bool is_virtual;                    /* -arch=compute_NN: make no program */
@@ -113,7 +111,6 @@ struct link_request {
     bool preserve_relocations;     /* -preserve-relocs */
     bool tools_patch;              /* -astoolspatch */
     const struct renames *renames; /* --wrap, --defsym; or NULL */
-    bool fit_registers;            /* --fit-registers */
     bool fold;                     /* --icf=safe */
     bool strip_debug;              /* --strip-debug */
     bool sass_only;                /* --binary-kind=sass: without Mercury's sections */

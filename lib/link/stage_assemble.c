@@ -17,12 +17,12 @@
 #include "options/forward.h"
 
 /* A resumed plan has the jobs of the first assembly only. Chunks that are assembled again, in
- * another form or with fewer registers, are not part of it. */
+ * another form, are not part of it. */
 static bool is_beyond_plan(const struct link *link, const struct cut *cut,
                            const struct assembled *assembled)
 {
     return link->request->distribution.resume_plan &&
-           (assembled->is_in_parts || assembled->register_limit || cut->replaced.count);
+           (assembled->is_in_parts || cut->replaced.count);
 }
 
 /* Under -lto users expect code that runs. If a ptxas is installed, says how to use it. */
@@ -94,10 +94,6 @@ static const char *const *assembler_options(const struct link *link, const struc
 
     if (chunks->count > 1 || link->entries.pattern_count)
         given = link->entries.others;
-    if (assembled->register_limit)
-        given = with_word(
-            assembled, given,
-            arena_printf(&assembled->arena, "-func-maxrregcount=%u", assembled->register_limit));
     if (wants_executable(link, chunks, assembled))
         given = with_word(assembled, given, "--executable");
     if (!is_ptxas)
@@ -175,8 +171,6 @@ struct assemble_request stage_assemble_request(const struct link *link, const st
         .inner_threads = (uint32_t)link->agreement.split_compile,
         .thread_limit = request->thread_limit,
         .memory_limit = request->memory_limit,
-        .wanted_limit =
-            request->fit_registers && !assembled->register_limit ? &assembled->wanted_limit : NULL,
         .keep_going = request->keep_going,
         .stop = request->stop,
         .mode = is_whole(link, &cut->chunks, assembled) ? MINILINK_MODE_WHOLE
@@ -197,7 +191,7 @@ struct assemble_request stage_assemble_request(const struct link *link, const st
     /* With a plan, no chunk may come from the cache: the run that resumes it must find all of them.
      */
     if (!request->distribution.emit_plan && !request->distribution.resume_plan &&
-        !assembled->register_limit && find_identity(link, assembled, &wanted.identity))
+        find_identity(link, assembled, &wanted.identity))
         wanted.cache = link->cache;
     return wanted;
 }
@@ -316,26 +310,11 @@ bool stage_assemble(const struct link *link, const struct cut *cut, struct assem
     ok = state_has_ptx(link) ? stage_open_assembler(link, &assembled->assembler) &&
                                    assemble_chunks_of(link, cut, assembled)
                              : plan_nothing(link);
-    if (!ok && assembled->wanted_limit && !assembled->register_limit)
-        return stage_assemble_fit(link, cut, assembled, assembled->wanted_limit);
-
     verbose_assembly(&assembled->cubins, &assembled->assembler);
     observe_cubins(link->observation, &assembled->cubins, assembled->assembler.table.name,
                    reported_version(link, assembled));
     observe_stage(link->observation, "assemble", state_chunk_work(&cut->chunks));
     return ok;
-}
-
-bool stage_assemble_fit(const struct link *link, const struct cut *cut, struct assembled *assembled,
-                        uint32_t registers)
-{
-    diag_info(
-        "The functions of PTX are assembled again with -func-maxrregcount=%u, so that kernels "
-        "can call them",
-        registers);
-    cubins_free(&assembled->cubins);
-    assembled->register_limit = registers;
-    return stage_assemble(link, cut, assembled);
 }
 
 /* Makes one chunk of the program, which is the only one, instead of several. */

@@ -181,10 +181,6 @@ static bool merge_all(const struct link *link, const struct cut *cut,
         .wants_places = observe_wants_places(link->observation),
         .keep_exported = state_keeps_exported(link),
         .renames = request->renames,
-        .wanted_limit =
-            request->fit_registers && assembled->cubins.count && !assembled->register_limit
-                ? &merged->wanted_limit
-                : NULL,
         .fold = request->fold,
         .takes_first = request->takes_first,
         .has_extended_shared = request->has_extended_shared,

@@ -147,7 +147,6 @@ static bool find_obstacle(const struct link *link, struct cut *cut, struct assem
         return diag_error("The program that tries ptxas is not split");
     probed.chunks = probe.chunks;
     request = stage_assemble_request(link, &probed, assembled);
-    request.wanted_limit = NULL;
     cut->obstacle = exact_probe_run(&probe, &request, &assembled->arena);
     return true;
 }

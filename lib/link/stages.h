@@ -66,10 +66,6 @@ bool stage_is_single(const struct link *link, const struct chunks *chunks);
 /* Assembles every chunk to a cubin. */
 bool stage_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled);
 
-/* --fit-registers: assembles the chunks again, with this limit on their functions' registers. */
-bool stage_assemble_fit(const struct link *link, const struct cut *cut, struct assembled *assembled,
-                        uint32_t registers);
-
 /* Joins the chunks' cubins of an exact split into the whole program's. If they do not fit together,
  * the program is cut and assembled again, in one piece, and an info says why. */
 bool stage_join(const struct link *link, struct cut *cut, struct assembled *assembled);

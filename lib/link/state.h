@@ -34,8 +34,6 @@ struct assembled {
     struct cubins cubins;
     struct chunk_cubin program; /* the whole program, joined from the chunks of an exact split */
     struct diag_sink said;      /* messages of the chunks, until they are joined */
-    uint32_t register_limit;    /* limit on functions' registers; 0 = as they need */
-    uint32_t wanted_limit;      /* the limit that a failed assembly asks for, or 0 */
     bool is_unknown;            /* chunks in a form that is not known; there are no cubins then */
     bool is_in_parts; /* assemble for a merge: a whole program's cubin would have the wrong form */
 };
@@ -51,8 +49,6 @@ struct merged {
     const struct chunk_cubin *finished; /* the whole link in one executable cubin, or NULL */
     struct image image;
     struct merge_report report;
-    uint32_t
-        wanted_limit; /* limit on registers with which the chunks must be assembled again, or 0 */
 };
 
 /* The link's result in the cache; see link_cache.h. */

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/progress.h"
 #include "distribute/distribute.h"
 #include "distribute/job_messages.h"
 #include "lto/answer.h"
@@ -123,7 +122,6 @@ static void run_part_job(void *argument)
     if (job >= 0)
         close(job);
     part->nanoseconds = clock_now() - part->started;
-    progress_done(part->cost);
     if (part->succeeded)
         lto_cache_keep(part->run->link->cache, part);
     else
@@ -137,7 +135,7 @@ static uint32_t priority_of(uint64_t cost)
 }
 
 /* Makes tasks of the parts that are not in the cache, and returns their number. */
-static size_t make_tasks(struct pool_task *tasks, struct part_list *run, uint64_t *cost)
+static size_t make_tasks(struct pool_task *tasks, struct part_list *run)
 {
     size_t count = 0;
 
@@ -147,7 +145,6 @@ static size_t make_tasks(struct pool_task *tasks, struct part_list *run, uint64_
         part->run = run;
         if (lto_cache_find(run->link->cache, part))
             continue;
-        *cost += part->cost;
         tasks[count++] = (struct pool_task){run_part_job, part, priority_of(part->cost)};
     }
     return count;
@@ -325,17 +322,14 @@ static uint32_t count_part_threads(struct part_list *run)
 static void run_all(struct part_list *run)
 {
     struct pool_task *tasks = arena_alloc(&run->arena, run->count, sizeof *tasks);
-    uint64_t cost = 0;
     size_t count;
     uint32_t threads;
 
     run->threads = count_part_threads(run);
     run->is_repeated |= run->count > run->threads;
-    count = make_tasks(tasks, run, &cost);
+    count = make_tasks(tasks, run);
     if (count == 0)
         return;
-    progress_stage(run->inputs.is_bitcode ? "compiling LLVM bitcode" : "compiling LTO-IR", count,
-                   cost);
     threads = run_part_tasks(run, tasks, count);
     if (count == run->count)
         run->threads = threads;

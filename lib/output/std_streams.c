@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "diag/diag.h"
-#include "diag/progress.h"
 
 bool std_streams_open(void)
 {
@@ -49,12 +48,10 @@ bool std_streams_print(struct text text)
         state->writer->write(state->writer->argument, DIAG_TEXT, text);
         return true;
     }
-    progress_pause(); /* it may be the same terminal */
     if (text.size && fwrite(text.data, 1, text.size, stdout) != text.size)
         error = errno;
     if (!error)
         error = flush_streams();
-    progress_resume();
     return !error || report_failed_stream(error);
 }
 

@@ -365,7 +365,7 @@ void diagnostics_registers(struct merging *m, uint32_t kernel, uint32_t callee)
     diag_note(
         "%s of '%s', assembled with '%.*s', must be compiled with -maxrregcount=%u or less, or "
         "the kernel with a higher limit; from PTX (-lto, -split-compile-extended) "
-        "--fit-registers makes it fit, as -Xptxas=-func-maxrregcount=%u does",
+        "-Xptxas=-func-maxrregcount=%u makes it fit",
         shown[1], m->cubins[called->file]->name, TEXT_ARG(tool_command(m->cubins[called->file])),
         limit, limit);
 }

@@ -199,13 +199,6 @@ static void check_known(struct merging *m, uint32_t symbol)
                   m->cubins[function->file]->name, TEXT_ARG(function->name));
 }
 
-static void note_limit(struct merging *m, uint32_t most)
-{
-    if (*m->request->wanted_limit == 0 || most < *m->request->wanted_limit)
-        *m->request->wanted_limit = most;
-    m->failed = true;
-}
-
 bool limits_check_registers(struct merging *m)
 {
     for (uint32_t i = 0; i < m->symbol_count; i++)
@@ -216,10 +209,7 @@ bool limits_check_registers(struct merging *m)
         if (!merged_is_kernel(&m->symbols[i]) || !m->is_live[i] || most == 0 ||
             m->reach[i].registers <= most || m->reach[i].registers == m->functions[i].registers)
             continue;
-        if (m->request->wanted_limit)
-            note_limit(m, most);
-        else
-            report_registers(m, i);
+        report_registers(m, i);
     }
     return !m->failed;
 }

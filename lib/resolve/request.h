@@ -25,10 +25,8 @@ struct merge_request {
     const struct renames *renames; /* of references, except those of `made`; may be NULL */
     const struct cubin *made;      /* an array: the cubins of the chunks */
     size_t made_count;
-    uint32_t *wanted_limit; /* if not NULL, a kernel that calls functions with more registers than
-                      its limit is not an error: the smallest such limit is stored here */
-    bool fold;              /* identical functions become one, except with debug or relocatable */
-    bool takes_first;       /* of several definitions, with a warning */
+    bool fold;        /* identical functions become one, except with debug or relocatable */
+    bool takes_first; /* of several definitions, with a warning */
     bool suppress_stack_warning; /* -suppress-stack-size-warning */
     bool keep_exported;          /* -ewp: keep functions that another link may call */
     bool preserve_relocations;   /* -preserve-relocs: resolved relocations are listed too */

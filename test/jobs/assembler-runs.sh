@@ -119,21 +119,8 @@ ptx_kernels k l > k.ptx
 minilink -arch=sm_90 -r k.ptx -o made.cubin
 fit() { minilink -arch=sm_90 --assembler=ptxas --ptxas=./refusing k.ptx -o fitted.cubin "$@" > said 2>&1; }
 fit
-holds "without --fit-registers that is an error" [ $? = 1 ]
-holds "which recommends it" grep -q 'note .*--fit-registers' said
-fit --fit-registers
-holds "with it the chunk is assembled again" [ $? = 0 -a -s fitted.cubin ]
-holds "with the smallest limit" grep -q 'assembled again with -func-maxrregcount=32' said
-holds "and without an error" [ "$(grep -c error said)" = 0 ]
-# One that sees so in one chunk alone.
-play_ptxas choosy << END
-limit=\$(case " \$* " in *" -func-maxrregcount=32 "*) echo 32 ;; esac)
-while [ \$# -gt 3 ]; do shift; done
-[ "\$limit" ] || ! grep -q 'entry l' "\$1" ||
-    { echo "ptxas error   : Entry function 'l' with max regcount of 32 calls function 'g' with regcount of 140"; exit 255; }
-exec "$BUILD/minilink" --assemble-chunk=relocatable -arch=sm_90 "\$1" -o "\$3"
-END
-rm fitted.cubin
-minilink -arch=sm_90 --assembler=ptxas --ptxas=./choosy --chunks=2 --minimum-chunk=1 --fit-registers k.ptx -o fitted.cubin > said 2>&1
-holds "all chunks are assembled again where one is refused" [ $? = 0 -a -s fitted.cubin ]
+holds "that is an error" [ $? = 1 ]
+holds "with the smallest limit in its note" grep -q 'note .*-Xptxas=-func-maxrregcount=32 makes' said
+fit -Xptxas=-func-maxrregcount=32
+holds "which makes the functions fit" [ $? = 0 -a -s fitted.cubin ]
 finish
