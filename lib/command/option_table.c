@@ -264,10 +264,6 @@ const struct option_row option_table[] = {
 
     {"undefined", "u", "NAME", WORD(undefined), GROUP_SYMBOLS, KEY_COUNTS,
      "Keep this kernel, function or variable even if nothing refers to it; may be given again"},
-    {"wrap", NULL, "NAME", WORD(wraps), GROUP_SYMBOLS, KEY_COUNTS,
-     "References to NAME mean __wrap_NAME, and those to __real_NAME mean NAME"},
-    {"defsym", NULL, "NAME=OTHER", WORD(defsyms), GROUP_SYMBOLS, KEY_COUNTS,
-     "References to NAME, where it is not defined, mean OTHER"},
     {"icf", NULL, "none|safe", CHOICE(link.fold, foldings), GROUP_SYMBOLS, KEY_COUNTS,
      "safe: merge identical functions whose address is not taken"},
     {"strip-debug", "S", NULL, FLAG(link.strip_debug), GROUP_SYMBOLS, KEY_COUNTS,

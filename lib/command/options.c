@@ -1,7 +1,6 @@
 /* options.c: options one by one, and the rules between them. */
 #include "command/options.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,35 +181,6 @@ void options_set_inputs(struct options *options)
     link->library_path_count = options->library_paths.count;
 }
 
-/* --wrap as ld does it, and --defsym. */
-static bool take_renames(struct options *options)
-{
-    struct renames *renames = &options->renames;
-
-    for (size_t i = 0; i < options->wraps.count; i++) {
-        const char *name = options->wraps.list[i];
-
-        if (!*name)
-            return diag_fatal("Value '' is not defined for option 'wrap'");
-        renames_add(renames, text_of(name),
-                    text_of(arena_printf(&options->arena, "__wrap_%s", name)));
-        renames_add(renames, text_of(arena_printf(&options->arena, "__real_%s", name)),
-                    text_of(name));
-    }
-    for (size_t i = 0; i < options->defsyms.count; i++) {
-        const char *name = options->defsyms.list[i], *equals = strchr(name, '=');
-
-        if (!equals || equals == name || !equals[1] || isdigit((unsigned char)equals[1]))
-            return diag_fatal(
-                "Value '%s' is not defined for option 'defsym': expected NAME=OTHER, the "
-                "names of two symbols",
-                name);
-        renames_add(renames, (struct text){name, (size_t)(equals - name)}, text_of(equals + 1));
-    }
-    options->link.renames = options->link.observe.renames = renames->count ? renames : NULL;
-    return true;
-}
-
 /* Rules between options, and where the lists go. */
 static enum options_action finish_options(struct options *options)
 {
@@ -242,7 +212,7 @@ static enum options_action finish_options(struct options *options)
     link->from_compiler |= link->is_virtual; /* for which nvcc does not say --host-ccbin */
     /* Measured (13.0, 13.5): LTO-IR, and with -emit-ptx, is compiled as for the real target. */
     link->is_virtual &= !link->options.lto && !link->emit_ptx;
-    if (!name_files(options) || !take_renames(options))
+    if (!name_files(options))
         return OPTIONS_WRONG;
     if (options->show_help)
         return OPTIONS_HELP;
@@ -391,7 +361,6 @@ enum options_action options_end(struct options *options)
 void options_free(struct options *options)
 {
     watch_free(&options->response.watch);
-    renames_free(&options->renames);
     buffer_free(&options->kernels_used);
     buffer_free(&options->variables_used);
     arena_free(&options->arena);

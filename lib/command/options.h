@@ -7,7 +7,6 @@
 #include "assemble/single_chunk.h"
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/renames.h"
 #include "command/response_file.h"
 #include "diag/diag.h"
 #include "link/link.h"
@@ -72,8 +71,6 @@ struct options {
     struct word_list assembler_options, nvvm_options, llvm_options;
     struct word_list reports;                   /* files */
     struct word_list trace_symbols, why_live;   /* names */
-    struct word_list wraps, defsyms;            /* NAME, NAME=OTHER */
-    struct renames renames;                     /* made from these */
     struct word_list undefined;                 /* names */
     struct buffer kernels_used, variables_used; /* each option's list, and a comma */
     struct word_list ignored;                   /* accepted options without effect, for -vv */

@@ -100,6 +100,9 @@ static const struct {
     {" cref print-dependencies ", "--trace-symbol=NAME tells who defines and who uses a symbol, "
                                   "-dump-callgraph who calls whom"},
     {" print-icf-sections ", "--print-gc-sections tells what --icf=safe folded, too"},
+    {" wrap defsym ",
+     "a reference means the symbol of that name; -DNAME=OTHER, where the object is "
+     "compiled, makes it another"},
     {" emit-relocs ", "-preserve-relocs lists the relocations that the link resolved"},
     {" gencode generate-code code dc rdc relocatable-device-code G c I D ",
      "it is nvcc's, for compiling; -arch=sm_NN names the target of a link, and -g keeps what "

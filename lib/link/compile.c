@@ -53,7 +53,7 @@ bool compile_find_libraries(struct link *link)
 }
 
 /* Bitcode that takes part needs libLLVM; without bitcode the link does not depend on it. */
-static bool check_llvm(struct link *link)
+bool compile_check(struct link *link)
 {
     if (link->members.bitcode_count == 0) {
         free(link->llvm.path);
@@ -66,22 +66,6 @@ static bool check_llvm(struct link *link)
     }
     watch_library(link, link->llvm.path);
     return true;
-}
-
-/* libnvvm and LLVM resolve names before their result is PTX, so renames would come too late. */
-static bool check_renames(const struct link *link)
-{
-    if (!link->request->renames || (link->members.lto_count == 0 &&
-                                    !(link->request->options.lto && link->members.bitcode_count)))
-        return true;
-    diag_fatal("--wrap and --defsym cannot be kept to where -lto compiles LTO-IR or LLVM bitcode, "
-               "which has its calls resolved by then; --lto-source=ptx links the PTX beside it");
-    return diag_blame(LINK_USAGE);
-}
-
-bool compile_check(struct link *link)
-{
-    return check_llvm(link) && check_renames(link);
 }
 
 /* Names that code other than LLVM bitcode exports or refers to, each once, in the order of the

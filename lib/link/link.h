@@ -28,7 +28,6 @@ struct reproduce_word {
     const char *path;
 };
 
-struct renames;       /* base/renames.h */
 struct kernel_report; /* merge/merge.h */
 struct cancellation;  /* os/cancellation.h */
 
@@ -107,17 +106,16 @@ struct link_request {
     bool keep_system_libraries; /* link libcudadevrt even when nothing calls it */
     bool suppress_arch_warning;
     bool suppress_stack_warning;
-    bool takes_first;              /* --allow-multiple-definition */
-    bool preserve_relocations;     /* -preserve-relocs */
-    bool tools_patch;              /* -astoolspatch */
-    const struct renames *renames; /* --wrap, --defsym; or NULL */
-    bool fold;                     /* --icf=safe */
-    bool strip_debug;              /* --strip-debug */
-    bool sass_only;                /* --binary-kind=sass: without Mercury's sections */
-    bool has_extended_shared;      /* --enable-extended-smem=true */
-    bool has_no_reserved_shared;   /* --disable-smem-reservation=true */
-    enum merge_abi output_abi;     /* --output-abi */
-    const char *index_file;        /* -uidx: path, or NULL */
+    bool takes_first;            /* --allow-multiple-definition */
+    bool preserve_relocations;   /* -preserve-relocs */
+    bool tools_patch;            /* -astoolspatch */
+    bool fold;                   /* --icf=safe */
+    bool strip_debug;            /* --strip-debug */
+    bool sass_only;              /* --binary-kind=sass: without Mercury's sections */
+    bool has_extended_shared;    /* --enable-extended-smem=true */
+    bool has_no_reserved_shared; /* --disable-smem-reservation=true */
+    enum merge_abi output_abi;   /* --output-abi */
+    const char *index_file;      /* -uidx: path, or NULL */
     struct cache_request cache;
 };
 

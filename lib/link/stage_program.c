@@ -148,7 +148,6 @@ static bool link_group(struct link *link, struct group *group)
         .selects_entries = selects_entries(link),
         .wants_marks = (state_is_split(link) || state_may_be_exact(link)) &&
                        state_split_policy(link) == SPLIT_STABLE,
-        .renames = link->request->renames,
         .provided = &link->system_names,
         .members = &link->members,
     };

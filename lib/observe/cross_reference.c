@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/renames.h"
 #include "base/search.h"
 #include "cubin/format.h"
 #include "diag/symbol_names.h"
@@ -137,7 +136,6 @@ void cross_reference_add_cubin(struct observation *observation, const struct cub
     const char *member = arena_string(&observation->arena, text_of(cubin->name));
     uint32_t *node_of = arena_alloc(&observation->arena, cubin->symbol_count, sizeof *node_of);
     uint32_t data = add_node(observation, (struct text){0}, false);
-    const struct renames *renames = observation->request.renames;
 
     cross->nodes[data].member = member;
     for (size_t i = 1; i < cubin->symbol_count; i++) {
@@ -147,10 +145,7 @@ void cross_reference_add_cubin(struct observation *observation, const struct cub
         node_of[i] = FACT_NONE;
         if (symbol->type != STT_FUNC && symbol->type != STT_CUDA_OBJECT)
             continue;
-        node_of[i] =
-            add_node(observation,
-                     is_defined || !renames ? symbol->name : renames_meaning(renames, symbol->name),
-                     symbol->binding != STB_LOCAL);
+        node_of[i] = add_node(observation, symbol->name, symbol->binding != STB_LOCAL);
         cross->nodes[node_of[i]].is_kernel |= is_defined && (symbol->other & STO_CUDA_ENTRY) != 0;
         add_cross_mention(cross, node_of[i], member, is_defined);
     }

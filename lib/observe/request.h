@@ -19,5 +19,4 @@ struct observe_request {
     bool print_drops;  /* --print-gc-sections */
     const char *const *trace_symbols; /* --trace-symbol: names, ends with NULL; or NULL */
     const char *const *why_live;      /* --why-live, likewise */
-    const struct renames *renames;    /* renames for references of machine code; or NULL */
 };

@@ -92,7 +92,7 @@ static void explain_fault_references(struct explainer *explainer, const struct p
         place = source_place(program->modules[by->module], by->item,
                              source_find(by->item, fault->entry->name), &explainer->arena);
         name = say_program_name(explainer, by->own_name);
-        meaning = say_program_name(explainer, program_entry_meaning(fault->entry));
+        meaning = say_program_name(explainer, fault->entry->name);
         if (explainer->names.shown)
             diag_at(DIAG_NOTE, &place, "%s refers to %s", name, meaning);
     }
@@ -123,7 +123,7 @@ static const char *difference_of_names(struct text name, struct text other)
 static void explain_near_faults(struct explainer *explainer, const struct program_fault *fault)
 {
     const struct program *program = explainer->program;
-    struct text name = program_entry_meaning(fault->entry);
+    struct text name = fault->entry->name;
     size_t count = 0;
 
     for (uint32_t at = near_names_first(&explainer->near, name);
@@ -205,7 +205,7 @@ static const char **find_elsewhere(struct explainer *explainer, const struct pro
 
     for (size_t i = 0; i < count; i++)
         if (faults[i].is_undefined)
-            names[missing++] = program_entry_meaning(faults[i].entry);
+            names[missing++] = faults[i].entry->name;
     notes = contents_explain_undefined(members, names, missing, &explainer->arena);
     for (size_t i = 0; i < count; i++)
         if (faults[i].is_undefined)
@@ -220,12 +220,11 @@ static void report_fault(const struct program *program, const struct program_fau
     uint32_t second = symbol->module < fault->module ? fault->module : symbol->module;
 
     if (fault->is_undefined)
-        diag_refusal("Undefined reference to '%.*s' in '%s'",
-                     TEXT_ARG(program_entry_meaning(fault->entry)),
+        diag_refusal("Undefined reference to '%.*s' in '%s'", TEXT_ARG(fault->entry->name),
                      program->modules[fault->module]->file);
     else
         diag_error("Prototype doesn't match for '%.*s' in '%s', first defined in '%s'",
-                   TEXT_ARG(program_entry_meaning(fault->entry)), program->modules[second]->file,
+                   TEXT_ARG(fault->entry->name), program->modules[second]->file,
                    program->modules[first]->file);
 }
 

@@ -43,8 +43,7 @@ static void name_internal_symbols(struct naming *naming)
     for (size_t i = 0; i < program->module_count; i++)
         for (size_t j = 0; j < program->details[i].entry_count; j++)
             if (program->details[i].entries[j].is_global)
-                table_add(&naming->taken, program_entry_meaning(&program->details[i].entries[j]),
-                          0);
+                table_add(&naming->taken, program->details[i].entries[j].name, 0);
     for (uint32_t i = 0; i < program->module_count; i++) {
         for (size_t j = 0; j < program->details[i].entry_count; j++) {
             struct program_entry *entry = &program->details[i].entries[j];

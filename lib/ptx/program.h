@@ -17,7 +17,6 @@ struct ptx_module;      /* ptx/module.h */
 struct table;           /* base/table.h */
 struct entry_selection; /* options/entries.h */
 struct members;         /* input/member.h */
-struct renames;         /* base/renames.h */
 struct used_names;      /* input/used.h */
 
 /* One PTX text; it may hold several modules, each from its .version on. */
@@ -46,7 +45,6 @@ struct program_request {
     const struct entry_selection *entries; /* names that must exist; may be NULL */
     bool selects_entries;                  /* ... and be kernels: the others are dropped */
     bool wants_marks; /* find everything that a split under SPLIT_STABLE changes, see symbol.h */
-    const struct renames *renames; /* of references; may be NULL */
     const struct table *provided; /* names defined by cubins whose code calls nothing here: they may
                                      be undefined; may be NULL */
     const struct members *members; /* all members of the inputs, for notes; may be NULL */

@@ -81,12 +81,6 @@ struct program_entry {
     struct text replacement;            /* the name in chunks; empty = the name itself */
 };
 
-/* The symbol's name in the program, which --wrap and --defsym can change. */
-static inline struct text program_entry_meaning(const struct program_entry *entry)
-{
-    return entry->replacement.size && entry->is_global ? entry->replacement : entry->name;
-}
-
 /* A module's file number, and the program's number for that file. */
 struct program_file_number {
     uint64_t own;

@@ -7,7 +7,6 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "base/renames.h"
 #include "base/search.h"
 #include "diag/diag.h"
 #include "ptx/declaration.h"
@@ -218,28 +217,13 @@ static bool is_winner(struct resolver *resolver, const struct candidate *candida
     return new > old;
 }
 
-/* Redirects names that a module does not define (--wrap, --defsym). */
-static void rename_entries(struct program_module *details, const struct renames *renames)
-{
-    for (size_t i = 0; renames && i < details->entry_count; i++) {
-        struct program_entry *entry = &details->entries[i];
-        struct text meaning = renames_meaning(renames, entry->name);
-
-        if (!entry->is_global || entry->alias || !entry->item || entry->item->is_definition ||
-            text_equal(meaning, entry->name))
-            continue;
-        entry->replacement = meaning;
-        details->has_replacements = true;
-    }
-}
-
 static void take_definition(struct program_symbol *symbol, const struct program_entry *entry,
                             uint32_t module, bool is_defined)
 {
     const struct ptx_item *item = entry->item;
 
     symbol->item = item;
-    symbol->own_name = program_entry_meaning(entry);
+    symbol->own_name = entry->name;
     symbol->name = symbol->own_name;
     symbol->module = module;
     symbol->is_defined = is_defined;
@@ -282,7 +266,7 @@ static void resolve_entry(struct resolver *resolver, struct program_entry *entry
     uint32_t at = TABLE_NONE;
 
     if (entry->is_global)
-        at = table_add(&resolver->globals, program_entry_meaning(entry), (uint32_t)resolver->count);
+        at = table_add(&resolver->globals, entry->name, (uint32_t)resolver->count);
     if (at == TABLE_NONE || at == resolver->count) {
         entry->symbol = (uint32_t)resolver->count;
         candidate = new_candidate(resolver, entry, module);
@@ -387,8 +371,6 @@ bool symbols_resolve(struct program *program, const struct program_request *requ
     CONTEXT_DEFER(memory_cleanup, &resolver.candidates);
     for (size_t i = 0; i < program->module_count; i++)
         resolver.failed |= !collect_module_entries(program, i);
-    for (size_t i = 0; i < program->module_count; i++)
-        rename_entries(&program->details[i], request->renames);
     for (size_t i = 0; i < program->module_count; i++)
         resolve_module(&resolver, (uint32_t)i);
     order_symbols(&resolver);

@@ -12,7 +12,6 @@
 #include "resolve/output_forms.h"
 
 struct members;    /* input/member.h */
-struct renames;    /* base/renames.h */
 struct used_names; /* input/used.h */
 
 struct merge_request {
@@ -22,7 +21,6 @@ struct merge_request {
     bool relocatable;                    /* -r */
     const struct used_names *used; /* which kernels live, unless debug or relocatable; NULL = all */
     const struct members *members; /* all members of the inputs, for notes; may be NULL */
-    const struct renames *renames; /* of references, except those of `made`; may be NULL */
     const struct cubin *made;      /* an array: the cubins of the chunks */
     size_t made_count;
     bool fold;        /* identical functions become one, except with debug or relocatable */

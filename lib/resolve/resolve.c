@@ -8,7 +8,6 @@
 #include "resolve/resolve_steps.h"
 
 #include "base/context.h"
-#include "base/renames.h"
 #include "diag/diag.h"
 #include "ptx/driver_functions.h"
 
@@ -327,19 +326,11 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
     return id;
 }
 
-/* The symbol under its new name: references, except of the chunks' cubins, may be renamed. */
-static struct cubin_symbol renamed(const struct merging *m, size_t file, struct cubin_symbol symbol)
-{
-    if (m->request->renames && symbol.section == SHN_UNDEF && !merging_is_made(m, file))
-        symbol.name = renames_meaning(m->request->renames, symbol.name);
-    return symbol;
-}
-
 /* Merges a global or weak symbol of cubin `file` with the symbols of its name. */
 static void merge_global(struct resolving *r, size_t file, size_t index)
 {
     struct merging *m = r->m;
-    const struct cubin_symbol meant = renamed(m, file, m->cubins[file]->symbols[index]);
+    const struct cubin_symbol meant = m->cubins[file]->symbols[index];
     const struct cubin_symbol *input = &meant;
     uint32_t id = find_namesakes(r, file, input);
     struct merged_symbol *symbol = &m->symbols[id];
