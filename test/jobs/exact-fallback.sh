@@ -3,6 +3,7 @@
 # chunks where the version is not known. The fake ptxas has the built-in assembler make whole programs.
 . "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
+unset MINILINK_BEHAVE_LIKE # the version is that of the scripts below
 
 # FAKE_RELEASE is its version. FAKE_FORM: "notes", no two files of it have the same; "longer", they have a byte more.
 # With FAKE_WAITS, it comes to no end where the first kernel is missing.

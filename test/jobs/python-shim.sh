@@ -3,6 +3,7 @@
 # there it works with the libnvJitLink and the ptxas of the environment, before those of the machine.
 . "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
+unset MINILINK_BEHAVE_LIKE # the version is that of the scripts below
 packages=env/lib/python3.11/site-packages/nvidia
 mkdir -p $packages/cu13/lib $packages/cu13/bin $packages/nvjitlink/lib $packages/cuda_nvcc/bin
 cp "$BUILD/fake-nvjitlink.so" $packages/cu13/lib/libnvJitLink.so.13
