@@ -64,13 +64,13 @@ const struct class_step *classes_relocatable(size_t *count)
 size_t classes_whole(const struct toolkit_facts *toolkit, uint8_t order[CLASS_COUNT + 1])
 {
     size_t count, next = 0;
-    const enum section_class *copies = sections_twin_order(toolkit, &count);
+    const enum section_class *twins = sections_twin_order(toolkit, &count);
 
     while (next < sizeof whole_plain) {
         order[next] = whole_plain[next];
         next++;
     }
     for (size_t i = 0; i < count; i++)
-        order[next++] = (uint8_t)copies[i];
+        order[next++] = (uint8_t)twins[i];
     return next;
 }

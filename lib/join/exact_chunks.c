@@ -297,12 +297,12 @@ static bool check_mercury(struct exact *join, struct exact_input *input)
         cubin->sections[input->mercury.symtab].size == input->globals_end * sizeof(Elf64_Sym);
     for (uint32_t row = 0; is_parallel && row < input->globals_end; row++) {
         const struct cubin_symbol *symbol = &cubin->symbols[row];
-        Elf64_Sym copy = cubin_twin_symbol(cubin, &input->mercury, row);
+        Elf64_Sym twin = cubin_twin_symbol(cubin, &input->mercury, row);
 
         is_parallel =
-            (ELF64_ST_TYPE(copy.st_info) == STT_SECTION) == (symbol->type == STT_SECTION) &&
+            (ELF64_ST_TYPE(twin.st_info) == STT_SECTION) == (symbol->type == STT_SECTION) &&
             (symbol->type == STT_SECTION ||
-             text_equal(cubin_string(cubin, copy.st_name), symbol->name));
+             text_equal(cubin_string(cubin, twin.st_name), symbol->name));
     }
     return is_parallel || exact_unsupported(join, input, input->mercury.symtab,
                                             "has symbols of Mercury's in another order");
@@ -397,16 +397,22 @@ enum section_kind exact_kind_of(const struct exact *join, uint32_t out)
     const struct cubin *cubin = &item->input->cubin;
     const struct cubin_section *section = &cubin->sections[item->index];
 
-    if (format_is_relocations(section->type))
-        section = &cubin->sections[section->info];
+    if (format_is_relocations(section->type)) {
+        const struct cubin_section *target = &cubin->sections[section->info];
+
+        /* cubin_read() does not check the names of Mercury's. */
+        if (!text_equal(sections_target_name(section->name), sections_plain_name(target->name)))
+            return KIND_ANY;
+        section = target;
+    }
     return section->facts ? section->facts->kind : KIND_ANY;
 }
 
 struct text exact_mercury_name(const struct exact_input *input, uint32_t row)
 {
-    Elf64_Sym copy = cubin_twin_symbol(&input->cubin, &input->mercury, row);
+    Elf64_Sym twin = cubin_twin_symbol(&input->cubin, &input->mercury, row);
 
-    return ELF64_ST_TYPE(copy.st_info) == STT_SECTION ? cubin_string(&input->cubin, copy.st_name)
+    return ELF64_ST_TYPE(twin.st_info) == STT_SECTION ? cubin_string(&input->cubin, twin.st_name)
                                                       : input->symbol_name[row];
 }
 

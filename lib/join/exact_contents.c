@@ -405,12 +405,12 @@ static uint32_t find_relocations(const struct exact *join, uint32_t out)
     return 0;
 }
 
-/* Mercury's copy of a section of the program shares its bytes if they are equal (measured), whether
+/* Mercury's twin of a section of the program shares its bytes if they are equal (measured), whether
  * or not it did in each chunk. */
 static void share_bytes(struct exact *join, uint32_t out)
 {
-    struct image_section *copy = &join->image.sections[out];
-    struct text name = sections_plain_name(copy->name);
+    struct image_section *twin = &join->image.sections[out];
+    struct text name = sections_plain_name(twin->name);
     const struct image_section *section;
     uint32_t plain =
         find_section_named(join, text_equal(name, TEXT(".nv.constant.user")) ? TEXT(".nv.constant3")
@@ -418,9 +418,9 @@ static void share_bytes(struct exact *join, uint32_t out)
                                                                              : name);
 
     section = &join->image.sections[plain];
-    if (plain && copy->size > 0 && copy->size == section->size && !copy->has_no_bytes &&
-        memcmp(copy->data, section->data, copy->size) == 0)
-        copy->shares = plain;
+    if (plain && twin->size > 0 && twin->size == section->size && !twin->has_no_bytes &&
+        memcmp(twin->data, section->data, twin->size) == 0)
+        twin->shares = plain;
 }
 
 /* Fills the program's own section, other than those that are the same in all chunks; sets *is_done
@@ -438,7 +438,8 @@ static bool fill_common(struct exact *join, uint32_t out, bool *is_done)
     case CLASS_INFO:
         return fill_exact_info(join, out);
     case CLASS_TWIN_INFO:
-        *is_done = !(join->image.sections[out].flags & SHF_INFO_LINK);
+        *is_done =
+            text_equal(join->image.sections[out].name, sections_of_class(CLASS_TWIN_INFO)->name);
         return !*is_done || fill_exact_info(join, out);
     case CLASS_COMPAT:
         return fill_exact_compat(join, out);

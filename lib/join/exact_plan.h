@@ -61,7 +61,7 @@ struct exact_input {
     struct bytes file;
     struct cubin cubin;
     bool is_read;     /* cubin_read() accepted it */
-    bool has_mercury; /* it has Mercury's copies */
+    bool has_mercury; /* it has Mercury's twins */
     struct cubin_twins mercury;
     size_t locals;            /* rows of the symbol table before the globals */
     size_t globals_end;       /* row past the globals; more local symbols may follow */
@@ -222,7 +222,7 @@ bool exact_fill_ptx(struct exact *join, uint32_t out);
  * table. */
 struct exact_input *exact_find_header(const struct exact *join, struct text name);
 
-/* The same for the table of the source's lines, or for Mercury's copy of it. */
+/* The same for the table of the source's lines, or for Mercury's twin of it. */
 struct exact_input *exact_find_line_header(const struct exact *join, bool is_mercury);
 
 /* Whether a section of debug information, or of its relocations, is filled by exact_fill_units().

@@ -48,8 +48,9 @@ static enum section_class exact_class_of(const struct exact *join,
     if (section->type == SHT_CUDA_RESOLVED_RELA || section->type == SHT_CUDA_MERC_RESOLVED_RELA)
         return CLASS_NONE;
     if (class == CLASS_INFO)
-        return owner == EXACT_COMMON && !(section->flags & SHF_INFO_LINK) ? CLASS_INFO
-                                                                          : CLASS_FUNCTION_INFO;
+        return owner == EXACT_COMMON && text_equal(section->name, section->facts->name)
+                   ? CLASS_INFO
+                   : CLASS_FUNCTION_INFO;
     if (class == CLASS_DEBUG && is_known_debug(join, section))
         return CLASS_DEBUG;
     if (class == CLASS_TWIN_FUNCTION_CONSTANT)
@@ -110,7 +111,7 @@ static bool find_section_elsewhere(const struct exact *join, struct exact_item *
     return item->index != EXACT_NONE;
 }
 
-/* Mercury's copy of the driver's shared memory has a size on sm_110, but in a rewritten file no
+/* Mercury's twin of the driver's shared memory has a size on sm_110, but in a rewritten file no
  * bytes: the section header table stands there (measured). */
 static bool has_no_bytes(const struct cubin_section *section)
 {
@@ -330,7 +331,7 @@ static bool check_chunk(struct exact *join, const struct exact_input *input)
             continue;
         }
         if (section->size > 0 && section->data.data != input->file.data + place) {
-            /* A copy for Mercury that shares the bytes of its plain section. */
+            /* Mercury's twin, which shares the bytes of its plain section. */
             if (cubin_is_mercury(section) && input->section_owner[i] == EXACT_COMMON &&
                 section->data.data < input->file.data + position)
                 continue;

@@ -23,7 +23,7 @@
  * own) follow the listed ones, in the order of the first functions that refer to them, aligned to
  * 16 bytes or to the alignment of their place in the chunk if that is larger. A data section with
  * bytes outside of its objects, and all debug information but .debug_frame and units of
- * .debug_line, is concatenated in chunk order instead. Mercury's copies of all this (from sm_100
+ * .debug_line, is concatenated in chunk order instead. Mercury's twins of all this (from sm_100
  * on) are treated alike. */
 
 /* Joins `count` chunk cubins, in chunk order, into *joined, which has views into them and is named

@@ -338,7 +338,7 @@ static void fill_strings(struct join *join, const struct image_strings *strings)
     join_set_data(join, out->sections[out->symtab].link, out->strings.data, size);
 }
 
-/* Sets the function's symbol in each code section and in Mercury's copy of it, whose data begins
+/* Sets the function's symbol in each code section and in Mercury's twin of it, whose data begins
  * with the index of the code section. */
 static void name_functions(struct join *join)
 {
@@ -349,15 +349,15 @@ static void name_functions(struct join *join)
 
         *info = (*info & 0xff000000u) | index;
         for (const struct join_section *s = text; s; s = s->next_owned) {
-            struct cubin_section *copy = &join->out->sections[s->joined];
+            struct cubin_section *twin = &join->out->sections[s->joined];
             uint8_t *data;
 
             if (s->source->type != SHT_CUDA_CAPMERC)
                 continue;
-            data = arena_copy(&join->out->arena, copy->data.data, copy->size, 1);
+            data = arena_copy(&join->out->arena, twin->data.data, twin->size, 1);
             memcpy(data, &text->joined, sizeof text->joined);
-            copy->data.data = data;
-            copy->info = index;
+            twin->data.data = data;
+            twin->info = index;
         }
     }
 }

@@ -1,40 +1,40 @@
-/* join_mercury.c: joins Mercury's copies, from sm_100 on (merge/mercury.c).
+/* join_mercury.c: joins Mercury's twins, from sm_100 on (merge/mercury.c).
  *
- * Copies are treated like their plain sections: those of code, records, branch tables and their
+ * Twins are treated like their plain sections: those of code, records, branch tables and their
  * relocations stay with their function, those of variables are placed like the variables, and
  * frames are cut like the plain ones. Measured on ptxas: in a relocatable cubin every function has
- * a copy, .nv.merc.nv.info equals .nv.info byte for byte, and section symbols and addends count
- * from the start of the copies. If that does not hold, all of them are left out. */
+ * a twin, .nv.merc.nv.info equals .nv.info byte for byte, and section symbols and addends count
+ * from the start of the twins. If that does not hold, all of them are left out. */
 #include "join/join_plan.h"
 
 #include <string.h>
 
 #include "cubin/image.h"
 
-/* Finds the plain section of each copy. */
+/* Finds the plain section of each twin. */
 static void pair_sections(struct join_input *input)
 {
-    uint32_t plain, copy;
+    uint32_t plain, twin;
 
     for (uint32_t i = 1; i < input->cubin->symbol_count; i++)
-        if (cubin_twins_pair(input->cubin, &input->mercury, i, &plain, &copy))
-            input->sections[copy].plain = plain ? &input->sections[plain] : NULL;
+        if (cubin_twins_pair(input->cubin, &input->mercury, i, &plain, &twin))
+            input->sections[twin].plain = plain ? &input->sections[plain] : NULL;
 }
 
-/* Returns why `copy` is not the copy of the variables in `plain`, by kind, name and size, or NULL.
- * So all chunks' copies of one name belong to one united section and share its size. */
-static const char *check_copy(const struct cubin_section *copy, const struct cubin_section *plain)
+/* Returns why `twin` is not the twin of the variables in `plain`, by kind, name and size, or NULL.
+ * So all chunks' twins of one name belong to one united section and share its size. */
+static const char *check_twin(const struct cubin_section *twin, const struct cubin_section *plain)
 {
-    bool is_constant = copy->type == SHT_CUDA_MERC_CONSTANT_USER;
-    struct text name = is_constant ? TEXT(".nv.constant3") : sections_plain_name(copy->name);
+    bool is_constant = twin->type == SHT_CUDA_MERC_CONSTANT_USER;
+    struct text name = is_constant ? TEXT(".nv.constant3") : sections_plain_name(twin->name);
 
-    if (plain->type != (is_constant ? SHT_CUDA_CONSTANT0 + 3 : copy->type) ||
+    if (plain->type != (is_constant ? SHT_CUDA_CONSTANT0 + 3 : twin->type) ||
         !text_equal(plain->name, name))
         return "there is data of another name or type";
-    return plain->size == copy->size ? NULL : "there is data of other size";
+    return plain->size == twin->size ? NULL : "there is data of other size";
 }
 
-/* Checks that the copy of .nv.info equals it and that copies of variables match their sections. */
+/* Checks that the twin of .nv.info equals it and that twins of variables match their sections. */
 static const char *check_contents(const struct join_input *input)
 {
     uint32_t info = cubin_find_class(input->cubin, CLASS_INFO);
@@ -48,7 +48,7 @@ static const char *check_contents(const struct join_input *input)
             return "their records are not the code's";
         if (join_is_mercury_data(section) && section->size > 0) {
             const char *wrong =
-                plain ? check_copy(section, plain->source) : "there is data without a symbol";
+                plain ? check_twin(section, plain->source) : "there is data without a symbol";
 
             if (wrong)
                 return wrong;
@@ -113,11 +113,11 @@ struct join_section *join_seen_section(const struct join_section *list, uint32_t
     return section < input->cubin->section_count ? &input->sections[section] : NULL;
 }
 
-/* Copies one chunk's copy of variables to the places of the variables. */
-static void copy_blocks(struct join *join, struct join_section *copy)
+/* Copies one chunk's twin of variables to the places of the variables. */
+static void place_twin(struct join *join, struct join_section *twin)
 {
-    const struct join_section *plain = copy->plain;
-    struct united_section *united = copy->united;
+    const struct join_section *plain = twin->plain;
+    struct united_section *united = twin->united;
 
     if (!plain || !plain->united)
         return;
@@ -126,15 +126,15 @@ static void copy_blocks(struct join *join, struct join_section *copy)
         united->alignment = plain->united->alignment;
         united->data = arena_zalloc(&join->out->arena, united->size, 1);
     }
-    copy->blocks = arena_alloc(&join->arena, plain->block_count, sizeof *copy->blocks);
-    copy->block_count = plain->block_count;
+    twin->blocks = arena_alloc(&join->arena, plain->block_count, sizeof *twin->blocks);
+    twin->block_count = plain->block_count;
     for (size_t i = 0; i < plain->block_count; i++) {
-        struct join_block *block = &copy->blocks[i];
+        struct join_block *block = &twin->blocks[i];
 
         *block = plain->blocks[i];
-        block->section = copy;
+        block->section = twin;
         if (block->is_kept && block->size)
-            memcpy(united->data + block->placed, copy->source->data.data + block->offset,
+            memcpy(united->data + block->placed, twin->source->data.data + block->offset,
                    block->size);
     }
 }
@@ -142,24 +142,24 @@ static void copy_blocks(struct join *join, struct join_section *copy)
 void join_unite_mercury(struct join *join)
 {
     for (size_t i = 0; join->has_mercury && i < join->section_count; i++)
-        if (join->sections[i].united && join->sections[i].united->is_copied)
-            copy_blocks(join, &join->sections[i]);
+        if (join->sections[i].united && join->sections[i].united->is_twin)
+            place_twin(join, &join->sections[i]);
 }
 
-/* Returns by joined section its joined copy, or itself if it has none. */
+/* Returns by joined section its joined twin, or itself if it has none. */
 static uint32_t *pair_joined(struct join *join)
 {
-    uint32_t *copy_of = arena_alloc(&join->arena, join->out->section_count, sizeof *copy_of);
+    uint32_t *twin_of = arena_alloc(&join->arena, join->out->section_count, sizeof *twin_of);
 
     for (uint32_t i = 0; i < join->out->section_count; i++)
-        copy_of[i] = i;
+        twin_of[i] = i;
     for (size_t i = 0; i < join->section_count; i++) {
-        const struct join_section *copy = &join->sections[i];
+        const struct join_section *twin = &join->sections[i];
 
-        if (copy->plain && copy->joined && copy->plain->joined)
-            copy_of[copy->plain->joined] = copy->joined;
+        if (twin->plain && twin->joined && twin->plain->joined)
+            twin_of[twin->plain->joined] = twin->joined;
     }
-    return copy_of;
+    return twin_of;
 }
 
 /* Gives functions the size of their Mercury form. */
@@ -179,14 +179,14 @@ void join_fill_mercury(struct join *join, struct image_strings *strings)
 {
     struct cubin *out = join->out;
     struct image_symbols rows = {.strings = strings, .count = out->symbol_count};
-    uint32_t *copy_of;
+    uint32_t *twin_of;
 
     if (!join->has_mercury)
         return;
     rows.table = arena_zalloc(&out->arena, rows.count, sizeof *rows.table);
     if (join->made[CLASS_TWIN_INDICES])
         rows.indices = arena_zalloc(&out->arena, rows.count, sizeof *rows.indices);
-    copy_of = pair_joined(join);
+    twin_of = pair_joined(join);
     for (size_t i = 1; i < rows.count; i++) {
         const struct cubin_symbol *symbol = &out->symbols[i];
         struct text name = {0};
@@ -202,7 +202,7 @@ void join_fill_mercury(struct join *join, struct image_strings *strings)
                              .binding = symbol->binding,
                              .other = symbol->other,
                              .section = symbol->section < out->section_count
-                                            ? copy_of[symbol->section]
+                                            ? twin_of[symbol->section]
                                             : symbol->section,
                          });
     }

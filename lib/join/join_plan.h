@@ -45,7 +45,7 @@ struct united_section {
     uint64_t size;
     bool is_shared;    /* objects without an address: only their sizes count */
     bool is_frames;    /* .debug_frame */
-    bool is_copied;    /* Mercury's copy of data: its blocks are placed like the data's */
+    bool is_twin;      /* Mercury's, of data: its blocks are placed like the data's */
     bool is_whole;     /* concatenated section by section, since its objects cannot be separated */
     bool has_in_place; /* it has REL relocations: addends of 0 go there (measured up to sm_89) */
     struct join_block **blocks; /* kept ones, in the result's order */
@@ -73,7 +73,7 @@ struct join_section {
     struct join_section *next_relocations;      /* of a relocation section: the next one */
     const struct cubin_relocation *relocations; /* including those of Mercury sections */
     size_t relocation_count;
-    struct join_section *plain; /* of Mercury's copy: its plain section; NULL = not known */
+    struct join_section *plain; /* of Mercury's twin: its plain section; NULL = not known */
     uint32_t first_object; /* the first symbol defined in it, except section symbols; 0 = none */
     struct united_section *united; /* the united section that it becomes part of, or NULL; */
     struct join_block *blocks;     /* and its blocks there, by ascending offset */
@@ -195,7 +195,7 @@ static inline bool join_is_dropped(const struct join_entity *entity)
            entity->used_by_copy && !entity->used_by_data;
 }
 
-/* True for Mercury's copy of variables, which is laid out like the variables. */
+/* True for Mercury's twin of variables, which is laid out like the variables. */
 static inline bool join_is_mercury_data(const struct cubin_section *section)
 {
     return cubin_twin_is_shared(section) && section->type != SHT_PROGBITS &&
@@ -246,7 +246,7 @@ struct text join_own_name(const struct join *join, uint32_t entity);
 uint8_t join_own_binding(const struct join *join, uint32_t entity);
 
 /* join_mercury.c: the section in which `symbol` is defined, from the view of the chunk's relocation
- * section `list`: Mercury's relocations see its copies. The null section for an undefined symbol,
+ * section `list`: Mercury's relocations see its twins. The null section for an undefined symbol,
  * NULL for other special indices. */
 struct join_section *join_seen_section(const struct join_section *list, uint32_t symbol);
 
@@ -262,7 +262,7 @@ int64_t join_addend(const struct join_section *list, const struct cubin_relocati
 
 /* The steps, in order. */
 
-/* join_mercury.c: decides whether Mercury's copies can be joined too; else warns why they are left
+/* join_mercury.c: decides whether Mercury's twins can be joined too; else warns why they are left
  * out. */
 void join_find_mercury(struct join *join);
 
@@ -285,7 +285,7 @@ void join_gather_graph(struct join *join);
 /* join_sections.c: makes the joined sections, without contents that refer to symbols. */
 void join_make_sections(struct join *join);
 
-/* join_mercury.c: fills Mercury's copies of united data and Mercury's own symbol table. */
+/* join_mercury.c: fills Mercury's twins of united data and Mercury's own symbol table. */
 void join_unite_mercury(struct join *join);
 void join_fill_mercury(struct join *join, struct image_strings *strings);
 

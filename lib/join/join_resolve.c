@@ -135,7 +135,7 @@ static bool resolve_symbols(struct join *join, struct table *names, uint32_t cub
 }
 
 /* The code section that a section belongs to: itself, or the target of its sh_info, or for
- * relocations of a function's constants the owner of the constants. Mercury's copy of code names
+ * relocations of a function's constants the owner of the constants. Mercury's twin of code names
  * its function instead. */
 static struct join_section *find_code(const struct join *join, struct join_section *section)
 {

@@ -327,7 +327,7 @@ static struct united_section *united_for(struct join *join, struct table *names,
                                           .alignment = 1,
                                           .is_shared = source->type == SHT_CUDA_SHARED,
                                           .is_frames = cubin_is_kind(source, KIND_FRAMES),
-                                          .is_copied = join_is_mercury_data(source)};
+                                          .is_twin = join_is_mercury_data(source)};
         ARENA_PUSH(&join->arena, join->united, join->united_count, join->united_capacity) = united;
     }
     if (source->alignment > united->alignment)
@@ -355,7 +355,7 @@ static void cut_section(struct join *join, struct join_section *section)
 {
     struct united_section *united = section->united;
 
-    if (united->is_copied)
+    if (united->is_twin)
         return;
     for (const struct join_section *s = section->first_relocations; s; s = s->next_relocations)
         if (s->source->type == SHT_REL)
@@ -375,7 +375,7 @@ static void check_section_reference(const struct join_section *list,
     if (list->input->cubin->symbols[relocation->symbol].type != STT_SECTION || !seen ||
         !seen->united)
         return;
-    if (seen->united->is_copied)
+    if (seen->united->is_twin)
         seen = seen->plain;
     if (!seen || !seen->united)
         return;
@@ -478,7 +478,7 @@ void join_unite_sections(struct join *join)
     check_references(join);
     for_each_united(join, gather_blocks);
     for (size_t i = 0; i < join->united_count; i++)
-        if (!join->united[i]->is_shared && !join->united[i]->is_copied)
+        if (!join->united[i]->is_shared && !join->united[i]->is_twin)
             place_blocks(join, join->united[i]);
     join_unite_mercury(join);
     for_each_united(join, place_objects);
