@@ -155,42 +155,22 @@ void image_take_strings(struct image *image, uint32_t index, struct image_string
     image->sections[index].size = image->strings.size;
 }
 
-/* Names that are not in `strings` get copies of their own at the end. */
-void image_copy_section_names(struct image *image, uint32_t index, size_t first,
-                              struct bytes strings, size_t start)
+void image_finish_section_names(struct image *image, uint32_t index, struct image_strings *names)
 {
-    struct image_strings names = {0};
-    size_t head;
-    char *table;
-
-    CONTEXT_DEFER(image_strings_cleanup, &names);
-    table_reserve(&names.offsets, first);
-    image_string(&names, (struct text){0});
-    for (size_t i = 0; i < first; i++)
-        image->sections[i].name_offset = image_string(&names, image->sections[i].name);
-    head = names.bytes.size;
-    if (strings.size > UINT32_MAX - head)
-        context_raise(LINK_NO_MEMORY);
-    for (size_t i = first; i < image->section_count; i++) {
-        struct image_section *section = &image->sections[i];
-
-        if (section->name_offset >= start)
-            section->name_offset = (uint32_t)(section->name_offset - start + head);
-        else if (section->name.size > 0)
-            section->name_offset = (uint32_t)strings.size + image_string(&names, section->name);
-    }
-    table = arena_alloc(&image->arena, names.bytes.size + strings.size, 1);
-    memcpy(table, names.bytes.data, head);
-    if (strings.size > 0)
-        memcpy(table + head, strings.data, strings.size);
-    memcpy(table + head + strings.size, names.bytes.data + head, names.bytes.size - head);
-    image->sections[index].data = table;
-    image->sections[index].size = names.bytes.size + strings.size;
+    image_string(names, (struct text){0});
+    for (size_t i = 0; i < image->section_count; i++)
+        image->sections[i].name_offset = image_string(names, image->sections[i].name);
+    image->sections[index].size = names->bytes.size;
+    image->sections[index].data =
+        arena_copy(&image->arena, names->bytes.data, names->bytes.size, 1);
 }
 
 void image_set_section_names(struct image *image, uint32_t index)
 {
-    image_copy_section_names(image, index, image->section_count, (struct bytes){0}, 0);
+    struct image_strings names = {0};
+
+    CONTEXT_DEFER(image_strings_cleanup, &names);
+    image_finish_section_names(image, index, &names);
 }
 
 /* Bytes that a section takes in the file. */

@@ -118,10 +118,8 @@ void image_set_symbols(struct image *image, uint32_t symtab, const struct image_
 /* Fills .shstrtab (section `index`) with the names of all sections. */
 void image_set_section_names(struct image *image, uint32_t index);
 
-/* The same if .strtab already has the names of the sections from `first` on. Most of them are in
- * `strings`, a part of .strtab that begins at byte `start`, at the offsets in name_offset. */
-void image_copy_section_names(struct image *image, uint32_t index, size_t first,
-                              struct bytes strings, size_t start);
+/* The same if `names` has some of them, and others, already. */
+void image_finish_section_names(struct image *image, uint32_t index, struct image_strings *names);
 
 /* `value` rounded up to a multiple of `alignment`; `value` itself if that is 0. */
 uint64_t image_align_up(uint64_t value, uint64_t alignment);

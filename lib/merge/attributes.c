@@ -231,9 +231,12 @@ static void encode_program(struct encoder *encoder, enum input_kind kind)
     }
     if (!m->request->relocatable)
         encode_passed_to_program(encoder);
-    for (size_t i = 0; i < m->out->layout.kernel_count && !m->request->relocatable; i++) {
-        uint32_t kernel = m->out->layout.kernels[i];
+    for (size_t i = 0; i < m->out->order_count && !m->request->relocatable; i++) {
+        uint32_t kernel = m->out->sections[m->out->order[i]].function;
 
+        if (m->out->sections[m->out->order[i]].class != CLASS_TEXT ||
+            !merged_is_kernel(&m->symbols[kernel]))
+            continue;
         put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->out->rows.of_symbol[kernel],
                           stack_of(encoder, kernel));
     }

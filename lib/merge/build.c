@@ -106,7 +106,6 @@ static void add_to_image(struct merging *m, const struct merged_section *section
                                     .shares = shared_with(m, section),
                                     .link = link_of(m, section),
                                     .info = info,
-                                    .name_offset = section->name_offset,
                                 });
 }
 
@@ -153,33 +152,21 @@ static void reserve_strings(struct merging *m)
     table_reserve(&m->out->strings.offsets, m->out->order_count + m->symbol_count);
 }
 
-/* The names of sections stand in both string tables, in the same order. */
 void build_names(struct merging *m)
 {
     reserve_strings(m);
-    image_string(&m->out->strings, (struct text){0});
-    m->out->names_start = m->out->strings.bytes.size;
-    for (size_t i = 0; i < m->out->order_count; i++) {
-        struct merged_section *section = &m->out->sections[m->out->order[i]];
-
-        section->name_offset = image_string(&m->out->strings, section->name);
-    }
-    m->out->names_end = m->out->strings.bytes.size;
+    creation_put_names(m);
     symtab_encode(m);
 }
 
 void build_image(struct merging *m)
 {
     struct image *image = m->image;
-    const struct bytes strings = buffer_bytes(&m->out->strings.bytes);
-    struct bytes names;
 
     set_header(m);
     for (size_t i = 0; i < m->out->order_count; i++)
         add_to_image(m, &m->out->sections[m->out->order[i]]);
-    bytes_slice(strings, m->out->names_start, m->out->names_end - m->out->names_start, &names);
-    image_copy_section_names(image, ORDERING_SHSTRTAB, image->section_count - m->out->order_count,
-                             names, m->out->names_start);
+    image_finish_section_names(image, ORDERING_SHSTRTAB, &m->out->section_strings);
     mercury_encode_symbols(m);
     image_take_strings(image, ORDERING_STRTAB, &m->out->strings);
     image_layout(image);

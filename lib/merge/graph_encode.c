@@ -1,5 +1,5 @@
-/* graph_encode.c: .nv.callgraph and .nv.prototype of the whole program. The parts of .nv.callgraph
- * are consecutive, each with the functions in the order of the symbol table. */
+/* graph_encode.c: .nv.callgraph and .nv.prototype of the whole program, with the functions in the
+ * order of the cubins' symbols (measured). The parts of .nv.callgraph are consecutive. */
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
@@ -28,25 +28,25 @@ static void put_graph_pair(struct buffer *out, uint32_t first, uint32_t second)
     buffer_u32(out, second);
 }
 
-/* One part: the list of every function in the first `end` rows, in the order of the symbol table.
- */
+/* One part: the list of every function with one of the first `end` rows, in the order of the
+ * cubins' symbols. */
 static void encode_part(struct merging *m, struct buffer *out, int part,
                         const struct merged_lists *lists, size_t end)
 {
     bool has_strings = part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
 
     put_graph_pair(out, 0, (uint32_t)part);
-    for (size_t row = 1; row < end; row++) {
-        uint32_t symbol = m->out->rows.symbols[row];
+    for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++) {
+        uint32_t row = m->out->rows.of_symbol[symbol];
 
-        if (symbol == MERGE_NONE || !m->is_live[symbol])
+        if (row == 0 || row >= end || !m->is_live[symbol])
             continue;
         for (uint32_t i = lists->first[symbol]; i < lists->first[symbol + 1]; i++) {
             uint32_t item = lists->items[i];
 
             if (!has_strings && (!m->is_live[item] || m->out->rows.of_symbol[item] >= end))
                 continue;
-            put_graph_pair(out, (uint32_t)row,
+            put_graph_pair(out, row,
                            has_strings ? image_string(&m->out->strings, m->graph.prototypes[item])
                                        : m->out->rows.of_symbol[item]);
         }
@@ -61,15 +61,10 @@ static void encode_prototypes(struct merging *m, struct buffer *out)
 
     for (size_t i = 0; i < m->graph.declared.count; i++)
         last[m->graph.declared.items[i].from] = m->graph.declared.items[i].to;
-    for (size_t i = 0; i < m->graph.declared.count; i++) {
-        uint32_t symbol = m->graph.declared.items[i].from;
-
-        if (last[symbol] == MERGE_NONE || !has_written_prototype(m, symbol))
-            continue;
-        put_graph_pair(out, m->out->rows.of_symbol[symbol],
-                       image_string(&m->out->strings, m->graph.prototypes[last[symbol]]));
-        last[symbol] = MERGE_NONE;
-    }
+    for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++)
+        if (last[symbol] != MERGE_NONE && has_written_prototype(m, symbol))
+            put_graph_pair(out, m->out->rows.of_symbol[symbol],
+                           image_string(&m->out->strings, m->graph.prototypes[last[symbol]]));
 }
 
 static void encode_calls(struct merging *m, struct buffer *out, size_t end)
@@ -95,8 +90,12 @@ void graph_encode(struct merging *m)
 
     CONTEXT_DEFER(buffer_cleanup, &prototypes);
     CONTEXT_DEFER(buffer_cleanup, &calls);
-    encode_prototypes(m, &prototypes);
+    /* All that cubins have, also for functions that are gone. */
+    image_string(&m->out->strings, (struct text){0});
+    for (size_t i = 0; i < m->graph.prototype_count; i++)
+        image_string(&m->out->strings, m->graph.prototypes[i]);
     encode_calls(m, &calls, m->out->rows.count);
+    encode_prototypes(m, &prototypes);
     set_class_contents(m, CLASS_CALLGRAPH, &calls);
     set_class_contents(m, CLASS_PROTOTYPE, &prototypes);
     if (!m->out->has_twins)

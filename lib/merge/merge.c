@@ -68,6 +68,7 @@ static void order(struct merging *m)
     if (!m->request->relocatable && !merging_is_mercury(m))
         add_action(m);
     mercury_add_sections(m);
+    creation_order(m);
     ordering_sections(m);
     symtab_assign(m);
 }
@@ -135,6 +136,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
 
     CONTEXT_DEFER(arena_cleanup, &m.arena);
     CONTEXT_DEFER(image_strings_cleanup, &out.strings);
+    CONTEXT_DEFER(image_strings_cleanup, &out.section_strings);
     CONTEXT_DEFER(table_cleanup, &out.section_names);
     CONTEXT_DEFER(arena_cleanup, &out.notes.arena);
     CONTEXT_DEFER(memory_cleanup, &out.relocations.items);

@@ -220,11 +220,31 @@ bool ordering_is_last(const struct merging *m, const struct merged_section *sect
 /* Whether the image has .symtab_shndx. */
 bool ordering_is_extended(const struct merging *m);
 
+/* creation.c: the order in which nvlink makes sections and their names. */
+
+/* Finds it: m->out->created and m->out->names, and fills m->out->section_strings. Comes after all
+ * sections have been added. */
+void creation_order(struct merging *m);
+
+/* Adds the names of sections and symbols to m->out->strings, and records the sections' offsets.
+ * Comes after the call graph's prototypes, which stand first. */
+void creation_put_names(struct merging *m);
+
 /* symtab.c: the symbols that are written, their order, and the symbol table. */
 
 /* Decides which symbols are written, and gives them and the section symbols their rows,
  * m->out->rows. Comes after the sections have their indices. */
 void symtab_assign(struct merging *m);
+
+/* Whether a symbol is written. */
+bool symtab_writes(const struct merging *m, uint32_t symbol);
+
+/* Whether what merged_local says of a cubin is shared memory outside kernels, which may have no
+ * section in the image. */
+bool symtab_names_debug_shared(const struct merging *m, size_t file, uint32_t index);
+
+/* The merged section for a cubin's section symbol; of a function's losing copy, the winner's. */
+uint32_t symtab_section_named(const struct merging *m, size_t file, uint32_t index);
 
 /* Whether a symbol that other cubins may name becomes local. */
 static inline bool symtab_makes_local(const struct merging *m, uint32_t symbol)
@@ -242,8 +262,7 @@ void symtab_encode(struct merging *m);
 /* Begins m->image with its tables. */
 void build_tables(struct merging *m);
 
-/* Adds the names of the sections to m->out->strings and records their offsets, then encodes the
- * symbols, whose names follow. Changes nothing else. */
+/* Adds names to m->out->strings, then encodes the symbols. Changes nothing else. */
 void build_names(struct merging *m);
 
 /* Adds the sections to m->image and lays it out. Comes last: all contents are there. */

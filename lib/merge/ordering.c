@@ -84,17 +84,26 @@ bool ordering_is_last(const struct merging *m, const struct merged_section *sect
             (!m->request->relocatable && !texture_has_words(m, section->function)));
 }
 
+/* Constants of the program and of functions are mixed. */
+static void take_made(struct merging *m, enum section_class first, enum section_class last)
+{
+    for (size_t i = 0; i < m->out->created_count; i++) {
+        const struct merged_section *section = &m->out->sections[m->out->created[i]];
+
+        if (section->class >= first && section->class <= last && !ordering_is_last(m, section))
+            take(m, m->out->created[i]);
+    }
+}
+
 static void take_early(struct merging *m)
 {
-    const struct merged_lists *classes = &m->out->classes;
-
-    for (enum section_class class = 0; class < CLASS_TWIN_TEXT; class ++) {
-        if (class == CLASS_TEXT && !m->request->relocatable)
-            take_code_sections(m);
-        for (uint32_t i = classes->first[class]; i < classes->first[class + 1]; i++)
-            if (!ordering_is_last(m, &m->out->sections[classes->items[i]]))
-                take(m, classes->items[i]);
-    }
+    for (enum section_class class = 0; class < CLASS_CONSTANT; class ++)
+        take_class(m, class);
+    take_made(m, CLASS_CONSTANT, CLASS_FUNCTION_CONSTANT);
+    if (!m->request->relocatable)
+        take_code_sections(m);
+    for (enum section_class class = CLASS_TEXT; class < CLASS_TWIN_TEXT; class ++)
+        take_class(m, class);
 }
 
 void ordering_sections(struct merging *m)
@@ -104,8 +113,8 @@ void ordering_sections(struct merging *m)
     const enum section_class *twins = sections_twin_order(m->request->toolkit, &count);
 
     m->out->order = arena_alloc(&m->arena, m->out->section_count, sizeof *m->out->order);
-    for (uint32_t i = 0; i < m->out->section_count; i++)
-        index_lists_add(&pairs, m->out->sections[i].class, i);
+    for (size_t i = 0; i < m->out->created_count; i++)
+        index_lists_add(&pairs, m->out->sections[m->out->created[i]].class, m->out->created[i]);
     m->out->classes = index_lists_make(&m->arena, &pairs, CLASS_COUNT + 1);
     take_early(m);
     if (!m->request->relocatable)

@@ -108,6 +108,12 @@ struct rows {
     size_t twin_count; /* number of leading rows that Mercury's symbol table has too */
 };
 
+/* A name in .strtab. */
+struct created_name {
+    struct text name;
+    uint32_t section; /* the merged section that has it, or MERGE_NONE */
+};
+
 struct placing {
     struct cubin notes; /* the notes that cubins of CUDA 12 lack */
 
@@ -139,9 +145,13 @@ struct placing {
     uint32_t *order;             /* the merged sections in the order of the image */
     size_t order_count;
     struct rows rows;
-    struct image_strings strings; /* .strtab */
-    size_t names_start;           /* in `strings`: the names of sections begin here and end at */
-    size_t names_end;
+    struct image_strings strings;         /* .strtab */
+    struct image_strings section_strings; /* .shstrtab */
+    uint32_t *created; /* all merged sections in the order in which nvlink makes them */
+    size_t created_count;
+    struct created_name *names; /* of sections and local symbols, in the order of .strtab */
+    size_t name_count;
+    uint32_t nameless;          /* in .strtab: the empty name of functions that have none */
     struct image_symbols table; /* .symtab */
 };
 

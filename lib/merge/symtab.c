@@ -1,9 +1,8 @@
 /* symtab.c: rows of the symbol table, in nvlink's order.
  *
- * Cubin by cubin: notes, code and functions that are local or weak, then the other locals; the
- * linker's own sections; then the globals, again cubin by cubin. A weak symbol that a strong
- * definition replaced keeps its place among the locals. Shared variables, internal constants and
- * dead functions are not written (all measured on nvlink).
+ * Cubin by cubin in the order of resolve.c; the linker's own sections; then the globals, again
+ * cubin by cubin. A weak symbol that a strong definition replaced keeps its place among the locals.
+ * Shared variables, internal constants and dead functions are not written (all measured on nvlink).
  *
  * Symbols that are only kept for the lists of -preserve-relocs get their places here, and from
  * sm_100 on names like the finalizer's. */
@@ -29,7 +28,7 @@ static bool is_internal(const struct merging *m, uint32_t symbol)
     return ELF64_ST_VISIBILITY(m->out->placed[symbol].other) == STV_INTERNAL;
 }
 
-static bool is_written(const struct merging *m, uint32_t index)
+bool symtab_writes(const struct merging *m, uint32_t index)
 {
     const struct merged_symbol *symbol = &m->symbols[index];
     uint32_t section = m->out->placed[index].section;
@@ -54,22 +53,31 @@ static bool is_written(const struct merging *m, uint32_t index)
 
 static void add_symbol_row(struct merging *m, uint32_t index)
 {
-    if (!is_written(m, index))
+    if (!symtab_writes(m, index))
         return;
     m->out->rows.of_symbol[index] = (uint32_t)m->out->rows.count;
     append_row(m, index, MERGE_NONE);
 }
 
-/* The merged section for a cubin's section symbol; of a function's losing copy, the winner's. */
-static uint32_t section_named(const struct merging *m, size_t file, uint32_t index)
+bool symtab_names_debug_shared(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t input = m->cubins[file]->symbols[index].section;
+
+    return index == 0 || (m->cubins[file]->sections[input].type == SHT_CUDA_SHARED &&
+                          merging_owner(m, file, input) == MERGE_NONE);
+}
+
+uint32_t symtab_section_named(const struct merging *m, size_t file, uint32_t index)
+{
+    uint32_t input = index == 0 ? 0 : m->cubins[file]->symbols[index].section;
     uint32_t placed = merging_place(m, file, input)->section;
     const struct cubin_section *section;
     uint32_t owner;
 
     if (placed != MERGE_NONE)
         return placed;
+    if (symtab_names_debug_shared(m, file, index))
+        return m->out->shared.debug_section;
     section = &m->cubins[file]->sections[input];
     owner = merging_owner(m, file, input);
     if (owner != MERGE_NONE && cubin_is_text(section))
@@ -112,7 +120,7 @@ static bool stands_last(const struct merging *m, uint32_t section)
 
 static void add_local_row(struct merging *m, const struct merged_local *local)
 {
-    uint32_t input, section;
+    uint32_t section;
 
     if (local->index == MERGE_NONE) {
         m->out->rows.nameless[local->file] = (uint32_t)m->out->rows.count;
@@ -123,13 +131,14 @@ static void add_local_row(struct merging *m, const struct merged_local *local)
         add_symbol_row(m, local->index);
         return;
     }
-    section = section_named(m, local->file, local->index);
-    if (stands_last(m, section))
+    section = symtab_section_named(m, local->file, local->index);
+    if (section == MERGE_NONE || stands_last(m, section) ||
+        (section == m->out->shared.debug_section &&
+         !is_debug_shared_named(m, &m->out->sections[section])))
         return;
-    input = m->cubins[local->file]->symbols[local->index].section;
     add_section_row(m, section);
-    if (cubin_is_text(&m->cubins[local->file]->sections[input]))
-        add_shared(m, merging_owner(m, local->file, input));
+    if (m->out->sections[section].class == CLASS_TEXT)
+        add_shared(m, m->out->sections[section].function);
 }
 
 /* Adds rows of notes, since cubins of CUDA 12 have no symbols for them. */
@@ -146,7 +155,7 @@ static void add_notes(struct merging *m)
 static void add_linker_sections(struct merging *m)
 {
     static const enum section_class classes[] = {CLASS_CALLGRAPH, CLASS_PROTOTYPE,
-                                                 CLASS_REL_ACTION};
+                                                 CLASS_FUNCTION_CONSTANT, CLASS_REL_ACTION};
 
     for (size_t i = 0; i < m->out->order_count; i++) {
         const struct merged_section *section = &m->out->sections[m->out->order[i]];
@@ -154,20 +163,20 @@ static void add_linker_sections(struct merging *m)
         if ((section->class >= CLASS_SHARED && section->size &&
              (section->class != CLASS_DEBUG_SHARED || is_debug_shared_named(m, section)) &&
              (section->class != CLASS_SHARED ||
-              is_shared_named(m, section->function, m->out->order[i]))) ||
-            merged_is_bank(section, CONSTANTS_BANK))
+              is_shared_named(m, section->function, m->out->order[i]))))
             add_section_row(m, m->out->order[i]);
     }
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
         for (uint32_t i = m->out->classes.first[classes[c]];
              i < m->out->classes.first[classes[c] + 1]; i++)
-            if (m->out->sections[m->out->classes.items[i]].index)
+            if (m->out->sections[m->out->classes.items[i]].index &&
+                !merged_is_bank(&m->out->sections[m->out->classes.items[i]], 0))
                 add_section_row(m, m->out->classes.items[i]);
 }
 
 static void add_last(struct merging *m, const struct merged_local *local)
 {
-    uint32_t section = section_named(m, local->file, local->index);
+    uint32_t section = symtab_section_named(m, local->file, local->index);
 
     if (stands_last(m, section))
         add_section_row(m, section);
@@ -214,7 +223,8 @@ static enum part table_part_of(const struct merging *m, uint32_t symbol)
 {
     if (mercury_lacks(m, symbol))
         return PART_PLAIN_ONLY;
-    return symtab_makes_local(m, symbol) ? PART_LOCAL : PART_GLOBAL;
+    /* Up to sm_90 they keep their places among the global ones. */
+    return symtab_makes_local(m, symbol) && merging_is_mercury(m) ? PART_LOCAL : PART_GLOBAL;
 }
 
 static void add_globals(struct merging *m, enum part part)
@@ -311,7 +321,7 @@ void symtab_encode(struct merging *m)
 {
     image_put_symbol(&m->out->table, 0, &(struct image_symbol){0});
     for (size_t row = 1; row < m->out->rows.count; row++) {
-        struct image_symbol symbol = {.type = STT_FUNC}; /* a nameless one */
+        struct image_symbol symbol = {.type = STT_FUNC, .name_offset = m->out->nameless};
 
         if (m->out->rows.symbols[row] != MERGE_NONE)
             symbol = image_symbol_of(m, m->out->rows.symbols[row]);

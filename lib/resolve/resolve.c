@@ -11,10 +11,9 @@
 #include "diag/diag.h"
 #include "ptx/driver_functions.h"
 
-/* nvlink writes code and notes first, then kernels' parameters that are textures, the driver's
- * names after the first cubin's functions, then everything else. Each cubin's symbols are therefore
- * walked once per pass. */
-enum pass { PASS_CODE, PASS_PARAMETERS, PASS_RESERVED, PASS_OTHER, PASS_COUNT };
+/* nvlink writes notes first, then each function and its code, then kernels' parameters that are
+ * textures, data, and other sections. Each cubin's symbols are therefore walked once per pass. */
+enum pass { PASS_NOTES, PASS_CODE, PASS_PARAMETERS, PASS_DATA, PASS_SECTIONS, PASS_COUNT };
 
 bool resolve_is_unified_table(struct text name)
 {
@@ -50,25 +49,20 @@ static enum pass symbol_pass_of(const struct cubin *cubin, const struct cubin_sy
         return PASS_CODE;
     if (format_is_reference(symbol->type) && symbol->section != SHN_UNDEF)
         return PASS_PARAMETERS;
-    if (cubin_names_section(cubin, symbol)) {
-        const struct cubin_section *section = &cubin->sections[symbol->section];
-
-        return cubin_is_text(section) || section->type == SHT_NOTE ||
-                       section->type == SHT_CUDA_RESERVED_SHARED ||
-                       (section->type == SHT_CUDA_SHARED &&
-                        !text_equal(section->name, section->facts->name))
-                   ? PASS_CODE
-                   : PASS_OTHER;
-    }
-    return symbol->binding != STB_LOCAL && resolve_is_reserved(symbol->name) ? PASS_RESERVED
-                                                                             : PASS_OTHER;
+    if (symbol->type == STT_SECTION)
+        return cubin_names_section(cubin, symbol) &&
+                       cubin->sections[symbol->section].type == SHT_NOTE
+                   ? PASS_NOTES
+                   : PASS_SECTIONS;
+    return PASS_DATA;
 }
 
 /* State while symbols are resolved. */
 struct resolving {
     struct merging *m;
     struct table names;
-    uint8_t *passes; /* by input symbol: enum pass */
+    uint8_t *passes;         /* by input symbol: enum pass */
+    uint32_t *section_names; /* by section of the cubin: the symbol of its name; 0 = none */
     uint32_t *
         *registers;  /* by cubin, then by function symbol: 0 = not known; NULL = not read yet */
     size_t named_by; /* the last cubin that named a function first */
@@ -319,7 +313,8 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
         m->symbols[id].value = input->value; /* measured: the first one's alignment counts */
     if (resolve_is_reserved(input->name))
         declare_reserved(m, &m->symbols[id], input);
-    if (m->symbols[id].binding == STB_WEAK)
+    if (m->symbols[id].binding == STB_WEAK &&
+        !toolkit_does(m->request->toolkit, TOOLKIT_WRITES_WEAK_AMONG_GLOBALS))
         add_local_symbol(m, false, file, id);
     else
         m->resolved.globals[m->resolved.global_count++] = id;
@@ -368,16 +363,22 @@ static void merge_global(struct resolving *r, size_t file, size_t index)
     }
 }
 
-static void resolve_one(struct resolving *r, size_t file, size_t index)
+/* A section that symbols lie in is written with the first of them. */
+static void list_section(struct resolving *r, size_t file, uint32_t section)
+{
+    if (!cubin_has_section(r->m->cubins[file], section) || !r->section_names[section])
+        return;
+    add_local_symbol(r->m, true, file, r->section_names[section]);
+    r->section_names[section] = 0;
+}
+
+static void resolve_named(struct resolving *r, size_t file, size_t index)
 {
     struct merging *m = r->m;
     const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
     uint32_t id;
 
-    if (input->type == STT_SECTION) {
-        if (cubin_names_section(m->cubins[file], input))
-            add_local_symbol(m, true, file, (uint32_t)index);
-    } else if (input->binding != STB_LOCAL) {
+    if (input->binding != STB_LOCAL) {
         merge_global(r, file, index);
     } else if (input->name.size > 0 || input->type == STT_FUNC) {
         /* relocate.c knows the only one; with -r it stays, for the last link. */
@@ -392,14 +393,35 @@ static void resolve_one(struct resolving *r, size_t file, size_t index)
     }
 }
 
+static void resolve_one(struct resolving *r, size_t file, size_t index)
+{
+    const struct cubin_symbol *input = &r->m->cubins[file]->symbols[index];
+
+    if (input->type == STT_FUNC) {
+        resolve_named(r, file, index);
+        list_section(r, file, input->section);
+        return;
+    }
+    list_section(r, file, input->section);
+    if (input->type == STT_CUDA_OBJECT && input->section == SHN_UNDEF &&
+        (input->other & STO_CUDA_SPACE) == STO_CUDA_SHARED)
+        add_local_symbol(r->m, true, file, 0);
+    if (input->type != STT_SECTION)
+        resolve_named(r, file, index);
+}
+
 static void resolve_cubin(struct resolving *r, size_t file)
 {
     const struct cubin *cubin = r->m->cubins[file];
     uint8_t *passes = r->passes + r->m->symbol_base[file];
 
-    for (size_t i = 1; i < cubin->symbol_count; i++)
+    r->section_names = arena_zalloc(&r->m->arena, cubin->section_count, sizeof *r->section_names);
+    for (size_t i = cubin->symbol_count; i-- > 1;) {
         passes[i] = (uint8_t)symbol_pass_of(cubin, &cubin->symbols[i]);
-    for (enum pass pass = PASS_CODE; pass < PASS_COUNT; pass++)
+        if (cubin_names_section(cubin, &cubin->symbols[i]))
+            r->section_names[cubin->symbols[i].section] = (uint32_t)i;
+    }
+    for (enum pass pass = PASS_NOTES; pass < PASS_COUNT; pass++)
         for (size_t i = 1; i < cubin->symbol_count; i++)
             if (passes[i] == pass)
                 resolve_one(r, file, i);
@@ -456,7 +478,7 @@ static void begin_resolving(struct resolving *r)
         .owner_of = merging_none(m, m->section_base[m->count]),
         .has_lost = arena_zalloc(&m->arena, symbols, sizeof(bool)),
         .gave_way = arena_zalloc(&m->arena, symbols, sizeof(bool)),
-        .locals = arena_alloc(&m->arena, symbols, sizeof(struct merged_local)),
+        .locals = arena_alloc(&m->arena, 2 * symbols, sizeof(struct merged_local)),
         .globals = arena_alloc(&m->arena, symbols, sizeof(uint32_t)),
         .commons = arena_alloc(&m->arena, symbols, sizeof(uint32_t)),
     };

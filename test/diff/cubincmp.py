@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """cubincmp.py MINE NVLINK: compares two linked cubins by what they mean.
-cubincmp.py --each < LIST: compares many; each line has MINE, NVLINK and where the differences go, separated by
-tabs. Prints the status of each.
+cubincmp.py --each [--bytes] < LIST: compares many; each line has MINE, NVLINK and where the differences go, separated by
+tabs. Prints the status of each, with --bytes also "same" where the whole files are, but for the linker's own record in
+.note.nv.tkinfo, what lies elsewhere because of its length, and the null symbol, in which nvlink leaves values; else what
+differs first.
 
 Indices are replaced by names first, so that the order of sections, symbols and records does not
 count, nor do string tables and file offsets. Notes are not compared: they name the tool.
@@ -237,6 +239,46 @@ def compare(mine, theirs):
     return out
 
 
+def layout(cubin):
+    """Bytes between parts of the file, beyond their alignment, and whether all between them is zero."""
+    end, gaps, zero = 64, [], True
+    shoff, phoff = (struct.unpack_from("<Q", cubin.data, at)[0] for at in (40, 32))
+    for section in cubin.sections[1:]:
+        if section["type"] in WITHOUT_BYTES:
+            continue
+        gaps.append(section["offset"] - -end // section["align"] * -section["align"])
+        zero = zero and not any(cubin.data[end:section["offset"]])
+        end = section["offset"] + section["size"]
+    zero = zero and not any(cubin.data[end:shoff])
+    rest = shoff + 64 * len(cubin.sections)
+    return gaps, zero, shoff - -end // 8 * -8, phoff and phoff - rest, \
+        len(cubin.data) - rest - 56 * len(cubin.segments)
+
+
+def whole_section(cubin, section):
+    """Its header and bytes, without its place and the linker's own record."""
+    header = {key: section[key] for key in section if key not in ("offset", "data", "size")}
+    data = section["data"]
+    if section["name"] == ".note.nv.tkinfo":
+        owner, size = struct.unpack_from("<II", data)
+        data = data[12 + (owner + 3) // 4 * 4 + (size + 3) // 4 * 4:]
+    elif section["name"] == ".symtab":
+        data = data[24:]
+    elif section["type"] in WITHOUT_BYTES:
+        data = section["size"]
+    return header, data
+
+
+def first_other_byte(mine, theirs):
+    """What of the whole files is not the same, or "same"."""
+    for x, y in zip(mine.sections, theirs.sections):
+        if whole_section(mine, x) != whole_section(theirs, y):
+            return y["name"]
+    if len(mine.sections) != len(theirs.sections) or mine.header != theirs.header:
+        return "header"
+    return "same" if layout(mine) == layout(theirs) else "layout"
+
+
 def judge(compare, mine, theirs):
     """The status of one comparison, and its lines."""
     try:
@@ -252,7 +294,7 @@ def compare_files(mine, theirs):
 
 
 def main(compare):
-    if sys.argv[1:] != ["--each"]:
+    if sys.argv[1:2] != ["--each"]:
         status, lines = judge(compare, sys.argv[1], sys.argv[2])
         for line in lines:
             print(line)
@@ -262,6 +304,8 @@ def main(compare):
         status, lines = judge(compare, mine, theirs)
         with open(log, "w", encoding="utf-8", errors="replace") as file:
             file.writelines(line + "\n" for line in lines)
+        if sys.argv[2:] == ["--bytes"]:
+            status = "%d %s" % (status, status < 2 and first_other_byte(Cubin(mine), Cubin(theirs)))
         print(status, flush=True)
     return 0
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # toolkits.sh [VERSION...]: links of programs by nvlink of each CUDA toolkit, recorded in fixtures/toolkits, compared with
-# minilink's that behaves like it: the output, what is said, and the status. No toolkit is needed. With MADE=FOLDER, what
+# minilink's that behaves like it: the output, what is said, and the status. Up to sm_90 the outputs must be the same in
+# all bytes but for the linker's own record (cubincmp.py --bytes). No toolkit is needed. With MADE=FOLDER, what
 # fixtures/toolkits/record has just made there is compared instead (`make toolkits`). Prints, for each toolkit and target,
 # how many are equal; and a line for each that is not.
 #
@@ -49,7 +50,19 @@ same_words() {
     [ "${theirs[*]: -1}" = "${ours[*]: -1}" ] && [ "${theirs[*]: -1}" != 'status 0' ] && ! grep -q '^<' words
 }
 
-# judge VERSION KIND PROGRAM STATUS: of the comparison of the outputs, in this folder.
+# judge_bytes VERSION KIND PROGRAM BYTES: of outputs that mean the same.
+judge_bytes() {
+    known_difference "$3" "$1" "bytes${2#"${2%%:*}"}"
+    if [ "$4" = same ] && [ -z "$stays" ]; then
+        same=$((same + 1))
+    elif [ "$4" = same ]; then
+        fail "$1 $2 $3: the same bytes now, but known-differences lists it"
+    elif [ -z "$known" ]; then
+        fail "$1 $2 $3: other bytes in $4"
+    fi
+}
+
+# judge VERSION KIND PROGRAM STATUS BYTES: of the comparison of the outputs, in this folder.
 judge() {
     local what="$1 $2 $3" line=''
     if ! same_words; then
@@ -61,6 +74,7 @@ judge() {
     if [ -z "$line" ] && [ -z "$stays" ]; then
         pass
         equal=$((equal + 1))
+        [ -z "$5" ] || [[ $2 == sm_1* ]] || judge_bytes "$1" "$2" "$3" "$5"
     elif [ -z "$line" ]; then
         fail "$what: equal now, but known-differences lists it"
     elif [ -n "$known" ]; then
@@ -82,15 +96,15 @@ pairs() {
 
 # compare VERSION KIND: judges all its programs; the statuses of its pairs are on descriptor 3.
 compare() {
-    local program status equal=0 all=0
+    local program status bytes equal=0 same=0 all=0
     for program in "$made/$1/$2"/*; do
         cd "$program" || exit
-        status=0 all=$((all + 1))
+        status=0 bytes='' all=$((all + 1))
         # Where one of them made none their status differs.
-        [ ! -e nvlink.cubin ] || [ ! -e mine ] || read -r status <&3
-        judge "$1" "$2" "${program##*/}" "$status"
+        [ ! -e nvlink.cubin ] || [ ! -e mine ] || read -r status bytes <&3
+        judge "$1" "$2" "${program##*/}" "$status" "$bytes"
     done
-    printf '%s %s: %d of %d equal\n' "$1" "$2" "$equal" "$all"
+    printf '%s %s: %d of %d equal, %d in all bytes\n' "$1" "$2" "$equal" "$all" "$same"
 }
 
 for folder in "$made"/*/*; do
@@ -106,6 +120,6 @@ wait
 [ -s "$work/kinds" ] || fail "nothing is recorded"
 # One process compares all, as Python takes longer to begin.
 while IFS=$'\t' read -r version kind; do pairs "$version" "$kind"; done < "$work/kinds" > "$work/pairs"
-python3 "$ROOT/test/diff/cubincmp.py" --each < "$work/pairs" > "$work/statuses"
+python3 "$ROOT/test/diff/cubincmp.py" --each --bytes < "$work/pairs" > "$work/statuses"
 while IFS=$'\t' read -r version kind; do compare "$version" "$kind"; done < "$work/kinds" 3< "$work/statuses"
 finish

@@ -154,7 +154,7 @@ TEST(section_symbols_of_constants_have_the_names_of_twins_from_13_5_on)
     }
 }
 
-/* Local symbols come first, as ELF has it; nvlink leaves these among the global ones. */
+/* Up to sm_90 they keep their places among the global ones, as nvlink has it. */
 TEST(shared_variables_are_local_under_g_from_13_4_on)
 {
     for (unsigned version = 133; version <= 134; version++) {
@@ -164,7 +164,7 @@ TEST(shared_variables_are_local_under_g_from_13_4_on)
                    "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
         shared = symbol("onlyk3");
         ck_assert_uint_eq(shared->binding, version == 134 ? STB_LOCAL : STB_GLOBAL);
-        ck_assert_uint_eq(symbol_index("onlyk3") < section(".symtab")->info, version == 134);
+        ck_assert_uint_gt(symbol_index("onlyk3"), section(".symtab")->info);
         ck_assert_uint_eq(symbol("dy")->binding, STB_GLOBAL);
         restart();
     }

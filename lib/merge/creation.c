@@ -1,0 +1,256 @@
+/* creation.c: the order in which nvlink makes sections and names. Sections of a class stand in that
+ * order, and the names in both string tables: also those of sections that it only looked for, or
+ * dropped again (measured with nvlink 12.4 and 13.0 to 13.5, sm_75 to sm_90).
+ *
+ * Cubin by cubin: each function and its code, a kernel's with its records and shared memory; data
+ * and the sections that it lies in; other sections; records of device functions; relocations. Then
+ * what the link makes itself. Names of global symbols follow all others in .strtab. */
+#include "merge/merge_steps.h"
+
+struct creation {
+    struct merging *m;
+    uint32_t *info_of; /* by symbol: a function's merged section of records, or MERGE_NONE */
+    bool *is_created;  /* by merged section */
+    size_t capacity;
+};
+
+enum { IN_STRTAB = 1, IN_SHSTRTAB = 2, IN_BOTH = IN_STRTAB | IN_SHSTRTAB };
+
+static void add_name(struct creation *creation, struct text name, uint32_t section, unsigned tables)
+{
+    struct placing *out = creation->m->out;
+
+    if (tables & IN_STRTAB)
+        ARENA_PUSH(&creation->m->arena, out->names, out->name_count, creation->capacity) =
+            (struct created_name){name, section};
+    if (tables & IN_SHSTRTAB)
+        image_string(&out->section_strings, name);
+}
+
+static void note_created(struct creation *creation, uint32_t section)
+{
+    struct placing *out = creation->m->out;
+
+    if (creation->is_created[section])
+        return;
+    creation->is_created[section] = true;
+    out->created[out->created_count++] = section;
+}
+
+static void create(struct creation *creation, uint32_t section)
+{
+    const struct merged_section *made = &creation->m->out->sections[section];
+
+    if (creation->is_created[section] || made->class == CLASS_COUNT)
+        return;
+    note_created(creation, section);
+    add_name(creation, made->name, section, IN_BOTH);
+}
+
+/* A section that there may not be: its name is there all the same. */
+static void create_or_name(struct creation *creation, uint32_t section, const char *prefix,
+                           struct text name)
+{
+    if (section != MERGE_NONE)
+        create(creation, section);
+    else
+        add_name(creation, arena_join(&creation->m->arena, text_of(prefix), name), MERGE_NONE,
+                 IN_BOTH);
+}
+
+static void create_code(struct creation *creation, uint32_t section)
+{
+    const struct merging *m = creation->m;
+    uint32_t function = m->out->sections[section].function;
+    struct text name = m->symbols[function].name;
+
+    create(creation, section);
+    if (!merged_is_kernel(&m->symbols[function]))
+        return;
+    create_or_name(creation, creation->info_of[function], ".nv.info.", name);
+    create_or_name(creation, m->out->shared.section_of[function], ".nv.shared.", name);
+}
+
+/* A kernel's parameters: nvlink looks for relocations, which texture references need, before it
+ * makes the section's symbol. */
+static void create_parameters(struct creation *creation, uint32_t section)
+{
+    const struct merged_section *made = &creation->m->out->sections[section];
+
+    if (creation->is_created[section])
+        return;
+    note_created(creation, section);
+    add_name(creation, made->name, section, IN_SHSTRTAB);
+    create_or_name(creation, made->lists[LIST_REL], ".rel", made->name);
+    add_name(creation, made->name, section, IN_STRTAB);
+}
+
+static void create_local(struct creation *creation, const struct merged_local *local)
+{
+    const struct merging *m = creation->m;
+    const struct merged_section *made;
+    uint32_t section;
+
+    if (!local->is_section) {
+        if (local->index == MERGE_NONE)
+            add_name(creation, (struct text){0}, MERGE_NONE, IN_STRTAB);
+        else if (symtab_writes(m, local->index))
+            add_name(creation, m->out->placed[local->index].name, MERGE_NONE, IN_STRTAB);
+        return;
+    }
+    section = symtab_section_named(m, local->file, local->index);
+    if (section == MERGE_NONE && symtab_names_debug_shared(m, local->file, local->index))
+        create_or_name(creation, section, "", sections_of_class(CLASS_DEBUG_SHARED)->name);
+    if (section == MERGE_NONE || ordering_is_last(m, &m->out->sections[section]))
+        return;
+    made = &m->out->sections[section];
+    if (made->class == CLASS_TEXT)
+        create_code(creation, section);
+    else if (merged_is_bank(made, 0) && merged_is_kernel(&m->symbols[made->function]))
+        create_parameters(creation, section);
+    else
+        create(creation, section);
+}
+
+/* Whether nvlink reads what a cubin has for a function: a copy that is kept, or gives way later. */
+static bool is_read(const struct merging *m, size_t file, uint32_t section)
+{
+    uint32_t owner = merging_owner(m, file, section);
+    uint32_t input;
+
+    if (owner == MERGE_NONE)
+        return merging_place(m, file, section)->section != MERGE_NONE;
+    input = cubin_section_function(m->cubins[file], section);
+    return m->is_live[owner] &&
+           (m->symbols[owner].file == file || m->resolved.gave_way[m->symbol_base[file] + input]);
+}
+
+/* Older nvlinks look for a list without addends, too, where an addend behind the first one is 0. */
+static bool looks_for_both(const struct merging *m, const struct cubin_section *list)
+{
+    bool looks = list->type == SHT_RELA &&
+                 toolkit_does(m->request->toolkit, TOOLKIT_LOOKS_FOR_LISTS_WITHOUT_ADDENDS);
+
+    for (size_t i = 1; looks && i < list->relocation_count; i++)
+        if (list->relocations[i].addend == 0)
+            return true;
+    return false;
+}
+
+static void create_relocations(struct creation *creation, size_t file,
+                               const struct cubin_section *input)
+{
+    static const uint32_t none[LIST_COUNT] = {MERGE_NONE, MERGE_NONE, MERGE_NONE};
+    const struct merging *m = creation->m;
+    struct text name = m->cubins[file]->sections[input->info].name;
+    uint32_t target = merging_place(m, file, input->info)->section;
+    bool has_addends = input->type == SHT_RELA;
+    const uint32_t *lists;
+
+    if (target == MERGE_NONE && cubin_is_text(&m->cubins[file]->sections[input->info]))
+        target = m->out->layout.text_of[merging_owner(m, file, input->info)];
+    lists = target == MERGE_NONE ? none : m->out->sections[target].lists;
+    create_or_name(creation, lists[has_addends ? LIST_RELA : LIST_REL],
+                   has_addends ? ".rela" : ".rel", name);
+    if (m->request->preserve_relocations)
+        create_or_name(creation, lists[LIST_RESOLVED], ".nv.resolvedrela", name);
+    if (looks_for_both(m, input))
+        create_or_name(creation, lists[LIST_REL], ".rel", name);
+}
+
+static void create_cubin(struct creation *creation, size_t file, size_t *local)
+{
+    const struct merging *m = creation->m;
+    const struct cubin *cubin = m->cubins[file];
+
+    for (; *local < m->resolved.local_count && m->resolved.locals[*local].file == file; ++*local)
+        create_local(creation, &m->resolved.locals[*local]);
+    for (uint32_t i = 1; i < cubin->section_count; i++) {
+        uint32_t owner = merging_owner(m, file, i);
+
+        if (merging_is(m, file, i, INPUT_INFO) && owner != MERGE_NONE && is_read(m, file, i))
+            create_or_name(creation, creation->info_of[owner], ".nv.info.", m->symbols[owner].name);
+    }
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        if (merging_is(m, file, i, INPUT_RELOCATIONS) && is_read(m, file, cubin->sections[i].info))
+            create_relocations(creation, file, &cubin->sections[i]);
+}
+
+static void create_class(struct creation *creation, enum section_class class)
+{
+    for (uint32_t i = 0; i < creation->m->out->section_count; i++)
+        if (creation->m->out->sections[i].class == class)
+            create(creation, i);
+}
+
+static void create_head(struct creation *creation)
+{
+    static const struct text tables[] = {TEXT(".shstrtab"), TEXT(".strtab"), TEXT(".symtab"),
+                                         TEXT(".symtab_shndx")};
+
+    image_string(&creation->m->out->section_strings, (struct text){0});
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        add_name(creation, tables[i], MERGE_NONE, IN_BOTH);
+    create_class(creation, CLASS_NOTE);
+    create_class(creation, CLASS_INFO);
+    create_class(creation, CLASS_COMPAT);
+}
+
+/* What the link makes itself. */
+static void create_tail(struct creation *creation)
+{
+    const struct placing *out = creation->m->out;
+
+    create_class(creation, CLASS_GLOBAL);
+    create_class(creation, CLASS_CALLGRAPH);
+    create_class(creation, CLASS_PROTOTYPE);
+    add_name(creation, sections_of_class(CLASS_PROTOTYPE)->name, MERGE_NONE, IN_BOTH);
+    /* Kernels get constants from the function read last first. */
+    for (size_t i = out->constant_count; i-- > 0;)
+        create(creation, out->constants[i].to);
+    create_class(creation, CLASS_REL_ACTION);
+}
+
+void creation_order(struct merging *m)
+{
+    struct creation creation = {
+        .m = m,
+        .info_of = merging_none(m, m->symbol_count),
+        .is_created = arena_zalloc(&m->arena, m->out->section_count, sizeof(bool)),
+    };
+    size_t local = 0;
+
+    m->out->created = arena_alloc(&m->arena, m->out->section_count, sizeof *m->out->created);
+    for (uint32_t i = 0; i < m->out->section_count; i++)
+        if (m->out->sections[i].class == CLASS_FUNCTION_INFO)
+            creation.info_of[m->out->sections[i].function] = i;
+    create_head(&creation);
+    for (size_t file = 0; file < m->count; file++)
+        create_cubin(&creation, file, &local);
+    create_tail(&creation);
+    for (uint32_t i = 0; i < m->out->section_count; i++)
+        note_created(&creation, i);
+}
+
+void creation_put_names(struct merging *m)
+{
+    for (size_t i = 0; i < m->out->name_count; i++) {
+        const struct created_name *name = &m->out->names[i];
+
+        if (name->section != MERGE_NONE) {
+            m->out->sections[name->section].name_offset =
+                image_string(&m->out->strings, name->name);
+        } else if (name->name.size > 0) {
+            image_string(&m->out->strings, name->name);
+        } else if (m->out->nameless == 0) {
+            m->out->nameless = (uint32_t)m->out->strings.bytes.size;
+            buffer_char(&m->out->strings.bytes, 0);
+        }
+    }
+    for (size_t i = 0; i < m->resolved.global_count; i++) {
+        uint32_t symbol = m->resolved.globals[i];
+
+        if (symtab_writes(m, symbol) || resolve_is_unified_table(m->symbols[symbol].name))
+            image_string(&m->out->strings, m->out->placed[symbol].name);
+    }
+}
