@@ -57,6 +57,9 @@ for first in "$F"/merge/*-a.o; do
     done
 done
 runs "merges are the same when they are told of" [ ! -e many/failed ]
+calls() { tr -d ' \n' < "many/$1.json" | grep -o "\"$2\":\[[0-9,]*\]" | sort -u | tr '\n' ' '; }
+runs "a kernel's call is told" [ "$(calls 07_call-sm_90-w calls)" = '"calls":[1] "calls":[] ' ]
+runs "and what it may call by a pointer" [ "$(calls 10_fptr-sm_90-w may_call)" != "" ]
 
 # Chunks that other machines assemble.
 runs "by a distributor" split "${inputs[@]}" --distributor="$BUILD/tool_distribute" -o far.cubin --report=far.json --time-trace=far.trace

@@ -47,3 +47,16 @@ TEST_LOOP(the_suffix_is_an_attribute_or_a_flag, COUNT(cubins))
     ck_assert_msg(strcmp(arch_name(arch, name), cubins[_i].name) == 0, "%s: %s", cubins[_i].what,
                   name);
 }
+
+/* Of 32 bits, or of the other byte order, it is another machine's, whatever its flags are. */
+TEST_LOOP(another_class_has_no_target, 2)
+{
+    Elf64_Ehdr header = {
+        .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x41},
+        .e_flags = 0x06005a04};
+    struct arch arch;
+
+    ck_assert(rawcode_cubin_arch((struct bytes){(const uint8_t *)&header, sizeof header}, &arch));
+    header.e_ident[_i ? EI_CLASS : EI_DATA] = _i ? ELFCLASS32 : ELFDATA2MSB;
+    ck_assert(!rawcode_cubin_arch((struct bytes){(const uint8_t *)&header, sizeof header}, &arch));
+}
