@@ -147,16 +147,6 @@ run minilink -w -arch=sm_90 --keep=gone/away "$F"/c.lto.o -o out/y
 holds "--keep in a folder that is not there" is 3 "Could not make folder"
 holds "none of them leaves an output" [ ! -e out/y ]
 
-# A terminal.
-if command -v script > /dev/null; then
-    script -qefc "minilink -w --progress=on -arch=sm_90 '$F/c.lto.o' -o out/x" /dev/null < /dev/null > shown
-    holds "a terminal shows what the link does" grep -q 'linking.*merging' shown
-    holds "and nothing of it at the end" [ "$(tail -c 4 shown)" = $'\r\033[K' ]
-else
-    skip 2 "no program script"
-fi
-rm -f out/x
-
 # Text.
 full() {
     what=$1
