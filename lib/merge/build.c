@@ -111,16 +111,15 @@ static void add_to_image(struct merging *m, const struct merged_section *section
 
 void build_tables(struct merging *m)
 {
-    const struct text any = {0};
     bool is_extended = ordering_is_extended(m);
 
     ARRAY_RESERVE(m->image->sections, m->image->section_capacity,
                   m->out->order_count + ORDERING_INDICES + 1);
-    image_add_made(m->image, sections_of_kind(KIND_NAMES, false), 0);
-    image_add_made(m->image, sections_of_kind(KIND_STRINGS, false), 0);
-    image_add_made(m->image, sections_find(SHT_SYMTAB, 0, any), ORDERING_STRTAB);
+    image_add_made(m->image, ordering_table(ORDERING_SHSTRTAB), 0);
+    image_add_made(m->image, ordering_table(ORDERING_STRTAB), 0);
+    image_add_made(m->image, ordering_table(ORDERING_SYMTAB), ORDERING_STRTAB);
     if (is_extended)
-        image_add_made(m->image, sections_find(SHT_SYMTAB_SHNDX, 0, any), ORDERING_SYMTAB);
+        image_add_made(m->image, ordering_table(ORDERING_INDICES), ORDERING_SYMTAB);
     image_begin_symbols(m->image, is_extended ? ORDERING_INDICES : 0, m->out->rows.count,
                         &m->out->strings, &m->out->table);
 }

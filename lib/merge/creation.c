@@ -47,28 +47,40 @@ static void create(struct creation *creation, uint32_t section)
     add_name(creation, made->name, section, IN_BOTH);
 }
 
-/* A section that there may not be: its name is there all the same. */
-static void create_or_name(struct creation *creation, uint32_t section, const char *prefix,
-                           struct text name)
+/* A function's section that there may not be: its name is there all the same. */
+static void create_own(struct creation *creation, uint32_t section, enum section_class class,
+                       uint32_t function)
 {
     if (section != MERGE_NONE)
         create(creation, section);
     else
-        add_name(creation, arena_join(&creation->m->arena, text_of(prefix), name), MERGE_NONE,
-                 IN_BOTH);
+        add_name(creation, layout_name(creation->m, class, 0, function), MERGE_NONE, IN_BOTH);
+}
+
+/* The same for relocations of a section of this name; `lists` is NULL when it is not there. */
+static void create_list(struct creation *creation, const uint32_t *lists, uint32_t type,
+                        struct text target)
+{
+    uint32_t list = lists ? lists[relocations_list_of(type)] : MERGE_NONE;
+
+    if (list != MERGE_NONE)
+        create(creation, list);
+    else
+        add_name(creation,
+                 relocations_name(creation->m, sections_find(type, 0, (struct text){0}), target),
+                 MERGE_NONE, IN_BOTH);
 }
 
 static void create_code(struct creation *creation, uint32_t section)
 {
     const struct merging *m = creation->m;
     uint32_t function = m->out->sections[section].function;
-    struct text name = m->symbols[function].name;
 
     create(creation, section);
     if (!merged_is_kernel(&m->symbols[function]))
         return;
-    create_or_name(creation, creation->info_of[function], ".nv.info.", name);
-    create_or_name(creation, m->out->shared.section_of[function], ".nv.shared.", name);
+    create_own(creation, creation->info_of[function], CLASS_FUNCTION_INFO, function);
+    create_own(creation, m->out->shared.section_of[function], CLASS_SHARED, function);
 }
 
 /* A kernel's parameters: nvlink looks for relocations, which texture references need, before it
@@ -81,7 +93,7 @@ static void create_parameters(struct creation *creation, uint32_t section)
         return;
     note_created(creation, section);
     add_name(creation, made->name, section, IN_SHSTRTAB);
-    create_or_name(creation, made->lists[LIST_REL], ".rel", made->name);
+    create_list(creation, made->lists, SHT_REL, made->name);
     add_name(creation, made->name, section, IN_STRTAB);
 }
 
@@ -100,7 +112,7 @@ static void create_local(struct creation *creation, const struct merged_local *l
     }
     section = symtab_section_named(m, local->file, local->index);
     if (section == MERGE_NONE && symtab_names_debug_shared(m, local->file, local->index))
-        create_or_name(creation, section, "", sections_of_class(CLASS_DEBUG_SHARED)->name);
+        add_name(creation, sections_of_class(CLASS_DEBUG_SHARED)->name, MERGE_NONE, IN_BOTH);
     if (section == MERGE_NONE || ordering_is_last(m, &m->out->sections[section]))
         return;
     made = &m->out->sections[section];
@@ -140,22 +152,19 @@ static bool looks_for_both(const struct merging *m, const struct cubin_section *
 static void create_relocations(struct creation *creation, size_t file,
                                const struct cubin_section *input)
 {
-    static const uint32_t none[LIST_COUNT] = {MERGE_NONE, MERGE_NONE, MERGE_NONE};
     const struct merging *m = creation->m;
     struct text name = m->cubins[file]->sections[input->info].name;
     uint32_t target = merging_place(m, file, input->info)->section;
-    bool has_addends = input->type == SHT_RELA;
     const uint32_t *lists;
 
     if (target == MERGE_NONE && cubin_is_text(&m->cubins[file]->sections[input->info]))
         target = m->out->layout.text_of[merging_owner(m, file, input->info)];
-    lists = target == MERGE_NONE ? none : m->out->sections[target].lists;
-    create_or_name(creation, lists[has_addends ? LIST_RELA : LIST_REL],
-                   has_addends ? ".rela" : ".rel", name);
+    lists = target == MERGE_NONE ? NULL : m->out->sections[target].lists;
+    create_list(creation, lists, input->type == SHT_RELA ? SHT_RELA : SHT_REL, name);
     if (m->request->preserve_relocations)
-        create_or_name(creation, lists[LIST_RESOLVED], ".nv.resolvedrela", name);
+        create_list(creation, lists, SHT_CUDA_RESOLVED_RELA, name);
     if (looks_for_both(m, input))
-        create_or_name(creation, lists[LIST_REL], ".rel", name);
+        create_list(creation, lists, SHT_REL, name);
 }
 
 static void create_cubin(struct creation *creation, size_t file, size_t *local)
@@ -169,7 +178,7 @@ static void create_cubin(struct creation *creation, size_t file, size_t *local)
         uint32_t owner = merging_owner(m, file, i);
 
         if (merging_is(m, file, i, INPUT_INFO) && owner != MERGE_NONE && is_read(m, file, i))
-            create_or_name(creation, creation->info_of[owner], ".nv.info.", m->symbols[owner].name);
+            create_own(creation, creation->info_of[owner], CLASS_FUNCTION_INFO, owner);
     }
     for (uint32_t i = 1; i < cubin->section_count; i++)
         if (merging_is(m, file, i, INPUT_RELOCATIONS) && is_read(m, file, cubin->sections[i].info))
@@ -185,12 +194,9 @@ static void create_class(struct creation *creation, enum section_class class)
 
 static void create_head(struct creation *creation)
 {
-    static const struct text tables[] = {TEXT(".shstrtab"), TEXT(".strtab"), TEXT(".symtab"),
-                                         TEXT(".symtab_shndx")};
-
     image_string(&creation->m->out->section_strings, (struct text){0});
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        add_name(creation, tables[i], MERGE_NONE, IN_BOTH);
+    for (unsigned i = ORDERING_SHSTRTAB; i <= ORDERING_INDICES; i++)
+        add_name(creation, ordering_table(i)->name, MERGE_NONE, IN_BOTH);
     create_class(creation, CLASS_NOTE);
     create_class(creation, CLASS_INFO);
     create_class(creation, CLASS_COMPAT);

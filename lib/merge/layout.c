@@ -32,9 +32,8 @@ static uint32_t output_type_of(const struct merging *m, enum section_class class
     return class >= CLASS_SHARED ? SHT_NOBITS : SHT_PROGBITS;
 }
 
-/* The name of a function's section of this class. */
-static struct text own_name(struct merging *m, enum section_class class, uint32_t bank,
-                            uint32_t function)
+struct text layout_name(struct merging *m, enum section_class class, uint32_t bank,
+                        uint32_t function)
 {
     struct text beginning = sections_of_class(class)->name;
 
@@ -67,14 +66,14 @@ uint32_t layout_make(struct merging *m, enum section_class class)
 
 uint32_t layout_make_of(struct merging *m, enum section_class class, uint32_t function)
 {
-    return make_section(m, class, own_name(m, class, 0, function), function);
+    return make_section(m, class, layout_name(m, class, 0, function), function);
 }
 
 uint32_t layout_make_like(struct merging *m, uint32_t model, uint32_t kernel)
 {
     struct merged_section section = m->out->sections[model];
 
-    section.name = own_name(m, section.class, section.bank, kernel);
+    section.name = layout_name(m, section.class, section.bank, kernel);
     section.function = kernel;
     section.size = 0;
     section.data = section.own = NULL;

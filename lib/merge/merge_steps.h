@@ -76,6 +76,10 @@ uint8_t *layout_writable(struct merging *m, uint32_t section, struct arena *aren
 /* Adds a section and returns its index. */
 uint32_t layout_add(struct merging *m, const struct merged_section *section);
 
+/* The name of a function's section of this class; `bank` is that of constants. */
+struct text layout_name(struct merging *m, enum section_class class, uint32_t bank,
+                        uint32_t function);
+
 /* Adds a section that the link makes itself, of the program or of a function, with the properties
  * of its class. */
 uint32_t layout_make(struct merging *m, enum section_class class);
@@ -142,6 +146,13 @@ void texture_relocate(struct merging *m, size_t file, size_t *next);
 
 /* relocation_lists.c: */
 
+/* Which of a section's lists has this type. */
+unsigned relocations_list_of(uint32_t type);
+
+/* The name of a section of relocations for a section of this name, without Mercury's part. */
+struct text relocations_name(struct merging *m, const struct section_facts *facts,
+                             struct text target);
+
 /* The list of relocations of merged section `target` of a type (SHT_REL, SHT_RELA, one of resolved
  * relocations or of Mercury's), which is added if it is new. Returns its index. */
 uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uint64_t flags);
@@ -203,6 +214,9 @@ void mercury_encode_symbols(struct merging *m);
 /* The image's first sections: null, .shstrtab, .strtab, .symtab, and .symtab_shndx if section
  * indices do not fit into st_shndx. */
 enum { ORDERING_SHSTRTAB = 1, ORDERING_STRTAB, ORDERING_SYMTAB, ORDERING_INDICES };
+
+/* The row of one of them. */
+const struct section_facts *ordering_table(unsigned index);
 
 /* Fills m->out->classes and m->out->order, and gives every merged section its index in the image.
  */

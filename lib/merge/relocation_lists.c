@@ -5,11 +5,23 @@
 #include "merge/merge_steps.h"
 #include "merge/relocate.h"
 
+unsigned relocations_list_of(uint32_t type)
+{
+    return type == SHT_REL                                  ? LIST_REL
+           : type == SHT_RELA || type == SHT_CUDA_MERC_RELA ? LIST_RELA
+                                                            : LIST_RESOLVED;
+}
+
+struct text relocations_name(struct merging *m, const struct section_facts *facts,
+                             struct text target)
+{
+    return arena_join(&m->image->arena, (struct text){facts->name.data, facts->name.size - 1},
+                      sections_plain_name(target));
+}
+
 uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uint64_t flags)
 {
-    unsigned kind = type == SHT_REL                                  ? LIST_REL
-                    : type == SHT_RELA || type == SHT_CUDA_MERC_RELA ? LIST_RELA
-                                                                     : LIST_RESOLVED;
+    unsigned kind = relocations_list_of(type);
     const struct section_facts *facts;
     struct merged_section list;
     uint32_t added;
@@ -19,8 +31,7 @@ uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uin
     facts = sections_find(type, flags, (struct text){0});
     list = (struct merged_section){
         .class = facts->class,
-        .name = arena_join(&m->image->arena, (struct text){facts->name.data, facts->name.size - 1},
-                           sections_plain_name(m->out->sections[target].name)),
+        .name = relocations_name(m, facts, m->out->sections[target].name),
         .type = type,
         .flags = flags,
         .alignment = facts->alignment,
