@@ -63,7 +63,7 @@ same_words() {
 # judge_bytes VERSION KIND PROGRAM BYTES: of outputs that mean the same.
 judge_bytes() {
     known='' stays=''
-    [ "$4" = same ] && [ -z "${known_rows[$3]:-}" ] || known_difference "$3" "$1" "bytes${2#"${2%%:*}"}"
+    [ "$4${known_rows[$3]:-}" = same ] || known_difference "$3" "$1" "bytes${2#"${2%%:*}"}"
     if [ "$4" = same ] && [ -z "$stays" ]; then
         same=$((same + 1))
     elif [ "$4" = same ]; then

@@ -103,6 +103,31 @@ calls() { minidump --disasm out.cubin | grep -c 'call'; }
 
 for library in "${libraries[@]}"; do
     name=$(basename "$library")
+    # How many parts there are does not show.
+    counts=(1 2 4 256)
+    [ "${SANITIZE:-}" != thread ] || counts=(1 4)
+    for jobs in "${counts[@]}"; do
+        link -lto --lto-jobs=$jobs --keep=kept$jobs parts.bc && cp out.cubin $jobs.cubin
+        [ "$(functions 'text\.[a-z]')" = 4 ] && cmp -s kept1/bitcode.ptx kept$jobs/bitcode.ptx && cmp -s 1.cubin $jobs.cubin
+        verdict $? "$name: --lto-jobs=$jobs makes the bytes of one part"
+        ! grep -q 'visible.*_ZL' kept$jobs/bitcode.ptx; verdict $? "$name: what $jobs parts share is internal"
+        link -lto --lto-jobs=$jobs --threads=1 parts.bc; cmp -s out.cubin 1.cubin
+        verdict $? "$name: $jobs parts on one thread"
+    done
+
+    # Threads get a part each if that has 1,250 instructions; what is cached does not depend on threads.
+    tool_bitcode "$library" - many.bc < many.ll
+    for threads in 2 4; do
+        minilink -vv -arch=sm_75 --llvm="$library" -lto -split-compile-extended=$threads --keep=kept$threads many.bc -o $threads.cubin > messages 2>&1
+        grep -q "is compiled in $threads parts" messages && cmp -s kept2/bitcode.ptx kept$threads/bitcode.ptx && cmp -s 2.cubin $threads.cubin
+        verdict $? "$name: a part for each of $threads threads"
+    done
+    rm -rf cache
+    minilink -vv -arch=sm_75 --llvm="$library" -lto -split-compile-extended=4 --cache-dir=cache many.bc -o out.cubin > messages 2>&1
+    [ $? = 0 ] && ! grep -q "is compiled in" messages && cmp -s 2.cubin out.cubin; verdict $? "$name: with a cache, one part for any number of threads"
+    # No thread of what follows does more than that.
+    [ "${SANITIZE:-}" != thread ] || continue
+
     link -lto --keep=kept scale.bc helper.bc; verdict $? "$name: -lto"
     [ "$(functions 'text\.')" = 2 ] && [ "$(calls)" = 0 ]; verdict $? "$name: two kernels, and the call is inlined"
     ! grep -q _Z6helperf kept/bitcode.ptx; verdict $? "$name: the function that nobody calls any more is gone"
@@ -149,29 +174,6 @@ for library in "${libraries[@]}"; do
     verdict $? "$name: what has no bitcode is left out with a warning"
     mv out.cubin one.bc && link -lto one.bc calls.ptx && [ "$(functions _Z6helperf)" = 1 ]
     verdict $? "$name: a function of the module can be called later"
-
-    # How many parts there are does not show.
-    for jobs in 1 2 4 256; do
-        link -lto --lto-jobs=$jobs --keep=kept$jobs parts.bc && cp out.cubin $jobs.cubin
-        [ "$(functions 'text\.[a-z]')" = 4 ] && cmp -s kept1/bitcode.ptx kept$jobs/bitcode.ptx && cmp -s 1.cubin $jobs.cubin
-        verdict $? "$name: --lto-jobs=$jobs makes the bytes of one part"
-        ! grep -q 'visible.*_ZL' kept$jobs/bitcode.ptx; verdict $? "$name: what $jobs parts share is internal"
-        link -lto --lto-jobs=$jobs --threads=1 parts.bc; cmp -s out.cubin 1.cubin
-        verdict $? "$name: $jobs parts on one thread"
-    done
-
-    # Threads get a part each if that has 1,250 instructions; what is cached does not depend on threads.
-    tool_bitcode "$library" - many.bc < many.ll
-    for threads in 2 4; do
-        minilink -vv -arch=sm_75 --llvm="$library" -lto -split-compile-extended=$threads --keep=kept$threads many.bc -o $threads.cubin > messages 2>&1
-        grep -q "is compiled in $threads parts" messages && cmp -s kept2/bitcode.ptx kept$threads/bitcode.ptx && cmp -s 2.cubin $threads.cubin
-        verdict $? "$name: a part for each of $threads threads"
-    done
-    rm -rf cache
-    minilink -vv -arch=sm_75 --llvm="$library" -lto -split-compile-extended=4 --cache-dir=cache many.bc -o out.cubin > messages 2>&1
-    [ $? = 0 ] && ! grep -q "is compiled in" messages && cmp -s 2.cubin out.cubin; verdict $? "$name: with a cache, one part for any number of threads"
-    # What follows has no more threads than that.
-    [ "${SANITIZE:-}" != thread ] || continue
 
     tool_bitcode "$library" - shared.bc < shared.ll
     for jobs in 1 2; do
@@ -270,9 +272,10 @@ for library in "${libraries[@]}"; do
 done
 # More modules than children.
 if [ ${#libraries[@]} -gt 0 ]; then
-    many=()
-    for ((i = 0; i < 66; i++)); do cp helper.bc $i.bc && many+=($i.bc); done
-    link --error-limit=0 "${many[@]}"; [ $? = 1 ] && grep -q "'65.bc'" messages && ! grep -q bitcode.ptx messages
+    many=() last=65
+    [ "${SANITIZE:-}" != thread ] || last=9
+    for ((i = 0; i <= last; i++)); do cp helper.bc $i.bc && many+=($i.bc); done
+    link --error-limit=0 "${many[@]}"; [ $? = 1 ] && grep -q "'$last.bc'" messages && ! grep -q bitcode.ptx messages
     verdict $? "each of many modules has its name"
 fi
 library=/none.so
